@@ -85,11 +85,11 @@ begin
 end
 $$;
 
--- What became of an item in a run is said by whoever runs, whose tables they are.
+-- What became of an alert in a run is said by whoever runs, whose tables they are.
 create function require_table_owner() returns trigger language plpgsql as $$
 begin
   if not pg_has_role(session_user, (select relowner from pg_class where oid = tg_relid), 'member') then
-    raise exception '% cannot say that an item is %', session_user, new.kind using errcode = 'insufficient_privilege';
+    raise exception '% cannot say that an alert is %', session_user, new.kind using errcode = 'insufficient_privilege';
   end if;
   return new;
 end

@@ -71,10 +71,10 @@ create table run (
   confirmed_batch_id bigint,
   -- The file that was given with the command in place of the configured source; '-' for standard input.
   roster_file text,
-  -- Up to which of a run's changes its items are made.
+  -- Up to which of a run's changes its alerts are made.
   projected_change_id bigint,
   -- What waited for reviewers when the run closed: a report says so, whenever it is made again.
-  open_items jsonb,
+  open_alerts jsonb,
   -- How many hits were new, and how many of their records were asked for; null where none were to be fetched.
   details jsonb,
   -- Under which of them a run was begun.
@@ -82,7 +82,7 @@ create table run (
   -- How its calls went: rate, repeats, breaks, cost.
   health jsonb,
   -- Items that nobody has to decide about any more, and what the run did with them.
-  settled_items jsonb,
+  settled_alerts jsonb,
   -- Ids without an accepted record when the run was planned, by reason: in scope and skipped, beside the customers of the plan.
   unaccepted jsonb,
   constraint run_sums_hold check ((state not in ('complete', 'incomplete', 'stopped')) or (sums is null) or run_sums_hold(sums))

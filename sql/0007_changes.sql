@@ -26,7 +26,7 @@ create table change_event (
   -- A hit for a sanction always stands by itself in a report; so does every change from before anybody noted it.
   sanction_hit boolean default true not null,
   -- The state of the alert of a change when the run closed that reported it: a report shows it, whenever it is made again.
-  item jsonb,
+  alert jsonb,
   -- Beside which record of the customer the answer before was given: a report of a change by the customer's own record shows both records.
   -- Null where it is the same record, for first screenings, and for changes from before this was noted.
   former_customer_version integer,
@@ -37,7 +37,7 @@ create index change_event_by_party on change_event (party_id);
 
 create index change_event_critical on change_event (run_id, change_id) where (severity = 'critical');
 
--- What a run has found is read from where its items were last made of it, however many changes it or earlier runs have.
+-- What a run has found is read from where its alerts were last made of it, however many changes it or earlier runs have.
 create index change_event_in_order on change_event (run_id, change_id);
 
 -- Changes that such answers seemed to show; nothing that reads change_event knows of them.

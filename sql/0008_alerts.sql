@@ -14,8 +14,8 @@ create table review_sheet (
 
 create index review_sheet_by_run on review_sheet (run_id) where (run_id is not null);
 
-create table review_item (
-  item_id bigint generated always as identity primary key,
+create table alert (
+  alert_id bigint generated always as identity primary key,
   account_id bigint not null references account,
   party_id bigint not null references party,
   state text not null check (state in ('open', 'pending_approval', 'false_positive', 'true_match', 'no_longer_matched')),
@@ -32,7 +32,7 @@ create table review_item (
   -- The decision that stands, or the proposal that nobody has confirmed yet.
   disposition_id bigint,
   assigned_to text,
-  -- Counts what has happened to the item: each change of its row, each decision, and what an older system says.
+  -- Counts what has happened to the alert: each change of its row, each decision, and what an older system says.
   revision bigint default 1 not null,
   -- Why the match of an alert is absent, and since when; null while it is listed as a hit.
   absence text check (absence in ('not_returned', 'below_threshold', 'customer_changed', 'settings_changed')),
@@ -40,21 +40,21 @@ create table review_item (
   -- The most serious topic family of the listed party, and whether the customer counts as a true match because of the alert: a true match ends
   -- only by a later false positive or `no_longer_matched`.
   topic text not null check (topic in ('sanction', 'crime', 'unknown', 'pep', 'associate', 'other', 'none')),
-  is_confirmed boolean default false not null,
-  constraint review_item_decided check ((disposition_id is not null) or (state in ('open', 'no_longer_matched'))),
+  is_true_match boolean default false not null,
+  constraint alert_decided check ((disposition_id is not null) or (state in ('open', 'no_longer_matched'))),
   check ((absence is null) = (absent_since is null))
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
 
-create index review_item_by_party on review_item (party_id, account_id);
+create index alert_by_party on alert (party_id, account_id);
 
-create index review_item_waiting on review_item (account_id) where (state in ('open', 'pending_approval'));
+create index alert_waiting on alert (account_id) where (state in ('open', 'pending_approval'));
 
 -- An alert that waits, or a true match: found without reading every alert there ever was.
-create index review_item_alerted on review_item (party_id) where ((state <> 'no_longer_matched') and ((state in ('open', 'pending_approval')) or is_confirmed));
+create index alert_in_force on alert (party_id) where ((state <> 'no_longer_matched') and ((state in ('open', 'pending_approval')) or is_true_match));
 
 create table disposition (
   disposition_id bigint generated always as identity primary key,
-  item_id bigint not null references review_item,
+  alert_id bigint not null references alert,
   kind text not null check (kind in ('decided', 'proposed', 'approved', 'undone')),
   -- Null for a decision that is undone.
   verdict text check (verdict in ('true_match', 'false_positive', 'inconclusive', 'no_longer_matched')),
@@ -73,7 +73,7 @@ create table disposition (
   sheet_id bigint references review_sheet,
   -- The proposal that is confirmed, or the decision that is undone.
   refers_to bigint references disposition,
-  -- When the item is due that waits again because a decision is undone.
+  -- When the alert is due that waits again because a decision is undone.
   due_at timestamptz,
   check ((kind = 'undone') = (verdict is null)),
   check ((kind in ('approved', 'undone')) = (refers_to is not null)),
@@ -86,12 +86,12 @@ create table disposition (
 
 create index disposition_by_sheet on disposition (sheet_id) where (sheet_id is not null);
 
-create index disposition_by_item on disposition (item_id);
+create index disposition_by_alert on disposition (alert_id);
 
--- What became of an item in runs, and by people other than by deciding.
-create table review_event (
+-- What became of an alert in runs, and by people other than by deciding.
+create table alert_event (
   event_id bigint generated always as identity primary key,
-  item_id bigint not null references review_item,
+  alert_id bigint not null references alert,
   kind text not null check (kind in ('opened', 'reopened', 'escalated', 'rekeyed', 'absent', 'auto_closed', 'returned', 'assigned')),
   happened_at timestamptz not null,
   run_id bigint references run,
@@ -105,29 +105,29 @@ create table review_event (
   check ((kind = 'assigned') = (run_id is null))
 );
 
-create index review_event_by_run on review_event (run_id) where (run_id is not null);
+create index alert_event_by_run on alert_event (run_id) where (run_id is not null);
 
-create index review_event_by_item on review_event (item_id);
+create index alert_event_by_alert on alert_event (alert_id);
 
-create index review_event_of_decided on review_event (run_id) where (kind in ('reopened', 'auto_closed'));
+create index alert_event_of_decided on alert_event (run_id) where (kind in ('reopened', 'auto_closed'));
 
--- An item as such workbooks show it; what stays as it was is stored once.
-create table shown_item (
+-- An alert as such workbooks show it; what stays as it was is stored once.
+create table shown_alert (
   shown_id bigint generated always as identity primary key,
-  item_id bigint not null references review_item,
+  alert_id bigint not null references alert,
   facts jsonb not null,
-  -- What the facts were put together from; null where that was before it was noted. Who answers for an item can be another without it.
+  -- What the facts were put together from; null where that was before it was noted. Who answers for an alert can be another without it.
   revision bigint,
   owner jsonb
 );
 
-create index shown_item_by_item on shown_item (item_id, shown_id);
+create index shown_alert_by_alert on shown_alert (alert_id, shown_id);
 
 -- A row of a working list that confirms many absent alerts of one listed party at once: which alerts it names.
 create table review_bulk (
   bulk_id bigint generated always as identity primary key,
   sheet_id bigint not null references review_sheet,
-  item_ids bigint[] not null check ((cardinality(item_ids) >= 2) and (cardinality(item_ids) <= 500))
+  alert_ids bigint[] not null check ((cardinality(alert_ids) >= 2) and (cardinality(alert_ids) <= 500))
 );
 
 create index review_bulk_by_sheet on review_bulk (sheet_id);
@@ -151,9 +151,9 @@ create table review_delegation (
 
 create index review_delegation_by_name on review_delegation (organisation_id, from_name);
 
--- What an older system had decided about items, as it says so; each item's is taken once, and neither changed nor removed.
+-- What an older system had decided about alerts, as it says so; each alert's is taken once, and neither changed nor removed.
 create table legacy_decision (
-  item_id bigint primary key references review_item,
+  alert_id bigint primary key references alert,
   verdict text not null check (verdict in ('true_match', 'false_positive', 'inconclusive')),
   reason text not null check (reason <> ''),
   comment text,
@@ -169,38 +169,38 @@ create table legacy_decision (
   check ((not is_sample) or (verdict = 'false_positive'))
 );
 
-alter table review_item add constraint review_item_disposition_fkey foreign key (disposition_id) references disposition(disposition_id);
+alter table alert add constraint alert_disposition_fkey foreign key (disposition_id) references disposition(disposition_id);
 
-create function was_confirmed(item bigint) returns boolean stable language sql as $$
+create function counts_as_true_match(asked_id bigint) returns boolean stable language sql as $$
   select coalesce((
     select max(said.disposition_id) filter (where said.verdict = 'true_match')
       > coalesce(max(said.disposition_id) filter (
           where said.verdict in ('false_positive', 'no_longer_matched') and undo.disposition_id is null
         ), 0)
     from disposition said
-    left join disposition undo on undo.item_id = item and undo.kind = 'undone' and undo.refers_to = said.disposition_id
-    where said.item_id = item and said.kind in ('decided', 'approved')
+    left join disposition undo on undo.alert_id = asked_id and undo.kind = 'undone' and undo.refers_to = said.disposition_id
+    where said.alert_id = asked_id and said.kind in ('decided', 'approved')
   ), false)
 $$;
 
 -- An alert has the state that the last disposition gives it. Reviewers need no right to give it another.
 create function apply_disposition() returns trigger language plpgsql security definer as $$
 begin
-  update review_item item set
+  update alert set
     disposition_id = case when new.kind <> 'undone' then new.disposition_id end,
-    is_confirmed = was_confirmed(new.item_id),
+    is_true_match = counts_as_true_match(new.alert_id),
     state = case
       when new.kind = 'proposed' then 'pending_approval'
       when new.verdict = 'no_longer_matched' then 'no_longer_matched'
-      when new.verdict = 'false_positive' then case when item.absence is null then 'false_positive' else 'no_longer_matched' end
+      when new.verdict = 'false_positive' then case when alert.absence is null then 'false_positive' else 'no_longer_matched' end
       -- A true match whose match is absent waits for `no_longer_matched`.
-      when new.verdict = 'true_match' and item.absence is null then 'true_match'
+      when new.verdict = 'true_match' and alert.absence is null then 'true_match'
       else 'open'
     end,
     -- A proposal and `inconclusive` leave the alert waiting: its age goes on.
-    opened_at = case when new.kind = 'undone' and item.state not in ('open', 'pending_approval') then new.decided_at else item.opened_at end,
-    due_at = case when new.kind = 'undone' and item.state not in ('open', 'pending_approval') then new.due_at else item.due_at end
-  where item.item_id = new.item_id;
+    opened_at = case when new.kind = 'undone' and alert.state not in ('open', 'pending_approval') then new.decided_at else alert.opened_at end,
+    due_at = case when new.kind = 'undone' and alert.state not in ('open', 'pending_approval') then new.due_at else alert.due_at end
+  where alert.alert_id = new.alert_id;
   return null;
 end
 $$;
@@ -215,8 +215,8 @@ $$;
 -- `no_longer_matched` is said only of an alert whose match is absent.
 create function require_absence() returns trigger language plpgsql as $$
 begin
-  if new.verdict = 'no_longer_matched' and (select absence from review_item where item_id = new.item_id) is null then
-    raise exception 'the match of alert % is listed', new.item_id using errcode = 'integrity_constraint_violation';
+  if new.verdict = 'no_longer_matched' and (select absence from alert where alert_id = new.alert_id) is null then
+    raise exception 'the match of alert % is listed', new.alert_id using errcode = 'integrity_constraint_violation';
   end if;
   return new;
 end
@@ -227,17 +227,17 @@ $$;
 -- another person who has seen the same and says the same. What is confirmed or undone is the decision that holds.
 create function require_second_person() returns trigger language plpgsql as $$
 declare
-  item review_item;
+  subject alert;
   referred disposition;
 begin
-  select * into item from review_item where item_id = new.item_id for update;
+  select * into subject from alert where alert_id = new.alert_id for update;
   if new.kind in ('proposed', 'approved') and version() ~ 'emscripten' then
     raise exception 'on the embedded database no second person can be told from the first' using errcode = 'insufficient_privilege';
   end if;
   if new.kind in ('approved', 'undone') then
     select * into referred from disposition where disposition_id = new.refers_to;
-    if referred.item_id is distinct from new.item_id or item.disposition_id is distinct from new.refers_to then
-      raise exception 'decision % does not stand about item %', new.refers_to, new.item_id using errcode = 'integrity_constraint_violation';
+    if referred.alert_id is distinct from new.alert_id or subject.disposition_id is distinct from new.refers_to then
+      raise exception 'decision % does not stand about alert %', new.refers_to, new.alert_id using errcode = 'integrity_constraint_violation';
     end if;
   end if;
   if new.kind = 'approved' then
@@ -249,20 +249,20 @@ begin
       raise exception 'what % has proposed is confirmed by another person', new.reviewer using errcode = 'insufficient_privilege';
     end if;
   elsif new.kind = 'decided' and new.verdict in ('false_positive', 'no_longer_matched') and coalesce((
-    select rule.severities <> '{}' and (item.severity = any (rule.severities) or item.topic = 'sanction' or item.is_confirmed)
+    select rule.severities <> '{}' and (subject.severity = any (rule.severities) or subject.topic = 'sanction' or subject.is_true_match)
     from four_eyes_rule rule join account using (organisation_id)
-    where account.account_id = item.account_id order by rule.rule_id desc limit 1
+    where account.account_id = subject.account_id order by rule.rule_id desc limit 1
   ), false) then
-    raise exception 'the release of alert % is decided by two people', new.item_id using errcode = 'insufficient_privilege';
+    raise exception 'the release of alert % is decided by two people', new.alert_id using errcode = 'insufficient_privilege';
   end if;
   return new;
 end
 $$;
 
--- What an older system says changes no other column of the item.
+-- What an older system says changes no other column of the alert.
 create function note_legacy_decision() returns trigger language plpgsql security definer as $$
 begin
-  update review_item set revision = revision where item_id = new.item_id;
+  update alert set revision = revision where alert_id = new.alert_id;
   return null;
 end
 $$;
@@ -283,7 +283,7 @@ begin
 end
 $$;
 
-create trigger count_revision before update on review_item for each row
+create trigger count_revision before update on alert for each row
   execute function count_revision();
 
 create trigger refuse_rewriting before delete or update or truncate on disposition for each statement
@@ -299,11 +299,11 @@ create trigger require_table_owner before insert on disposition for each row whe
 create trigger require_second_person before insert on disposition for each row when (new.origin <> 'policy')
   execute function require_second_person();
 
-create trigger refuse_rewriting before delete or update or truncate on review_event for each statement
+create trigger refuse_rewriting before delete or update or truncate on alert_event for each statement
   execute function refuse_rewriting();
-create trigger require_actor before insert on review_event for each row when (new.kind = 'assigned')
+create trigger require_actor before insert on alert_event for each row when (new.kind = 'assigned')
   execute function require_actor();
-create trigger require_table_owner before insert on review_event for each row when (new.kind <> 'assigned')
+create trigger require_table_owner before insert on alert_event for each row when (new.kind <> 'assigned')
   execute function require_table_owner();
 
 create trigger refuse_rewriting before delete or update or truncate on review_bulk for each statement
@@ -321,6 +321,6 @@ create trigger require_reviewer before insert on legacy_decision for each row
 create trigger note_legacy_decision after insert on legacy_decision for each row
   execute function note_legacy_decision();
 
-alter table review_item
+alter table alert
   alter column account_id set statistics 20,
   alter column party_id set statistics 20;

@@ -82,7 +82,7 @@ select
     ) then 'truncated'
     else 'false_positive'
   end as answer_state,
-  alerts.waiting, alerts.is_confirmed, alerts.topic_place,
+  alerts.waiting, alerts.is_true_match, alerts.topic_place,
   -- Hits of an open run that are no alerts yet.
   news.is_open as has_new_hits
 from roster
@@ -133,13 +133,13 @@ left join lateral (
 ) facts on true
 cross join lateral (
   select
-    count(*) filter (where item.state in ('open', 'pending_approval'))::integer as waiting,
-    count(*) filter (where item.state = 'false_positive') as settled,
-    coalesce(bool_or(item.is_confirmed), false) as is_confirmed,
-    min(array_position(array['sanction', 'crime', 'unknown', 'pep', 'associate', 'other', 'none'], item.topic))
-      filter (where item.state in ('open', 'pending_approval') or item.is_confirmed) as topic_place
-  from review_item item
-  where item.party_id = party.party_id and item.account_id = account.account_id and item.state <> 'no_longer_matched'
+    count(*) filter (where alert.state in ('open', 'pending_approval'))::integer as waiting,
+    count(*) filter (where alert.state = 'false_positive') as settled,
+    coalesce(bool_or(alert.is_true_match), false) as is_true_match,
+    min(array_position(array['sanction', 'crime', 'unknown', 'pep', 'associate', 'other', 'none'], alert.topic))
+      filter (where alert.state in ('open', 'pending_approval') or alert.is_true_match) as topic_place
+  from alert
+  where alert.party_id = party.party_id and alert.account_id = account.account_id and alert.state <> 'no_longer_matched'
 ) alerts
 cross join lateral (
   select coalesce(newest.state = 'open_alert' and origin.state not in ('complete', 'incomplete'), false) and exists (
@@ -148,7 +148,7 @@ cross join lateral (
     where event.party_id = party.party_id and event.change_id > coalesce(run.projected_change_id, 0)
   ) and pending.former is null as is_open
 ) news
-where party.is_current or alerts.waiting > 0 or alerts.is_confirmed or news.is_open;
+where party.is_current or alerts.waiting > 0 or alerts.is_true_match or news.is_open;
 
 -- Each customer in the state that answers, alerts and dispositions give. A run over marked customers says nothing of the others.
 create view customer_standing as
@@ -208,13 +208,13 @@ cross join lateral (
     -- Rows that contradict each other, and no accepted one: nobody can say who the customer is, though every name in them is searched for.
     min(party.ordinal) > 0 as has_only_conflicts,
     greatest(max(array_position(states.in_order, case
-      when party.is_confirmed then 'true_match'
+      when party.is_true_match then 'true_match'
       when party.waiting > 0 or party.has_new_hits then 'open_alert'
       when judged.standing < 5 or party.unreadable_party_since is not null then 'not_screened'
       else party.answer_state
     end)), case when min(party.ordinal) > 0 then array_position(states.in_order, 'not_screened') end) as worst,
     max(array_position(states.in_order, case
-      when party.is_confirmed then 'true_match'
+      when party.is_true_match then 'true_match'
       when party.waiting > 0 or party.has_new_hits then 'open_alert'
       else party.answer_state
     end)) as worst_seen,
@@ -222,7 +222,7 @@ cross join lateral (
     bool_or(party.run_id is null) as never_screened,
     min(party.run_id) as run_id,
     bool_or(party.waiting > 0 or party.has_new_hits) as is_open,
-    bool_or(party.is_confirmed) as is_confirmed,
+    bool_or(party.is_true_match) as is_true_match,
     bool_or(party.is_provisional) as is_provisional,
     min(failure.because) as because,
     sum(party.waiting)::integer as waiting,
@@ -255,7 +255,7 @@ cross join lateral (
   where party.roster_id = basis.roster_id and party.account_id is not distinct from basis.account_id
   group by party.customer_id, party.reference, party.risk_tier, party.left_at, party.unreadable_party_since, tier.cadence
 ) customer
-where customer.left_at is null or customer.is_open or customer.is_confirmed
+where customer.left_at is null or customer.is_open or customer.is_true_match
 union all
 select
   basis.organisation_id, basis.roster_id, basis.roster, basis.is_test, basis.moment, null, unaccepted.reference, 'high', true, 'not_screened',
@@ -436,6 +436,6 @@ begin
 end
 $$;
 
-create constraint trigger record_decided_state after update on review_item
-  deferrable initially deferred for each row when ((old.state, old.is_confirmed) is distinct from (new.state, new.is_confirmed))
+create constraint trigger record_decided_state after update on alert
+  deferrable initially deferred for each row when ((old.state, old.is_true_match) is distinct from (new.state, new.is_true_match))
   execute function record_decided_state();

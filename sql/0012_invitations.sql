@@ -79,8 +79,8 @@ begin
   return query
   with alerted as materialized (
     select distinct party.request_id, party.party_id, party.customer_id, party.ordinal
-    from review_item item join party on party.party_id = item.party_id
-    where item.state <> 'no_longer_matched' and (item.state in ('open', 'pending_approval') or item.is_confirmed)
+    from alert join party on party.party_id = alert.party_id
+    where alert.state <> 'no_longer_matched' and (alert.state in ('open', 'pending_approval') or alert.is_true_match)
   ), flagged as materialized (
     select own.customer_id from party own join alerted on alerted.party_id = own.party_id where own.customer_id = any (customers)
     union

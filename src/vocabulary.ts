@@ -119,8 +119,8 @@ export const dispositionVerdicts = ['true_match', 'false_positive', 'inconclusiv
 export type DispositionVerdict = (typeof dispositionVerdicts)[number];
 
 /** The states of an alert; `proposed` waits for a second person, `gone` is closed because its match is absent. */
-export const itemStates = ['open', 'pending_approval', 'false_positive', 'true_match', 'no_longer_matched'] as const;
-export type ItemState = (typeof itemStates)[number];
+export const alertStates = ['open', 'pending_approval', 'false_positive', 'true_match', 'no_longer_matched'] as const;
+export type AlertState = (typeof alertStates)[number];
 
 /**
  * Why the match of an alert is absent: a complete answer lacks it, it is no longer a hit, or the customer's record or the settings changed.

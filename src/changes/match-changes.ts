@@ -108,10 +108,10 @@ const nothing: KnownMatches = { matches: [], unreturned: [], removed: [], report
 
 /**
  * Assesses the changes of a valid answer for a party, and returns the base of the next comparison; without a known answer all matches are
- * the baseline. `confirmedIds` are the match ids of true matches.
+ * the baseline. `trueMatchIds` are the match ids of true matches.
  */
 export function detectChanges(
-  known: (KnownMatches & { origin: AnswerOrigin; confirmedIds: ReadonlySet<string> }) | null,
+  known: (KnownMatches & { origin: AnswerOrigin; trueMatchIds: ReadonlySet<string> }) | null,
   { matchSet, origin, party }: { matchSet: MatchSet; origin: AnswerOrigin; party: ChangedParty },
   settings: ChangeSettings,
 ): { changes: readonly MatchChange[] } & Pick<KnownMatches, 'reportedScores' | 'unreturned'> {
@@ -119,8 +119,8 @@ export function detectChanges(
   const cause = known ? toCause(known.origin, origin) : 'service_data';
   const changes = differences.map((difference): MatchChange => {
     const corroboration = corroborate(party, difference.after ?? difference.before);
-    const isConfirmed = difference.before !== null && (known?.confirmedIds.has(difference.before.id) ?? false);
-    const subject = { difference, corroboration, cause, isConfirmed, riskTier: party.riskTier };
+    const isTrueMatch = difference.before !== null && (known?.trueMatchIds.has(difference.before.id) ?? false);
+    const subject = { difference, corroboration, cause, isTrueMatch, riskTier: party.riskTier };
     const isSanctionHit = [difference.before, difference.after].some((match) => isHitFor(match, settings.topics));
     const verdict = toSeverity(subject, settings);
     return { difference, corroboration, cause, isBaseline: known === null, isSanctionHit, ...verdict };

@@ -1,5 +1,5 @@
+import { type Alert, projectAlerts, type SeenCustomer } from '../matches/alert.js';
 import type { Match, MatchSet } from '../matches/match.js';
-import { projectItems, type ReviewItem, type SeenCustomer } from '../matches/review-item.js';
 import {
   type AnswerOrigin,
   type ChangedParty,
@@ -18,7 +18,7 @@ export interface StoredAnswer extends AnswerOrigin {
   party: ChangedParty;
   customer: SeenCustomer;
   /** The match ids of true matches at that time. */
-  confirmedIds: ReadonlySet<string>;
+  trueMatchIds: ReadonlySet<string>;
   /** The match ids with a disposition since the answer before. */
   decidedIds: ReadonlySet<string>;
 }
@@ -35,12 +35,12 @@ interface Known extends Omit<KnownMatches, 'removed'> {
  */
 export function replayAnswers(answers: readonly StoredAnswer[], settings: ChangeSettings) {
   let known: Known | null = null;
-  let items: readonly ReviewItem[] = [];
+  let alerts: readonly Alert[] = [];
   const replayed: { changes: readonly MatchChange[]; opened: readonly Match[] }[] = [];
   for (const answer of answers) {
-    const result = assessNext(noteDecided(known, items, answer.decidedIds), answer, settings);
-    const projected = result.changes.length === 0 ? { items, opened: [] } : project(items, answer, result);
-    ({ items } = projected);
+    const result = assessNext(noteDecided(known, alerts, answer.decidedIds), answer, settings);
+    const projected = result.changes.length === 0 ? { alerts, opened: [] } : project(alerts, answer, result);
+    ({ alerts } = projected);
     known = result.known;
     replayed.push({ changes: result.changes, opened: projected.opened });
   }
@@ -52,12 +52,12 @@ function assessNext(
   answer: StoredAnswer,
   settings: ChangeSettings,
 ): { known: Known; changes: readonly MatchChange[] } {
-  const { responseId, matchSet, party, confirmedIds, requestId, customerVersion, settingsDigest, said } = answer;
+  const { responseId, matchSet, party, trueMatchIds, requestId, customerVersion, settingsDigest, said } = answer;
   const origin = { requestId, customerVersion, settingsDigest, said };
   if (known && isSameAnswer(known, { responseId, truncated: matchSet.truncated })) {
     return { known: { ...known, origin }, changes: [] };
   }
-  const before = known && { ...known, removed: [...known.removed.values()], confirmedIds };
+  const before = known && { ...known, removed: [...known.removed.values()], trueMatchIds };
   const { changes, reportedScores, unreturned } = detectChanges(before, { matchSet, origin, party }, settings);
   const removed = followRemovals(known?.removed ?? new Map(), changes);
   return { known: { responseId, origin, matches: matchSet.matches, unreturned, removed, reportedScores }, changes };
@@ -80,38 +80,38 @@ function followRemovals(
 }
 
 /** After a disposition, a score is compared with the one at the disposition. */
-function noteDecided(known: Known | null, items: readonly ReviewItem[], decidedIds: ReadonlySet<string>): Known | null {
+function noteDecided(known: Known | null, alerts: readonly Alert[], decidedIds: ReadonlySet<string>): Known | null {
   if (known === null || decidedIds.size === 0) return known;
-  const decided = items.filter(({ listed }) => decidedIds.has(listed.id));
+  const decided = alerts.filter(({ listed }) => decidedIds.has(listed.id));
   const scores = Object.fromEntries(decided.map(({ listed }) => [listed.id, listed.score]));
   return { ...known, reportedScores: { ...known.reportedScores, ...scores } };
 }
 
 /** Updates the party's alerts after an answer: hits, and critical or high changes, become alerts. */
 function project(
-  items: readonly ReviewItem[],
+  alerts: readonly Alert[],
   { matchSet, customer }: StoredAnswer,
   { known, changes }: ReturnType<typeof assessNext>,
-): { items: readonly ReviewItem[]; opened: readonly Match[] } {
+): { alerts: readonly Alert[]; opened: readonly Match[] } {
   const byMatch = new Map(changes.map((change) => [change.difference.matchId, change]));
   const needsReview = ({ id, isHit }: Match): boolean => {
     const { severity, difference } = byMatch.get(id) ?? {};
     return isHit || (difference?.kind !== 'hit_lost' && (severity === 'critical' || severity === 'high'));
   };
   const matches = [...matchSet.matches, ...known.unreturned];
-  const causeOf = ({ listed }: ReviewItem) => byMatch.get(listed.id)?.cause ?? 'service_data';
-  const steps = projectItems({ customer, isCurrent: true, matches, items, needsReview, causeOf }, new Date(0));
-  const byId = new Map(items.map((item) => [item.itemId, item]));
+  const causeOf = ({ listed }: Alert) => byMatch.get(listed.id)?.cause ?? 'service_data';
+  const steps = projectAlerts({ customer, isCurrent: true, matches, alerts, needsReview, causeOf }, new Date(0));
+  const byId = new Map(alerts.map((alert) => [alert.alertId, alert]));
   const opened: Match[] = [];
   for (const step of steps) {
     if (step.kind === 'opened') {
       opened.push(step.match);
-      byId.set(byId.size, { itemId: byId.size, listed: step.match, state: 'open', absence: null, disposition: null });
+      byId.set(byId.size, { alertId: byId.size, listed: step.match, state: 'open', absence: null, disposition: null });
     } else if (step.kind === 'absent' || step.kind === 'auto_closed') {
-      byId.set(step.item.itemId, { ...step.item, absence: step.absence });
+      byId.set(step.alert.alertId, { ...step.alert, absence: step.absence });
     } else {
-      byId.set(step.item.itemId, { ...step.item, listed: step.match, absence: null, state: 'open' });
+      byId.set(step.alert.alertId, { ...step.alert, listed: step.match, absence: null, state: 'open' });
     }
   }
-  return { items: [...byId.values()], opened };
+  return { alerts: [...byId.values()], opened };
 }

@@ -65,7 +65,7 @@ interface AssessedDifference {
   corroboration: Corroboration;
   cause: ChangeCause;
   /** A reviewer has set a true match. */
-  isConfirmed: boolean;
+  isTrueMatch: boolean;
   families: TopicFamilies;
 }
 
@@ -118,10 +118,10 @@ export const severityRules = [
       assessed.difference.after?.topics.length === 0,
   },
   {
-    rule: 'confirmed_customer_changed',
+    rule: 'true_match_customer_changed',
     severity: 'high',
     when: 'the customer\u2019s facts changed, and with them a match that a reviewer has confirmed',
-    applies: ({ isConfirmed, cause }) => isConfirmed && cause === 'customer_record',
+    applies: ({ isTrueMatch, cause }) => isTrueMatch && cause === 'customer_record',
   },
   {
     rule: 'crime_hit_gained',
@@ -284,9 +284,9 @@ const move = (severity: Severity, steps: number): Severity =>
   severities[severities.indexOf(severity) + steps] ?? severity;
 
 function isLowered(assessed: AssessedDifference, severity: Severity, settings: ChangeSettings): boolean {
-  const { difference, corroboration, isConfirmed, families } = assessed;
+  const { difference, corroboration, isTrueMatch, families } = assessed;
   const { before, after } = difference;
-  if (!settings.birthDateLowers || corroboration.birthDate !== 'contradict' || after === null || isConfirmed)
+  if (!settings.birthDateLowers || corroboration.birthDate !== 'contradict' || after === null || isTrueMatch)
     return false;
   const topics = [...(before?.topics ?? []), ...after.topics];
   const isSanction = topics.some((topic) => isOfFamily(families, 'sanction', topic));

@@ -26,7 +26,7 @@ export const listFindings = ({ matches, hits, changes }: Pick<RunCounts, 'matche
   ],
 ];
 
-function describeSums({ kind, counts, snapshot, openItems }: RunSummary): Row[] {
+function describeSums({ kind, counts, snapshot, openAlerts }: RunSummary): Row[] {
   if ('pages' in counts) {
     const { proven, ...others } = counts;
     return [['dossiers', `${describeCounts(others)}${proven ? '; proven complete' : '; not proven complete'}`]];
@@ -64,7 +64,7 @@ function describeSums({ kind, counts, snapshot, openItems }: RunSummary): Row[] 
       `${count(counts.searches)} distinct; ${countNoun(counts.attempts, 'call')}, control searches and repeats included`,
     ],
     ...listFindings(counts),
-    openItems !== null && openItems !== undefined && ['alerts', describeWaiting(openItems)],
+    openAlerts !== null && openAlerts !== undefined && ['alerts', describeWaiting(openAlerts)],
   ];
 }
 

@@ -44,8 +44,8 @@ function listRunFacts({ run }: Report): MessageLines['facts'] {
   ];
 }
 
-const describeOpenItems = ({ openItems }: Report): readonly string[] =>
-  (openItems?.bySeverity ?? []).map(
+const describeOpenAlerts = ({ openAlerts }: Report): readonly string[] =>
+  (openAlerts?.bySeverity ?? []).map(
     ({ severity, waiting, overdue }) =>
       `${countNoun(waiting, 'open alert')} ${severity === 'info' ? 'for information' : `rated ${severity}`}, ${overdue === 0 ? 'none' : formatCount(overdue)} overdue`,
   );
@@ -55,7 +55,7 @@ function toReportWords(report: Report): ReportWords {
   return {
     sentences: toOpening(report),
     details: [
-      ...describeOpenItems(report),
+      ...describeOpenAlerts(report),
       ...(report.changes ?? []).map((group) => describeGroup(group, 'change')),
       ...report.baseline.map((group) =>
         describeGroup(group, 'match of a first screening', 'matches of first screenings'),
@@ -80,9 +80,9 @@ function describeGroup(group: ChangeGroup, singular: string, plural?: string): s
 function describeNextDue({ changes, cut, run }: Report): readonly string[] {
   if (cut.changes !== null) return cut.changes.nextDueAt === null ? [] : [toNextDue(cut.changes.nextDueAt, run)];
   const due = (changes ?? []).flatMap((group) =>
-    group.changes.flatMap(({ item }) =>
-      item?.dueAt && item.dueAt >= run.finishedAt && (item.state === 'open' || item.state === 'pending_approval')
-        ? [item.dueAt.getTime()]
+    group.changes.flatMap(({ alert }) =>
+      alert?.dueAt && alert.dueAt >= run.finishedAt && (alert.state === 'open' || alert.state === 'pending_approval')
+        ? [alert.dueAt.getTime()]
         : [],
     ),
   );
@@ -95,7 +95,7 @@ const toNextDue = (dueAt: Date, { timezone }: Report['run']): string =>
 
 function listActions({
   verdict,
-  openItems,
+  openAlerts,
   changes,
   baseline,
   notScreened,
@@ -109,7 +109,7 @@ function listActions({
     ...(verdict.level === 'red'
       ? ['Do not rely on this run. Wait for the next one, or ask the operator of Nightscreen.']
       : []),
-    ...(openItems !== null && openItems.waiting > 0
+    ...(openAlerts !== null && openAlerts.waiting > 0
       ? [
           'Enter a disposition for each open alert: in the sheet To review of report.xlsx, or in the list of nightscreen review export. The report shows the alerts by customer, most urgent first.',
         ]
@@ -144,7 +144,7 @@ function toSummaryWords(report: Report): ReportWords {
     sentences: [...describeMode(run.mode), verdict.waiting ?? '', verdict.news].filter((sentence) => sentence !== ''),
     details: [
       ...(coverage === null ? [] : describeCoverage(coverage)),
-      ...describeOpenItems(report),
+      ...describeOpenAlerts(report),
       ...(watch === null ? [] : describeWatch(watch)),
     ],
     actions: [

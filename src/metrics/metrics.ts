@@ -36,7 +36,7 @@ const definitions = {
     ['roster', 'tier', 'searches'],
   ],
   cadence_seconds: ['The screening interval of a tier', ['tier']],
-  open_items: ['Open alerts, by severity and age', ['roster', 'severity', 'age']],
+  open_alerts: ['Open alerts, by severity and age', ['roster', 'severity', 'age']],
   outbox_entries: ['Mails and messages that are not sent', ['kind', 'state']],
   outbox_oldest_timestamp_seconds: ['When the oldest of them was queued', ['kind', 'state']],
   incidents_open: ['Open incidents of the watchdog', ['kind']],
@@ -127,8 +127,8 @@ function toSamples(facts: MetricFacts, version: string): readonly Sample[] {
     ...facts.runs.flatMap(listRun),
     ...facts.rosters.flatMap(listRoster),
     ...Object.entries(facts.cadenceSeconds).map(([tier, seconds]): Sample => ['cadence_seconds', { tier }, seconds]),
-    ...facts.openItems.map(
-      ({ roster, severity, age, items }): Sample => ['open_items', { roster, severity, age }, items],
+    ...facts.openAlerts.map(
+      ({ roster, severity, age, alerts }): Sample => ['open_alerts', { roster, severity, age }, alerts],
     ),
     ...facts.outbox.flatMap(({ kind, state, entries, oldestAt }): readonly Sample[] => [
       ['outbox_entries', { kind, state }, entries],

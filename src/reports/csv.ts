@@ -8,11 +8,11 @@ import {
   dossierChangeWords,
   outcomeWords,
 } from '../vocabulary/words.js';
-import type { Agreement, ItemState } from '../vocabulary.js';
+import type { Agreement, AlertState } from '../vocabulary.js';
 import type {
-  ChangeItemFacts,
+  AlertOwner,
+  ChangeAlertFacts,
   DossierChangeFacts,
-  ItemOwner,
   MatchChangeFacts,
   NotScreenedFacts,
   PartyFacts,
@@ -135,11 +135,11 @@ export const toChangeColumns = (timezone: string): readonly Column<ChangeLine>[]
   { header: 'country_agreement', cell: (line) => toAgreement(line.change?.corroboration?.country) },
   { header: 'rule', cell: (line) => line.change?.rule ?? null },
   { header: 'adjustments', cell: (line) => line.change?.adjustments.join('; ') ?? null },
-  { header: 'alert_state', cell: (line) => toAlertState(line.change?.item?.state) },
+  { header: 'alert_state', cell: (line) => toAlertState(line.change?.alert?.state) },
   { header: 'alert_open_since', cell: (line) => toWaiting(line)?.openedAt.toISOString() ?? null },
   { header: 'alert_due', cell: (line) => toWaiting(line)?.dueAt?.toISOString() ?? null },
   { header: 'alert_assigned_to', cell: (line) => toOwner(toWaiting(line)?.owner) },
-  { header: 'last_disposition', cell: (line) => toLastSaid(line.change?.item?.said[0], timezone) },
+  { header: 'last_disposition', cell: (line) => toLastSaid(line.change?.alert?.said[0], timezone) },
   { header: 'dossier_id', cell: (line) => line.dossier?.dossierId ?? null },
   { header: 'dossier_customer_known', cell: (line) => toYesNo(line.dossier?.customerKnown) },
   ...dossierColumns('before', (line) => line.dossier?.before ?? null),
@@ -150,20 +150,20 @@ export const toChangeColumns = (timezone: string): readonly Column<ChangeLine>[]
   { header: 'customer_before_type', cell: (line) => line.change?.formerParty?.type ?? null },
   { header: 'customer_before_birth_date', cell: (line) => line.change?.formerParty?.birthDate ?? null },
   { header: 'customer_before_countries', cell: (line) => line.change?.formerParty?.countries.join('; ') ?? null },
-  { header: 'former_disposition', cell: (line) => toReplaced(line.change?.item?.replaced, timezone) },
+  { header: 'former_disposition', cell: (line) => toReplaced(line.change?.alert?.replaced, timezone) },
 ];
 
-const toWaiting = ({ change }: ChangeLine): ChangeItemFacts | null =>
-  change?.item?.state === 'open' || change?.item?.state === 'pending_approval' ? change.item : null;
+const toWaiting = ({ change }: ChangeLine): ChangeAlertFacts | null =>
+  change?.alert?.state === 'open' || change?.alert?.state === 'pending_approval' ? change.alert : null;
 
-const toOwner = (owner: ItemOwner | null | undefined): Cell => (owner ? describeOwner(owner) : null);
+const toOwner = (owner: AlertOwner | null | undefined): Cell => (owner ? describeOwner(owner) : null);
 
 const toAgreement = (agreement: Agreement | undefined): Cell =>
   agreement === undefined ? null : agreementWords[agreement];
 
-const toAlertState = (state: ItemState | undefined): Cell => (state === undefined ? null : alertStateWords[state]);
+const toAlertState = (state: AlertState | undefined): Cell => (state === undefined ? null : alertStateWords[state]);
 
-const toLastSaid = (said: ChangeItemFacts['said'][number] | undefined, timezone: string): Cell =>
+const toLastSaid = (said: ChangeAlertFacts['said'][number] | undefined, timezone: string): Cell =>
   said ? describeSaid(said, timezone) : null;
 
 const toReplaced = (replaced: ReplacedFacts | null | undefined, timezone: string): Cell =>

@@ -34,7 +34,7 @@ import {
   type TableColumn,
   toAnchor,
 } from './html-markup.js';
-import type { ChangeItemFacts, DetailLookup, MatchChangeFacts, PartyFacts } from './list-facts.js';
+import type { ChangeAlertFacts, DetailLookup, MatchChangeFacts, PartyFacts } from './list-facts.js';
 import { describeDrift, describeReason, describeWatch } from './reasons.js';
 import type { Report } from './report.js';
 import { countNoun, formatCount, formatDay, formatMinute } from './text.js';
@@ -105,23 +105,23 @@ function showChangeCard(
 <tbody>
 ${formerParty === null ? noMarkup : showCustomer('Customer before', formerParty, party, null)}${showCustomer(formerParty === null ? 'Customer' : 'Customer now', party, formerParty, change.corroboration)}${before === null ? noMarkup : showListed('before', before, after, change)}${showListed('now', after, before, change)}</tbody>
 </table>
-${showItem(change, run, code)}<p class="why">Why: ${showText(describeRule(change))}; ${causeWords[change.cause]}. Match <code>${showText(change.matchId)}</code>, found by run ${showCode(change.runId)}</p>${details.map((lookup) => showDetail(lookup, run))}
+${showAlert(change, run, code)}<p class="why">Why: ${showText(describeRule(change))}; ${causeWords[change.cause]}. Match <code>${showText(change.matchId)}</code>, found by run ${showCode(change.runId)}</p>${details.map((lookup) => showDetail(lookup, run))}
 </article>`;
 }
 
-function showItem({ item }: MatchChangeFacts, run: Report['run'], code: string | null): Markup {
-  if (item === null) return noMarkup;
+function showAlert({ alert }: MatchChangeFacts, run: Report['run'], code: string | null): Markup {
+  if (alert === null) return noMarkup;
   const said = [
-    ...item.said.map((one) => describeSaid(one, run.timezone)),
-    ...(item.replaced === null ? [] : [`Before: ${describeReplaced(item.replaced, run.timezone)}`]),
+    ...alert.said.map((one) => describeSaid(one, run.timezone)),
+    ...(alert.replaced === null ? [] : [`Before: ${describeReplaced(alert.replaced, run.timezone)}`]),
   ];
-  return html`<p class="item">${showRemark(describeItem(item, run))}${code === null ? noMarkup : html`, ${showAlertCode(code)}`}.${said.map((words) => html`<br><span class="muted">${showRemark(words)}</span>`)}</p>
+  return html`<p class="alert">${showRemark(describeAlert(alert, run))}${code === null ? noMarkup : html`, ${showAlertCode(code)}`}.${said.map((words) => html`<br><span class="muted">${showRemark(words)}</span>`)}</p>
 `;
 }
 
 /** The state of an alert when the run closed: `Open since 2026-11-21 (4 days), overdue since 2026-11-22 .., assigned to bea (for ada)`. */
-function describeItem(
-  { state, openedAt, dueAt, owner, reopenedBecause }: ChangeItemFacts,
+function describeAlert(
+  { state, openedAt, dueAt, owner, reopenedBecause }: ChangeAlertFacts,
   { finishedAt: now, timezone }: Report['run'],
 ): string {
   if (state !== 'open' && state !== 'pending_approval') return toSentence(alertStateWords[state]);
@@ -271,8 +271,8 @@ function listTopicSteps({ topics: before }: Match, { topics: after }: Match): re
 const showBecame = (title: string, before: Markup, now: Markup): Markup =>
   html`<span class="muted">${title}</span> ${before} <span aria-label="became">→</span> <strong>${now}</strong>`;
 
-function showStatus({ item }: Pick<MatchChangeFacts, 'item'>, code: string | null, run: Report['run']): Markup {
-  const words = item === null ? '' : describeBriefly(item, run);
+function showStatus({ alert }: Pick<MatchChangeFacts, 'alert'>, code: string | null, run: Report['run']): Markup {
+  const words = alert === null ? '' : describeBriefly(alert, run);
   if (code === null) return words === '' ? noMarkup : showRemark(words);
   return html`${showAlertCode(code)}${words === '' ? noMarkup : html` <small>${showRemark(words)}</small>`}`;
 }
@@ -465,13 +465,13 @@ const showListedParty = (match: Match | null): Markup =>
   match === null ? noMarkup : html`, ${showText(match.name)} <code>${showText(match.id)}</code>`;
 
 /** The attributes by which the page's script filters and sorts: cause, score, and when the alert was opened. */
-function showKeys({ cause, after, before, item }: MatchChangeFacts): Markup {
-  const since = item === null ? '' : html` data-since="${item.openedAt.toISOString().slice(0, 16)}"`;
+function showKeys({ cause, after, before, alert }: MatchChangeFacts): Markup {
+  const since = alert === null ? '' : html` data-since="${alert.openedAt.toISOString().slice(0, 16)}"`;
   return html` data-cause="${cause}" data-score="${(after ?? before)?.score ?? 0}"${since}`;
 }
 
 /** The state of an alert: `due 2026-11-22`, `false positive by ada`. */
-function describeBriefly({ state, dueAt, said, replaced }: ChangeItemFacts, { timezone }: Report['run']): string {
+function describeBriefly({ state, dueAt, said, replaced }: ChangeAlertFacts, { timezone }: Report['run']): string {
   const [last] = said;
   const before = replaced === null ? '' : `before: ${describeDisposition(replaced.verdict)} by ${replaced.reviewer}`;
   if (state === 'open')

@@ -282,8 +282,7 @@ function showReasons(coverage: Coverage): Markup {
 
 const whyWords: Readonly<Record<DroppedPartyFacts['state'], string>> = {
   open_alert: 'it stays in scope, and the customer in this state, until its alerts have a disposition',
-  truncated:
-    'it is screened only while one of its alerts is open; the part that was not returned may have a hit',
+  truncated: 'it is screened only while one of its alerts is open; the part that was not returned may have a hit',
   true_match: 'it is screened only while one of its alerts is open',
 };
 

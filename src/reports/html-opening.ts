@@ -14,7 +14,7 @@ import {
   showTime,
   type TableColumn,
 } from './html-markup.js';
-import type { OpenItemsFacts, RosterAcceptanceFacts, RosterChangeFacts } from './list-facts.js';
+import type { OpenAlertsFacts, RosterAcceptanceFacts, RosterChangeFacts } from './list-facts.js';
 import { type Report, toTitle } from './report.js';
 import type { HeldFacts } from './run-facts.js';
 import { countNoun, formatCount, formatDuration } from './text.js';
@@ -39,19 +39,19 @@ ${verdict.remarks.length === 0 ? noMarkup : html`<ul>${verdict.remarks.map((rema
 ${showContents(report, hasSection)}${showHeld(report)}`;
 }
 
-function toHeadline({ openItems, verdict }: Report): string {
-  if (openItems === null || openItems.waiting === 0) return verdict.waiting ?? verdict.coverage;
-  const { waiting, customers } = openItems;
+function toHeadline({ openAlerts, verdict }: Report): string {
+  if (openAlerts === null || openAlerts.waiting === 0) return verdict.waiting ?? verdict.coverage;
+  const { waiting, customers } = openAlerts;
   const whose = customers === null ? '' : ` of ${countNoun(customers, 'customer')}`;
   return `${countNoun(waiting, 'open alert')}${whose}`;
 }
 
-function showFigures({ openItems, run }: Report): Markup {
-  if (openItems === null || openItems.waiting === 0) return noMarkup;
-  const { overdue, oldestAt, proposed, absent } = openItems;
+function showFigures({ openAlerts, run }: Report): Markup {
+  if (openAlerts === null || openAlerts.waiting === 0) return noMarkup;
+  const { overdue, oldestAt, proposed, absent } = openAlerts;
   const show = (figure: string, name: Markup | string, isUrgent = false): Markup =>
     html`<span class="term${isUrgent ? ' urgent' : ''}"><b>${figure}</b> <i>${name}</i></span> `;
-  const critical = countCritical(openItems);
+  const critical = countCritical(openAlerts);
   return html`<p class="figures">${show(formatCount(critical), 'critical', critical > 0)}${show(formatCount(overdue), 'overdue', overdue > 0)}${oldestAt === null ? noMarkup : show(countDays(oldestAt, run.finishedAt), html`age of the oldest, open since ${showDay(oldestAt, run)}`)}${proposed === 0 ? noMarkup : show(formatCount(proposed), proposed === 1 ? 'pending approval' : 'pending approvals')}${absent === null || absent === 0 ? noMarkup : show(formatCount(absent), 'with an absent match, to be confirmed')}</p>
 `;
 }
@@ -102,11 +102,11 @@ ${acceptance.changes.length === 0 ? noMarkup : showTable('The first changes of k
 }
 
 function showContents(report: Report, hasSection: (id: string) => boolean): Markup {
-  const { held, dossiers, notScreened, cut, droppedParties, rejects, openItems, reconciliations } = report;
+  const { held, dossiers, notScreened, cut, droppedParties, rejects, openAlerts, reconciliations } = report;
   const discrepancies = reconciliations.flatMap(({ current }) => current).reduce((sum, { open }) => sum + open, 0);
   const entries: readonly (readonly [id: string, title: string, note?: string | null])[] = [
     ['held', 'Held'],
-    ['waiting', 'Open alerts', openItems && describeCounts(openItems)],
+    ['waiting', 'Open alerts', openAlerts && describeCounts(openAlerts)],
     ['changes', 'What changed'],
     ['baseline', 'First screenings'],
     ['groups', 'Groups and drift'],
@@ -130,9 +130,9 @@ function showContents(report: Report, hasSection: (id: string) => boolean): Mark
   )}</ul></nav>`;
 }
 
-function describeCounts(openItems: OpenItemsFacts): string {
-  const { waiting, overdue } = openItems;
-  const critical = countCritical(openItems);
+function describeCounts(openAlerts: OpenAlertsFacts): string {
+  const { waiting, overdue } = openAlerts;
+  const critical = countCritical(openAlerts);
   return [
     formatCount(waiting),
     ...(critical === 0 ? [] : [`${formatCount(critical)} critical`]),

@@ -248,7 +248,7 @@ function toFindCode({ toReview }: Report): ShownGroup['findCode'] {
   const toKey = (reference: string, name: string, matchId: string): string =>
     JSON.stringify([reference, name, matchId]);
   const marks = new Map(
-    (toReview?.items ?? []).map(({ party, listed, mark }) => [toKey(party.reference, party.name, listed.id), mark]),
+    (toReview?.alerts ?? []).map(({ party, listed, mark }) => [toKey(party.reference, party.name, listed.id), mark]),
   );
   return ({ party, matchId }) =>
     marks.size === 0 ? null : (marks.get(toKey(party.reference, party.name, matchId)) ?? null);
@@ -395,7 +395,7 @@ tbody th{font-weight:400}
 .state-not_screened:not(.zero) th,.state-not_screened:not(.zero) .number,.state-truncated:not(.zero) th{color:var(--partial);font-weight:700}
 .states tfoot th,.states tfoot td{border-top:1px solid var(--ink);border-bottom:3px double var(--ink);font-weight:700}
 .sums{margin:1.4rem 0 1rem}
-.sum{display:flex;flex-wrap:wrap;align-items:flex-start;gap:.2rem .8rem;margin:0 0 .7rem}
+.sum{display:flex;flex-wrap:wrap;align-alerts:flex-start;gap:.2rem .8rem;margin:0 0 .7rem}
 .term{display:inline-flex;flex-direction:column;min-width:5.4rem}
 .term b{font:600 1.3rem/1.2 var(--serif)}
 .term i{font-style:normal;font-size:.84rem;color:var(--muted)}
@@ -411,7 +411,7 @@ h3 .muted{font:400 .9rem var(--sans);margin-left:.4rem}
 .who{font-weight:400;margin-left:.5rem;overflow-wrap:anywhere}
 .compare{table-layout:fixed;margin:.25rem 0 0;font-size:.9rem}
 .why{margin:.3rem 0 0;font-size:.84rem;color:var(--muted)}
-.item{margin:.35rem 0 0;font-size:.86rem}
+.alert{margin:.35rem 0 0;font-size:.86rem}
 .compare th,.compare td{padding:.2rem .5rem .2rem .4rem}
 .compare tr>:first-child{width:6.6rem;padding-left:0;color:var(--muted)}
 .compare thead th:nth-child(2){width:22%}.compare thead th:nth-child(3){width:18%}.compare thead th:nth-child(4){width:11%}.compare thead th:nth-child(6){width:11%}.compare thead th:nth-child(7){width:8%}.compare thead th:nth-child(8){width:10%}
@@ -437,7 +437,7 @@ dd{margin:0;overflow-wrap:anywhere}
 .pair .list{display:table}.pair .list{table-layout:auto}.pair .list thead{display:table-header-group}.pair .list caption{display:table-caption}.pair .list tbody{display:table-row-group}.pair .list tr{display:table-row}.pair .list tbody th,.pair .list td{display:table-cell;padding:.3rem .6rem .3rem 0;border-bottom:1px solid var(--rule)}.pair .list td.number{text-align:right}.pair .list td::before{display:none}
 .hits td:nth-child(2)::before{content:"Name "}.hits td:nth-child(3)::before{content:"Listed party "}.hits td:nth-child(4)::before{content:"Risk category "}.hits td:nth-child(5)::before{content:"Score "}.waits td:nth-child(5)::before{content:"Severity, due "}.hits td:nth-child(6)::before{content:"Alert "}.hits td::before{color:var(--muted);font-family:var(--sans)}}
 [hidden]{display:none!important}
-.tools{display:flex;flex-wrap:wrap;gap:.5rem 1.2rem;align-items:end;border-top:1px solid var(--rule);border-bottom:1px solid var(--rule);padding:.7rem 0;margin:1.2rem 0}
+.tools{display:flex;flex-wrap:wrap;gap:.5rem 1.2rem;align-alerts:end;border-top:1px solid var(--rule);border-bottom:1px solid var(--rule);padding:.7rem 0;margin:1.2rem 0}
 .tools label{display:flex;flex-direction:column;font-size:.84rem;color:var(--muted)}
 .tools input,.tools select{font:inherit;font-size:.94rem;color:var(--ink);background:var(--paper);border:1px solid var(--muted);border-radius:3px;padding:.25rem .45rem;min-height:2.1rem}
 .tools output{font-size:.92rem;padding-bottom:.35rem}
@@ -454,7 +454,7 @@ summary{cursor:pointer;margin-bottom:.6rem}
 .hits{font-size:.84rem;line-height:1.4}.hits th,.hits td{padding:.12rem .7rem .12rem 0;unicode-bidi:plaintext}.hits tbody th{font:600 .92em var(--mono)}.hits tbody .kind th{font:600 .92rem var(--sans);padding-top:.7rem}
 .hits thead th:nth-child(4){width:20%}.hits thead th:nth-child(5){width:9%}.hits thead th:nth-child(6){width:16%}.hits td:nth-child(6){font:.86em var(--mono)}
 details .list{font-size:.84rem}details .list .number{width:auto}
-@media print{.lines{font-size:.8rem}.waits.hits thead th:first-child{width:8%}.waits thead th:nth-child(4){width:21%}.waits thead th:nth-child(5){width:13.5%}.waits thead th:nth-child(6){width:15%}.waits.hits{font-size:.78rem}.waits tbody th,.waits td{padding-right:.4rem}:root{--paper:#fff}html{font-size:11px}body{line-height:1.35}main{max-width:none;padding:0}nav,.tools,details{display:none!important}.change{margin:.5rem 0 .8rem}.item,.why{display:inline;margin:0}.case{margin:0 0 .5rem}.case h3{margin:.5rem 0 0}.chip{border:0;padding:0;font-size:inherit}.chip:has(+ .chip)::after{content:","}.chip.differs{box-shadow:none!important}.compare th,.compare td,.lines th,.lines td{padding-top:.1rem;padding-bottom:.1rem}.hits{line-height:1.3}.charts{grid-template-columns:repeat(3,1fr)}figure{break-inside:avoid}.list th button{display:contents}h2{margin-top:2rem}
+@media print{.lines{font-size:.8rem}.waits.hits thead th:first-child{width:8%}.waits thead th:nth-child(4){width:21%}.waits thead th:nth-child(5){width:13.5%}.waits thead th:nth-child(6){width:15%}.waits.hits{font-size:.78rem}.waits tbody th,.waits td{padding-right:.4rem}:root{--paper:#fff}html{font-size:11px}body{line-height:1.35}main{max-width:none;padding:0}nav,.tools,details{display:none!important}.change{margin:.5rem 0 .8rem}.alert,.why{display:inline;margin:0}.case{margin:0 0 .5rem}.case h3{margin:.5rem 0 0}.chip{border:0;padding:0;font-size:inherit}.chip:has(+ .chip)::after{content:","}.chip.differs{box-shadow:none!important}.compare th,.compare td,.lines th,.lines td{padding-top:.1rem;padding-bottom:.1rem}.hits{line-height:1.3}.charts{grid-template-columns:repeat(3,1fr)}figure{break-inside:avoid}.list th button{display:contents}h2{margin-top:2rem}
 h2,h3,h4,.who{break-after:avoid}.change{display:flow-root}thead{display:table-header-group;break-inside:avoid}tfoot{display:table-row-group}tr,.change,.case,.verdict,.sum,.states,.pair,.charts{break-inside:avoid}a{color:inherit;text-decoration:none}}
 `;
 

@@ -27,7 +27,7 @@ import {
   toAnchor,
   toCellText,
 } from './html-markup.js';
-import type { OpenItemsFacts, WaitingItem } from './list-facts.js';
+import type { OpenAlertsFacts, WaitingAlert } from './list-facts.js';
 import type { Report } from './report.js';
 import { countNoun, formatCount, formatDay } from './text.js';
 import { countDays, describeAges, describeOwner, describeReopening, describeReplaced, describeSaid } from './words.js';
@@ -35,13 +35,13 @@ import { countDays, describeAges, describeOwner, describeReopening, describeRepl
 /** The number of customers shown in full; each alert of the others has one short line. */
 const casesInFull = 25;
 
-const columns: readonly TableColumn<OpenItemsFacts['bySeverity'][number]>[] = [
+const columns: readonly TableColumn<OpenAlertsFacts['bySeverity'][number]>[] = [
   { title: 'Severity', cell: ({ severity }) => severityWords[severity] },
   { title: 'Open', numeric: true, cell: ({ waiting }) => formatCount(waiting) },
   { title: 'Overdue', numeric: true, cell: ({ overdue }) => formatCount(overdue) },
 ];
 
-const ownerColumns: readonly TableColumn<OpenItemsFacts['byOwner'][number]>[] = [
+const ownerColumns: readonly TableColumn<OpenAlertsFacts['byOwner'][number]>[] = [
   { title: 'Assigned to', cell: (owner) => showText(describeOwner(owner)) },
   { title: 'Open', numeric: true, cell: ({ waiting }) => formatCount(waiting) },
   { title: 'Overdue', numeric: true, cell: ({ overdue }) => formatCount(overdue) },
@@ -49,17 +49,17 @@ const ownerColumns: readonly TableColumn<OpenItemsFacts['byOwner'][number]>[] = 
 
 /** Every alert that waited when the run closed, by customer, most urgent first; empty where alerts were not counted. */
 export function showWaiting(report: Report): Markup {
-  const { openItems, toReview, run } = report;
-  if (openItems === null) return noMarkup;
-  if (openItems.waiting === 0) {
+  const { openAlerts, toReview, run } = report;
+  if (openAlerts === null) return noMarkup;
+  if (openAlerts.waiting === 0) {
     return section('waiting', waitingTitle, html`<p class="quiet">${showSentence(report.verdict.waiting ?? '')}</p>`);
   }
-  const cases = toWaitingCases(toReview?.items ?? []);
+  const cases = toWaitingCases(toReview?.alerts ?? []);
   return section(
     'waiting',
     waitingTitle,
     html`${showHow(report)}${cases.slice(0, casesInFull).map((one) => showCase(one, run))}
-${showShort(cases.slice(casesInFull), run)}${showLeftOut(report)}${showSums(openItems)}`,
+${showShort(cases.slice(casesInFull), run)}${showLeftOut(report)}${showSums(openAlerts)}`,
   );
 }
 
@@ -84,29 +84,29 @@ function showCase({ people, alerts }: WaitingCase, run: Report['run']): Markup {
 <colgroup><col><col><col><col></colgroup>
 <thead class="unseen"><tr><th scope="col">Listed party</th><th scope="col">Risk category</th><th scope="col">State</th><th scope="col">Code</th></tr></thead>
 ${people.map(
-  (entries) => html`<tbody>${entries.map((item, index) => showEntry(item, index, first, run))}</tbody>
+  (entries) => html`<tbody>${entries.map((alert, index) => showEntry(alert, index, first, run))}</tbody>
 `,
 )}</table>
 </article>`;
 }
 
-function showEntry(item: WaitingItem, index: number, first: WaitingItem, run: Report['run']): Markup {
-  const { listed, party, corroboration, mark } = item;
+function showEntry(alert: WaitingAlert, index: number, first: WaitingAlert, run: Report['run']): Markup {
+  const { listed, party, corroboration, mark } = alert;
   const whose =
     party.role === first.party.role && party.name === first.party.name
       ? noMarkup
       : html`<br><small>of ${showParty(party)}</small>`;
-  return html`<tr id="${raw(toAnchor(mark))}"><th scope="row">${index === 0 ? noMarkup : html`<span class="muted">also as</span> `}<b>${showText(listed.name)}</b><br><small>${showBorn(listed.birthDates, party.type, showAgreement(corroboration.birthDate))}${showCountries(listed.countries)}${showAgreement(corroboration.country)}; score ${listed.score}</small>${whose}</th><td>${showTopics(listed, null)}</td><td>${showStatus(item, run)}</td><td><code class="whole">${showText(mark)}</code></td></tr>
+  return html`<tr id="${raw(toAnchor(mark))}"><th scope="row">${index === 0 ? noMarkup : html`<span class="muted">also as</span> `}<b>${showText(listed.name)}</b><br><small>${showBorn(listed.birthDates, party.type, showAgreement(corroboration.birthDate))}${showCountries(listed.countries)}${showAgreement(corroboration.country)}; score ${listed.score}</small>${whose}</th><td>${showTopics(listed, null)}</td><td>${showStatus(alert, run)}</td><td><code class="whole">${showText(mark)}</code></td></tr>
 `;
 }
 
 const showBorn = (birthDates: readonly string[], type: PartyType, agreement = noMarkup): Markup =>
   birthDates.length === 0 && type === 'entity' ? noMarkup : html`born ${showTexts(birthDates)}${agreement}, `;
 
-const showAgreement = (agreement: WaitingItem['corroboration']['birthDate']): Markup =>
+const showAgreement = (agreement: WaitingAlert['corroboration']['birthDate']): Markup =>
   agreement === 'unknown' ? noMarkup : html` <span class="agreement ${agreement}">${agreementWords[agreement]}</span>`;
 
-function showStatus(item: WaitingItem, run: Report['run']): Markup {
+function showStatus(alert: WaitingAlert, run: Report['run']): Markup {
   const { startedAt, finishedAt, timezone } = run;
   const {
     openedAt,
@@ -120,7 +120,7 @@ function showStatus(item: WaitingItem, run: Report['run']): Markup {
     absence,
     absentSince,
     legacy,
-  } = item;
+  } = alert;
   const lines: Markup[] = [];
   const isLate = dueAt !== null && dueAt < finishedAt;
   const since =
@@ -162,13 +162,13 @@ function showStatus(item: WaitingItem, run: Report['run']): Markup {
 
 function showShort(cases: readonly WaitingCase[], { timezone }: Report['run']): Markup {
   if (cases.length === 0) return noMarkup;
-  const items = cases.flatMap(({ people }) => people.flat());
-  const rows = items.map(
+  const alerts = cases.flatMap(({ people }) => people.flat());
+  const rows = alerts.map(
     ({ party, listed, severity, dueAt, mark, absence }) =>
       `<tr id="${toAnchor(mark)}"><th>${toCellText(party.reference)}<td>${toCellText(party.name)}<td>${toCellText(listed.name)}<td>${toCellText(listed.topics.map(describeTopic).join(', '))}${absence === null ? '' : '; match absent'}<td>${severityWords[severity]}${dueAt === null ? '' : `, <time>${formatDay(dueAt, timezone)}</time>`}<td>${toCellText(mark)}\n`,
   );
   return html`<table class="list hits waits">
-<caption>${countNoun(items.length, 'further alert')} of ${countNoun(cases.length, 'customer')}, one line each</caption>
+<caption>${countNoun(alerts.length, 'further alert')} of ${countNoun(cases.length, 'customer')}, one line each</caption>
 <thead><tr><th scope="col">Customer</th><th scope="col">Name</th><th scope="col">Listed party</th><th scope="col">Risk category</th><th scope="col">Severity, due</th><th scope="col">Code</th></tr></thead>
 <tbody>
 ${raw(rows.join(''))}</tbody>
@@ -176,19 +176,19 @@ ${raw(rows.join(''))}</tbody>
 `;
 }
 
-function showLeftOut({ openItems, toReview }: Report): Markup {
-  const waiting = Math.max(openItems?.waiting ?? 0, toReview?.waiting ?? 0);
-  const shown = toReview?.items.length ?? 0;
+function showLeftOut({ openAlerts, toReview }: Report): Markup {
+  const waiting = Math.max(openAlerts?.waiting ?? 0, toReview?.waiting ?? 0);
+  const shown = toReview?.alerts.length ?? 0;
   if (shown >= waiting) return noMarkup;
   return html`<p class="rest" role="note">${shown === 0 ? 'The alerts are not on this page.' : `Only the ${formatCount(shown)} most urgent of ${countNoun(waiting, 'alert')} are shown.`} For all of them, run <code>nightscreen review export</code>.</p>
 `;
 }
 
-function showSums(openItems: OpenItemsFacts): Markup {
-  const { bySeverity, byOwner, unassigned } = openItems;
+function showSums(openAlerts: OpenAlertsFacts): Markup {
+  const { bySeverity, byOwner, unassigned } = openAlerts;
   return html`<div class="pair">${showTable('Open alerts by severity', columns, bySeverity, null)}
 ${byOwner.length === 0 ? noMarkup : showTable('Open alerts by owner', ownerColumns, byOwner, null)}</div>
-<p class="muted">Age of the open alerts: ${describeAges(openItems)}. Not assigned: ${formatCount(unassigned)}.</p>
+<p class="muted">Age of the open alerts: ${describeAges(openAlerts)}. Not assigned: ${formatCount(unassigned)}.</p>
 `;
 }
 
@@ -196,18 +196,18 @@ ${byOwner.length === 0 ? noMarkup : showTable('Open alerts by owner', ownerColum
 interface WaitingCase {
   reference: string;
   /** The most urgent first; entries that may be about one person are in one group. */
-  people: readonly (readonly WaitingItem[])[];
+  people: readonly (readonly WaitingAlert[])[];
   alerts: number;
 }
 
 /** Groups waiting alerts by customer, in the order of each customer's first alert. */
-export function toWaitingCases(items: readonly WaitingItem[]): readonly WaitingCase[] {
-  const byReference = new Map<string, WaitingItem[]>();
-  for (const item of items) {
-    const { reference } = item.party;
+export function toWaitingCases(alerts: readonly WaitingAlert[]): readonly WaitingCase[] {
+  const byReference = new Map<string, WaitingAlert[]>();
+  for (const alert of alerts) {
+    const { reference } = alert.party;
     const members = byReference.get(reference);
-    if (members) members.push(item);
-    else byReference.set(reference, [item]);
+    if (members) members.push(alert);
+    else byReference.set(reference, [alert]);
   }
   return [...byReference].map(([reference, members]) => ({
     reference,
@@ -217,12 +217,12 @@ export function toWaitingCases(items: readonly WaitingItem[]): readonly WaitingC
 }
 
 /** An entry joins the first group with an entry that can be about the same person. */
-function groupPeople(items: readonly WaitingItem[]): readonly (readonly WaitingItem[])[] {
-  const people: WaitingItem[][] = [];
-  for (const item of items) {
-    const group = people.find((members) => members.some((member) => canBeSame(member, item)));
-    if (group) group.push(item);
-    else people.push([item]);
+function groupPeople(alerts: readonly WaitingAlert[]): readonly (readonly WaitingAlert[])[] {
+  const people: WaitingAlert[][] = [];
+  for (const alert of alerts) {
+    const group = people.find((members) => members.some((member) => canBeSame(member, alert)));
+    if (group) group.push(alert);
+    else people.push([alert]);
   }
   return people;
 }
@@ -231,7 +231,7 @@ function groupPeople(items: readonly WaitingItem[]): readonly (readonly WaitingI
  * Whether two entries of one party can be about one person: the birth dates do not contradict, and the words of one name contain those of the
  * other, or they share a full birth date and a word. This only groups the display: each entry is decided separately.
  */
-function canBeSame(one: WaitingItem, other: WaitingItem): boolean {
+function canBeSame(one: WaitingAlert, other: WaitingAlert): boolean {
   if (one.party.role !== other.party.role || one.party.name !== other.party.name) return false;
   if (one.listed.schema !== other.listed.schema) return false;
   const [dates, otherDates] = [one.listed.birthDates, other.listed.birthDates];

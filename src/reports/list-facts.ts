@@ -4,11 +4,11 @@ import type { Match } from '../matches/match.js';
 import type { ListedDiscrepancy } from '../reconciliation/discrepancy.js';
 import type {
   Absence,
+  AlertState,
   ChangeCause,
   DetailStop,
   DispositionVerdict,
   DossierChangeKind,
-  ItemState,
   MatchChangeKind,
   MatchField,
   PartyRole,
@@ -76,7 +76,7 @@ export interface MatchChangeFacts {
   before: Match | null;
   after: Match | null;
   /** Its alert when the run closed; null where it has none, for first screenings and for runs that have not closed. */
-  item: ChangeItemFacts | null;
+  alert: ChangeAlertFacts | null;
   /** The name of its cluster in the report. */
   cluster?: string | undefined;
 }
@@ -174,7 +174,7 @@ export interface CadenceFacts {
 }
 
 /** The owner of an alert. */
-export interface ItemOwner {
+export interface AlertOwner {
   name: string;
   /** The assignee who is away, where the owner stands in for another person. */
   standsInFor: string | null;
@@ -192,11 +192,11 @@ export interface ReplacedFacts {
 }
 
 /** The alert of a change when the run closed. */
-export interface ChangeItemFacts {
-  state: ItemState;
+export interface ChangeAlertFacts {
+  state: AlertState;
   openedAt: Date;
   dueAt: Date | null;
-  owner: ItemOwner | null;
+  owner: AlertOwner | null;
   /** Why it was last re-opened; empty for an alert that never was. */
   reopenedBecause: readonly string[];
   /** Its last decisions and their confirmations, newest first. */
@@ -213,7 +213,7 @@ export interface ChangeItemFacts {
 }
 
 /** The alerts that waited for a decision when the run closed, in figures. */
-export interface OpenItemsFacts {
+export interface OpenAlertsFacts {
   /** All, pending approvals included. */
   waiting: number;
   /** Null where they were not counted. */
@@ -228,7 +228,7 @@ export interface OpenItemsFacts {
   /** Only severities that occur, most severe first. */
   bySeverity: readonly { severity: Severity; waiting: number; overdue: number }[];
   /** By owner, those with most first; unassigned alerts are not included. */
-  byOwner: readonly (ItemOwner & { waiting: number; overdue: number })[];
+  byOwner: readonly (AlertOwner & { waiting: number; overdue: number })[];
   byAge: { upToOneDay: number; upToOneWeek: number; upToThirtyDays: number; older: number };
 }
 
@@ -332,8 +332,8 @@ export interface AcceptedFacts {
 }
 
 /** A waiting alert, as a working list shows it. */
-export interface WaitingItem {
-  /** The item code, by which an import identifies the row. */
+export interface WaitingAlert {
+  /** The alert code, by which an import identifies the row. */
   mark: string;
   sheetId: number;
   /** Of the account of the alert. */
@@ -353,7 +353,7 @@ export interface WaitingItem {
   absentSince: Date | null;
   /** For a row that confirms many absent alerts of one listed party: their number, and a sample of their customers. */
   bulk?: { alerts: number; sample: readonly string[] };
-  owner: ItemOwner | null;
+  owner: AlertOwner | null;
   /** The decision that waits for a second person. */
   proposal: { verdict: DispositionVerdict; reviewer: string; reason: string; decidedAt: Date } | null;
   /** Why it was re-opened; empty for an alert that was never decided. */
@@ -371,7 +371,7 @@ export interface ToReviewFacts {
   /** The number of all, listed or not. */
   waiting: number;
   /** The most urgent ones. */
-  items: readonly WaitingItem[];
+  alerts: readonly WaitingAlert[];
 }
 
 /** The open and accepted discrepancies, most urgent first; `count` includes those that are not listed. */

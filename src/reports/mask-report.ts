@@ -5,17 +5,17 @@ import type { RejectedRow } from '../roster/customer.js';
 import type { RejectReason } from '../vocabulary.js';
 import type { ChangeGroup } from './change-groups.js';
 import type {
+  AlertOwner,
   CanaryFacts,
-  ChangeItemFacts,
+  ChangeAlertFacts,
   CustomerRecordFacts,
   DossierChangeFacts,
-  ItemOwner,
   MatchChangeFacts,
-  OpenItemsFacts,
+  OpenAlertsFacts,
   PartyFacts,
   ReplacedFacts,
   SettingsChangeFacts,
-  WaitingItem,
+  WaitingAlert,
 } from './list-facts.js';
 import type { Report } from './report.js';
 import { type HeldFacts, mapReads, type RosterSource } from './run-facts.js';
@@ -90,9 +90,9 @@ export function maskReport(report: Report): Report {
     rejects: report.rejects?.map(maskReject) ?? null,
     doubted: report.doubted.map((row) => ({ ...row, fields: {} })),
     droppedParties: report.droppedParties.map(maskLine),
-    openItems: report.openItems && maskOpenItems(report.openItems),
+    openAlerts: report.openAlerts && maskOpenAlerts(report.openAlerts),
     canaries: report.canaries?.map(maskCanary) ?? null,
-    toReview: report.toReview && { ...report.toReview, items: report.toReview.items.map(maskWaiting) },
+    toReview: report.toReview && { ...report.toReview, alerts: report.toReview.alerts.map(maskWaiting) },
   };
 }
 
@@ -127,7 +127,7 @@ function maskChange(change: MatchChangeFacts): MatchChangeFacts {
     formerParty: change.formerParty && maskParty(change.formerParty),
     before: change.before && maskMatch(change.before),
     after: change.after && maskMatch(change.after),
-    item: change.item && maskItem(change.item),
+    alert: change.alert && maskAlert(change.alert),
   };
 }
 
@@ -143,24 +143,24 @@ const maskMatch = (match: Match): Match => ({
   birthDates: match.birthDates.flatMap((date) => toYear(date) ?? []),
 });
 
-const maskWaiting = (item: WaitingItem): WaitingItem => ({
-  ...item,
-  party: maskParty(item.party),
-  listed: maskMatch(item.listed),
-  owner: item.owner && maskOwner(item.owner),
-  proposal: item.proposal && maskSaid(item.proposal),
-  lastDecision: item.lastDecision && maskSaid(item.lastDecision),
-  replaced: item.replaced && maskReplaced(item.replaced),
-  legacy: item.legacy && maskSaid(item.legacy),
+const maskWaiting = (alert: WaitingAlert): WaitingAlert => ({
+  ...alert,
+  party: maskParty(alert.party),
+  listed: maskMatch(alert.listed),
+  owner: alert.owner && maskOwner(alert.owner),
+  proposal: alert.proposal && maskSaid(alert.proposal),
+  lastDecision: alert.lastDecision && maskSaid(alert.lastDecision),
+  replaced: alert.replaced && maskReplaced(alert.replaced),
+  legacy: alert.legacy && maskSaid(alert.legacy),
 });
 
 const toYear = (date: string): string | null => /^\d{4}(?!\d)/.exec(date)?.[0] ?? null;
 
-const maskItem = (item: ChangeItemFacts): ChangeItemFacts => ({
-  ...item,
-  owner: item.owner && maskOwner(item.owner),
-  said: item.said.map(maskSaid),
-  replaced: item.replaced && maskReplaced(item.replaced),
+const maskAlert = (alert: ChangeAlertFacts): ChangeAlertFacts => ({
+  ...alert,
+  owner: alert.owner && maskOwner(alert.owner),
+  said: alert.said.map(maskSaid),
+  replaced: alert.replaced && maskReplaced(alert.replaced),
 });
 
 const maskReplaced = (replaced: ReplacedFacts): ReplacedFacts => ({
@@ -174,13 +174,16 @@ const maskSaid = <Said extends { reviewer: string; reason: string }>(said: Said)
   reason: leftOut,
 });
 
-const maskOwner = <Owner extends ItemOwner>(owner: Owner): Owner => ({
+const maskOwner = <Owner extends AlertOwner>(owner: Owner): Owner => ({
   ...owner,
   name: toInitials(owner.name),
   standsInFor: owner.standsInFor === null ? null : toInitials(owner.standsInFor),
 });
 
-const maskOpenItems = (items: OpenItemsFacts): OpenItemsFacts => ({ ...items, byOwner: items.byOwner.map(maskOwner) });
+const maskOpenAlerts = (alerts: OpenAlertsFacts): OpenAlertsFacts => ({
+  ...alerts,
+  byOwner: alerts.byOwner.map(maskOwner),
+});
 
 const maskAcceptance = <Accepted extends Omit<SettingsChangeFacts, 'differences'>>(accepted: Accepted): Accepted => ({
   ...accepted,

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import {
   agreements,
+  alertStates,
   changeCauses,
   detailStops,
   dispositionVerdicts,
   dossierChangeKinds,
-  itemStates,
   matchChangeKinds,
   matchFields,
   partyRoles,
@@ -57,14 +57,14 @@ const dossier = z.strictObject({
   completedAt: z.string().nullable(),
 });
 
-const itemOwner = z.strictObject({ name: z.string(), standsInFor: z.string().nullable() });
+const alertOwner = z.strictObject({ name: z.string(), standsInFor: z.string().nullable() });
 
 /** The alert of a change when the run closed. */
-const changeItem = z.strictObject({
-  state: z.enum(itemStates),
+const changeAlert = z.strictObject({
+  state: z.enum(alertStates),
   openedAt: instant,
   dueAt: instant.nullable(),
-  owner: itemOwner.nullable(),
+  owner: alertOwner.nullable(),
   reopenedBecause: names,
   said: z.array(
     z.strictObject({
@@ -108,7 +108,7 @@ const matchChange = z.strictObject({
   fields: z.array(z.enum(matchFields)),
   before: match.nullable(),
   after: match.nullable(),
-  item: changeItem.nullable(),
+  alert: changeAlert.nullable(),
 });
 
 const dossierChange = z.strictObject({
@@ -124,7 +124,7 @@ const dossierChange = z.strictObject({
 /** The parts of `report.json` about alerts, changes, customers and rows. */
 export const reportLists = {
   /** The alerts that waited when the run closed, in figures. */
-  openItems: z
+  openAlerts: z
     .strictObject({
       waiting: count,
       customers: count.nullable(),
@@ -134,7 +134,7 @@ export const reportLists = {
       proposed: count,
       oldestAt: z.string().nullable(),
       bySeverity: z.array(z.strictObject({ severity: z.enum(severities), waiting: count, overdue: count })),
-      byOwner: z.array(itemOwner.extend({ waiting: count, overdue: count })),
+      byOwner: z.array(alertOwner.extend({ waiting: count, overdue: count })),
       byAge: z.strictObject({ upToOneDay: count, upToOneWeek: count, upToThirtyDays: count, older: count }),
     })
     .nullable(),

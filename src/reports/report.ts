@@ -56,7 +56,7 @@ export interface Report
     | 'droppedParties'
     | 'cut'
     | 'carriedFrom'
-    | 'openItems'
+    | 'openAlerts'
     | 'details'
     | 'watch'
     | 'held'
@@ -128,7 +128,7 @@ export function toReport(
     cut,
     // The report of a span covers all its runs.
     carriedFrom: span ? [] : facts.carriedFrom,
-    openItems: facts.openItems,
+    openAlerts: facts.openAlerts,
     toReview,
     discrepancies,
     details: facts.details,

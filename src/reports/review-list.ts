@@ -14,7 +14,7 @@ import {
   toWords,
 } from '../vocabulary/words.js';
 import { type Column, partyColumns, renderCsv } from './csv.js';
-import type { DiscrepancyList, ToReviewFacts, WaitingItem } from './list-facts.js';
+import type { DiscrepancyList, ToReviewFacts, WaitingAlert } from './list-facts.js';
 import {
   renderWorkbook,
   type Sheet,
@@ -38,13 +38,13 @@ export const workingListColumns = {
 } as const;
 
 /** All columns of a working list. */
-export const toWorkingListTable = (timezone: string): readonly Column<WaitingItem>[] => [
+export const toWorkingListTable = (timezone: string): readonly Column<WaitingAlert>[] => [
   { header: workingListColumns.alert, cell: ({ mark }) => mark },
   { header: workingListColumns.sheet, cell: ({ sheetId }) => `S-${sheetId}` },
   { header: 'severity', cell: ({ severity }) => severity },
   { header: 'priority', cell: ({ priority }) => priority },
   { header: 'due', cell: ({ dueAt }) => dueAt?.toISOString() ?? null },
-  ...partyColumns<WaitingItem>(({ party }) => party),
+  ...partyColumns<WaitingAlert>(({ party }) => party),
   { header: 'listed_name', cell: ({ listed }) => listed.name },
   { header: 'risk_categories', cell: ({ listed }) => listed.topics.map(describeTopic).join('; ') },
   { header: 'listed_birth_dates', cell: ({ listed }) => listed.birthDates.join('; ') },
@@ -85,8 +85,8 @@ export const toWorkingListTable = (timezone: string): readonly Column<WaitingIte
 ];
 
 /** A working list as CSV: one row per waiting alert, with empty columns for disposition, reason and comment. */
-export const renderWorkingList = (items: readonly WaitingItem[], timezone: string): Generator<string> =>
-  renderCsv(toWorkingListTable(timezone), items);
+export const renderWorkingList = (alerts: readonly WaitingAlert[], timezone: string): Generator<string> =>
+  renderCsv(toWorkingListTable(timezone), alerts);
 
 /** The sheet that reviewers fill in. */
 export const listSheetName = 'To review';
@@ -161,10 +161,10 @@ const usualReasons = [
 ];
 /** Alerts as a sheet to fill in; rows `above` the headers and `below` the last alert. */
 const toListSheet = (
-  items: readonly WaitingItem[],
+  alerts: readonly WaitingAlert[],
   { timezone, above = [], below = [] }: { timezone: string; above?: readonly SheetRow[]; below?: readonly SheetRow[] },
 ): Sheet =>
-  toTableSheet(items, {
+  toTableSheet(alerts, {
     ...{ name: listSheetName, columns: toWorkingListTable(timezone), layout, above, below },
     firstColumns: layout.findIndex(([header]) => header === 'name') + 1,
     fillIn: [workingListColumns.disposition, workingListColumns.reason, workingListColumns.comment],
@@ -181,11 +181,11 @@ const toListSheet = (
   });
 
 /** The alerts that wait when a run closes, as a sheet of its report to fill in. */
-export function toReviewSheet({ items, waiting }: ToReviewFacts, above: readonly SheetRow[], timezone: string): Sheet {
+export function toReviewSheet({ alerts, waiting }: ToReviewFacts, above: readonly SheetRow[], timezone: string): Sheet {
   const wholeListCommand = 'nightscreen review export --out review.csv';
-  return toListSheet(items, {
+  return toListSheet(alerts, {
     timezone,
-    above: [...above, ...listTruncationNotices(items.length, { waiting, wholeListCommand })],
+    above: [...above, ...listTruncationNotices(alerts.length, { waiting, wholeListCommand })],
   });
 }
 
@@ -194,11 +194,11 @@ export function toReviewSheet({ items, waiting }: ToReviewFacts, above: readonly
  * cell is a formula.
  */
 export function renderWorkingListWorkbook(
-  items: readonly WaitingItem[],
+  alerts: readonly WaitingAlert[],
   facts: WorkbookFacts,
   maxRows = maxListRows,
 ): AsyncGenerator<Uint8Array> {
-  const shown = items.slice(0, maxRows);
+  const shown = alerts.slice(0, maxRows);
   // Below the alerts, so that the sheet saved as CSV begins with its headers.
   const below = listTruncationNotices(shown.length, facts);
   return renderWorkbook({

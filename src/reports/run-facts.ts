@@ -14,7 +14,7 @@ import type {
   DroppedPartyFacts,
   MatchChangeFacts,
   NotScreenedFacts,
-  OpenItemsFacts,
+  OpenAlertsFacts,
   PartyFacts,
   RunCounts,
   SweepFacts,
@@ -114,7 +114,7 @@ export interface RunFacts extends AcceptedFacts, HistoryFacts {
   /** By the run's own import, and by imports that are in no earlier report. */
   droppedParties: readonly DroppedPartyFacts[];
   /** Null where alerts were not counted. */
-  openItems: OpenItemsFacts | null;
+  openAlerts: OpenAlertsFacts | null;
   /** The records fetched about new hits. */
   details: {
     /** Null for a run that fetches none, or stopped before. */

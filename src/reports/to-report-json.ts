@@ -46,7 +46,7 @@ function toSource(report: Report): Source<Omit<ReportJson, Lists>> & Readonly<Re
         changesBySeverity && severities.map((severity) => ({ code: severity, count: changesBySeverity[severity] })),
     })),
     evidence: report.evidence,
-    openItems: report.openItems,
+    openAlerts: report.openAlerts,
     details: { counts: report.details.counts, records: report.details.lookups },
     canaries: report.canaries?.map(toPublishedCanary) ?? null,
     watch: report.watch && toPublishedWatch(report.watch),

@@ -1,6 +1,6 @@
 import { severityWords } from '../vocabulary/words.js';
 import { type Severity, severities } from '../vocabulary.js';
-import type { CadenceFacts, OpenItemsFacts } from './list-facts.js';
+import type { CadenceFacts, OpenAlertsFacts } from './list-facts.js';
 import { describeDrops, describeNotices, listSnapshotRemarks } from './reasons.js';
 import { countBaseline, countChanges, type RunFacts, type SpanRunFacts } from './run-facts.js';
 import { countNoun, formatCount, formatDay, formatMinute, toSentence } from './text.js';
@@ -60,15 +60,15 @@ function toLevel(facts: Assessed): Verdict['level'] {
 const toShort = (facts: RunFacts, level: Verdict['level']): string =>
   level === 'complete' ? describeWork(facts) : [toTrouble(facts, level), ...listWaiting(facts)].join(', ');
 
-const listWaiting = ({ openItems }: Pick<RunFacts, 'openItems'>): readonly string[] =>
-  openItems === null || openItems.waiting === 0 ? [] : [describeWaiting(openItems)];
+const listWaiting = ({ openAlerts }: Pick<RunFacts, 'openAlerts'>): readonly string[] =>
+  openAlerts === null || openAlerts.waiting === 0 ? [] : [describeWaiting(openAlerts)];
 
 function toWaiting(facts: RunFacts): string | null {
-  const { openItems, finishedAt, timezone } = facts;
-  if (openItems === null) return null;
-  if (openItems.waiting === 0 && !isServiceTrusted(facts))
+  const { openAlerts, finishedAt, timezone } = facts;
+  if (openAlerts === null) return null;
+  if (openAlerts.waiting === 0 && !isServiceTrusted(facts))
     return 'This run cannot be relied on, although no alert is open.';
-  return describeWaitingAlerts(openItems, finishedAt, timezone);
+  return describeWaitingAlerts(openAlerts, finishedAt, timezone);
 }
 
 function toTrouble(facts: Assessed, level: Exclude<Verdict['level'], 'complete'>): string {
@@ -315,10 +315,10 @@ export interface Span {
 }
 
 /** As in `12 open alerts of 5 customers: 2 critical, 3 overdue, ...`. */
-function describeWaitingAlerts(openItems: OpenItemsFacts, now: Date, timezone: string): string {
-  const { waiting, customers, overdue, proposed, absent, oldestAt } = openItems;
+function describeWaitingAlerts(openAlerts: OpenAlertsFacts, now: Date, timezone: string): string {
+  const { waiting, customers, overdue, proposed, absent, oldestAt } = openAlerts;
   if (waiting === 0) return 'No alert is open.';
-  const critical = countCritical(openItems);
+  const critical = countCritical(openAlerts);
   const whose = customers === null ? '' : ` of ${countNoun(customers, 'customer')}`;
   const parts = [
     ...(critical === 0 ? [] : [`${formatCount(critical)} critical`]),

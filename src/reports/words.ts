@@ -7,13 +7,13 @@ import {
   toWords,
 } from '../vocabulary/words.js';
 import type {
+  AlertOwner,
   CadenceFacts,
-  ChangeItemFacts,
+  ChangeAlertFacts,
   CustomerRecordFacts,
   DetailCounts,
-  ItemOwner,
   MatchChangeFacts,
-  OpenItemsFacts,
+  OpenAlertsFacts,
   ReplacedFacts,
   SettingsChangeFacts,
 } from './list-facts.js';
@@ -55,9 +55,9 @@ const isSanction = (topic: string): boolean => topic === 'sanction' || topic.sta
 const dayMs = 86_400_000;
 
 /** How many alerts wait: `12 open alerts, 2 critical, 3 overdue`. */
-export function describeWaiting(openItems: OpenItemsFacts): string {
-  const { waiting, overdue, proposed } = openItems;
-  const critical = countCritical(openItems);
+export function describeWaiting(openAlerts: OpenAlertsFacts): string {
+  const { waiting, overdue, proposed } = openAlerts;
+  const critical = countCritical(openAlerts);
   return [
     countNoun(waiting, 'open alert'),
     ...(critical === 0 ? [] : [`${formatCount(critical)} critical`]),
@@ -67,7 +67,7 @@ export function describeWaiting(openItems: OpenItemsFacts): string {
 }
 
 /** How many critical alerts wait. */
-export const countCritical = ({ bySeverity }: Pick<OpenItemsFacts, 'bySeverity'>): number =>
+export const countCritical = ({ bySeverity }: Pick<OpenAlertsFacts, 'bySeverity'>): number =>
   bySeverity.find(({ severity }) => severity === 'critical')?.waiting ?? 0;
 
 /** The whole days between two times: `19 days`, or `less than a day`. */
@@ -84,7 +84,7 @@ export const describeReplaced = (
   `${describeDisposition(verdict)} by ${reviewer} on ${formatDay(decidedAt, timezone)} about ${name} (${matchId}), a match that disappeared when this one appeared: ${reason}`;
 
 /** The alerts by age: `9 up to a day, 2 up to a week, 1 longer`. */
-export function describeAges({ byAge }: OpenItemsFacts): string {
+export function describeAges({ byAge }: OpenAlertsFacts): string {
   const parts: readonly [number, string][] = [
     [byAge.upToOneDay, 'up to a day'],
     [byAge.upToOneWeek, 'up to a week'],
@@ -98,7 +98,7 @@ export function describeAges({ byAge }: OpenItemsFacts): string {
 }
 
 /** The owner of an alert: `bea`, or `bea (for ada)`. */
-export const describeOwner = ({ name, standsInFor }: ItemOwner): string =>
+export const describeOwner = ({ name, standsInFor }: AlertOwner): string =>
   standsInFor === null ? name : `${name} (for ${standsInFor})`;
 
 /** Why an alert was re-opened, in words. */
@@ -106,7 +106,7 @@ export const describeReopening = (reasons: readonly string[]): string => reasons
 
 /** A step in the history of an alert: `false positive by ada on 2026-11-20: another birth date`. */
 export function describeSaid(
-  { kind, verdict, reviewer, isAttested, reason, saidAt }: ChangeItemFacts['said'][number],
+  { kind, verdict, reviewer, isAttested, reason, saidAt }: ChangeAlertFacts['said'][number],
   timezone: string,
 ): string {
   const what =

@@ -76,9 +76,9 @@ function toSummarySheet(report: Report, above: readonly SheetRow[]): Sheet {
 }
 
 const listFound = (report: Report): readonly FactBlock[] => {
-  const { changes, baseline, openItems, dossiers, droppedParties, rejects, doubted } = report;
+  const { changes, baseline, openAlerts, dossiers, droppedParties, rejects, doubted } = report;
   return [
-    { title: 'Open alerts when the run closed', facts: openItems === null ? [] : listWaiting(openItems, report.run) },
+    { title: 'Open alerts when the run closed', facts: openAlerts === null ? [] : listWaiting(openAlerts, report.run) },
     { title: 'Changes by severity', facts: (changes ?? []).map(toSeverityFact) },
     { title: 'Matches of first screenings by severity', facts: baseline.map(toSeverityFact) },
     {
@@ -127,22 +127,22 @@ function toSeverityFact({ severity, count, sanctionHits, clusters }: ChangeGroup
   return [severityWords[severity], count, notes.join(', ') || null];
 }
 
-const listWaiting = (openItems: NonNullable<Report['openItems']>, { timezone }: Report['run']): readonly Fact[] => [
-  ['Alerts', openItems.waiting, `${formatCount(openItems.overdue)} overdue`],
-  ...(openItems.customers === null ? [] : [['of customers', openItems.customers] as const]),
-  ...openItems.bySeverity.map(
+const listWaiting = (openAlerts: NonNullable<Report['openAlerts']>, { timezone }: Report['run']): readonly Fact[] => [
+  ['Alerts', openAlerts.waiting, `${formatCount(openAlerts.overdue)} overdue`],
+  ...(openAlerts.customers === null ? [] : [['of customers', openAlerts.customers] as const]),
+  ...openAlerts.bySeverity.map(
     ({ severity, waiting, overdue }): Fact => [
       `of them ${severityWords[severity].toLowerCase()}`,
       waiting,
       `${formatCount(overdue)} overdue`,
     ],
   ),
-  ...(openItems.oldestAt === null
+  ...(openAlerts.oldestAt === null
     ? []
-    : [['Age', describeAges(openItems), `the oldest since ${formatMinute(openItems.oldestAt, timezone)}`] as const]),
-  ['Pending approval', openItems.proposed],
-  ...(openItems.absent === null ? [] : [['With an absent match, to be confirmed', openItems.absent] as const]),
-  ['Not assigned', openItems.unassigned],
+    : [['Age', describeAges(openAlerts), `the oldest since ${formatMinute(openAlerts.oldestAt, timezone)}`] as const]),
+  ['Pending approval', openAlerts.proposed],
+  ...(openAlerts.absent === null ? [] : [['With an absent match, to be confirmed', openAlerts.absent] as const]),
+  ['Not assigned', openAlerts.unassigned],
 ];
 
 const listCovered = (

@@ -7,7 +7,7 @@ import { readHeldLeases } from '../store/leases.js';
 import { readDetailCounts } from '../store/match-details.js';
 import { readAccountName, readRosterNames } from '../store/organisations.js';
 import { readRevisions } from '../store/report-revisions.js';
-import { readOpenItems } from '../store/review/decisions.js';
+import { readOpenAlerts } from '../store/review/decisions.js';
 import { countRejects, readRejects, readSnapshot } from '../store/roster-imports.js';
 import { readRunCalls, readRunWatch } from '../store/run-health.js';
 import { computeRunSums, type RunSums, readRunBalance } from '../store/run-sums.js';
@@ -81,7 +81,7 @@ async function describeBy(
     balance: sums === null ? null : compareBalance(sums.counts, await readRunBalance(database, run.runId)),
     calls: await readRunCalls(database, run.runId),
     canaries: await readCanaryFacts(database, run.runId),
-    openItems: await readOpenItems(database, run.runId),
+    openAlerts: await readOpenAlerts(database, run.runId),
     details: await readDetailCounts(database, run.runId),
     watch: await readRunWatch(database, run.runId),
     earlyWarnings: await readEarlyWarnings(database, run.runId),

@@ -35,7 +35,7 @@ export async function replaySettings(
 ) {
   const { differences } = compareSettings(settings, other);
   const tallies = { changes: openTally(), baseline: openTally() };
-  const items = { present: 0, other: 0, onlyOther: 0, onlyPresent: 0 };
+  const alerts = { present: 0, other: 0, onlyOther: 0, onlyPresent: 0 };
   /** Changes that would differ; `present` or `other` is null when it has none. */
   const examples: ({ runId: string; reference: string; listed: Pick<Match, 'id' | 'name'> } & Record<
     keyof Both,
@@ -60,7 +60,7 @@ export async function replaySettings(
         examples.push({ runId: toRunId(answer), reference: history.reference, listed: { id, name }, ...reported });
       }
     }
-    countItems(items, history, { present, other: others }, since);
+    countAlerts(alerts, history, { present, other: others }, since);
   };
   // A repeat after a lost connection would count twice.
   const once = { runsOnce: true };
@@ -84,14 +84,14 @@ export async function replaySettings(
     stored,
     changes: tallies.changes.read(),
     baseline: tallies.baseline.read(),
-    items,
+    alerts,
     examples,
   };
 }
 
 /** Counts a party's alerts by their match: an alert that one side opens some nights later counts as opened under both. */
-function countItems(
-  items: Omit<EventTally, 'otherSeverity' | 'byKind' | 'bySeverity'>,
+function countAlerts(
+  alerts: Omit<EventTally, 'otherSeverity' | 'byKind' | 'bySeverity'>,
   { answers }: PartyHistory,
   replayed: Readonly<Record<keyof Both, ReturnType<typeof replayAnswers>>>,
   since: Date | null,
@@ -104,12 +104,12 @@ function countItems(
   const left = [...other];
   for (const id of present) {
     const place = left.indexOf(id);
-    if (place === -1) items.onlyPresent += 1;
+    if (place === -1) alerts.onlyPresent += 1;
     else left.splice(place, 1);
   }
-  items.present += present.length;
-  items.other += other.length;
-  items.onlyOther += left.length;
+  alerts.present += present.length;
+  alerts.other += other.length;
+  alerts.onlyOther += left.length;
 }
 
 const toMatch = (change: MatchChange | null): Match | null =>
@@ -151,7 +151,7 @@ function toPartyHistories({ answers: rows, matchSets, parties, decisions: said }
           party: { birthDate, countries, riskTier: party.riskTier },
           customer: party.customer,
           said: party.said,
-          confirmedIds: findConfirmed(decided, answer.savedAt),
+          trueMatchIds: findConfirmed(decided, answer.savedAt),
           decidedIds: findDecided(decided, before, answer.savedAt),
         },
       ];
@@ -164,21 +164,21 @@ const toKey = ({ partyId, accountId }: { partyId: number; accountId: number }): 
 
 function findDecided(decisions: Histories['decisions'], after: Date | null, until: Date): ReadonlySet<string> {
   const isBetween = ({ at, kind }: Histories['decisions'][number]): boolean =>
-    (kind === 'decided' || kind === 'confirmed_match') && after !== null && at > after && at <= until;
+    (kind === 'decided' || kind === 'true_match') && after !== null && at > after && at <= until;
   return new Set(decisions.filter(isBetween).map(({ matchId }) => matchId));
 }
 
 /** The matches whose last disposition by then is a true match, unless it was reversed or the match is absent. */
 function findConfirmed(decisions: Histories['decisions'], until: Date): ReadonlySet<string> {
-  const current = new Map<string, { isConfirmed: boolean; isAway: boolean }>();
+  const current = new Map<string, { isTrueMatch: boolean; isAway: boolean }>();
   for (const { matchId, kind, at } of decisions) {
     if (at > until) break;
-    const before = current.get(matchId) ?? { isConfirmed: false, isAway: false };
+    const before = current.get(matchId) ?? { isTrueMatch: false, isAway: false };
     const isAway = kind === 'away' || (before.isAway && kind !== 'back');
     const isMoved = kind === 'away' || kind === 'back';
-    current.set(matchId, { isAway, isConfirmed: isMoved ? before.isConfirmed : kind === 'confirmed_match' });
+    current.set(matchId, { isAway, isTrueMatch: isMoved ? before.isTrueMatch : kind === 'true_match' });
   }
-  return new Set([...current].flatMap(([id, { isConfirmed, isAway }]) => (isConfirmed && !isAway ? [id] : [])));
+  return new Set([...current].flatMap(([id, { isTrueMatch, isAway }]) => (isTrueMatch && !isAway ? [id] : [])));
 }
 
 /** Counts under the present settings and under the others. */

@@ -1,4 +1,4 @@
-import type { OpenItemsFacts, RosterChangeFacts, RunCounts } from '../reports/list-facts.js';
+import type { OpenAlertsFacts, RosterChangeFacts, RunCounts } from '../reports/list-facts.js';
 import type { SnapshotFacts } from '../reports/run-facts.js';
 import { countNoun, formatCount } from '../reports/text.js';
 import type { SweepRow } from '../store/dossiers.js';
@@ -40,7 +40,7 @@ export interface RunSummary {
   /** The first accepted changes of known customers; absent without any. */
   acceptedChanges?: readonly RosterChangeFacts[];
   /** The alerts that waited when it closed; absent when no alerts were made. */
-  openItems?: OpenItemsFacts;
+  openAlerts?: OpenAlertsFacts;
   /** The mails of its report and how many were accepted; absent without mail. */
   mail?: { queued: number; sent: number };
   /** The folder of the run's files; null without files. */
@@ -70,7 +70,7 @@ export function toRunSummary(
   run: Pick<RunSummary, 'runId' | 'roster' | 'kind' | 'state' | 'reasons' | 'counts'> & {
     haltedBy?: HaltCode | null;
     snapshot?: SnapshotFacts | null;
-    openItems?: OpenItemsFacts | null;
+    openAlerts?: OpenAlertsFacts | null;
     acceptedChanges?: readonly RosterChangeFacts[];
   },
 ): RunSummary {
@@ -83,7 +83,7 @@ export function toRunSummary(
     haltedBy = null,
     counts,
     snapshot = null,
-    openItems = null,
+    openAlerts = null,
     acceptedChanges = [],
   } = run;
   return {
@@ -98,7 +98,7 @@ export function toRunSummary(
     counts,
     ...(snapshot && { snapshot }),
     ...(acceptedChanges.length > 0 && { acceptedChanges }),
-    ...(openItems && { openItems }),
+    ...(openAlerts && { openAlerts }),
     artifacts: null,
   };
 }

@@ -25,7 +25,7 @@ import { findReportableRuns, type RunRow, toRunId } from '../store/runs.js';
 import { readSpanFacts, readSpanRuns, type SpanOfRuns } from '../store/span-facts.js';
 import type { RunState } from '../vocabulary.js';
 import type { AppContext } from './app-context.js';
-import { listDiscrepancies, toWaitingItem } from './review/items.js';
+import { listDiscrepancies, toWaitingAlert } from './review/alerts.js';
 import { findRun } from './run-reference.js';
 import { toExitCode } from './run-summary.js';
 
@@ -133,7 +133,7 @@ async function readToReview(database: Queryable, runId: number, organisation: st
   if (sheet === null) return null;
   const { digestKey } = await readOrganisation(database, organisation);
   const { sheetId, waiting } = sheet;
-  return { sheetId, waiting, items: sheet.items.map((item) => toWaitingItem(item, { sheetId, digestKey })) };
+  return { sheetId, waiting, alerts: sheet.alerts.map((alert) => toWaitingAlert(alert, { sheetId, digestKey })) };
 }
 
 async function buildReport({ database, clock }: AppContext, run: RunRow) {

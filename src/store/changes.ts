@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import type { MatchChange } from '../changes/match-changes.js';
 import type { clusterExamples, clusterFrom } from '../reports/change-groups.js';
-import type { ChangeItemFacts, CriticalChange, DossierChangeFacts, MatchChangeFacts } from '../reports/list-facts.js';
+import type { ChangeAlertFacts, CriticalChange, DossierChangeFacts, MatchChangeFacts } from '../reports/list-facts.js';
 import type { CountedCluster, SeverityCount, TruncatedChanges } from '../reports/run-facts.js';
 import {
   agreements,
+  alertStates,
   changeCauses,
   dispositionVerdicts,
   dossierChangeKinds,
-  itemStates,
   matchChangeKinds,
   matchFields,
   type Severity,
@@ -76,8 +76,8 @@ export async function saveChangeEvents(
 }
 
 /** The alert of a change when its run closed, as stored. */
-const changeItemShape = z.object({
-  state: z.enum(itemStates),
+const changeAlertShape = z.object({
+  state: z.enum(alertStates),
   openedAt: z.coerce.date(),
   dueAt: z.coerce.date().nullable(),
   owner: ownerShape.nullable(),
@@ -94,7 +94,7 @@ const changeItemShape = z.object({
   ),
   // Older versions did not store it.
   replaced: replacedShape.nullable().default(null),
-}) satisfies z.ZodType<ChangeItemFacts>;
+}) satisfies z.ZodType<ChangeAlertFacts>;
 
 const changeShape = z.object({
   changeId: z.number(),
@@ -112,7 +112,7 @@ const changeShape = z.object({
   fields: z.array(z.enum(matchFields)),
   before: storedMatchSchema.nullable(),
   after: storedMatchSchema.nullable(),
-  item: changeItemShape.nullable(),
+  alert: changeAlertShape.nullable(),
 });
 
 /** The common parts of changes of one kind, as stored. */
@@ -136,7 +136,7 @@ const matchChangeSql = `
     case when event.birth_date_agreement is not null then jsonb_build_object(
       'birthDate', event.birth_date_agreement, 'country', event.country_agreement
     ) end as corroboration,
-    event.match_id, event.fields, event.before, event.after, event.is_baseline, event.item
+    event.match_id, event.fields, event.before, event.after, event.is_baseline, event.alert
   from change_event event
   join run found on found.run_id = event.run_id
   ${joinPartySql('event')}`;
@@ -388,8 +388,8 @@ function readNextDue(database: Queryable, list: MatchList, now: Date): Promise<D
   return readValue(
     database,
     z.date().nullable(),
-    `select min((event.item ->> 'dueAt')::timestamptz) as "dueAt" from change_event event
-     where ${isOnListSql} and event.item ->> 'state' in ('open', 'pending_approval') and (event.item ->> 'dueAt')::timestamptz >= $3`,
+    `select min((event.alert ->> 'dueAt')::timestamptz) as "dueAt" from change_event event
+     where ${isOnListSql} and event.alert ->> 'state' in ('open', 'pending_approval') and (event.alert ->> 'dueAt')::timestamptz >= $3`,
     [...toParameters(list), now],
   );
 }

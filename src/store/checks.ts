@@ -196,7 +196,7 @@ const nameShape = z.object({
   variant: z.string(),
   sentName: z.string(),
 });
-const itemRow = nameShape.extend({
+const alertRow = nameShape.extend({
   ordinal: z.number(),
   outcome: z.enum(['remaining', 'answered', 'failed']),
   outcomeReason: z.string().nullable(),
@@ -261,7 +261,7 @@ export async function readAssurance(database: Queryable, runId: number) {
   );
   if (facts === null) return null;
   const items = await database.query(
-    itemRow,
+    alertRow,
     `select item.ordinal, item.listed_id, item.listed_name, item.type, item.script, item.variant,
        item.sent_name, item.outcome, item.outcome_reason, item.response_id, coalesce(response.total, 0) as results,
        (select count(*) from match where match.response_id = item.response_id and match.is_hit) as hits

@@ -133,7 +133,7 @@ async function collectScreeningFindings(
        from (select p.* ${counting}) p ${rest}`,
     );
   await collect(
-    `case when is_confirmed then 'approved_with_true_match' when is_sanction then 'approved_with_sanctions_alert' else 'approved_with_open_alert' end`,
+    `case when is_true_match then 'approved_with_true_match' when is_sanction then 'approved_with_sanctions_alert' else 'approved_with_open_alert' end`,
     `, 'alerts', waiting`,
     `join alerting using (customer_id) where p.status = 'approved'`,
   );

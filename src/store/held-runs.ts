@@ -178,7 +178,7 @@ function countOpenedAlerts(database: Queryable, runId: number): Promise<number> 
   return readValue(
     database,
     z.number(),
-    `select count(distinct item_id)::integer as alerts from review_event
+    `select count(distinct alert_id)::integer as alerts from alert_event
      where run_id = $1 and kind in ('opened', 'reopened', 'escalated', 'returned')`,
     [runId],
   );
@@ -287,12 +287,12 @@ export async function readHeldFacts(database: Queryable, runId: number): Promise
   if (holds.length === 0) return [];
   const alerts = await database.query(
     alertRow,
-    `select item.item_id as "alertId", ${partyFactsSql} as party, item.severity, item.listed ->> 'name' as "listedName",
-       array(select jsonb_array_elements_text(item.listed -> 'topics')) as topics
-     from review_item item
-     ${joinPartySql('item')}
+    `select alert.alert_id as "alertId", ${partyFactsSql} as party, alert.severity, alert.listed ->> 'name' as "listedName",
+       array(select jsonb_array_elements_text(alert.listed -> 'topics')) as topics
+     from alert
+     ${joinPartySql('alert')}
      where ${openedBySql}
-     order by item.priority desc, item.item_id
+     order by alert.priority desc, alert.alert_id
      limit $2`,
     [runId, mostAlerts],
   );
@@ -310,11 +310,11 @@ export async function readHeldFacts(database: Queryable, runId: number): Promise
   }));
 }
 
-/** SQL: the alert (`item`) was opened or escalated when the run ($1) was held, not by later answers. */
+/** SQL: the alert (`alert`) was opened or escalated when the run ($1) was held, not by later answers. */
 const openedBySql = `exists (
-  select from review_event event
+  select from alert_event event
   join run_hold hold on hold.run_id = event.run_id and hold.kind = 'answers'
-  where event.run_id = $1 and event.item_id = item.item_id and event.kind in ('opened', 'reopened', 'escalated', 'returned')
+  where event.run_id = $1 and event.alert_id = alert.alert_id and event.kind in ('opened', 'reopened', 'escalated', 'returned')
     and event.happened_at <= hold.held_at
 )`;
 

@@ -41,13 +41,13 @@ export function readDetailBacklog(
     database,
     z.string(),
     `with listed as materialized (
-       select item.listed ->> 'id' as id, bool_or(item.state in ('open', 'pending_approval')) as waits, max(item.priority) as priority
-       from review_item item
-       join party on party.party_id = item.party_id
+       select alert.listed ->> 'id' as id, bool_or(alert.state in ('open', 'pending_approval')) as waits, max(alert.priority) as priority
+       from alert
+       join party on party.party_id = alert.party_id
        join customer on customer.customer_id = party.customer_id and customer.roster_id = $1
-       join party_state state on state.party_id = item.party_id and state.account_id = item.account_id
-       join match on match.response_id = state.response_id and match.match_id = item.listed ->> 'id' and match.is_hit
-       where item.account_id = $2 and item.state <> 'no_longer_matched'
+       join party_state state on state.party_id = alert.party_id and state.account_id = alert.account_id
+       join match on match.response_id = state.response_id and match.match_id = alert.listed ->> 'id' and match.is_hit
+       where alert.account_id = $2 and alert.state <> 'no_longer_matched'
        group by 1
      ),
      wanted as (
@@ -174,17 +174,17 @@ export async function readDetailCounts(database: Queryable, runId: number): Prom
 }
 
 /** SQL: the kept records of an alert's match and of the entities that it names, as JSON, oldest first. */
-export const keptDetailsSql = (item: string): string => `(
+export const keptDetailsSql = (alert: string): string => `(
   select coalesce(jsonb_agg(jsonb_build_object(
     'kind', lookup.kind, 'id', lookup.record_id, 'fetchedAt', lookup.asked_at, 'digest', encode(lookup.received_digest, 'hex'),
     'withheldLinks', detail.withheld_links, 'body', detail.body
   ) order by lookup.asked_at, lookup.record_id collate "C"), '[]')
   from match_detail detail
   join detail_lookup lookup on lookup.detail_id = detail.detail_id
-  where detail.account_id = ${item}.account_id and detail.kind in ('activity', 'entity') and detail.record_id in (
-    select ${item}.listed ->> 'id'
+  where detail.account_id = ${alert}.account_id and detail.kind in ('activity', 'entity') and detail.record_id in (
+    select ${alert}.listed ->> 'id'
     union
     select unnest(named.entity_ids) from match_detail named
-    where named.account_id = ${item}.account_id and named.kind = 'activity' and named.record_id = ${item}.listed ->> 'id'
+    where named.account_id = ${alert}.account_id and named.kind = 'activity' and named.record_id = ${alert}.listed ->> 'id'
   )
 )`;

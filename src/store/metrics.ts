@@ -19,7 +19,7 @@ const runFigure = z.object({
   cost: z.object({ amount: z.number(), currency: z.string() }).nullable(),
 });
 /** The waiting alerts of a roster by severity and by age (`day`, `week`, `month`, `older`). */
-const openItems = z.object({ roster: z.string(), severity: z.string(), age: z.string(), items: z.number() });
+const openAlerts = z.object({ roster: z.string(), severity: z.string(), age: z.string(), alerts: z.number() });
 
 /** Unsent outbox entries by state, and the time of the oldest; dropped entries are not included. */
 const outbox = z.object({ kind: z.string(), state: z.string(), entries: z.number(), oldestAt: z.date() });
@@ -56,22 +56,22 @@ export async function readStoredFigures(
        order by run.kind, roster.name`,
       [organisationId, [...rosters]],
     ),
-    openItems: await database.query(
-      openItems,
-      `select roster, severity, age, count(*) as items
+    openAlerts: await database.query(
+      openAlerts,
+      `select roster, severity, age, count(*) as alerts
        from (
-         select roster.name as roster, item.severity,
+         select roster.name as roster, alert.severity,
            case
-             when $2::timestamptz - item.opened_at <= interval '1 day' then 'day'
-             when $2::timestamptz - item.opened_at <= interval '7 days' then 'week'
-             when $2::timestamptz - item.opened_at <= interval '30 days' then 'month'
+             when $2::timestamptz - alert.opened_at <= interval '1 day' then 'day'
+             when $2::timestamptz - alert.opened_at <= interval '7 days' then 'week'
+             when $2::timestamptz - alert.opened_at <= interval '30 days' then 'month'
              else 'older'
            end as age
-         from review_item item
-         join party on party.party_id = item.party_id
+         from alert
+         join party on party.party_id = alert.party_id
          join customer on customer.customer_id = party.customer_id
          join roster on roster.roster_id = customer.roster_id
-         where roster.organisation_id = $1 and item.state in ('open', 'pending_approval')
+         where roster.organisation_id = $1 and alert.state in ('open', 'pending_approval')
        ) waiting
        group by roster, severity, age`,
       [organisationId, now],

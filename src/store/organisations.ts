@@ -280,11 +280,11 @@ export async function wasEverNamed(database: Queryable, organisationId: number, 
   const rows = await database.query(
     nameRow,
     `select $2::text as name where exists (
-         select from review_event join review_item using (item_id) join account using (account_id)
-         where review_event.assigned_to = $2 and account.organisation_id = $1
+         select from alert_event join alert using (alert_id) join account using (account_id)
+         where alert_event.assigned_to = $2 and account.organisation_id = $1
        )
        or exists (
-         select from review_item join account using (account_id) where assigned_to = $2 and account.organisation_id = $1
+         select from alert join account using (account_id) where assigned_to = $2 and account.organisation_id = $1
        )
        or exists (select from review_delegation where organisation_id = $1 and (from_name = $2 or to_name = $2))`,
     [organisationId, name],

@@ -171,12 +171,12 @@ async function findRepeatedKeys(transaction: Queryable, input: Comparison): Prom
 async function lookAtScreenings(transaction: Queryable, { rosterId, accountId, overdueBefore }: ReconciliationInput) {
   await transaction.execute(
     `create temporary table alerting on commit drop as
-     select party.customer_id, bool_or(item.is_confirmed) as is_confirmed,
-       bool_or(item.topic = 'sanction' and item.state in ('open', 'pending_approval')) as is_sanction,
-       count(*) filter (where item.state in ('open', 'pending_approval'))::integer as waiting
-     from review_item item join party on party.party_id = item.party_id
+     select party.customer_id, bool_or(alert.is_true_match) as is_true_match,
+       bool_or(alert.topic = 'sanction' and alert.state in ('open', 'pending_approval')) as is_sanction,
+       count(*) filter (where alert.state in ('open', 'pending_approval'))::integer as waiting
+     from alert join party on party.party_id = alert.party_id
      join customer on customer.customer_id = party.customer_id and customer.roster_id = $1
-     where item.account_id = $2 and (item.state in ('open', 'pending_approval') or item.is_confirmed and item.state <> 'no_longer_matched')
+     where alert.account_id = $2 and (alert.state in ('open', 'pending_approval') or alert.is_true_match and alert.state <> 'no_longer_matched')
      group by party.customer_id`,
     [rosterId, accountId],
   );

@@ -13,7 +13,7 @@ import { readDetailCounts, readDetailLookups } from './match-details.js';
 import { isWholeSql } from './metrics.js';
 import { readSettingsChanges } from './organisations.js';
 import type { ReportRevision } from './report-revisions.js';
-import { readOpenItems, readSettledItems } from './review/decisions.js';
+import { readOpenAlerts, readSettledAlerts } from './review/decisions.js';
 import { readDoubtedRows, readRejects, readRosterAcceptances, readRosterSource } from './roster-imports.js';
 import { joinPartySql, partyFactsSchema, partyFactsSql, screeningKindsSql } from './row-shapes.js';
 import { readRunHealth, readRunWatch } from './run-health.js';
@@ -77,7 +77,7 @@ export async function readRunFacts(
     rejects: await readRejects(database, run.runId),
     doubted: await readDoubtedRows(database, run.runId),
     droppedParties: await readDroppedParties(database, runIds, run.accountId),
-    openItems: isScreening ? await readOpenItems(database, run.runId) : null,
+    openAlerts: isScreening ? await readOpenAlerts(database, run.runId) : null,
     details: {
       counts: await readDetailCounts(database, run.runId),
       lookups: await readDetailLookups(database, [...covered.earlierRunIds, run.runId]),
@@ -86,7 +86,7 @@ export async function readRunFacts(
     watch: isScreening ? await readRunWatch(database, run.runId) : null,
     held: isScreening ? await readHeldFacts(database, run.runId) : [],
     health: isScreening ? await readRunHealth(database, run.runId) : null,
-    settled: isScreening ? await readSettledItems(database, run.runId) : null,
+    settled: isScreening ? await readSettledAlerts(database, run.runId) : null,
     trend: isScreening ? await readRunTrend(database, run.runId) : [],
     possiblyBilledTwice: sums?.possiblyBilledTwice ?? 0,
     attemptsByOutcome: sums?.attemptsByOutcome ?? {},
@@ -201,7 +201,7 @@ async function readRunTrend(database: Queryable, runId: number): Promise<readonl
   const newestFirst = await database.query(
     pointRow,
     `select former.run_id, former.kind, former.started_at, former.finished_at, former.sums,
-       (former.open_items ->> 'waiting')::integer as waiting
+       (former.open_alerts ->> 'waiting')::integer as waiting
      from run
      join run former on former.roster_id = run.roster_id and former.account_id = run.account_id and former.run_id <= run.run_id
      where run.run_id = $1 and former.kind in (${screeningKindsSql}) and former.finished_at is not null

@@ -234,27 +234,27 @@ const decisionRow = z.object({
   accountId: z.number(),
   matchId: z.string(),
   at: z.date(),
-  kind: z.enum(['decided', 'confirmed_match', 'fell', 'away', 'back']),
+  kind: z.enum(['decided', 'true_match', 'fell', 'away', 'back']),
 });
-/** The dispositions of these parties' alerts and the later events, oldest first; `confirmed_match` is a disposition too. */
+/** The dispositions of these parties' alerts and the later events, oldest first; `true_match` is a disposition too. */
 async function readDecisionHistory(database: Queryable, partyIds: readonly number[]) {
   return database.query(
     decisionRow,
-    `select item.party_id, item.account_id, item.listed ->> 'id' as "matchId", said.at, said.kind
-     from review_item item
+    `select alert.party_id, alert.account_id, alert.listed ->> 'id' as "matchId", said.at, said.kind
+     from alert
      cross join lateral (
        select decided_at as at, 0 as place, disposition_id as number,
          case
            when kind = 'undone' then 'fell'
-           when verdict = 'true_match' and kind <> 'proposed' then 'confirmed_match'
+           when verdict = 'true_match' and kind <> 'proposed' then 'true_match'
            else 'decided'
          end as kind
-       from disposition where disposition.item_id = item.item_id
+       from disposition where disposition.alert_id = alert.alert_id
        union all
        select happened_at, 1, event_id, case kind when 'reopened' then 'fell' when 'auto_closed' then 'away' else 'back' end
-       from review_event where review_event.item_id = item.item_id and kind in ('reopened', 'auto_closed', 'returned')
+       from alert_event where alert_event.alert_id = alert.alert_id and kind in ('reopened', 'auto_closed', 'returned')
      ) said
-     where item.party_id = any ($1::bigint[])
+     where alert.party_id = any ($1::bigint[])
      order by said.at, said.place, said.number`,
     [[...partyIds]],
   );

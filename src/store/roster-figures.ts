@@ -297,8 +297,8 @@ const comparedRow = z.object({
 
 /** SQL: the customer has an alert or a disposition. */
 const hasAlertsSql = `exists (
-  select from party join review_item item on item.party_id = party.party_id
-  where party.customer_id = customer.customer_id and item.state <> 'no_longer_matched'
+  select from party join alert on alert.party_id = party.party_id
+  where party.customer_id = customer.customer_id and alert.state <> 'no_longer_matched'
 )`;
 
 /**
@@ -372,8 +372,8 @@ export async function readComparedFigures(
     `select
        (
          select count(distinct party.customer_id)::integer
-         from review_item item join party using (party_id) join customer using (customer_id)
-         where customer.roster_id = $2 and item.state <> 'no_longer_matched'
+         from alert join party using (party_id) join customer using (customer_id)
+         where customer.roster_id = $2 and alert.state <> 'no_longer_matched'
        ) as "withAlerts",
        (
          select count(*)::integer from roster_step step
@@ -387,7 +387,7 @@ export async function readComparedFigures(
     [runId, rosterId, asksBirthDates],
   );
   const fields = await readStagedFields(transaction, runId, headers, customers);
-  return { ...firstRow(rows, 'review_item'), fields };
+  return { ...firstRow(rows, 'alert'), fields };
 }
 
 async function readStagedFields(

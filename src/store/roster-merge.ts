@@ -311,7 +311,7 @@ async function saveParties(
      from dropped join party_standing party on party.party_id = dropped.party_id and party.account_id is not null
      cross join lateral (
        select case
-         when party.is_confirmed then 'true_match'
+         when party.is_true_match then 'true_match'
          when party.waiting > 0 or party.has_new_hits then 'open_alert'
          else party.answer_state
        end as state

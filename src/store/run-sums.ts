@@ -117,7 +117,7 @@ async function sumCustomers(database: Queryable, runId: number): Promise<z.infer
          case
            -- A party that is no longer in the roster, without a waiting alert, does not affect its customer's state.
            when current_status.party_id is null and not party.is_current then 'clear'
-           when current_status.is_confirmed then 'true_match'
+           when current_status.is_true_match then 'true_match'
            when current_status.waiting > 0 or current_status.has_new_hits then 'open_alert'
            when screening.outcome in ('screened', 'reused') or screening.outcome_reason = 'not_due'
              then coalesce(current_status.answer_state, 'not_screened')

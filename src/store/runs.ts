@@ -363,6 +363,6 @@ export function readRunKeys(database: Queryable, runId: number): Promise<readonl
 export async function refreshRunStatistics(database: Database): Promise<void> {
   await database.execute(
     `analyze screening (run_id, party_id, request_id, outcome, plan_reason), change_event (run_id, party_id, is_baseline, cause),
-       party_state (account_id, party_id), review_item (account_id, party_id), search_batch (run_id, batch_id), search_call`,
+       party_state (account_id, party_id), alert (account_id, party_id), search_batch (run_id, batch_id), search_call`,
   );
 }

@@ -141,7 +141,7 @@ export async function findAnsweredRequest(database: Queryable, runId: number) {
 const row = z.object({ partyId: z.number(), matchIds: z.array(z.string()) });
 
 /** The match ids of true matches by party; parties without one are omitted. */
-async function readConfirmedMatches(
+async function readTrueMatches(
   database: Queryable,
   accountId: number,
   partyIds: readonly number[],
@@ -150,7 +150,7 @@ async function readConfirmedMatches(
   const rows = await database.query(
     row,
     `select party_id, array_agg(listed ->> 'id') as "matchIds"
-     from review_item where party_id = any ($2::bigint[]) and account_id = $1 and is_confirmed
+     from alert where party_id = any ($2::bigint[]) and account_id = $1 and is_true_match
      group by party_id`,
     [accountId, [...partyIds]],
   );
@@ -329,7 +329,7 @@ export async function readAssessedParties(
 ) {
   const [parties, confirmed, said] = await Promise.all([
     readChangedParties(database, accountId, of.parties),
-    readConfirmedMatches(database, accountId, of.confirmed),
+    readTrueMatches(database, accountId, of.confirmed),
     readPartiesSaid(database, of.said),
   ]);
   return { parties, confirmed, said };

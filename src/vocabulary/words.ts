@@ -2,6 +2,7 @@
 import type {
   Absence,
   Agreement,
+  AlertState,
   ChangeCause,
   CustomerState,
   DetailStop,
@@ -9,7 +10,6 @@ import type {
   DossierChangeKind,
   DoubtReason,
   discrepancyEvents,
-  ItemState,
   ListableOutcome,
   MatchChangeKind,
   MatchField,
@@ -37,7 +37,7 @@ export const describeDisposition = (code: string): string =>
   new Map<string, string>(Object.entries(dispositionWords)).get(code) ?? toWords(code);
 
 /** The states of an alert. */
-export const alertStateWords: Readonly<Record<ItemState, string>> = {
+export const alertStateWords: Readonly<Record<AlertState, string>> = {
   open: 'open',
   pending_approval: 'pending approval',
   false_positive: 'false positive',

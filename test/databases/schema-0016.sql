@@ -5,6 +5,16 @@ delete from account;
 insert into account (account_id, organisation_id, public_key, is_test, base_url, created_at) overriding system value select account_id, organisation_id, public_key, is_test, base_url, created_at from unnest(array[
 '(1,1,PUBLIC_KEY,t,SERVICE_URL,"2026-11-23 21:20:57.731+00")'
 ]::account[]);
+delete from alert;
+insert into alert (alert_id, account_id, party_id, state, listed, customer_version, severity, rule, priority, is_baseline, opened_at, due_at, disposition_id, assigned_to, revision, absence, absent_since, topic, is_true_match) overriding system value select alert_id, account_id, party_id, state, listed, customer_version, severity, rule, priority, is_baseline, opened_at, due_at, disposition_id, assigned_to, revision, absence, absent_since, topic, is_true_match from unnest(array[
+'(1,1,1,open,"{""id"": ""amla_one"", ""name"": ""Wilhelmina Achterberg"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}",1,critical,sanction_hit_gained,959,t,"2026-11-23 20:58:10.315+00","2026-11-24 00:58:10.315+00",,,1,,,sanction,f)',
+'(2,1,2,open,"{""id"": ""amla_two"", ""name"": ""Oktavian Prunescu"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}",1,critical,sanction_hit_gained,959,t,"2026-11-23 20:58:10.315+00","2026-11-24 00:58:10.315+00",,,1,,,sanction,f)'
+]::alert[]);
+delete from alert_event;
+insert into alert_event (event_id, alert_id, kind, happened_at, run_id, reasons, severity, actor, assigned_to, is_attested) overriding system value select event_id, alert_id, kind, happened_at, run_id, reasons, severity, actor, assigned_to, is_attested from unnest(array[
+'(1,1,opened,"2026-11-23 20:58:10.315+00",1,{},critical,,,f)',
+'(2,2,opened,"2026-11-23 20:58:10.315+00",1,{},critical,,,f)'
+]::alert_event[]);
 delete from canary_outcome;
 insert into canary_outcome (run_id, ordinal, type, name, expect, verdict, found, response_id, round, occasion, searches, asked_at, label, topics) overriding system value select run_id, ordinal, type, name, expect, verdict, found, response_id, round, occasion, searches, asked_at, label, topics from unnest(array[
 '(1,0,person,"Canary Listed",match,passed,,1,1,start,0,"2026-11-23 21:21:01.692+00",,{})',
@@ -215,6 +225,8 @@ insert into shown_item (shown_id, item_id, facts, revision, owner) overriding sy
 '(2,2,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-24T01:21:03.27+00:00"", ""owner"": null, ""party"": {""name"": ""Oktavian Prunescu"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-2""}, ""state"": ""open"", ""itemId"": 2, ""legacy"": null, ""listed"": {""id"": ""amla_two"", ""name"": ""Oktavian Prunescu"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}, ""absence"": null, ""openedAt"": ""2026-11-23T21:21:03.27+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1,)'
 ]::shown_item[]);
 select setval('account_account_id_seq', 2);
+select setval('alert_alert_id_seq', 2);
+select setval('alert_event_event_id_seq', 2);
 select setval('change_event_change_id_seq', 2);
 select setval('customer_customer_id_seq', 28);
 select setval('customer_state_change_change_id_seq', 10);
@@ -222,8 +234,6 @@ select setval('match_detail_detail_id_seq', 2);
 select setval('organisation_organisation_id_seq', 1);
 select setval('party_party_id_seq', 100);
 select setval('response_response_id_seq', 8);
-select setval('review_event_event_id_seq', 2);
-select setval('review_item_item_id_seq', 2);
 select setval('review_sheet_sheet_id_seq', 1);
 select setval('roster_import_import_id_seq', 2);
 select setval('roster_roster_id_seq', 2);
@@ -231,5 +241,5 @@ select setval('run_run_id_seq', 2);
 select setval('screening_request_block', 1099511627803);
 select setval('screening_request_request_id_seq', 8);
 select setval('settings_record_settings_record_id_seq', 1);
-select setval('shown_item_shown_id_seq', 2);
+select setval('shown_alert_shown_id_seq', 2);
 reset session_replication_role;

@@ -143,7 +143,7 @@ test('decisions of a list come back to the alerts that they are about, whatever 
   const decisions = await database.query(
     z.object({ reference: z.string(), verdict: z.string(), reason: z.string() }),
     `select customer.reference, disposition.verdict, disposition.reason
-     from disposition join review_item item on item.item_id = disposition.item_id join party using (party_id) join customer using (customer_id)
+     from disposition join alert on alert.alert_id = disposition.alert_id join party using (party_id) join customer using (customer_id)
      order by disposition.disposition_id`,
   );
   expect(decisions).toEqual(

@@ -3,17 +3,17 @@ import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { changeSettingsSchema } from '../../src/changes/severity.js';
-import { toItemCode } from '../../src/matches/item-code.js';
+import { toAlertCode } from '../../src/matches/alert-code.js';
 import type { RosterSettings } from '../../src/roster/settings.js';
-import { decideItems, undoDecision } from '../../src/runs/review/decide.js';
-import { toItemSeenVersion } from '../../src/runs/review/items.js';
+import { toAlertSeenVersion } from '../../src/runs/review/alerts.js';
+import { decideAlerts, undoDecision } from '../../src/runs/review/decide.js';
 import { findReviewer } from '../../src/runs/review/people.js';
 import { reviewSettingsSchema } from '../../src/runs/review/settings.js';
 import { createSearch } from '../../src/sandbox/search-watchlist.js';
 import { holdSettingsSchema } from '../../src/screening/settings.js';
 import type { Database } from '../../src/store/database/database.js';
 import { readOrganisation } from '../../src/store/organisations.js';
-import { holdItems } from '../../src/store/review/decisions.js';
+import { holdAlerts } from '../../src/store/review/decisions.js';
 import { severities } from '../../src/vocabulary.js';
 import { type Choice, chooseDecision, makeWorldNights, type WorldNight, type WorldSize } from './random-world.js';
 import { makeAcceptance, type SmallSite } from './small-site.js';
@@ -45,8 +45,8 @@ const canary = listed('c', 'Canary Listed');
 const rosterHeader = 'customer_id,type,name,birth_date,countries,end_date';
 const partyHeader = 'customer_id,role,type,name,birth_date,countries';
 
-const itemRow = z.object({
-  itemId: z.number(),
+const alertRow = z.object({
+  alertId: z.number(),
   customer: z.string(),
   matchId: z.string(),
   state: z.string(),
@@ -54,7 +54,7 @@ const itemRow = z.object({
   absence: z.string().nullable(),
   openedAtMs: z.number(),
 });
-type Item = z.infer<typeof itemRow>;
+type Alert = z.infer<typeof alertRow>;
 
 /** Plays a random world through the product and the model; gives every disagreement after each night and after its decisions. */
 export async function playWorld(
@@ -103,11 +103,11 @@ export async function playWorld(
         : night.reliance;
     if (reliance === 'held') compared.held += 1;
     model.playNight({ atMs, reliance, hasNewSettings, rows: night.rows, search: toSearch(night) });
-    const compare = async (when: string): Promise<readonly Item[]> => {
-      const items = await readItems(site.database);
+    const compare = async (when: string): Promise<readonly Alert[]> => {
+      const alerts = await readAlerts(site.database);
       const found = compareAll(model, {
         states: await readStates(app),
-        items,
+        alerts,
         atMs: app.clock.now().getTime(),
       });
       mismatches.push(
@@ -116,18 +116,20 @@ export async function playWorld(
       compared.nights += 1;
       compared.states += found.states;
       compared.alerts += found.alerts;
-      return items;
+      return alerts;
     };
-    const items = await compare('run');
+    const alerts = await compare('run');
     for (const alert of model.readAlerts()) {
       const choice = chooseDecision(size.seed, index, alert, takesTwo);
       const { customer, listed: match } = alert;
       if (!choice) continue;
       const expiresAtMs = choice.expires ? atMs + 2 * 24 * hourMs : null;
-      const item = findItems(alert, items)[0];
-      const result = item
-        ? await decideAs({ ...app, second }, item.itemId, choice, expiresAtMs).catch((error: unknown) => String(error))
-        : 'no item';
+      const stored = findAlerts(alert, alerts)[0];
+      const result = stored
+        ? await decideAs({ ...app, second }, stored.alertId, choice, expiresAtMs).catch((error: unknown) =>
+            String(error),
+          )
+        : 'no stored';
       const isPending = takesTwo && !choice.hasSecond && choice.verdict !== 'inconclusive';
       if (isPending) model.propose(customer, alert.party, match.id, choice.verdict);
       else model.decide(customer, alert.party, match.id, choice.verdict, expiresAtMs);
@@ -207,14 +209,14 @@ function toSearch({ watchlist, failing, ranking }: WorldNight) {
   };
 }
 
-const readItems = (database: Database): Promise<readonly Item[]> =>
+const readAlerts = (database: Database): Promise<readonly Alert[]> =>
   database.query(
-    itemRow,
-    `select item.item_id as "itemId", customer.reference as customer, item.listed ->> 'id' as "matchId", item.state, disposition.verdict,
-       item.absence, extract(epoch from item.opened_at)::float8 * 1000 as "openedAtMs"
-     from review_item item join party using (party_id) join customer using (customer_id)
-     left join disposition on disposition.disposition_id = item.disposition_id
-     order by item.item_id`,
+    alertRow,
+    `select alert.alert_id as "alertId", customer.reference as customer, alert.listed ->> 'id' as "matchId", alert.state, disposition.verdict,
+       alert.absence, extract(epoch from alert.opened_at)::float8 * 1000 as "openedAtMs"
+     from alert join party using (party_id) join customer using (customer_id)
+     left join disposition on disposition.disposition_id = alert.disposition_id
+     order by alert.alert_id`,
   );
 
 async function readStates({ database, clock }: TestAppContext): Promise<ReadonlyMap<string, string>> {
@@ -231,7 +233,7 @@ async function readStates({ database, clock }: TestAppContext): Promise<Readonly
 /** Decides as one person, or as two where that takes two; gives what became of it in the end. */
 async function decideAs(
   app: TestAppContext & { second: string | null },
-  itemId: number,
+  alertId: number,
   choice: Choice,
   expiresAtMs: number | null,
 ): Promise<string> {
@@ -244,12 +246,12 @@ async function decideAs(
   const first = await findReviewer(database, isAttested ? 'ada' : undefined);
   const people = choice.hasSecond && second !== null ? [first, { name: second, isAttested }] : [first];
   for (const reviewer of people) {
-    const held = await database.transaction((transaction) => holdItems(transaction, [itemId]));
-    const item = held.get(itemId);
-    if (!item) return 'unknown item';
-    const seenVersion = toItemSeenVersion(item, digestKey);
+    const held = await database.transaction((transaction) => holdAlerts(transaction, [alertId]));
+    const alert = held.get(alertId);
+    if (!alert) return 'unknown alert';
+    const seenVersion = toAlertSeenVersion(alert, digestKey);
     if (choice.verdict === 'undo') {
-      const mark = toItemCode({ itemId, seenVersion }, digestKey);
+      const mark = toAlertCode({ alertId, seenVersion }, digestKey);
       const result = await undoDecision(app, { mark, reviewer, reason: 'by chance' });
       return result.kind === 'refused' ? result.reason : result.kind;
     }
@@ -257,8 +259,8 @@ async function decideAs(
     const expiresAt = expiresAtMs === null || verdict === 'inconclusive' ? null : new Date(expiresAtMs);
     const [result] = await database.transaction(async (transaction) => {
       if (reviewer !== first) await transaction.execute(`set local session authorization ${reviewer.name}`);
-      const decisions = [{ itemId, verdict, seenVersion, expiresAt, ...said }];
-      return decideItems(transaction, { digestKey, reviewer, now, review: settings.review }, decisions);
+      const decisions = [{ alertId, verdict, seenVersion, expiresAt, ...said }];
+      return decideAlerts(transaction, { digestKey, reviewer, now, review: settings.review }, decisions);
     });
     became = result?.kind === 'refused' ? result.reason : (result?.kind ?? 'nothing');
     if (became === 'decided') break;
@@ -270,7 +272,7 @@ type Found = Pick<Mismatch, 'kind' | 'customer' | 'expected' | 'found'>;
 
 function compareAll(
   model: StateModel,
-  product: { states: ReadonlyMap<string, string>; items: readonly Item[]; atMs: number },
+  product: { states: ReadonlyMap<string, string>; alerts: readonly Alert[]; atMs: number },
 ): { mismatches: Found[]; states: number; alerts: number } {
   const states = model.readStates(product.atMs);
   const mismatches = [...new Set([...states.keys(), ...product.states.keys()])].flatMap((customer): Found[] => {
@@ -278,11 +280,11 @@ function compareAll(
     const found = product.states.get(customer) ?? 'out of scope';
     return expected === found ? [] : [{ kind: 'state', customer, expected, found }];
   });
-  const unexplained = new Set(product.items.filter(isWaiting));
+  const unexplained = new Set(product.alerts.filter(isWaiting));
   const alerts = model.readAlerts();
   for (const alert of alerts) {
-    const mine = findItems(alert, product.items);
-    for (const item of mine) unexplained.delete(item);
+    const mine = findAlerts(alert, product.alerts);
+    for (const stored of mine) unexplained.delete(stored);
     mismatches.push(...compareAlert(alert, mine));
   }
   for (const { customer, matchId, state } of unexplained) {
@@ -291,21 +293,21 @@ function compareAll(
   return { mismatches, states: states.size, alerts: alerts.length };
 }
 
-/** The items that may be an alert, best first: those with its id of now, those that wait, and the newest. */
-function findItems({ customer, listed: match, ids }: ModelAlert, items: readonly Item[]): readonly Item[] {
-  const toRank = (item: Item): number => Number(item.matchId === match.id) * 2 + Number(isWaiting(item));
-  return items
-    .filter((item) => item.customer === customer && ids.includes(item.matchId))
-    .toSorted((one, other) => toRank(other) - toRank(one) || other.itemId - one.itemId);
+/** The alerts that may be an alert, best first: those with its id of now, those that wait, and the newest. */
+function findAlerts({ customer, listed: match, ids }: ModelAlert, alerts: readonly Alert[]): readonly Alert[] {
+  const toRank = (stored: Alert): number => Number(stored.matchId === match.id) * 2 + Number(isWaiting(stored));
+  return alerts
+    .filter((stored) => stored.customer === customer && ids.includes(stored.matchId))
+    .toSorted((one, other) => toRank(other) - toRank(one) || other.alertId - one.alertId);
 }
 
-const isWaiting = ({ state }: Item): boolean => state === 'open' || state === 'pending_approval';
+const isWaiting = ({ state }: Alert): boolean => state === 'open' || state === 'pending_approval';
 
-function compareAlert(alert: ModelAlert, items: readonly Item[]): Found[] {
+function compareAlert(alert: ModelAlert, alerts: readonly Alert[]): Found[] {
   const { customer, listed: match, absences } = alert;
-  const [item, ...others] = items;
-  const shown = item
-    ? `${item.state}${item.verdict ? ` (${item.verdict})` : ''}${item.absence ? `, ${item.absence}` : ''}`
+  const [stored, ...others] = alerts;
+  const shown = stored
+    ? `${stored.state}${stored.verdict ? ` (${stored.verdict})` : ''}${stored.absence ? `, ${stored.absence}` : ''}`
     : 'nothing';
   const differ = (kind: Found['kind'], expected: string, found = shown): Found => ({
     kind,
@@ -313,19 +315,19 @@ function compareAlert(alert: ModelAlert, items: readonly Item[]): Found[] {
     expected: `${match.id} ${expected} ${absences.join(' or ')}`,
     found,
   });
-  if (others.some((other) => isWaiting(other) && other.matchId === item?.matchId))
+  if (others.some((other) => isWaiting(other) && other.matchId === stored?.matchId))
     return [differ('alert', 'once', 'twice')];
-  if (alert.isClosed) return item && item.state !== 'no_longer_matched' ? [differ('decision', 'closed')] : [];
+  if (alert.isClosed) return stored && stored.state !== 'no_longer_matched' ? [differ('decision', 'closed')] : [];
   if (!alert.waits) {
     const state = alert.decided === 'true_match' ? 'true_match' : 'false_positive';
-    return item?.state === state && item.verdict === alert.decided
+    return stored?.state === state && stored.verdict === alert.decided
       ? []
       : [differ('decision', `decided ${alert.decided}`)];
   }
-  if (!item || !isWaiting(item)) return [differ('alert', 'waits')];
-  if (absences.length === 0 ? item.absence !== null : !absences.some((reason) => reason === item.absence))
+  if (!stored || !isWaiting(stored)) return [differ('alert', 'waits')];
+  if (absences.length === 0 ? stored.absence !== null : !absences.some((reason) => reason === stored.absence))
     return [differ('absence', 'waits')];
   const since = alert.waitsSinceMs;
-  if (since === null || Math.abs(item.openedAtMs - since) < hourMs) return [];
-  return [differ('age', `since ${new Date(since).toISOString()}`, new Date(item.openedAtMs).toISOString())];
+  if (since === null || Math.abs(stored.openedAtMs - since) < hourMs) return [];
+  return [differ('age', `since ${new Date(since).toISOString()}`, new Date(stored.openedAtMs).toISOString())];
 }

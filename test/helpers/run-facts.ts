@@ -7,7 +7,7 @@ import type {
   PartyFacts,
   RunCounts,
   ToReviewFacts,
-  WaitingItem,
+  WaitingAlert,
 } from '../../src/reports/list-facts.js';
 import type { HistoryFacts, RunFacts, TrendPoint } from '../../src/reports/run-facts.js';
 import { severities } from '../../src/vocabulary.js';
@@ -74,7 +74,7 @@ export function buildChange(changes: Partial<MatchChangeFacts> = {}): MatchChang
     fields: [],
     before: null,
     after: buildMatch(),
-    item: null,
+    alert: null,
     ...changes,
   };
 }
@@ -209,7 +209,7 @@ export function buildRunFacts(changes: Partial<RunFacts> = {}): RunFacts {
     doubted: [],
     droppedParties: [],
     canaries: [buildCanary(), buildCanary({ name: 'Zzyzx Nobody', expect: 'none' })],
-    openItems: null,
+    openAlerts: null,
     details: { counts: null, lookups: [] },
     watch: null,
     health: null,
@@ -265,8 +265,8 @@ export function buildSweepFacts(): RunFacts {
 
 const openedAt = new Date('2026-11-21T02:10:00Z');
 
-/** An item that waits, for tests of what shows it. */
-export const buildWaitingItem = (changed: Partial<WaitingItem> = {}): WaitingItem => ({
+/** An alert that waits, for tests of what shows it. */
+export const buildWaitingAlert = (changed: Partial<WaitingAlert> = {}): WaitingAlert => ({
   ...{
     mark: 'N12345678-ABCDEFGHJK-0',
     sheetId: 7,
@@ -281,9 +281,9 @@ export const buildWaitingItem = (changed: Partial<WaitingItem> = {}): WaitingIte
   ...changed,
 });
 
-/** What waited when a run closed, of these items. */
-export const buildToReview = (items: readonly WaitingItem[], waiting = items.length): ToReviewFacts => ({
-  ...{ sheetId: 7, waiting, items },
+/** What waited when a run closed, of these alerts. */
+export const buildToReview = (alerts: readonly WaitingAlert[], waiting = alerts.length): ToReviewFacts => ({
+  ...{ sheetId: 7, waiting, alerts },
 });
 
 /** A run of the past in figures. */
@@ -370,7 +370,7 @@ export function buildBigFacts(sanctionHits: number): RunFacts {
 }
 
 /** A night with so many changes, of every severity in turn, none of which is told with others, and the alerts that the first of them have opened. */
-export function buildManyChanges(count: number, alerts: number): { facts: RunFacts; toReview: ToReviewFacts } {
+export function buildManyChanges(count: number, mostAlerts: number): { facts: RunFacts; toReview: ToReviewFacts } {
   const kinds = ['match_added', 'match_changed', 'match_removed'] as const;
   const changes = Array.from({ length: count }, (_, index): MatchChangeFacts => {
     const kind = kinds[index % kinds.length] ?? 'match_added';
@@ -384,20 +384,20 @@ export function buildManyChanges(count: number, alerts: number): { facts: RunFac
       fields: kind === 'match_changed' ? ['score', 'topics'] : [],
     };
   });
-  const waiting = changes.filter(({ after, severity }) => after !== null && severity !== 'info').slice(0, alerts);
-  const items = waiting.map(({ party, after, severity }, index) =>
-    buildWaitingItem({ mark: `N${index}XYZ-ABCDEFGHJK-0`, party, severity, listed: after ?? buildMatch() }),
+  const waiting = changes.filter(({ after, severity }) => after !== null && severity !== 'info').slice(0, mostAlerts);
+  const alerts = waiting.map(({ party, after, severity }, index) =>
+    buildWaitingAlert({ mark: `N${index}XYZ-ABCDEFGHJK-0`, party, severity, listed: after ?? buildMatch() }),
   );
-  const tally = { waiting: items.length, overdue: 0 };
+  const tally = { waiting: alerts.length, overdue: 0 };
   const facts = buildRunFacts({
     ...{ ...buildHistory(), changes, counts: buildCounts({ changes: count }) },
-    openItems: {
-      ...{ ...tally, customers: items.length, absent: 0, unassigned: items.length, proposed: 0 },
+    openAlerts: {
+      ...{ ...tally, customers: alerts.length, absent: 0, unassigned: alerts.length, proposed: 0 },
       ...{ oldestAt: new Date('2026-11-20T02:00:00Z'), bySeverity: [{ severity: 'critical', ...tally }], byOwner: [] },
-      byAge: { upToOneDay: items.length, upToOneWeek: 0, upToThirtyDays: 0, older: 0 },
+      byAge: { upToOneDay: alerts.length, upToOneWeek: 0, upToThirtyDays: 0, older: 0 },
     },
   });
-  return { facts, toReview: buildToReview(items) };
+  return { facts, toReview: buildToReview(alerts) };
 }
 
 function buildNth(index: number, isSanctionHit: boolean): MatchChangeFacts {
@@ -415,7 +415,7 @@ function buildNth(index: number, isSanctionHit: boolean): MatchChangeFacts {
     matchId: after.id,
     party: buildParty({ reference: `C-${1_000_000 + index}`, name }),
     after,
-    item: {
+    alert: {
       state: 'open',
       openedAt: new Date('2026-11-21T02:04:00Z'),
       dueAt: new Date('2026-11-22T02:04:00Z'),

@@ -2,8 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { afterEach } from 'vitest';
 import { type RosterSettings, toFileRoster } from '../../src/roster/settings.js';
 import type { AppContext, RunEvent } from '../../src/runs/app-context.js';
-import { decideItems, type ItemDecision } from '../../src/runs/review/decide.js';
-import { toItemSeenVersion } from '../../src/runs/review/items.js';
+import { toAlertSeenVersion } from '../../src/runs/review/alerts.js';
+import { type AlertDecision, decideAlerts } from '../../src/runs/review/decide.js';
 import { findReviewer } from '../../src/runs/review/people.js';
 import type { RunSummary } from '../../src/runs/run-summary.js';
 import type { ScreeningOptions } from '../../src/runs/screening-request.js';
@@ -14,7 +14,7 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.js';
 import type { SandboxWorld } from '../../src/sandbox/world.js';
 import type { Database } from '../../src/store/database/database.js';
 import { readSettingsHistory } from '../../src/store/organisations.js';
-import { holdItems } from '../../src/store/review/decisions.js';
+import { holdAlerts } from '../../src/store/review/decisions.js';
 import type { TestDatabases } from './databases.js';
 import {
   type AppContextOptions,
@@ -144,17 +144,17 @@ export const listSearches = (sandbox: Sandbox) => sandbox.ledger().filter(({ pat
 export const searched = (sandbox: Sandbox, name: string): number =>
   sandbox.ledger().filter((call) => call.searchName === name).length;
 
-/** What keeps the codes of items that a test decides about. */
+/** What keeps the codes of alerts that a test decides about. */
 export const digestKey = Buffer.from('a key of the test');
 const alone = { fourEyes: [], expiresAfterDays: {} };
 
-/** Decides about items as somebody would who has just looked at them. */
-export async function decide(database: Database, itemIds: readonly number[], facts: Partial<ItemDecision> = {}) {
+/** Decides about alerts as somebody would who has just looked at them. */
+export async function decide(database: Database, alertIds: readonly number[], facts: Partial<AlertDecision> = {}) {
   const reviewer = await findReviewer(database, database.dialect === 'embedded' ? 'R. Reviewer' : undefined);
   return database.transaction(async (transaction) => {
-    const items = await holdItems(transaction, itemIds);
-    const decisions = [...items.values()].map((item): ItemDecision => {
-      const seenVersion = toItemSeenVersion(item, digestKey);
+    const alerts = await holdAlerts(transaction, alertIds);
+    const decisions = [...alerts.values()].map((alert): AlertDecision => {
+      const seenVersion = toAlertSeenVersion(alert, digestKey);
       const decision = {
         verdict: 'false_positive',
         reason: 'another birth date',
@@ -162,9 +162,9 @@ export async function decide(database: Database, itemIds: readonly number[], fac
         origin: 'review',
         sheetId: null,
       } as const;
-      return { itemId: item.itemId, ...decision, seenVersion, expiresAt: null, ...facts };
+      return { alertId: alert.alertId, ...decision, seenVersion, expiresAt: null, ...facts };
     });
-    return decideItems(transaction, { digestKey, reviewer, now: new Date(), review: alone }, decisions);
+    return decideAlerts(transaction, { digestKey, reviewer, now: new Date(), review: alone }, decisions);
   });
 }
 

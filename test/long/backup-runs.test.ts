@@ -49,9 +49,9 @@ describeOnEachDatabase('a backup that is restored into the other kind of databas
     ]);
     // Decided under a login that the other database does not know, as one that it would refuse from anybody.
     await database.execute(
-      `insert into disposition (item_id, kind, verdict, reviewer, is_attested, reason, decided_at, origin, seen, seen_digest)
-       select item_id, 'decided', 'inconclusive', session_user, $1, 'looked at', now(), 'review', listed, '\\x01'
-       from review_item order by item_id limit 1`,
+      `insert into disposition (alert_id, kind, verdict, reviewer, is_attested, reason, decided_at, origin, seen, seen_digest)
+       select alert_id, 'decided', 'inconclusive', session_user, $1, 'looked at', now(), 'review', listed, '\\x01'
+       from alert order by alert_id limit 1`,
       [dialect === 'embedded'],
     );
 
@@ -90,11 +90,11 @@ describeOnEachDatabase('a backup that is restored into the other kind of databas
     // Whatever had a number since the backup is not taken for something else.
     const night = await run(await makeAppContext(restored, sandbox, { ...options, offsetMs: 3 * dayMs }), { roster });
     expect(night).toMatchObject({ runId: expect.stringMatching(/-1003$/), state: 'complete', counts: { changes: 0 } });
-    const [item] = await restored.query(
+    const [alert] = await restored.query(
       z.object({ next: z.number() }),
       `select nextval(pg_get_serial_sequence('customer_state_change', 'change_id')) as next`,
     );
-    expect(item?.next).toBeGreaterThan(1_000_000);
+    expect(alert?.next).toBeGreaterThan(1_000_000);
     await Promise.all([first, second].map((app) => app.client().close()));
   }, 120_000);
 });

@@ -68,7 +68,7 @@ const fillSql = (customers: number): string => `
       'amla_' || n || '_' || rank, '{name}', ${listed("'Achterberg, Ferdinand '")}, ${listed("'Achterberg, F. '")}, 'unknown', 'agree', n % 30000 = 0
     from generate_series(100, ${customers}, 100) n cross join generate_series(1, 2) rank;
   insert into change_event (run_id, batch_id, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before,
-      after, birth_date_agreement, country_agreement, sanction_hit, item)
+      after, birth_date_agreement, country_agreement, sanction_hit, alert)
     select 4, 4, n, 1, 'match_rekeyed', 'info', 'rekeyed', 'service_data', false, 'amla_new_' || n || '_' || rank, '{}',
       ${listed("'Achterberg, F. '")}, ${listed("'Achterberg, F. '")} || jsonb_build_object('id', 'amla_new_' || n || '_' || rank), 'unknown',
       'agree', false, jsonb_build_object('state', 'open', 'openedAt', '2026-03-02T00:00:00Z', 'dueAt', '2026-03-12T00:00:00Z', 'owner', null,

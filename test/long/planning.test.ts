@@ -252,7 +252,7 @@ describe('planning', () => {
     expect(countSearches(sandbox) - before).toBe(1 + 2 * canaries.length);
     expect(searched(sandbox, 'Wilhelmina Achterberg')).toBe(1);
     const facts = await showRun(database, 'default', night.runId);
-    expect(facts.states).toMatchObject({ open_hit: 2, clear: 3 });
+    expect(facts.states).toMatchObject({ open_alert: 2, clear: 3 });
     expect(facts.baselineChanges.map((change) => change.party.reference).toSorted()).toEqual(['C-1', 'C-2']);
 
     const all = await run(await work({ settings }), { roster: others, kind: 'screen', selection: 'all' });

@@ -90,7 +90,7 @@ async function screen(app: AppContext, roster: RosterSettings) {
   const seconds = (performance.now() - begin) / 1_000;
   expect(summary).toMatchObject({ state: 'complete', counts: { rejected: 0, failed: 0 } });
   const { counts, states } = await showRun(app.database, 'default', summary.runId);
-  return { customers: counts?.screened ?? 0, searches: counts?.searches ?? 0, hits: states?.open_hit ?? 0, seconds };
+  return { customers: counts?.screened ?? 0, searches: counts?.searches ?? 0, hits: states?.open_alert ?? 0, seconds };
 }
 
 /** A copy of the first rows with a column of numbers in front: these files have no customer id. */

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { decideItems } from '../../src/runs/review/decide.js';
-import { toItemSeenVersion } from '../../src/runs/review/items.js';
+import { toAlertSeenVersion } from '../../src/runs/review/alerts.js';
+import { decideAlerts } from '../../src/runs/review/decide.js';
 import { findReviewer, requireAssignee } from '../../src/runs/review/people.js';
 import type { Database } from '../../src/store/database/database.js';
 import { type DatabaseLocation, openDatabase } from '../../src/store/database/open-database.js';
-import { holdItems } from '../../src/store/review/decisions.js';
+import { holdAlerts } from '../../src/store/review/decisions.js';
 import type { DispositionVerdict } from '../../src/vocabulary.js';
 import { testDatabases, toReviewerGrants } from '../helpers/databases.js';
 import { isFullSize, makeSeededRandom, printFigure } from '../helpers/figures.js';
@@ -24,7 +24,7 @@ const roles = `
   create role eve login password 'eve';
   ${toReviewerGrants('nightscreen_reviewer', 'eve')}`;
 
-it('races of two reviewers amid changing items lose nothing, and nobody decides in another name', async () => {
+it('races of two reviewers amid changing alerts lose nothing, and nobody decides in another name', async () => {
   const location: DatabaseLocation = await databases.locate();
   const server = 'url' in location ? location.url : undefined;
   if (server === undefined) throw new Error('no server');
@@ -52,9 +52,9 @@ it('races of two reviewers amid changing items lose nothing, and nobody decides 
     await raceForTwo(owner, [ada, boris]);
     expect(await requireAssignee(owner, 'ada', '--to')).toBe('ada');
     await expect(requireAssignee(ada, 'eve', '--to')).rejects.toThrow(/no login of this name is a member/);
-    const item = await decide(eve, { itemId: 1, verdict: 'inconclusive', by: 'eve' }).catch(String);
-    expect(item).toMatch(/not a member of the role nightscreen_reviewer/);
-    const forged = await decide(ada, { itemId: 1, verdict: 'inconclusive', by: 'boris' }).catch(String);
+    const alert = await decide(eve, { alertId: 1, verdict: 'inconclusive', by: 'eve' }).catch(String);
+    expect(alert).toMatch(/not a member of the role nightscreen_reviewer/);
+    const forged = await decide(ada, { alertId: 1, verdict: 'inconclusive', by: 'boris' }).catch(String);
     expect(forged).toMatch(/ada cannot decide in the name of boris/);
     await expect(ada.execute('update disposition set verdict = null')).rejects.toThrow(/permission denied/);
   } finally {
@@ -75,29 +75,29 @@ const begin = ((): ((database: Database) => ReturnType<ReturnType<typeof openSma
 })();
 
 interface Attempt {
-  itemId: number;
+  alertId: number;
   verdict: DispositionVerdict;
   by: string;
 }
 
-/** Decides about an item as it is now, or as it was when `seenVersion` was taken. */
-const decide = (database: Database, { itemId, verdict, by }: Attempt, seenVersion?: string) =>
+/** Decides about an alert as it is now, or as it was when `seenVersion` was taken. */
+const decide = (database: Database, { alertId, verdict, by }: Attempt, seenVersion?: string) =>
   database.transaction(async (transaction) => {
-    const item = (await holdItems(transaction, [itemId])).get(itemId);
+    const alert = (await holdAlerts(transaction, [alertId])).get(alertId);
     const decision = { reason: 'a race', comment: null, origin: 'review', sheetId: null, expiresAt: null } as const;
-    const seen = seenVersion ?? (item ? toItemSeenVersion(item, digestKey) : '');
+    const seen = seenVersion ?? (alert ? toAlertSeenVersion(alert, digestKey) : '');
     const reviewer = { name: by, isAttested: false };
     const review = { fourEyes: [], expiresAfterDays: {} };
-    const [result] = await decideItems(transaction, { digestKey, reviewer, now: new Date(), review }, [
-      { ...decision, itemId, verdict, seenVersion: seen },
+    const [result] = await decideAlerts(transaction, { digestKey, reviewer, now: new Date(), review }, [
+      { ...decision, alertId, verdict, seenVersion: seen },
     ]);
     return result;
   });
 
-const readStamp = (database: Database, itemId: number): Promise<string> =>
+const readStamp = (database: Database, alertId: number): Promise<string> =>
   database.transaction(async (transaction) => {
-    const item = (await holdItems(transaction, [itemId])).get(itemId);
-    return item ? toItemSeenVersion(item, digestKey) : '';
+    const alert = (await holdAlerts(transaction, [alertId])).get(alertId);
+    return alert ? toAlertSeenVersion(alert, digestKey) : '';
   });
 
 async function race(owner: Database, reviewers: readonly [Database, Database]): Promise<void> {
@@ -107,14 +107,14 @@ async function race(owner: Database, reviewers: readonly [Database, Database]): 
   const tally: Record<string, number> = {};
   let decided = 0;
   for (let round = 0; round < races; round += 1) {
-    const itemId = 1 + Math.floor(random() * people.length);
-    const seenVersion = await readStamp(owner, itemId);
+    const alertId = 1 + Math.floor(random() * people.length);
+    const seenVersion = await readStamp(owner, alertId);
     // Both have the same list; now and then a night changes what is on it before they are done.
     const isChanged = random() < 0.2;
     const change = isChanged
       ? owner.execute(
-          `update review_item set listed = jsonb_set(listed, '{topics}', to_jsonb(array['sanction', 'round.${round}'])) where item_id = $1`,
-          [itemId],
+          `update alert set listed = jsonb_set(listed, '{topics}', to_jsonb(array['sanction', 'round.${round}'])) where alert_id = $1`,
+          [alertId],
         )
       : Promise.resolve(0);
     const verdicts: readonly DispositionVerdict[] =
@@ -122,7 +122,7 @@ async function race(owner: Database, reviewers: readonly [Database, Database]): 
     const [, ...results] = await Promise.all([
       change,
       ...reviewers.map((database, index) =>
-        decide(database, { itemId, verdict: verdicts[index] ?? 'inconclusive', by: names[index] ?? '' }, seenVersion),
+        decide(database, { alertId, verdict: verdicts[index] ?? 'inconclusive', by: names[index] ?? '' }, seenVersion),
       ),
     ]);
     const kinds = results.map((result) => (result?.kind === 'refused' ? result.reason : (result?.kind ?? 'nothing')));
@@ -136,9 +136,9 @@ async function race(owner: Database, reviewers: readonly [Database, Database]): 
   const [stored] = await owner.query(
     z.object({ decisions: z.number(), astray: z.number() }),
     `select (select count(*)::integer from disposition) as decisions,
-       (select count(*)::integer from review_item item
-        where item.disposition_id is distinct from (
-          select max(disposition_id) from disposition where disposition.item_id = item.item_id
+       (select count(*)::integer from alert
+        where alert.disposition_id is distinct from (
+          select max(disposition_id) from disposition where disposition.alert_id = alert.alert_id
         )) as astray`,
   );
   expect(stored).toEqual({ decisions: decided, astray: 0 });
@@ -146,15 +146,15 @@ async function race(owner: Database, reviewers: readonly [Database, Database]): 
   printFigure(`${races} races of two reviewers: ${JSON.stringify(tally)}; ${decided} decisions stored, none lost`);
 }
 
-/** Both decide about the same items again and again, now and then each twice at once; where it takes two nobody ever decides alone. */
+/** Both decide about the same alerts again and again, now and then each twice at once; where it takes two nobody ever decides alone. */
 async function raceForTwo(owner: Database, reviewers: readonly [Database, Database]): Promise<void> {
   const random = makeSeededRandom(1_707);
   const names = ['ada', 'boris'] as const;
   const tally: Record<string, number> = {};
   const pick = (): DispositionVerdict => (random() < 0.5 ? 'false_positive' : 'true_match');
   for (let round = 0; round < races; round += 1) {
-    const itemId = 1 + Math.floor(random() * people.length);
-    const seenVersion = await readStamp(owner, itemId);
+    const alertId = 1 + Math.floor(random() * people.length);
+    const seenVersion = await readStamp(owner, alertId);
     const isAlone = random() < 0.3;
     const shared = pick();
     const attempts = [0, 1].map((turn) => {
@@ -162,7 +162,7 @@ async function raceForTwo(owner: Database, reviewers: readonly [Database, Databa
       const verdict = random() < 0.5 ? shared : pick();
       // Now and then with the list from before, else as it is to be seen at that moment.
       const seen = random() < 0.5 ? seenVersion : undefined;
-      return decide(reviewers[who === 0 ? 0 : 1], { itemId, verdict, by: names[who === 0 ? 0 : 1] }, seen);
+      return decide(reviewers[who === 0 ? 0 : 1], { alertId, verdict, by: names[who === 0 ? 0 : 1] }, seen);
     });
     for (const result of await Promise.all(attempts)) {
       const kind = result?.kind === 'refused' ? result.reason : (result?.kind ?? 'nothing');
@@ -180,12 +180,12 @@ async function raceForTwo(owner: Database, reviewers: readonly [Database, Databa
           -- One person restricts at once.
           said.kind = 'decided' and said.verdict <> 'true_match' or said.kind = 'approved' and (
             proposal.kind <> 'proposed' or proposal.reviewer = said.reviewer or proposal.verdict <> said.verdict
-            or proposal.item_id <> said.item_id or proposal.seen_digest <> said.seen_digest
+            or proposal.alert_id <> said.alert_id or proposal.seen_digest <> said.seen_digest
           )
         )) as alone,
-       (select count(*)::integer from review_item item
-        where item.disposition_id is distinct from (
-          select max(disposition_id) from disposition where disposition.item_id = item.item_id
+       (select count(*)::integer from alert
+        where alert.disposition_id is distinct from (
+          select max(disposition_id) from disposition where disposition.alert_id = alert.alert_id
         )) as astray`,
   );
   expect(stored).toEqual({ proposed: tally['proposed'], confirmed: tally['approved'], alone: 0, astray: 0 });

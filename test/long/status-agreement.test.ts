@@ -30,7 +30,7 @@ const days = fc.array(
   { minLength: 6, maxLength: 12 },
 );
 
-const openItem = z.object({ id: z.number() });
+const openAlert = z.object({ id: z.number() });
 
 describe('the status of customers, whatever the days bring', () => {
   const { open } = testDatabases('postgres');
@@ -83,11 +83,11 @@ describe('the status of customers, whatever the days bring', () => {
             }
           }
           if (day.decided !== null) {
-            const [item] = await database.query(
-              openItem,
-              `select item_id as id from review_item where state = 'open' limit 1`,
+            const [alert] = await database.query(
+              openAlert,
+              `select alert_id as id from alert where state = 'open' limit 1`,
             );
-            if (item) await decide(database, [item.id], { verdict: day.decided });
+            if (alert) await decide(database, [alert.id], { verdict: day.decided });
           }
           const states = await expectAgreement(usual);
           const valid = await database.query(

@@ -21,7 +21,7 @@ import {
   buildMatch,
   buildParty,
   buildToReview,
-  buildWaitingItem,
+  buildWaitingAlert,
 } from '../helpers/run-facts.js';
 
 const chromiumPath = findChromium();
@@ -75,10 +75,10 @@ describe.skipIf(chromiumPath === null)('the page in Chromium', () => {
     return { page, complaints, close: () => context.close() };
   }
 
-  const { openItems } = buildManyChanges(3, 3).facts;
+  const { openAlerts } = buildManyChanges(3, 3).facts;
   const toReview = buildToReview([
-    buildWaitingItem({ absence: 'not_returned', absentSince: new Date('2026-11-20T02:00:00Z') }),
-    buildWaitingItem({
+    buildWaitingAlert({ absence: 'not_returned', absentSince: new Date('2026-11-20T02:00:00Z') }),
+    buildWaitingAlert({
       ...{ mark: 'N12345679-ABCDEFGHJK-0', severity: 'critical', state: 'pending_approval', dueAt: new Date(0) },
       proposal: {
         verdict: 'true_match',
@@ -88,11 +88,11 @@ describe.skipIf(chromiumPath === null)('the page in Chromium', () => {
       },
     }),
     ...Array.from({ length: 40 }, (_, index) =>
-      buildWaitingItem({ mark: `N${index}-ABCDEFGHJK-0`, party: buildParty({ reference: `W-${index}` }) }),
+      buildWaitingAlert({ mark: `N${index}-ABCDEFGHJK-0`, party: buildParty({ reference: `W-${index}` }) }),
     ),
   ]);
   const openEventful = async (options: BrowserContextOptions = {}) =>
-    open((await write('eventful', { ...buildEventfulFacts(), ...buildHistory(), openItems }, toReview)).url, options);
+    open((await write('eventful', { ...buildEventfulFacts(), ...buildHistory(), openAlerts }, toReview)).url, options);
 
   async function findSerious(page: Page): Promise<readonly string[]> {
     // By the door of the browser's own tools: the page's policy lets no other script in.
@@ -200,7 +200,7 @@ describe.skipIf(chromiumPath === null)('the page in Chromium', () => {
         ['changes and alerts', toReview],
       ] as const) {
         const { page, close } = await open(
-          (await write('many', waiting ? facts : { ...facts, openItems: null }, waiting)).url,
+          (await write('many', waiting ? facts : { ...facts, openAlerts: null }, waiting)).url,
         );
         const hidden = await page.evaluate<number>(
           "[...document.querySelectorAll('.change, .case')].filter((card) => getComputedStyle(card).contentVisibility !== 'visible').length",

@@ -10,7 +10,7 @@ import { renderReportWorkbook } from '../../src/reports/workbook-report.js';
 import { openListTable } from '../../src/runs/review/list-table.js';
 import { buildEventfulFacts } from '../helpers/eventful-run-facts.js';
 import { collectBytes } from '../helpers/report-files.js';
-import { buildParty, buildToReview, buildWaitingItem } from '../helpers/run-facts.js';
+import { buildParty, buildToReview, buildWaitingAlert } from '../helpers/run-facts.js';
 
 const run = promisify(execFile);
 const isInstalled = await run('soffice', ['--version']).then(
@@ -21,10 +21,10 @@ const title = isInstalled ? 'a report in LibreOffice' : 'a report in LibreOffice
 
 const folder = await mkdtemp(join(tmpdir(), 'nightscreen-office-'));
 const name = '=HYPERLINK("http://evil.example")';
-const items = [buildWaitingItem({ party: buildParty({ reference: 'C-1', name }) })];
+const alerts = [buildWaitingAlert({ party: buildParty({ reference: 'C-1', name }) })];
 await writeFile(
   join(folder, 'report.xlsx'),
-  await collectBytes(renderReportWorkbook(toReport(buildEventfulFacts(), buildToReview(items)))),
+  await collectBytes(renderReportWorkbook(toReport(buildEventfulFacts(), buildToReview(alerts)))),
 );
 
 /** As LibreOffice writes it again; it keeps what it has understood. */
@@ -64,7 +64,7 @@ describe.skipIf(!isInstalled)(title, () => {
     for await (const batch of table.records) {
       rows.push(...batch.map(({ fields }) => ['alert', 'name'].map((header) => table.pick(fields, header))));
     }
-    expect(rows).toEqual([[items[0]?.mark, name]]);
+    expect(rows).toEqual([[alerts[0]?.mark, name]]);
   }, 120_000);
 
   it('prints every sheet', async () => {

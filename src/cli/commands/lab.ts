@@ -157,7 +157,7 @@ const limits = [
 type Replay = Awaited<ReturnType<typeof replaySettings>>;
 
 function presentReplay(replay: Replay, file: string): Outcome {
-  const { evaluated, notEvaluated, changes, baseline, items, stored, examples } = replay;
+  const { evaluated, notEvaluated, changes, baseline, alerts, stored, examples } = replay;
   const cannot = [
     ...notEvaluated.map((words) => `Not evaluated, because stored answers do not show it: ${words}.`),
     ...limits,
@@ -180,7 +180,7 @@ function presentReplay(replay: Replay, file: string): Outcome {
       ...listParts(changes),
       toRow('first screenings', baseline),
       ...listParts(baseline),
-      ['open alerts', items.present, items.other, items.onlyOther, items.onlyPresent, ''],
+      ['open alerts', alerts.present, alerts.other, alerts.onlyOther, alerts.onlyPresent, ''],
     ]),
     examples.length === 0 ? 'no event would differ\n' : formatTable(examples.map(toExampleRow)),
     cannot.map((sentence) => `${sentence}\n`).join(''),

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { ConfigError, flagError } from '../../errors.js';
 import { countNoun } from '../../reports/text.js';
 import { describeOwner } from '../../reports/words.js';
-import type { ShownItem, UndoResult } from '../../runs/review/decide.js';
+import type { ShownAlert, UndoResult } from '../../runs/review/decide.js';
 import {
   absenceWords,
   alertStateWords,
@@ -28,25 +28,25 @@ function addShow(review: Command, act: Act): void {
     .addHelpText('after', examples(['review show C-1042', 'review show C-1042 --json']))
     .action((customer: string) =>
       act(async (invocation) => {
-        const { showItems } = await import('../../runs/review/decide.js');
+        const { showAlerts } = await import('../../runs/review/decide.js');
         return withAppContext(invocation, { needsDatabase: true }, async (app) =>
-          presentItemHistories(customer, await showItems(app, customer)),
+          presentAlertHistories(customer, await showAlerts(app, customer)),
         );
       }),
     );
 }
 
-function presentItemHistories(reference: string, items: readonly ShownItem[]): Outcome {
-  const document = { schema: 'nightscreen/review-history/1', reference, items } as const;
-  if (items.length === 0) {
+function presentAlertHistories(reference: string, alerts: readonly ShownAlert[]): Outcome {
+  const document = { schema: 'nightscreen/review-history/1', reference, alerts } as const;
+  if (alerts.length === 0) {
     const text = `${reference} never had an alert\n`;
     return { exitCode: exitCodes.complete, document, text };
   }
-  return { exitCode: exitCodes.complete, document, text: items.map(formatItem).join('\n') };
+  return { exitCode: exitCodes.complete, document, text: alerts.map(formatItem).join('\n') };
 }
 
-function formatItem({ mark, roster, mode, party, listed, severity, details, history, ...item }: ShownItem): string {
-  const { state, absence, openedAt, dueAt, owner } = item;
+function formatItem({ mark, roster, mode, party, listed, severity, details, history, ...alert }: ShownAlert): string {
+  const { state, absence, openedAt, dueAt, owner } = alert;
   const waits = state === 'open' || state === 'pending_approval';
   const head: Row[] = [
     ['alert', mark],
@@ -98,7 +98,7 @@ function addUndo(review: Command, act: Act): void {
         'review undo N4Q8ZK2M1-0C7RT5WXYA-H --by Meyer --reason mistake',
       ]),
     )
-    .action((item: string, options: { reason: string; by?: string }) =>
+    .action((alert: string, options: { reason: string; by?: string }) =>
       act(async (invocation) => {
         const { undoDecision } = await import('../../runs/review/decide.js');
         const { findReviewer } = await import('../../runs/review/people.js');
@@ -106,9 +106,9 @@ function addUndo(review: Command, act: Act): void {
         const reason = requireText(options.reason, '--reason');
         return withAppContext(invocation, { config, needsDatabase: true }, async (app) => {
           const reviewer = await findReviewer(app.database, options.by);
-          const undone = await undoDecision(app, { mark: item, reviewer, reason });
+          const undone = await undoDecision(app, { mark: alert, reviewer, reason });
           if (undone.kind === 'undone') await notifyDecidedStates(app, invocation);
-          return presentUndo(undone, item);
+          return presentUndo(undone, alert);
         });
       }),
     );
@@ -121,11 +121,11 @@ function requireText(text: string, flag: string): string {
   throw flagError(flag, 'is empty');
 }
 
-const noItem = 'is not the code of an alert: check it against the list or review show';
+const noAlert = 'is not the code of an alert: check it against the list or review show';
 
 const undoRefusalWords = {
-  no_item: noItem,
-  unknown_item: 'no such alert here: it belongs to another database',
+  no_alert: noAlert,
+  unknown_alert: 'no such alert here: it belongs to another database',
   changed_since: 'the match or the customer has changed since: see review show, or export again',
   decided_since: 'a disposition was made since: `nightscreen review show CUSTOMER` prints the code that undoes it',
   nothing_to_undo: 'it has no disposition to undo',
@@ -135,22 +135,22 @@ function presentUndo(result: UndoResult, mark: string): Outcome {
   const schema = 'nightscreen/review-undo/1';
   if (result.kind === 'refused') {
     const { reason } = result;
-    const text = `not undone: ${mark} ${reason === 'no_item' ? '' : '- '}${undoRefusalWords[reason]}\n`;
+    const text = `not undone: ${mark} ${reason === 'no_alert' ? '' : '- '}${undoRefusalWords[reason]}\n`;
     return { exitCode: exitCodes.refused, document: { schema, undone: null, reason }, text };
   }
   if (result.kind === 'acceptance_ended') {
     const text = 'the discrepancy is no longer accepted or proposed: it is open\n';
     return { exitCode: exitCodes.complete, document: { schema, undone: 'acceptance' }, text };
   }
-  const { undone, isListed, keepsConfirmed } = result;
+  const { undone, isListed, keepsTrueMatch } = result;
   const what = `the ${undone.isFinal ? 'disposition' : 'pending approval'} ${describeDisposition(undone.verdict)} of ${undone.reviewer}`;
   const now = isListed
     ? 'the alert is open again and needs a disposition'
     : 'the match is absent, and the alert needs the disposition "no longer matched"';
-  const still = keepsConfirmed ? '; the customer stays a true match until the next disposition' : '';
+  const still = keepsTrueMatch ? '; the customer stays a true match until the next disposition' : '';
   return {
     exitCode: exitCodes.complete,
-    document: { schema, undone, isListed, keepsConfirmed },
+    document: { schema, undone, isListed, keepsTrueMatch },
     text: `${what} is undone; ${now}${still}\n`,
   };
 }
@@ -176,15 +176,15 @@ function addAssign(review: Command, act: Act): void {
       'after',
       examples(['review assign N4Q8ZK2M1-0C7RT5WXYA-H --to meyer', 'review assign --severity critical --to meyer']),
     )
-    .action((items: string[], options: AssignOptions) =>
+    .action((alerts: string[], options: AssignOptions) =>
       act(async (invocation) => {
-        const { assignItems, findReviewer, requireAssignee } = await import('../../runs/review/people.js');
+        const { assignAlerts, findReviewer, requireAssignee } = await import('../../runs/review/people.js');
         const config = loadInvocationConfig(invocation);
-        const choice = toChoice(items, options);
+        const choice = toChoice(alerts, options);
         return withAppContext(invocation, { config, needsDatabase: true }, async (app) => {
           const by = await findReviewer(app.database, options.by);
           const to = options.to === undefined ? null : await requireAssignee(app.database, options.to, '--to');
-          const { assigned, sameAlready, refused } = await assignItems(app, { ...choice, to, by });
+          const { assigned, sameAlready, refused } = await assignAlerts(app, { ...choice, to, by });
           const document = { schema: 'nightscreen/review-assignment/1', to, assigned, sameAlready, refused } as const;
           if (refused.length > 0) {
             const lines = refused.map(({ mark, reason }) => [mark, assignmentRefusals[reason]]);
@@ -220,7 +220,7 @@ function toSeverity(text: string | undefined): Severity | null {
 }
 
 const assignmentRefusals = {
-  no_item: noItem,
+  no_alert: noAlert,
   not_waiting: 'is not open here',
 } as const;
 
@@ -250,14 +250,14 @@ function addDelegate(review: Command, act: Act): void {
     )
     .action((options: DelegateOptions) =>
       act(async (invocation) => {
-        const { delegateItems, findReviewer, requireAssignee } = await import('../../runs/review/people.js');
+        const { delegateAlerts, findReviewer, requireAssignee } = await import('../../runs/review/people.js');
         const config = loadInvocationConfig(invocation);
         const { from, term, reason } = toDelegation(options);
         return withAppContext(invocation, { config, needsDatabase: true }, async (app) => {
           const by = await findReviewer(app.database, options.by);
           const to = term && (await requireAssignee(app.database, term.to, '--to'));
           const until = term?.until ?? null;
-          await delegateItems(app, { from, to, until, reason, by });
+          await delegateAlerts(app, { from, to, until, reason, by });
           const { timezone } = app.settings.review;
           return {
             exitCode: exitCodes.complete,

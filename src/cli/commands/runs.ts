@@ -357,9 +357,9 @@ function formatCanaries({ canaries }: RunDescription): string {
   return `\nControl searches\n${formatTable(rows)}`;
 }
 
-function listWatch({ watch, earlyWarnings, openItems, details }: RunDescription): Row[] {
+function listWatch({ watch, earlyWarnings, openAlerts, details }: RunDescription): Row[] {
   return [
-    openItems !== null && ['alerts', describeWaiting(openItems)],
+    openAlerts !== null && ['alerts', describeWaiting(openAlerts)],
     details !== null && hasDetails(details) && ['details', describeDetails(details)],
     ...(watch === null ? [] : describeWatch(watch)).map((line): Row => ['watch', line]),
     ...earlyWarnings.map(({ recipient, changes, queuedAt, acceptedAt }): Row => {

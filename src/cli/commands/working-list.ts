@@ -51,13 +51,13 @@ function addExport(review: Command, act: Act): void {
         discrepancies?: true;
       }) =>
         act(async (invocation) => {
-          const { exportItems } = await import('../../runs/review/lists.js');
+          const { exportAlerts } = await import('../../runs/review/lists.js');
           const { findLogin } = await import('../../store/database/postgres.js');
           const config = loadInvocationConfig(invocation);
           const file = refuseUnknownKind(resolve(invocation.folder, options.out ?? defaultFile));
           return withAppContext(invocation, { config, needsDatabase: true }, async (app) => {
             const login = options.notMine ? await findLogin(app.database) : null;
-            const list = await exportItems(app, {
+            const list = await exportAlerts(app, {
               roster: options.roster ?? null,
               exportedBy: findCurrentUser(),
               assignee: options.assignee ?? null,
@@ -108,7 +108,7 @@ function addImport(review: Command, act: Act): void {
 
 /** Why a decision is refused. */
 const refusalWords = {
-  unknown_item: 'no such alert here: the list belongs to another database',
+  unknown_alert: 'no such alert here: the list belongs to another database',
   no_longer_listed: 'the alert is closed: its match is no longer listed',
   still_listed: 'the match is listed, and "no longer matched" is only for an absent match',
   changed_since: 'the match or the customer has changed since the export: export again',
@@ -124,21 +124,21 @@ const refusalWords = {
 const describeAccounts = (accounts: WorkingList['accounts']): string =>
   accounts.map(({ account, alerts }) => `${countNoun(alerts, 'alert')} of ${account}`).join(', ');
 
-/** The file of a working list and the next step; `leftOut` items did not fit. */
+/** The file of a working list and the next step; `leftOut` alerts did not fit. */
 function presentExport(
-  { sheetId, items, discrepancies, accounts }: WorkingList,
+  { sheetId, alerts, discrepancies, accounts }: WorkingList,
   said: { file: string; notice: string; leftOut: number; ofDiscrepancies: boolean },
 ): Outcome {
   const { file, notice, leftOut, ofDiscrepancies } = said;
-  const hasItems = isWorkbook(file) || !ofDiscrepancies;
+  const hasAlerts = isWorkbook(file) || !ofDiscrepancies;
   const hasDiscrepancies = ofDiscrepancies || (isWorkbook(file) && discrepancies.count > 0);
-  const shown = hasItems ? items.length - leftOut : 0;
+  const shown = hasAlerts ? alerts.length - leftOut : 0;
   const counted = countNoun(discrepancies.count, 'discrepancy', 'discrepancies');
-  const list = (separator: string, ofItems: string, ofDiscrepancy: string): string =>
-    [...(hasItems ? [ofItems] : []), ...(hasDiscrepancies ? [ofDiscrepancy] : [])].join(separator);
+  const list = (separator: string, ofAlerts: string, ofDiscrepancy: string): string =>
+    [...(hasAlerts ? [ofAlerts] : []), ...(hasDiscrepancies ? [ofDiscrepancy] : [])].join(separator);
   const written = list(' and ', `${countNoun(shown, 'open alert')}`, counted);
   // A run counts those of its own account only.
-  const ofAccounts = hasItems && accounts.length > 0 ? `of several accounts: ${describeAccounts(accounts)}\n` : '';
+  const ofAccounts = hasAlerts && accounts.length > 0 ? `of several accounts: ${describeAccounts(accounts)}\n` : '';
   const howTo = list(
     '; ',
     'disposition (true match, false positive or inconclusive, and where the match is absent, no longer matched) and reason',
@@ -152,7 +152,7 @@ function presentExport(
     exitCode: exitCodes.complete,
     document: {
       schema: 'nightscreen/review-export/1',
-      ...{ sheetId, items: shown, leftOut, discrepancies: hasDiscrepancies ? discrepancies.count : 0, file },
+      ...{ sheetId, alerts: shown, leftOut, discrepancies: hasDiscrepancies ? discrepancies.count : 0, file },
     },
     text: `${written}: ${file}\n${ofAccounts}${notice}fill in ${howTo}, then: nightscreen review import ${quoteArgument(file)}\n${elsewhere}`,
   };
@@ -269,7 +269,7 @@ function refuseUnknownKind(file: string): string {
 }
 
 /**
- * Writes a working list as a workbook or as CSV by the ending of the file, whole and readable for its owner only; returns how many items did
+ * Writes a working list as a workbook or as CSV by the ending of the file, whole and readable for its owner only; returns how many alerts did
  * not fit, and the notice about them.
  */
 async function writeWorkingList(
@@ -283,10 +283,10 @@ async function writeWorkingList(
     return { leftOut: 0, notice: '' };
   }
   if (!isWorkbook(file)) {
-    await writePrivately(file, [...lists.renderWorkingList(list.items, list.timezone)].join(''));
+    await writePrivately(file, [...lists.renderWorkingList(list.alerts, list.timezone)].join(''));
     return { leftOut: 0, notice: '' };
   }
-  const waiting = list.items.length;
+  const waiting = list.alerts.length;
   const ofRoster = roster === null ? '' : ` --roster ${quoteArgument(roster)}`;
   const toWhole = (out: string): string => `nightscreen review export${ofRoster} --out ${quoteArgument(out)}`;
   // Reviewers keep the list in another folder.
@@ -296,7 +296,7 @@ async function writeWorkingList(
     timezone: list.timezone,
   });
   const facts = { ...list, waiting, discrepancySheet, importCommand, wholeListCommand: toWhole('review.csv') };
-  await writePrivately(file, lists.renderWorkingListWorkbook(list.items, facts));
+  await writePrivately(file, lists.renderWorkingListWorkbook(list.alerts, facts));
   const leftOut = Math.max(0, waiting - lists.maxListRows);
   const notice =
     leftOut === 0

@@ -1,30 +1,30 @@
 import { toDueTime } from '../../changes/change-event.js';
-import { parseItemCode, toEventSeenVersion, toItemCode } from '../../matches/item-code.js';
-import { classifyDecision, type DecisionStep, toSeenFacts } from '../../matches/review-item.js';
+import { classifyDecision, type DecisionStep, toSeenFacts } from '../../matches/alert.js';
+import { parseAlertCode, toAlertCode, toEventSeenVersion } from '../../matches/alert-code.js';
 import { type Queryable, readAtOnce } from '../../store/database/database.js';
 import { readDecidable, saveAcceptance } from '../../store/discrepancies.js';
 import { readOrganisation } from '../../store/organisations.js';
 import {
-  type DecidableItem,
-  holdItems,
-  readDecidableItems,
+  type DecidableAlert,
+  holdAlerts,
+  readAlertHistories,
+  readDecidableAlerts,
   readFourEyes,
-  readItemHistories,
   saveDisposition,
 } from '../../store/review/decisions.js';
 import type { DispositionVerdict, Severity } from '../../vocabulary.js';
 import type { AppContext } from '../app-context.js';
-import { findStaleness, toItemSeenVersion, toSeenDigest } from './items.js';
+import { findStaleness, toAlertSeenVersion, toSeenDigest } from './alerts.js';
 import type { DecisionContext, Reviewer } from './people.js';
 import { requireKnown } from './people.js';
 
-/** A reviewer's decision about an item. */
-export interface ItemDecision {
-  itemId: number;
+/** A reviewer's decision about an alert. */
+export interface AlertDecision {
+  alertId: number;
   verdict: DispositionVerdict;
   reason: string;
   comment: string | null;
-  /** The version of the item that the reviewer saw. */
+  /** The version of the alert that the reviewer saw. */
   seenVersion: string;
   origin: 'review' | 'legacy';
   /** The working list that the decision came from. */
@@ -34,141 +34,143 @@ export interface ItemDecision {
 }
 
 /** Why a decision is refused. */
-type DecisionRefusal = 'unknown_item' | 'no_longer_listed' | 'still_listed' | 'changed_since' | 'decided_since';
+type DecisionRefusal = 'unknown_alert' | 'no_longer_listed' | 'still_listed' | 'changed_since' | 'decided_since';
 
 /** The result of a decision; another person must confirm a `proposed` one. */
 type DecisionResult =
-  | { itemId: number; kind: 'approved' }
+  | { alertId: number; kind: 'approved' }
   /** `isPending`: the earlier decision is a proposal that another person must confirm. */
-  | { itemId: number; kind: 'same_already'; isPending: boolean }
+  | { alertId: number; kind: 'same_already'; isPending: boolean }
   | {
-      itemId: number;
+      alertId: number;
       kind: 'decided' | 'proposed';
       /** The proposal of another person that this decision replaces. */
       instead?: { verdict: DispositionVerdict; reviewer: string };
     }
-  | { itemId: number; kind: 'refused'; reason: DecisionRefusal };
+  | { alertId: number; kind: 'refused'; reason: DecisionRefusal };
 
 /**
- * Decides items inside a transaction. Each decision is bound to exactly what the reviewer saw. Where a release takes two people, the first
- * decision is a proposal and a second person confirms it. A decision is refused when the item has changed since, or when another person has
+ * Decides alerts inside a transaction. Each decision is bound to exactly what the reviewer saw. Where a release takes two people, the first
+ * decision is a proposal and a second person confirms it. A decision is refused when the alert has changed since, or when another person has
  * decided differently since. The same decision again changes nothing.
  */
-export async function decideItems(
+export async function decideAlerts(
   transaction: Queryable,
   context: DecisionContext,
-  decisions: readonly ItemDecision[],
+  decisions: readonly AlertDecision[],
 ): Promise<readonly DecisionResult[]> {
   const { digestKey, reviewer, review } = context;
-  const items = await holdItems(
+  const alerts = await holdAlerts(
     transaction,
-    decisions.map(({ itemId }) => itemId),
+    decisions.map(({ alertId }) => alertId),
   );
   const stored = await readFourEyes(
     transaction,
-    [...items.values()].map(({ accountId }) => accountId),
+    [...alerts.values()].map(({ accountId }) => accountId),
   );
   const results: DecisionResult[] = [];
   for (const decision of decisions) {
-    const { itemId, verdict } = decision;
-    const item = items.get(itemId);
-    if (item === undefined) {
-      results.push({ itemId, kind: 'refused', reason: 'unknown_item' });
+    const { alertId, verdict } = decision;
+    const alert = alerts.get(alertId);
+    if (alert === undefined) {
+      results.push({ alertId, kind: 'refused', reason: 'unknown_alert' });
       continue;
     }
     // A local configuration cannot relax the four-eyes rule that the organisation's runs have stored.
-    const fourEyes = new Set([...review.fourEyes, ...(stored.get(item.accountId) ?? [])]);
-    const needsSecondPerson = takesTwoToRelease(item, fourEyes);
-    const current = toCurrent(item, digestKey);
+    const fourEyes = new Set([...review.fourEyes, ...(stored.get(alert.accountId) ?? [])]);
+    const needsSecondPerson = takesTwoToRelease(alert, fourEyes);
+    const current = toCurrent(alert, digestKey);
     const step = classifyDecision(current, { verdict, reviewer: reviewer.name, needsSecondPerson });
-    const refusal = findRefusal(item, decision, digestKey);
+    const refusal = findRefusal(alert, decision, digestKey);
     const isOwn = current?.reviewers.includes(reviewer.name) === true;
     if (step.kind === 'same_already' && (isOwn || refusal === null)) {
-      results.push({ itemId, kind: 'same_already', isPending: current?.isFinal === false });
-    } else if (refusal !== null) results.push({ itemId, kind: 'refused', reason: refusal });
+      results.push({ alertId, kind: 'same_already', isPending: current?.isFinal === false });
+    } else if (refusal !== null) results.push({ alertId, kind: 'refused', reason: refusal });
     else if (step.kind !== 'same_already') {
-      await saveDecision(transaction, item, decision, step, context);
-      results.push(toResult(item, step, reviewer));
+      await saveDecision(transaction, alert, decision, step, context);
+      results.push(toResult(alert, step, reviewer));
     }
   }
   return results;
 }
 
 /** Two people release alerts of the chosen severities. If any severity is chosen, also every sanctions alert and every true match. */
-const takesTwoToRelease = ({ severity, topic, isConfirmed }: DecidableItem, fourEyes: ReadonlySet<Severity>): boolean =>
-  fourEyes.has(severity) || (fourEyes.size > 0 && (topic === 'sanction' || isConfirmed));
+const takesTwoToRelease = (
+  { severity, topic, isTrueMatch }: DecidableAlert,
+  fourEyes: ReadonlySet<Severity>,
+): boolean => fourEyes.has(severity) || (fourEyes.size > 0 && (topic === 'sanction' || isTrueMatch));
 
 function findRefusal(
-  item: DecidableItem,
-  { verdict, seenVersion }: ItemDecision,
+  alert: DecidableAlert,
+  { verdict, seenVersion }: AlertDecision,
   digestKey: Buffer,
 ): DecisionRefusal | null {
-  if (item.state === 'no_longer_matched') return 'no_longer_listed';
-  const staleness = findStaleness(item, seenVersion, digestKey);
+  if (alert.state === 'no_longer_matched') return 'no_longer_listed';
+  const staleness = findStaleness(alert, seenVersion, digestKey);
   // `no_longer_matched` is a valid verdict only for an absent match.
-  return staleness ?? (verdict === 'no_longer_matched' && item.absence === null ? 'still_listed' : null);
+  return staleness ?? (verdict === 'no_longer_matched' && alert.absence === null ? 'still_listed' : null);
 }
 
-const toCurrent = (item: DecidableItem, digestKey: Buffer): Parameters<typeof classifyDecision>[0] =>
-  item.current && {
-    ...item.current,
-    reviewers: [item.current.reviewer, ...(item.current.proposer === null ? [] : [item.current.proposer])],
-    isAboutTheSame: item.current.seenDigest === toSeenDigest(item, digestKey),
+const toCurrent = (alert: DecidableAlert, digestKey: Buffer): Parameters<typeof classifyDecision>[0] =>
+  alert.current && {
+    ...alert.current,
+    reviewers: [alert.current.reviewer, ...(alert.current.proposer === null ? [] : [alert.current.proposer])],
+    isAboutTheSame: alert.current.seenDigest === toSeenDigest(alert, digestKey),
   };
 
 type NewStep = Exclude<DecisionStep, { kind: 'same_already' }>;
 
-function toResult({ itemId, current }: DecidableItem, step: NewStep, { name }: Reviewer): DecisionResult {
-  if (step.kind === 'approved') return { itemId, kind: step.kind };
-  if (current === null || current.isFinal || current.reviewer === name) return { itemId, kind: step.kind };
-  return { itemId, kind: step.kind, instead: { verdict: current.verdict, reviewer: current.reviewer } };
+function toResult({ alertId, current }: DecidableAlert, step: NewStep, { name }: Reviewer): DecisionResult {
+  if (step.kind === 'approved') return { alertId, kind: step.kind };
+  if (current === null || current.isFinal || current.reviewer === name) return { alertId, kind: step.kind };
+  return { alertId, kind: step.kind, instead: { verdict: current.verdict, reviewer: current.reviewer } };
 }
 
 const dayMs = 86_400_000;
 
 async function saveDecision(
   transaction: Queryable,
-  item: DecidableItem,
-  { verdict, reason, comment, origin, sheetId, expiresAt }: ItemDecision,
+  alert: DecidableAlert,
+  { verdict, reason, comment, origin, sheetId, expiresAt }: AlertDecision,
   step: NewStep,
   { digestKey, reviewer, now, review }: DecisionContext,
 ): Promise<void> {
   const isFinal = step.kind !== 'proposed';
-  const days = review.expiresAfterDays[item.severity];
+  const days = review.expiresAfterDays[alert.severity];
   const ends = [expiresAt, days === undefined ? null : new Date(now.getTime() + days * dayMs)].flatMap(
     (end) => end ?? [],
   );
-  // An inconclusive or proposed decision leaves the item open, so it has no expiry.
+  // An inconclusive or proposed decision leaves the alert open, so it has no expiry.
   const holds = isFinal && verdict !== 'inconclusive';
   await saveDisposition(
     transaction,
     {
-      ...{ itemId: item.itemId, kind: step.kind, verdict, reason, comment, origin, sheetId },
+      ...{ alertId: alert.alertId, kind: step.kind, verdict, reason, comment, origin, sheetId },
       ...{ reviewer: reviewer.name, isAttested: reviewer.isAttested },
-      seen: toSeenFacts(item.customer, item.listed),
-      seenDigest: toSeenDigest(item, digestKey),
+      seen: toSeenFacts(alert.customer, alert.listed),
+      seenDigest: toSeenDigest(alert, digestKey),
       expiresAt: holds && ends.length > 0 ? new Date(Math.min(...ends.map((end) => end.getTime()))) : null,
       refersTo: step.kind === 'approved' ? step.proposalId : null,
     },
     now,
-    item,
+    alert,
   );
 }
 
-/** The result of an undo; with `keepsConfirmed` the customer stays a true match until the next decision. */
+/** The result of an undo; with `keepsTrueMatch` the customer stays a true match until the next decision. */
 export type UndoResult =
   | {
       kind: 'undone';
       undone: { verdict: DispositionVerdict; reviewer: string; isFinal: boolean };
       isListed: boolean;
-      keepsConfirmed: boolean;
+      keepsTrueMatch: boolean;
     }
   | { kind: 'acceptance_ended' }
-  | { kind: 'refused'; reason: 'no_item' | 'unknown_item' | 'changed_since' | 'decided_since' | 'nothing_to_undo' };
+  | { kind: 'refused'; reason: 'no_alert' | 'unknown_alert' | 'changed_since' | 'decided_since' | 'nothing_to_undo' };
 
 /**
- * Undoes the current decision or proposal about the item that a code names, or ends the acceptance of a discrepancy. The code must name the
- * current version. The history gets an entry and the item waits again. An undo releases nobody: a true match stays one until the next
+ * Undoes the current decision or proposal about the alert that a code names, or ends the acceptance of a discrepancy. The code must name the
+ * current version. The history gets an entry and the alert waits again. An undo releases nobody: a true match stays one until the next
  * decision, so one person is always enough.
  */
 export async function undoDecision(
@@ -177,32 +179,32 @@ export async function undoDecision(
 ): Promise<UndoResult> {
   const { database, settings, clock } = app;
   const { digestKey } = await readOrganisation(database, settings.organisation);
-  const discrepancy = parseItemCode(mark, digestKey, 'D');
+  const discrepancy = parseAlertCode(mark, digestKey, 'D');
   if (discrepancy !== null) {
-    const { itemId: discrepancyId, seenVersion } = discrepancy;
+    const { alertId: discrepancyId, seenVersion } = discrepancy;
     const ended = await database.transaction((transaction) =>
       endAcceptance(transaction, { discrepancyId, seenVersion }, { digestKey, reviewer, reason, now: clock.now() }),
     );
     return ended === 'ended' ? { kind: 'acceptance_ended' } : { kind: 'refused', reason: ended };
   }
-  const parsed = parseItemCode(mark, digestKey);
-  if (parsed === null) return { kind: 'refused', reason: 'no_item' };
-  const { itemId, seenVersion } = parsed;
+  const parsed = parseAlertCode(mark, digestKey);
+  if (parsed === null) return { kind: 'refused', reason: 'no_alert' };
+  const { alertId, seenVersion } = parsed;
   return database.transaction(async (transaction): Promise<UndoResult> => {
-    const item = (await holdItems(transaction, [itemId])).get(itemId);
-    if (item === undefined) return { kind: 'refused', reason: 'unknown_item' };
-    const staleness = findStaleness(item, seenVersion, digestKey);
+    const alert = (await holdAlerts(transaction, [alertId])).get(alertId);
+    if (alert === undefined) return { kind: 'refused', reason: 'unknown_alert' };
+    const staleness = findStaleness(alert, seenVersion, digestKey);
     if (staleness !== null) return { kind: 'refused', reason: staleness };
-    const { current, absence, severity } = item;
+    const { current, absence, severity } = alert;
     if (current === null) return { kind: 'refused', reason: 'nothing_to_undo' };
     const now = clock.now();
     await saveDisposition(
       transaction,
       {
-        ...{ itemId, kind: 'undone', verdict: null, reason, origin: 'review' },
+        ...{ alertId, kind: 'undone', verdict: null, reason, origin: 'review' },
         ...{ reviewer: reviewer.name, isAttested: reviewer.isAttested },
-        seen: toSeenFacts(item.customer, item.listed),
-        seenDigest: toSeenDigest(item, digestKey),
+        seen: toSeenFacts(alert.customer, alert.listed),
+        seenDigest: toSeenDigest(alert, digestKey),
         refersTo: current.dispositionId,
         dueAt: toDueTime(severity, now, settings.review),
       },
@@ -213,31 +215,34 @@ export async function undoDecision(
       kind: 'undone',
       undone: { verdict, isFinal, reviewer: current.reviewer },
       isListed: absence === null,
-      keepsConfirmed: verdict === 'true_match' && isFinal,
+      keepsTrueMatch: verdict === 'true_match' && isFinal,
     };
   });
 }
 
-/** An item with its history and the code of its current version. */
-export type ShownItem = Omit<Awaited<ReturnType<typeof readItemHistories>>[number], 'itemId'> & { mark: string };
+/** An alert with its history and the code of its current version. */
+export type ShownAlert = Omit<Awaited<ReturnType<typeof readAlertHistories>>[number], 'alertId'> & { mark: string };
 
-/** Gives every item of the customers with this reference, each with its history; throws ConfigError for an unknown reference. */
-export async function showItems(
+/** Gives every alert of the customers with this reference, each with its history; throws ConfigError for an unknown reference. */
+export async function showAlerts(
   { database, settings, clock }: AppContext,
   reference: string,
-): Promise<readonly ShownItem[]> {
+): Promise<readonly ShownAlert[]> {
   const { organisationId, name, digestKey } = await readOrganisation(database, settings.organisation);
   await requireKnown(database, organisationId, { customer: { reference, where: 'argument customer' } });
   return readAtOnce(database, async (snapshot) => {
-    const histories = await readItemHistories(snapshot, name, reference, clock.now());
-    const items = await readDecidableItems(
+    const histories = await readAlertHistories(snapshot, name, reference, clock.now());
+    const alerts = await readDecidableAlerts(
       snapshot,
-      histories.map(({ itemId }) => itemId),
+      histories.map(({ alertId }) => alertId),
     );
-    return histories.flatMap(({ itemId, ...history }) => {
-      const item = items.get(itemId);
-      if (item === undefined) return [];
-      return { mark: toItemCode({ itemId, seenVersion: toItemSeenVersion(item, digestKey) }, digestKey), ...history };
+    return histories.flatMap(({ alertId, ...history }) => {
+      const alert = alerts.get(alertId);
+      if (alert === undefined) return [];
+      return {
+        mark: toAlertCode({ alertId, seenVersion: toAlertSeenVersion(alert, digestKey) }, digestKey),
+        ...history,
+      };
     });
   });
 }
@@ -247,9 +252,9 @@ async function endAcceptance(
   transaction: Queryable,
   { discrepancyId, seenVersion }: { discrepancyId: number; seenVersion: string },
   { digestKey, reviewer, now, reason }: Omit<DecisionContext, 'review'> & { reason: string },
-): Promise<'ended' | 'unknown_item' | 'changed_since' | 'nothing_to_undo'> {
+): Promise<'ended' | 'unknown_alert' | 'changed_since' | 'nothing_to_undo'> {
   const found = (await readDecidable(transaction, [discrepancyId])).get(discrepancyId);
-  if (found === undefined) return 'unknown_item';
+  if (found === undefined) return 'unknown_alert';
   if (seenVersion !== toEventSeenVersion(found.last.eventId, digestKey)) return 'changed_since';
   if (found.last.kind !== 'accepted' && found.last.kind !== 'proposed') return 'nothing_to_undo';
   const said = {

@@ -1,18 +1,18 @@
 import { toDate, toDayNumber, toDayNumberOf } from '../../local-time.js';
-import { parseItemCode, toEventSeenVersion } from '../../matches/item-code.js';
+import { parseAlertCode, toEventSeenVersion } from '../../matches/alert-code.js';
 import { mostAcceptedDays } from '../../reconciliation/discrepancy.js';
 import { discrepancyListColumns, workingListColumns } from '../../reports/review-list.js';
 import { type Queryable, tryOut } from '../../store/database/database.js';
 import { readDecidable, saveAcceptance } from '../../store/discrepancies.js';
 import { readOrganisation } from '../../store/organisations.js';
-import { type DecidableItem, readDecidableItems, readFourEyes } from '../../store/review/decisions.js';
+import { type DecidableAlert, readDecidableAlerts, readFourEyes } from '../../store/review/decisions.js';
 import { findPlainlyAbsent, readBulk } from '../../store/review/waiting.js';
 import { dispositionWords } from '../../vocabulary/words.js';
 import type { DispositionVerdict } from '../../vocabulary.js';
 import type { AppContext } from '../app-context.js';
 import { gatherBy } from '../replay.js';
-import { decideItems } from './decide.js';
-import { toBulkSeenVersion, toItemSeenVersion } from './items.js';
+import { toAlertSeenVersion, toBulkSeenVersion } from './alerts.js';
+import { decideAlerts } from './decide.js';
 import { type DecisionImport, type ListTable, openListTable, parseVerdict } from './list-table.js';
 import type { DecisionContext, Reviewer } from './people.js';
 import type { ReviewSettings } from './settings.js';
@@ -32,10 +32,10 @@ export async function importDecisions(app: AppContext, request: DecisionImport) 
   const { decisions: list, acceptances } = await readReviewList(request.path, digestKey, expandBulk);
   const { undecided, onlyReasons } = list;
   // Spreadsheets change references, so the reference in the list is used only for an unknown alert.
-  const itemIds = [...list.filled, ...list.faulty].flatMap(({ itemId }) => itemId ?? []);
-  const items = await readDecidableItems(database, itemIds);
-  const toCustomer = ({ itemId, customer }: FilledRow | FaultyRow): string | null =>
-    (itemId === null ? undefined : items.get(itemId)?.reference) ?? customer;
+  const alertIds = [...list.filled, ...list.faulty].flatMap(({ alertId }) => alertId ?? []);
+  const alerts = await readDecidableAlerts(database, alertIds);
+  const toCustomer = ({ alertId, customer }: FilledRow | FaultyRow): string | null =>
+    (alertId === null ? undefined : alerts.get(alertId)?.reference) ?? customer;
   const filled = list.filled.map((row) => ({ ...row, customer: toCustomer(row) }));
   const faulty = list.faulty.map((row) => ({ ...row, customer: toCustomer(row) }));
   const decisions = filled.map((row) => ({ ...row, origin: 'review', expiresAt: null }) as const);
@@ -43,7 +43,7 @@ export async function importDecisions(app: AppContext, request: DecisionImport) 
   const { isApplied, result: tried } = await tryOut(
     database,
     async (transaction) => ({
-      results: await decideItems(transaction, context, decisions),
+      results: await decideAlerts(transaction, context, decisions),
       acceptances: await acceptDiscrepancies(transaction, context, acceptances?.filled ?? []),
     }),
     (both) => {
@@ -54,11 +54,11 @@ export async function importDecisions(app: AppContext, request: DecisionImport) 
     },
   );
   const { results } = tried;
-  const byItem = new Map(results.map((result) => [result.itemId, result]));
+  const byAlert = new Map(results.map((result) => [result.alertId, result]));
   const ofKind = (kind: (typeof results)[number]['kind']) =>
-    filled.filter(({ itemId }) => byItem.get(itemId)?.kind === kind);
-  const isPending = ({ itemId }: FilledRow): boolean => {
-    const result = byItem.get(itemId);
+    filled.filter(({ alertId }) => byAlert.get(alertId)?.kind === kind);
+  const isPending = ({ alertId }: FilledRow): boolean => {
+    const result = byAlert.get(alertId);
     return result?.kind === 'same_already' && result.isPending;
   };
   return {
@@ -70,14 +70,14 @@ export async function importDecisions(app: AppContext, request: DecisionImport) 
     confirmed: ofKind('approved'),
     /** The decided or proposed rows that replace the proposal of another person. */
     instead: filled.flatMap((row) => {
-      const result = byItem.get(row.itemId);
+      const result = byAlert.get(row.alertId);
       return result !== undefined && 'instead' in result && result.instead ? [{ row, ...result.instead }] : [];
     }),
     /** The same person has decided or proposed the same before: a list that is imported twice changes nothing. */
     sameAlready: ofKind('same_already').filter((row) => !isPending(row)),
     proposedAlready: ofKind('same_already').filter(isPending),
     refused: filled.flatMap((row) => {
-      const result = byItem.get(row.itemId);
+      const result = byAlert.get(row.alertId);
       return result?.kind === 'refused' ? [{ row, reason: result.reason }] : [];
     }),
     faulty,
@@ -98,7 +98,7 @@ export async function importDecisions(app: AppContext, request: DecisionImport) 
 interface FilledRow {
   line: number;
   customer: string | null;
-  itemId: number;
+  alertId: number;
   seenVersion: string;
   /** The number of the working list; null when the cell is not readable. */
   sheetId: number | null;
@@ -112,12 +112,12 @@ interface FaultyRow {
   line: number;
   customer: string | null;
   /** Null when the code is not readable. */
-  itemId: number | null;
+  alertId: number | null;
   problem: string;
 }
 
 /** A filled row for many absent alerts. */
-type BulkRow = Omit<FilledRow, 'itemId'> & { bulkId: number };
+type BulkRow = Omit<FilledRow, 'alertId'> & { bulkId: number };
 
 /** Gives one row for each alert of a bulk row, or the reason why the row cannot be imported. */
 type ExpandBulk = (row: BulkRow) => Promise<readonly FilledRow[] | FaultyRow>;
@@ -200,8 +200,8 @@ async function readDecisions(table: ListTable, key: Buffer, expandBulk: ExpandBu
     for await (const batch of table.records) {
       for (const { line, fields, fault } of batch) {
         const pick = (name: string): string => table.pick(fields, name);
-        const itemId = parseItemCode(pick(alert), key)?.itemId ?? null;
-        const about = { line, customer: pick('reference') || null, itemId };
+        const alertId = parseAlertCode(pick(alert), key)?.alertId ?? null;
+        const about = { line, customer: pick('reference') || null, alertId };
         if (fault !== null) rows.push({ ...about, problem: `the row cannot be read (${fault})` });
         else if (pick(disposition) === '') {
           if (pick(alert) === '') continue;
@@ -221,7 +221,7 @@ async function readDecisions(table: ListTable, key: Buffer, expandBulk: ExpandBu
   }
 }
 
-/** Gives the other lines of an item. Repeated rows are refused, because it is unclear which row is meant. */
+/** Gives the other lines of an alert. Repeated rows are refused, because it is unclear which row is meant. */
 function openOtherLines(rows: readonly { id: number | null; line: number }[]) {
   const lines = gatherBy(
     rows.filter(({ id }) => id !== null),
@@ -232,29 +232,29 @@ function openOtherLines(rows: readonly { id: number | null; line: number }[]) {
 }
 
 function refuseRepeated(rows: readonly (FilledRow | FaultyRow)[]): Pick<FilledList, 'filled' | 'faulty'> {
-  const findOthers = openOtherLines(rows.map(({ itemId: id, line }) => ({ id, line })));
+  const findOthers = openOtherLines(rows.map(({ alertId: id, line }) => ({ id, line })));
   const filled: FilledRow[] = [];
   const faulty: FaultyRow[] = [];
   for (const row of rows) {
-    const { line, customer, itemId } = row;
-    const others = findOthers(itemId, line);
+    const { line, customer, alertId } = row;
+    const others = findOthers(alertId, line);
     const problems = [
       ...('problem' in row ? [row.problem] : []),
       ...(others.length === 0 ? [] : [`the same alert as line ${others.join(', ')}`]),
     ];
-    if (problems.length > 0) faulty.push({ line, customer, itemId, problem: problems.join('; ') });
+    if (problems.length > 0) faulty.push({ line, customer, alertId, problem: problems.join('; ') });
     else if (!('problem' in row)) filled.push(row);
   }
   return { filled, faulty };
 }
 
 function toRow(
-  about: Pick<FaultyRow, 'line' | 'customer' | 'itemId'>,
+  about: Pick<FaultyRow, 'line' | 'customer' | 'alertId'>,
   pick: (name: string) => string,
   key: Buffer,
 ): FilledRow | BulkRow | FaultyRow {
-  const bulk = parseItemCode(pick(alert), key, 'B');
-  const mark = bulk ?? parseItemCode(pick(alert), key);
+  const bulk = parseAlertCode(pick(alert), key, 'B');
+  const mark = bulk ?? parseAlertCode(pick(alert), key);
   if (mark === null)
     return { ...about, problem: `${JSON.stringify(pick(alert))} is not the code of an alert; copy it from the list` };
   const verdict = parseVerdict(pick(disposition));
@@ -272,29 +272,29 @@ function toRow(
   };
   const { line, customer } = about;
   if (bulk === null) return { line, customer, ...mark, ...said };
-  return { line, customer, bulkId: mark.itemId, seenVersion: mark.seenVersion, ...said };
+  return { line, customer, bulkId: mark.alertId, seenVersion: mark.seenVersion, ...said };
 }
 
 /** Expands a bulk row to one row for each of its alerts, unless one of them has changed since the list was written. */
 const openBulkRows =
   (database: Queryable, digestKey: Buffer, reviewer: Reviewer): ExpandBulk =>
   async ({ bulkId, seenVersion, ...row }) => {
-    const fault = (problem: string) => ({ line: row.line, customer: row.customer, itemId: null, problem });
+    const fault = (problem: string) => ({ line: row.line, customer: row.customer, alertId: null, problem });
     if (row.verdict !== 'no_longer_matched') return fault('a row of several alerts takes only "no longer matched"');
-    const itemIds = await readBulk(database, bulkId);
-    const items = await readDecidableItems(database, itemIds);
+    const alertIds = await readBulk(database, bulkId);
+    const alerts = await readDecidableAlerts(database, alertIds);
     const toRows = () =>
-      itemIds.flatMap((itemId) => {
-        const item = items.get(itemId);
-        return item === undefined ? [] : [{ ...row, itemId, seenVersion: toItemSeenVersion(item, digestKey) }];
+      alertIds.flatMap((alertId) => {
+        const alert = alerts.get(alertId);
+        return alert === undefined ? [] : [{ ...row, alertId, seenVersion: toAlertSeenVersion(alert, digestKey) }];
       });
     // A second import of the same list changes nothing.
-    const isOwn = ({ current }: DecidableItem): boolean =>
+    const isOwn = ({ current }: DecidableAlert): boolean =>
       current?.verdict === 'no_longer_matched' && current.reviewer === reviewer.name;
-    if (items.size > 0 && [...items.values()].every(isOwn)) return toRows();
-    const eligible = await findPlainlyAbsent(database, itemIds);
-    const isAsListed = itemIds.length > 0 && seenVersion === toBulkSeenVersion(items, itemIds, digestKey);
-    if (!isAsListed || eligible.size !== itemIds.length) {
+    if (alerts.size > 0 && [...alerts.values()].every(isOwn)) return toRows();
+    const eligible = await findPlainlyAbsent(database, alertIds);
+    const isAsListed = alertIds.length > 0 && seenVersion === toBulkSeenVersion(alerts, alertIds, digestKey);
+    if (!isAsListed || eligible.size !== alertIds.length) {
       return fault('some of these alerts have changed since the list was written; export it again');
     }
     return toRows();
@@ -329,7 +329,7 @@ async function readAcceptances(table: ListTable, key: Buffer): Promise<Acceptanc
         pick(discrepancyListColumns.acceptUntil),
         pick(discrepancyListColumns.reason),
       ];
-      const mark = parseItemCode(cell, key, 'D');
+      const mark = parseAlertCode(cell, key, 'D');
       const refuse = (problem: string): void => void rows.push({ ...about, problem });
       if (fault !== null) refuse(`the row cannot be read (${fault})`);
       else if (until === '' && reason === '') untouched += cell === '' ? 0 : 1;
@@ -337,7 +337,7 @@ async function readAcceptances(table: ListTable, key: Buffer): Promise<Acceptanc
       else if (until === '') refuse('the row has a reason, but accept_until is empty');
       else if (!isDay(until)) refuse(`accept_until is ${JSON.stringify(until)}, not a day written as yyyy-mm-dd`);
       else if (reason === '') refuse('the acceptance has no reason');
-      else rows.push({ ...about, discrepancyId: mark.itemId, seenVersion: mark.seenVersion, until, reason });
+      else rows.push({ ...about, discrepancyId: mark.alertId, seenVersion: mark.seenVersion, until, reason });
     }
   }
   const read = rows.filter((row) => 'until' in row);

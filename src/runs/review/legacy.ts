@@ -7,30 +7,30 @@ import { parseIsoDate } from '../../roster/read-date.js';
 import { restoreFormula } from '../../roster/rejects.js';
 import { type Queryable, tryOut } from '../../store/database/database.js';
 import { readOrganisation } from '../../store/organisations.js';
-import { holdItems } from '../../store/review/decisions.js';
+import { holdAlerts } from '../../store/review/decisions.js';
 import { type LegacyCustomer, readLegacyCustomers, saveLegacyDecisions } from '../../store/review/legacy.js';
 import { dispositionWords } from '../../vocabulary/words.js';
 import type { DispositionVerdict } from '../../vocabulary.js';
 import type { AppContext } from '../app-context.js';
 import { gatherBy } from '../replay.js';
-import { decideItems, type ItemDecision } from './decide.js';
-import { toItemSeenVersion } from './items.js';
+import { toAlertSeenVersion } from './alerts.js';
+import { type AlertDecision, decideAlerts } from './decide.js';
 import { type DecisionImport, openListTable, parseVerdict } from './list-table.js';
 import type { DecisionContext } from './people.js';
 
-type LegacyCandidate = LegacyCustomer['items'][number];
+type LegacyCandidate = LegacyCustomer['alerts'][number];
 
 /** The result of a row of an older system, on one account if its match is on several. */
 export type AssessedRow = {
   row: LegacyRow;
-  /** Of the account; null for a row without an item. */
+  /** Of the account; null for a row without an alert. */
   mode: LegacyCandidate['mode'] | null;
 } & (
-  | { kind: 'decided' | 'sample'; itemId: number; facts: LegacyFacts }
+  | { kind: 'decided' | 'sample'; alertId: number; facts: LegacyFacts }
   /** Imported before, or the same as an earlier row. */
   | { kind: 'same' }
   | { kind: 'unmatched'; reason: Unmatched }
-  /** Not readable, or not imported although its item is known. */
+  /** Not readable, or not imported although its alert is known. */
   | {
       kind: 'refused';
       reason: 'unreadable' | 'decided_here' | 'taken_otherwise' | 'contradicted';
@@ -39,20 +39,20 @@ export type AssessedRow = {
 );
 
 /**
- * Assesses the rows of an older system in their order, each once for each account that has its match. Of rows that agree about one item the
+ * Assesses the rows of an older system in their order, each once for each account that has its match. Of rows that agree about one alert the
  * first counts. Rows that contradict each other are all refused, also if one of them cannot be imported for another reason. Decisions made
  * here are never changed, and an imported decision is not imported again.
  */
 export function assessLegacyRows(
   rows: readonly LegacyRow[],
   customers: readonly LegacyCustomer[],
-  isSampled: (itemId: number) => boolean,
+  isSampled: (alertId: number) => boolean,
 ): readonly AssessedRow[] {
   const byReference = new Map<string, LegacyCustomer[]>();
   for (const customer of customers) {
     byReference.set(customer.reference, [...(byReference.get(customer.reference) ?? []), customer]);
   }
-  const find = (named: NamedMatch) => findLegacyItems(named, byReference.get(named.reference) ?? []);
+  const find = (named: NamedMatch) => findLegacyAlerts(named, byReference.get(named.reference) ?? []);
   const found = rows.map((row) => {
     const { facts } = row;
     if ('problem' in facts) return { row, problem: facts.problem };
@@ -65,7 +65,7 @@ export function assessLegacyRows(
       const about = find(said.named);
       const statement = { ...said, line: row.line };
       if ('unmatched' in about) return [{ ...statement, about }];
-      return about.items.map((item) => ({ ...statement, about: { item } }));
+      return about.alerts.map((alert) => ({ ...statement, about: { alert } }));
     }),
   );
   const seen = new Set<number>();
@@ -74,10 +74,10 @@ export function assessLegacyRows(
     const nowhere = { row, mode: null };
     if ('problem' in one) return [{ ...nowhere, kind: 'refused', reason: 'unreadable', problem: one.problem }];
     if ('unmatched' in one) return [{ ...nowhere, kind: 'unmatched', reason: one.unmatched }];
-    const { items, facts } = one;
+    const { alerts, facts } = one;
     if (contradicted.has(row.line)) return [{ ...nowhere, kind: 'refused', reason: 'contradicted', problem: null }];
-    return items.map((item): AssessedRow => {
-      const { itemId, mode, taken } = item;
+    return alerts.map((alert): AssessedRow => {
+      const { alertId, mode, taken } = alert;
       const about = { row, mode };
       const refuse = (reason: 'taken_otherwise' | 'decided_here'): AssessedRow => ({
         ...about,
@@ -87,11 +87,11 @@ export function assessLegacyRows(
       });
       if (taken === facts.verdict) return { ...about, kind: 'same' };
       if (taken !== null) return refuse('taken_otherwise');
-      if (item.isDecidedHere) return refuse('decided_here');
-      if (seen.has(itemId)) return { ...about, kind: 'same' };
-      seen.add(itemId);
-      const isSample = facts.verdict === 'false_positive' && isSampled(itemId);
-      return { ...about, kind: isSample ? 'sample' : 'decided', itemId, facts };
+      if (alert.isDecidedHere) return refuse('decided_here');
+      if (seen.has(alertId)) return { ...about, kind: 'same' };
+      seen.add(alertId);
+      const isSample = facts.verdict === 'false_positive' && isSampled(alertId);
+      return { ...about, kind: isSample ? 'sample' : 'decided', alertId, facts };
     });
   });
 }
@@ -117,11 +117,11 @@ interface Statement {
   named: NamedMatch;
   /** A verdict, or unreadable text. */
   verdict: string;
-  about: { item: LegacyCandidate } | { unmatched: Unmatched };
+  about: { alert: LegacyCandidate } | { unmatched: Unmatched };
 }
 
 /**
- * The lines of the rows that another row contradicts: a row about the same item, or a row without a clear item that has the same customer
+ * The lines of the rows that another row contradicts: a row about the same alert, or a row without a clear alert that has the same customer
  * and the same match id or listed name.
  */
 function findContradicted(statements: readonly Statement[]): ReadonlySet<number> {
@@ -129,14 +129,15 @@ function findContradicted(statements: readonly Statement[]): ReadonlySet<number>
   const unplaced = new Map<string, Statement[]>();
   for (const statement of statements) {
     const { named, verdict, about } = statement;
-    if ('item' in about) verdicts.set(about.item.itemId, (verdicts.get(about.item.itemId) ?? new Set()).add(verdict));
+    if ('alert' in about)
+      verdicts.set(about.alert.alertId, (verdicts.get(about.alert.alertId) ?? new Set()).add(verdict));
     else unplaced.set(named.reference, [...(unplaced.get(named.reference) ?? []), statement]);
   }
   const contradicted = statements.filter(({ named, verdict, about }) => {
-    if (!('item' in about)) return false;
-    if ((verdicts.get(about.item.itemId)?.size ?? 0) > 1) return true;
+    if (!('alert' in about)) return false;
+    if ((verdicts.get(about.alert.alertId)?.size ?? 0) > 1) return true;
     const others = unplaced.get(named.reference) ?? [];
-    return others.some((other) => other.verdict !== verdict && couldMean(other, named, about.item));
+    return others.some((other) => other.verdict !== verdict && couldMean(other, named, about.alert));
   });
   return new Set(contradicted.map(({ line }) => line));
 }
@@ -186,32 +187,32 @@ async function takeRows(
   const { digestKey, reviewer, now } = context;
   const known = await readCustomers(transaction, organisation, read);
   // Locked before the rows are assessed, so that no decision comes in between.
-  const held = await holdItems(
+  const held = await holdAlerts(
     transaction,
-    known.flatMap(({ items }) => items.map(({ itemId }) => itemId)),
+    known.flatMap(({ alerts }) => alerts.map(({ alertId }) => alertId)),
   );
   const customers = (await readCustomers(transaction, organisation, read)).map((customer) => ({
     ...customer,
-    items: customer.items.filter(({ itemId }) => held.has(itemId)),
+    alerts: customer.alerts.filter(({ alertId }) => held.has(alertId)),
   }));
-  const rows = assessLegacyRows(read, customers, (itemId) => isSampled(itemId, digestKey));
+  const rows = assessLegacyRows(read, customers, (alertId) => isSampled(alertId, digestKey));
   const taken = rows.flatMap((row) => (row.kind === 'decided' || row.kind === 'sample' ? [row] : []));
   await saveLegacyDecisions(
     transaction,
-    taken.map(({ itemId, facts, kind }) => ({ ...facts, itemId, isSample: kind === 'sample' })),
+    taken.map(({ alertId, facts, kind }) => ({ ...facts, alertId, isSample: kind === 'sample' })),
     { reviewer: reviewer.name, isAttested: reviewer.isAttested, now },
   );
   const expiresAt = new Date(now.getTime() + holdsMs);
-  const decisions = taken.flatMap(({ itemId, facts: { verdict, reason, comment }, kind }): ItemDecision[] => {
-    const item = held.get(itemId);
-    if (kind === 'sample' || item === undefined) return [];
-    const seenVersion = toItemSeenVersion(item, digestKey);
-    return [{ itemId, verdict, reason, comment, seenVersion, origin: 'legacy', sheetId: null, expiresAt }];
+  const decisions = taken.flatMap(({ alertId, facts: { verdict, reason, comment }, kind }): AlertDecision[] => {
+    const alert = held.get(alertId);
+    if (kind === 'sample' || alert === undefined) return [];
+    const seenVersion = toAlertSeenVersion(alert, digestKey);
+    return [{ alertId, verdict, reason, comment, seenVersion, origin: 'legacy', sheetId: null, expiresAt }];
   });
-  const results = await decideItems(transaction, context, decisions);
+  const results = await decideAlerts(transaction, context, decisions);
   const refused = results.find(({ kind }) => kind === 'refused');
   if (refused !== undefined) {
-    throw new StoreError('legacy_not_decided', `alert ${refused.itemId} was held and could not get a disposition`);
+    throw new StoreError('legacy_not_decided', `alert ${refused.alertId} was held and could not get a disposition`);
   }
   return { rows, proposed: results.filter(({ kind }) => kind === 'proposed').length };
 }
@@ -234,11 +235,11 @@ async function readCustomers(
 const share = 0.05;
 
 /**
- * Whether an item belongs to the sample. The result is the same in every list and needs the organisation's key, so that the author of a list
+ * Whether an alert belongs to the sample. The result is the same in every list and needs the organisation's key, so that the author of a list
  * cannot choose the sample.
  */
-export function isSampled(itemId: number, digestKey: Buffer): boolean {
-  const digest = createHmac('sha256', digestKey).update(`legacy sample ${itemId}`).digest();
+export function isSampled(alertId: number, digestKey: Buffer): boolean {
+  const digest = createHmac('sha256', digestKey).update(`legacy sample ${alertId}`).digest();
   return digest.readUInt32BE(0) < share * 2 ** 32;
 }
 
@@ -337,7 +338,7 @@ function toFacts(cells: LegacyRow['cells']): LegacyRow['facts'] {
   };
 }
 
-/** Why a row of an older system has no clear item. */
+/** Why a row of an older system has no clear alert. */
 type Unmatched =
   | 'unknown_customer'
   | 'several_rosters'
@@ -349,56 +350,56 @@ type Unmatched =
 type NamedMatch = Pick<LegacyFacts, 'reference' | 'roster' | 'matchId' | 'listedName' | 'listedBirthDate'>;
 
 /**
- * Finds the items of a row, at most one on each account: the listed match of the customer with its match id, else the only one with its listed
- * name and, if given, its birth date. A match id whose listed party has another name or birth date today does not count. If more than one item
- * fits on any account, the row has no item on all of them.
+ * Finds the alerts of a row, at most one on each account: the listed match of the customer with its match id, else the only one with its listed
+ * name and, if given, its birth date. A match id whose listed party has another name or birth date today does not count. If more than one alert
+ * fits on any account, the row has no alert on all of them.
  */
-export function findLegacyItems(
+export function findLegacyAlerts(
   facts: NamedMatch,
   customers: readonly LegacyCustomer[],
-): { items: readonly LegacyCandidate[] } | { unmatched: Unmatched } {
+): { alerts: readonly LegacyCandidate[] } | { unmatched: Unmatched } {
   const meant = customers.filter(
     ({ reference, roster }) => reference === facts.reference && (facts.roster ?? roster) === roster,
   );
   const [customer] = meant;
   if (customer === undefined) return { unmatched: 'unknown_customer' };
   if (meant.length > 1) return { unmatched: 'several_rosters' };
-  const found = [...gatherBy(customer.items, ({ accountId }) => accountId).values()].map((items) =>
-    findOnAccount(facts, items),
+  const found = [...gatherBy(customer.alerts, ({ accountId }) => accountId).values()].map((alerts) =>
+    findOnAccount(facts, alerts),
   );
-  const items = found.flatMap((one) => ('item' in one ? [one.item] : []));
+  const alerts = found.flatMap((one) => ('alert' in one ? [one.alert] : []));
   const reasons = new Set(found.flatMap((one) => ('unmatched' in one ? [one.unmatched] : [])));
-  if (items.length > 0 && !reasons.has('ambiguous')) return { items };
+  if (alerts.length > 0 && !reasons.has('ambiguous')) return { alerts };
   return { unmatched: reasonsByWeight.find((reason) => reasons.has(reason)) ?? 'not_listed' };
 }
 
 /** The reason that is reported if accounts have different ones. */
 const reasonsByWeight = ['ambiguous', 'name_differs', 'birth_date_differs'] as const;
 
-type Found = { item: LegacyCandidate } | { unmatched: Unmatched };
+type Found = { alert: LegacyCandidate } | { unmatched: Unmatched };
 
-function findOnAccount(facts: NamedMatch, items: readonly LegacyCandidate[]): Found {
-  const ofId = items.filter(({ listed }) => listed.id === facts.matchId);
-  const [item] = ofId;
-  if (item === undefined) return findByName(facts, items);
+function findOnAccount(facts: NamedMatch, alerts: readonly LegacyCandidate[]): Found {
+  const ofId = alerts.filter(({ listed }) => listed.id === facts.matchId);
+  const [alert] = ofId;
+  if (alert === undefined) return findByName(facts, alerts);
   if (ofId.length > 1) return { unmatched: 'ambiguous' };
-  if (facts.listedName !== null && !isNamed(item, facts.listedName)) return { unmatched: 'name_differs' };
-  if (compareBirthDates(facts.listedBirthDate, item.listed.birthDates) === 'contradict') {
+  if (facts.listedName !== null && !isNamed(alert, facts.listedName)) return { unmatched: 'name_differs' };
+  if (compareBirthDates(facts.listedBirthDate, alert.listed.birthDates) === 'contradict') {
     return { unmatched: 'birth_date_differs' };
   }
-  return { item };
+  return { alert };
 }
 
-function findByName({ listedName, listedBirthDate }: NamedMatch, items: readonly LegacyCandidate[]): Found {
-  const named = listedName === null ? [] : items.filter((item) => isNamed(item, listedName));
+function findByName({ listedName, listedBirthDate }: NamedMatch, alerts: readonly LegacyCandidate[]): Found {
+  const named = listedName === null ? [] : alerts.filter((alert) => isNamed(alert, listedName));
   if (named.length === 0) return { unmatched: 'not_listed' };
   const fitting =
     listedBirthDate === null
       ? named
       : named.filter(({ listed }) => compareBirthDates(listedBirthDate, listed.birthDates) === 'agree');
-  const [item] = fitting;
-  if (item === undefined) return { unmatched: 'birth_date_differs' };
-  return fitting.length > 1 ? { unmatched: 'ambiguous' } : { item };
+  const [alert] = fitting;
+  if (alert === undefined) return { unmatched: 'birth_date_differs' };
+  return fitting.length > 1 ? { unmatched: 'ambiguous' } : { alert };
 }
 
 const isNamed = ({ listed }: LegacyCandidate, name: string): boolean => foldName(listed.name) === foldName(name);

@@ -1,22 +1,22 @@
 import { createHmac } from 'node:crypto';
-import { toItemCode } from '../../matches/item-code.js';
-import type { DiscrepancyList, WaitingItem } from '../../reports/list-facts.js';
+import { toAlertCode } from '../../matches/alert-code.js';
+import type { DiscrepancyList, WaitingAlert } from '../../reports/list-facts.js';
 import type { Database, Queryable } from '../../store/database/database.js';
 import { readOrganisation } from '../../store/organisations.js';
-import { readDecidableItems } from '../../store/review/decisions.js';
+import { readDecidableAlerts } from '../../store/review/decisions.js';
 import { countByAccount, findPlainlyAbsent, openReviewSheet, saveBulk } from '../../store/review/waiting.js';
 import type { AppContext } from '../app-context.js';
-import { listDiscrepancies, toBulkSeenVersion, toWaitingItem } from './items.js';
+import { listDiscrepancies, toBulkSeenVersion, toWaitingAlert } from './alerts.js';
 import { requireKnown } from './people.js';
 
 /** A working list with its alerts and discrepancies. */
-export type WorkingList = Awaited<ReturnType<typeof exportItems>>;
+export type WorkingList = Awaited<ReturnType<typeof exportAlerts>>;
 
-/** Which items a working list contains, and who exports it. */
+/** Which alerts a working list contains, and who exports it. */
 interface WorkingListRequest {
   roster: string | null;
   exportedBy: string;
-  /** Only items of this person, those that they hold as a stand-in included. */
+  /** Only alerts of this person, those that they hold as a stand-in included. */
   assignee?: string | null;
   /** Only proposals that wait for a second person. */
   onlyProposals?: boolean;
@@ -26,8 +26,8 @@ interface WorkingListRequest {
   notProposedBy?: string | null;
 }
 
-/** Lists what waits for reviewers, each item with the code by which its decision is read back. Throws ConfigError for an unknown name. */
-export async function exportItems(
+/** Lists what waits for reviewers, each alert with the code by which its decision is read back. Throws ConfigError for an unknown name. */
+export async function exportAlerts(
   { database, settings, clock }: AppContext,
   {
     roster,
@@ -47,8 +47,11 @@ export async function exportItems(
     ({ proposal }) =>
       (proposal !== null || !onlyProposals) && (proposal === null || proposal.reviewer !== notProposedBy),
   );
-  const items = waiting.map((item) => ({ itemId: item.itemId, shown: toWaitingItem(item, { sheetId, digestKey }) }));
-  const bulk = await listBulkRows(database, items, { sheetId, digestKey });
+  const alerts = waiting.map((alert) => ({
+    alertId: alert.alertId,
+    shown: toWaitingAlert(alert, { sheetId, digestKey }),
+  }));
+  const bulk = await listBulkRows(database, alerts, { sheetId, digestKey });
   const discrepancies = await chooseDiscrepancies(database, name, {
     ...{ roster, onlyProposals, notProposedBy, allDiscrepancies },
     isAssigned: assignee !== null,
@@ -56,14 +59,14 @@ export async function exportItems(
   const { timezone } = settings.review;
   const accounts = await countByAccount(
     database,
-    items.map(({ itemId }) => itemId),
+    alerts.map(({ alertId }) => alertId),
   );
   return {
     accounts,
     sheetId,
     exportedAt: now,
     timezone,
-    items: [...bulk, ...items.map(({ shown }) => shown)],
+    alerts: [...bulk, ...alerts.map(({ shown }) => shown)],
     discrepancies,
   };
 }
@@ -92,8 +95,8 @@ async function chooseDiscrepancies(
 }
 
 interface ListedAlert {
-  itemId: number;
-  shown: WaitingItem;
+  alertId: number;
+  shown: WaitingAlert;
 }
 
 /** The most alerts of one bulk row. */
@@ -110,32 +113,32 @@ async function listBulkRows(
   database: Queryable,
   alerts: readonly ListedAlert[],
   { sheetId, digestKey }: { sheetId: number; digestKey: Buffer },
-): Promise<readonly WaitingItem[]> {
+): Promise<readonly WaitingAlert[]> {
   const absent = alerts.filter(({ shown }) => shown.absence !== null && shown.absence !== 'customer_changed');
   const accounts = await findPlainlyAbsent(
     database,
-    absent.map(({ itemId }) => itemId),
+    absent.map(({ alertId }) => alertId),
   );
   const groups = new Map<string, ListedAlert[]>();
   for (const alert of absent) {
-    const account = accounts.get(alert.itemId);
+    const account = accounts.get(alert.alertId);
     if (account === undefined) continue;
     const { absence, listed } = alert.shown;
     const key = JSON.stringify([account, absence, listed.id, listed.schema, listed.name]);
     groups.set(key, [...(groups.get(key) ?? []), alert]);
   }
-  const rows: WaitingItem[] = [];
+  const rows: WaitingAlert[] = [];
   for (const group of groups.values()) {
     for (let start = 0; start < group.length; start += mostAlerts) {
       const chunk = group.slice(start, start + mostAlerts);
       const [first] = chunk;
       if (first === undefined || chunk.length < 2) continue;
-      const itemIds = chunk.map(({ itemId }) => itemId).sort((left, right) => left - right);
-      const bulkId = await saveBulk(database, sheetId, itemIds);
-      const seenVersion = toBulkSeenVersion(await readDecidableItems(database, itemIds), itemIds, digestKey);
+      const alertIds = chunk.map(({ alertId }) => alertId).sort((left, right) => left - right);
+      const bulkId = await saveBulk(database, sheetId, alertIds);
+      const seenVersion = toBulkSeenVersion(await readDecidableAlerts(database, alertIds), alertIds, digestKey);
       rows.push({
         ...first.shown,
-        mark: toItemCode({ itemId: bulkId, seenVersion }, digestKey, 'B'),
+        mark: toAlertCode({ alertId: bulkId, seenVersion }, digestKey, 'B'),
         party: { ...first.shown.party, reference: `${chunk.length} alerts`, name: '', birthDate: null, countries: [] },
         corroboration: { birthDate: 'unknown', country: 'unknown' },
         lastDecision: null,
@@ -150,8 +153,8 @@ async function listBulkRows(
 
 /** The sample depends only on the organisation's key and the alerts, so that no person can choose it. */
 function chooseSample(alerts: readonly ListedAlert[], digestKey: Buffer): readonly string[] {
-  const place = ({ itemId }: ListedAlert): string =>
-    createHmac('sha256', digestKey).update(`sample ${itemId}`).digest('hex');
+  const place = ({ alertId }: ListedAlert): string =>
+    createHmac('sha256', digestKey).update(`sample ${alertId}`).digest('hex');
   return alerts
     .toSorted((left, right) => (place(left) < place(right) ? -1 : 1))
     .slice(0, Math.max(sample.least, Math.ceil(sample.share * alerts.length)))

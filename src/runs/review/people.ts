@@ -1,10 +1,10 @@
 import { ConfigError, flagError } from '../../errors.js';
 import { toInstant, toLocalTime, toNextDay } from '../../local-time.js';
-import { parseItemCode } from '../../matches/item-code.js';
+import { parseAlertCode } from '../../matches/alert-code.js';
 import type { Database, Queryable } from '../../store/database/database.js';
 import { findLogin } from '../../store/database/postgres.js';
 import { isKnownCustomer, readOrganisation, readRostersOf, wasEverNamed } from '../../store/organisations.js';
-import { assignWaitingItems, insertDelegation, isKnownReviewer, readDelegations } from '../../store/review/people.js';
+import { assignWaitingAlerts, insertDelegation, isKnownReviewer, readDelegations } from '../../store/review/people.js';
 import type { Severity } from '../../vocabulary.js';
 import type { AppContext } from '../app-context.js';
 import type { ReviewSettings } from './settings.js';
@@ -82,7 +82,7 @@ export async function requireKnown(
 
 const refuse = (where: string, message: string): ConfigError => new ConfigError([{ where, message, path: '' }]);
 
-/** An assignment: items by their codes, or all waiting items that fit. */
+/** An assignment: alerts by their codes, or all waiting alerts that fit. */
 export interface AssignmentRequest {
   /** Item codes as lists show them; empty to choose by the other fields. */
   marks: readonly string[];
@@ -94,28 +94,28 @@ export interface AssignmentRequest {
   by: Reviewer;
 }
 
-/** The number of items assigned. */
+/** The number of alerts assigned. */
 interface Assigned {
   assigned: number;
   sameAlready: number;
-  /** Codes that name no waiting item. With any of them nothing is assigned. */
-  refused: readonly { mark: string; reason: 'no_item' | 'not_waiting' }[];
+  /** Codes that name no waiting alert. With any of them nothing is assigned. */
+  refused: readonly { mark: string; reason: 'no_alert' | 'not_waiting' }[];
 }
 
-/** Assigns waiting items to a person or ends their assignment: all that are named or none. A re-opened item keeps its owner. */
-export async function assignItems(app: AppContext, request: AssignmentRequest): Promise<Assigned> {
+/** Assigns waiting alerts to a person or ends their assignment: all that are named or none. A re-opened alert keeps its owner. */
+export async function assignAlerts(app: AppContext, request: AssignmentRequest): Promise<Assigned> {
   const { database, settings, clock } = app;
   const { marks, customer, severity, roster, to, by } = request;
   const { organisationId, name, digestKey } = await readOrganisation(database, settings.organisation);
   await requireKnown(database, organisationId, { roster, customer: { reference: customer, where: 'flag --customer' } });
-  const named = marks.map((mark) => ({ mark, itemId: parseItemCode(mark, digestKey)?.itemId ?? null }));
-  const itemIds = marks.length === 0 ? null : named.map(({ itemId }) => itemId);
-  const choice = { organisation: name, itemIds, customer, severity, roster };
+  const named = marks.map((mark) => ({ mark, alertId: parseAlertCode(mark, digestKey)?.alertId ?? null }));
+  const alertIds = marks.length === 0 ? null : named.map(({ alertId }) => alertId);
+  const choice = { organisation: name, alertIds, customer, severity, roster };
   const { waiting, assigned } = await database.transaction((transaction) =>
-    assignWaitingItems(transaction, choice, { to, actor: by, now: clock.now() }),
+    assignWaitingAlerts(transaction, choice, { to, actor: by, now: clock.now() }),
   );
-  const refused = named.flatMap(({ mark, itemId }): Assigned['refused'] =>
-    waiting.has(itemId) ? [] : [{ mark, reason: itemId === null ? 'no_item' : 'not_waiting' }],
+  const refused = named.flatMap(({ mark, alertId }): Assigned['refused'] =>
+    waiting.has(alertId) ? [] : [{ mark, reason: alertId === null ? 'no_alert' : 'not_waiting' }],
   );
   return { assigned, sameAlready: refused.length > 0 ? 0 : waiting.size - assigned, refused };
 }
@@ -124,7 +124,7 @@ export async function assignItems(app: AppContext, request: AssignmentRequest): 
  * Makes `to` the stand-in of `from` until the end of a day (`yyyy-mm-dd`, by the clock of `review.timezone`); without `to` and `until` it ends
  * the delegation. Throws ConfigError when the day is past, when delegations would form a ring, or when there is no delegation to end.
  */
-export async function delegateItems(
+export async function delegateAlerts(
   { database, settings, clock }: AppContext,
   request: { from: string; to: string | null; until: string | null; reason: string; by: Reviewer },
 ): Promise<void> {

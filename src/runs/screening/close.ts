@@ -22,7 +22,7 @@ import { assertLease } from '../../store/leases.js';
 import { RunNumbers } from '../../store/ledger.js';
 import { readRosterNames } from '../../store/organisations.js';
 import { countOverBudget } from '../../store/plan.js';
-import { readFourEyes, saveOpenItems } from '../../store/review/decisions.js';
+import { readFourEyes, saveOpenAlerts } from '../../store/review/decisions.js';
 import { findStateDisagreements } from '../../store/review/projection.js';
 import { type RosterHold, readAcceptedChanges, readRosterHold, readSnapshot } from '../../store/roster-imports.js';
 import { readAnswerFindings, saveRunHealth, saveRunWatch } from '../../store/run-health.js';
@@ -51,7 +51,7 @@ import { queueReportOf } from '../mail/deliver.js';
 import { queueBrokenRun } from '../mail/failures.js';
 import { quoteArgument } from '../quote-argument.js';
 import { reconcileRoster } from '../reconcile-run.js';
-import { makeItems } from '../review/items.js';
+import { makeAlerts } from '../review/alerts.js';
 import { findRun } from '../run-reference.js';
 import { compareBalance, type RunSummary, toRunSummary, toRunVerdict } from '../run-summary.js';
 import { openOrganisation, type RunSession, withLease } from '../session.js';
@@ -90,7 +90,7 @@ export async function finishScreening(
     counts,
     snapshot: closed.snapshot,
     acceptedChanges: closed.acceptedChanges,
-    openItems: closed.openItems,
+    openAlerts: closed.openAlerts,
   });
   const ofSnapshot = closed.snapshot ? listSnapshotRemarks(closed.snapshot) : [];
   return { ...summary, remarks: [...remarks, ...ofSnapshot, ...remarkMissingControls(session)] };
@@ -122,17 +122,18 @@ async function concludeRun(
     accountId === null || hold ? null : await assessLists(transaction, session, accountId, held.answersByLength);
   // A stopped run makes no alerts yet: later control searches may retract its answers.
   const how = hold ? 'held' : isAccepted ? 'accepted' : 'counts';
-  const openItems = halt === null && accountId !== null ? await makeItems(transaction, session, accountId, how) : null;
+  const openAlerts =
+    halt === null && accountId !== null ? await makeAlerts(transaction, session, accountId, how) : null;
   if (halt !== null && accountId !== null && run.rosterId !== null) {
     // The report of a stopped run also lists the open alerts.
-    await saveOpenItems(transaction, run.runId, { rosterId: run.rosterId, accountId }, app.clock.now());
+    await saveOpenAlerts(transaction, run.runId, { rosterId: run.rosterId, accountId }, app.clock.now());
   }
   const reconciled =
     halt === null && accountId !== null && session.roster !== null && !isOfMarked
       ? await reconcileRoster(transaction, { app, run, roster: session.roster }, accountId)
       : null;
   const disagreements = [
-    ...(openItems === null ? [] : await describeStates(transaction, run, accountId)),
+    ...(openAlerts === null ? [] : await describeStates(transaction, run, accountId)),
     ...(reconciled?.imbalances ?? []),
   ];
   const sums = await computeRunSums(transaction, run.runId, held);
@@ -190,7 +191,7 @@ async function concludeRun(
     halt !== null || isAccepted || state === 'unbalanced'
       ? null
       : await holdWebhooks(transaction, session, lastChange, sums.counts.inScope);
-  const closed = { openItems, sums, state, reasons, watch, haltedBy, snapshot, acceptedChanges, hold };
+  const closed = { openAlerts, sums, state, reasons, watch, haltedBy, snapshot, acceptedChanges, hold };
   if (heldBack === null) return closed;
   const warned = { state: state === 'complete' ? 'incomplete' : state, reasons: [...reasons, heldBack] } as const;
   await addRunReasons(transaction, run.runId, warned);

@@ -80,9 +80,9 @@ async function assessAnswers(
   const assessAnswer = ({ party, matchSet, known }: PartyAnswer) => {
     const before = known && knownSets.get(known.responseId);
     const { removed, ...facts } = parties.get(party.partyId) ?? nobody;
-    const confirmedIds = confirmed.get(party.partyId) ?? new Set<string>();
+    const trueMatchIds = confirmed.get(party.partyId) ?? new Set<string>();
     const knownAnswer =
-      known && before ? { ...known, matches: before.matches, removed, origin: withSaid(known), confirmedIds } : null;
+      known && before ? { ...known, matches: before.matches, removed, origin: withSaid(known), trueMatchIds } : null;
     return detectChanges(knownAnswer, { matchSet, origin: withSaid(party), party: facts }, settings.changes);
   };
   const assessed = answers.map((answer) => {

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import type { SeenFacts } from '../../matches/review-item.js';
-import type { OpenItemsFacts } from '../../reports/list-facts.js';
+import type { SeenFacts } from '../../matches/alert.js';
+import type { OpenAlertsFacts } from '../../reports/list-facts.js';
 import type { HistoryFacts } from '../../reports/run-facts.js';
 import {
   absences,
+  alertStates,
   type DispositionVerdict,
   dispositionVerdicts,
-  itemStates,
   runModes,
   type Severity,
   severities,
@@ -26,19 +26,19 @@ import {
 } from '../row-shapes.js';
 import { type ProjectionScope, saveReportSheet } from './waiting.js';
 
-const itemRow = z.object({
-  itemId: z.number(),
+const alertRow = z.object({
+  alertId: z.number(),
   partyId: z.number(),
   accountId: z.number(),
   reference: z.string(),
-  state: z.enum(itemStates),
+  state: z.enum(alertStates),
   /** Null while the match is listed. */
   absence: z.enum(absences).nullable(),
   severity: z.enum(severities),
   /** The most serious topic family of the listed party. */
   topic: z.enum(worstTopics),
   /** Whether it makes the customer a true match. */
-  isConfirmed: z.boolean(),
+  isTrueMatch: z.boolean(),
   listed: storedMatchSchema,
   /** The record with which the match was last seen. */
   customer: seenCustomerSchema,
@@ -58,58 +58,58 @@ const itemRow = z.object({
   /** The numbers of all its dispositions, oldest first. */
   decisions: z.array(z.number()),
 });
-/** An item with all facts that a decision about it depends on. */
-export type DecidableItem = z.infer<typeof itemRow>;
+/** An alert with all facts that a decision about it depends on. */
+export type DecidableAlert = z.infer<typeof alertRow>;
 
 /**
- * Locks items and the states of their parties until the transaction ends: of two people who decide at the same time, the second sees the
+ * Locks alerts and the states of their parties until the transaction ends: of two people who decide at the same time, the second sees the
  * decision of the first.
  */
-export async function holdItems(transaction: Queryable, itemIds: readonly number[]) {
-  const ids = [...new Set(itemIds)].sort((left, right) => left - right);
-  // Reviewers and runs lock in the same order, items before states, so that no deadlock occurs.
-  await transaction.execute(`select from review_item where item_id = any ($1::bigint[]) order by item_id for update`, [
+export async function holdAlerts(transaction: Queryable, alertIds: readonly number[]) {
+  const ids = [...new Set(alertIds)].sort((left, right) => left - right);
+  // Reviewers and runs lock in the same order, alerts before states, so that no deadlock occurs.
+  await transaction.execute(`select from alert where alert_id = any ($1::bigint[]) order by alert_id for update`, [
     ids,
   ]);
   await transaction.execute(
     `select from party_state
-     where (account_id, party_id) in (select account_id, party_id from review_item where item_id = any ($1::bigint[]))
+     where (account_id, party_id) in (select account_id, party_id from alert where alert_id = any ($1::bigint[]))
      order by party_id, account_id for no key update`,
     [ids],
   );
-  return readDecidableItems(transaction, ids);
+  return readDecidableAlerts(transaction, ids);
 }
 
-/** The current facts of items, by id. */
-export async function readDecidableItems(database: Queryable, itemIds: readonly number[]) {
+/** The current facts of alerts, by id. */
+export async function readDecidableAlerts(database: Queryable, alertIds: readonly number[]) {
   const rows = await database.query(
-    itemRow,
-    `select item.item_id, item.party_id, item.account_id, owner.reference, item.state, item.absence, item.severity,
-       item.topic, item.is_confirmed, item.listed, ${seenCustomerSql} as customer,
+    alertRow,
+    `select alert.alert_id, alert.party_id, alert.account_id, owner.reference, alert.state, alert.absence, alert.severity,
+       alert.topic, alert.is_true_match, alert.listed, ${seenCustomerSql} as customer,
        case when latest.disposition_id is not null then jsonb_build_object(
          'dispositionId', latest.disposition_id, 'verdict', latest.verdict, 'reviewer', latest.reviewer,
          'proposer', proposal.reviewer, 'isFinal', latest.kind <> 'proposed', 'seenDigest', encode(latest.seen_digest, 'hex')
        ) end as current,
-       array(select made.disposition_id from disposition made where made.item_id = item.item_id order by 1) as decisions
-     from review_item item
-     join party on party.party_id = item.party_id
+       array(select made.disposition_id from disposition made where made.alert_id = alert.alert_id order by 1) as decisions
+     from alert
+     join party on party.party_id = alert.party_id
      join customer owner on owner.customer_id = party.customer_id
-     join customer_version version on version.customer_id = party.customer_id and version.version = item.customer_version
-     left join disposition latest on latest.disposition_id = item.disposition_id
+     join customer_version version on version.customer_id = party.customer_id and version.version = alert.customer_version
+     left join disposition latest on latest.disposition_id = alert.disposition_id
      left join disposition proposal on proposal.disposition_id = latest.refers_to
-     where item.item_id = any ($1::bigint[])`,
-    [[...itemIds]],
+     where alert.alert_id = any ($1::bigint[])`,
+    [[...alertIds]],
   );
-  return new Map(rows.map((row) => [row.itemId, row]));
+  return new Map(rows.map((row) => [row.alertId, row]));
 }
 
 const historyRow = z.object({
-  itemId: z.number(),
+  alertId: z.number(),
   roster: z.string(),
   mode: z.enum(runModes),
   party: partyFactsSchema,
   listed: storedMatchSchema,
-  state: z.enum(itemStates),
+  state: z.enum(alertStates),
   absence: z.enum(absences).nullable(),
   severity: z.enum(severities),
   dueAt: z.date().nullable(),
@@ -137,13 +137,13 @@ const historyRow = z.object({
   ),
 });
 
-/** Every item of the customers of this reference, in all rosters, with its history. */
-export function readItemHistories(database: Queryable, organisation: string, reference: string, now: Date) {
+/** Every alert of the customers of this reference, in all rosters, with its history. */
+export function readAlertHistories(database: Queryable, organisation: string, reference: string, now: Date) {
   return database.query(
     historyRow,
-    `select item.item_id, roster.name as roster, case when account.is_test then 'test' else 'live' end as mode, ${partyFactsSql} as party,
-       item.listed, item.state, item.absence, item.severity, item.opened_at, item.due_at,
-       ${ownerSql('item', '$3')} as owner,
+    `select alert.alert_id, roster.name as roster, case when account.is_test then 'test' else 'live' end as mode, ${partyFactsSql} as party,
+       alert.listed, alert.state, alert.absence, alert.severity, alert.opened_at, alert.due_at,
+       ${ownerSql('alert', '$3')} as owner,
        (
          select coalesce(jsonb_agg(jsonb_build_object(
            'at', reported.at, 'what', reported.what, 'who', reported.who, 'isAttested', reported.is_attested, 'reason', reported.reason, 'comment', reported.comment
@@ -152,30 +152,30 @@ export function readItemHistories(database: Queryable, organisation: string, ref
            select happened_at as at, event_id as place, case when kind <> 'assigned' then kind || ' ' || severity
                else coalesce('assigned to ' || assigned_to, 'assigned to nobody') end as what,
              actor as who, is_attested, array_to_string(reasons, ', ') as reason, null as comment
-           from review_event where review_event.item_id = item.item_id
+           from alert_event where alert_event.alert_id = alert.alert_id
            union all
            select decided_at, disposition_id, kind || coalesce(' ' || verdict, ''), reviewer, is_attested, reason, comment
-           from disposition where disposition.item_id = item.item_id
+           from disposition where disposition.alert_id = alert.alert_id
            union all
            select imported_at, 0, case when is_sample then 'sampled ' else 'legacy ' end || verdict, decided_by, true, reason,
              'decided ' || decided_at || ' in an older system, brought by ' || reviewer || coalesce('; ' || comment, '')
-           from legacy_decision where legacy_decision.item_id = item.item_id
+           from legacy_decision where legacy_decision.alert_id = alert.alert_id
          ) reported
        ) as history,
-       ${keptDetailsSql('item')} as details
-     from review_item item
-     ${joinPartySql('item')}
+       ${keptDetailsSql('alert')} as details
+     from alert
+     ${joinPartySql('alert')}
      join roster on roster.roster_id = customer.roster_id
      join organisation on organisation.organisation_id = roster.organisation_id and organisation.name = $1
-     join account on account.account_id = item.account_id
+     join account on account.account_id = alert.account_id
      where customer.reference = $2
-     order by roster.name, item.item_id`,
+     order by roster.name, alert.alert_id`,
     [organisation, reference, now],
   );
 }
 
 interface NewDisposition {
-  itemId: number;
+  alertId: number;
   kind: 'decided' | 'proposed' | 'approved' | 'undone';
   /** Null for `undone`. */
   verdict: DispositionVerdict | null;
@@ -191,29 +191,29 @@ interface NewDisposition {
   refersTo?: number | null;
   /** The working list that it came from; an unknown number counts as none. */
   sheetId?: number | null;
-  /** The new due time of the item; only for `undone`. */
+  /** The new due time of the alert; only for `undone`. */
   dueAt?: Date | null;
 }
 
 /**
- * Adds a decision to the history of a locked item; a trigger of the database then sets the item's state. After a decision, score changes are
+ * Adds a decision to the history of a locked alert; a trigger of the database then sets the alert's state. After a decision, score changes are
  * measured from the score of `decidedOn`.
  */
 export async function saveDisposition(
   transaction: Queryable,
   decision: NewDisposition,
   now: Date,
-  decidedOn?: Pick<DecidableItem, 'accountId' | 'partyId' | 'listed'>,
+  decidedOn?: Pick<DecidableAlert, 'accountId' | 'partyId' | 'listed'>,
 ): Promise<void> {
   await transaction.execute(
     `insert into disposition (
-       item_id, kind, verdict, reviewer, is_attested, reason, comment, decided_at, origin, seen, seen_digest, expires_at, refers_to, sheet_id, due_at
+       alert_id, kind, verdict, reviewer, is_attested, reason, comment, decided_at, origin, seen, seen_digest, expires_at, refers_to, sheet_id, due_at
      ) values (
        $1, $2, $3, $4, $5, $6, $7, $8, $9, $10::text::jsonb, decode($11, 'hex'), $12, $13,
        (select sheet_id from review_sheet where sheet_id = $14), $15
      )`,
     [
-      ...[decision.itemId, decision.kind, decision.verdict, decision.reviewer, decision.isAttested, decision.reason],
+      ...[decision.alertId, decision.kind, decision.verdict, decision.reviewer, decision.isAttested, decision.reason],
       ...[decision.comment ?? null, now, decision.origin, JSON.stringify(decision.seen), decision.seenDigest],
       ...[decision.expiresAt ?? null, decision.refersTo ?? null, decision.sheetId ?? null, decision.dueAt ?? null],
     ],
@@ -263,7 +263,7 @@ export async function saveFourEyes(
 }
 
 const count = z.number().int();
-const openItemsRow = z.object({
+const openAlertsRow = z.object({
   waiting: count,
   // Earlier versions did not count these.
   customers: count.nullable().default(null),
@@ -276,41 +276,41 @@ const openItemsRow = z.object({
   // Earlier versions had no assignments.
   byOwner: z.array(ownerShape.extend({ waiting: count, overdue: count })).default([]),
   byAge: z.object({ upToOneDay: count, upToOneWeek: count, upToThirtyDays: count, older: count }),
-}) satisfies z.ZodType<OpenItemsFacts>;
+}) satisfies z.ZodType<OpenAlertsFacts>;
 
 /** Counts what waits for reviewers of a roster's customers on an account at `now`, and stores it with the run. */
-export function saveOpenItems(
+export function saveOpenAlerts(
   transaction: Queryable,
   runId: number,
   { rosterId, accountId }: ProjectionScope,
   now: Date,
-): Promise<OpenItemsFacts> {
+): Promise<OpenAlertsFacts> {
   return readValue(
     transaction,
-    openItemsRow,
+    openAlertsRow,
     `with waiting as (
-       select item.severity, ${ownerSql('item', '$4')} as owner, item.state, item.opened_at, item.absence, party.customer_id,
-         coalesce(item.due_at < $4::timestamptz, false) as is_overdue, $4::timestamptz - item.opened_at as age
-       from review_item item
-       join party on party.party_id = item.party_id
+       select alert.severity, ${ownerSql('alert', '$4')} as owner, alert.state, alert.opened_at, alert.absence, party.customer_id,
+         coalesce(alert.due_at < $4::timestamptz, false) as is_overdue, $4::timestamptz - alert.opened_at as age
+       from alert
+       join party on party.party_id = alert.party_id
        join customer on customer.customer_id = party.customer_id and customer.roster_id = $2
-       where item.account_id = $3 and item.state in ('open', 'pending_approval')
+       where alert.account_id = $3 and alert.state in ('open', 'pending_approval')
      )
-     update run set open_items = (
+     update run set open_alerts = (
        select jsonb_build_object(
          'waiting', count(*), 'customers', count(distinct customer_id), 'absent', count(absence), 'overdue', count(*) filter (where is_overdue), 'unassigned', count(*) filter (where owner is null),
          'proposed', count(*) filter (where state = 'pending_approval'), 'oldestAt', min(opened_at),
          'bySeverity', (
-           select coalesce(jsonb_agg(jsonb_build_object('severity', severity, 'waiting', items, 'overdue', late)
+           select coalesce(jsonb_agg(jsonb_build_object('severity', severity, 'waiting', alerts, 'overdue', late)
              order by array_position($5::text[], severity)), '[]')
            from (
-             select severity, count(*) as items, count(*) filter (where is_overdue) as late from waiting group by severity
+             select severity, count(*) as alerts, count(*) filter (where is_overdue) as late from waiting group by severity
            ) tally
          ),
          'byOwner', (
-           select coalesce(jsonb_agg(owner || jsonb_build_object('waiting', items, 'overdue', late) order by items desc, owner ->> 'name', owner), '[]')
+           select coalesce(jsonb_agg(owner || jsonb_build_object('waiting', alerts, 'overdue', late) order by alerts desc, owner ->> 'name', owner), '[]')
            from (
-             select owner, count(*) as items, count(*) filter (where is_overdue) as late from waiting where owner is not null group by owner
+             select owner, count(*) as alerts, count(*) filter (where is_overdue) as late from waiting where owner is not null group by owner
            ) tally
          ),
          'byAge', jsonb_build_object(
@@ -323,26 +323,28 @@ export function saveOpenItems(
        from waiting
      )
      where run.run_id = $1
-     returning open_items as items`,
+     returning open_alerts as alerts`,
     [runId, rosterId, accountId, now, z.enum(severities).options],
   );
 }
 
-/** Stores the report sheet, the decided items and the waiting ones of a roster's customers on an account with the run that closes. */
+/** Stores the report sheet, the decided alerts and the waiting ones of a roster's customers on an account with the run that closes. */
 export async function saveReviewState(
   transaction: Queryable,
   runId: number,
   scope: ProjectionScope,
   { now, maxItems }: { now: Date; maxItems: number },
-): Promise<OpenItemsFacts> {
+): Promise<OpenAlertsFacts> {
   await saveReportSheet(transaction, runId, scope, { now, maxItems });
-  await saveSettledItems(transaction, runId, scope);
-  return saveOpenItems(transaction, runId, scope, now);
+  await saveSettledAlerts(transaction, runId, scope);
+  return saveOpenAlerts(transaction, runId, scope, now);
 }
 
 /** What waited for reviewers when a run closed; null for a run that is open, or that an earlier version closed. */
-export function readOpenItems(database: Queryable, runId: number): Promise<OpenItemsFacts | null> {
-  return findValue(database, openItemsRow.nullable(), 'select open_items as items from run where run_id = $1', [runId]);
+export function readOpenAlerts(database: Queryable, runId: number): Promise<OpenAlertsFacts | null> {
+  return findValue(database, openAlertsRow.nullable(), 'select open_alerts as alerts from run where run_id = $1', [
+    runId,
+  ]);
 }
 
 const settledShape = z.object({
@@ -355,31 +357,31 @@ const settledShape = z.object({
   gone: count,
 }) satisfies z.ZodType<HistoryFacts['settled']>;
 
-/** Counts the decided items of a roster's customers on an account, and what this run did with decisions, and stores it with the run. */
-async function saveSettledItems(
+/** Counts the decided alerts of a roster's customers on an account, and what this run did with decisions, and stores it with the run. */
+async function saveSettledAlerts(
   transaction: Queryable,
   runId: number,
   { rosterId, accountId }: ProjectionScope,
 ): Promise<void> {
   await transaction.execute(
     `with decided as (
-       select item.state, item.is_confirmed, disposition.verdict, coalesce(screening.outcome in ('screened', 'reused'), false) as is_screened
-       from review_item item
-       join disposition on disposition.disposition_id = item.disposition_id
-       join party on party.party_id = item.party_id
+       select alert.state, alert.is_true_match, disposition.verdict, coalesce(screening.outcome in ('screened', 'reused'), false) as is_screened
+       from alert
+       join disposition on disposition.disposition_id = alert.disposition_id
+       join party on party.party_id = alert.party_id
        join customer on customer.customer_id = party.customer_id and customer.roster_id = $2
-       left join screening on screening.run_id = $1 and screening.party_id = item.party_id
-       where item.account_id = $3
+       left join screening on screening.run_id = $1 and screening.party_id = alert.party_id
+       where alert.account_id = $3
      ), reported as (
-       select item_id, kind, bool_or('expired' = any (reasons)) as is_expired
-       from review_event where run_id = $1 and kind in ('reopened', 'auto_closed') group by item_id, kind
+       select alert_id, kind, bool_or('expired' = any (reasons)) as is_expired
+       from alert_event where run_id = $1 and kind in ('reopened', 'auto_closed') group by alert_id, kind
      )
-     update run set settled_items = (
+     update run set settled_alerts = (
        select jsonb_build_object(
          'falsePositive', count(*) filter (where state = 'false_positive'),
-         'trueMatch', count(*) filter (where is_confirmed),
+         'trueMatch', count(*) filter (where is_true_match),
          'inconclusive', count(*) filter (where state = 'open' and verdict = 'inconclusive'),
-         'carried', count(*) filter (where (state = 'false_positive' or is_confirmed) and is_screened)
+         'carried', count(*) filter (where (state = 'false_positive' or is_true_match) and is_screened)
        ) from decided
      ) || (
        select jsonb_build_object(
@@ -393,9 +395,9 @@ async function saveSettledItems(
   );
 }
 
-/** The decided items when a run closed; null for a run without items, or that an earlier version closed. */
-export function readSettledItems(database: Queryable, runId: number): Promise<HistoryFacts['settled']> {
-  return findValue(database, settledShape.nullable(), 'select settled_items as settled from run where run_id = $1', [
+/** The decided alerts when a run closed; null for a run without alerts, or that an earlier version closed. */
+export function readSettledAlerts(database: Queryable, runId: number): Promise<HistoryFacts['settled']> {
+  return findValue(database, settledShape.nullable(), 'select settled_alerts as settled from run where run_id = $1', [
     runId,
   ]);
 }

@@ -6,9 +6,9 @@ import { storedMatchSchema } from '../row-shapes.js';
 const customerRow = z.object({
   reference: z.string(),
   roster: z.string(),
-  items: z.array(
+  alerts: z.array(
     z.object({
-      itemId: z.number(),
+      alertId: z.number(),
       accountId: z.number(),
       mode: z.enum(runModes),
       listed: storedMatchSchema,
@@ -19,24 +19,24 @@ const customerRow = z.object({
     }),
   ),
 });
-/** A customer that a row of an older system may name, with the items of its listed matches. */
+/** A customer that a row of an older system may name, with the alerts of its listed matches. */
 export type LegacyCustomer = z.infer<typeof customerRow>;
 
-/** The customers of these references in all rosters, with their items on all accounts. */
+/** The customers of these references in all rosters, with their alerts on all accounts. */
 export function readLegacyCustomers(database: Queryable, organisation: string, references: readonly string[]) {
   return database.query(
     customerRow,
     `select customer.reference, roster.name as roster, (
        select coalesce(jsonb_agg(jsonb_build_object(
-         'itemId', item.item_id, 'accountId', item.account_id, 'mode', case when account.is_test then 'test' else 'live' end, 'listed', item.listed, 'taken', legacy.verdict,
-         'isDecidedHere', exists (select from disposition made where made.item_id = item.item_id and made.origin = 'review')
-       ) order by item.item_id), '[]')
-       from review_item item
-       join party on party.party_id = item.party_id
-       join account on account.account_id = item.account_id
-       left join legacy_decision legacy on legacy.item_id = item.item_id
-       where party.customer_id = customer.customer_id and item.state <> 'no_longer_matched'
-     ) as items
+         'alertId', alert.alert_id, 'accountId', alert.account_id, 'mode', case when account.is_test then 'test' else 'live' end, 'listed', alert.listed, 'taken', legacy.verdict,
+         'isDecidedHere', exists (select from disposition made where made.alert_id = alert.alert_id and made.origin = 'review')
+       ) order by alert.alert_id), '[]')
+       from alert
+       join party on party.party_id = alert.party_id
+       join account on account.account_id = alert.account_id
+       left join legacy_decision legacy on legacy.alert_id = alert.alert_id
+       where party.customer_id = customer.customer_id and alert.state <> 'no_longer_matched'
+     ) as alerts
      from customer
      join roster on roster.roster_id = customer.roster_id
      join organisation on organisation.organisation_id = roster.organisation_id and organisation.name = $1
@@ -50,7 +50,7 @@ export function readLegacyCustomers(database: Queryable, organisation: string, r
 export async function saveLegacyDecisions(
   transaction: Queryable,
   decisions: readonly {
-    itemId: number;
+    alertId: number;
     verdict: DispositionVerdict;
     reason: string;
     comment: string | null;
@@ -63,11 +63,11 @@ export async function saveLegacyDecisions(
   if (decisions.length === 0) return;
   await transaction.execute(
     `insert into legacy_decision (
-       item_id, verdict, reason, comment, decided_by, decided_at, is_sample, reviewer, is_attested, imported_at
+       alert_id, verdict, reason, comment, decided_by, decided_at, is_sample, reviewer, is_attested, imported_at
      )
-     select "itemId", verdict, reason, comment, "decidedBy", "decidedAt", "isSample", $2, $3, $4
+     select "alertId", verdict, reason, comment, "decidedBy", "decidedAt", "isSample", $2, $3, $4
      from jsonb_to_recordset($1::text::jsonb) as made (
-       "itemId" bigint, verdict text, reason text, comment text, "decidedBy" text, "decidedAt" text, "isSample" boolean
+       "alertId" bigint, verdict text, reason text, comment text, "decidedBy" text, "decidedAt" text, "isSample" boolean
      )`,
     [JSON.stringify(decisions), by.reviewer, by.isAttested, by.now],
   );

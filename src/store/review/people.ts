@@ -3,43 +3,49 @@ import type { Severity } from '../../vocabulary.js';
 import { findValue, type Queryable, toInsert } from '../database/database.js';
 
 /**
- * Assigns the waiting items that fit all given conditions to a person, or ends their assignment, with an entry in the history of each. Gives the
- * waiting items and the number of new assignments. If one of `itemIds` (null for an unreadable code) does not wait, nothing is assigned.
+ * Assigns the waiting alerts that fit all given conditions to a person, or ends their assignment, with an entry in the history of each. Gives the
+ * waiting alerts and the number of new assignments. If one of `alertIds` (null for an unreadable code) does not wait, nothing is assigned.
  */
-export async function assignWaitingItems(
+export async function assignWaitingAlerts(
   transaction: Queryable,
   choice: {
     organisation: string;
-    itemIds: readonly (number | null)[] | null;
+    alertIds: readonly (number | null)[] | null;
     customer: string | null;
     severity: Severity | null;
     roster: string | null;
   },
   { to, actor, now }: { to: string | null; actor: { name: string; isAttested: boolean }; now: Date },
 ): Promise<{ waiting: ReadonlySet<number | null>; assigned: number }> {
-  const { organisation, itemIds, customer, severity, roster } = choice;
-  const items = await transaction.query(
-    z.object({ itemId: z.number(), assignedTo: z.string().nullable() }),
-    `select item.item_id, item.assigned_to
-     from review_item item
-     where item.state in ('open', 'pending_approval') and ($2::bigint[] is null or item.item_id = any ($2)) and ($4::text is null or item.severity = $4)
+  const { organisation, alertIds, customer, severity, roster } = choice;
+  const alerts = await transaction.query(
+    z.object({ alertId: z.number(), assignedTo: z.string().nullable() }),
+    `select alert.alert_id, alert.assigned_to
+     from alert
+     where alert.state in ('open', 'pending_approval') and ($2::bigint[] is null or alert.alert_id = any ($2)) and ($4::text is null or alert.severity = $4)
        and exists (
          select from party
          join customer on customer.customer_id = party.customer_id and ($3::text is null or customer.reference = $3)
          join roster on roster.roster_id = customer.roster_id and ($5::text is null or roster.name = $5)
          join organisation on organisation.organisation_id = roster.organisation_id and organisation.name = $1
-         where party.party_id = item.party_id
+         where party.party_id = alert.party_id
        )
-     order by item.item_id for update`,
-    [organisation, itemIds === null ? null : itemIds.filter((itemId) => itemId !== null), customer, severity, roster],
+     order by alert.alert_id for update`,
+    [
+      organisation,
+      alertIds === null ? null : alertIds.filter((alertId) => alertId !== null),
+      customer,
+      severity,
+      roster,
+    ],
   );
-  const waiting = new Set<number | null>(items.map(({ itemId }) => itemId));
-  const others = items.flatMap(({ itemId, assignedTo }) => (assignedTo === to ? [] : itemId));
-  if (others.length === 0 || itemIds?.some((itemId) => !waiting.has(itemId))) return { waiting, assigned: 0 };
-  await transaction.execute('update review_item set assigned_to = $2 where item_id = any ($1::bigint[])', [others, to]);
+  const waiting = new Set<number | null>(alerts.map(({ alertId }) => alertId));
+  const others = alerts.flatMap(({ alertId, assignedTo }) => (assignedTo === to ? [] : alertId));
+  if (others.length === 0 || alertIds?.some((alertId) => !waiting.has(alertId))) return { waiting, assigned: 0 };
+  await transaction.execute('update alert set assigned_to = $2 where alert_id = any ($1::bigint[])', [others, to]);
   await transaction.execute(
-    `insert into review_event (item_id, kind, happened_at, severity, actor, is_attested, assigned_to)
-     select item_id, 'assigned', $2, severity, $3, $4, $5 from review_item where item_id = any ($1::bigint[]) order by item_id`,
+    `insert into alert_event (alert_id, kind, happened_at, severity, actor, is_attested, assigned_to)
+     select alert_id, 'assigned', $2, severity, $3, $4, $5 from alert where alert_id = any ($1::bigint[]) order by alert_id`,
     [others, now, actor.name, actor.isAttested, to],
   );
   return { waiting, assigned: others.length };

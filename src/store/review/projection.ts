@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import type { Corroboration } from '../../changes/corroboration.js';
 import { StoreError } from '../../errors.js';
+import type { Alert, SeenCustomer, SeenFacts } from '../../matches/alert.js';
 import type { Match } from '../../matches/match.js';
-import type { ReviewItem, SeenCustomer, SeenFacts } from '../../matches/review-item.js';
 import {
   absences,
   agreements,
+  alertStates,
   type ChangeCause,
   changeCauses,
   dispositionVerdicts,
-  itemStates,
   type MatchChangeKind,
   matchChangeKinds,
   type RiskTier,
@@ -26,10 +26,10 @@ import {
   storedMatchSchema,
   storedMatchSql,
 } from '../row-shapes.js';
-import { type ProjectionScope, saveChangeItems } from './waiting.js';
+import { type ProjectionScope, saveChangeAlerts } from './waiting.js';
 
-/** A stored review item. */
-export interface StoredItem extends ReviewItem {
+/** A stored review alert. */
+export interface StoredAlert extends Alert {
   partyId: number;
   /** The record with which the match was last seen. */
   customer: SeenCustomer;
@@ -39,7 +39,7 @@ export interface StoredItem extends ReviewItem {
   openedAt: Date;
   dueAt: Date | null;
   /** Whether it makes the customer a true match; only `false_positive` or `no_longer_matched` ends that. */
-  isConfirmed: boolean;
+  isTrueMatch: boolean;
   /** Whether a held run found it as it is listed, after the party's last valid answer. */
   isProvisional: boolean;
 }
@@ -56,19 +56,19 @@ const seenFactsSchema = z.object({
   }),
 }) satisfies z.ZodType<SeenFacts>;
 
-const itemRow = z
+const alertRow = z
   .object({
-    itemId: z.number(),
+    alertId: z.number(),
     partyId: z.number(),
     customer: seenCustomerSchema,
-    state: z.enum(itemStates),
+    state: z.enum(alertStates),
     listed: storedMatchSchema,
     severity: z.enum(severities),
     rule: z.string(),
     priority: z.number(),
     openedAt: z.date(),
     dueAt: z.date().nullable(),
-    isConfirmed: z.boolean(),
+    isTrueMatch: z.boolean(),
     isProvisional: z.boolean(),
     absence: z.enum(absences).nullable(),
     verdict: z.enum(dispositionVerdicts).nullable(),
@@ -76,50 +76,50 @@ const itemRow = z
     seen: seenFactsSchema.nullable(),
     expiresAt: z.date().nullable(),
   })
-  .transform(({ verdict, isFinal, seen, expiresAt, ...item }): StoredItem => {
+  .transform(({ verdict, isFinal, seen, expiresAt, ...alert }): StoredAlert => {
     const disposition = verdict === null || seen === null ? null : { verdict, isFinal, seen, expiresAt };
-    return { ...item, disposition };
+    return { ...alert, disposition };
   });
 
-/** Locks the items of parties on an account until the transaction ends. All lock items in the order of their ids, so no deadlock occurs. */
-async function holdItemsOfParties(transaction: Queryable, accountId: number, partyIds: readonly number[]) {
+/** Locks the alerts of parties on an account until the transaction ends. All lock alerts in the order of their ids, so no deadlock occurs. */
+async function holdAlertsOfParties(transaction: Queryable, accountId: number, partyIds: readonly number[]) {
   await transaction.execute(
-    `select from review_item where account_id = $1 and party_id = any ($2::bigint[]) order by item_id for update`,
+    `select from alert where account_id = $1 and party_id = any ($2::bigint[]) order by alert_id for update`,
     [accountId, [...partyIds]],
   );
 }
 
-/** The items of parties on an account, by party id. */
-async function readReviewItems(database: Queryable, accountId: number, partyIds: readonly number[]) {
+/** The alerts of parties on an account, by party id. */
+async function readAlertsOf(database: Queryable, accountId: number, partyIds: readonly number[]) {
   const rows = await database.query(
-    itemRow,
-    `select item.item_id, item.party_id, item.state, item.listed, item.severity, item.rule, item.priority,
-       item.opened_at, item.due_at, disposition.verdict, disposition.seen,
+    alertRow,
+    `select alert.alert_id, alert.party_id, alert.state, alert.listed, alert.severity, alert.rule, alert.priority,
+       alert.opened_at, alert.due_at, disposition.verdict, disposition.seen,
        coalesce(disposition.kind <> 'proposed', false) as "isFinal", disposition.expires_at,
-       item.is_confirmed, item.absence, ${seenCustomerSql} as customer,
-       item.absence is null and item.state <> 'no_longer_matched' and exists (
-         select from review_event event
+       alert.is_true_match, alert.absence, ${seenCustomerSql} as customer,
+       alert.absence is null and alert.state <> 'no_longer_matched' and exists (
+         select from alert_event event
          join run_hold hold on hold.run_id = event.run_id and hold.kind = 'answers' and hold.held_at >= event.happened_at
-         where event.item_id = item.item_id and event.run_id > coalesce(state.run_id, 0)
+         where event.alert_id = alert.alert_id and event.run_id > coalesce(state.run_id, 0)
        ) as "isProvisional"
-     from review_item item
-     join party on party.party_id = item.party_id
-     join customer_version version on version.customer_id = party.customer_id and version.version = item.customer_version
-     left join disposition on disposition.disposition_id = item.disposition_id
-     left join party_state state on state.party_id = item.party_id and state.account_id = item.account_id
-     where item.account_id = $1 and item.party_id = any ($2::bigint[])
-     order by item.item_id`,
+     from alert
+     join party on party.party_id = alert.party_id
+     join customer_version version on version.customer_id = party.customer_id and version.version = alert.customer_version
+     left join disposition on disposition.disposition_id = alert.disposition_id
+     left join party_state state on state.party_id = alert.party_id and state.account_id = alert.account_id
+     where alert.account_id = $1 and alert.party_id = any ($2::bigint[])
+     order by alert.alert_id`,
     [accountId, [...partyIds]],
   );
-  const byParty = new Map<number, StoredItem[]>();
+  const byParty = new Map<number, StoredAlert[]>();
   for (const row of rows) byParty.set(row.partyId, [...(byParty.get(row.partyId) ?? []), row]);
   return byParty;
 }
 
-/** A new item (without an id) or the new facts of a stored one. */
-export interface ItemChange
-  extends Pick<StoredItem, 'partyId' | 'state' | 'absence' | 'listed' | 'severity' | 'rule' | 'priority'> {
-  itemId: number | null;
+/** A new alert (without an id) or the new facts of a stored one. */
+export interface AlertChange
+  extends Pick<StoredAlert, 'partyId' | 'state' | 'absence' | 'listed' | 'severity' | 'rule' | 'priority'> {
+  alertId: number | null;
   /** The record with which the match was last seen; null keeps the stored one. */
   customerVersion: number | null;
   /** The most serious topic family of the listed party. */
@@ -135,59 +135,59 @@ export interface ItemChange
   } | null;
 }
 
-/** Stores the item changes of a run with their history; throws StoreError unless all are stored. */
-async function saveItemChanges(
+/** Stores the alert changes of a run with their history; throws StoreError unless all are stored. */
+async function saveAlertChanges(
   transaction: Queryable,
   { accountId, runId, now }: { accountId: number; runId: number; now: Date },
-  changes: readonly ItemChange[],
+  changes: readonly AlertChange[],
 ): Promise<void> {
   if (changes.length === 0) return;
   const rows = changes.map((change, place) => ({ ...change, place, ...change.event }));
   const saved = await transaction.query(
-    z.object({ items: z.number() }),
+    z.object({ alerts: z.number() }),
     `with change as (
        select * from jsonb_to_recordset($4::text::jsonb) as row (
-         place integer, "itemId" bigint, "partyId" bigint, state text, listed jsonb, "customerVersion" integer, severity text, rule text,
+         place integer, "alertId" bigint, "partyId" bigint, state text, listed jsonb, "customerVersion" integer, severity text, rule text,
          priority smallint, absence text, topic text, "isBaseline" boolean, "openedAt" timestamptz, "dueAt" timestamptz, "dropsDisposition" boolean,
          kind text, reasons text[]
        )
      ),
      numbered as (
-       select change.*, coalesce("itemId", nextval(pg_get_serial_sequence('review_item', 'item_id'))) as item_id from change
+       select change.*, coalesce("alertId", nextval(pg_get_serial_sequence('alert', 'alert_id'))) as alert_id from change
      ),
      inserted as (
-       insert into review_item (
-         item_id, account_id, party_id, state, listed, customer_version, severity, rule, priority, is_baseline, opened_at, due_at,
+       insert into alert (
+         alert_id, account_id, party_id, state, listed, customer_version, severity, rule, priority, is_baseline, opened_at, due_at,
          absence, absent_since, topic
        ) overriding system value
-       select item_id, $1, "partyId", state, listed, "customerVersion", severity, rule, priority, "isBaseline", "openedAt", "dueAt",
+       select alert_id, $1, "partyId", state, listed, "customerVersion", severity, rule, priority, "isBaseline", "openedAt", "dueAt",
          absence, case when absence is not null then $3::timestamptz end, topic
-       from numbered where "itemId" is null
-       returning item_id
+       from numbered where "alertId" is null
+       returning alert_id
      ),
      updated as (
-       update review_item item set
-         state = numbered.state, listed = numbered.listed, customer_version = coalesce(numbered."customerVersion", item.customer_version), severity = numbered.severity,
+       update alert set
+         state = numbered.state, listed = numbered.listed, customer_version = coalesce(numbered."customerVersion", alert.customer_version), severity = numbered.severity,
          rule = numbered.rule, priority = numbered.priority, opened_at = numbered."openedAt", due_at = numbered."dueAt",
          absence = numbered.absence, topic = numbered.topic,
-         absent_since = case when numbered.absence is not null then coalesce(item.absent_since, $3::timestamptz) end,
-         disposition_id = case when numbered."dropsDisposition" then null else item.disposition_id end
-       from numbered where numbered."itemId" = item.item_id
-       returning item.item_id
+         absent_since = case when numbered.absence is not null then coalesce(alert.absent_since, $3::timestamptz) end,
+         disposition_id = case when numbered."dropsDisposition" then null else alert.disposition_id end
+       from numbered where numbered."alertId" = alert.alert_id
+       returning alert.alert_id
      ),
      reported as (
-       insert into review_event (item_id, kind, happened_at, run_id, reasons, severity)
-       select item_id, kind, $3, $2, coalesce(reasons, '{}'), severity from numbered where kind is not null order by place
+       insert into alert_event (alert_id, kind, happened_at, run_id, reasons, severity)
+       select alert_id, kind, $3, $2, coalesce(reasons, '{}'), severity from numbered where kind is not null order by place
      )
-     select ((select count(*) from inserted) + (select count(*) from updated))::integer as items`,
+     select ((select count(*) from inserted) + (select count(*) from updated))::integer as alerts`,
     [accountId, runId, now, JSON.stringify(rows)],
   );
-  const items = saved[0]?.items ?? 0;
-  if (items === changes.length) return;
-  throw new StoreError('items_not_whole', `${items} of ${changes.length} alerts could be stored; please report this`);
+  const alerts = saved[0]?.alerts ?? 0;
+  if (alerts === changes.length) return;
+  throw new StoreError('items_not_whole', `${alerts} of ${changes.length} alerts could be stored; please report this`);
 }
 
-/** A change that is not in an item yet. */
+/** A change that is not in an alert yet. */
 interface UnprojectedChange {
   matchId: string;
   kind: MatchChangeKind;
@@ -197,7 +197,7 @@ interface UnprojectedChange {
   isBaseline: boolean;
 }
 
-/** A party whose items may be out of date. */
+/** A party whose alerts may be out of date. */
 export interface UnprojectedParty {
   partyId: number;
   customerVersion: number;
@@ -213,7 +213,7 @@ export interface UnprojectedParty {
   causes: ReadonlyMap<string, ChangeCause>;
 }
 
-/** SQL: the changes of a roster's runs ($1) on an account ($2) that are in no item yet. */
+/** SQL: the changes of a roster's runs ($1) on an account ($2) that are in no alert yet. */
 const unprojectedSql = `
   run cross join lateral (
     -- \`offset 0\` keeps the search run by run, because nearly all changes of earlier runs are projected.
@@ -234,8 +234,8 @@ const withoutAlertSql = `
   join party on party.party_id = state.party_id and party.is_current
   join customer on customer.customer_id = party.customer_id and customer.roster_id = $1
   where state.account_id = $2 and state.state = 'open_alert' and ${hitsSql} > (
-    select count(*) from review_item item
-    where item.party_id = state.party_id and item.account_id = state.account_id and item.state <> 'no_longer_matched' and item.absence is null
+    select count(*) from alert
+    where alert.party_id = state.party_id and alert.account_id = state.account_id and alert.state <> 'no_longer_matched' and alert.absence is null
   )`;
 
 /**
@@ -246,30 +246,30 @@ export async function findStateDisagreements(database: Queryable, { rosterId, ac
   const rows = await database.query(
     z.object({ alerts: z.number(), hits: z.number() }),
     `select (select count(*)::integer from ${withoutAlertSql}) as hits, count(*)::integer as alerts
-     from review_item item
-     join party on party.party_id = item.party_id
+     from alert
+     join party on party.party_id = alert.party_id
      join customer on customer.customer_id = party.customer_id and customer.roster_id = $1
-     left join disposition said on said.disposition_id = item.disposition_id
-     where item.account_id = $2 and (
-       item.is_confirmed is distinct from (
-         exists (select from disposition made where made.item_id = item.item_id) and was_confirmed(item.item_id)
+     left join disposition said on said.disposition_id = alert.disposition_id
+     where alert.account_id = $2 and (
+       alert.is_true_match is distinct from (
+         exists (select from disposition made where made.alert_id = alert.alert_id) and counts_as_true_match(alert.alert_id)
        )
        or not coalesce(case
-         when said.disposition_id is null or said.verdict = 'inconclusive' and said.kind <> 'proposed' then item.state = 'open'
-         when said.kind = 'proposed' then item.state = 'pending_approval'
-         when said.verdict = 'true_match' then item.state = case when item.absence is null then 'true_match' else 'open' end
-         when said.verdict = 'false_positive' then item.state = case when item.absence is null then 'false_positive' else 'no_longer_matched' end
-         when said.verdict = 'no_longer_matched' then item.state = 'no_longer_matched' and item.absence is not null
+         when said.disposition_id is null or said.verdict = 'inconclusive' and said.kind <> 'proposed' then alert.state = 'open'
+         when said.kind = 'proposed' then alert.state = 'pending_approval'
+         when said.verdict = 'true_match' then alert.state = case when alert.absence is null then 'true_match' else 'open' end
+         when said.verdict = 'false_positive' then alert.state = case when alert.absence is null then 'false_positive' else 'no_longer_matched' end
+         when said.verdict = 'no_longer_matched' then alert.state = 'no_longer_matched' and alert.absence is not null
        end, false)
      )`,
     [rosterId, accountId],
   );
-  return firstRow(rows, 'review_item');
+  return firstRow(rows, 'alert');
 }
 
 /**
- * Finds the parties whose items may be out of date: their matches or record have changed, the roster has removed or restored them, a decision
- * has expired by `now`, a hit has no item, or a held run has opened one.
+ * Finds the parties whose alerts may be out of date: their matches or record have changed, the roster has removed or restored them, a decision
+ * has expired by `now`, a hit has no alert, or a held run has opened one.
  */
 function findUnprojectedParties(database: Queryable, { rosterId, accountId }: ProjectionScope, now: Date) {
   return readColumn(
@@ -277,28 +277,28 @@ function findUnprojectedParties(database: Queryable, { rosterId, accountId }: Pr
     z.number(),
     `select event.party_id from ${unprojectedSql} where ${inScopeSql}
      union
-     select item.party_id
-     from review_item item
-     join party on party.party_id = item.party_id
+     select alert.party_id
+     from alert
+     join party on party.party_id = alert.party_id
      join customer on customer.customer_id = party.customer_id and customer.roster_id = $1
      -- No row if only held runs have answered.
-     left join party_state state on state.party_id = item.party_id and state.account_id = item.account_id
-     left join disposition on disposition.disposition_id = item.disposition_id
-     where item.account_id = $2 and item.state <> 'no_longer_matched' and case
-       when not party.is_current then item.absence is null or item.absence in ('not_returned', 'below_threshold')
-       when item.absence is null then item.customer_version <> state.customer_version or disposition.expires_at <= $3
-       else item.absence = 'customer_changed'
+     left join party_state state on state.party_id = alert.party_id and state.account_id = alert.account_id
+     left join disposition on disposition.disposition_id = alert.disposition_id
+     where alert.account_id = $2 and alert.state <> 'no_longer_matched' and case
+       when not party.is_current then alert.absence is null or alert.absence in ('not_returned', 'below_threshold')
+       when alert.absence is null then alert.customer_version <> state.customer_version or disposition.expires_at <= $3
+       else alert.absence = 'customer_changed'
      end
      union
      select state.party_id from ${withoutAlertSql}
      union
      -- Items of a held run are compared with the next valid answer.
-     select item.party_id
+     select alert.party_id
      from run_hold hold
      join run on run.run_id = hold.run_id and ${inScopeSql}
-     join review_event event on event.run_id = hold.run_id
-     join review_item item on item.item_id = event.item_id and item.state <> 'no_longer_matched' and item.absence is null
-     join party_state state on state.party_id = item.party_id and state.account_id = item.account_id and state.run_id >= hold.run_id
+     join alert_event event on event.run_id = hold.run_id
+     join alert on alert.alert_id = event.alert_id and alert.state <> 'no_longer_matched' and alert.absence is null
+     join party_state state on state.party_id = alert.party_id and state.account_id = alert.account_id and state.run_id >= hold.run_id
      where hold.kind = 'answers'
      order by 1`,
     [rosterId, accountId, now],
@@ -412,9 +412,9 @@ async function readHeldParties(
              and event.kind not in ('match_removed', 'match_not_returned', 'hit_lost')
          )
          or exists (
-           select from review_item item
-           where item.party_id = taken.party_id and item.account_id = $3 and item.disposition_id is not null
-             and item.customer_version <> (taken.answer ->> 'customer_version')::integer
+           select from alert
+           where alert.party_id = taken.party_id and alert.account_id = $3 and alert.disposition_id is not null
+             and alert.customer_version <> (taken.answer ->> 'customer_version')::integer
          )
        )
      order by taken.party_id
@@ -423,7 +423,7 @@ async function readHeldParties(
   );
 }
 
-/** Notes that all changes so far are in items. */
+/** Notes that all changes so far are in alerts. */
 async function markProjected(transaction: Queryable, { rosterId, accountId }: ProjectionScope): Promise<void> {
   await transaction.execute(
     `update run set projected_change_id = reported.last
@@ -436,36 +436,36 @@ async function markProjected(transaction: Queryable, { rosterId, accountId }: Pr
 const partiesAtOnce = 500;
 
 /**
- * Makes the items of all parties of a roster on an account whose items may be out of date, and stores the item's state with each change. For a
- * held run it then does the same with the answers that were taken back; their changes stay unprojected. The items are locked until the
+ * Makes the alerts of all parties of a roster on an account whose alerts may be out of date, and stores the alert's state with each change. For a
+ * held run it then does the same with the answers that were taken back; their changes stay unprojected. The alerts are locked until the
  * transaction ends.
  */
 export async function projectParties(
   transaction: Queryable,
   scope: ProjectionScope & { runId: number; now: Date; isHeld: boolean },
-  toChanges: (party: UnprojectedParty, items: readonly StoredItem[], isOfHeldRun: boolean) => readonly ItemChange[],
+  toChanges: (party: UnprojectedParty, alerts: readonly StoredAlert[], isOfHeldRun: boolean) => readonly AlertChange[],
 ): Promise<void> {
   const { accountId, now } = scope;
   const partyIds = await findUnprojectedParties(transaction, scope, now);
-  await holdItemsOfParties(transaction, accountId, partyIds);
+  await holdAlertsOfParties(transaction, accountId, partyIds);
   for (let start = 0; start < partyIds.length; start += partiesAtOnce) {
     const chunk = partyIds.slice(start, start + partiesAtOnce);
     const parties = await readUnprojectedParties(transaction, scope, chunk);
-    const items = await readReviewItems(transaction, accountId, chunk);
-    const changes = parties.flatMap((party) => toChanges(party, items.get(party.partyId) ?? [], false));
-    await saveItemChanges(transaction, scope, changes);
+    const alerts = await readAlertsOf(transaction, accountId, chunk);
+    const changes = parties.flatMap((party) => toChanges(party, alerts.get(party.partyId) ?? [], false));
+    await saveAlertChanges(transaction, scope, changes);
     const changed = parties.filter(({ changes }) => [...changes.values()].some(({ isBaseline }) => !isBaseline));
     const changedIds = changed.map(({ partyId }) => partyId);
-    await saveChangeItems(transaction, scope, changedIds, now);
+    await saveChangeAlerts(transaction, scope, changedIds, now);
   }
   await markProjected(transaction, scope);
   for (let last = 0; scope.isHeld; ) {
     const parties = await readHeldParties(transaction, scope, { last, limit: partiesAtOnce });
     const ids = parties.map(({ partyId }) => partyId);
-    await holdItemsOfParties(transaction, accountId, ids);
-    const items = await readReviewItems(transaction, accountId, ids);
-    const changes = parties.flatMap((party) => toChanges(party, items.get(party.partyId) ?? [], true));
-    await saveItemChanges(transaction, scope, changes);
+    await holdAlertsOfParties(transaction, accountId, ids);
+    const alerts = await readAlertsOf(transaction, accountId, ids);
+    const changes = parties.flatMap((party) => toChanges(party, alerts.get(party.partyId) ?? [], true));
+    await saveAlertChanges(transaction, scope, changes);
     if (parties.length < partiesAtOnce) return;
     last = ids.at(-1) ?? last;
   }

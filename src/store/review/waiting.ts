@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { WaitingItem } from '../../reports/list-facts.js';
+import type { WaitingAlert } from '../../reports/list-facts.js';
 import { absences, dispositionVerdicts, runModes, severities } from '../../vocabulary.js';
 import { findValue, type Queryable, readValue, toInsert } from '../database/database.js';
 import {
@@ -12,61 +12,61 @@ import {
   storedMatchSchema,
 } from '../row-shapes.js';
 
-/** The items of a roster's customers on an account. */
+/** The alerts of a roster's customers on an account. */
 export interface ProjectionScope {
   rosterId: number;
   accountId: number;
 }
 
-/** SQL: why an item is open again, `undone` after an undo; empty for an item that was never decided. */
-const reopenedBecauseSql = (item: string): string => `coalesce((
+/** SQL: why an alert is open again, `undone` after an undo; empty for an alert that was never decided. */
+const reopenedBecauseSql = (alert: string): string => `coalesce((
   select reported.reasons
   from (
-    select happened_at, reasons from review_event
-    where review_event.item_id = ${item}.item_id and kind in ('opened', 'reopened')
+    select happened_at, reasons from alert_event
+    where alert_event.alert_id = ${alert}.alert_id and kind in ('opened', 'reopened')
     union all
     select undone.decided_at, array['undone']
     from disposition undone join disposition said on said.disposition_id = undone.refers_to and said.kind <> 'proposed'
-    where undone.item_id = ${item}.item_id and undone.kind = 'undone'
+    where undone.alert_id = ${alert}.alert_id and undone.kind = 'undone'
   ) reported
   order by reported.happened_at desc limit 1
 ), '{}')`;
 
 /**
- * SQL: the last decision about a similar match of the party that disappeared when the item's match came, as `replacedShape` reads it; null
- * without one, and for an item with a decision of its own. The facts that it depends on never change.
+ * SQL: the last decision about a similar match of the party that disappeared when the alert's match came, as `replacedShape` reads it; null
+ * without one, and for an alert with a decision of its own. The facts that it depends on never change.
  */
-const replacedSql = (item: string): string => `(
+const replacedSql = (alert: string): string => `(
   select jsonb_build_object(
     'verdict', made.verdict, 'reviewer', made.reviewer, 'reason', made.reason, 'decidedAt', made.decided_at,
     'name', former.listed ->> 'name', 'matchId', former.listed ->> 'id'
   )
-  from review_item former
-  join disposition made on made.item_id = former.item_id and made.verdict is not null
-  where former.party_id = ${item}.party_id and former.account_id = ${item}.account_id and former.item_id < ${item}.item_id
-    and former.listed ->> 'schema' = ${item}.listed ->> 'schema'
+  from alert former
+  join disposition made on made.alert_id = former.alert_id and made.verdict is not null
+  where former.party_id = ${alert}.party_id and former.account_id = ${alert}.account_id and former.alert_id < ${alert}.alert_id
+    and former.listed ->> 'schema' = ${alert}.listed ->> 'schema'
     and (
-      string_to_array(lower(former.listed ->> 'name'), ' ') && string_to_array(lower(${item}.listed ->> 'name'), ' ')
+      string_to_array(lower(former.listed ->> 'name'), ' ') && string_to_array(lower(${alert}.listed ->> 'name'), ' ')
       or exists (
         select from jsonb_array_elements_text(former.listed -> 'birthDates') as born (day)
-        where length(born.day) > 4 and ${item}.listed -> 'birthDates' @> to_jsonb(born.day)
+        where length(born.day) > 4 and ${alert}.listed -> 'birthDates' @> to_jsonb(born.day)
       )
     )
-    and not exists (select from disposition own where own.item_id = ${item}.item_id)
+    and not exists (select from disposition own where own.alert_id = ${alert}.alert_id)
     and exists (
-      select from review_event opened
+      select from alert_event opened
       join change_event lost on lost.run_id = opened.run_id and lost.party_id = former.party_id
         and lost.match_id = former.listed ->> 'id' and lost.after is null
-      where opened.item_id = ${item}.item_id and opened.kind = 'opened' and made.decided_at <= opened.happened_at
-      -- \`offset 0\`: runs for the few former items only, by indexes.
+      where opened.alert_id = ${alert}.alert_id and opened.kind = 'opened' and made.decided_at <= opened.happened_at
+      -- \`offset 0\`: runs for the few former alerts only, by indexes.
       offset 0
     )
-  order by lower(former.listed ->> 'name') = lower(${item}.listed ->> 'name') desc, made.disposition_id desc limit 1
+  order by lower(former.listed ->> 'name') = lower(${alert}.listed ->> 'name') desc, made.disposition_id desc limit 1
 )`;
 
-/** A waiting item, as read from the tables or as stored in a report's sheet. */
+/** A waiting alert, as read from the tables or as stored in a report's sheet. */
 const waitingRow = z.object({
-  itemId: z.number(),
+  alertId: z.number(),
   mode: z.enum(runModes),
   party: partyFactsSchema,
   listed: storedMatchSchema,
@@ -106,24 +106,24 @@ const waitingRow = z.object({
   lastSaidId: z.number().nullable(),
 });
 
-/** The number of these items by account, where they belong to several; the account with most first. */
-export async function countByAccount(database: Queryable, itemIds: readonly number[]) {
+/** The number of these alerts by account, where they belong to several; the account with most first. */
+export async function countByAccount(database: Queryable, alertIds: readonly number[]) {
   const counted = await database.query(
     z.object({ account: z.string(), alerts: z.number() }),
     `select 'account ...' || right(public_key, 4) || ' at ' || base_url as account, count(*)::integer as alerts
-     from review_item join account using (account_id) where item_id = any ($1::bigint[])
+     from alert join account using (account_id) where alert_id = any ($1::bigint[])
      group by account_id, public_key, base_url order by 2 desc, account_id`,
-    [[...itemIds]],
+    [[...alertIds]],
   );
   return counted.length > 1 ? counted : [];
 }
 
-/** A stored waiting item. */
-export type StoredWaitingItem = z.infer<typeof waitingRow> & Omit<WaitingItem, 'mark' | 'sheetId' | 'corroboration'>;
+/** A stored waiting alert. */
+export type StoredWaitingAlert = z.infer<typeof waitingRow> & Omit<WaitingAlert, 'mark' | 'sheetId' | 'corroboration'>;
 
-/** SQL: the waiting items (`event`), as `waitingRow` reads them, at a moment (a placeholder); the caller adds conditions and order. */
-const waitingItemsSql = (moment: string): string => `
-  select event.item_id as "itemId", case when account.is_test then 'test' else 'live' end as mode, ${partyFactsSql} as party, event.listed, event.severity, event.rule, event.priority,
+/** SQL: the waiting alerts (`event`), as `waitingRow` reads them, at a moment (a placeholder); the caller adds conditions and order. */
+const waitingAlertsSql = (moment: string): string => `
+  select event.alert_id as "alertId", case when account.is_test then 'test' else 'live' end as mode, ${partyFactsSql} as party, event.listed, event.severity, event.rule, event.priority,
     event.opened_at as "openedAt", event.due_at as "dueAt", event.state,
     event.absence, event.absent_since as "absentSince", ${replacedSql('event')} as replaced,
     ${ownerSql('event', moment)} as owner, ${reopenedBecauseSql('event')} as "reopenedBecause",
@@ -137,26 +137,26 @@ const waitingItemsSql = (moment: string): string => `
       select jsonb_build_object(
         'verdict', made.verdict, 'reviewer', made.reviewer, 'reason', made.reason, 'decidedAt', made.decided_at
       )
-      from disposition made where made.item_id = event.item_id and made.verdict is not null
+      from disposition made where made.alert_id = event.alert_id and made.verdict is not null
         and not (event.state = 'pending_approval' and made.disposition_id = event.disposition_id)
       order by made.disposition_id desc limit 1
     ) as "lastDecision",
     (
       select jsonb_build_object(
         'verdict', reported.verdict, 'reviewer', reported.decided_by, 'reason', reported.reason, 'decidedAt', reported.decided_at,
-        'isSample', reported.is_sample and not exists (select from disposition made where made.item_id = event.item_id)
+        'isSample', reported.is_sample and not exists (select from disposition made where made.alert_id = event.alert_id)
       )
-      from legacy_decision reported where reported.item_id = event.item_id
+      from legacy_decision reported where reported.alert_id = event.alert_id
     ) as legacy,
-    (select max(said.disposition_id) from disposition said where said.item_id = event.item_id) as "lastSaidId"
-  from review_item event
+    (select max(said.disposition_id) from disposition said where said.alert_id = event.alert_id) as "lastSaidId"
+  from alert event
   ${joinPartySql('event')}
   join roster on roster.roster_id = customer.roster_id
   join account on account.account_id = event.account_id
   where event.state in ('open', 'pending_approval')`;
 
-/** SQL: the most urgent items first. */
-const waitingOrderSql = 'order by event.priority desc, event.due_at, event.item_id';
+/** SQL: the most urgent alerts first. */
+const waitingOrderSql = 'order by event.priority desc, event.due_at, event.alert_id';
 
 /**
  * Stores that a working list is written, and gives its number with what waits for reviewers, or for `assignee` (also as a stand-in), on all
@@ -171,7 +171,7 @@ export async function openReviewSheet(
   const sheetId = await readValue(database, z.number(), ...sheet);
   const waiting = await database.query(
     waitingRow,
-    `${waitingItemsSql('$3')}
+    `${waitingAlertsSql('$3')}
        and roster.organisation_id = (select organisation_id from organisation where name = $1)
        and ($2::text is null or roster.name = $2)
        and ($4::text is null or coalesce(find_stand_in(roster.organisation_id, event.assigned_to, $3), event.assigned_to) = $4)
@@ -183,7 +183,7 @@ export async function openReviewSheet(
 
 /**
  * Stores the most urgent `maxItems` of what waits for reviewers of a roster's customers on an account at `now`, as the report sheet of the run
- * that closes. An item that an earlier report showed unchanged is not stored again.
+ * that closes. An alert that an earlier report showed unchanged is not stored again.
  */
 export async function saveReportSheet(
   transaction: Queryable,
@@ -193,36 +193,36 @@ export async function saveReportSheet(
 ): Promise<void> {
   await transaction.execute(
     `with waiting as materialized (
-       select item.item_id, item.revision, item.account_id, item.assigned_to, item.priority, item.due_at
-       from review_item item
-       join party on party.party_id = item.party_id
+       select alert.alert_id, alert.revision, alert.account_id, alert.assigned_to, alert.priority, alert.due_at
+       from alert
+       join party on party.party_id = alert.party_id
        join customer on customer.customer_id = party.customer_id and customer.roster_id = $2
-       where item.account_id = $3 and item.state in ('open', 'pending_approval')
+       where alert.account_id = $3 and alert.state in ('open', 'pending_approval')
      ),
      urgent as (
-       select item_id, revision, ${ownerSql('event', '$4')} as owner, row_number() over (${waitingOrderSql}) as place
+       select alert_id, revision, ${ownerSql('event', '$4')} as owner, row_number() over (${waitingOrderSql}) as place
        from (select * from waiting event ${waitingOrderSql} limit $5) event
      ),
      -- Numbered here, because the planner has no statistics to join large lists again.
      listed as materialized (
        select urgent.*, known.shown_id is null as is_new,
-         coalesce(known.shown_id, nextval(pg_get_serial_sequence('shown_item', 'shown_id'))) as shown_id
+         coalesce(known.shown_id, nextval(pg_get_serial_sequence('shown_alert', 'shown_id'))) as shown_id
        from urgent
        left join lateral (
          select latest.shown_id
          from (
-           select shown_id, revision, owner from shown_item where shown_item.item_id = urgent.item_id order by shown_id desc limit 1
+           select shown_id, revision, owner from shown_alert where shown_alert.alert_id = urgent.alert_id order by shown_id desc limit 1
          ) latest
-         -- All other facts shown change the item's revision, or never change.
+         -- All other facts shown change the alert's revision, or never change.
          where latest.revision = urgent.revision and latest.owner is not distinct from urgent.owner
        ) known on true
      ),
      added as (
-       insert into shown_item (shown_id, item_id, revision, owner, facts) overriding system value
-       select listed.shown_id, listed.item_id, listed.revision, listed.owner, to_jsonb(item)
+       insert into shown_alert (shown_id, alert_id, revision, owner, facts) overriding system value
+       select listed.shown_id, listed.alert_id, listed.revision, listed.owner, to_jsonb(alert)
        from listed
-       -- \`offset 0\`: one item after another, by indexes.
-       cross join lateral (${waitingItemsSql('$4')} and event.item_id = listed.item_id offset 0) item
+       -- \`offset 0\`: one alert after another, by indexes.
+       cross join lateral (${waitingAlertsSql('$4')} and event.alert_id = listed.alert_id offset 0) alert
        where listed.is_new
      )
      insert into review_sheet (exported_at, exported_by, run_id, shown_ids, waiting)
@@ -231,7 +231,7 @@ export async function saveReportSheet(
   );
 }
 
-/** The report sheet that a run stored when it last closed, with its items and the count of all waiting ones; null without a sheet. */
+/** The report sheet that a run stored when it last closed, with its alerts and the count of all waiting ones; null without a sheet. */
 export async function readReportSheet(database: Queryable, runId: number) {
   const [sheet] = await database.query(
     z.object({ sheetId: z.number(), waiting: z.number() }),
@@ -239,39 +239,39 @@ export async function readReportSheet(database: Queryable, runId: number) {
     [runId],
   );
   if (sheet === undefined) return null;
-  const items = await database.query(
+  const alerts = await database.query(
     z.object({ facts: waitingRow }),
     `select shown.facts
      from review_sheet sheet
      cross join lateral unnest(sheet.shown_ids) with ordinality as listed (shown_id, place)
-     join shown_item shown on shown.shown_id = listed.shown_id
+     join shown_alert shown on shown.shown_id = listed.shown_id
      where sheet.sheet_id = $1
      order by listed.place`,
     [sheet.sheetId],
   );
-  return { ...sheet, items: items.map(({ facts }) => facts) };
+  return { ...sheet, alerts: alerts.map(({ facts }) => facts) };
 }
 
-/** SQL: a held run (one for which `where` is true) has opened or changed the alert (`item`). */
+/** SQL: a held run (one for which `where` is true) has opened or changed the alert (`alert`). */
 const isOfHeldRunSql = (where = 'true'): string => `exists (
-  select from review_event event
+  select from alert_event event
   join run_hold hold on hold.run_id = event.run_id and hold.kind = 'answers'
-  where event.item_id = item.item_id and ${where}
+  where event.alert_id = alert.alert_id and ${where}
 )`;
 
 /**
- * SQL: an absent alert (`item`, of `party` and `customer`) may be closed in bulk: it has no proposal and is no true match, the customer's record
+ * SQL: an absent alert (`alert`, of `party` and `customer`) may be closed in bulk: it has no proposal and is no true match, the customer's record
  * is unchanged, the last answer is complete, and no run that is still held has changed it.
  */
 const isPlainlyAbsentSql = `(
-  item.state = 'open' and item.absence in ('not_returned', 'below_threshold', 'settings_changed') and not item.is_confirmed
-  and item.customer_version = customer.version and customer.left_at is null and party.is_current
+  alert.state = 'open' and alert.absence in ('not_returned', 'below_threshold', 'settings_changed') and not alert.is_true_match
+  and alert.customer_version = customer.version and customer.left_at is null and party.is_current
   and not ${isOfHeldRunSql('hold.accepted_at is null')}
   and exists (
     select from party_state state
     join response on response.response_id = state.response_id
     left join list_cap on list_cap.account_id = state.account_id and list_cap.gone_at is null
-    where state.party_id = item.party_id and state.account_id = item.account_id and state.customer_version = item.customer_version
+    where state.party_id = alert.party_id and state.account_id = alert.account_id and state.customer_version = alert.customer_version
       and state.unreturned is null and not response.truncated and response.total is distinct from list_cap.length
   )
 )`;
@@ -290,44 +290,44 @@ export async function findAutoClosable(
   runId: number,
   { rosterId, accountId }: ProjectionScope,
   now: Date,
-): Promise<readonly { itemId: number; absentSince: Date }[]> {
+): Promise<readonly { alertId: number; absentSince: Date }[]> {
   return transaction.query(
-    z.object({ itemId: z.number(), absentSince: z.date() }),
-    `select item.item_id, item.absent_since
-     from review_item item
-     join party on party.party_id = item.party_id
+    z.object({ alertId: z.number(), absentSince: z.date() }),
+    `select alert.alert_id, alert.absent_since
+     from alert
+     join party on party.party_id = alert.party_id
      join customer on customer.customer_id = party.customer_id and customer.roster_id = $2
      join roster on roster.roster_id = customer.roster_id
-     where item.account_id = $3 and item.absence in ('not_returned', 'below_threshold') and item.topic in ('pep', 'associate', 'other')
-       and item.absent_since <= $4::timestamptz - interval '${policyDays} days' and ${isPlainlyAbsentSql}
+     where alert.account_id = $3 and alert.absence in ('not_returned', 'below_threshold') and alert.topic in ('pep', 'associate', 'other')
+       and alert.absent_since <= $4::timestamptz - interval '${policyDays} days' and ${isPlainlyAbsentSql}
        and not ${isOfHeldRunSql()}
-       and not exists (select from disposition said where said.item_id = item.item_id)
-       and not exists (select from legacy_decision said where said.item_id = item.item_id)
+       and not exists (select from disposition said where said.alert_id = alert.alert_id)
+       and not exists (select from legacy_decision said where said.alert_id = alert.alert_id)
        and not exists (
          select from settings_record accepted
-         where accepted.organisation_id = roster.organisation_id and accepted.accepted_at > item.absent_since
+         where accepted.organisation_id = roster.organisation_id and accepted.accepted_at > alert.absent_since
        )
        and ${policyAnswers} <= (
          select count(*)
          from screening
-         join run on run.run_id = screening.run_id and run.account_id = item.account_id
+         join run on run.run_id = screening.run_id and run.account_id = alert.account_id
          join response on response.response_id = screening.response_id and not response.truncated
          join search_batch batch on batch.run_id = screening.run_id and batch.batch_id = screening.batch_id
-         where screening.party_id = item.party_id and screening.outcome = 'screened'
+         where screening.party_id = alert.party_id and screening.outcome = 'screened'
            and (run.run_id = $1 or run.state in ('complete', 'incomplete'))
            -- The time of the answer counts, because an acceptance moves the end of a run. The absence has the end of its run as date.
-           and (batch.committed_at >= item.absent_since or exists (
-             select from review_event found
-             where found.item_id = item.item_id and found.run_id = run.run_id and found.happened_at = item.absent_since
+           and (batch.committed_at >= alert.absent_since or exists (
+             select from alert_event found
+             where found.alert_id = alert.alert_id and found.run_id = run.run_id and found.happened_at = alert.absent_since
            ))
            -- A former limit of list lengths may have truncated earlier answers.
            and not exists (
              select from list_cap cap
-             where cap.account_id = item.account_id and cap.length = response.total
+             where cap.account_id = alert.account_id and cap.length = response.total
                and (cap.gone_at is null or cap.gone_at > batch.committed_at)
            )
        )
-     order by item.item_id`,
+     order by alert.alert_id`,
     [runId, rosterId, accountId, now],
   );
 }
@@ -335,45 +335,45 @@ export async function findAutoClosable(
 /** The alerts among these that may be closed in bulk as no longer matched, each with its account. */
 export async function findPlainlyAbsent(
   database: Queryable,
-  itemIds: readonly number[],
+  alertIds: readonly number[],
 ): Promise<ReadonlyMap<number, number>> {
-  if (itemIds.length === 0) return new Map();
+  if (alertIds.length === 0) return new Map();
   const rows = await database.query(
-    z.object({ itemId: z.number(), accountId: z.number() }),
-    `select item.item_id, item.account_id
-     from review_item item
-     join party on party.party_id = item.party_id
+    z.object({ alertId: z.number(), accountId: z.number() }),
+    `select alert.alert_id, alert.account_id
+     from alert
+     join party on party.party_id = alert.party_id
      join customer on customer.customer_id = party.customer_id
-     where item.item_id = any ($1::bigint[]) and ${isPlainlyAbsentSql}`,
-    [[...itemIds]],
+     where alert.alert_id = any ($1::bigint[]) and ${isPlainlyAbsentSql}`,
+    [[...alertIds]],
   );
-  return new Map(rows.map(({ itemId, accountId }) => [itemId, accountId]));
+  return new Map(rows.map(({ alertId, accountId }) => [alertId, accountId]));
 }
 
 /** Stores the alerts of a bulk row; gives its number. */
-export function saveBulk(database: Queryable, sheetId: number, itemIds: readonly number[]): Promise<number> {
+export function saveBulk(database: Queryable, sheetId: number, alertIds: readonly number[]): Promise<number> {
   return readValue(
     database,
     z.number(),
-    'insert into review_bulk (sheet_id, item_ids) values ($1, $2::bigint[]) returning bulk_id',
-    [sheetId, [...itemIds]],
+    'insert into review_bulk (sheet_id, alert_ids) values ($1, $2::bigint[]) returning bulk_id',
+    [sheetId, [...alertIds]],
   );
 }
 
 /** The alerts of a bulk row; empty for an unknown number. */
 export async function readBulk(database: Queryable, bulkId: number): Promise<readonly number[]> {
-  const sql = 'select item_ids from review_bulk where bulk_id = $1';
+  const sql = 'select alert_ids from review_bulk where bulk_id = $1';
   return (await findValue(database, z.array(z.number()), sql, [bulkId])) ?? [];
 }
 
-/** The most dispositions of an item that a report shows. */
+/** The most dispositions of an alert that a report shows. */
 const saidAtMost = 3;
 
 /**
- * Stores the item's state with each newly projected change of these parties, for reports. Changes of first screenings are left out, because
- * they have opened their items.
+ * Stores the alert's state with each newly projected change of these parties, for reports. Changes of first screenings are left out, because
+ * they have opened their alerts.
  */
-export async function saveChangeItems(
+export async function saveChangeAlerts(
   transaction: Queryable,
   { rosterId, accountId }: ProjectionScope,
   partyIds: readonly number[],
@@ -381,7 +381,7 @@ export async function saveChangeItems(
 ): Promise<void> {
   if (partyIds.length === 0) return;
   await transaction.execute(
-    `update change_event set item = stands.facts
+    `update change_event set alert = stands.facts
      from (
        select event.change_id, found.facts
        from unnest($4::bigint[]) as chosen (party_id)
@@ -391,21 +391,21 @@ export async function saveChangeItems(
          and event.change_id > coalesce(run.projected_change_id, 0)
        cross join lateral (
          select jsonb_build_object(
-           'state', item.state, 'openedAt', item.opened_at, 'dueAt', item.due_at, 'owner', ${ownerSql('item', '$3')},
-           'reopenedBecause', ${reopenedBecauseSql('item')}, 'replaced', ${replacedSql('item')},
+           'state', alert.state, 'openedAt', alert.opened_at, 'dueAt', alert.due_at, 'owner', ${ownerSql('alert', '$3')},
+           'reopenedBecause', ${reopenedBecauseSql('alert')}, 'replaced', ${replacedSql('alert')},
            'said', (
              select coalesce(jsonb_agg(jsonb_build_object(
                'kind', said.kind, 'verdict', said.verdict, 'reviewer', said.reviewer, 'isAttested', said.is_attested,
                'reason', said.reason, 'saidAt', said.decided_at
              ) order by said.disposition_id desc), '[]')
              from (
-               select * from disposition where disposition.item_id = item.item_id order by disposition_id desc limit ${saidAtMost}
+               select * from disposition where disposition.alert_id = alert.alert_id order by disposition_id desc limit ${saidAtMost}
              ) said
            )
          ) as facts
-         from review_item item
-         where item.party_id = event.party_id and item.account_id = $2 and item.listed ->> 'id' = event.match_id
-         order by (item.state = 'no_longer_matched'), item.item_id desc limit 1
+         from alert
+         where alert.party_id = event.party_id and alert.account_id = $2 and alert.listed ->> 'id' = event.match_id
+         order by (alert.state = 'no_longer_matched'), alert.alert_id desc limit 1
        ) found
        where not event.is_baseline
      ) stands

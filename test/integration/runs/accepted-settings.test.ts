@@ -10,8 +10,8 @@ import { toFileRoster } from '../../../src/roster/settings.js';
 import type { AppContext } from '../../../src/runs/app-context.js';
 import { runImport } from '../../../src/runs/import/import-run.js';
 import { replaySettings } from '../../../src/runs/replay.js';
-import { decideItems } from '../../../src/runs/review/decide.js';
-import { toItemSeenVersion } from '../../../src/runs/review/items.js';
+import { toAlertSeenVersion } from '../../../src/runs/review/alerts.js';
+import { decideAlerts } from '../../../src/runs/review/decide.js';
 import { reviewSettingsSchema } from '../../../src/runs/review/settings.js';
 import { showRun } from '../../../src/runs/run-reference.js';
 import { runScreening } from '../../../src/runs/screening-run.js';
@@ -21,7 +21,7 @@ import { writeReportFor } from '../../../src/runs/write-reports.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { type DatabaseLocation, openDatabase } from '../../../src/store/database/open-database.js';
 import { readSettingsHistory, saveSettingsRecord } from '../../../src/store/organisations.js';
-import { holdItems } from '../../../src/store/review/decisions.js';
+import { holdAlerts } from '../../../src/store/review/decisions.js';
 import { describeOnChosenDatabase, testDatabases } from '../../helpers/databases.js';
 import { makeAcceptance, makeOddNames, openSmallSites, type SmallSite } from '../../helpers/small-site.js';
 import { fileOf, listed, people, watchlist } from '../../helpers/small-world.js';
@@ -50,22 +50,22 @@ async function confirmFirst({ database, settings }: AppContext, reference: strin
   const digestKey = Buffer.from('a key of the test');
   await database.transaction(async (transaction) => {
     const [row] = await transaction.query(
-      z.object({ itemId: z.number() }),
-      `select item_id as "itemId" from review_item join party using (party_id) join customer using (customer_id) where reference = $1`,
+      z.object({ alertId: z.number() }),
+      `select alert_id as "alertId" from alert join party using (party_id) join customer using (customer_id) where reference = $1`,
       [reference],
     );
-    const item = (await holdItems(transaction, [row?.itemId ?? 0])).get(row?.itemId ?? 0);
-    if (!item) throw new Error('no item');
+    const alert = (await holdAlerts(transaction, [row?.alertId ?? 0])).get(row?.alertId ?? 0);
+    if (!alert) throw new Error('no alert');
     const decision = { verdict: 'true_match', reason: 'the same passport', comment: null, origin: 'review' } as const;
     const rest = {
-      itemId: item.itemId,
-      seenVersion: toItemSeenVersion(item, digestKey),
+      alertId: alert.alertId,
+      seenVersion: toAlertSeenVersion(alert, digestKey),
       sheetId: null,
       expiresAt: null,
     };
     const now = new Date(Date.now() - 2.5 * dayMs);
     const context = { digestKey, reviewer: by, now, review: settings.review };
-    expect(await decideItems(transaction, context, [{ ...decision, ...rest }])).toMatchObject([{ kind: 'decided' }]);
+    expect(await decideAlerts(transaction, context, [{ ...decision, ...rest }])).toMatchObject([{ kind: 'decided' }]);
   });
 }
 
@@ -152,7 +152,7 @@ describeOnChosenDatabase('assessment settings', (open) => {
     expect(await importOnce()).toEqual([]);
   });
 
-  it('replayed unchanged give the very events and items of the nights, and others only what they make of them', async () => {
+  it('replayed unchanged give the very events and alerts of the nights, and others only what they make of them', async () => {
     const { sandbox, database, roster, work, run } = await begin();
     await writeFile(fileOf(roster), toText());
     const night = async (daysAgo: number) => {
@@ -191,19 +191,16 @@ describeOnChosenDatabase('assessment settings', (open) => {
     }
     expect(replay.changes.present).toBeGreaterThan(6);
     expect(replay).toMatchObject({ examples: [], evaluated: [], stored: { changes: replay.changes.present } });
-    const [items] = await database.query(
-      tallyRow,
-      `select 'items' as name, count(*)::integer as events from review_item`,
-    );
-    expect(replay.items).toEqual({ present: items?.events, other: items?.events, onlyOther: 0, onlyPresent: 0 });
+    const [alerts] = await database.query(tallyRow, `select 'alerts' as name, count(*)::integer as events from alert`);
+    expect(replay.alerts).toEqual({ present: alerts?.events, other: alerts?.events, onlyOther: 0, onlyPresent: 0 });
     // The confirmed match whose customer changed with it.
     const rules = await database.query(
       tallyRow,
-      `select rule as name, count(*)::integer as events from change_event where rule = 'confirmed_customer_changed' and severity = 'high' group by 1`,
+      `select rule as name, count(*)::integer as events from change_event where rule = 'true_match_customer_changed' and severity = 'high' group by 1`,
     );
-    expect(rules).toEqual([{ name: 'confirmed_customer_changed', events: 1 }]);
+    expect(rules).toEqual([{ name: 'true_match_customer_changed', events: 1 }]);
 
-    const severities = { confirmed_customer_changed: 'low', hit_gained: 'low' } as const;
+    const severities = { true_match_customer_changed: 'low', hit_gained: 'low' } as const;
     const milder = { ...app.settings, canaries: [], changes: changeSettingsSchema.parse({ severities }) };
     const other = await replaySettings(app, milder, new Date(Date.now() - 2.5 * dayMs));
     expect(other.changes.present).toBeLessThan(replay.changes.present);

@@ -7,7 +7,7 @@ import { changeSettingsSchema } from '../../../src/changes/severity.js';
 import { measureCoverage } from '../../../src/runs/coverage.js';
 import { runImport } from '../../../src/runs/import/import-run.js';
 import { importDecisions } from '../../../src/runs/review/import-list.js';
-import { exportItems } from '../../../src/runs/review/lists.js';
+import { exportAlerts } from '../../../src/runs/review/lists.js';
 import { findReviewer } from '../../../src/runs/review/people.js';
 import { reviewSettingsSchema } from '../../../src/runs/review/settings.js';
 import { acceptRun } from '../../../src/runs/screening/close.js';
@@ -41,7 +41,7 @@ const listedCustomers = ['C-1', 'C-2'] as const;
 type Listed = (typeof listedCustomers)[number];
 
 const alertRow = z.object({
-  itemId: z.number(),
+  alertId: z.number(),
   reference: z.string(),
   state: z.string(),
   absence: z.string().nullable(),
@@ -51,8 +51,8 @@ const alertRow = z.object({
 const readAlerts = (database: Database) =>
   database.query(
     alertRow,
-    `select item_id as "itemId", reference, review_item.state, absence, opened_at as "openedAt", due_at as "dueAt"
-     from review_item join party using (party_id) join customer using (customer_id) order by reference, item_id`,
+    `select alert_id as "alertId", reference, alert.state, absence, opened_at as "openedAt", due_at as "dueAt"
+     from alert join party using (party_id) join customer using (customer_id) order by reference, alert_id`,
   );
 const readState = async (database: Database, reference: string) => {
   const [row] = await database.query(
@@ -85,13 +85,13 @@ describeOnChosenDatabase('alerts and states', (open, databases) => {
     const find = (reference: Listed) =>
       opened.find((alert) => alert.reference === reference) ?? expect.unreachable(`no alert of ${reference}`);
     const say = (reference: Listed, verdict: DispositionVerdict) =>
-      decide(database, [find(reference).itemId], { verdict });
+      decide(database, [find(reference).alertId], { verdict });
     for (const reference of listedCustomers) {
       const verdict = verdicts[reference];
       if (verdict !== undefined) expect(await say(reference, verdict)).toMatchObject([{ kind: 'decided' }]);
     }
     const readAlert = async (reference: Listed) =>
-      (await readAlerts(database)).find(({ itemId }) => itemId === find(reference).itemId);
+      (await readAlerts(database)).find(({ alertId }) => alertId === find(reference).alertId);
     return { ...site, night, say, readAlert, find };
   }
 
@@ -113,7 +113,7 @@ describeOnChosenDatabase('alerts and states', (open, databases) => {
     for (const [seed, daysAgo] of [1, 2, 3].map((each) => [each, 4 - each] as const)) {
       sandbox.setWorld({ watchlist: firstWatchlist, dossiers: [], ranking: { scoreNoise: 0.004, shuffleSeed: seed } });
       const night = await run(await work({ offsetMs: -daysAgo * dayMs }));
-      expect(night).toMatchObject({ state: 'complete', counts: { changes: 0 }, openItems: { waiting: 1 } });
+      expect(night).toMatchObject({ state: 'complete', counts: { changes: 0 }, openAlerts: { waiting: 1 } });
       await expectHeld();
     }
     const changes = changeSettingsSchema.parse({ scoreStep: 0.03 });
@@ -288,7 +288,7 @@ describeOnChosenDatabase('alerts and states', (open, databases) => {
     expect(await readStates()).toEqual(allOpen);
     await night(4.9, second);
     await runCopy(4.8);
-    expect(await readStates()).toEqual([...sanctioned, 'C-3 gone', 'C-3 open']);
+    expect(await readStates()).toEqual([...sanctioned, 'C-3 no_longer_matched', 'C-3 open']);
     const said = z.object({ reviewer: z.string(), origin: z.string(), verdict: z.string(), isAttested: z.boolean() });
     expect(
       await database.query(said, 'select reviewer, origin, verdict, is_attested as "isAttested" from disposition'),
@@ -347,7 +347,7 @@ describeOnChosenDatabase('alerts and states', (open, databases) => {
     databases,
     async ({ sandbox, database, work, run }) => {
       await run(await work({ offsetMs: -9 * dayMs }));
-      await decide(database, [(await readAlerts(database))[0]?.itemId ?? 0], { verdict: 'true_match' });
+      await decide(database, [(await readAlerts(database))[0]?.alertId ?? 0], { verdict: 'true_match' });
       sandbox.setWorld({ watchlist: [second, canary], dossiers: [] });
       await run(await work({ offsetMs: -dayMs }));
     },
@@ -356,29 +356,33 @@ describeOnChosenDatabase('alerts and states', (open, databases) => {
   const openBulk = async () => {
     const { database, work } = await beginWithBulk();
     const app = await work({ offsetMs: -dayMs });
-    const { items } = await exportItems(app, { roster: null, exportedBy: 'a test' });
+    const { alerts } = await exportAlerts(app, { roster: null, exportedBy: 'a test' });
     const path = join(await mkdtemp(join(tmpdir(), 'nightscreen-bulk-')), 'review.csv');
     const write = (verdict: string) =>
-      writeFile(path, `item,sheet,decision,reason,comment\n${items[0]?.mark},,${verdict},no longer on the list,\n`);
+      writeFile(path, `alert,sheet,decision,reason,comment\n${alerts[0]?.mark},,${verdict},no longer on the list,\n`);
     const reviewer = await findReviewer(database, database.dialect === 'embedded' ? 'R. Reviewer' : undefined);
     const take = (partial = false) => importDecisions(app, { path, reviewer, apply: true, partial });
-    return { database, items, write, take };
+    return { database, alerts, write, take };
   };
 
   it('absent alerts of one listed party are confirmed in bulk, bound to what they were, one disposition each', async () => {
-    const { database, items, write, take } = await openBulk();
-    const [bulk, ...others] = items;
+    const { database, alerts, write, take } = await openBulk();
+    const [bulk, ...others] = alerts;
     // The true match is confirmed by itself.
     expect(bulk?.bulk).toMatchObject({ alerts: 6 });
     expect(new Set(bulk?.bulk?.sample).size).toBe(5);
-    expect(others.filter((item) => item.bulk !== undefined)).toEqual([]);
+    expect(others.filter((alert) => alert.bulk !== undefined)).toEqual([]);
     expect(others).toHaveLength(8);
     await write('false_positive');
     expect(await take()).toMatchObject({ isApplied: false, faulty: [{ line: 2 }] });
     await write('no_longer_matched');
     const taken = await take();
     expect([taken.isApplied, taken.decided.length]).toEqual([true, 6]);
-    expect((await readAlerts(database)).map(({ state }) => state)).toEqual(['open', ...Array(6).fill('no_longer_matched'), 'open']);
+    expect((await readAlerts(database)).map(({ state }) => state)).toEqual([
+      'open',
+      ...Array(6).fill('no_longer_matched'),
+      'open',
+    ]);
     expect((await take()).sameAlready).toHaveLength(6);
     expect(
       await database.query(z.object({}), `select from disposition where verdict = 'no_longer_matched'`),
@@ -387,7 +391,7 @@ describeOnChosenDatabase('alerts and states', (open, databases) => {
 
   it('a bulk row is refused as a whole once one of its alerts is no longer as it was', async () => {
     const { database, write, take } = await openBulk();
-    await decide(database, [(await readAlerts(database))[1]?.itemId ?? 0], { verdict: 'inconclusive' });
+    await decide(database, [(await readAlerts(database))[1]?.alertId ?? 0], { verdict: 'inconclusive' });
     await write('no_longer_matched');
     expect(await take(true)).toMatchObject({
       decided: [],

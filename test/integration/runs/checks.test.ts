@@ -117,7 +117,11 @@ describe('a single check', () => {
     };
     const doubted = { exitCode: 3, state: 'incomplete', verdict: 'not_screened' };
     expect(await ask(-3 * dayMs)).toEqual({ ...doubted, controls: 'never' });
-    expect(await ask(-3 * dayMs, question.name)).toMatchObject({ exitCode: 0, verdict: 'open_alert', controls: 'never' });
+    expect(await ask(-3 * dayMs, question.name)).toMatchObject({
+      exitCode: 0,
+      verdict: 'open_alert',
+      controls: 'never',
+    });
     const onlyNothing = canaries.filter(({ expect }) => expect === 'none');
     const oneSided = await site.run(await live(-3 * dayMs, { settings: { canaries: onlyNothing } }));
     expect(oneSided).toMatchObject({ state: 'incomplete', exitCode: 3 });
@@ -229,7 +233,7 @@ describeOnChosenDatabase('a check whose process was killed', (_open, databases) 
     else await site.run(await site.work());
     expect(await showCheck(site.database, 'default', answered.runId)).toMatchObject({
       state: 'complete',
-      verdict: 'open_hit',
+      verdict: 'open_alert',
     });
     expect(await showCheck(site.database, 'default', killed.runId)).toMatchObject({
       state: 'incomplete',

@@ -88,16 +88,16 @@ describe('the status of customers', () => {
     await database.execute(`update party_state set former_run_id = run_id, former_screened_at = screened_at, run_id = 2, screened_at = now(),
         former_answer = jsonb_build_object('request_id', request_id, 'customer_version', 1, 'state', state), state = 'clear'
       where party_id <= 3`);
-    expect(await expectAgreement(app)).toEqual({ clear: 4, open_hit: 2 });
+    expect(await expectAgreement(app)).toEqual({ clear: 4, open_alert: 2 });
     await database.execute('update run set confirmed_batch_id = 1 where run_id = 2');
-    expect(await expectAgreement(app)).toEqual({ clear: 4, open_hit: 2 });
+    expect(await expectAgreement(app)).toEqual({ clear: 4, open_alert: 2 });
     const record = (now: Date) =>
       database.transaction((transaction) =>
         recordStateChanges(transaction, { organisationId: 1, rosterId: 1 }, { now, webhooks: [], withNew: true }),
       );
     expect(await record(new Date())).toBe(0);
     // Somebody decides while the run is open, and takes no notice of how it closes.
-    await database.execute(`update review_item set is_confirmed = true where party_id = 1`);
+    await database.execute(`update alert set is_true_match = true where party_id = 1`);
     const noted = await database.query(z.object({ id: z.number() }), 'select customer_id as id from decided_state');
     expect(noted).toHaveLength(1);
     await database.execute(`update run set state = 'complete' where run_id = 2`);

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import { decideItems } from '../../../src/runs/review/decide.js';
-import { toItemSeenVersion } from '../../../src/runs/review/items.js';
+import { toAlertSeenVersion } from '../../../src/runs/review/alerts.js';
+import { decideAlerts } from '../../../src/runs/review/decide.js';
 import { findReviewer } from '../../../src/runs/review/people.js';
 import type { Database, Queryable } from '../../../src/store/database/database.js';
 import type { DatabaseLocation } from '../../../src/store/database/open-database.js';
-import { holdItems } from '../../../src/store/review/decisions.js';
+import { holdAlerts } from '../../../src/store/review/decisions.js';
 import type { DispositionVerdict } from '../../../src/vocabulary.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { openSmallSites } from '../../helpers/small-site.js';
@@ -22,44 +22,44 @@ const begin = openSmallSites(async () => {
   return databases.open(location);
 });
 
-const itemRow = z.object({
-  itemId: z.number(),
+const alertRow = z.object({
+  alertId: z.number(),
   state: z.string(),
   severity: z.string(),
   verdict: z.string().nullable(),
 });
 const readFirst = async (database: Database) => {
-  const [item] = await database.query(
-    itemRow,
-    `select review_item.item_id as "itemId", review_item.state, severity, verdict
-     from review_item join party using (party_id) join customer using (customer_id) left join disposition using (disposition_id)
-     where reference = 'C-1' order by review_item.item_id`,
+  const [alert] = await database.query(
+    alertRow,
+    `select alert.alert_id as "alertId", alert.state, severity, verdict
+     from alert join party using (party_id) join customer using (customer_id) left join disposition using (disposition_id)
+     where reference = 'C-1' order by alert.alert_id`,
   );
-  if (!item) throw new Error('no item');
-  return item;
+  if (!alert) throw new Error('no alert');
+  return alert;
 };
 
-async function decide(database: Database, itemId: number, verdict: DispositionVerdict, before?: Promise<void>) {
+async function decide(database: Database, alertId: number, verdict: DispositionVerdict, before?: Promise<void>) {
   const reviewer = await findReviewer(database, undefined);
   const review = { fourEyes: [], expiresAfterDays: {} };
   const toSeenVersion = async (transaction: Queryable): Promise<string> => {
-    const item = (await holdItems(transaction, [itemId])).get(itemId);
-    return item ? toItemSeenVersion(item, digestKey) : '';
+    const alert = (await holdAlerts(transaction, [alertId])).get(alertId);
+    return alert ? toAlertSeenVersion(alert, digestKey) : '';
   };
   return database.transaction(async (transaction) => {
-    const about = { itemId, verdict, reason: 'looked at', comment: null, origin: 'review', sheetId: null } as const;
+    const about = { alertId, verdict, reason: 'looked at', comment: null, origin: 'review', sheetId: null } as const;
     const decision = { ...about, seenVersion: await toSeenVersion(transaction), expiresAt: null };
-    const results = await decideItems(transaction, { digestKey, reviewer, now: new Date(), review }, [decision]);
+    const results = await decideAlerts(transaction, { digestKey, reviewer, now: new Date(), review }, [decision]);
     await before;
     return results;
   });
 }
 
-it('a decision that is stored while a run closes stands, whatever the run makes of its item', async () => {
+it('a decision that is stored while a run closes stands, whatever the run makes of its alert', async () => {
   const { sandbox, database, work, run } = await begin();
   await run(await work({ offsetMs: -2 * dayMs }));
-  const { itemId } = await readFirst(database);
-  await decide(database, itemId, 'false_positive');
+  const { alertId } = await readFirst(database);
+  await decide(database, alertId, 'false_positive');
   sandbox.setWorld({ watchlist: [{ ...first, id: 'amla_new' }, second, canary], dossiers: [] });
   sandbox.setFaults([{ name: canary.name, afterCalls: 1, times: 1_000, status: 402 }]);
   expect((await run(await work({ offsetMs: -dayMs }))).state).toBe('stopped');
@@ -68,7 +68,7 @@ it('a decision that is stored while a run closes stands, whatever the run makes 
   const released = new Promise<void>((resolve) => {
     release = resolve;
   });
-  const deciding = decide(await databases.open(location), itemId, 'true_match', released);
+  const deciding = decide(await databases.open(location), alertId, 'true_match', released);
   await delay(200);
   const closing = run(await work({ offsetMs: -dayMs }));
   await delay(1_500);
@@ -76,23 +76,23 @@ it('a decision that is stored while a run closes stands, whatever the run makes 
   expect(await deciding).toMatchObject([{ kind: 'decided' }]);
   expect((await closing).state).toBe('complete');
   expect(await readFirst(database)).toMatchObject({ state: 'true_match', verdict: 'true_match' });
-  await expect(database.execute('update review_item set disposition_id = null')).rejects.toThrow(/review_item_decided/);
+  await expect(database.execute('update alert set disposition_id = null')).rejects.toThrow(/alert_decided/);
 });
 
 it('of several changes that wait for a run to close the most severe one counts', async () => {
   const { sandbox, database, work, run } = await begin();
   sandbox.setWorld({ watchlist: [second, canary], dossiers: [] });
   await run(await work({ offsetMs: -3 * dayMs }));
-  const { itemId } = await database
-    .query(z.object({ itemId: z.number() }), 'select max(item_id) as "itemId" from review_item')
-    .then(([row]) => row ?? { itemId: 0 });
+  const { alertId } = await database
+    .query(z.object({ alertId: z.number() }), 'select max(alert_id) as "alertId" from alert')
+    .then(([row]) => row ?? { alertId: 0 });
   // Told, and left before control searches confirmed it; the next night finds the same listed party with another id and country.
   sandbox.setWorld({ watchlist: [first, second, canary], dossiers: [] });
   await run(await work({ offsetMs: -2 * dayMs }));
   await database.execute('update run set projected_change_id = null');
   await database.runScript(
-    `alter table review_event disable trigger user; delete from shown_item where item_id > ${itemId}; delete from review_event where item_id > ${itemId}; delete from review_item where item_id > ${itemId};
-     alter table review_event enable trigger user;`,
+    `alter table alert_event disable trigger user; delete from shown_alert where alert_id > ${alertId}; delete from alert_event where alert_id > ${alertId}; delete from alert where alert_id > ${alertId};
+     alter table alert_event enable trigger user;`,
   );
   sandbox.setWorld({ watchlist: [{ ...first, country: ['fr', 'de'] }, second, canary], dossiers: [] });
   await run(await work({ offsetMs: -dayMs }));

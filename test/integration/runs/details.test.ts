@@ -8,7 +8,7 @@ import type { RunSettings } from '../../../src/runs/app-context.js';
 import { showRun } from '../../../src/runs/run-reference.js';
 import { runReports } from '../../../src/runs/write-reports.js';
 import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
-import { readItemHistories } from '../../../src/store/review/decisions.js';
+import { readAlertHistories } from '../../../src/store/review/decisions.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
 import { openSmallSites, type SmallSite } from '../../helpers/small-site.js';
 import { listed, people, type TestAppContext, watchlist } from '../../helpers/small-world.js';
@@ -86,7 +86,7 @@ describeOnChosenDatabase('details of new hits', (open) => {
         ['aml_ofOne1', sha256(entity), null, 0],
       ]),
     );
-    const [history] = await readItemHistories(database, 'default', 'C-1', new Date());
+    const [history] = await readAlertHistories(database, 'default', 'C-1', new Date());
     expect(history?.details.map(({ id, digest }) => [id, digest])).toEqual([
       ['amla_one', sha256(activity)],
       ['aml_ofOne1', sha256(entity)],

@@ -124,7 +124,7 @@ describeOnChosenDatabase('a run whose answers are implausible', (_open, database
     // No alert is closed: an alert whose match is absent waits for a decision.
     const alerts = await database.query(
       z.object({ state: z.string(), absence: z.string().nullable(), alerts: z.number() }),
-      'select state, absence, count(*)::integer as alerts from review_item group by state, absence order by alerts',
+      'select state, absence, count(*)::integer as alerts from alert group by state, absence order by alerts',
     );
     expect(alerts).toEqual([
       { state: 'open', absence: 'not_returned', alerts: 8 },
@@ -241,7 +241,7 @@ describeOnChosenDatabase('a run whose answers are implausible', (_open, database
     const json = z.object({ held: z.array(z.object({ alerts: z.array(z.object({ reference: z.string() })) })) });
     const reported = json.parse(JSON.parse(await readFile(join(held.artifacts ?? '', 'report.json'), 'utf8')));
     expect(reported.held[0]?.alerts.map(({ reference }) => reference).toSorted()).toEqual(['C-26', 'C-27']);
-    expect(held.openItems).toMatchObject({ waiting: 22 });
+    expect(held.openAlerts).toMatchObject({ waiting: 22 });
     const stateOf = async (number: number): Promise<string | undefined> =>
       (await readStates(database)).find(({ reference }) => reference === `C-${number}`)?.state;
     expect([await stateOf(26), await stateOf(27), await stateOf(30)]).toEqual(['open_alert', 'open_alert', 'clear']);
@@ -253,10 +253,10 @@ describeOnChosenDatabase('a run whose answers are implausible', (_open, database
 
     sandbox.setWorld(worldOf([worse, ...sanctioned.slice(1), ...exposed, listed('new', fresh)]));
     const good = await run(await work({ offsetMs: 1 }));
-    expect(good).toMatchObject({ state: 'complete', openItems: { waiting: 22 } });
+    expect(good).toMatchObject({ state: 'complete', openAlerts: { waiting: 22 } });
     const alerts = await database.query(
       z.object({ match: z.string(), state: z.string(), absence: z.string().nullable() }),
-      `select listed ->> 'id' as match, state, absence from review_item where listed ->> 'id' in ('amla_new', 'amla_soon gone') order by 1`,
+      `select listed ->> 'id' as match, state, absence from alert where listed ->> 'id' in ('amla_new', 'amla_soon gone') order by 1`,
     );
     expect(alerts).toEqual([
       { match: 'amla_new', state: 'open', absence: null },
@@ -266,7 +266,7 @@ describeOnChosenDatabase('a run whose answers are implausible', (_open, database
     // No bulk decision closes an alert of a run that is still held.
     const ids = await database.query(
       z.object({ id: z.number() }),
-      'select item_id as id from review_item where absence is not null',
+      'select alert_id as id from alert where absence is not null',
     );
     expect(ids).toHaveLength(1);
     const toIds = ids.map(({ id }) => id);
@@ -278,17 +278,17 @@ describeOnChosenDatabase('a run whose answers are implausible', (_open, database
   it('re-opens a decision whose customer has changed, and lets a decision about a match expire that only it has found', async () => {
     const { sandbox, database, roster, work, run } = await beginAfterGood();
     const [changed = '', fresh = ''] = [names[0], 'Wilhelmina Nova Entrant'];
-    const readItem = async (match: string) => {
+    const readAlert = async (match: string) => {
       const row = z.object({ id: z.number(), state: z.string(), absence: z.string().nullable() });
-      const [item] = await database.query(
+      const [alert] = await database.query(
         row,
-        `select item_id as id, state, absence from review_item where listed ->> 'id' = $1`,
+        `select alert_id as id, state, absence from alert where listed ->> 'id' = $1`,
         [match],
       );
-      if (!item) throw new Error(`no alert about ${match}`);
-      return item;
+      if (!alert) throw new Error(`no alert about ${match}`);
+      return alert;
     };
-    await decide(database, [(await readItem('amla_s0')).id]);
+    await decide(database, [(await readAlert('amla_s0')).id]);
     const columns = 'customer_id,type,name,birth_date';
     const rows = [...names, fresh].map(
       (name, at) => `C-${at + 1},person,${name},${name === changed ? '1950-02-03' : ''}`,
@@ -297,15 +297,15 @@ describeOnChosenDatabase('a run whose answers are implausible', (_open, database
     sandbox.setWorld(worldOf([...sanctioned.slice(0, 1), listed('new', fresh)]));
     const acceptRoster = await makeAcceptance({ database });
     expect(await run(await work(), { acceptRoster })).toMatchObject({ state: 'incomplete', exitCode: 3 });
-    expect(await readItem('amla_s0')).toMatchObject({ state: 'open', absence: null });
+    expect(await readAlert('amla_s0')).toMatchObject({ state: 'open', absence: null });
 
-    const { id } = await readItem('amla_new');
+    const { id } = await readAlert('amla_new');
     await decide(database, [id], { verdict: 'true_match', expiresAt: new Date(Date.now() + dayMs / 2) });
-    expect(await readItem('amla_new')).toMatchObject({ state: 'true_match' });
+    expect(await readAlert('amla_new')).toMatchObject({ state: 'true_match' });
     // Neither an outage nor an older answer makes the match of the held run absent.
     sandbox.setWorld({ watchlist: [], dossiers: [] });
     await run(await work({ offsetMs: dayMs }));
-    expect(await readItem('amla_new')).toMatchObject({ state: 'open', absence: null });
+    expect(await readAlert('amla_new')).toMatchObject({ state: 'open', absence: null });
     const row = z.object({ reference: z.string(), state: z.string() });
     expect(
       await database.query(

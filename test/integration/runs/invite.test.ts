@@ -62,7 +62,7 @@ const countPosts = (sandbox: Sandbox): number =>
 const findAlerts = async (database: Database, reference: string): Promise<readonly number[]> => {
   const found = await database.query(
     z.object({ id: z.number() }),
-    'select item_id as id from review_item join party using (party_id) join customer using (customer_id) where reference = $1',
+    'select alert_id as id from alert join party using (party_id) join customer using (customer_id) where reference = $1',
     [reference],
   );
   return found.map(({ id }) => id);

@@ -11,10 +11,10 @@ import { renderDiscrepancyList } from '../../../src/reports/review-list.js';
 import { dossierLinkSchema, toFileRoster } from '../../../src/roster/settings.js';
 import { runImport } from '../../../src/runs/import/import-run.js';
 import { runReconciliation } from '../../../src/runs/reconcile-run.js';
+import { listDiscrepancies } from '../../../src/runs/review/alerts.js';
 import { undoDecision } from '../../../src/runs/review/decide.js';
 import { importDecisions } from '../../../src/runs/review/import-list.js';
-import { listDiscrepancies } from '../../../src/runs/review/items.js';
-import { exportItems } from '../../../src/runs/review/lists.js';
+import { exportAlerts } from '../../../src/runs/review/lists.js';
 import { findReviewer } from '../../../src/runs/review/people.js';
 import { showRun } from '../../../src/runs/run-reference.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
@@ -50,7 +50,7 @@ const readAttendance = async (database: Database): Promise<readonly string[]> =>
 const findAlerts = async (database: Database, reference: string): Promise<readonly number[]> => {
   const rows = await database.query(
     z.object({ id: z.number() }),
-    'select item_id as id from review_item join party using (party_id) join customer using (customer_id) where reference = $1',
+    'select alert_id as id from alert join party using (party_id) join customer using (customer_id) where reference = $1',
     [reference],
   );
   return rows.map(({ id }) => id);
@@ -353,7 +353,7 @@ describeOnChosenDatabase('a comparison of roster, screenings and dossiers', (ope
     const folder = await mkdtemp(join(tmpdir(), 'nightscreen-accept-'));
     const reviewer = await findReviewer(database, database.dialect === 'embedded' ? 'R. Reviewer' : undefined);
     const day = (days: number): string => new Date(app.clock.now().getTime() + days * dayMs).toISOString().slice(0, 10);
-    const listNow = async () => (await exportItems(app, { roster: null, exportedBy: 'test' })).discrepancies.listed;
+    const listNow = async () => (await exportAlerts(app, { roster: null, exportedBy: 'test' })).discrepancies.listed;
     const take = async (fill: (one: ListedDiscrepancy) => readonly [until: string, reason: string], apply = true) => {
       const listed = await listNow();
       const path = join(folder, `${randomUUID()}.csv`);

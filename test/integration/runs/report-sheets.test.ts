@@ -2,13 +2,13 @@ import { writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { AppContext } from '../../../src/runs/app-context.js';
-import { decideItems, showItems, undoDecision } from '../../../src/runs/review/decide.js';
-import { toItemSeenVersion } from '../../../src/runs/review/items.js';
-import { assignItems, delegateItems, findReviewer } from '../../../src/runs/review/people.js';
+import { toAlertSeenVersion } from '../../../src/runs/review/alerts.js';
+import { decideAlerts, showAlerts, undoDecision } from '../../../src/runs/review/decide.js';
+import { assignAlerts, delegateAlerts, findReviewer } from '../../../src/runs/review/people.js';
 import { reviewSettingsSchema } from '../../../src/runs/review/settings.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { readOrganisation } from '../../../src/store/organisations.js';
-import { holdItems } from '../../../src/store/review/decisions.js';
+import { holdAlerts } from '../../../src/store/review/decisions.js';
 import { saveLegacyDecisions } from '../../../src/store/review/legacy.js';
 import { openReviewSheet, readReportSheet, saveReportSheet } from '../../../src/store/review/waiting.js';
 import type { DispositionVerdict } from '../../../src/vocabulary.js';
@@ -24,7 +24,7 @@ const readNumber = async (database: Database, sql: string): Promise<number> => {
   return row?.number ?? 0;
 };
 
-const countShown = (database: Database) => readNumber(database, '(select count(*) from shown_item)');
+const countShown = (database: Database) => readNumber(database, '(select count(*) from shown_alert)');
 
 /** Keeps a sheet of what waits; gives what it shows, and what the tables say without anything kept. */
 async function keepSheet({ database, clock }: AppContext) {
@@ -42,52 +42,52 @@ async function keepSheet({ database, clock }: AppContext) {
 describe("a report's list of what waits", () => {
   const begin = openSmallSites(testDatabases('postgres').open);
 
-  it('shows each item as it is, whatever has happened to it, and puts none together again to which nothing has', async () => {
+  it('shows each alert as it is, whatever has happened to it, and puts none together again to which nothing has', async () => {
     const { sandbox, database, roster, work, run } = await begin();
     const review = { ...reviewSettingsSchema.parse({}), expiresAfterDays: { critical: 1 } };
     const at = (daysAgo: number, settings = review) =>
       work({ offsetMs: -daysAgo * dayMs, settings: { review: settings } });
     const rerun = async (daysAgo: number, settings = review) => run(await at(daysAgo, settings));
     const by = await findReviewer(database, undefined);
-    const findItem = async (app: AppContext, reference: string) => {
-      const [item] = await showItems(app, reference);
-      const itemId = await readNumber(
+    const findAlert = async (app: AppContext, reference: string) => {
+      const [alert] = await showAlerts(app, reference);
+      const alertId = await readNumber(
         database,
-        `(select max(item_id) from review_item join party using (party_id) join customer using (customer_id)
-          where reference = '${reference}' and review_item.state <> 'no_longer_matched')`,
+        `(select max(alert_id) from alert join party using (party_id) join customer using (customer_id)
+          where reference = '${reference}' and alert.state <> 'no_longer_matched')`,
       );
-      return { mark: item?.mark ?? '', itemId };
+      return { mark: alert?.mark ?? '', alertId };
     };
     const decide = async (app: AppContext, reference: string, verdict: DispositionVerdict) => {
-      const { itemId } = await findItem(app, reference);
+      const { alertId } = await findAlert(app, reference);
       const { digestKey } = await readOrganisation(database, 'default');
       const context = { digestKey, reviewer: by, now: app.clock.now(), review: app.settings.review };
       const results = await database.transaction(async (transaction) => {
-        const item = (await holdItems(transaction, [itemId])).get(itemId);
-        const seenVersion = item ? toItemSeenVersion(item, digestKey) : '';
+        const alert = (await holdAlerts(transaction, [alertId])).get(alertId);
+        const seenVersion = alert ? toAlertSeenVersion(alert, digestKey) : '';
         const said = { verdict, reason: 'looked at', comment: null, origin: 'review', sheetId: null } as const;
-        return decideItems(transaction, context, [{ itemId, seenVersion, ...said, expiresAt: null }]);
+        return decideAlerts(transaction, context, [{ alertId, seenVersion, ...said, expiresAt: null }]);
       });
       const { fourEyes } = app.settings.review;
       expect(results).toMatchObject([{ kind: fourEyes.length > 0 ? 'proposed' : 'decided' }]);
     };
     const undo = async (app: AppContext, reference: string) => {
-      const { mark } = await findItem(app, reference);
+      const { mark } = await findAlert(app, reference);
       expect(await undoDecision(app, { mark, reason: 'a slip', reviewer: by })).toMatchObject({ kind: 'undone' });
     };
     const assign = (app: AppContext, to: string) =>
-      assignItems(app, { marks: [], customer: 'C-1', severity: null, roster: null, to, by });
+      assignAlerts(app, { marks: [], customer: 'C-1', severity: null, roster: null, to, by });
     const until = new Date(Date.now() - 7 * dayMs).toISOString().slice(0, 10);
     const delegate = (app: AppContext, to: string | null) =>
-      delegateItems(app, { from: 'ada', to, until: to && until, reason: 'holidays', by });
+      delegateAlerts(app, { from: 'ada', to, until: to && until, reason: 'holidays', by });
 
     let shown: unknown = [];
     const expectShown = async (what: string, app: AppContext) => {
       const { sheet, waiting } = await keepSheet(app);
       expect(waiting, `${what} shows`).not.toEqual(shown);
-      expect(sheet, what).toMatchObject({ items: waiting, waiting: waiting.length });
+      expect(sheet, what).toMatchObject({ alerts: waiting, waiting: waiting.length });
       const stored = await countShown(database);
-      expect((await keepSheet(app)).sheet?.items, `${what}, a second time`).toEqual(waiting);
+      expect((await keepSheet(app)).sheet?.alerts, `${what}, a second time`).toEqual(waiting);
       expect(await countShown(database), `${what} is stored once`).toBe(stored);
       shown = waiting;
     };
@@ -114,10 +114,10 @@ describe("a report's list of what waits", () => {
     const later = await at(6);
     await expectShown('a stand-in whose time is over', later);
     const legacy = { verdict: 'false_positive', reason: 'not him', comment: null } as const;
-    const { itemId } = await findItem(later, 'C-2');
+    const { alertId } = await findAlert(later, 'C-2');
     await saveLegacyDecisions(
       database,
-      [{ ...legacy, itemId, decidedBy: 'B. Old', decidedAt: '3.2.2021', isSample: true }],
+      [{ ...legacy, alertId, decidedBy: 'B. Old', decidedAt: '3.2.2021', isSample: true }],
       { reviewer: by.name, isAttested: by.isAttested, now: later.clock.now() },
     );
     await expectShown('what an older system said', later);

@@ -5,7 +5,7 @@ import { readXlsx } from 'hucre/xlsx';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { importDecisions } from '../../../src/runs/review/import-list.js';
-import { assignItems, findReviewer } from '../../../src/runs/review/people.js';
+import { assignAlerts, findReviewer } from '../../../src/runs/review/people.js';
 import { runReports } from '../../../src/runs/write-reports.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
 import { fillInList } from '../../helpers/report-files.js';
@@ -60,7 +60,10 @@ describeOnChosenDatabase("a report's workbook", (open) => {
     const later = await readFile(join(second.artifacts ?? '', 'report.xlsx'));
     expect((await toReferences(later)).toSorted()).toEqual(['C-1', 'C-2']);
     // What stays as it was is stored once.
-    const stored = await database.query(z.object({ itemId: z.number() }), 'select item_id as "itemId" from shown_item');
+    const stored = await database.query(
+      z.object({ alertId: z.number() }),
+      'select alert_id as "alertId" from shown_alert',
+    );
     expect(stored).toHaveLength(3);
 
     const app = await work();
@@ -78,7 +81,7 @@ describeOnChosenDatabase("a report's workbook", (open) => {
     expect((await remake(app, second.runId)).equals(later)).toBe(true);
   });
 
-  it('masked names neither customers nor listed parties, nor whom an item is assigned to, nor what was said of it', async () => {
+  it('masked names neither customers nor listed parties, nor whom an alert is assigned to, nor what was said of it', async () => {
     const { sandbox, work, run } = await begin();
     const first = await run(await work({ offsetMs: -2 * dayMs }), { writeReport: true });
     const book = await readFile(join(first.artifacts ?? '', 'report.xlsx'));
@@ -88,7 +91,7 @@ describeOnChosenDatabase("a report's workbook", (open) => {
     expect(await take(app, filled)).toMatchObject({ isApplied: true, decided: [{}] });
     const whose = { marks: [], customer: 'C-2', severity: null, roster: null };
     const by = await findSomebody(app);
-    expect(await assignItems(app, { ...whose, to: 'olga.ownerova', by })).toMatchObject({ assigned: 1 });
+    expect(await assignAlerts(app, { ...whose, to: 'olga.ownerova', by })).toMatchObject({ assigned: 1 });
     // A material change opens again what was decided.
     const [one = listed('one', ''), ...others] = watchlist;
     sandbox.setWorld({ watchlist: [{ ...one, topics: ['crime'] }, ...others], dossiers: [] });

@@ -37,7 +37,7 @@ describe('an answer that is used again', () => {
     const resumed = await run(await work({ settings }), { roster });
     expect(resumed).toMatchObject({ state: 'complete', counts: { screened: 2, reused: 5, remaining: 0 } });
     expect(searched(sandbox, 'Tamsin Oyelaran')).toBe(3);
-    expect((await showRun(database, 'default', resumed.runId)).states).toMatchObject({ open_hit: 3 });
+    expect((await showRun(database, 'default', resumed.runId)).states).toMatchObject({ open_alert: 3 });
   });
 
   it('is young enough for the cadence also when its run is resumed later', async () => {
@@ -60,6 +60,6 @@ describe('an answer that is used again', () => {
     const roster = toFileRoster('second', await writeRoster(people));
     const second = await run(await work({ settings }), { roster });
     expect(second).toMatchObject({ state: 'complete', counts: { screened: 1, reused: 5 } });
-    expect((await showRun(database, 'default', second.runId)).states).toMatchObject({ open_hit: 3 });
+    expect((await showRun(database, 'default', second.runId)).states).toMatchObject({ open_alert: 3 });
   });
 });

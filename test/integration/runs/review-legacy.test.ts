@@ -7,9 +7,9 @@ import { z } from 'zod';
 import { renderWorkingListWorkbook } from '../../../src/reports/review-list.js';
 import { importDecisions } from '../../../src/runs/review/import-list.js';
 import { findUntaken, importLegacy, isSampled, renderUntaken } from '../../../src/runs/review/legacy.js';
-import { exportItems } from '../../../src/runs/review/lists.js';
+import { exportAlerts } from '../../../src/runs/review/lists.js';
 import { findReviewer } from '../../../src/runs/review/people.js';
-import { readItemHistories } from '../../../src/store/review/decisions.js';
+import { readAlertHistories } from '../../../src/store/review/decisions.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
 import { collectBytes } from '../../helpers/report-files.js';
 import { openSmallSites } from '../../helpers/small-site.js';
@@ -17,11 +17,11 @@ import { listed, watchlist } from '../../helpers/small-world.js';
 
 const facts = { importCommand: 'x', wholeListCommand: 'y' };
 
-/** A key under which the sample holds the item of this number and not the others of the first four. */
-function findKey(itemId: number): Buffer {
+/** A key under which the sample holds the alert of this number and not the others of the first four. */
+function findKey(alertId: number): Buffer {
   for (let tried = 0; ; tried += 1) {
     const key = Buffer.alloc(32, `key ${tried} `);
-    if ([1, 2, 3, 4].every((id) => isSampled(id, key) === (id === itemId))) return key;
+    if ([1, 2, 3, 4].every((id) => isSampled(id, key) === (id === alertId))) return key;
   }
 }
 
@@ -40,19 +40,19 @@ describeOnChosenDatabase('decisions of an older system', (open) => {
     const app = await work();
     const folder = await mkdtemp(join(tmpdir(), 'nightscreen-legacy-'));
     const reviewer = await findReviewer(database, database.dialect === 'embedded' ? 'R. Reviewer' : undefined);
-    const list = async () => exportItems(app, { roster: null, exportedBy: 'a test' });
+    const list = async () => exportAlerts(app, { roster: null, exportedBy: 'a test' });
 
-    // Decided here: the first customer whose item is not the sample's.
+    // Decided here: the first customer whose alert is not the sample's.
     const ids = await database.query(
       z.object({ id: z.number(), reference: z.string(), name: z.string(), match: z.string() }),
-      `select item_id as id, reference, listed ->> 'name' as name, listed ->> 'id' as match
-       from review_item join party using (party_id) join customer using (customer_id) order by item_id`,
+      `select alert_id as id, reference, listed ->> 'name' as name, listed ->> 'id' as match
+       from alert join party using (party_id) join customer using (customer_id) order by alert_id`,
     );
     const [sample, here, taken] = ids;
     expect(ids.map(({ id }) => id)).toEqual([1, 2, 3]);
     const exported = await list();
     const bytes = await collectBytes(
-      renderWorkingListWorkbook(exported.items, { ...exported, ...facts, waiting: exported.items.length }),
+      renderWorkingListWorkbook(exported.alerts, { ...exported, ...facts, waiting: exported.alerts.length }),
     );
     const rows = (await readXlsx(bytes)).sheets[0]?.rows ?? [];
     const [header = []] = rows;
@@ -87,20 +87,20 @@ describeOnChosenDatabase('decisions of an older system', (open) => {
     expect(await take({ apply: false, partial: true })).toMatchObject({ isApplied: false, kinds });
     const refused = await take();
     expect(refused).toMatchObject({ isApplied: false, kinds });
-    expect((await list()).items).toHaveLength(2);
+    expect((await list()).alerts).toHaveLength(2);
     expect(renderUntaken(findUntaken(refused.rows))).toContain(
       '6,the customer has no match with that match id or name',
     );
     expect(renderUntaken(findUntaken(refused.rows))).toContain("'=Else");
     expect(await take({ partial: true })).toMatchObject({ isApplied: true, kinds });
     const legacy = { verdict: 'false_positive', reviewer: 'B. Old', decidedAt: '3.2.2021', reason: 'not him' };
-    expect((await list()).items).toMatchObject([
+    expect((await list()).alerts).toMatchObject([
       { party: { reference: sample?.reference }, lastDecision: null, legacy: { ...legacy, isSample: true } },
     ]);
     const stored = await database.query(
       z.object({ origin: z.string(), reviewer: z.string(), days: z.number(), state: z.string() }),
       `select origin, reviewer, (extract(epoch from expires_at - decided_at) / 86400)::integer as days, state
-       from disposition join review_item using (item_id) where item_id = $1`,
+       from disposition join alert using (alert_id) where alert_id = $1`,
       [taken?.id],
     );
     expect(stored).toEqual([{ origin: 'legacy', reviewer: reviewer.name, days: 90, state: 'false_positive' }]);
@@ -120,7 +120,7 @@ describeOnChosenDatabase('decisions of an older system', (open) => {
       [3, 'test', true],
       [3, 'live', false],
     ]);
-    const [history] = await readItemHistories(database, 'default', taken?.reference ?? '', new Date());
+    const [history] = await readAlertHistories(database, 'default', taken?.reference ?? '', new Date());
     expect(history?.history.map(({ what, who }) => [what, who])).toEqual([
       ['opened critical', null],
       ['legacy false_positive', 'B. Old'],

@@ -7,10 +7,10 @@ import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { presentImportedDecisions } from '../../../src/cli/commands/working-list.js';
 import { renderWorkingList } from '../../../src/reports/review-list.js';
-import { showItems } from '../../../src/runs/review/decide.js';
+import { showAlerts } from '../../../src/runs/review/decide.js';
 import { importDecisions } from '../../../src/runs/review/import-list.js';
 import type { DecisionImport } from '../../../src/runs/review/list-table.js';
-import { exportItems } from '../../../src/runs/review/lists.js';
+import { exportAlerts } from '../../../src/runs/review/lists.js';
 import { findReviewer } from '../../../src/runs/review/people.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
 import { openSmallSites } from '../../helpers/small-site.js';
@@ -21,8 +21,8 @@ type Row = Record<string, string>;
 const rowSchema = z.array(z.record(z.string(), z.string()));
 
 async function exportRows(app: TestAppContext): Promise<Row[]> {
-  const { items } = await exportItems(app, { roster: null, exportedBy: 'a test' });
-  return rowSchema.parse(parse([...renderWorkingList(items, 'UTC')].join(''), { bom: true, columns: true }));
+  const { alerts } = await exportAlerts(app, { roster: null, exportedBy: 'a test' });
+  return rowSchema.parse(parse([...renderWorkingList(alerts, 'UTC')].join(''), { bom: true, columns: true }));
 }
 
 async function importRows(app: TestAppContext, rows: readonly Row[], how: Partial<DecisionImport> = {}) {
@@ -63,7 +63,7 @@ describeOnChosenDatabase('a working list', (open) => {
     expect(await importRows(app, filled)).toMatchObject({ isApplied: true, decided: [{}, {}] });
     expect(await exportRows(app)).toEqual([]);
     expect(await importRows(app, filled)).toMatchObject({ isApplied: true, decided: [], sameAlready: [{}, {}] });
-    const [history] = await showItems(app, 'C-1');
+    const [history] = await showAlerts(app, 'C-1');
     expect(history).toMatchObject({
       state: 'true_match',
       history: [{ what: 'opened critical' }, { what: 'decided true_match' }],
@@ -78,7 +78,7 @@ describeOnChosenDatabase('a working list', (open) => {
     const [one = listed('one', ''), ...others] = watchlist;
     sandbox.setWorld({ watchlist: [{ ...one, topics: ['crime'] }, ...others], dossiers: [] });
     await run(await work({ offsetMs: -dayMs }));
-    // Only where the item is not known the reference is the list's own.
+    // Only where the alert is not known the reference is the list's own.
     const slip = {
       ...second,
       reference: 'mangled',
@@ -114,14 +114,14 @@ describeOnChosenDatabase('a working list', (open) => {
     const { sandbox, work, run } = await begin();
     const first = await work({ offsetMs: -2 * dayMs });
     await run(first);
-    const before = (await exportRows(first)).map(({ item }) => item);
+    const before = (await exportRows(first)).map(({ alert }) => alert);
     expect(before).toHaveLength(2);
     await run(await work({ offsetMs: -dayMs, apiKey: sandbox.otherPrivateKey }), { selection: 'all' });
     const rows = await exportRows(await work());
-    const { accounts } = await exportItems(await work(), { roster: null, exportedBy: 'a test' });
+    const { accounts } = await exportAlerts(await work(), { roster: null, exportedBy: 'a test' });
     expect(accounts.map(({ alerts }) => alerts)).toEqual([2, 2]);
     expect(new Set(accounts.map(({ account }) => account)).size).toBe(2);
-    expect(rows.map(({ item }) => item)).toEqual(expect.arrayContaining(before));
+    expect(rows.map(({ alert }) => alert)).toEqual(expect.arrayContaining(before));
     expect(rows.map(({ mode }) => mode)).toEqual(rows.map(() => 'test'));
   });
 
@@ -130,12 +130,12 @@ describeOnChosenDatabase('a working list', (open) => {
     const app = await work();
     await run(app);
     const request = { roster: null, exportedBy: 'a test' };
-    await expect(exportItems(app, { ...request, roster: 'peple' })).rejects.toThrow(
+    await expect(exportAlerts(app, { ...request, roster: 'peple' })).rejects.toThrow(
       /roster peple was never .*: people/,
     );
-    await expect(exportItems(app, { ...request, assignee: 'larsn' })).rejects.toThrow(/--assignee: is larsn/);
-    await expect(showItems(app, 'C-99')).rejects.toThrow(/no roster has this customer/);
-    expect(await showItems(app, 'C-3')).toEqual([]);
+    await expect(exportAlerts(app, { ...request, assignee: 'larsn' })).rejects.toThrow(/--assignee: is larsn/);
+    await expect(showAlerts(app, 'C-99')).rejects.toThrow(/no roster has this customer/);
+    expect(await showAlerts(app, 'C-3')).toEqual([]);
   });
 
   it('another file is refused by what it lacks', async () => {

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { parseItemCode } from '../../../src/matches/item-code.js';
+import { parseAlertCode } from '../../../src/matches/alert-code.js';
 import { toFileRoster } from '../../../src/roster/settings.js';
 import type { AppContext } from '../../../src/runs/app-context.js';
-import { decideItems, type ItemDecision, showItems } from '../../../src/runs/review/decide.js';
-import { exportItems } from '../../../src/runs/review/lists.js';
+import { type AlertDecision, decideAlerts, showAlerts } from '../../../src/runs/review/decide.js';
+import { exportAlerts } from '../../../src/runs/review/lists.js';
 import {
   type AssignmentRequest,
-  assignItems,
-  delegateItems,
+  assignAlerts,
+  delegateAlerts,
   findReviewer,
   listDelegations,
 } from '../../../src/runs/review/people.js';
@@ -22,20 +22,20 @@ import { readOrganisation } from '../../../src/store/organisations.js';
 import { testDatabases, toReviewerGrants } from '../../helpers/databases.js';
 import { canaries, makeAppContext, people, watchlist, writeRoster } from '../../helpers/small-world.js';
 
-/** Decides false positive about the items of these customers, in this order, as one list would. */
+/** Decides false positive about the alerts of these customers, in this order, as one list would. */
 async function decideAll(app: AppContext, ...references: readonly string[]) {
   const { database, settings, clock } = app;
   const { digestKey } = await readOrganisation(database, settings.organisation);
   const reviewer = await findReviewer(database, undefined);
   const said = { verdict: 'false_positive', reason: 'another', comment: null, origin: 'review' } as const;
-  const decisions: ItemDecision[] = [];
+  const decisions: AlertDecision[] = [];
   for (const reference of references) {
-    const [item] = await showItems(app, reference);
-    const parsed = parseItemCode(item?.mark ?? '', digestKey);
+    const [alert] = await showAlerts(app, reference);
+    const parsed = parseAlertCode(alert?.mark ?? '', digestKey);
     if (parsed !== null) decisions.push({ ...parsed, ...said, sheetId: null, expiresAt: null });
   }
   return database.transaction(async (transaction) => {
-    const results = await decideItems(
+    const results = await decideAlerts(
       transaction,
       { digestKey, reviewer, now: clock.now(), review: settings.review },
       decisions,
@@ -94,12 +94,12 @@ describe('a reviewer with SQL by hand', () => {
   });
 
   it('neither decides alone nor settles anybody by temporary tables that stand before the real ones', async () => {
-    const alone = `insert into disposition (item_id, kind, verdict, reviewer, is_attested, reason, decided_at, origin, seen, seen_digest)
-      select item_id, 'decided', 'false_positive', session_user, false, 'alone', now(), 'review', '{}', '' from public.review_item`;
+    const alone = `insert into disposition (alert_id, kind, verdict, reviewer, is_attested, reason, decided_at, origin, seen, seen_digest)
+      select alert_id, 'decided', 'false_positive', session_user, false, 'alone', now(), 'review', '{}', '' from public.alert`;
     const noRule = 'create temp table four_eyes_rule (rule_id bigint, organisation_id bigint, severities text[])';
     await expect(ada.database.runScript(`${noRule}; ${alone}`)).rejects.toThrow(/decided by two people/);
     // No state is stored that a reviewer could write: only a disposition changes an alert.
-    const settle = `update public.review_item set state = 'false_positive', is_confirmed = false`;
+    const settle = `update public.alert set state = 'false_positive', is_true_match = false`;
     await expect(ada.database.runScript(settle)).rejects.toThrow(/permission denied/);
   });
 
@@ -126,16 +126,16 @@ describe('a reviewer with SQL by hand', () => {
   it('tells nothing in the name of a run, and confirms nothing that shows something else', async () => {
     const events = (kind: string) =>
       ada.database.execute(
-        `insert into review_event (item_id, kind, happened_at, run_id, reasons, severity)
-         select item_id, '${kind}', now(), 1, '{expired}', 'low' from review_item`,
+        `insert into alert_event (alert_id, kind, happened_at, run_id, reasons, severity)
+         select alert_id, '${kind}', now(), 1, '{expired}', 'low' from alert`,
       );
     for (const kind of ['opened', 'reopened', 'escalated', 'rekeyed', 'auto_closed', 'returned']) {
-      await expect(events(kind)).rejects.toThrow(`cannot say that an item is ${kind}`);
+      await expect(events(kind)).rejects.toThrow(`cannot say that an alert is ${kind}`);
     }
     await expect(
       boris.database.execute(
-        `insert into disposition (item_id, kind, verdict, reviewer, is_attested, reason, decided_at, origin, seen, seen_digest, refers_to)
-         select item_id, 'approved', verdict, session_user, false, 'x', now(), 'review',
+        `insert into disposition (alert_id, kind, verdict, reviewer, is_attested, reason, decided_at, origin, seen, seen_digest, refers_to)
+         select alert_id, 'approved', verdict, session_user, false, 'x', now(), 'review',
            jsonb_set(seen, '{listed,topics}', '["crime"]'), seen_digest, disposition_id from disposition limit 1`,
       ),
     ).rejects.toThrow(/proposes something else/);
@@ -146,18 +146,18 @@ describe('a reviewer with SQL by hand', () => {
     const by = await findReviewer(ada.database, undefined);
     const [adas, boriss] = logins;
     const chosen = { marks: [], customer: null, severity: null, roster: null, to: adas, by };
-    const assign = (choice: Partial<AssignmentRequest>) => assignItems(ada, { ...chosen, ...choice });
+    const assign = (choice: Partial<AssignmentRequest>) => assignAlerts(ada, { ...chosen, ...choice });
     await expect(assign({ roster: 'poeple' })).rejects.toThrow(/roster poeple was never imported; these were: people/);
     await expect(assign({ customer: 'C-99' })).rejects.toThrow(/is C-99, but no roster has this customer/);
     expect(await assign({ roster: 'people', customer: 'C-2' })).toMatchObject({ assigned: 1 });
     const until = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
     const away = { to: boriss, until, reason: 'away', by };
-    const unknown = delegateItems(ada, { ...away, from: 'adda' });
+    const unknown = delegateAlerts(ada, { ...away, from: 'adda' });
     await expect(unknown).rejects.toThrow(/is adda, but no alert was ever assigned/);
-    await delegateItems(ada, { ...away, from: adas });
+    await delegateAlerts(ada, { ...away, from: adas });
     expect(await listDelegations(ada)).toMatchObject([{ from: adas, to: boriss }]);
     const list = { roster: null, exportedBy: 'a test' };
-    await expect(exportItems(ada, { ...list, assignee: 'adda' })).rejects.toThrow(/is adda, but no alert/);
-    expect((await exportItems(ada, { ...list, assignee: boriss })).items).toHaveLength(1);
+    await expect(exportAlerts(ada, { ...list, assignee: 'adda' })).rejects.toThrow(/is adda, but no alert/);
+    expect((await exportAlerts(ada, { ...list, assignee: boriss })).alerts).toHaveLength(1);
   });
 });

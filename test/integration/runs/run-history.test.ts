@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { parseItemCode } from '../../../src/matches/item-code.js';
+import { parseAlertCode } from '../../../src/matches/alert-code.js';
 import type { AppContext } from '../../../src/runs/app-context.js';
-import { decideItems, showItems } from '../../../src/runs/review/decide.js';
+import { decideAlerts, showAlerts } from '../../../src/runs/review/decide.js';
 import { findReviewer } from '../../../src/runs/review/people.js';
 import { reviewSettingsSchema } from '../../../src/runs/review/settings.js';
 import { findRun } from '../../../src/runs/run-reference.js';
@@ -19,10 +19,10 @@ async function decide(app: AppContext, verdicts: Record<string, DispositionVerdi
   const { digestKey } = await readOrganisation(database, settings.organisation);
   const reviewer = await findReviewer(database, database.dialect === 'embedded' ? 'ada' : undefined);
   for (const [reference, verdict] of Object.entries(verdicts)) {
-    const [item] = await showItems(app, reference);
-    const parsed = parseItemCode(item?.mark ?? '', digestKey) ?? { itemId: 0, seenVersion: '' };
+    const [alert] = await showAlerts(app, reference);
+    const parsed = parseAlertCode(alert?.mark ?? '', digestKey) ?? { alertId: 0, seenVersion: '' };
     await database.transaction((transaction) =>
-      decideItems(transaction, { digestKey, reviewer, now: clock.now(), review: settings.review }, [
+      decideAlerts(transaction, { digestKey, reviewer, now: clock.now(), review: settings.review }, [
         { ...parsed, verdict, reason: 'looked', comment: null, origin: 'review', sheetId: null, expiresAt: null },
       ]),
     );

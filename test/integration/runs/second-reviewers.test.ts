@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { parseItemCode } from '../../../src/matches/item-code.js';
+import { parseAlertCode } from '../../../src/matches/alert-code.js';
 import type { AppContext } from '../../../src/runs/app-context.js';
-import { decideItems, showItems, undoDecision } from '../../../src/runs/review/decide.js';
-import { exportItems } from '../../../src/runs/review/lists.js';
-import { assignItems, delegateItems, findReviewer, listDelegations } from '../../../src/runs/review/people.js';
+import { decideAlerts, showAlerts, undoDecision } from '../../../src/runs/review/decide.js';
+import { exportAlerts } from '../../../src/runs/review/lists.js';
+import { assignAlerts, delegateAlerts, findReviewer, listDelegations } from '../../../src/runs/review/people.js';
 import { type ReviewSettings, reviewSettingsSchema } from '../../../src/runs/review/settings.js';
 import { readReportChanges } from '../../../src/store/changes.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { type DatabaseLocation, openDatabase } from '../../../src/store/database/open-database.js';
 import { readOrganisation } from '../../../src/store/organisations.js';
-import { readOpenItems } from '../../../src/store/review/decisions.js';
+import { readOpenAlerts } from '../../../src/store/review/decisions.js';
 import type { DispositionVerdict } from '../../../src/vocabulary.js';
 import { describeOnChosenDatabase, testDatabases, toReviewerGrants } from '../../helpers/databases.js';
 import { openPreparedSites, openSmallSites } from '../../helpers/small-site.js';
@@ -30,16 +30,16 @@ async function asReviewer({ database }: AppContext, name: string) {
   return findReviewer(database, database.dialect === 'embedded' ? name : undefined);
 }
 
-/** Decides about the item of this mark as an imported review list does. */
+/** Decides about the alert of this mark as an imported review list does. */
 async function decide(app: AppContext, mark: string, verdict: DispositionVerdict, name = 'ada') {
   const { database, settings, clock } = app;
   const { digestKey } = await readOrganisation(database, settings.organisation);
   const reviewer = await asReviewer(app, name);
-  const parsed = parseItemCode(mark, digestKey) ?? { itemId: 0, seenVersion: '' };
+  const parsed = parseAlertCode(mark, digestKey) ?? { alertId: 0, seenVersion: '' };
   return database.transaction(async (transaction) => {
     const context = { digestKey, reviewer, now: clock.now(), review: settings.review };
     const said = { reason: `${verdict}, says ${name}`, comment: null, origin: 'review', sheetId: null } as const;
-    const [result] = await decideItems(transaction, context, [{ ...parsed, ...said, verdict, expiresAt: null }]);
+    const [result] = await decideAlerts(transaction, context, [{ ...parsed, ...said, verdict, expiresAt: null }]);
     return result;
   });
 }
@@ -58,13 +58,13 @@ const readLastRun = async (database: Database): Promise<number> => {
 };
 
 const showOne = async (app: AppContext, reference: string) => {
-  const [item] = await showItems(app, reference);
-  if (!item) throw new Error(`no item of ${reference}`);
-  return item;
+  const [alert] = await showAlerts(app, reference);
+  if (!alert) throw new Error(`no alert of ${reference}`);
+  return alert;
 };
 
-describeOnChosenDatabase('decisions that end, and items that have an owner', (_open, databases) => {
-  /** Sites after a run nine days ago, which has opened an item of C-1 and one of C-2. */
+describeOnChosenDatabase('decisions that end, and alerts that have an owner', (_open, databases) => {
+  /** Sites after a run nine days ago, which has opened an alert of C-1 and one of C-2. */
   const begin = openPreparedSites(databases, async ({ work, run }) => run(await work({ offsetMs: -9 * dayMs })));
 
   it('an expired decision is re-opened by the next run though nothing changed, and a confirmed customer stays confirmed', async () => {
@@ -78,8 +78,8 @@ describeOnChosenDatabase('decisions that end, and items that have an owner', (_o
     expect(await readStates(database)).toEqual({ clear: 4, false_positive: 1, true_match: 1 });
     await run(await at(5));
     expect(await readStates(database)).toEqual({ clear: 4, open_alert: 1, true_match: 1 });
-    const { items } = await exportItems(await at(5), { roster: null, exportedBy: 'a test' });
-    expect(items.map(({ reopenedBecause }) => reopenedBecause)).toEqual([['expired'], ['expired']]);
+    const { alerts } = await exportAlerts(await at(5), { roster: null, exportedBy: 'a test' });
+    expect(alerts.map(({ reopenedBecause }) => reopenedBecause)).toEqual([['expired'], ['expired']]);
     // An inconclusive decision takes no confirmation away.
     const late = await at(4.9);
     await decide(late, (await showOne(late, 'C-2')).mark, 'inconclusive');
@@ -90,7 +90,7 @@ describeOnChosenDatabase('decisions that end, and items that have an owner', (_o
     expect(await readStates(database)).toEqual({ clear: 4, false_positive: 1, open_alert: 1 });
   });
 
-  it('undoing a decision re-opens its item from now on, never clears a customer, and is refused for an item changed since', async () => {
+  it('undoing a decision re-opens its alert from now on, never clears a customer, and is refused for an alert changed since', async () => {
     const { sandbox, database, work, run } = await begin();
     const at = (daysAgo: number) => work({ offsetMs: -daysAgo * dayMs });
     const early = await at(8.9);
@@ -98,27 +98,27 @@ describeOnChosenDatabase('decisions that end, and items that have an owner', (_o
     const undo = async (app: AppContext, mark: string) =>
       undoDecision(app, { mark, reason: 'a slip', reviewer: await asReviewer(app, 'bea') });
     expect(await undo(early, stale)).toEqual({ kind: 'refused', reason: 'nothing_to_undo' });
-    expect(await undo(early, `${stale}X`)).toEqual({ kind: 'refused', reason: 'no_item' });
+    expect(await undo(early, `${stale}X`)).toEqual({ kind: 'refused', reason: 'no_alert' });
     await decide(early, stale, 'false_positive');
     expect(await undo(early, stale)).toEqual({ kind: 'refused', reason: 'decided_since' });
     const later = await at(6);
     expect(await undo(later, (await showOne(later, 'C-1')).mark)).toMatchObject({ kind: 'undone', isListed: true });
-    const item = await showOne(later, 'C-1');
-    expect(item).toMatchObject({
+    const alert = await showOne(later, 'C-1');
+    expect(alert).toMatchObject({
       state: 'open',
       history: [{}, { what: 'decided false_positive' }, { what: 'undone' }],
     });
-    expect(later.clock.now().getTime() - item.openedAt.getTime()).toBeLessThan(dayMs);
+    expect(later.clock.now().getTime() - alert.openedAt.getTime()).toBeLessThan(dayMs);
     await run(await at(5));
     expect(await readStates(database)).toEqual({ clear: 4, open_alert: 2 });
     // A mark from before the decision changes nothing.
     expect(await decide(later, stale, 'false_positive')).toMatchObject({ kind: 'refused', reason: 'decided_since' });
-    await decide(later, item.mark, 'true_match');
+    await decide(later, alert.mark, 'true_match');
     const confirmed = (await showOne(later, 'C-1')).mark;
-    expect(await undo(later, confirmed)).toMatchObject({ kind: 'undone', keepsConfirmed: true });
+    expect(await undo(later, confirmed)).toMatchObject({ kind: 'undone', keepsTrueMatch: true });
     await run(await at(4));
     expect(await readStates(database)).toEqual({ clear: 4, open_alert: 1, true_match: 1 });
-    // Without its match and without a decision, the item stays open until it is confirmed as no longer matched.
+    // Without its match and without a decision, the alert stays open until it is confirmed as no longer matched.
     const last = await at(3.9);
     await decide(last, (await showOne(last, 'C-1')).mark, 'false_positive');
     sandbox.setWorld({ watchlist: others, dossiers: [] });
@@ -131,39 +131,39 @@ describeOnChosenDatabase('decisions that end, and items that have an owner', (_o
     expect(await showOne(last, 'C-1')).toMatchObject({ state: 'no_longer_matched' });
   });
 
-  it('an assigned item shows its owner, also during a delegation, and a report shows the owner of its time whenever it is made', async () => {
+  it('an assigned alert shows its owner, also during a delegation, and a report shows the owner of its time whenever it is made', async () => {
     const { sandbox, database, work, run } = await begin();
     const at = (daysAgo: number) => work({ offsetMs: -daysAgo * dayMs });
     const early = await at(8.9);
     const by = await asReviewer(early, 'chief');
     const all = { marks: [], customer: null, severity: null, roster: null, by } as const;
     const mark = (await showOne(early, 'C-1')).mark;
-    expect(await assignItems(early, { ...all, marks: [mark, 'N0'], to: 'ada' })).toMatchObject({
+    expect(await assignAlerts(early, { ...all, marks: [mark, 'N0'], to: 'ada' })).toMatchObject({
       assigned: 0,
-      refused: [{ mark: 'N0', reason: 'no_item' }],
+      refused: [{ mark: 'N0', reason: 'no_alert' }],
     });
-    expect(await assignItems(early, { ...all, customer: 'C-1', to: 'ada' })).toMatchObject({ assigned: 1 });
-    expect(await assignItems(early, { ...all, marks: [mark], to: 'ada' })).toMatchObject({
+    expect(await assignAlerts(early, { ...all, customer: 'C-1', to: 'ada' })).toMatchObject({ assigned: 1 });
+    expect(await assignAlerts(early, { ...all, marks: [mark], to: 'ada' })).toMatchObject({
       assigned: 0,
       sameAlready: 1,
     });
     const holidays = { reason: 'holidays', by };
     const until = (daysAgo: number) => new Date(Date.now() - daysAgo * dayMs).toISOString().slice(0, 10);
-    await delegateItems(early, { ...holidays, from: 'ada', to: 'bea', until: until(7) });
-    await delegateItems(early, { ...holidays, from: 'bea', to: 'cleo', until: until(2) });
-    await expect(delegateItems(early, { ...holidays, from: 'cleo', to: 'ada', until: until(2) })).rejects.toThrow(
+    await delegateAlerts(early, { ...holidays, from: 'ada', to: 'bea', until: until(7) });
+    await delegateAlerts(early, { ...holidays, from: 'bea', to: 'cleo', until: until(2) });
+    await expect(delegateAlerts(early, { ...holidays, from: 'cleo', to: 'ada', until: until(2) })).rejects.toThrow(
       /--to: is ada, but cleo already stands in for ada/,
     );
-    await expect(delegateItems(early, { ...holidays, from: 'cleo', to: 'ada', until: until(11) })).rejects.toThrow(
+    await expect(delegateAlerts(early, { ...holidays, from: 'cleo', to: 'ada', until: until(11) })).rejects.toThrow(
       /--until: is past/,
     );
     const owners = async (app: AppContext, assignee: string | null = null) => {
-      const { items } = await exportItems(app, { roster: null, exportedBy: 'a test', assignee });
-      return items.map(({ party, owner }) => [party.reference, owner]);
+      const { alerts } = await exportAlerts(app, { roster: null, exportedBy: 'a test', assignee });
+      return alerts.map(({ party, owner }) => [party.reference, owner]);
     };
     expect(await owners(early, 'cleo')).toEqual([['C-1', { name: 'cleo', standsInFor: 'ada' }]]);
-    await delegateItems(early, { ...holidays, from: 'bea', to: null, until: null });
-    await expect(delegateItems(early, { ...holidays, from: 'bea', to: null, until: null })).rejects.toThrow(
+    await delegateAlerts(early, { ...holidays, from: 'bea', to: null, until: null });
+    await expect(delegateAlerts(early, { ...holidays, from: 'bea', to: null, until: null })).rejects.toThrow(
       /no delegation to end/,
     );
     expect(await listDelegations(early)).toMatchObject([
@@ -181,7 +181,7 @@ describeOnChosenDatabase('decisions that end, and items that have an owner', (_o
     const { held: reported } = (await readReportChanges(database, database, listed)).changes;
     expect(reported).toMatchObject([
       {
-        item: {
+        alert: {
           state: 'open',
           reopenedBecause: ['listed_topics'],
           owner: { name: 'bea', standsInFor: 'ada' },
@@ -189,13 +189,13 @@ describeOnChosenDatabase('decisions that end, and items that have an owner', (_o
         },
       },
     ]);
-    const counted = await readOpenItems(database, runId);
+    const counted = await readOpenAlerts(database, runId);
     expect(counted).toMatchObject({ waiting: 2, unassigned: 1, byOwner: [{ name: 'bea', waiting: 1 }] });
-    await assignItems(await at(6), { ...all, customer: 'C-1', to: null });
+    await assignAlerts(await at(6), { ...all, customer: 'C-1', to: null });
     await decide(await at(6), (await showOne(await at(6), 'C-1')).mark, 'true_match');
     await run(await at(5));
     expect((await readReportChanges(database, database, listed)).changes.held).toEqual(reported);
-    expect(await readOpenItems(database, runId)).toEqual(counted);
+    expect(await readOpenAlerts(database, runId)).toEqual(counted);
     expect(await owners(await at(5))).toEqual([['C-2', null]]);
     await expect(database.execute('delete from review_delegation')).rejects.toThrow(/never changed/);
   });
@@ -241,7 +241,7 @@ describe('a decision that takes two people', () => {
       await proposeAndRestrict(atAdas, atBoris);
       await run(await work({ settings: { review } }), { selection: 'all' });
       expect(await readStates(owner)).toEqual({ clear: 4, open_alert: 1, true_match: 1 });
-      expect(await readOpenItems(owner, await readLastRun(owner))).toMatchObject({ waiting: 1, proposed: 0 });
+      expect(await readOpenAlerts(owner, await readLastRun(owner))).toMatchObject({ waiting: 1, proposed: 0 });
       await undoAlone(atAdas, atBoris);
       await run(await work({ settings: { review } }), { selection: 'all' });
       expect(await readStates(owner)).toEqual({ clear: 4, open_alert: 1, false_positive: 1 });
@@ -263,9 +263,9 @@ describe('a decision that takes two people', () => {
         (await decide(at, (await showOne(at, reference)).mark, verdict))?.kind;
       const forge = (reference: string, verdict: string) =>
         atAdas.database.execute(
-          `insert into disposition (item_id, kind, verdict, reviewer, is_attested, reason, decided_at, origin, seen, seen_digest)
-           select item_id, 'decided', '${verdict}', session_user, false, 'forged', now(), 'review', seen, seen_digest
-           from disposition join review_item item using (item_id) join party using (party_id) join customer using (customer_id)
+          `insert into disposition (alert_id, kind, verdict, reviewer, is_attested, reason, decided_at, origin, seen, seen_digest)
+           select alert_id, 'decided', '${verdict}', session_user, false, 'forged', now(), 'review', seen, seen_digest
+           from disposition join alert using (alert_id) join party using (party_id) join customer using (customer_id)
            where reference = '${reference}' order by disposition.disposition_id limit 1`,
         );
       expect(await say(atAdas, 'C-3', 'no_longer_matched')).toBe('proposed');
@@ -295,21 +295,21 @@ describe('a decision that takes two people', () => {
     // The settings of a reviewer's own process do not lift the four eyes that the organisation's runs have recorded.
     const careless = { ...atAdas, settings: { ...atAdas.settings, review: reviewOf({}) } };
     expect(await decide(careless, unseen, 'false_positive')).toMatchObject({ kind: 'proposed' });
-    const item = await showOne(atBoris, 'C-1');
-    expect(item).toMatchObject({ state: 'pending_approval', history: [{}, { what: 'proposed false_positive' }] });
-    expect(await decide(atAdas, item.mark, 'false_positive')).toMatchObject({ kind: 'same_already' });
+    const alert = await showOne(atBoris, 'C-1');
+    expect(alert).toMatchObject({ state: 'pending_approval', history: [{}, { what: 'proposed false_positive' }] });
+    expect(await decide(atAdas, alert.mark, 'false_positive')).toMatchObject({ kind: 'same_already' });
     expect(await decide(atAdas, unseen, 'false_positive')).toMatchObject({ kind: 'same_already' });
     expect(await decide(atBoris, unseen, 'false_positive')).toMatchObject({ kind: 'refused', reason: 'decided_since' });
     await expectForgeriesRefused(atAdas.database);
     const { name: adasLogin } = await asReviewer(atAdas, '');
     const list = async (request: { onlyProposals?: boolean; notProposedBy?: string }) =>
-      (await exportItems(atBoris, { roster: null, exportedBy: 'a test', ...request })).items;
+      (await exportAlerts(atBoris, { roster: null, exportedBy: 'a test', ...request })).alerts;
     expect(await list({ onlyProposals: true })).toMatchObject([
       { proposal: { verdict: 'false_positive', reviewer: adasLogin } },
     ]);
     expect(await list({ notProposedBy: adasLogin })).toMatchObject([{ proposal: null }]);
     // One person may restrict a customer.
-    expect(await decide(atBoris, item.mark, 'true_match', 'boris')).toMatchObject({
+    expect(await decide(atBoris, alert.mark, 'true_match', 'boris')).toMatchObject({
       kind: 'decided',
       instead: { verdict: 'false_positive', reviewer: adasLogin },
     });
@@ -322,14 +322,14 @@ describe('a decision that takes two people', () => {
   async function expectForgeriesRefused(database: Database): Promise<void> {
     const forge = (kind: string, verdict: string, proposalId: string) =>
       database.execute(
-        `insert into disposition (item_id, kind, verdict, reviewer, is_attested, reason, decided_at, origin, seen, seen_digest, refers_to)
-         select item_id, '${kind}', '${verdict}', session_user, false, 'forged', now(), 'review', seen, seen_digest, ${proposalId} from disposition`,
+        `insert into disposition (alert_id, kind, verdict, reviewer, is_attested, reason, decided_at, origin, seen, seen_digest, refers_to)
+         select alert_id, '${kind}', '${verdict}', session_user, false, 'forged', now(), 'review', seen, seen_digest, ${proposalId} from disposition`,
       );
     await expect(forge('approved', 'false_positive', 'disposition_id')).rejects.toThrow(/confirmed by another person/);
     await expect(forge('approved', 'true_match', 'disposition_id')).rejects.toThrow(/proposes something else/);
     await expect(forge('decided', 'false_positive', 'null')).rejects.toThrow(/decided by two people/);
-    await expect(database.execute(`update review_item set severity = 'low'`)).rejects.toThrow(/permission denied/);
-    await expect(database.execute(`update review_item set state = 'no_longer_matched'`)).rejects.toThrow(/permission denied/);
+    await expect(database.execute(`update alert set severity = 'low'`)).rejects.toThrow(/permission denied/);
+    await expect(database.execute(`update alert set state = 'no_longer_matched'`)).rejects.toThrow(/permission denied/);
     const clear = `update party_state set state = 'clear' where state = 'open_alert'`;
     await expect(database.execute(clear)).rejects.toThrow(/permission denied/);
     await expect(
@@ -348,10 +348,10 @@ describe('a decision that takes two people', () => {
       to: reviewer.name,
       by: reviewer,
     } as const;
-    expect(await undoDecision(atAdas, { mark, reviewer, reason: 'a slip' })).toMatchObject({ keepsConfirmed: true });
+    expect(await undoDecision(atAdas, { mark, reviewer, reason: 'a slip' })).toMatchObject({ keepsTrueMatch: true });
     expect(await readPartyStates(atAdas.database)).toEqual(['true_match', 'open_alert']);
-    expect(await assignItems(atAdas, by)).toMatchObject({ assigned: 2 });
-    await delegateItems(atAdas, {
+    expect(await assignAlerts(atAdas, by)).toMatchObject({ assigned: 2 });
+    await delegateAlerts(atAdas, {
       from: reviewer.name,
       to: 'boris',
       until: '2999-12-31',

@@ -13,7 +13,7 @@ import { runCommandLine } from '../../../src/cli/run-command-line.js';
 import { shiftedClock } from '../../../src/clock.js';
 import { ConfigError } from '../../../src/errors.js';
 import type { AppContext } from '../../../src/runs/app-context.js';
-import { showItems } from '../../../src/runs/review/decide.js';
+import { showAlerts } from '../../../src/runs/review/decide.js';
 import { notifyStates } from '../../../src/runs/status.js';
 import { webhooksSettingsSchema } from '../../../src/webhooks/settings.js';
 import { testDatabases } from '../../helpers/databases.js';
@@ -116,7 +116,7 @@ describe('webhooks of state changes', () => {
     ]);
 
     received.length = 0;
-    await database.execute(`update review_item set is_confirmed = true where party_id = 1`);
+    await database.execute(`update alert set is_true_match = true where party_id = 1`);
     await notifyStates(later(app, 31 * 60));
     expect(received.flatMap(toEvents)).toMatchObject([{ reference: 'C-1', to: 'true_match' }]);
   });
@@ -178,7 +178,7 @@ describe('webhooks of state changes', () => {
     expect(received.flatMap(toEvents)).toMatchObject([{ reference, to: 'false_positive' }]);
 
     // From where a reviewer has no secret nothing can be told; the decision is stored all the same, and told later.
-    const [shown] = await showItems(await work(), reference ?? '');
+    const [shown] = await showAlerts(await work(), reference ?? '');
     const undone = await command(['review', 'undo', shown?.mark ?? '', '--reason', 'wrong customer'], {});
     expect(undone).toEqual({
       exitCode: 0,

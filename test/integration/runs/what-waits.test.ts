@@ -44,7 +44,7 @@ describeOnChosenDatabase('a report', (open) => {
     const quiet = await run(await work({ offsetMs: -1.5 * dayMs }), { writeReport: true });
     const report = await readReport(quiet);
     expect(report.changes).toEqual([]);
-    expect(report.openItems).toMatchObject({ waiting: 2, customers: 2, absent: 0 });
+    expect(report.openAlerts).toMatchObject({ waiting: 2, customers: 2, absent: 0 });
     expect(report.verdict.waiting).toMatch(/^2 open alerts of 2 customers: 2 critical, 2 overdue, the oldest/);
     const page = await readFileOf(quiet, 'report.html');
     const waiting = page.slice(page.indexOf('<section id="waiting"'), page.indexOf('<section id="changes"'));
@@ -69,7 +69,7 @@ describeOnChosenDatabase('a report', (open) => {
     const page = await readFileOf(changed, 'report.html');
     expect(page).toMatch(/Oktavian Prunescu<\/bdi> <span aria-label="became">→<\/span> <strong><bdi>Zephaniah Brandt/);
     expect(page).not.toMatch(/delisted/i);
-    expect(report.openItems).toMatchObject({ waiting: 2, absent: 1 });
+    expect(report.openAlerts).toMatchObject({ waiting: 2, absent: 1 });
     expect(page).toMatch(/Match absent<\/b>: the match is absent since our customer record changed/);
     const [row] = parse<Record<string, string>>(await readFileOf(changed, 'changes.csv'), { bom: true, columns: true });
     expect(row).toMatchObject({ name: 'Zephaniah Brandt', customer_before_name: 'Oktavian Prunescu' });
@@ -86,7 +86,7 @@ describeOnChosenDatabase('a report', (open) => {
     const added = report.changes?.find(({ kind }) => kind === 'match_added');
     expect(added).toMatchObject({
       matchId: 'amla_other',
-      item: { state: 'open', said: [], replaced: { verdict: 'false_positive', matchId: 'amla_one', name: one.name } },
+      alert: { state: 'open', said: [], replaced: { verdict: 'false_positive', matchId: 'amla_one', name: one.name } },
     });
     const page = await readFileOf(second, 'report.html');
     const waiting = page.slice(page.indexOf('<section id="waiting"'), page.indexOf('<section id="changes"'));
@@ -101,9 +101,9 @@ describeOnChosenDatabase('a report', (open) => {
     const { database, work, run } = await begin();
     const { runId } = await run(await work({ offsetMs: -2 * dayMs }));
     await database.transaction(async (transaction) => {
-      await transaction.execute("update run set open_items = open_items - 'customers' - 'absent'", []);
-      await transaction.execute("update shown_item set facts = facts - 'absence' - 'absentSince' - 'replaced'", []);
-      await transaction.execute("update change_event set item = item - 'replaced'", []);
+      await transaction.execute("update run set open_alerts = open_alerts - 'customers' - 'absent'", []);
+      await transaction.execute("update shown_alert set facts = facts - 'absence' - 'absentSince' - 'replaced'", []);
+      await transaction.execute("update change_event set alert = alert - 'replaced'", []);
     });
     const directory = await mkdtemp(join(tmpdir(), 'nightscreen-'));
     await runReports(await work(), { runId, directory });

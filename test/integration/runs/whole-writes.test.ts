@@ -58,7 +58,7 @@ describeOnChosenDatabase('a run of which the database silently leaves a write ou
       const rows = await database.query(
         kept,
         `select (select count(*) from run)::integer as runs,
-           (select count(*) from party_state)::integer as states, (select count(*) from review_item)::integer as waiting,
+           (select count(*) from party_state)::integer as states, (select count(*) from alert)::integer as waiting,
            (select count(*) from search_attempt where outcome = 'in_flight')::integer as attempts`,
       );
       expect(rows).toEqual([{ runs, states: 6, waiting: 2, attempts: 0 }]);

@@ -53,7 +53,7 @@ const retired =
 const writtenSo = /`[^`]*`|\b\w+\.\w+[\w.]*|--[\w-]+|\w+_\w+/g;
 
 /** Records of the service that it names so, lists of words, and a text that keys a digest. */
-const otherMeanings = ['src/dossiers/sweep-dossiers.ts', 'src/roster/headers.ts', 'src/matches/item-code.ts'];
+const otherMeanings = ['src/dossiers/sweep-dossiers.ts', 'src/roster/headers.ts', 'src/matches/alert-code.ts'];
 
 const listTexts = (folder: string): readonly string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true })

@@ -11,7 +11,7 @@ const settings = changeSettingsSchema.parse({});
 const party = { birthDate: null, countries: [], riskTier: null };
 const detect = (now: typeof origin) =>
   detectChanges(
-    { matches: [], unreturned: [], removed: [], reportedScores: {}, origin, confirmedIds: new Set() },
+    { matches: [], unreturned: [], removed: [], reportedScores: {}, origin, trueMatchIds: new Set() },
     { matchSet: found, origin: now, party },
     settings,
   ).changes;
@@ -64,7 +64,7 @@ it.each<[string, Partial<PartySaid>, Partial<PartySaid>, string]>([
   const nothing: PartySaid = { birthDate: null, countries: [], riskTier: null, doubts: {}, said: {} };
   const known = { ...origin, said: { ...nothing, ...before } };
   const { changes } = detectChanges(
-    { matches: [], unreturned: [], removed: [], reportedScores: {}, origin: known, confirmedIds: new Set() },
+    { matches: [], unreturned: [], removed: [], reportedScores: {}, origin: known, trueMatchIds: new Set() },
     { matchSet: found, origin: { ...origin, customerVersion: 2, said: { ...nothing, ...after } }, party },
     settings,
   );

@@ -16,7 +16,7 @@ const answer = (responseId: number, matches: readonly Match[], facts: Partial<St
   matchSet: { total: matches.length, truncated: false, matches },
   party: { birthDate: null, countries: [], riskTier: null },
   customer: { role: 'customer', type: 'person', name: 'Somebody', birthDate: null, countries: [] },
-  confirmedIds: new Set(),
+  trueMatchIds: new Set(),
   decidedIds: new Set(),
   ...facts,
 });
@@ -43,14 +43,14 @@ it('from a decision on a score is measured from the one that was decided on', ()
   expect(kindsOf(nights(['amla_1']))).toEqual([['match_added'], ['match_added'], []]);
 });
 
-it('what was removed and comes back is returned, and an item is opened once', () => {
+it('what was removed and comes back is returned, and an alert is opened once', () => {
   const hit = match(0.9, { isHit: true, topics: ['sanction'] });
   const nights = [[hit], [], [hit]].map((matches, at) => answer(at + 1, matches));
   expect(kindsOf(nights)).toEqual([['match_added'], ['match_removed'], ['match_returned']]);
   expect(replayAnswers(nights, settings()).map(({ opened }) => opened.length)).toEqual([1, 0, 0]);
 });
 
-it('whether a match below the threshold becomes an item is for the table to say', () => {
+it('whether a match below the threshold becomes an alert is for the table to say', () => {
   const nights = [answer(1, []), answer(2, [match(0.6, { topics: ['sanction'] })])];
   expect(replayAnswers(nights, settings()).flatMap(({ opened }) => opened)).toEqual([]);
   const stricter = settings({ severities: { sanction_below_threshold: 'high' } });

@@ -40,14 +40,14 @@ it('the documented families of topics are the default ones', () => {
 describe('a contradicting birth date', () => {
   const made = (topics: string[], facts: Partial<Match> = {}) => makeMatch({ topics, ...facts });
   const weak = { isHit: false };
-  const confirmed = { isConfirmed: true, cause: 'customer_record' } as const;
+  const confirmed = { isTrueMatch: true, cause: 'customer_record' } as const;
   /** A change of each rule: before, after, and what else it takes. */
   const examples: Record<
     SeverityRuleName,
     [before: Match | null, after: Match | null, facts?: Partial<Parameters<typeof toSeverity>[0]>, truncated?: true]
   > = {
     sanction_hit_gained: [null, made(['sanction'])],
-    confirmed_customer_changed: [made(['role.pep']), made(['role.pep'], { score: 0.8 }), confirmed],
+    true_match_customer_changed: [made(['role.pep']), made(['role.pep'], { score: 0.8 }), confirmed],
     crime_hit_gained: [null, made(['crime'])],
     sanction_birth_date_agrees: [null, made(['sanction'], weak)],
     unknown_topic: [null, made(['moon'], weak)],
@@ -73,7 +73,7 @@ describe('a contradicting birth date', () => {
     const [difference] = diffMatches(known, answer, settings.scoreStep).differences;
     if (!difference) throw new Error('no difference');
     const corroboration = { birthDate: 'contradict', country: 'contradict' } as const;
-    const nothing = { corroboration, cause: 'service_data', isConfirmed: false, riskTier: null } as const;
+    const nothing = { corroboration, cause: 'service_data', isTrueMatch: false, riskTier: null } as const;
     return toSeverity({ difference, ...nothing, ...own, ...facts }, settings);
   };
   const unknown = { corroboration: { birthDate: 'unknown', country: 'contradict' } } as const;
@@ -100,7 +100,7 @@ describe('a contradicting birth date', () => {
       expect(withIt, rule).toBeLessThanOrEqual(
         Math.max(place('medium'), place(assess(rule, unknown, ...further).severity)),
       );
-      const facts = { ...own, isConfirmed: true };
+      const facts = { ...own, isTrueMatch: true };
       expect(assess(rule, facts).severity, rule).toBe(assess(rule, { ...facts, ...unknown }).severity);
       if (after === null) expect(assess(rule, {}).severity, rule).toBe(assess(rule, unknown).severity);
     }
@@ -108,7 +108,7 @@ describe('a contradicting birth date', () => {
 });
 
 describe('the documented comparisons', () => {
-  const list = (cell = '') => cell.split(', ').filter((item) => item !== '');
+  const list = (cell = '') => cell.split(', ').filter((alert) => alert !== '');
 
   it.each(cells('| customer | listed | birth date |'))('%sborn %s, listed %s: %s', (_, ours, listed, verdict) => {
     const party = { birthDate: ours || null, countries: [] };

@@ -22,7 +22,7 @@ const assess = (
     difference,
     corroboration: { birthDate: 'unknown', country: 'unknown' },
     cause: 'service_data',
-    isConfirmed: false,
+    isTrueMatch: false,
     riskTier: null,
     ...facts,
   };
@@ -90,8 +90,8 @@ it('the risk tier only raises, and never to critical', () => {
 
 it('facts of the customer that change about a confirmed match are urgent', () => {
   const moved = match({ topics: ['role.pep'], score: 0.95 });
-  expect(assess(pep, moved, { isConfirmed: true, cause: 'customer_record' })).toBe('high confirmed_customer_changed');
-  expect(assess(pep, moved, { isConfirmed: true })).toBe('low other_change');
+  expect(assess(pep, moved, { isTrueMatch: true, cause: 'customer_record' })).toBe('high true_match_customer_changed');
+  expect(assess(pep, moved, { isTrueMatch: true })).toBe('low other_change');
   expect(assess(pep, moved, { cause: 'customer_record' })).toBe('low other_change');
 });
 
@@ -101,7 +101,7 @@ it('a match that is back is judged like a new one', () => {
   expect(difference).toMatchObject({ kind: 'match_returned', fields: [] });
   if (!difference) return;
   const corroboration = { birthDate: 'unknown', country: 'unknown' } as const;
-  const subject = { difference, corroboration, cause: 'service_data', isConfirmed: false, riskTier: null } as const;
+  const subject = { difference, corroboration, cause: 'service_data', isTrueMatch: false, riskTier: null } as const;
   expect(toSeverity(subject, settings)).toMatchObject({ severity: 'critical', rule: 'sanction_hit_gained' });
 });
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { type CurrentDecision, classifyDecision } from '../../../src/matches/review-item.js';
+import { type CurrentDecision, classifyDecision } from '../../../src/matches/alert.js';
 import { dispositionVerdicts } from '../../../src/vocabulary.js';
 
 const names = fc.constantFrom('ada', 'boris', 'cleo');
@@ -17,7 +17,7 @@ interface Stored extends CurrentDecision {
   kind: 'decided' | 'proposed' | 'approved';
 }
 
-/** Plays what several people say about one item, one after the other, as it would be stored. */
+/** Plays what several people say about one alert, one after the other, as it would be stored. */
 function play(sayings: readonly (typeof said extends fc.Arbitrary<infer Said> ? Said : never)[]) {
   let status: Stored | null = null;
   return sayings.map(({ isChanged, ...each }, index) => {

@@ -43,7 +43,7 @@ const good: MetricFacts = {
   runs: [run({}), sweep()],
   rosters: [{ roster: 'retail', groups: [group] }],
   cadenceSeconds: { high: 24 * 3_600 },
-  openItems: [{ roster: 'retail', severity: 'critical', age: 'day', items: 3 }],
+  openAlerts: [{ roster: 'retail', severity: 'critical', age: 'day', alerts: 3 }],
   outbox: [{ kind: 'mail_report', state: 'queued', entries: 1, oldestAt: ago(1) }],
   incidents: [],
 };
@@ -143,9 +143,9 @@ describe('the shipped alerts', () => {
     ],
     ['too fast a pace last night', { runs: [run({ calls: { ok: 8, 429: 2 } }), sweep()] }, ['RateComplaints']],
     [
-      'a critical item of last week',
-      { openItems: [{ roster: 'retail', severity: 'critical', age: 'week', items: 1 }] },
-      ['CriticalItemsWait'],
+      'a critical alert of last week',
+      { openAlerts: [{ roster: 'retail', severity: 'critical', age: 'week', alerts: 1 }] },
+      ['CriticalAlertsWait'],
     ],
     ['an incident', { incidents: [{ kind: 'stuck', open: 1 }] }, ['IncidentOpen']],
     ['figures of the day before yesterday', { at: ago(40) }, ['FiguresOld']],

@@ -56,7 +56,7 @@ const facts: MetricFacts = {
       cost: { amount: 1.5, currency: 'EUR' },
     },
   ],
-  openItems: [{ roster: 'retail', severity: 'critical', age: 'week', items: 3 }],
+  openAlerts: [{ roster: 'retail', severity: 'critical', age: 'week', alerts: 3 }],
   outbox: [{ kind: 'mail_report', state: 'queued', entries: 2, oldestAt: at }],
   incidents: [{ kind: 'partial', open: 1 }],
 };
@@ -80,15 +80,15 @@ it('facts are told as figures, and what is no more is told no more', async () =>
       'nightscreen_last_run_calls{kind="rescreen",roster="retail",result="429"} 2',
       'nightscreen_last_run_duration_seconds{kind="rescreen",roster="retail"} 90',
       'nightscreen_last_run_cost{kind="rescreen",roster="retail",currency="EUR"} 1.5',
-      'nightscreen_open_items{roster="retail",severity="critical",age="week"} 3',
+      'nightscreen_open_alerts{roster="retail",severity="critical",age="week"} 3',
       'nightscreen_facts_readable 1',
     ]),
   );
   expect(lines.filter((line) => /last_success|sweep/.test(line))).toEqual([]);
-  metrics.show({ ...facts, incidents: [], openItems: [] });
+  metrics.show({ ...facts, incidents: [], openAlerts: [] });
   metrics.showUnreadable();
   const later = linesOf(await metrics.write());
-  expect(later.filter((line) => /incidents_open|open_items/.test(line))).toEqual([]);
+  expect(later.filter((line) => /incidents_open|open_alerts/.test(line))).toEqual([]);
   expect(later).toContain('nightscreen_facts_readable 0');
 });
 

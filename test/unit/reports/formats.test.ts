@@ -26,7 +26,7 @@ import {
   buildRunFacts,
   buildSweepFacts,
   buildToReview,
-  buildWaitingItem,
+  buildWaitingAlert,
 } from '../../helpers/run-facts.js';
 
 const toHtml = (facts: RunFacts, toReview: ToReviewFacts | null = null): Promise<string> =>
@@ -102,8 +102,8 @@ function buildHostileFacts(payload: string): RunFacts {
 describe('report.html', () => {
   it.each(payloads)('%j stays text', async (payload) => {
     const said = { verdict: 'false_positive' as const, reviewer: payload, reason: payload, decidedAt: new Date(0) };
-    const items = Array.from({ length: 40 }, (_, index) =>
-      buildWaitingItem({
+    const alerts = Array.from({ length: 40 }, (_, index) =>
+      buildWaitingAlert({
         ...{ mark: payload, owner: { name: payload, standsInFor: payload }, lastDecision: said },
         replaced: { ...said, name: payload, matchId: payload },
         party: buildParty({ reference: `${index}${payload}`, name: payload, countries: [payload] }),
@@ -116,8 +116,8 @@ describe('report.html', () => {
         }),
       }),
     );
-    const { openItems } = buildManyChanges(3, 3).facts;
-    const page = (await toHtml({ ...buildHostileFacts(payload), openItems }, buildToReview(items))).replace(
+    const { openAlerts } = buildManyChanges(3, 3).facts;
+    const page = (await toHtml({ ...buildHostileFacts(payload), openAlerts }, buildToReview(alerts))).replace(
       `<script>${reportScript}</script>`,
       '',
     );
@@ -375,10 +375,10 @@ describe('report.json', () => {
 
 describe('times', () => {
   it('are on the reviewers\u2019 clock on the page and in the workbook, which name the zone; report.json and CSV stay in UTC', async () => {
-    const item = buildWaitingItem({ dueAt: new Date('2026-11-21T23:30:00Z') });
-    const { openItems } = buildManyChanges(3, 3).facts;
-    const facts = buildRunFacts({ ...buildHistory(), openItems, timezone: 'Asia/Kathmandu' });
-    const report = toReport(facts, buildToReview([item]));
+    const alert = buildWaitingAlert({ dueAt: new Date('2026-11-21T23:30:00Z') });
+    const { openAlerts } = buildManyChanges(3, 3).facts;
+    const facts = buildRunFacts({ ...buildHistory(), openAlerts, timezone: 'Asia/Kathmandu' });
+    const report = toReport(facts, buildToReview([alert]));
     const page = await joinChunks(renderHtml(report));
     expect(page).toContain('Times are in Asia/Kathmandu.');
     expect(page).toContain('>2026-11-21 07:49</time>');

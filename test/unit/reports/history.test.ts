@@ -42,7 +42,7 @@ describe('the trend', () => {
     const unknown: Partial<TrendPoint> = { changesBySeverity: null, waiting: null };
     const page = await toHtml({ trend: [buildTrendPoint(unknown), buildTrendPoint({ notScreened: 7 })] });
     expect(page.match(/<svg role="img"/g)).toHaveLength(6);
-    // Nobody was unscreened in the first run, and how many items waited is not known: neither has a bar.
+    // Nobody was unscreened in the first run, and how many alerts waited is not known: neither has a bar.
     expect(page.match(/class="former"/g)).toHaveLength(4);
     expect(page.match(/class="now"/g)).toHaveLength(6);
     expect(page).toContain('Not screened of the last 2 runs, oldest first: 0 to 7.');

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Match } from '../../../src/matches/match.js';
 import { renderHtml } from '../../../src/reports/html-page.js';
-import type { ChangeItemFacts, MatchChangeFacts, PartyFacts, ToReviewFacts } from '../../../src/reports/list-facts.js';
+import type { ChangeAlertFacts, MatchChangeFacts, PartyFacts, ToReviewFacts } from '../../../src/reports/list-facts.js';
 import { maskReport, toInitials } from '../../../src/reports/mask-report.js';
 import { type Report, toReport } from '../../../src/reports/report.js';
 import type { RunFacts } from '../../../src/reports/run-facts.js';
@@ -21,7 +21,7 @@ import {
   buildMatch,
   buildParty,
   buildToReview,
-  buildWaitingItem,
+  buildWaitingAlert,
 } from '../../helpers/run-facts.js';
 
 async function renderAll(report: Report): Promise<string> {
@@ -45,7 +45,7 @@ function plant(names: readonly string[]): RunFacts {
   const date = '1961-04-17';
   const toParty = (party: PartyFacts): PartyFacts => ({ ...party, name: next(), birthDate: date });
   const toMatch = (match: Match): Match => ({ ...match, name: next(), birthDates: [date, `${next()} 1961`, next()] });
-  const toItem = (): ChangeItemFacts => ({
+  const toAlert = (): ChangeAlertFacts => ({
     state: 'open',
     openedAt: new Date('2026-11-20T02:00:00Z'),
     dueAt: new Date('2026-11-24T02:00:00Z'),
@@ -76,7 +76,7 @@ function plant(names: readonly string[]): RunFacts {
     formerParty: toParty(change.party),
     before: change.before && toMatch(change.before),
     after: change.after && toMatch(change.after),
-    item: toItem(),
+    alert: toAlert(),
   });
   const facts = buildEventfulFacts();
   const cluster = Array.from({ length: 25 }, (_, index) =>
@@ -126,7 +126,7 @@ function plant(names: readonly string[]): RunFacts {
       fields: { ...row.fields, name: next(), [next()]: next() },
     })),
     droppedParties: [{ party: toParty(buildParty()), state: 'open_alert', droppedAt: new Date(0) }],
-    openItems: {
+    openAlerts: {
       waiting: 2,
       customers: 1,
       absent: 1,
@@ -147,8 +147,8 @@ function plantWaiting(names: readonly string[]): ToReviewFacts {
   let planted = 0;
   const next = (): string => names[planted++ % names.length] ?? '';
   const said = () => ({ reviewer: next(), reason: `asked ${next()}`, decidedAt: new Date(0) });
-  const toItem = (mark: string) =>
-    buildWaitingItem({
+  const toAlert = (mark: string) =>
+    buildWaitingAlert({
       ...{ mark, state: 'pending_approval', owner: { name: next(), standsInFor: next() } },
       party: buildParty({ name: next(), birthDate: '1961-04-17' }),
       listed: buildMatch({ name: next(), birthDates: ['1961-04-17', next()] }),
@@ -157,7 +157,7 @@ function plantWaiting(names: readonly string[]): ToReviewFacts {
       replaced: { verdict: 'false_positive', ...said(), name: next(), matchId: 'm-12' },
       legacy: { verdict: 'false_positive', ...said(), decidedAt: '2021', isSample: false },
     });
-  return buildToReview([toItem('N1-ABCDEFGHJK-0'), toItem('N2-ABCDEFGHJK-0')]);
+  return buildToReview([toAlert('N1-ABCDEFGHJK-0'), toAlert('N2-ABCDEFGHJK-0')]);
 }
 
 /** Words that no report says by itself, in several scripts. */

@@ -16,7 +16,7 @@ import {
   buildRunFacts,
   buildSweepFacts,
   buildToReview,
-  buildWaitingItem,
+  buildWaitingAlert,
 } from '../../helpers/run-facts.js';
 
 async function open(facts: RunFacts, toReview: ToReviewFacts | null = null) {
@@ -38,8 +38,8 @@ const names = (sheets: readonly { name: string }[]): readonly string[] => sheets
 describe("a report's workbook", () => {
   it('has a row for each match, and the sums of the run', async () => {
     const facts = buildEventfulFacts();
-    const items = ['C-1', 'C-2'].map((reference) => buildWaitingItem({ party: buildParty({ reference }) }));
-    const { sheets, column, texts } = await open(facts, buildToReview(items));
+    const alerts = ['C-1', 'C-2'].map((reference) => buildWaitingAlert({ party: buildParty({ reference }) }));
+    const { sheets, column, texts } = await open(facts, buildToReview(alerts));
     expect(names(sheets)).toEqual(['Summary', 'To review', 'All changes', 'Dossiers', 'Not screened', 'Method']);
     expect(column('To review', 'Customer')).toEqual(['C-1', 'C-2']);
     expect(column('To review', 'Sheet')).toEqual(['S-7', 'S-7']);
@@ -52,7 +52,7 @@ describe("a report's workbook", () => {
   });
 
   it('lets only decision, reason and comment be written to, offers decisions and reasons, and keeps headers and names in sight', async () => {
-    const { sheets, find } = await open(buildRunFacts(), buildToReview([buildWaitingItem()]));
+    const { sheets, find } = await open(buildRunFacts(), buildToReview([buildWaitingAlert()]));
     expect(sheets.map(({ protection }) => protection?.sheet)).toEqual(sheets.map(() => true));
     const sheet = find('To review');
     const headers = sheet?.rows[0] ?? [];
@@ -73,7 +73,7 @@ describe("a report's workbook", () => {
   it('has no heading twice on a sheet that is read back, which `review import` refuses', async () => {
     const open = { severity: 'high', kind: 'archived_dossier', roster: 'retail', facts: {}, seen: 1 } as const;
     const listed = [{ ...open, mark: 'D-1', openedAt: new Date('2026-11-20T02:00:00Z'), acceptance: null }];
-    const report = toReport(buildRunFacts(), buildToReview([buildWaitingItem()]), { count: 1, listed });
+    const report = toReport(buildRunFacts(), buildToReview([buildWaitingAlert()]), { count: 1, listed });
     const { sheets } = await readXlsx(await collectBytes(renderReportWorkbook(report)));
     for (const name of ['To review', 'Discrepancies']) {
       const headings = sheets.find((sheet) => sheet.name === name)?.rows[0] ?? [];
@@ -92,7 +92,7 @@ describe("a report's workbook", () => {
 
   it('says on each sheet and each printed page that a test is no evidence, and nothing of the kind otherwise', async () => {
     const reported = async (mode: RunFacts['mode']) => {
-      const { sheets } = await open(buildRunFacts({ mode }), buildToReview([buildWaitingItem()]));
+      const { sheets } = await open(buildRunFacts({ mode }), buildToReview([buildWaitingAlert()]));
       return sheets.map(({ rows, headerFooter }) => [
         String(rows[0]?.[0]).startsWith('TEST: not evidence'),
         headerFooter?.oddHeader?.includes('TEST: not evidence') ?? false,
@@ -103,7 +103,7 @@ describe("a report's workbook", () => {
   });
 
   it('says what did not fit and where all of it is', async () => {
-    const { find } = await open(buildRunFacts(), buildToReview([buildWaitingItem()], 12_345));
+    const { find } = await open(buildRunFacts(), buildToReview([buildWaitingAlert()], 12_345));
     expect(find('To review')?.rows[0]?.[0]).toBe(
       'Only the 1 most urgent of 12,345 open alerts are listed. For all of them, run: nightscreen review export --out review.csv',
     );
@@ -121,13 +121,13 @@ describe("a report's workbook", () => {
     const parties = texts.map((text) => buildParty({ reference: text, name: text, countries: [text] }));
     const listed = texts.map((text) => buildMatch({ id: text, name: text, schema: text, topics: [text] }));
     const changes = parties.map((party, at) => buildChange({ changeId: at + 1, party, after: listed[at] ?? null }));
-    const items = parties.map((party, at) => buildWaitingItem({ party, listed: listed[at] ?? buildMatch() }));
+    const alerts = parties.map((party, at) => buildWaitingAlert({ party, listed: listed[at] ?? buildMatch() }));
     const [first = ''] = texts;
     const facts = buildRunFacts({
       ...{ roster: first, organisation: first, stateReasons: texts, changes },
       counts: buildCounts({ changes: changes.length }),
     });
-    const { sheets, column } = await open(facts, buildToReview(items));
+    const { sheets, column } = await open(facts, buildToReview(alerts));
     expect(texts.length).toBeGreaterThanOrEqual(200);
     expect(column('To review', 'Name')).toEqual(texts.map((text) => toWorkbookText(text)));
     expect(column('All changes', 'Listed party now').toSorted()).toEqual(

@@ -16,12 +16,12 @@ import {
   buildRedFacts,
   buildRunFacts,
   buildToReview,
-  buildWaitingItem,
+  buildWaitingAlert,
 } from '../../helpers/run-facts.js';
 
 /** 103 alerts, all overdue, beside 26 changes of which ten are for information. */
-const items = Array.from({ length: 103 }, (_, index) =>
-  buildWaitingItem({
+const alerts = Array.from({ length: 103 }, (_, index) =>
+  buildWaitingAlert({
     mark: `N${index}-ABCDEFGHJK-0`,
     severity: index < 12 ? 'critical' : 'high',
     party: buildParty({ reference: `C-${index % 41}`, name: `Customer ${index % 41}` }),
@@ -33,7 +33,7 @@ const items = Array.from({ length: 103 }, (_, index) =>
 const changes = Array.from({ length: 26 }, (_, changeId) =>
   buildChange({ changeId, severity: changeId < 10 ? 'info' : 'high', fields: ['score'], matchId: `x-${changeId}` }),
 );
-const openItems: NonNullable<RunFacts['openItems']> = {
+const openAlerts: NonNullable<RunFacts['openAlerts']> = {
   ...{ waiting: 103, customers: 41, absent: 0, overdue: 103, unassigned: 103, proposed: 0 },
   oldestAt: new Date('2026-11-02T02:00:00Z'),
   bySeverity: [
@@ -43,7 +43,7 @@ const openItems: NonNullable<RunFacts['openItems']> = {
   byOwner: [],
   byAge: { upToOneDay: 0, upToOneWeek: 0, upToThirtyDays: 103, older: 0 },
 };
-const busy = buildRunFacts({ openItems, changes, counts: buildCounts({ changes: 26 }) });
+const busy = buildRunFacts({ openAlerts, changes, counts: buildCounts({ changes: 26 }) });
 const toPage = (facts: RunFacts, toReview: ToReviewFacts | null): Promise<string> =>
   joinChunks(renderHtml(toReport(facts, toReview)));
 const toSection = (page: string, id: string): string => {
@@ -53,7 +53,7 @@ const toSection = (page: string, id: string): string => {
 
 describe('the first screen', () => {
   it('counts what waits for a person: how much is critical, overdue, how old the oldest is', async () => {
-    const page = await toPage(busy, buildToReview(items));
+    const page = await toPage(busy, buildToReview(alerts));
     const top = page.slice(page.indexOf('<header>'), page.indexOf('<section'));
     expect(top).toContain('103 open alerts of 41 customers');
     expect(top).toMatch(
@@ -65,14 +65,14 @@ describe('the first screen', () => {
   });
 
   it('is followed by what waits, what changed and coverage, in this order', async () => {
-    const page = await toPage(busy, buildToReview(items));
+    const page = await toPage(busy, buildToReview(alerts));
     const sections = [...page.matchAll(/<section id="([\w-]+)"/g)].map(([, id]) => id);
     expect(sections.slice(0, 3)).toEqual(['waiting', 'changes', 'coverage']);
   });
 
   it('of a run that cannot be relied on takes no list that is empty for an all clear', async () => {
-    const none = { ...openItems, waiting: 0, customers: 0, overdue: 0, oldestAt: null, bySeverity: [] };
-    const page = await toPage({ ...buildRedFacts(), openItems: none }, null);
+    const none = { ...openAlerts, waiting: 0, customers: 0, overdue: 0, oldestAt: null, bySeverity: [] };
+    const page = await toPage({ ...buildRedFacts(), openAlerts: none }, null);
     expect(page).not.toContain('No alert is open');
     expect(page).toContain('This run cannot be relied on, although no alert is open.');
   });
@@ -80,22 +80,22 @@ describe('the first screen', () => {
 
 describe('what waits', () => {
   it('is all on the page, each alert once and with its code, whether it changed or not', async () => {
-    const waiting = toSection(await toPage(busy, buildToReview(items)), 'waiting');
-    for (const { mark } of items) expect(waiting.split(`id="alert-${mark}"`)).toHaveLength(2);
+    const waiting = toSection(await toPage(busy, buildToReview(alerts)), 'waiting');
+    for (const { mark } of alerts) expect(waiting.split(`id="alert-${mark}"`)).toHaveLength(2);
     expect(waiting).toContain('nightscreen review import report.xlsx <span class="whole">--apply</span>');
-    const cut = toSection(await toPage(busy, buildToReview(items.slice(0, 50), 103)), 'waiting');
+    const cut = toSection(await toPage(busy, buildToReview(alerts.slice(0, 50), 103)), 'waiting');
     expect(cut).toContain('Only the 50 most urgent of 103 alerts are shown');
   });
 
   it('stands together by customer, most urgent first, and entries about one person side by side', () => {
-    const item = (reference: string, name: string, birthDates: string[], id: string) =>
-      buildWaitingItem({ party: buildParty({ reference }), listed: buildMatch({ id, name, birthDates }) });
+    const alert = (reference: string, name: string, birthDates: string[], id: string) =>
+      buildWaitingAlert({ party: buildParty({ reference }), listed: buildMatch({ id, name, birthDates }) });
     const cases = toWaitingCases([
-      item('C-2', 'IVANOV, Sergei', ['1960-02-03'], 'ofac'),
-      item('C-1', 'Amina HADDAD', [], 'one'),
-      item('C-2', 'Sergei Petrov', ['1971'], 'other'),
-      item('C-2', 'Sergei Borisovich Ivanov', ['1960'], 'un'),
-      item('C-2', 'Sergei Ivanov', ['1982-01-01'], 'younger'),
+      alert('C-2', 'IVANOV, Sergei', ['1960-02-03'], 'ofac'),
+      alert('C-1', 'Amina HADDAD', [], 'one'),
+      alert('C-2', 'Sergei Petrov', ['1971'], 'other'),
+      alert('C-2', 'Sergei Borisovich Ivanov', ['1960'], 'un'),
+      alert('C-2', 'Sergei Ivanov', ['1982-01-01'], 'younger'),
     ]);
     expect(cases.map(({ reference, alerts }) => [reference, alerts])).toEqual([
       ['C-2', 4],
@@ -106,7 +106,7 @@ describe('what waits', () => {
   });
 
   it('says of an alert whose match is absent why, and which decision it waits for', async () => {
-    const absent = buildWaitingItem({ absence: 'below_threshold', absentSince: new Date('2026-11-20T02:00:00Z') });
+    const absent = buildWaitingAlert({ absence: 'below_threshold', absentSince: new Date('2026-11-20T02:00:00Z') });
     const waiting = toSection(await toPage(busy, buildToReview([absent], 103)), 'waiting');
     expect(waiting).toContain(
       '<b>Match absent</b>: the match fell below the threshold (since <time>2026-11-20</time>). Confirm it with the disposition “no longer matched”',
@@ -118,7 +118,7 @@ describe('what waits', () => {
       ...{ verdict: 'false_positive' as const, reviewer: 'ada', reason: 'another birth date' },
       ...{ decidedAt: new Date('2026-11-20T09:00:00Z'), name: 'Amina HADAD', matchId: 'm-12' },
     };
-    const waiting = toSection(await toPage(busy, buildToReview([buildWaitingItem({ replaced })], 103)), 'waiting');
+    const waiting = toSection(await toPage(busy, buildToReview([buildWaitingAlert({ replaced })], 103)), 'waiting');
     expect(waiting).toContain(
       'false positive by ada on <span class="whole">2026-11-20</span> about Amina HADAD (m-12)',
     );
@@ -141,7 +141,7 @@ describe('mail', () => {
   });
 
   it('never says that there is nothing to review above alerts that wait, and names them beside trouble', () => {
-    const quiet = buildRunFacts({ openItems });
+    const quiet = buildRunFacts({ openAlerts });
     expect(build(quiet).subject).toBe('[COMPLETE] 103 open alerts, 12 critical, 103 overdue - retail, 2026-11-21');
     expect(build({ ...quiet, state: 'stopped' }).subject).toContain('run not finished, 103 open alerts, 12 critical');
     expect(build(buildRunFacts()).subject).toContain('nothing to review');

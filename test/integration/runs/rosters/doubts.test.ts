@@ -123,7 +123,7 @@ describeOnChosenDatabase('a fact that cannot be read', (open) => {
     // The decision falls with the birth date that it was made by.
     await writeFile(fileOf(roster), toRoster('05/05/198,Kongo'));
     const lost = await run(await work({ offsetMs: -dayMs }), { writeReport: true, roster: norwegian });
-    expect((await readReport(lost)).openItems).toMatchObject({ waiting: 2 });
+    expect((await readReport(lost)).openAlerts).toMatchObject({ waiting: 2 });
   });
 
   it('holds a roster of which a whole column is in doubt, unless its values say so themselves', async () => {

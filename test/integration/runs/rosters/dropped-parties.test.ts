@@ -95,7 +95,7 @@ describeOnChosenDatabase('a party whose source drops it', (open) => {
     const later = await run(await work({ settings: { canaries: [] } }), { roster });
     expect(later.counts).toMatchObject({ searches: 3 });
     const alerts = z.object({ id: z.number(), state: z.string(), absence: z.string().nullable() });
-    const read = () => database.query(alerts, 'select item_id as id, state, absence from review_item');
+    const read = () => database.query(alerts, 'select alert_id as id, state, absence from alert');
     expect(await read()).toMatchObject([{ state: 'open', absence: 'customer_changed' }]);
     // Decided while a run is stopped that has planned the party: its sums hold all the same.
     sandbox.setFaults([{ path: '/aml/search', status: 402, afterCalls: 1 }]);

@@ -4,12 +4,12 @@ import { z } from 'zod';
 import { measureCoverage } from '../../../../src/runs/coverage.js';
 import { describeRun } from '../../../../src/runs/describe-run.js';
 import { previewImport } from '../../../../src/runs/preview.js';
-import { decideItems, showItems, undoDecision } from '../../../../src/runs/review/decide.js';
-import { toItemSeenVersion } from '../../../../src/runs/review/items.js';
+import { toAlertSeenVersion } from '../../../../src/runs/review/alerts.js';
+import { decideAlerts, showAlerts, undoDecision } from '../../../../src/runs/review/decide.js';
 import { findReviewer } from '../../../../src/runs/review/people.js';
 import type { Database } from '../../../../src/store/database/database.js';
 import { readOrganisation } from '../../../../src/store/organisations.js';
-import { holdItems } from '../../../../src/store/review/decisions.js';
+import { holdAlerts } from '../../../../src/store/review/decisions.js';
 import type { DispositionVerdict } from '../../../../src/vocabulary.js';
 import { describeOnChosenDatabase } from '../../../helpers/databases.js';
 import { openRosterNights, readChanges } from '../../../helpers/roster-nights.js';
@@ -141,11 +141,11 @@ describeOnChosenDatabase('leaving a roster', (open) => {
     const confirm = (ids: readonly number[], verdict: DispositionVerdict = 'true_match') =>
       database.transaction(async (transaction) => {
         const said = { verdict, reason: 'it is them', comment: null, origin: 'review' } as const;
-        const decisions = [...(await holdItems(transaction, ids)).values()].map((item) => {
-          const seenVersion = toItemSeenVersion(item, digestKey);
-          return { itemId: item.itemId, seenVersion, ...said, sheetId: null, expiresAt: null };
+        const decisions = [...(await holdAlerts(transaction, ids)).values()].map((alert) => {
+          const seenVersion = toAlertSeenVersion(alert, digestKey);
+          return { alertId: alert.alertId, seenVersion, ...said, sheetId: null, expiresAt: null };
         });
-        await decideItems(
+        await decideAlerts(
           transaction,
           { digestKey, reviewer, now: new Date(), review: first.settings.review },
           decisions,
@@ -153,8 +153,8 @@ describeOnChosenDatabase('leaving a roster', (open) => {
       });
     await confirm([1, 2]);
     for (const reference of ['C-1', 'C-2']) {
-      const [item] = await showItems(first, reference);
-      await undoDecision(first, { mark: item?.mark ?? '', reviewer, reason: 'a slip' });
+      const [alert] = await showAlerts(first, reference);
+      await undoDecision(first, { mark: alert?.mark ?? '', reviewer, reason: 'a slip' });
     }
     await write('C-1,person,Wilhelmina Achterberg,,no', 'C-2,person,Aroha Ngata,,yes');
     const night = async (daysAgo: number) => {

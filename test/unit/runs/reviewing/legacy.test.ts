@@ -4,7 +4,7 @@ import { presentLegacy } from '../../../../src/cli/commands/working-list.js';
 import {
   type AssessedRow,
   assessLegacyRows,
-  findLegacyItems,
+  findLegacyAlerts,
   findUntaken,
   isSampled,
   type LegacyFacts,
@@ -14,17 +14,17 @@ import type { LegacyCustomer } from '../../../../src/store/review/legacy.js';
 import type { DispositionVerdict } from '../../../../src/vocabulary.js';
 import { makeMatch } from '../../../helpers/run-facts.js';
 
-type LegacyCandidate = LegacyCustomer['items'][number];
-const toItem = (itemId: number, id: string, name: string, birthDates: string[] = []): LegacyCandidate => ({
-  ...{ itemId, accountId: 1, mode: 'live' },
+type LegacyCandidate = LegacyCustomer['alerts'][number];
+const toAlert = (alertId: number, id: string, name: string, birthDates: string[] = []): LegacyCandidate => ({
+  ...{ alertId, accountId: 1, mode: 'live' },
   listed: makeMatch({ id, name, birthDates }),
   isDecidedHere: false,
   taken: null,
 });
-const toCustomer = (items: LegacyCandidate[], reference = 'C-1', roster = 'retail'): LegacyCustomer => ({
+const toCustomer = (alerts: LegacyCandidate[], reference = 'C-1', roster = 'retail'): LegacyCustomer => ({
   reference,
   roster,
-  items,
+  alerts,
 });
 const said = (facts: Partial<LegacyFacts> = {}): LegacyFacts => ({
   ...{ reference: 'C-1', roster: null, matchId: null, listedName: null, listedBirthDate: null },
@@ -38,14 +38,14 @@ const cells = {
 const toRow = (facts: LegacyRow['facts'], line = 2): LegacyRow => ({ line, cells, facts });
 
 it('a row is about the match of its id, else the only one of its name and birth date, and nothing is guessed', () => {
-  const items = [
-    toItem(1, 'a', 'José Núñez', ['1960-01-02']),
-    toItem(2, 'b', 'Jose Nunez', ['1971']),
-    toItem(3, 'c', 'Ann'),
+  const alerts = [
+    toAlert(1, 'a', 'José Núñez', ['1960-01-02']),
+    toAlert(2, 'b', 'Jose Nunez', ['1971']),
+    toAlert(3, 'c', 'Ann'),
   ];
-  const find = (facts: Partial<LegacyFacts>, customers = [toCustomer(items)]) => {
-    const found = findLegacyItems(said(facts), customers);
-    return 'items' in found ? found.items.map(({ itemId }) => itemId).join() : found.unmatched;
+  const find = (facts: Partial<LegacyFacts>, customers = [toCustomer(alerts)]) => {
+    const found = findLegacyAlerts(said(facts), customers);
+    return 'alerts' in found ? found.alerts.map(({ alertId }) => alertId).join() : found.unmatched;
   };
   expect(find({ matchId: 'b' })).toBe('2');
   expect(find({ matchId: 'a', listedName: 'JOSE  nunez', listedBirthDate: '1960' })).toBe('1');
@@ -57,27 +57,28 @@ it('a row is about the match of its id, else the only one of its name and birth 
   expect(find({ listedName: 'jose nunez', listedBirthDate: '1971-03-04' })).toBe('2');
   expect(find({ listedName: 'Ann', listedBirthDate: '1971' })).toBe('birth_date_differs');
   expect(find({ reference: 'C-2', listedName: 'Ann' })).toBe('unknown_customer');
-  const both = [toCustomer(items), toCustomer([toItem(9, 'z', 'Ann')], 'C-1', 'corporate')];
+  const both = [toCustomer(alerts), toCustomer([toAlert(9, 'z', 'Ann')], 'C-1', 'corporate')];
   expect(find({ listedName: 'Ann' }, both)).toBe('several_rosters');
   expect(find({ listedName: 'Ann', roster: 'corporate' }, both)).toBe('9');
   expect(find({ listedName: 'Ann', roster: 'none' }, both)).toBe('unknown_customer');
-  const onTest = (...more: LegacyCandidate[]) => more.map((item) => ({ ...item, accountId: 2, mode: 'test' }) as const);
-  const twoAccounts = [toCustomer([...items, ...onTest(toItem(4, 'y', 'Ann'), toItem(5, 'b', 'Eve'))])];
+  const onTest = (...more: LegacyCandidate[]) =>
+    more.map((alert) => ({ ...alert, accountId: 2, mode: 'test' }) as const);
+  const twoAccounts = [toCustomer([...alerts, ...onTest(toAlert(4, 'y', 'Ann'), toAlert(5, 'b', 'Eve'))])];
   expect(find({ matchId: 'c', listedName: 'Ann' }, twoAccounts)).toBe('3,4');
   expect(find({ matchId: 'b', listedName: 'Jose Nunez' }, twoAccounts)).toBe('2');
   expect(find({ listedName: 'Eve' }, twoAccounts)).toBe('5');
-  const doubtful = [toCustomer([...items, ...onTest(toItem(4, 'y', 'Ann'), toItem(5, 'z', 'Ann'))])];
+  const doubtful = [toCustomer([...alerts, ...onTest(toAlert(4, 'y', 'Ann'), toAlert(5, 'z', 'Ann'))])];
   expect(find({ matchId: 'c', listedName: 'Ann' }, doubtful)).toBe('ambiguous');
 });
 
 it('a row is judged on each account where its match is, and told once with the account where it is not taken', () => {
-  const here = { ...toItem(1, 'a', 'Ann'), isDecidedHere: true };
-  const onTest = { ...toItem(2, 'a', 'Ann'), accountId: 2, mode: 'test' } as const;
+  const here = { ...toAlert(1, 'a', 'Ann'), isDecidedHere: true };
+  const onTest = { ...toAlert(2, 'a', 'Ann'), accountId: 2, mode: 'test' } as const;
   const row = toRow(said({ matchId: 'a' }));
   const assessed = assessLegacyRows([row], [toCustomer([here, onTest])], () => false);
   expect(assessed).toMatchObject([
     { kind: 'refused', mode: 'live', reason: 'decided_here' },
-    { kind: 'decided', mode: 'test', itemId: 2 },
+    { kind: 'decided', mode: 'test', alertId: 2 },
   ]);
   expect(findUntaken(assessed)).toMatchObject([
     { row, problem: 'live account: a reviewer has already entered a disposition here' },
@@ -89,42 +90,42 @@ it('a row is judged on each account where its match is, and told once with the a
   expect(emit(assessed.slice(0, 1)).at(-1)).toMatch(/^nothing was stored/);
 });
 
-it('each row of any list comes out once and in its place, and no item is decided twice or against somebody here', () => {
+it('each row of any list comes out once and in its place, and no alert is decided twice or against somebody here', () => {
   const verdict = fc.constantFrom<DispositionVerdict>('true_match', 'false_positive', 'inconclusive');
   const name = fc.constantFrom('Ann', 'Ben', 'Cid', 'Eve');
-  const item = fc.record({ name, isDecidedHere: fc.boolean(), taken: fc.option(verdict) });
-  const items = fc.array(item, { maxLength: 5 });
+  const alert = fc.record({ name, isDecidedHere: fc.boolean(), taken: fc.option(verdict) });
+  const alerts = fc.array(alert, { maxLength: 5 });
   const facts = fc.record({
     ...{ reference: fc.constantFrom('C-1', 'C-2', 'C-3'), listedName: name, verdict },
     matchId: fc.option(fc.constantFrom('C-1/0', 'C-2/1', 'none')),
   });
   const row = fc.oneof({ weight: 8, arbitrary: facts }, { weight: 1, arbitrary: fc.constant(null) });
   fc.assert(
-    fc.property(fc.array(row, { maxLength: 30 }), items, items, fc.nat(3), (list, first, second, part) => {
-      const toItems = (from: typeof first, reference: string, start: number) =>
+    fc.property(fc.array(row, { maxLength: 30 }), alerts, alerts, fc.nat(3), (list, first, second, part) => {
+      const toAlerts = (from: typeof first, reference: string, start: number) =>
         from.map(({ name, ...rest }, index) => ({
-          ...toItem(start + index, `${reference}/${index}`, name),
+          ...toAlert(start + index, `${reference}/${index}`, name),
           ...rest,
         }));
-      const customers = [toCustomer(toItems(first, 'C-1', 1)), toCustomer(toItems(second, 'C-2', 10), 'C-2')];
+      const customers = [toCustomer(toAlerts(first, 'C-1', 1)), toCustomer(toAlerts(second, 'C-2', 10), 'C-2')];
       const rows = list.map((one, index) => toRow(one === null ? { problem: 'odd' } : said(one), index + 2));
-      const assessed = assessLegacyRows(rows, customers, (itemId) => itemId % 4 === part);
+      const assessed = assessLegacyRows(rows, customers, (alertId) => alertId % 4 === part);
       expect(assessed.map(({ row: { line } }) => line)).toEqual(rows.map(({ line }) => line));
-      const taken = assessed.flatMap((one) => ('itemId' in one ? [one] : []));
-      expect(new Set(taken.map(({ itemId }) => itemId)).size).toBe(taken.length);
-      const byId = new Map(customers.flatMap((customer) => customer.items.map((one) => [one.itemId, one])));
+      const taken = assessed.flatMap((one) => ('alertId' in one ? [one] : []));
+      expect(new Set(taken.map(({ alertId }) => alertId)).size).toBe(taken.length);
+      const byId = new Map(customers.flatMap((customer) => customer.alerts.map((one) => [one.alertId, one])));
       for (const {
-        itemId,
+        alertId,
         kind,
         facts: { verdict },
       } of taken) {
-        expect(byId.get(itemId)).toMatchObject({ isDecidedHere: false, taken: null });
-        expect(kind).toBe(verdict === 'false_positive' && itemId % 4 === part ? 'sample' : 'decided');
+        expect(byId.get(alertId)).toMatchObject({ isDecidedHere: false, taken: null });
+        expect(kind).toBe(verdict === 'false_positive' && alertId % 4 === part ? 'sample' : 'decided');
       }
       const again = customers.map((customer) => ({
         ...customer,
-        items: customer.items.map((one) => {
-          const made = taken.find(({ itemId }) => itemId === one.itemId);
+        alerts: customer.alerts.map((one) => {
+          const made = taken.find(({ alertId }) => alertId === one.alertId);
           return made === undefined ? one : { ...one, taken: made.facts.verdict };
         }),
       }));
@@ -136,7 +137,7 @@ it('each row of any list comes out once and in its place, and no item is decided
 });
 
 it('rows that contradict each other decide nothing, rows that agree count once', () => {
-  const customers = [toCustomer([toItem(1, 'a', 'Ann')])];
+  const customers = [toCustomer([toAlert(1, 'a', 'Ann')])];
   const assess = (...verdicts: DispositionVerdict[]) =>
     assessLegacyRows(
       verdicts.map((verdict, index) => toRow(said({ listedName: 'Ann', verdict }), index + 2)),
@@ -148,7 +149,7 @@ it('rows that contradict each other decide nothing, rows that agree count once',
 });
 
 it('a row that cannot be taken for another reason contradicts all the same, and only what it could mean', () => {
-  const customers = [toCustomer([toItem(1, 'a', 'Ann Lee', ['1960']), toItem(2, 'b', 'Ann Lee', ['1971'])])];
+  const customers = [toCustomer([toAlert(1, 'a', 'Ann Lee', ['1960']), toAlert(2, 'b', 'Ann Lee', ['1971'])])];
   const assess = (...rows: LegacyRow[]) => assessLegacyRows(rows, customers, () => false).map(({ kind }) => kind);
   const ours = toRow(said({ matchId: 'a' }));
   const unreadable = (said: Partial<LegacyRow['cells']>): LegacyRow => ({
@@ -170,7 +171,7 @@ it('a row that cannot be taken for another reason contradicts all the same, and 
   expect(against(unreadable({ customer_id: 'C-2', match_id: 'a' }))).toBe('decided');
 });
 
-it('the sample is one in twenty, the same for an item every time, and another for every key', () => {
+it('the sample is one in twenty, the same for an alert every time, and another for every key', () => {
   const sampled = (key: string) => Array.from({ length: 5_000 }, (_, id) => isSampled(id, Buffer.from(key)));
   const [one, other] = [sampled('one'), sampled('other')];
   const count = one.filter(Boolean).length;

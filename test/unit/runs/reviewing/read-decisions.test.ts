@@ -2,11 +2,11 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { toItemCode } from '../../../../src/matches/item-code.js';
+import { toAlertCode } from '../../../../src/matches/alert-code.js';
 import { readReviewList } from '../../../../src/runs/review/import-list.js';
 
 const key = Buffer.alloc(32, 7);
-const toMark = (itemId: number): string => toItemCode({ itemId, seenVersion: '0123456789' }, key);
+const toMark = (alertId: number): string => toAlertCode({ alertId, seenVersion: '0123456789' }, key);
 const [one, two, three, four] = [toMark(1), toMark(2), toMark(3), toMark(4)];
 const folder = await mkdtemp(join(tmpdir(), 'nightscreen-decisions-'));
 
@@ -23,7 +23,7 @@ it('an alert that is listed twice is decided by no row, whatever each says and w
     ...[`${three},false_positive,not him`, `${three},perhaps,him`, `${three},true_match,`],
     ...[`${four},false_positive,not him`, `${four},,`],
   );
-  expect(list.filled.map(({ line, itemId }) => [line, itemId])).toEqual([
+  expect(list.filled.map(({ line, alertId }) => [line, alertId])).toEqual([
     [3, 2],
     [8, 4],
   ]);
@@ -40,15 +40,15 @@ it('an alert that is listed twice is decided by no row, whatever each says and w
   ]);
   expect(list).toMatchObject({ undecided: 1, onlyReasons: 0 });
   // The headings of earlier versions.
-  const forgotten = await read('item,decision,reason', `${one},,not him`, `${two},,`);
+  const forgotten = await read('alert,decision,reason', `${one},,not him`, `${two},,`);
   expect(forgotten).toMatchObject({ undecided: 2, onlyReasons: 1 });
 });
 
 it('a list with a repeated column that is read is refused, and the message says which and where', async () => {
   const twice = read('alert,disposition,reason, Decision ', `${one},true_match,him,`);
   await expect(twice).rejects.toThrow(/has columns twice: disposition \(column 2 and column 4\)\./);
-  const items = read('item,reason,decision,item,reason', `${one},him,true_match,${two},him`);
-  await expect(items).rejects.toThrow(/alert \(column 1 and column 4\).*reason \(column 2 and column 5\)/);
+  const alerts = read('alert,reason,decision,alert,reason', `${one},him,true_match,${two},him`);
+  await expect(alerts).rejects.toThrow(/alert \(column 1 and column 4\).*reason \(column 2 and column 5\)/);
   const other = await read('alert,disposition,reason,note,note', `${one},true_match,him,a,b`);
   expect(other.filled).toHaveLength(1);
 });

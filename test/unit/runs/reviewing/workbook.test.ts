@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { readXlsx, writeXlsx } from 'hucre/xlsx';
 import { expect, it } from 'vitest';
-import type { WaitingItem } from '../../../../src/reports/list-facts.js';
+import type { WaitingAlert } from '../../../../src/reports/list-facts.js';
 import {
   listSheetName,
   renderWorkingListWorkbook,
@@ -16,7 +16,7 @@ import { collectBytes } from '../../../helpers/report-files.js';
 
 const folder = await mkdtemp(join(tmpdir(), 'nightscreen-workbook-'));
 const at = new Date('2026-11-20T10:00:00Z');
-const toItem = (name: string, mark = 'N1'): WaitingItem => ({
+const toAlert = (name: string, mark = 'N1'): WaitingAlert => ({
   ...{
     mark,
     sheetId: 7,
@@ -48,8 +48,8 @@ const facts = {
   ...{ importCommand: 'nightscreen review import x', wholeListCommand: 'nightscreen review export' },
 };
 
-const render = (items: readonly WaitingItem[], about: WorkbookFacts, maxRows?: number): Promise<Buffer> =>
-  collectBytes(renderWorkingListWorkbook(items, about, maxRows));
+const render = (alerts: readonly WaitingAlert[], about: WorkbookFacts, maxRows?: number): Promise<Buffer> =>
+  collectBytes(renderWorkingListWorkbook(alerts, about, maxRows));
 
 let files = 0;
 async function open(content: Uint8Array | string, ending = 'xlsx') {
@@ -66,7 +66,7 @@ async function open(content: Uint8Array | string, ending = 'xlsx') {
 }
 
 it('a workbook shows every column of the list, and only what is to be filled in is open to be written to', async () => {
-  const bytes = await render([toItem('A')], facts);
+  const bytes = await render([toAlert('A')], facts);
   const [sheet, guide] = (await readXlsx(bytes, { readStyles: true })).sheets;
   expect([sheet?.name, guide?.name]).toEqual([listSheetName, 'How to']);
   expect(new Set(sheet?.rows[0]).size).toBe(toWorkingListTable('UTC').length);
@@ -110,7 +110,7 @@ it('names come back as they are and are never a formula, in whatever script they
   await fc.assert(
     fc.asyncProperty(fc.array(name, { minLength: 1, maxLength: 12 }), async (list) => {
       const bytes = await render(
-        list.map((one, index) => toItem(one, `N${index}`)),
+        list.map((one, index) => toAlert(one, `N${index}`)),
         facts,
       );
       expect(await open(bytes)).toEqual(list.map((one, index) => [index + 2, `N${index}`, one]));
@@ -123,19 +123,19 @@ it('names come back as they are and are never a formula, in whatever script they
 
 it('what cannot be seen but misleads is shown by its number, and what no workbook can hold is cut', async () => {
   const [hidden, long] = await open(
-    await render([toItem('a\u202eb\u0000\uffff'), toItem(`${'x'.repeat(31_999)}😀😀`)], facts),
+    await render([toAlert('a\u202eb\u0000\uffff'), toAlert(`${'x'.repeat(31_999)}😀😀`)], facts),
   );
   expect(hidden?.[2]).toBe('a[U+202E]b[U+0000]\ufffd');
   expect(long?.[2]).toBe(`${'x'.repeat(31_999)} ...`);
 });
 
 it('what does not fit is said on both sheets, and is no row of the list when it is read back', async () => {
-  const items = ['N1', 'N2', 'N3'].map((mark) => toItem('A', mark));
-  const bytes = await render(items, { ...facts, waiting: 3 }, 2);
+  const alerts = ['N1', 'N2', 'N3'].map((mark) => toAlert('A', mark));
+  const bytes = await render(alerts, { ...facts, waiting: 3 }, 2);
   const notice = 'Only the 2 most urgent of 3 open alerts are listed. For all of them, run: nightscreen review export';
   const texts = (await readXlsx(bytes)).sheets.map(({ rows }) => rows.flat());
   expect(texts.map((cells) => cells.includes(notice))).toEqual([true, true]);
-  expect((await open(bytes)).map(([, item]) => item)).toEqual(['N1', 'N2', '']);
+  expect((await open(bytes)).map(([, alert]) => alert)).toEqual(['N1', 'N2', '']);
 });
 
 it('the list is found on whatever sheet and below a title, and lines are rows of the sheet', async () => {
@@ -146,14 +146,14 @@ it('the list is found on whatever sheet and below a title, and lines are rows of
       { name: 'Mine', rows },
     ],
   });
-  expect((await open(bytes)).map(([line, item]) => [line, item])).toEqual([
+  expect((await open(bytes)).map(([line, alert]) => [line, alert])).toEqual([
     [4, 'N1'],
     [6, '5'],
   ]);
 });
 
 it('a file that is no list says what it is and what to do', async () => {
-  const bytes = await render([toItem('A')], facts);
+  const bytes = await render([toAlert('A')], facts);
   await expect(open('')).rejects.toThrow(/ends in .xlsx but is not a workbook/);
   await expect(open('PK\x03\x04')).rejects.toThrow(/is no workbook, or it is incomplete/);
   await expect(open(bytes.subarray(0, bytes.length - 100))).rejects.toThrow(/it is incomplete/);
@@ -173,7 +173,7 @@ it('a file that is no list says what it is and what to do', async () => {
 });
 
 it('a workbook that unpacks to more than it says, or says too much, is refused before it is unpacked', async () => {
-  const bytes = await render([toItem('A')], facts);
+  const bytes = await render([toAlert('A')], facts);
   const patch = (unpacked: number): Buffer => {
     const copy = Buffer.from(bytes);
     const entry = copy.lastIndexOf('xl/worksheets/sheet1.xml') - 46;

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { topicFamiliesSchema } from '../../../../src/changes/severity.js';
-import { toSeenFacts } from '../../../../src/matches/review-item.js';
-import { toItemChanges } from '../../../../src/runs/review/items.js';
+import { toSeenFacts } from '../../../../src/matches/alert.js';
+import { toAlertChanges } from '../../../../src/runs/review/alerts.js';
 import { reviewSettingsSchema } from '../../../../src/runs/review/settings.js';
-import type { StoredItem } from '../../../../src/store/review/projection.js';
+import type { StoredAlert } from '../../../../src/store/review/projection.js';
 import type { Severity } from '../../../../src/vocabulary.js';
 import { makeMatch } from '../../../helpers/run-facts.js';
 
@@ -14,17 +14,17 @@ const customer = { role: 'customer', type: 'person', name: 'Ada Ficticia', birth
 const before = makeMatch({ topics: ['sanction'], countries: ['fr'] });
 const after = { ...before, countries: ['de', 'fr'] };
 
-/** What becomes of a critical item when the list adds a country, which is a change of this severity. */
-function change(state: StoredItem['state'], severity: Severity) {
+/** What becomes of a critical alert when the list adds a country, which is a change of this severity. */
+function change(state: StoredAlert['state'], severity: Severity) {
   const seen = toSeenFacts(customer, before);
   const disposition = { verdict: 'true_match', isFinal: state !== 'pending_approval', seen, expiresAt: null } as const;
-  const item: StoredItem = {
-    ...{ itemId: 1, partyId: 1, listed: before, state, disposition, severity: 'critical', rule: 'sanction_hit' },
+  const alert: StoredAlert = {
+    ...{ alertId: 1, partyId: 1, listed: before, state, disposition, severity: 'critical', rule: 'sanction_hit' },
     ...{
       priority: 900,
       openedAt: longAgo,
       dueAt: soon,
-      isConfirmed: state === 'true_match',
+      isTrueMatch: state === 'true_match',
       isProvisional: false,
       absence: null,
       customer,
@@ -40,7 +40,7 @@ function change(state: StoredItem['state'], severity: Severity) {
     ...{ matches: [after], changes: new Map([[before.id, reported]]), causes: new Map() },
   };
   const families = topicFamiliesSchema.parse({});
-  return toItemChanges(party, [item], { calendar: reviewSettingsSchema.parse({}), families, now });
+  return toAlertChanges(party, [alert], { calendar: reviewSettingsSchema.parse({}), families, now });
 }
 
 it('what is open again because of a small change is worth no less than it was, so that it takes as many people again', () => {

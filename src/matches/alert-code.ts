@@ -9,25 +9,25 @@ const codeLength = 8;
 const seenVersionLength = 10;
 
 /** An alert in a working list: its number and the version that was seen. */
-interface ItemCode {
-  itemId: number;
+interface AlertCode {
+  alertId: number;
   seenVersion: string;
 }
 
 /** The prefix of the code of one alert (`N`), of a row for many alerts (`B`), or of a discrepancy (`D`). */
-type ItemCodeLetter = 'N' | 'B' | 'D';
+type AlertCodeLetter = 'N' | 'B' | 'D';
 
 /**
  * The code of a row in a working list: the letter, 8 characters for the alert, 10 for the seen version, and a check character. It reveals
  * nothing without the organisation's key, and no spreadsheet reads it as a number or a date.
  */
-export function toItemCode({ itemId, seenVersion }: ItemCode, key: Buffer, letter: ItemCodeLetter = 'N'): string {
-  const body = `${toText(encipher(BigInt(itemId), key, rounds), codeLength)}${seenVersion}`;
+export function toAlertCode({ alertId, seenVersion }: AlertCode, key: Buffer, letter: AlertCodeLetter = 'N'): string {
+  const body = `${toText(encipher(BigInt(alertId), key, rounds), codeLength)}${seenVersion}`;
   return `${letter}${body.slice(0, codeLength)}-${body.slice(codeLength)}-${toCheckCharacter(body)}`;
 }
 
 /** Reads such a code, regardless of spaces and case; null when it is none or has a typing error. */
-export function parseItemCode(cell: string, key: Buffer, letter: ItemCodeLetter = 'N'): ItemCode | null {
+export function parseAlertCode(cell: string, key: Buffer, letter: AlertCodeLetter = 'N'): AlertCode | null {
   const text = cell
     .normalize('NFKC')
     .toUpperCase()
@@ -37,10 +37,10 @@ export function parseItemCode(cell: string, key: Buffer, letter: ItemCodeLetter 
   if (!/^[NBD][0-9A-HJKMNP-TV-Z]{19}$/.test(text) || !text.startsWith(letter)) return null;
   const body = text.slice(1, -1);
   if (toCheckCharacter(body) !== text.at(-1)) return null;
-  const itemId = encipher(fromText(body.slice(0, codeLength)), key, rounds.toReversed());
-  return itemId > BigInt(Number.MAX_SAFE_INTEGER)
+  const alertId = encipher(fromText(body.slice(0, codeLength)), key, rounds.toReversed());
+  return alertId > BigInt(Number.MAX_SAFE_INTEGER)
     ? null
-    : { itemId: Number(itemId), seenVersion: body.slice(codeLength) };
+    : { alertId: Number(alertId), seenVersion: body.slice(codeLength) };
 }
 
 /** The seen version after an event. */
@@ -63,7 +63,7 @@ function encipher(value: bigint, key: Buffer, order: readonly number[]): bigint 
 }
 
 function toRound(half: bigint, key: Buffer, round: number): bigint {
-  const digest = createHmac('sha256', key).update(`item ${round} ${half}`).digest();
+  const digest = createHmac('sha256', key).update(`alert ${round} ${half}`).digest();
   return BigInt(digest.readUInt32BE(0)) & halfMask;
 }
 

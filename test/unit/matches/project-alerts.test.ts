@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Match } from '../../../src/matches/match.js';
 import {
-  type ItemStep,
-  projectItems,
+  type Alert,
+  type AlertStep,
+  projectAlerts,
   type ReviewedParty,
-  type ReviewItem,
   type SeenCustomer,
   toSeenFacts,
   toState,
-} from '../../../src/matches/review-item.js';
+} from '../../../src/matches/alert.js';
+import type { Match } from '../../../src/matches/match.js';
 import type { DispositionVerdict } from '../../../src/vocabulary.js';
 import { makeMatch } from '../../helpers/run-facts.js';
 import { arbitraryMatchSet } from '../changes/arbitrary-matches.js';
@@ -25,52 +25,49 @@ const now = new Date('2026-11-22T02:00:00Z');
 const match = (facts: Partial<Match> = {}): Match =>
   makeMatch({ topics: ['sanction'], birthDates: ['1961-04-09'], countries: ['fr'], ...facts });
 
-const undecided = (facts: Partial<Match> = {}, itemId = 1): ReviewItem => ({
-  ...{ itemId, listed: match(facts), state: 'open', absence: null, disposition: null },
+const undecided = (facts: Partial<Match> = {}, alertId = 1): Alert => ({
+  ...{ alertId, listed: match(facts), state: 'open', absence: null, disposition: null },
 });
-const decide = (item: ReviewItem, verdict: DispositionVerdict): ReviewItem => {
-  const disposition = { verdict, isFinal: true, seen: toSeenFacts(customer, item.listed), expiresAt: null };
-  return { ...item, disposition, state: toState(disposition) };
+const decide = (alert: Alert, verdict: DispositionVerdict): Alert => {
+  const disposition = { verdict, isFinal: true, seen: toSeenFacts(customer, alert.listed), expiresAt: null };
+  return { ...alert, disposition, state: toState(disposition) };
 };
-const settled = (facts: Partial<Match> = {}, itemId = 1): ReviewItem =>
-  decide(undecided(facts, itemId), 'false_positive');
+const settled = (facts: Partial<Match> = {}, alertId = 1): Alert => decide(undecided(facts, alertId), 'false_positive');
 const project = (
-  items: readonly ReviewItem[],
+  alerts: readonly Alert[],
   matches: readonly Match[],
   about: SeenCustomer = customer,
   party: Partial<ReviewedParty> = {},
 ) => {
   const rules = { isCurrent: true, needsReview: ({ isHit }: Match) => isHit, causeOf: () => 'service_data' as const };
-  return projectItems({ customer: about, matches, items, ...rules, ...party }, now);
+  return projectAlerts({ customer: about, matches, alerts, ...rules, ...party }, now);
 };
 
-/** The items as they are after what was projected. */
-function apply(items: readonly ReviewItem[], steps: readonly ItemStep[]): readonly ReviewItem[] {
+/** The alerts as they are after what was projected. */
+function apply(alerts: readonly Alert[], steps: readonly AlertStep[]): readonly Alert[] {
   const opened = steps.flatMap((step) => (step.kind === 'opened' ? [step.match] : []));
-  const news = new Map(steps.flatMap((step) => (step.kind === 'opened' ? [] : [[step.item.itemId, step] as const])));
-  const kept = items.map((item): ReviewItem => {
-    const step = news.get(item.itemId);
-    if (step === undefined) return item;
-    if (step.kind === 'auto_closed') return { ...item, state: 'no_longer_matched', absence: step.absence };
+  const news = new Map(steps.flatMap((step) => (step.kind === 'opened' ? [] : [[step.alert.alertId, step] as const])));
+  const kept = alerts.map((alert): Alert => {
+    const step = news.get(alert.alertId);
+    if (step === undefined) return alert;
+    if (step.kind === 'auto_closed') return { ...alert, state: 'no_longer_matched', absence: step.absence };
     if (step.kind === 'absent') {
       return {
-        ...item,
+        ...alert,
         listed: step.listed,
         absence: step.absence,
-        state: item.state === 'true_match' ? 'open' : item.state,
+        state: alert.state === 'true_match' ? 'open' : alert.state,
       };
     }
-    if (step.kind === 'carried') return { ...item, listed: step.match, absence: null, state: step.state };
-    return { ...item, listed: step.match, absence: null, state: 'open', disposition: null };
+    if (step.kind === 'carried') return { ...alert, listed: step.match, absence: null, state: step.state };
+    return { ...alert, listed: step.match, absence: null, state: 'open', disposition: null };
   });
-  const ofNew = opened.map(
-    (listed, index): ReviewItem => ({ ...undecided(), itemId: items.length + index + 1, listed }),
-  );
+  const ofNew = opened.map((listed, index): Alert => ({ ...undecided(), alertId: alerts.length + index + 1, listed }));
   return [...kept, ...ofNew];
 }
 
-describe('projectItems', () => {
-  it('a hit becomes an item once, and a weak match none', () => {
+describe('projectAlerts', () => {
+  it('a hit becomes an alert once, and a weak match none', () => {
     const hits = [match(), match({ id: 'amla_two', name: 'Somebody Else', isHit: false })];
     const steps = project([], hits);
     expect(steps).toMatchObject([{ kind: 'opened', match: { id: 'amla_one' } }]);
@@ -100,18 +97,18 @@ describe('projectItems', () => {
 
   it('what changes about the customer opens it again, confirmed or settled', () => {
     const about = { ...customer, birthDate: '1962-04-09', countries: ['de'] };
-    for (const item of [settled(), decide(settled(), 'true_match')]) {
-      expect(project([item], [match()], about)).toMatchObject([
+    for (const alert of [settled(), decide(settled(), 'true_match')]) {
+      expect(project([alert], [match()], about)).toMatchObject([
         { kind: 'reopened', reasons: ['customer_birth_date', 'customer_country'] },
       ]);
     }
   });
 
-  it('a decision that has run out opens the item again', () => {
-    const item = settled();
-    const { disposition } = item;
+  it('a decision that has run out opens the alert again', () => {
+    const alert = settled();
+    const { disposition } = alert;
     if (disposition === null) throw new Error('no decision');
-    const until = (expiresAt: Date): ReviewItem => ({ ...item, disposition: { ...disposition, expiresAt } });
+    const until = (expiresAt: Date): Alert => ({ ...alert, disposition: { ...disposition, expiresAt } });
     expect(project([until(new Date('2026-11-22T01:59:59Z'))], [match()])).toMatchObject([{ reasons: ['expired'] }]);
     expect(project([until(new Date('2026-11-22T02:00:01Z'))], [match()])).toEqual([]);
     // It was open before its match was absent, so that the absence closes nothing.
@@ -128,9 +125,9 @@ describe('projectItems', () => {
   });
 
   it('one person’s proposal settles nothing, neither when it stands nor when its match was away', () => {
-    const { disposition, ...item } = settled();
+    const { disposition, ...alert } = settled();
     if (disposition === null) throw new Error('no decision');
-    const proposed: ReviewItem = { ...item, state: 'pending_approval', disposition: { ...disposition, isFinal: false } };
+    const proposed: Alert = { ...alert, state: 'pending_approval', disposition: { ...disposition, isFinal: false } };
     expect(project([proposed], [match({ topics: [] })])).toMatchObject([{ kind: 'reopened' }]);
     const absent = apply([proposed], project([proposed], []));
     expect(absent).toMatchObject([{ state: 'pending_approval', absence: 'not_returned' }]);
@@ -143,7 +140,7 @@ describe('projectItems', () => {
     ['true match', decide(undecided(), 'true_match')],
   ])(
     'absence closes nothing that is %s: it waits with the reason, and is as before when its match returns',
-    (_title, item) => {
+    (_title, alert) => {
       const lost: readonly [readonly Match[], Partial<ReviewedParty>, string][] = [
         [[], {}, 'not_returned'],
         [[match({ isHit: false, score: 0.6 })], {}, 'below_threshold'],
@@ -152,17 +149,17 @@ describe('projectItems', () => {
         [[match()], { isCurrent: false }, 'customer_changed'],
       ];
       for (const [matches, party, absence] of lost) {
-        const steps = project([item], matches, customer, party);
+        const steps = project([alert], matches, customer, party);
         expect(steps).toMatchObject([{ kind: 'absent', absence }]);
-        const absent = apply([item], steps);
+        const absent = apply([alert], steps);
         expect(project(absent, matches, customer, party)).toEqual([]);
-        expect(apply(absent, project(absent, [match()]))).toEqual([item]);
+        expect(apply(absent, project(absent, [match()]))).toEqual([alert]);
       }
     },
   );
 
   it('what is absent by the customer’s record stays so, and what is absent by the service may change its kind', () => {
-    const absent = (absence: ReviewItem['absence']): ReviewItem => ({ ...undecided(), absence });
+    const absent = (absence: Alert['absence']): Alert => ({ ...undecided(), absence });
     expect(project([absent('below_threshold')], [])).toMatchObject([{ kind: 'absent', absence: 'not_returned' }]);
     expect(project([absent('customer_changed')], [])).toEqual([]);
     expect(project([absent('settings_changed')], [match({ isHit: false })])).toEqual([]);
@@ -177,24 +174,24 @@ describe('projectItems', () => {
     expect(project(absent, [back])).toMatchObject([{ kind: 'carried', state: 'open' }]);
   });
 
-  it('a return after no_longer_matched opens the item again, also when only one person had proposed that', () => {
-    const ended: ReviewItem = { ...decide(undecided(), 'no_longer_matched'), absence: 'not_returned' };
+  it('a return after no_longer_matched opens the alert again, also when only one person had proposed that', () => {
+    const ended: Alert = { ...decide(undecided(), 'no_longer_matched'), absence: 'not_returned' };
     expect(ended.state).toBe('no_longer_matched');
     expect(project([ended], [])).toEqual([]);
     expect(project([ended], [match()])).toMatchObject([{ kind: 'reopened', reasons: ['returned'] }]);
-    const proposed: ReviewItem = { ...ended, state: 'pending_approval' };
+    const proposed: Alert = { ...ended, state: 'pending_approval' };
     expect(project([proposed], [match()])).toMatchObject([{ kind: 'reopened', reasons: ['returned'] }]);
   });
 
-  it('a new hit of a party that the roster no longer names is an item that is absent from the start', () => {
+  it('a new hit of a party that the roster no longer names is an alert that is absent from the start', () => {
     const steps = project([], [match()], customer, { isCurrent: false });
     expect(steps).toMatchObject([{ kind: 'opened', absence: 'customer_changed' }]);
   });
 
   it('what could not be told stays open', () => {
-    const item = decide(settled(), 'inconclusive');
-    expect(item.state).toBe('open');
-    expect(project([item], [match({ topics: ['crime'] })])).toMatchObject([{ kind: 'carried', state: 'open' }]);
+    const alert = decide(settled(), 'inconclusive');
+    expect(alert.state).toBe('open');
+    expect(project([alert], [match({ topics: ['crime'] })])).toMatchObject([{ kind: 'carried', state: 'open' }]);
   });
 
   it('an id that passes to another listed party takes no decision with it', () => {
@@ -207,20 +204,20 @@ describe('projectItems', () => {
     expect(apply([settled()], both).some(({ state }) => state === 'open')).toBe(true);
   });
 
-  it('every hit of any night is an item, none twice, and the same night again changes nothing', () => {
+  it('every hit of any night is an alert, none twice, and the same night again changes nothing', () => {
     fc.assert(
       fc.property(fc.array(arbitraryMatchSet, { minLength: 1, maxLength: 4 }), (nights) => {
-        let items: readonly ReviewItem[] = [];
+        let alerts: readonly Alert[] = [];
         for (const { matches } of nights) {
-          items = apply(items, project(items, matches));
-          expect(project(items, matches)).toEqual([]);
-          const present = items
+          alerts = apply(alerts, project(alerts, matches));
+          expect(project(alerts, matches)).toEqual([]);
+          const present = alerts
             .filter(({ state, absence }) => state !== 'no_longer_matched' && absence === null)
             .map(({ listed }) => listed);
           for (const hit of matches.filter(({ isHit }) => isHit)) expect(present).toContainEqual(hit);
           expect(present.length).toBeLessThanOrEqual(matches.length);
-          items = items.map((item) =>
-            item.state === 'open' && item.itemId % 2 === 0 ? decide(item, 'true_match') : item,
+          alerts = alerts.map((alert) =>
+            alert.state === 'open' && alert.alertId % 2 === 0 ? decide(alert, 'true_match') : alert,
           );
         }
       }),
@@ -228,13 +225,13 @@ describe('projectItems', () => {
     );
   });
 
-  it('a match that may be any of several items is taken for the one that matters most, never for the settled one', () => {
+  it('a match that may be any of several alerts is taken for the one that matters most, never for the settled one', () => {
     const second = undecided({ id: 'amla_b' }, 2);
     for (const other of [second, decide(second, 'true_match')]) {
       const steps = project([settled({ id: 'amla_a' }), other], [match({ id: 'amla_new' })]);
       expect(steps).toMatchObject([
-        { kind: 'carried', item: { itemId: 2 }, state: other.state },
-        { kind: 'auto_closed', item: { itemId: 1 } },
+        { kind: 'carried', alert: { alertId: 2 }, state: other.state },
+        { kind: 'auto_closed', alert: { alertId: 1 } },
       ]);
     }
   });

@@ -1,5 +1,5 @@
 import type { Party } from '../roster/customer.js';
-import type { Absence, DispositionVerdict, ItemState } from '../vocabulary.js';
+import type { Absence, AlertState, DispositionVerdict } from '../vocabulary.js';
 import { foldName, type Match, pairMatches } from './match.js';
 
 /** The current disposition of an alert. */
@@ -14,11 +14,11 @@ interface Disposition {
 }
 
 /** An alert: a match of a party that waits for a disposition or has one. */
-export interface ReviewItem {
-  itemId: number;
+export interface Alert {
+  alertId: number;
   /** As last seen while it was present. */
   listed: Match;
-  state: ItemState;
+  state: AlertState;
   /** Null while the match is present. */
   absence: Absence | null;
   /** The current disposition, or the proposed one; null without one. */
@@ -29,15 +29,15 @@ export interface ReviewItem {
 type ReopeningReason = SeenField | 'expired' | 'returned';
 
 /** A change of an alert; alerts without a step stay as they are. */
-export type ItemStep =
+export type AlertStep =
   | { kind: 'opened'; match: Match; absence: Absence | null }
-  | { kind: 'reopened'; item: ReviewItem; match: Match; reasons: readonly ReopeningReason[] }
+  | { kind: 'reopened'; alert: Alert; match: Match; reasons: readonly ReopeningReason[] }
   /** Only a score, a rank or an id is new; `state` is unchanged unless the match was absent. */
-  | { kind: 'carried'; item: ReviewItem; match: Match; state: ItemState }
+  | { kind: 'carried'; alert: Alert; match: Match; state: AlertState }
   /** Waits for `no_longer_matched`; also a false positive that expired before its match was absent. */
-  | { kind: 'absent'; item: ReviewItem; listed: Match; absence: Absence; hasRunOut: boolean }
+  | { kind: 'absent'; alert: Alert; listed: Match; absence: Absence; hasRunOut: boolean }
   /** A false positive is closed automatically. */
-  | { kind: 'auto_closed'; item: ReviewItem; absence: Absence };
+  | { kind: 'auto_closed'; alert: Alert; absence: Absence };
 
 /** A party with its present matches. */
 export interface ReviewedParty {
@@ -46,11 +46,11 @@ export interface ReviewedParty {
   isCurrent: boolean;
   /** Those of the last answer, and those that truncated lists hide. */
   matches: readonly Match[];
-  items: readonly ReviewItem[];
+  alerts: readonly Alert[];
   /** Whether a match without an alert needs one. */
   needsReview: (match: Match) => boolean;
   /** The cause of an absent match. */
-  causeOf: (item: ReviewItem) => 'service_data' | 'customer_record' | 'settings';
+  causeOf: (alert: Alert) => 'service_data' | 'customer_record' | 'settings';
 }
 
 /**
@@ -58,55 +58,58 @@ export interface ReviewedParty {
  * or after an absence; a material change re-opens the alert with the reason. An absent match closes only a false positive; every other
  * alert waits, and keeps its age when the match returns.
  */
-export function projectItems(party: ReviewedParty, now: Date): readonly ItemStep[] {
-  const { matches, items, needsReview, isCurrent } = party;
+export function projectAlerts(party: ReviewedParty, now: Date): readonly AlertStep[] {
+  const { matches, alerts, needsReview, isCurrent } = party;
   // A match that fits two alerts belongs to the one that is not closed.
-  const [gone, listed] = [items.filter(({ state }) => state === 'no_longer_matched'), items.filter(({ state }) => state !== 'no_longer_matched')];
-  const present = pairItems(listed, matches);
-  const back = pairItems(gone, present.unpaired);
+  const [gone, listed] = [
+    alerts.filter(({ state }) => state === 'no_longer_matched'),
+    alerts.filter(({ state }) => state !== 'no_longer_matched'),
+  ];
+  const present = pairAlerts(listed, matches);
+  const back = pairAlerts(gone, present.unpaired);
   const opened = back.unpaired
     .filter(needsReview)
-    .map((match): ItemStep => ({ kind: 'opened', match, absence: isCurrent ? null : 'customer_changed' }));
+    .map((match): AlertStep => ({ kind: 'opened', match, absence: isCurrent ? null : 'customer_changed' }));
   return [
-    ...[...present.pairs, ...back.pairs].flatMap(({ item, match }) => {
-      if (!isCurrent) return toAbsent(item, 'customer_changed', now);
+    ...[...present.pairs, ...back.pairs].flatMap(({ alert, match }) => {
+      if (!isCurrent) return toAbsent(alert, 'customer_changed', now);
       // A match that was never a hit has an alert for another reason than its score.
-      const isBelow = item.listed.isHit && !match.isHit && !needsReview(match);
+      const isBelow = alert.listed.isHit && !match.isHit && !needsReview(match);
       return isBelow
-        ? toAbsent(item, toAbsence(party, item, 'below_threshold'), now, match.id)
-        : assessPair(item, match, party, now);
+        ? toAbsent(alert, toAbsence(party, alert, 'below_threshold'), now, match.id)
+        : assessPair(alert, match, party, now);
     }),
-    ...present.missing.flatMap((item) =>
-      toAbsent(item, isCurrent ? toAbsence(party, item, 'not_returned') : 'customer_changed', now),
+    ...present.missing.flatMap((alert) =>
+      toAbsent(alert, isCurrent ? toAbsence(party, alert, 'not_returned') : 'customer_changed', now),
     ),
     ...opened,
   ];
 }
 
-function toAbsence({ causeOf }: ReviewedParty, item: ReviewItem, byService: Absence): Absence {
-  const cause = causeOf(item);
+function toAbsence({ causeOf }: ReviewedParty, alert: Alert, byService: Absence): Absence {
+  const cause = causeOf(alert);
   if (cause === 'service_data') return byService;
   return cause === 'settings' ? 'settings_changed' : 'customer_changed';
 }
 
 /** `id` is the present id of a match below the threshold, by which the alert is found when the match is a hit again. */
-function toAbsent(item: ReviewItem, absence: Absence, now: Date, id = item.listed.id): readonly ItemStep[] {
-  if (item.state === 'no_longer_matched') return [];
-  const hasRunOut = item.state === 'false_positive' && isExpired(item.disposition, now);
-  if (item.state === 'false_positive' && !hasRunOut) return [{ kind: 'auto_closed', item, absence }];
+function toAbsent(alert: Alert, absence: Absence, now: Date, id = alert.listed.id): readonly AlertStep[] {
+  if (alert.state === 'no_longer_matched') return [];
+  const hasRunOut = alert.state === 'false_positive' && isExpired(alert.disposition, now);
+  if (alert.state === 'false_positive' && !hasRunOut) return [{ kind: 'auto_closed', alert, absence }];
   // An absence caused by the customer's record or the settings stays; the service's own can change its kind.
-  const kept = item.absence === 'customer_changed' || item.absence === 'settings_changed' ? item.absence : absence;
-  if (kept === item.absence && id === item.listed.id) return [];
-  return [{ kind: 'absent', item, listed: { ...item.listed, id }, absence: kept, hasRunOut }];
+  const kept = alert.absence === 'customer_changed' || alert.absence === 'settings_changed' ? alert.absence : absence;
+  if (kept === alert.absence && id === alert.listed.id) return [];
+  return [{ kind: 'absent', alert, listed: { ...alert.listed, id }, absence: kept, hasRunOut }];
 }
 
-function assessPair(item: ReviewItem, match: Match, { customer }: ReviewedParty, now: Date): readonly ItemStep[] {
-  const { state, disposition, absence } = item;
+function assessPair(alert: Alert, match: Match, { customer }: ReviewedParty, now: Date): readonly AlertStep[] {
+  const { state, disposition, absence } = alert;
   const wasAbsent = absence !== null || state === 'no_longer_matched';
-  if (disposition?.verdict === 'no_longer_matched') return [{ kind: 'reopened', item, match, reasons: ['returned'] }];
+  if (disposition?.verdict === 'no_longer_matched') return [{ kind: 'reopened', alert, match, reasons: ['returned'] }];
   if (disposition === null) {
-    if (state === 'no_longer_matched') return [{ kind: 'reopened', item, match, reasons: ['returned'] }];
-    return !wasAbsent && isSameMatch(item.listed, match) ? [] : [{ kind: 'carried', item, match, state }];
+    if (state === 'no_longer_matched') return [{ kind: 'reopened', alert, match, reasons: ['returned'] }];
+    return !wasAbsent && isSameMatch(alert.listed, match) ? [] : [{ kind: 'carried', alert, match, state }];
   }
   const changed = compareSeenFacts(disposition.seen, toSeenFacts(customer, match));
   const isDecided = state === 'pending_approval' || (disposition.isFinal && disposition.verdict !== 'inconclusive');
@@ -114,16 +117,16 @@ function assessPair(item: ReviewItem, match: Match, { customer }: ReviewedParty,
     ...changed,
     ...(isExpired(disposition, now) ? (['expired'] as const) : []),
   ];
-  if (isDecided && reasons.length > 0) return [{ kind: 'reopened', item, match, reasons }];
-  if (wasAbsent) return [{ kind: 'carried', item, match, state: toState(disposition) }];
-  return isSameMatch(item.listed, match) ? [] : [{ kind: 'carried', item, match, state }];
+  if (isDecided && reasons.length > 0) return [{ kind: 'reopened', alert, match, reasons }];
+  if (wasAbsent) return [{ kind: 'carried', alert, match, state: toState(disposition) }];
+  return isSameMatch(alert.listed, match) ? [] : [{ kind: 'carried', alert, match, state }];
 }
 
 const isExpired = (disposition: Disposition | null, now: Date): boolean =>
   disposition !== null && disposition.expiresAt !== null && disposition.expiresAt <= now;
 
 /** The state of an alert by a valid disposition; `inconclusive` and a proposal leave it waiting. */
-export function toState({ verdict, isFinal }: Pick<Disposition, 'verdict' | 'isFinal'>): ItemState {
+export function toState({ verdict, isFinal }: Pick<Disposition, 'verdict' | 'isFinal'>): AlertState {
   if (!isFinal) return 'pending_approval';
   if (verdict === 'true_match') return 'true_match';
   if (verdict === 'no_longer_matched') return 'no_longer_matched';
@@ -133,23 +136,31 @@ export function toState({ verdict, isFinal }: Pick<Disposition, 'verdict' | 'isF
 const isSameMatch = (left: Match, right: Match): boolean => JSON.stringify(left) === JSON.stringify(right);
 
 // A match that fits several alerts belongs to the most important one, so that no disposition closes another alert.
-const byWeight: readonly ItemState[] = ['true_match', 'open', 'pending_approval', 'false_positive', 'no_longer_matched'];
-const toWeight = ({ state, disposition, absence }: ReviewItem): number => {
+const byWeight: readonly AlertState[] = [
+  'true_match',
+  'open',
+  'pending_approval',
+  'false_positive',
+  'no_longer_matched',
+];
+const toWeight = ({ state, disposition, absence }: Alert): number => {
   const isAbsent = state === 'no_longer_matched' || absence !== null;
-  return byWeight.indexOf(isAbsent && disposition !== null ? toState(disposition) : state === 'no_longer_matched' ? 'open' : state);
+  return byWeight.indexOf(
+    isAbsent && disposition !== null ? toState(disposition) : state === 'no_longer_matched' ? 'open' : state,
+  );
 };
 
-function pairItems(items: readonly ReviewItem[], matches: readonly Match[]) {
-  const weighed = items.toSorted((one, other) => toWeight(one) - toWeight(other));
+function pairAlerts(alerts: readonly Alert[], matches: readonly Match[]) {
+  const weighed = alerts.toSorted((one, other) => toWeight(one) - toWeight(other));
   // Each alert's match is a separate object, which identifies its alert.
-  const owners = new Map(weighed.map((item) => [{ ...item.listed }, item]));
+  const owners = new Map(weighed.map((alert) => [{ ...alert.listed }, alert]));
   const { pairs, onlyBefore, onlyAfter } = pairMatches([...owners.keys()], matches);
-  const toOwner = (listed: Match): readonly ReviewItem[] => {
-    const item = owners.get(listed);
-    return item === undefined ? [] : [item];
+  const toOwner = (listed: Match): readonly Alert[] => {
+    const alert = owners.get(listed);
+    return alert === undefined ? [] : [alert];
   };
   return {
-    pairs: pairs.flatMap(({ before, after }) => toOwner(before).map((item) => ({ item, match: after }))),
+    pairs: pairs.flatMap(({ before, after }) => toOwner(before).map((alert) => ({ alert, match: after }))),
     missing: onlyBefore.flatMap(toOwner),
     unpaired: onlyAfter,
   };

@@ -2,45 +2,45 @@ import { createHmac } from 'node:crypto';
 import { toDueTime, toPriority } from '../../changes/change-event.js';
 import { corroborate } from '../../changes/corroboration.js';
 import { type TopicFamilies, toWorstTopic } from '../../changes/severity.js';
-import { toEventSeenVersion, toItemCode, toSeenVersion } from '../../matches/item-code.js';
+import { type AlertStep, compareSeenFacts, projectAlerts, toSeenFacts, toSeenText } from '../../matches/alert.js';
+import { toAlertCode, toEventSeenVersion, toSeenVersion } from '../../matches/alert-code.js';
 import { type Match, pairMatches } from '../../matches/match.js';
-import { compareSeenFacts, type ItemStep, projectItems, toSeenFacts, toSeenText } from '../../matches/review-item.js';
 import type { ListedDiscrepancy } from '../../reconciliation/discrepancy.js';
-import type { DiscrepancyList, OpenItemsFacts, WaitingItem } from '../../reports/list-facts.js';
+import type { DiscrepancyList, OpenAlertsFacts, WaitingAlert } from '../../reports/list-facts.js';
 import { maxListRows } from '../../reports/review-list.js';
 import type { Queryable } from '../../store/database/database.js';
 import { readCurrentDiscrepancies } from '../../store/discrepancies.js';
 import { readOrganisation, readRunSettings } from '../../store/organisations.js';
 import {
-  type DecidableItem,
-  readDecidableItems,
+  type DecidableAlert,
+  readDecidableAlerts,
   saveDisposition,
   saveFourEyes,
   saveReviewState,
 } from '../../store/review/decisions.js';
 import {
-  type ItemChange,
+  type AlertChange,
   projectParties,
-  type StoredItem,
+  type StoredAlert,
   type UnprojectedParty,
 } from '../../store/review/projection.js';
-import { findAutoClosable, type ProjectionScope, type StoredWaitingItem } from '../../store/review/waiting.js';
+import { findAutoClosable, type ProjectionScope, type StoredWaitingAlert } from '../../store/review/waiting.js';
 import { type Severity, severities } from '../../vocabulary.js';
 import type { RunSession } from '../session.js';
 import { isAutoClosing } from '../settings-acceptance.js';
 import type { ReviewSettings } from './settings.js';
 
 /**
- * Stage: makes review items from the findings of a roster's runs on an account, and keeps or re-opens their decisions. It runs inside the
+ * Stage: makes review alerts from the findings of a roster's runs on an account, and keeps or re-opens their decisions. It runs inside the
  * transaction that closes a run, after control searches have confirmed the answers. A held run, whose answers are taken back, gives only new
- * and worse items. Returns what waits then.
+ * and worse alerts. Returns what waits then.
  */
-export async function makeItems(
+export async function makeAlerts(
   transaction: Queryable,
   { app, run, organisation }: RunSession,
   accountId: number,
   how: 'counts' | 'held' | 'accepted',
-): Promise<OpenItemsFacts | null> {
+): Promise<OpenAlertsFacts | null> {
   const { runId, rosterId } = run;
   if (rosterId === null) return null;
   const { clock, settings } = app;
@@ -49,11 +49,12 @@ export async function makeItems(
   const assessed = { calendar: settings.review, families: settings.changes.topics, now };
   // The acceptance of an earlier run does not change the current four-eyes rule.
   if (how !== 'accepted') await saveFourEyes(transaction, run.organisationId, settings.review.fourEyes, now);
-  await projectParties(transaction, { ...scope, runId, now, isHeld: how === 'held' }, (party, items, isOfHeldRun) => {
-    if (!isOfHeldRun) return toItemChanges(addProvisional(party, items), items, assessed);
+  await projectParties(transaction, { ...scope, runId, now, isHeld: how === 'held' }, (party, alerts, isOfHeldRun) => {
+    if (!isOfHeldRun) return toAlertChanges(addProvisional(party, alerts), alerts, assessed);
     // A held run opens what is new or worse. It closes nothing, and no decision moves to other facts.
-    return toItemChanges(party, items, assessed).filter(
-      ({ event, state }) => event !== null && worse.has(event.kind) && (state === 'open' || state === 'pending_approval'),
+    return toAlertChanges(party, alerts, assessed).filter(
+      ({ event, state }) =>
+        event !== null && worse.has(event.kind) && (state === 'open' || state === 'pending_approval'),
     );
   });
   // No policy applies to answers that were unreliable at first.
@@ -74,21 +75,21 @@ async function closeByPolicy(
   const accepted = await readRunSettings(transaction, runId);
   if (accepted === null || !isAutoClosing(accepted)) return;
   const closable = await findAutoClosable(transaction, runId, scope, now);
-  const items = await readDecidableItems(
+  const alerts = await readDecidableAlerts(
     transaction,
-    closable.map(({ itemId }) => itemId),
+    closable.map(({ alertId }) => alertId),
   );
-  for (const { itemId, absentSince } of closable) {
-    const item = items.get(itemId);
-    if (item === undefined) continue;
+  for (const { alertId, absentSince } of closable) {
+    const alert = alerts.get(alertId);
+    if (alert === undefined) continue;
     await saveDisposition(
       transaction,
       {
-        ...{ itemId, kind: 'decided', verdict: 'no_longer_matched', origin: 'policy', reviewer: 'review.autoClose' },
+        ...{ alertId, kind: 'decided', verdict: 'no_longer_matched', origin: 'policy', reviewer: 'review.autoClose' },
         isAttested: false,
         reason: `absent since ${absentSince.toISOString()}; policy accepted by ${accepted.acceptedBy}`,
-        seen: toSeenFacts(item.customer, item.listed),
-        seenDigest: toSeenDigest(item, digestKey),
+        seen: toSeenFacts(alert.customer, alert.listed),
+        seenDigest: toSeenDigest(alert, digestKey),
       },
       now,
     );
@@ -98,64 +99,64 @@ async function closeByPolicy(
 const worse: ReadonlySet<string> = new Set(['opened', 'reopened', 'escalated', 'returned']);
 const serious: ReadonlySet<Severity> = new Set(['critical', 'high']);
 
-/** Gives the changes of a party's items that follow from its current matches. Each hit and each critical or high change needs review. */
-export function toItemChanges(
+/** Gives the changes of a party's alerts that follow from its current matches. Each hit and each critical or high change needs review. */
+export function toAlertChanges(
   party: UnprojectedParty,
-  items: readonly StoredItem[],
+  alerts: readonly StoredAlert[],
   { calendar, families, now }: Pick<Projection, 'calendar' | 'families' | 'now'>,
-): readonly ItemChange[] {
+): readonly AlertChange[] {
   const needsReview = ({ id, isHit }: Match): boolean => {
     const change = party.changes.get(id);
     return isHit || (change !== undefined && change.kind !== 'hit_lost' && serious.has(change.severity));
   };
-  const byId = new Map(items.map((item) => [item.itemId, item]));
-  const causeOf = ({ itemId, listed }: Pick<StoredItem, 'itemId' | 'listed'>) => {
+  const byId = new Map(alerts.map((alert) => [alert.alertId, alert]));
+  const causeOf = ({ alertId, listed }: Pick<StoredAlert, 'alertId' | 'listed'>) => {
     const cause = party.causes.get(listed.id) ?? 'service_data';
-    const seenWith = byId.get(itemId)?.customer ?? null;
+    const seenWith = byId.get(alertId)?.customer ?? null;
     // A change of other facts, such as of another party or of an end date, is no cause for a missing match.
     const isSameParty =
       seenWith !== null &&
       compareSeenFacts(toSeenFacts(seenWith, listed), toSeenFacts(party.customer, listed)).length === 0;
     return cause === 'customer_record' && isSameParty ? 'service_data' : cause;
   };
-  const steps = projectItems({ ...party, items, needsReview, causeOf }, now);
+  const steps = projectAlerts({ ...party, alerts, needsReview, causeOf }, now);
   const projection = { party, byId, calendar, families, now };
   const changes = steps.flatMap((step) => toChange(step, projection));
-  const touched = new Set(changes.map(({ itemId }) => itemId));
+  const touched = new Set(changes.map(({ alertId }) => alertId));
   // These were seen with the newer record. They get no event, but the next comparison starts from this record.
-  const dated = items
-    .filter(({ itemId, state, absence }) => state !== 'no_longer_matched' && absence === null && !touched.has(itemId))
-    .map((item) => ({
-      ...keep(item, projection),
+  const dated = alerts
+    .filter(({ alertId, state, absence }) => state !== 'no_longer_matched' && absence === null && !touched.has(alertId))
+    .map((alert) => ({
+      ...keep(alert, projection),
       customerVersion: party.customerVersion,
-      ...escalate(item, item.listed, projection),
+      ...escalate(alert, alert.listed, projection),
     }));
   return [...changes, ...dated];
 }
 
 /** Adds to a party the matches that held runs have found since its last valid answer. Until the next valid answer they count as present. */
-function addProvisional(party: UnprojectedParty, items: readonly StoredItem[]): UnprojectedParty {
-  const provisional = items.filter(({ isProvisional }) => isProvisional).map(({ listed }) => listed);
+function addProvisional(party: UnprojectedParty, alerts: readonly StoredAlert[]): UnprojectedParty {
+  const provisional = alerts.filter(({ isProvisional }) => isProvisional).map(({ listed }) => listed);
   if (provisional.length === 0) return party;
   return { ...party, matches: [...pairMatches(party.matches, provisional).onlyBefore, ...provisional] };
 }
 
 interface Projection {
   party: UnprojectedParty;
-  byId: ReadonlyMap<number, StoredItem>;
+  byId: ReadonlyMap<number, StoredAlert>;
   calendar: ReviewSettings;
   families: TopicFamilies;
   now: Date;
 }
 
-function toChange(step: ItemStep, projection: Projection): readonly ItemChange[] {
+function toChange(step: AlertStep, projection: Projection): readonly AlertChange[] {
   const { party, byId, calendar, families, now } = projection;
   if (step.kind === 'opened') {
     const change = party.changes.get(step.match.id);
     const assessment = { severity: change?.severity ?? 'high', rule: change?.rule ?? 'hit_gained' } as const;
     return [
       {
-        itemId: null,
+        alertId: null,
         partyId: party.partyId,
         state: 'open',
         absence: step.absence,
@@ -172,31 +173,31 @@ function toChange(step: ItemStep, projection: Projection): readonly ItemChange[]
       },
     ];
   }
-  const item = byId.get(step.item.itemId);
-  if (item === undefined) return [];
-  const kept = keep(item, projection);
+  const alert = byId.get(step.alert.alertId);
+  if (alert === undefined) return [];
+  const kept = keep(alert, projection);
   const { absence } = step.kind === 'absent' || step.kind === 'auto_closed' ? step : { absence: null };
   if (step.kind === 'auto_closed') {
     return [{ ...kept, state: 'no_longer_matched', absence, event: { kind: 'auto_closed', reasons: [step.absence] } }];
   }
   if (step.kind === 'absent') {
-    const event = step.absence === item.absence ? 'rekeyed' : 'absent';
+    const event = step.absence === alert.absence ? 'rekeyed' : 'absent';
     const reasons = event === 'absent' ? [step.absence] : [];
     const waits = { ...kept, listed: step.listed, absence, event: { kind: event, reasons } } as const;
     if (step.hasRunOut) {
-      const dueAt = toDueTime(item.severity, now, calendar);
+      const dueAt = toDueTime(alert.severity, now, calendar);
       const ended = { kind: 'absent', reasons: ['expired', step.absence] } as const;
       return [{ ...waits, state: 'open', openedAt: now, dueAt, dropsDisposition: true, event: ended }];
     }
-    if (item.state !== 'true_match') return [waits];
+    if (alert.state !== 'true_match') return [waits];
     // An absent true match waits from now on, with one business day until it is due.
     return [{ ...waits, state: 'open', openedAt: now, dueAt: toDueTime('high', now, calendar) }];
   }
   if (step.kind === 'reopened') {
     const change = party.changes.get(step.match.id);
-    const severity = toReopenedSeverity(item, change?.severity, step.reasons);
+    const severity = toReopenedSeverity(alert, change?.severity, step.reasons);
     const isReturn = step.reasons.length === 1 && step.reasons[0] === 'returned';
-    const rule = change !== undefined && change.severity === severity ? change.rule : item.rule;
+    const rule = change !== undefined && change.severity === severity ? change.rule : alert.rule;
     return [
       {
         ...kept,
@@ -207,24 +208,24 @@ function toChange(step: ItemStep, projection: Projection): readonly ItemChange[]
         priority: prioritise(severity, step.match, party),
         isBaseline: false,
         // A match that returns, or that only has a proposal, continues its alert. A decision that ended begins a new wait.
-        openedAt: isReturn || isWaiting(item) ? item.openedAt : now,
-        dueAt: isReturn ? item.dueAt : toEarlierDue(item, severity, { calendar, now }),
+        openedAt: isReturn || isWaiting(alert) ? alert.openedAt : now,
+        dueAt: isReturn ? alert.dueAt : toEarlierDue(alert, severity, { calendar, now }),
         dropsDisposition: true,
         event: { kind: 'reopened', reasons: step.reasons },
       },
     ];
   }
   const { match, state } = step;
-  const wasAbsent = item.absence !== null || item.state === 'no_longer_matched';
-  const event = wasAbsent ? 'returned' : item.listed.id === match.id ? null : 'rekeyed';
+  const wasAbsent = alert.absence !== null || alert.state === 'no_longer_matched';
+  const event = wasAbsent ? 'returned' : alert.listed.id === match.id ? null : 'rekeyed';
   return [
     {
       ...kept,
       ...seen(match, projection),
       state,
-      priority: prioritise(item.severity, match, party),
+      priority: prioritise(alert.severity, match, party),
       event: event && { kind: event, reasons: [] },
-      ...escalate({ ...item, state }, match, projection),
+      ...escalate({ ...alert, state }, match, projection),
     },
   ];
 }
@@ -237,58 +238,58 @@ const seen = (match: Match, { party, families }: Projection) => ({
   customerVersion: party.customerVersion,
 });
 
-/** The item unchanged, with the record that its match was last seen with. */
+/** The alert unchanged, with the record that its match was last seen with. */
 const keep = (
-  { disposition: _, isConfirmed: __, customer: ___, isProvisional: ____, ...item }: StoredItem,
+  { disposition: _, isTrueMatch: __, customer: ___, isProvisional: ____, ...alert }: StoredAlert,
   { families }: Pick<Projection, 'families'>,
-): ItemChange => ({
-  ...item,
+): AlertChange => ({
+  ...alert,
   customerVersion: null,
-  topic: toWorstTopic(families, item.listed.topics),
+  topic: toWorstTopic(families, alert.listed.topics),
   isBaseline: false,
   dropsDisposition: false,
   event: null,
 });
 
-const isWaiting = ({ state }: Pick<StoredItem, 'state'>): boolean => state === 'open' || state === 'pending_approval';
+const isWaiting = ({ state }: Pick<StoredAlert, 'state'>): boolean => state === 'open' || state === 'pending_approval';
 
 const isWorse = (left: Severity, right: Severity): boolean => severities.indexOf(left) < severities.indexOf(right);
 
-/** A more severe change makes a waiting item more urgent. It is never due later than before. */
-function escalate(item: StoredItem, match: Match, { party, calendar, now }: Projection): Partial<ItemChange> {
+/** A more severe change makes a waiting alert more urgent. It is never due later than before. */
+function escalate(alert: StoredAlert, match: Match, { party, calendar, now }: Projection): Partial<AlertChange> {
   const change = party.changes.get(match.id);
-  if (change === undefined || !isWaiting(item) || !isWorse(change.severity, item.severity)) return {};
+  if (change === undefined || !isWaiting(alert) || !isWorse(change.severity, alert.severity)) return {};
   return {
     severity: change.severity,
     rule: change.rule,
     priority: prioritise(change.severity, match, party),
-    dueAt: toEarlierDue(item, change.severity, { calendar, now }),
+    dueAt: toEarlierDue(alert, change.severity, { calendar, now }),
     event: { kind: 'escalated', reasons: [] },
   };
 }
 
-/** The due time of an item with this severity from now on. A waiting item is never due later than before. */
+/** The due time of an alert with this severity from now on. A waiting alert is never due later than before. */
 function toEarlierDue(
-  item: StoredItem,
+  alert: StoredAlert,
   severity: Severity,
   { calendar, now }: Pick<Projection, 'calendar' | 'now'>,
 ): Date | null {
   const due = toDueTime(severity, now, calendar);
-  const { dueAt } = item;
-  return isWaiting(item) && due !== null && dueAt !== null && dueAt < due ? dueAt : due;
+  const { dueAt } = alert;
+  return isWaiting(alert) && due !== null && dueAt !== null && dueAt < due ? dueAt : due;
 }
 
 /**
- * The severity of a re-opened item. It never falls: a small change does not weaken a hit, and an alert that needs two people must not become
- * one that needs one. If the record of a customer with a true match changes, the item is at least high.
+ * The severity of a re-opened alert. It never falls: a small change does not weaken a hit, and an alert that needs two people must not become
+ * one that needs one. If the record of a customer with a true match changes, the alert is at least high.
  */
 function toReopenedSeverity(
-  { severity, disposition }: StoredItem,
+  { severity, disposition }: StoredAlert,
   changed: Severity | undefined,
   reasons: readonly string[],
 ): Severity {
-  const isConfirmed = disposition?.verdict === 'true_match' && disposition.isFinal;
-  const floor = isConfirmed && reasons.some((reason) => reason.startsWith('customer_')) ? 'high' : severity;
+  const isTrueMatch = disposition?.verdict === 'true_match' && disposition.isFinal;
+  const floor = isTrueMatch && reasons.some((reason) => reason.startsWith('customer_')) ? 'high' : severity;
   const worth = [severity, floor, ...(changed === undefined ? [] : [changed])];
   return worth.reduce((worst, each) => (isWorse(each, worst) ? each : worst));
 }
@@ -296,59 +297,59 @@ function toReopenedSeverity(
 const prioritise = (severity: Severity, match: Match, { customer }: UnprojectedParty): number =>
   toPriority({ severity, isHit: match.isHit, corroboration: corroborate(customer, match), score: match.score });
 
-type SeenItem = Pick<DecidableItem, 'customer' | 'listed'>;
+type SeenAlert = Pick<DecidableAlert, 'customer' | 'listed'>;
 
-/** The keyed digest (hex) of the facts that a reviewer sees of an item; a decision is bound to it. */
-export const toSeenDigest = ({ customer, listed }: DecidableItem, digestKey: Buffer): string =>
+/** The keyed digest (hex) of the facts that a reviewer sees of an alert; a decision is bound to it. */
+export const toSeenDigest = ({ customer, listed }: DecidableAlert, digestKey: Buffer): string =>
   digest(toSeenText(toSeenFacts(customer, listed)), digestKey);
 
 /**
- * The version of an item that a reviewer saw: a keyed digest of its facts and of its last decision, in force or not. So a list from before a
+ * The version of an alert that a reviewer saw: a keyed digest of its facts and of its last decision, in force or not. So a list from before a
  * decision stays invalid after the decision was undone or has expired.
  */
-export const toItemSeenVersion = (item: SeenItem & Pick<DecidableItem, 'decisions'>, digestKey: Buffer): string =>
-  toSeenVersionAt(item, item.decisions.at(-1) ?? null, digestKey);
+export const toAlertSeenVersion = (alert: SeenAlert & Pick<DecidableAlert, 'decisions'>, digestKey: Buffer): string =>
+  toSeenVersionAt(alert, alert.decisions.at(-1) ?? null, digestKey);
 
 /** The version of a bulk row: a keyed digest of its alerts as they are. */
 export function toBulkSeenVersion(
-  items: ReadonlyMap<number, DecidableItem>,
-  itemIds: readonly number[],
+  alerts: ReadonlyMap<number, DecidableAlert>,
+  alertIds: readonly number[],
   digestKey: Buffer,
 ): string {
-  const seenVersions = itemIds.map((itemId) => {
-    const item = items.get(itemId);
-    return item === undefined ? 'unknown' : `${itemId} ${item.absence} ${toItemSeenVersion(item, digestKey)}`;
+  const seenVersions = alertIds.map((alertId) => {
+    const alert = alerts.get(alertId);
+    return alert === undefined ? 'unknown' : `${alertId} ${alert.absence} ${toAlertSeenVersion(alert, digestKey)}`;
   });
   return toSeenVersion(digest(`bulk ${seenVersions.join(' ')}`, digestKey));
 }
 
-/** Why an item no longer has this seen version; null when it has. */
+/** Why an alert no longer has this seen version; null when it has. */
 export function findStaleness(
-  item: DecidableItem,
+  alert: DecidableAlert,
   seenVersion: string,
   digestKey: Buffer,
 ): 'changed_since' | 'decided_since' | null {
-  if (seenVersion === toItemSeenVersion(item, digestKey)) return null;
-  const isAsBefore = [null, ...item.decisions].some(
-    (before) => seenVersion === toSeenVersionAt(item, before, digestKey),
+  if (seenVersion === toAlertSeenVersion(alert, digestKey)) return null;
+  const isAsBefore = [null, ...alert.decisions].some(
+    (before) => seenVersion === toSeenVersionAt(alert, before, digestKey),
   );
   return isAsBefore ? 'decided_since' : 'changed_since';
 }
 
-const toSeenVersionAt = ({ customer, listed }: SeenItem, dispositionId: number | null, digestKey: Buffer): string =>
+const toSeenVersionAt = ({ customer, listed }: SeenAlert, dispositionId: number | null, digestKey: Buffer): string =>
   toSeenVersion(digest(`${dispositionId ?? 'none'} ${toSeenText(toSeenFacts(customer, listed))}`, digestKey));
 
 const digest = (text: string, key: Buffer): string => createHmac('sha256', key).update(text).digest('hex');
 
-/** A waiting item as a list shows it, with the item code by which its decision is read back. */
-export function toWaitingItem(
-  { itemId, lastSaidId, ...item }: StoredWaitingItem,
+/** A waiting alert as a list shows it, with the alert code by which its decision is read back. */
+export function toWaitingAlert(
+  { alertId, lastSaidId, ...alert }: StoredWaitingAlert,
   { sheetId, digestKey }: { sheetId: number; digestKey: Buffer },
-): WaitingItem {
+): WaitingAlert {
   const decisions = lastSaidId === null ? [] : [lastSaidId];
-  const seenVersion = toItemSeenVersion({ customer: item.party, listed: item.listed, decisions }, digestKey);
-  const mark = toItemCode({ itemId, seenVersion }, digestKey);
-  return { ...item, mark, sheetId, corroboration: corroborate(item.party, item.listed) };
+  const seenVersion = toAlertSeenVersion({ customer: alert.party, listed: alert.listed, decisions }, digestKey);
+  const mark = toAlertCode({ alertId, seenVersion }, digestKey);
+  return { ...alert, mark, sheetId, corroboration: corroborate(alert.party, alert.listed) };
 }
 
 /** The open discrepancies, now or at the end of a run, each with its code; null for a run that compared nothing. */
@@ -367,7 +368,7 @@ export async function listDiscrepancies(
   if (count === 0 && 'runId' in choice) return null;
   const toListed = ({ discrepancyId, eventId, ...shown }: (typeof listed)[number]): ListedDiscrepancy => ({
     ...shown,
-    mark: toItemCode({ itemId: discrepancyId, seenVersion: toEventSeenVersion(eventId, digestKey) }, digestKey, 'D'),
+    mark: toAlertCode({ alertId: discrepancyId, seenVersion: toEventSeenVersion(eventId, digestKey) }, digestKey, 'D'),
   });
   return { count, listed: listed.map(toListed) };
 }
