@@ -106,7 +106,7 @@ export async function playEvents({
   seed: number;
 }): Promise<{ taken: number; repeated: number; forged: number; lookUps: number }> {
   const random = makeSeededRandom(seed);
-  const pick = <T>(alerts: readonly T[]): T => alerts[Math.floor(random() * alerts.length)] as T;
+  const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)] as T;
   const world = new Map(
     Array.from({ length: dossiers }, (_, index) => buildSandboxDossier(index + 1)).map((dossier) => [
       dossier.id,
@@ -198,7 +198,7 @@ const byAge = (one: SandboxDossier, other: SandboxDossier): number => other.crea
 function changeWorld(
   world: Map<string, SandboxDossier>,
   random: () => number,
-  pick: <T>(alerts: readonly T[]) => T,
+  pick: <T>(items: readonly T[]) => T,
   number: number,
 ): string {
   const chance = random();

@@ -307,11 +307,11 @@ export function chooseDecision(seed: number, night: number, alert: ModelAlert, t
     seedOf(`decision ${seed} ${night} ${alert.customer} ${alert.party} ${alert.listed.id}`),
   );
   const expires = chance(random, 0.25);
-  const isTrueMatch = chance(random, 0.8);
+  const isConfirmed = chance(random, 0.8);
   const choose = (...verdicts: [Verdict, ...Verdict[]]): Choice => {
     const verdict = pick(random, verdicts);
     // Whether one person is enough to say true match is left to the product: here it is always two.
-    return { verdict, expires, hasSecond: takesTwo && (isTrueMatch || !alert.waits || verdict === 'true_match') };
+    return { verdict, expires, hasSecond: takesTwo && (isConfirmed || !alert.waits || verdict === 'true_match') };
   };
   if (alert.isClosed) return null;
   if (alert.waits) {

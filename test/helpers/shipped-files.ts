@@ -140,7 +140,7 @@ interface SchemaNode {
   exclusiveMinimum?: number;
   properties?: Record<string, SchemaNode>;
   required?: string[];
-  alerts?: SchemaNode;
+  items?: SchemaNode;
   anyOf?: SchemaNode[];
   propertyNames?: SchemaNode;
   additionalProperties?: boolean | SchemaNode;
@@ -175,7 +175,7 @@ function describeType(node: SchemaNode): string {
   if (node.const !== undefined) return code(node.const);
   if (node.enum) return describeWords(node.enum);
   if (node.anyOf) return [...new Set(node.anyOf.map(describeType))].join(' or ');
-  if (node.alerts) return node.alerts.properties ? 'list of groups' : `list of ${describeType(node.alerts)}`;
+  if (node.items) return node.items.properties ? 'list of groups' : `list of ${describeType(node.items)}`;
   if (node.properties) return code(`{${Object.keys(node.properties).join(', ')}}`);
   if (typeof node.additionalProperties === 'object') {
     return `${describeType(node.additionalProperties)} by ${node.propertyNames?.enum ? describeWords(node.propertyNames.enum) : 'word'}`;
@@ -191,7 +191,7 @@ function describeType(node: SchemaNode): string {
 const isGroup = (node: SchemaNode): boolean => node.properties !== undefined && node.anyOf === undefined;
 
 function listRows(node: SchemaNode, path: string, isRequired: boolean): ReferenceRow[] {
-  const inner = isGroup(node) ? node : node.alerts && isGroup(node.alerts) ? node.alerts : null;
+  const inner = isGroup(node) ? node : node.items && isGroup(node.items) ? node.items : null;
   const prefix = inner === node ? path : `${path}[]`;
   const ofInner = Object.entries(inner?.properties ?? {}).flatMap(([key, child]) =>
     listRows(child, `${prefix}.${key}`, inner?.required?.includes(key) ?? false),

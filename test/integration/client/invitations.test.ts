@@ -310,9 +310,9 @@ test('the workflow goes out under the name that the settings give', async () => 
 });
 
 const toInvitation = (index: number): object => ({ token: `adi_${index}`, status: 'sent' });
-const collect = async (alerts: AsyncIterable<{ token?: string | null | undefined }>): Promise<unknown[]> => {
+const collect = async (items: AsyncIterable<{ token?: string | null | undefined }>): Promise<unknown[]> => {
   const tokens: unknown[] = [];
-  for await (const { token } of alerts) tokens.push(token);
+  for await (const { token } of items) tokens.push(token);
   return tokens;
 };
 

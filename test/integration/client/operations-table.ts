@@ -31,9 +31,9 @@ const throttled: ListedError = [429, 'rate_limit_exceeded', 'RateLimitError'];
 const invalid: ListedError = [400, 'invalid_request_error', 'InvalidRequestError'];
 const unavailable: ListedError = [503, 'service_unavailable', 'ServiceUnavailableError'];
 
-const collect = async <T>(alerts: AsyncIterable<T>): Promise<T[]> => {
+const collect = async <T>(items: AsyncIterable<T>): Promise<T[]> => {
   const collected: T[] = [];
-  for await (const alert of alerts) collected.push(alert);
+  for await (const item of items) collected.push(item);
   return collected;
 };
 

@@ -12,11 +12,11 @@ describeOnEachDatabase('the database', (open, databases) => {
 
   beforeAll(async () => {
     database = await open();
-    await database.runScript('create table alert (n bigint primary key, name text); create table other (n int);');
+    await database.runScript('create table item (n bigint primary key, name text); create table other (n int);');
   });
 
-  async function countAlerts(): Promise<number> {
-    const [row] = await database.query(numberRow, 'select count(*) as n from alert');
+  async function countItems(): Promise<number> {
+    const [row] = await database.query(numberRow, 'select count(*) as n from item');
     return row?.n ?? -1;
   }
 
@@ -109,14 +109,14 @@ describeOnEachDatabase('the database', (open, databases) => {
   });
 
   it('writes and reads many rows through one JSON parameter', async () => {
-    const alerts = Array.from({ length: 500 }, (_, index) => ({ n: 10_000 + index, name: `名 "${index}"` }));
+    const items = Array.from({ length: 500 }, (_, index) => ({ n: 10_000 + index, name: `名 "${index}"` }));
     const written = await database.execute(
-      'insert into alert select * from jsonb_to_recordset($1::text::jsonb) as row (n bigint, name text)',
-      [JSON.stringify(alerts)],
+      'insert into item select * from jsonb_to_recordset($1::text::jsonb) as row (n bigint, name text)',
+      [JSON.stringify(items)],
     );
     expect(written).toBe(500);
-    expect(await database.execute('delete from alert where n >= $1', [10_000])).toBe(500);
-    expect(await database.execute('delete from alert where n >= $1', [10_000])).toBe(0);
+    expect(await database.execute('delete from item where n >= $1', [10_000])).toBe(500);
+    expect(await database.execute('delete from item where n >= $1', [10_000])).toBe(0);
   });
 
   it('refuses an integer that a number cannot hold, also within a cursor', async () => {
@@ -143,9 +143,9 @@ describeOnEachDatabase('the database', (open, databases) => {
   });
 
   it('keeps values of rows and parameters out of errors, and the SQLSTATE in them', async () => {
-    await database.execute('insert into alert values ($1, $2)', [1, 'Jane Roe']);
+    await database.execute('insert into item values ($1, $2)', [1, 'Jane Roe']);
     const failures = [
-      { state: '23505', sql: 'insert into alert values ($1::int8, $2)', parameters: [1, 'Jane Roe'] },
+      { state: '23505', sql: 'insert into item values ($1::int8, $2)', parameters: [1, 'Jane Roe'] },
       { state: '22P02', sql: 'select $1::text::int as n', parameters: ['Jane Roe'] },
       { state: '42P01', sql: 'select $1::text from nowhere', parameters: ['Jane Roe'] },
     ];
@@ -157,7 +157,7 @@ describeOnEachDatabase('the database', (open, databases) => {
       expect(seen).not.toContain('Jane');
       expect(seen).toContain(state);
     }
-    await database.execute('delete from alert');
+    await database.execute('delete from item');
   });
 
   it('takes exactly one statement per query', async () => {
@@ -168,51 +168,51 @@ describeOnEachDatabase('the database', (open, databases) => {
 
   it('keeps what a transaction did, and returns what its work returned', async () => {
     const result = await database.transaction(async (transaction) => {
-      await transaction.execute('insert into alert values (1, null)');
-      await transaction.runScript('insert into alert values (2, null); insert into alert values (3, null);');
-      return transaction.query(numberRow, 'select n from alert order by n');
+      await transaction.execute('insert into item values (1, null)');
+      await transaction.runScript('insert into item values (2, null); insert into item values (3, null);');
+      return transaction.query(numberRow, 'select n from item order by n');
     });
     expect(result).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
-    expect(await countAlerts()).toBe(3);
-    await database.execute('delete from alert');
+    expect(await countItems()).toBe(3);
+    await database.execute('delete from item');
   });
 
   it('rolls back when the work throws, and passes that error on unchanged', async () => {
     const failure = new TypeError('of the work itself');
     const error = await rejection(
       database.transaction(async (transaction) => {
-        await transaction.execute('insert into alert values (1, null)');
+        await transaction.execute('insert into item values (1, null)');
         throw failure;
       }),
     );
     expect(error).toBe(failure);
-    expect(await countAlerts()).toBe(0);
+    expect(await countItems()).toBe(0);
   });
 
   it('never reports a commit when a statement failed and the work swallowed it', async () => {
     const error = await rejection(
       database.transaction(async (transaction) => {
-        await transaction.execute('insert into alert values (1, null)');
-        await transaction.execute('insert into alert values (1, null)').catch(() => 0);
+        await transaction.execute('insert into item values (1, null)');
+        await transaction.execute('insert into item values (1, null)').catch(() => 0);
       }),
     );
     expect(error).toMatchObject({ code: 'transaction_aborted' });
-    expect(await countAlerts()).toBe(0);
+    expect(await countItems()).toBe(0);
   });
 
   it('rolls back whole when one of several statements sent at once fails', async () => {
     const error = await rejection(
       database.transaction((transaction) =>
-        Promise.all([1, 1, 2, 3].map((n) => transaction.execute('insert into alert values ($1, null)', [n]))),
+        Promise.all([1, 1, 2, 3].map((n) => transaction.execute('insert into item values ($1, null)', [n]))),
       ),
     );
     expect(error).toMatchObject({ sqlState: '23505' });
-    expect(await countAlerts()).toBe(0);
+    expect(await countItems()).toBe(0);
   });
 
   it('refuses a transaction that has ended', async () => {
     const leaked = await database.transaction(async (transaction) => ({ transaction }));
-    expect(await rejection(leaked.transaction.execute('insert into alert values (9, null)'))).toMatchObject({
+    expect(await rejection(leaked.transaction.execute('insert into item values (9, null)'))).toMatchObject({
       code: 'transaction_ended',
     });
   });
@@ -234,32 +234,32 @@ describeOnEachDatabase('the database', (open, databases) => {
     await Promise.all(
       Array.from({ length: 30 }, (_, n) =>
         database.transaction(async (transaction) => {
-          await transaction.execute('insert into alert values ($1, null)', [n]);
+          await transaction.execute('insert into item values ($1, null)', [n]);
         }),
       ),
     );
-    expect(await countAlerts()).toBe(30);
-    await database.execute('delete from alert');
+    expect(await countItems()).toBe(30);
+    await database.execute('delete from item');
   });
 
   it('runs a script whole or not at all', async () => {
-    const error = await rejection(database.runScript('insert into alert values (1, null); select 1 / 0;'));
+    const error = await rejection(database.runScript('insert into item values (1, null); select 1 / 0;'));
     expect(error).toBeInstanceOf(DatabaseError);
-    expect(await countAlerts()).toBe(0);
+    expect(await countItems()).toBe(0);
   });
 
   it('reads every row once through a cursor while others write', async () => {
-    await database.execute('insert into alert select g, null from generate_series(1, 25) as g');
+    await database.execute('insert into item select g, null from generate_series(1, 25) as g');
     const seen: number[] = [];
-    for await (const batch of database.cursor(numberRow, 'select n from alert where n > $1 order by n', [5], 10)) {
+    for await (const batch of database.cursor(numberRow, 'select n from item where n > $1 order by n', [5], 10)) {
       seen.push(...batch.map((row) => row.n));
       await database.transaction(async (transaction) => {
-        await transaction.execute('update alert set name = $1', ['seen']);
-        await transaction.execute('insert into alert select max(n) + 1 from alert');
+        await transaction.execute('update item set name = $1', ['seen']);
+        await transaction.execute('insert into item select max(n) + 1 from item');
       });
     }
     expect(seen).toEqual(Array.from({ length: 20 }, (_, index) => index + 6));
-    await database.execute('delete from alert');
+    await database.execute('delete from item');
   });
 
   it('gives no batch for an empty result, and no empty batch after an even one', async () => {

@@ -15,7 +15,7 @@ const read = (file: string): string => readFileSync(file, 'utf8');
 /** Of everything, code and tables included; the rules of tables, dashes of lists and the like are no words. */
 const countWords = (text: string): number => text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
 
-/** Paragraphs, alerts of lists and headings: code is one word, a link its text; blocks of code, tables and addresses are left out. */
+/** Paragraphs, items of lists and headings: code is one word, a link its text; blocks of code, tables and addresses are left out. */
 const listBlocks = (text: string): readonly string[] =>
   text
     .replaceAll(/^```[\s\S]*?^```$/gm, '')
@@ -59,7 +59,7 @@ it(`no sentence has more than ${mostWordsOfSentence} words`, () => {
   expect(long).toEqual([]);
 });
 
-it('a sentence that is too long would be found, in a paragraph and in an alert of a list', () => {
+it('a sentence that is too long would be found, in a paragraph and in an item of a list', () => {
   const long = Array.from({ length: mostWordsOfSentence + 1 }, (_, index) => `word${index}`).join(' ');
   const longest = (text: string): number => Math.max(...listSentences(text).map(countWords));
   expect(longest(`Short.\n\n${long}, which goes on. Short.`)).toBe(29);

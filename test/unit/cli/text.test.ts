@@ -122,7 +122,7 @@ test('a text shows its instants to the second in UTC, and leaves days and times 
   expect(formatTable([['time', '2026-03-01T02:00:09.120Z']])).toBe('time  2026-03-01 02:00:09 UTC\n');
 });
 
-test('an alert of a list begins a line of its own, and its further lines are indented', () => {
+test('an item of a list begins a line of its own, and its further lines are indented', () => {
   const text = 'the roster is held:\n- 149 of 295 customers are missing\naccept it: nightscreen import --accept-roster';
   expect(formatTable([['because', text]], 38)).toBe(
     [

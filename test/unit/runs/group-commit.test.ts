@@ -6,10 +6,10 @@ it('everything is saved once and in order, and no more than the limit is ever un
   const saved: number[] = [];
   let added = 0;
   let most = 0;
-  const commit = openGroupCommit<number>({ maxItems: 10, maxDelayMs: 5 }, async (alerts) => {
+  const commit = openGroupCommit<number>({ maxItems: 10, maxDelayMs: 5 }, async (items) => {
     most = Math.max(most, added - saved.length);
     await delay(1);
-    saved.push(...alerts);
+    saved.push(...items);
   });
   const callers = Array.from({ length: 4 }, async (_, caller) => {
     for (let turn = 0; turn < 50; turn += 1) {
@@ -21,17 +21,17 @@ it('everything is saved once and in order, and no more than the limit is ever un
   await commit.close();
   expect(saved.toSorted((left, right) => left - right)).toEqual(Array.from({ length: 200 }, (_, index) => index));
   for (let caller = 0; caller < 4; caller += 1) {
-    const own = saved.filter((alert) => Math.floor(alert / 50) === caller);
+    const own = saved.filter((item) => Math.floor(item / 50) === caller);
     expect(own).toEqual(own.toSorted((left, right) => left - right));
   }
   // Each caller may have one more in its hands while it waits.
   expect(most).toBeLessThanOrEqual(10 + 4);
 });
 
-it('a lone alert is saved after the delay without anybody asking', async () => {
+it('a lone item is saved after the delay without anybody asking', async () => {
   const saved: string[] = [];
-  const commit = openGroupCommit<string>({ maxItems: 10, maxDelayMs: 5 }, async (alerts) => {
-    saved.push(...alerts);
+  const commit = openGroupCommit<string>({ maxItems: 10, maxDelayMs: 5 }, async (items) => {
+    saved.push(...items);
   });
   await commit.add('only');
   await delay(50);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { oneByOne } from '../../../src/runs/screening/screen-tasks.js';
 
 describe('handing out one by one', () => {
-  it('gives each alert to one asker, and asks for the next chunk only when the last one has been taken', async () => {
+  it('gives each item to one asker, and asks for the next chunk only when the last one has been taken', async () => {
     let taken = 0;
     const seenAtChunk: number[] = [];
     async function* makeChunks(): AsyncGenerator<readonly number[], void> {
