@@ -123,7 +123,7 @@ webhooks: [{ url: 'http://127.0.0.1:${port}/', secretEnv: HOOK_SECRET }]
     expect(await as(logins.ada, 'delegations')).toMatch(/^cleo for boris/m);
     await as(logins.boris, 'export', '--out', list, '--proposals');
     expect(await fill(() => 'false_positive')).toEqual(['C-2']);
-    expect(await as(logins.boris, 'import', list, '--apply')).toMatch(/^confirmed +1$/m);
+    expect(await as(logins.boris, 'import', list, '--apply')).toMatch(/^approved +1$/m);
     const [, mark = ''] = /^alert +(\S+)$/m.exec(await as(logins.boris, 'show', 'C-2')) ?? [];
     await as(logins.boris, 'undo', mark, '--reason', 'a slip');
     expect(reported.join('')).not.toContain('true_match');

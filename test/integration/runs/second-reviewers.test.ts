@@ -281,12 +281,12 @@ describe('a decision that takes two people', () => {
       expect(await showOne(atAdas, 'C-2')).toMatchObject({ state: 'true_match' });
       await expect(forge('C-2', 'false_positive')).rejects.toThrow(/decided by two people/);
       expect(await say(atAdas, 'C-2', 'false_positive')).toBe('proposed');
-      expect(await readPartyStates(owner)).toEqual(['true_match', 'open_alert']);
+      expect(await readPartyStates(owner)).toEqual(['open_alert', 'true_match']);
       // One person may restrict a customer whom a proposal would release.
       expect(await forge('C-1', 'true_match')).toBe(1);
       expect(await readPartyStates(owner)).toEqual(['true_match', 'true_match']);
       expect(await say(atBoris, 'C-2', 'false_positive')).toBe('approved');
-      expect(await readPartyStates(owner)).toEqual(['true_match', 'false_positive']);
+      expect(await readPartyStates(owner)).toEqual(['false_positive', 'true_match']);
     });
   });
 
@@ -349,7 +349,7 @@ describe('a decision that takes two people', () => {
       by: reviewer,
     } as const;
     expect(await undoDecision(atAdas, { mark, reviewer, reason: 'a slip' })).toMatchObject({ keepsTrueMatch: true });
-    expect(await readPartyStates(atAdas.database)).toEqual(['true_match', 'open_alert']);
+    expect(await readPartyStates(atAdas.database)).toEqual(['open_alert', 'true_match']);
     expect(await assignAlerts(atAdas, by)).toMatchObject({ assigned: 2 });
     await delegateAlerts(atAdas, {
       from: reviewer.name,
@@ -361,11 +361,11 @@ describe('a decision that takes two people', () => {
     expect(await decide(atAdas, (await showOne(atAdas, 'C-1')).mark, 'false_positive')).toMatchObject({
       kind: 'proposed',
     });
-    expect(await readPartyStates(atAdas.database)).toEqual(['true_match', 'open_alert']);
+    expect(await readPartyStates(atAdas.database)).toEqual(['open_alert', 'true_match']);
     expect(await decide(atBoris, (await showOne(atBoris, 'C-1')).mark, 'false_positive', 'boris')).toMatchObject({
       kind: 'approved',
     });
-    expect(await readPartyStates(atAdas.database)).toEqual(['open_alert', 'false_positive']);
+    expect(await readPartyStates(atAdas.database)).toEqual(['false_positive', 'open_alert']);
   }
 });
 

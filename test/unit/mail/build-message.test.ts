@@ -91,7 +91,7 @@ describe('a message', () => {
 
 describe('each reader is told what they need', () => {
   const due = new Date('2026-11-24T02:00:00Z');
-  const item = {
+  const alert = {
     state: 'open' as const,
     openedAt: new Date(0),
     dueAt: due,
@@ -102,7 +102,7 @@ describe('each reader is told what they need', () => {
   };
   const facts = (): RunFacts => ({
     ...buildEventfulFacts(),
-    changes: buildEventfulFacts().changes.map((change, index) => ({ ...change, item, isSanctionHit: index === 0 })),
+    changes: buildEventfulFacts().changes.map((change, index) => ({ ...change, alert, isSanctionHit: index === 0 })),
     openAlerts: {
       waiting: 14,
       customers: 9,
