@@ -7,13 +7,13 @@ insert into account (account_id, organisation_id, public_key, is_test, base_url,
 ]::account[]);
 delete from alert;
 insert into alert (alert_id, account_id, party_id, state, listed, customer_version, severity, rule, priority, is_baseline, opened_at, due_at, disposition_id, assigned_to, revision, absence, absent_since, topic, is_true_match) overriding system value select alert_id, account_id, party_id, state, listed, customer_version, severity, rule, priority, is_baseline, opened_at, due_at, disposition_id, assigned_to, revision, absence, absent_since, topic, is_true_match from unnest(array[
-'(1,1,1,open,"{""id"": ""amla_one"", ""name"": ""Wilhelmina Achterberg"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}",1,critical,sanction_hit_gained,959,t,"2026-11-23 21:08:46.419+00","2026-11-24 01:08:46.419+00",,,1,,,sanction,f)',
-'(2,1,2,open,"{""id"": ""amla_two"", ""name"": ""Oktavian Prunescu"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}",1,critical,sanction_hit_gained,959,t,"2026-11-23 21:08:46.419+00","2026-11-24 01:08:46.419+00",,,1,,,sanction,f)'
+'(1,1,1,open,"{""id"": ""amla_one"", ""name"": ""Wilhelmina Achterberg"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}",1,critical,sanction_hit_gained,959,t,"2026-11-23 21:22:17.568+00","2026-11-24 01:22:17.568+00",,,1,,,sanction,f)',
+'(2,1,2,open,"{""id"": ""amla_two"", ""name"": ""Oktavian Prunescu"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}",1,critical,sanction_hit_gained,959,t,"2026-11-23 21:22:17.568+00","2026-11-24 01:22:17.568+00",,,1,,,sanction,f)'
 ]::alert[]);
 delete from alert_event;
 insert into alert_event (event_id, alert_id, kind, happened_at, run_id, reasons, severity, actor, assigned_to, is_attested) overriding system value select event_id, alert_id, kind, happened_at, run_id, reasons, severity, actor, assigned_to, is_attested from unnest(array[
-'(1,1,opened,"2026-11-23 21:08:46.419+00",1,{},critical,,,f)',
-'(2,2,opened,"2026-11-23 21:08:46.419+00",1,{},critical,,,f)'
+'(1,1,opened,"2026-11-23 21:22:17.568+00",1,{},critical,,,f)',
+'(2,2,opened,"2026-11-23 21:22:17.568+00",1,{},critical,,,f)'
 ]::alert_event[]);
 delete from canary_outcome;
 insert into canary_outcome (run_id, ordinal, type, name, expect, verdict, found, response_id, round, occasion, searches, asked_at, label, topics) overriding system value select run_id, ordinal, type, name, expect, verdict, found, response_id, round, occasion, searches, asked_at, label, topics from unnest(array[
@@ -27,7 +27,7 @@ insert into canary_outcome (run_id, ordinal, type, name, expect, verdict, found,
 '(2,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,2,"2026-11-25 21:21:08.195+00",,{})'
 ]::canary_outcome[]);
 delete from change_event;
-insert into change_event (change_id, run_id, batch_id, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before, after, adjustments, birth_date_agreement, country_agreement, sanction_hit, item, former_customer_version) overriding system value select change_id, run_id, batch_id, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before, after, adjustments, birth_date_agreement, country_agreement, sanction_hit, item, former_customer_version from unnest(array[
+insert into change_event (change_id, run_id, batch_id, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before, after, adjustments, birth_date_agreement, country_agreement, sanction_hit, alert, former_customer_version) overriding system value select change_id, run_id, batch_id, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before, after, adjustments, birth_date_agreement, country_agreement, sanction_hit, alert, former_customer_version from unnest(array[
 '(1,1,4294967297,1,1,match_added,critical,sanction_hit_gained,service_data,t,amla_one,{},,"{""id"": ""amla_one"", ""name"": ""Wilhelmina Achterberg"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}",{},unknown,unknown,t,,)',
 '(2,1,4294967297,2,1,match_added,critical,sanction_hit_gained,service_data,t,amla_two,{},,"{""id"": ""amla_two"", ""name"": ""Oktavian Prunescu"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}",{},unknown,unknown,t,,)'
 ]::change_event[]);
