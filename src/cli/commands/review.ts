@@ -83,7 +83,7 @@ const historyWords: ReadonlyMap<string, string> = new Map([
   ['reopened', 're-opened'],
   ['rekeyed', 'same party with a new id'],
   ['absent', 'match absent'],
-  ['gone', 'no longer matched'],
+  ['auto_closed', 'auto-closed'],
   ['returned', 'matched again'],
 ]);
 

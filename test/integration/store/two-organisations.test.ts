@@ -5,7 +5,7 @@ import { runCheck } from '../../../src/runs/checks/check.js';
 import { measureCoverage } from '../../../src/runs/coverage.js';
 import { dropMails, listMails } from '../../../src/runs/mail/manage.js';
 import { runReconciliation } from '../../../src/runs/reconcile-run.js';
-import { exportItems } from '../../../src/runs/review/lists.js';
+import { exportAlerts } from '../../../src/runs/review/lists.js';
 import { findRun, listRuns, showRun } from '../../../src/runs/run-reference.js';
 import { runScreening } from '../../../src/runs/screening-run.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
@@ -46,9 +46,9 @@ import {
 } from '../../../src/store/organisations.js';
 import { claimNext, makeDue, queueOutbox, queueReport, readOutbox } from '../../../src/store/outbox.js';
 import { countStoredChanges, readHistory } from '../../../src/store/responses.js';
-import { readItemHistories } from '../../../src/store/review/decisions.js';
+import { readAlertHistories } from '../../../src/store/review/decisions.js';
 import { readLegacyCustomers } from '../../../src/store/review/legacy.js';
-import { assignWaitingItems, insertDelegation, readDelegations } from '../../../src/store/review/people.js';
+import { assignWaitingAlerts, insertDelegation, readDelegations } from '../../../src/store/review/people.js';
 import { hasImport } from '../../../src/store/roster-imports.js';
 import { findReportableRuns, findUnsentRuns, isOnTrial, readRuns } from '../../../src/store/runs.js';
 import { readSpanRuns } from '../../../src/store/span-facts.js';
@@ -199,7 +199,7 @@ async function readEverything(database: Database, made: Made): Promise<Record<st
     findLastAccount: await findLastAccount(database, rosterId, mode),
     wasEverNamed: await wasEverNamed(database, organisationId, reviewer),
     readDelegations: await readDelegations(database, organisationId, now),
-    readItemHistories: await readItemHistories(database, name, 'C-1', now),
+    readAlertHistories: await readAlertHistories(database, name, 'C-1', now),
     readLegacyCustomers: await readLegacyCustomers(database, name, ['C-1', 'C-2', 'C-3']),
     findLastNightsOfRoster: await findLastNights(database, organisationId, 'retail'),
     findLastSweeps: await findLastNights(database, organisationId, null),
@@ -218,7 +218,7 @@ async function readEverything(database: Database, made: Made): Promise<Record<st
     measureCoverage: { ...(await measureCoverage({ ...app, clock: { ...app.clock, now: () => now } }, { list: 10 })) },
     readHistory: await readWholeHistory(database, name),
     countStoredChanges: await countStoredChanges(database, name, null),
-    exportItems: await withoutSheet(made),
+    exportAlerts: await withoutSheet(made),
   };
 }
 
@@ -229,9 +229,9 @@ async function readWholeHistory(database: Database, name: string) {
 
 /** A working list without the numbers that each export gets anew. */
 async function withoutSheet({ app }: Made) {
-  const { items, discrepancies, accounts } = await exportItems(app, { roster: 'retail', exportedBy: 'test' });
-  const listedItems = items.map(({ mark: _, sheetId: _sheet, ...item }) => item);
-  return { items: listedItems, discrepancies: discrepancies.listed, accounts };
+  const { alerts, discrepancies, accounts } = await exportAlerts(app, { roster: 'retail', exportedBy: 'test' });
+  const listedItems = alerts.map(({ mark: _, sheetId: _sheet, ...alert }) => alert);
+  return { alerts: listedItems, discrepancies: discrepancies.listed, accounts };
 }
 
 class Undone extends Error {}
@@ -322,8 +322,8 @@ describeOnEachDatabase('two organisations in one database', (open) => {
       name: database.dialect === 'embedded' ? 'A. Meyer' : 'nightscreen',
       isAttested: database.dialect === 'embedded',
     };
-    const all = { organisation: 'south', itemIds: null, customer: 'C-1', severity: null, roster: 'retail' };
-    expect(await assignWaitingItems(database, all, { to: reviewer, actor, now })).toMatchObject({ assigned: 1 });
+    const all = { organisation: 'south', alertIds: null, customer: 'C-1', severity: null, roster: 'retail' };
+    expect(await assignWaitingAlerts(database, all, { to: reviewer, actor, now })).toMatchObject({ assigned: 1 });
     const absence = { from: reviewer, to: 'a.meyer', until: '2099-01-01', endsAt: later(99), reason: 'away', actor };
     await insertDelegation(database, { organisationId, ...absence }, now);
     expect(await wasEverNamed(database, organisationId, reviewer)).toBe(true);
