@@ -3,28 +3,28 @@
 set session_replication_role = replica;
 delete from account;
 insert into account (account_id, organisation_id, public_key, is_test, base_url, created_at) overriding system value select account_id, organisation_id, public_key, is_test, base_url, created_at from unnest(array[
-'(1,1,PUBLIC_KEY,t,SERVICE_URL,"2026-11-23 21:20:57.731+00")'
+'(1,1,PUBLIC_KEY,t,SERVICE_URL,"2026-11-23 21:33:25.464+00")'
 ]::account[]);
 delete from alert;
 insert into alert (alert_id, account_id, party_id, state, listed, customer_version, severity, rule, priority, is_baseline, opened_at, due_at, disposition_id, assigned_to, revision, absence, absent_since, topic, is_true_match) overriding system value select alert_id, account_id, party_id, state, listed, customer_version, severity, rule, priority, is_baseline, opened_at, due_at, disposition_id, assigned_to, revision, absence, absent_since, topic, is_true_match from unnest(array[
-'(1,1,1,open,"{""id"": ""amla_one"", ""name"": ""Wilhelmina Achterberg"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}",1,critical,sanction_hit_gained,959,t,"2026-11-23 21:22:17.568+00","2026-11-24 01:22:17.568+00",,,1,,,sanction,f)',
-'(2,1,2,open,"{""id"": ""amla_two"", ""name"": ""Oktavian Prunescu"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}",1,critical,sanction_hit_gained,959,t,"2026-11-23 21:22:17.568+00","2026-11-24 01:22:17.568+00",,,1,,,sanction,f)'
+'(1,1,1,open,"{""id"": ""amla_one"", ""name"": ""Wilhelmina Achterberg"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}",1,critical,sanction_hit_gained,959,t,"2026-11-23 21:33:26.888+00","2026-11-24 01:33:26.888+00",,,1,,,sanction,f)',
+'(2,1,2,open,"{""id"": ""amla_two"", ""name"": ""Oktavian Prunescu"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}",1,critical,sanction_hit_gained,959,t,"2026-11-23 21:33:26.888+00","2026-11-24 01:33:26.888+00",,,1,,,sanction,f)'
 ]::alert[]);
 delete from alert_event;
 insert into alert_event (event_id, alert_id, kind, happened_at, run_id, reasons, severity, actor, assigned_to, is_attested) overriding system value select event_id, alert_id, kind, happened_at, run_id, reasons, severity, actor, assigned_to, is_attested from unnest(array[
-'(1,1,opened,"2026-11-23 21:22:17.568+00",1,{},critical,,,f)',
-'(2,2,opened,"2026-11-23 21:22:17.568+00",1,{},critical,,,f)'
+'(1,1,opened,"2026-11-23 21:33:26.888+00",1,{},critical,,,f)',
+'(2,2,opened,"2026-11-23 21:33:26.888+00",1,{},critical,,,f)'
 ]::alert_event[]);
 delete from canary_outcome;
 insert into canary_outcome (run_id, ordinal, type, name, expect, verdict, found, response_id, round, occasion, searches, asked_at, label, topics) overriding system value select run_id, ordinal, type, name, expect, verdict, found, response_id, round, occasion, searches, asked_at, label, topics from unnest(array[
-'(1,0,person,"Canary Listed",match,passed,,1,1,start,0,"2026-11-23 21:21:01.692+00",,{})',
-'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-23 21:21:01.888+00",,{})',
-'(1,0,person,"Canary Listed",match,passed,,1,2,end,6,"2026-11-23 21:21:02.678+00",,{})',
-'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,6,"2026-11-23 21:21:02.796+00",,{})',
-'(2,0,person,"Canary Listed",match,passed,,1,1,start,0,"2026-11-25 21:21:07.714+00",,{})',
-'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-25 21:21:07.819+00",,{})',
-'(2,0,person,"Canary Listed",match,passed,,1,2,end,2,"2026-11-25 21:21:08.055+00",,{})',
-'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,2,"2026-11-25 21:21:08.195+00",,{})'
+'(1,0,person,"Canary Listed",match,passed,,1,1,start,0,"2026-11-23 21:33:26.578+00",,{})',
+'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-23 21:33:26.61+00",,{})',
+'(1,0,person,"Canary Listed",match,passed,,1,2,end,6,"2026-11-23 21:33:26.751+00",,{})',
+'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,6,"2026-11-23 21:33:26.771+00",,{})',
+'(2,0,person,"Canary Listed",match,passed,,1,1,start,0,"2026-11-25 21:33:27.882+00",,{})',
+'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-25 21:33:27.894+00",,{})',
+'(2,0,person,"Canary Listed",match,passed,,1,2,end,2,"2026-11-25 21:33:27.961+00",,{})',
+'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,2,"2026-11-25 21:33:27.976+00",,{})'
 ]::canary_outcome[]);
 delete from change_event;
 insert into change_event (change_id, run_id, batch_id, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before, after, adjustments, birth_date_agreement, country_agreement, sanction_hit, alert, former_customer_version) overriding system value select change_id, run_id, batch_id, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before, after, adjustments, birth_date_agreement, country_agreement, sanction_hit, alert, former_customer_version from unnest(array[
@@ -46,16 +46,16 @@ insert into customer_block (is_only) overriding system value select is_only from
 ]::customer_block[]);
 delete from customer_state_change;
 insert into customer_state_change (change_id, customer_id, from_state, to_state, reason, is_test, as_of, due_at, expires_at, run_id, changed_at) overriding system value select change_id, customer_id, from_state, to_state, reason, is_test, as_of, due_at, expires_at, run_id, changed_at from unnest(array[
-'(1,2,,open_hit,,t,"2026-11-23 21:21:02.251+00","2026-11-24 21:21:02.251+00","2026-11-25 00:21:02.251+00",1,"2026-11-23 21:21:04.188+00")',
-'(2,3,,open_hit,,t,"2026-11-23 21:21:02.251+00","2026-11-24 21:21:02.251+00","2026-11-25 00:21:02.251+00",1,"2026-11-23 21:21:04.188+00")',
-'(3,4,,clear,,t,"2026-11-23 21:21:02.251+00","2026-11-24 21:21:02.251+00","2026-11-25 00:21:02.251+00",1,"2026-11-23 21:21:04.188+00")',
-'(4,5,,clear,,t,"2026-11-23 21:21:02.251+00","2026-11-24 21:21:02.251+00","2026-11-25 00:21:02.251+00",1,"2026-11-23 21:21:04.188+00")',
-'(5,6,,clear,,t,"2026-11-23 21:21:02.251+00","2026-11-24 21:21:02.251+00","2026-11-25 00:21:02.251+00",1,"2026-11-23 21:21:04.188+00")',
-'(6,7,,clear,,t,"2026-11-23 21:21:02.251+00","2026-11-24 21:21:02.251+00","2026-11-25 00:21:02.251+00",1,"2026-11-23 21:21:04.188+00")',
-'(7,4,clear,not_screened,expired,t,"2026-11-23 21:21:02.251+00","2026-11-24 21:21:02.251+00","2026-11-25 00:21:02.251+00",1,"2026-11-25 21:21:07.468+00")',
-'(8,5,clear,not_screened,expired,t,"2026-11-23 21:21:02.251+00","2026-11-24 21:21:02.251+00","2026-11-25 00:21:02.251+00",1,"2026-11-25 21:21:07.468+00")',
-'(9,6,clear,not_screened,expired,t,"2026-11-23 21:21:02.251+00","2026-11-24 21:21:02.251+00","2026-11-25 00:21:02.251+00",1,"2026-11-25 21:21:07.468+00")',
-'(10,7,clear,not_screened,expired,t,"2026-11-23 21:21:02.251+00","2026-11-24 21:21:02.251+00","2026-11-25 00:21:02.251+00",1,"2026-11-25 21:21:07.468+00")'
+'(1,2,,open_alert,,t,"2026-11-23 21:33:26.677+00","2026-11-24 21:33:26.677+00","2026-11-25 00:33:26.677+00",1,"2026-11-23 21:33:27.103+00")',
+'(2,3,,open_alert,,t,"2026-11-23 21:33:26.677+00","2026-11-24 21:33:26.677+00","2026-11-25 00:33:26.677+00",1,"2026-11-23 21:33:27.103+00")',
+'(3,4,,clear,,t,"2026-11-23 21:33:26.677+00","2026-11-24 21:33:26.677+00","2026-11-25 00:33:26.677+00",1,"2026-11-23 21:33:27.103+00")',
+'(4,5,,clear,,t,"2026-11-23 21:33:26.677+00","2026-11-24 21:33:26.677+00","2026-11-25 00:33:26.677+00",1,"2026-11-23 21:33:27.103+00")',
+'(5,6,,clear,,t,"2026-11-23 21:33:26.677+00","2026-11-24 21:33:26.677+00","2026-11-25 00:33:26.677+00",1,"2026-11-23 21:33:27.103+00")',
+'(6,7,,clear,,t,"2026-11-23 21:33:26.677+00","2026-11-24 21:33:26.677+00","2026-11-25 00:33:26.677+00",1,"2026-11-23 21:33:27.103+00")',
+'(7,4,clear,not_screened,expired,t,"2026-11-23 21:33:26.677+00","2026-11-24 21:33:26.677+00","2026-11-25 00:33:26.677+00",1,"2026-11-25 21:33:27.85+00")',
+'(8,5,clear,not_screened,expired,t,"2026-11-23 21:33:26.677+00","2026-11-24 21:33:26.677+00","2026-11-25 00:33:26.677+00",1,"2026-11-25 21:33:27.85+00")',
+'(9,6,clear,not_screened,expired,t,"2026-11-23 21:33:26.677+00","2026-11-24 21:33:26.677+00","2026-11-25 00:33:26.677+00",1,"2026-11-25 21:33:27.85+00")',
+'(10,7,clear,not_screened,expired,t,"2026-11-23 21:33:26.677+00","2026-11-24 21:33:26.677+00","2026-11-25 00:33:26.677+00",1,"2026-11-25 21:33:27.85+00")'
 ]::customer_state_change[]);
 delete from customer_version;
 insert into customer_version (customer_id, version, import_id, risk_tier, record, changed_fields) overriding system value select customer_id, version, import_id, risk_tier, record, changed_fields from unnest(array[
@@ -68,12 +68,12 @@ insert into customer_version (customer_id, version, import_id, risk_tier, record
 ]::customer_version[]);
 delete from detail_lookup;
 insert into detail_lookup (run_id, kind, record_id, asked_at, status, reason, detail_id, received_digest, service_request_id) overriding system value select run_id, kind, record_id, asked_at, status, reason, detail_id, received_digest, service_request_id from unnest(array[
-'(1,activity,amla_one,"2026-11-23 21:21:02.927+00",200,,1,"\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a",req_5819521b-2ba0-4084-b83e-614d91c21de7)',
-'(1,activity,amla_two,"2026-11-23 21:21:02.928+00",200,,2,"\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149",req_daf4baa8-2f8c-43a1-9a31-c97b3c94feae)'
+'(1,activity,amla_one,"2026-11-23 21:33:26.798+00",200,,1,"\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a",req_4bfd526b-c727-4d1c-9e91-a311e8baa259)',
+'(1,activity,amla_two,"2026-11-23 21:33:26.798+00",200,,2,"\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149",req_72435028-f400-4d9b-a515-e340b79e54a3)'
 ]::detail_lookup[]);
 delete from lease;
 insert into lease (lease_key, epoch, owner, acquired_at, heartbeat_at, expires_at) overriding system value select lease_key, epoch, owner, acquired_at, heartbeat_at, expires_at from unnest(array[
-'(screening/default/people,2,test-29540,"2026-11-25 21:21:06.686+00","2026-11-25 21:21:07.764+00","2026-11-25 21:21:06.686+00")'
+'(screening/default/people,2,test-2297,"2026-11-25 21:33:27.686+00","2026-11-25 21:33:27.686+00","2026-11-25 21:33:27.686+00")'
 ]::lease[]);
 delete from match;
 insert into match (response_id, rank, match_id, name, schema, is_hit, score, topics, birth_dates, countries) overriding system value select response_id, rank, match_id, name, schema, is_hit, score, topics, birth_dates, countries from unnest(array[
@@ -83,12 +83,12 @@ insert into match (response_id, rank, match_id, name, schema, is_hit, score, top
 ]::match[]);
 delete from match_detail;
 insert into match_detail (detail_id, account_id, kind, record_id, digest, body, withheld_links, entity_ids, first_run_id, first_fetched_at) overriding system value select detail_id, account_id, kind, record_id, digest, body, withheld_links, entity_ids, first_run_id, first_fetched_at from unnest(array[
-'(1,1,activity,amla_one,"\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a","{""id"":""amla_one"",""schema"":""Person"",""name"":""Wilhelmina Achterberg"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{},1,"2026-11-23 21:21:02.927+00")',
-'(2,1,activity,amla_two,"\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149","{""id"":""amla_two"",""schema"":""Person"",""name"":""Oktavian Prunescu"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{},1,"2026-11-23 21:21:02.928+00")'
+'(1,1,activity,amla_one,"\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a","{""id"":""amla_one"",""schema"":""Person"",""name"":""Wilhelmina Achterberg"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{},1,"2026-11-23 21:33:26.798+00")',
+'(2,1,activity,amla_two,"\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149","{""id"":""amla_two"",""schema"":""Person"",""name"":""Oktavian Prunescu"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{},1,"2026-11-23 21:33:26.798+00")'
 ]::match_detail[]);
 delete from organisation;
 insert into organisation (organisation_id, name, digest_key, created_at, schedule_paused_at, schedule_paused_until, schedule_paused_by, schedule_pause_reason, schedule_resumed_by) overriding system value select organisation_id, name, digest_key, created_at, schedule_paused_at, schedule_paused_until, schedule_paused_by, schedule_pause_reason, schedule_resumed_by from unnest(array[
-'(1,default,"\\xb8b2428ef8fbc8e8a0e5b82ef7a5b7b9e613cf4a58f96f0d609978898bbfb705","2026-11-23 21:20:57.159+00",,,,,)'
+'(1,default,"\\x63ef79f263d5ccf8c7edcd501490985225ff1b40ee9c01244b95743678cc941a","2026-11-23 21:33:25.256+00",,,,,)'
 ]::organisation[]);
 delete from party;
 insert into party (party_id, customer_id, ordinal, request_id, is_current) overriding system value select party_id, customer_id, ordinal, request_id, is_current from unnest(array[
@@ -101,61 +101,51 @@ insert into party (party_id, customer_id, ordinal, request_id, is_current) overr
 ]::party[]);
 delete from party_state;
 insert into party_state (account_id, party_id, run_id, request_id, response_id, customer_version, settings_digest, screened_at, state, reported_scores, unreturned, failed_run_id, former_run_id, former_screened_at, former_answer) overriding system value select account_id, party_id, run_id, request_id, response_id, customer_version, settings_digest, screened_at, state, reported_scores, unreturned, failed_run_id, former_run_id, former_screened_at, former_answer from unnest(array[
-'(1,3,1,1099511627779,5,1,settings-of-the-test,"2026-11-23 21:21:02.251+00",clear,,,,,,)',
-'(1,4,1,1099511627780,8,1,settings-of-the-test,"2026-11-23 21:21:02.251+00",clear,,,,,,)',
-'(1,5,1,1099511627781,6,1,settings-of-the-test,"2026-11-23 21:21:02.251+00",clear,,,,,,)',
-'(1,6,1,1099511627782,7,1,settings-of-the-test,"2026-11-23 21:21:02.251+00",clear,,,,,,)',
-'(1,1,2,1099511627777,3,1,settings-of-the-test,"2026-11-25 21:21:07.934+00",open_hit,,,,1,"2026-11-23 21:21:02.251+00",)',
-'(1,2,2,1099511627778,4,1,settings-of-the-test,"2026-11-25 21:21:07.934+00",open_hit,,,,1,"2026-11-23 21:21:02.251+00",)'
+'(1,3,1,1099511627779,5,1,settings-of-the-test,"2026-11-23 21:33:26.677+00",clear,,,,,,)',
+'(1,4,1,1099511627780,7,1,settings-of-the-test,"2026-11-23 21:33:26.677+00",clear,,,,,,)',
+'(1,5,1,1099511627781,8,1,settings-of-the-test,"2026-11-23 21:33:26.677+00",clear,,,,,,)',
+'(1,6,1,1099511627782,6,1,settings-of-the-test,"2026-11-23 21:33:26.677+00",clear,,,,,,)',
+'(1,1,2,1099511627777,3,1,settings-of-the-test,"2026-11-25 21:33:27.927+00",open_alert,,,,1,"2026-11-23 21:33:26.677+00",)',
+'(1,2,2,1099511627778,4,1,settings-of-the-test,"2026-11-25 21:33:27.927+00",open_alert,,,,1,"2026-11-23 21:33:26.677+00",)'
 ]::party_state[]);
 delete from report;
 insert into report (run_id, revision, sweep_run_ids, earlier_run_ids, created_at, manifest_sha256, sent_at, former_settings_record_id) overriding system value select run_id, revision, sweep_run_ids, earlier_run_ids, created_at, manifest_sha256, sent_at, former_settings_record_id from unnest(array[
-'(1,1,{},{},"2026-11-23 21:21:04.364+00",13a692f5f2b03038ce7fd8e8c64a67f574c1c46c15132a25e7ab9984553d4c35,,)',
-'(2,1,{},{},"2026-11-25 21:21:08.678+00",a8f90153d4b41ec6b9ae92778ca08e7aa8e08be3aed64cdd89d08aa7e0070427,,1)'
+'(1,1,{},{},"2026-11-23 21:33:27.151+00",aeab514bab9fc46d7d08a6d8e1619a30d4101bca72de0342fb605c12c7edd0bd,,)',
+'(2,1,{},{},"2026-11-25 21:33:28.086+00",79fdd5ce3a10f175ccb5bf0360a25fd5597a41fa3a13bfe3e25e45438491b060,,1)'
 ]::report[]);
 delete from response;
 insert into response (response_id, organisation_id, digest, body, total, truncated, first_seen_at, matches, hits, first_match_id) overriding system value select response_id, organisation_id, digest, body, total, truncated, first_seen_at, matches, hits, first_match_id from unnest(array[
-'(1,1,"\\x429f6a054ff4ba00c136bec5fca7103b615d967b62c8a7e57f007b4772e3cbbd","{""query"":""Canary Listed"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_c"",""name"":""Canary Listed"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-23 21:21:01.692+00",1,1,amla_c)',
-'(2,1,"\\xf5510b8f1d166c3d62b4cc227dae91b6b43b4eb9ece430ff3be29efe2e0ceb18","{""query"":""Zzyzx Qwfpg"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-23 21:21:01.888+00",0,0,)',
-'(3,1,"\\x662cd901903dc6b6b90dc4db06abf8e3f7efa9b10a8572d558877eaac72a07b1","{""query"":""Wilhelmina Achterberg"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_one"",""name"":""Wilhelmina Achterberg"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-23 21:21:02.251+00",1,1,amla_one)',
-'(4,1,"\\x6fe77a8340b7d7d2e0ada21846c89900c387b16963876b8b4aa358ccb13c2653","{""query"":""Oktavian Prunescu"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_two"",""name"":""Oktavian Prunescu"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-23 21:21:02.251+00",1,1,amla_two)',
-'(5,1,"\\x8f5b065218c1ed1ca2582a2e380a9cee8958dd8eb183ead62e0309c62e0d88b3","{""query"":""Tamsin Oyelaran"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-23 21:21:02.251+00",0,0,)',
-'(6,1,"\\xadc48bf6601dda60a85a5d7c9a8ed16fe78b7127326b8e1316607af8ea1bcef3","{""query"":""Aroha Ngata"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-23 21:21:02.251+00",0,0,)',
-'(7,1,"\\xc9db6b9f710b9c64b7a70ece1c49722fc017c1187fbccf95f6e8060d3cfcdfba","{""query"":""Ciro Malvestuto"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-23 21:21:02.251+00",0,0,)',
-'(8,1,"\\xcb98e5a91163b38e87c3db8f8df52c8d81c4a3a1819cc4a8401b4d5f052e57da","{""query"":""Bertil Kvarnström"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-23 21:21:02.251+00",0,0,)'
+'(1,1,"\\x885904da09049f7073680614ff3e51ff3c0970f00d3283c54180a759f2eea169","{""query"":""Canary Listed"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_c"",""name"":""Canary Listed"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-23 21:33:26.578+00",1,1,amla_c)',
+'(2,1,"\\x6a939d3105957fec76ec4a6cd0defea897b55a553c9da3a20c8aa7d6ee1ac84f","{""query"":""Zzyzx Qwfpg"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-23 21:33:26.61+00",0,0,)',
+'(3,1,"\\x1e7741eef49daae08fc1e79e42ffba0b4e93764456e56ebccc9df38658ffdfe7","{""query"":""Wilhelmina Achterberg"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_one"",""name"":""Wilhelmina Achterberg"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-23 21:33:26.677+00",1,1,amla_one)',
+'(4,1,"\\x3fc39b04af4afd0e9acfb6843b2f33869dd7080f36df02567580e0911ffbcee5","{""query"":""Oktavian Prunescu"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_two"",""name"":""Oktavian Prunescu"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-23 21:33:26.677+00",1,1,amla_two)',
+'(5,1,"\\xaa0286a0814df360959b7499fb1e9994ad1df7b1e40ec674a2844c9c30b64497","{""query"":""Tamsin Oyelaran"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-23 21:33:26.677+00",0,0,)',
+'(6,1,"\\xca947392ef4c7cba575abd47dbc3c4194312feebe6d7317d5f9386fd15ce2c2d","{""query"":""Ciro Malvestuto"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-23 21:33:26.677+00",0,0,)',
+'(7,1,"\\xcc9b39341d0f729041a7ad8b3c7c572de2c4595db37537f8aa5e3fe3c4c6e9bc","{""query"":""Bertil Kvarnström"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-23 21:33:26.677+00",0,0,)',
+'(8,1,"\\xd0ac1c508875c98601f8b4d21f0bd7f32f0b043cdeaca045ebb9daa22c4887ba","{""query"":""Aroha Ngata"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-23 21:33:26.677+00",0,0,)'
 ]::response[]);
-delete from review_event;
-insert into review_event (event_id, item_id, kind, happened_at, run_id, reasons, severity, actor, assigned_to, is_attested) overriding system value select event_id, item_id, kind, happened_at, run_id, reasons, severity, actor, assigned_to, is_attested from unnest(array[
-'(1,1,opened,"2026-11-23 21:21:03.27+00",1,{},critical,,,f)',
-'(2,2,opened,"2026-11-23 21:21:03.27+00",1,{},critical,,,f)'
-]::review_event[]);
-delete from review_item;
-insert into review_item (item_id, account_id, party_id, state, listed, customer_version, severity, rule, priority, is_baseline, opened_at, due_at, disposition_id, assigned_to, revision, absence, absent_since, topic, is_confirmed) overriding system value select item_id, account_id, party_id, state, listed, customer_version, severity, rule, priority, is_baseline, opened_at, due_at, disposition_id, assigned_to, revision, absence, absent_since, topic, is_confirmed from unnest(array[
-'(1,1,1,open,"{""id"": ""amla_one"", ""name"": ""Wilhelmina Achterberg"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}",1,critical,sanction_hit_gained,959,t,"2026-11-23 21:21:03.27+00","2026-11-24 01:21:03.27+00",,,1,,,sanction,f)',
-'(2,1,2,open,"{""id"": ""amla_two"", ""name"": ""Oktavian Prunescu"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}",1,critical,sanction_hit_gained,959,t,"2026-11-23 21:21:03.27+00","2026-11-24 01:21:03.27+00",,,1,,,sanction,f)'
-]::review_item[]);
 delete from review_sheet;
 insert into review_sheet (sheet_id, exported_at, exported_by, run_id, shown_ids, waiting) overriding system value select sheet_id, exported_at, exported_by, run_id, shown_ids, waiting from unnest(array[
-'(1,"2026-11-23 21:21:03.27+00",report,1,"{1,2}",2)'
+'(1,"2026-11-23 21:33:26.888+00",report,1,"{1,2}",2)'
 ]::review_sheet[]);
 delete from roster;
 insert into roster (roster_id, organisation_id, name, created_at) overriding system value select roster_id, organisation_id, name, created_at from unnest(array[
-'(1,1,people,"2026-11-23 21:20:57.192+00")'
+'(1,1,people,"2026-11-23 21:33:25.263+00")'
 ]::roster[]);
 delete from roster_import;
 insert into roster_import (import_id, run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent, is_delta, headers, party_headers, joined, changed, leavers, returned, conflicts, party_rows, party_rejected, overridden_guards, unreadable_ids, doubts, control_total) overriding system value select import_id, run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent, is_delta, headers, party_headers, joined, changed, leavers, returned, conflicts, party_rows, party_rejected, overridden_guards, unreadable_ids, doubts, control_total from unnest(array[
-'(1,1,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-23 21:20:58.586+00",6,6,0,0,0,f,"{customer_id,type,name}",{},6,0,0,0,0,0,0,{},0,[],)',
-'(2,2,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-25 21:21:06.809+00",6,6,0,0,0,f,"{customer_id,type,name}",{},0,0,0,0,0,0,0,{},0,[],)'
+'(1,1,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-23 21:33:25.709+00",6,6,0,0,0,f,"{customer_id,type,name}",{},6,0,0,0,0,0,0,{},0,[],)',
+'(2,2,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-25 21:33:27.72+00",6,6,0,0,0,f,"{customer_id,type,name}",{},0,0,0,0,0,0,0,{},0,[],)'
 ]::roster_import[]);
 delete from run;
-insert into run (run_id, organisation_id, roster_id, account_id, mode, kind, state, state_reasons, stage, selection, in_scope, lease_key, epoch, owner, resumed, settings_digest, version, compared_run_id, started_at, finished_at, sums, cadence, billable_attempts, settings, halted_by, confirmed_batch_id, roster_file, projected_change_id, open_items, details, settings_record_id, health, settled_items, unaccepted) overriding system value select run_id, organisation_id, roster_id, account_id, mode, kind, state, state_reasons, stage, selection, in_scope, lease_key, epoch, owner, resumed, settings_digest, version, compared_run_id, started_at, finished_at, sums, cadence, billable_attempts, settings, halted_by, confirmed_batch_id, roster_file, projected_change_id, open_items, details, settings_record_id, health, settled_items, unaccepted from unnest(array[
-'(1,1,1,1,test,rescreen,complete,{},finished,due,6,screening/default/people,1,test-29540,0,settings-of-the-test,0.0.0-test,,"2026-11-23 21:20:57.763+00","2026-11-23 21:21:04.056+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 10, ""rejected"": 0, ""screened"": 6, ""searches"": 6, ""customers"": 6, ""remaining"": 0, ""duplicates"": 0}, ""states"": {""clear"": 4, ""open_hit"": 2, ""confirmed"": 0, ""not_screened"": 0, ""below_threshold"": 0, ""incompletely_seen"": 0, ""settled_false_positive"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 2}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 10}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",10,"{""run"": {""deadline"": ""200ms"", ""timezone"": ""UTC""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""timezone"": ""UTC"", ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}, ""raisedTiers"": [""high""], ""birthDateLowers"": true}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""canaries"": [{""name"": ""Canary Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""entity"": true, ""activity"": true, ""maxPerRun"": 200}}, ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""canariesEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",,4294967297,,2,"{""byAge"": {""older"": 0, ""upToOneDay"": 2, ""upToOneWeek"": 0, ""upToThirtyDays"": 0}, ""absent"": 0, ""byOwner"": [], ""overdue"": 0, ""waiting"": 2, ""oldestAt"": ""2026-11-23T21:21:03.27+00:00"", ""proposed"": 0, ""customers"": 2, ""bySeverity"": [{""overdue"": 0, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}","{""hits"": 2, ""kept"": 2, ""asked"": 2, ""leftOver"": 0, ""backlogLeft"": 0, ""backlogAsked"": 0, ""notAvailable"": 0, ""withoutRecord"": 0, ""stoppedBecause"": null}",1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 10, ""repeated"": 0, ""perSecond"": 7.7, ""limitPerSecond"": 400}","{""gone"": 0, ""carried"": 0, ""expired"": 0, ""reopened"": 0, ""trueMatch"": 0, ""inconclusive"": 0, ""falsePositive"": 0}",)',
-'(2,1,1,1,test,rescreen,stopped,"{""the limit of 2 searches for this run is reached; 4 customers remain and the run can be resumed""}",planned,due,6,screening/default/people,2,test-29540,0,settings-of-the-test,0.0.0-test,1,"2026-11-25 21:21:06.758+00","2026-11-25 21:21:08.556+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 6, ""rejected"": 0, ""screened"": 2, ""searches"": 2, ""customers"": 6, ""remaining"": 4, ""duplicates"": 0}, ""states"": {""clear"": 0, ""open_hit"": 2, ""confirmed"": 0, ""not_screened"": 4, ""below_threshold"": 0, ""incompletely_seen"": 0, ""settled_false_positive"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 6}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",6,"{""run"": {""deadline"": ""200ms"", ""timezone"": ""UTC""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""timezone"": ""UTC"", ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}, ""raisedTiers"": [""high""], ""birthDateLowers"": true}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""canaries"": [{""name"": ""Canary Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""entity"": true, ""activity"": true, ""maxPerRun"": 200}}, ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""canariesEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",max_searches,4294967297,,,"{""byAge"": {""older"": 0, ""upToOneDay"": 0, ""upToOneWeek"": 2, ""upToThirtyDays"": 0}, ""absent"": 0, ""byOwner"": [], ""overdue"": 2, ""waiting"": 2, ""oldestAt"": ""2026-11-23T21:21:03.27+00:00"", ""proposed"": 0, ""customers"": 2, ""bySeverity"": [{""overdue"": 2, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}",,1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 6, ""repeated"": 0, ""perSecond"": 11.2, ""limitPerSecond"": 400}",,)'
+insert into run (run_id, organisation_id, roster_id, account_id, mode, kind, state, state_reasons, stage, selection, in_scope, lease_key, epoch, owner, resumed, settings_digest, version, compared_run_id, started_at, finished_at, sums, cadence, billable_attempts, settings, halted_by, confirmed_batch_id, roster_file, projected_change_id, open_alerts, details, settings_record_id, health, settled_alerts, unaccepted) overriding system value select run_id, organisation_id, roster_id, account_id, mode, kind, state, state_reasons, stage, selection, in_scope, lease_key, epoch, owner, resumed, settings_digest, version, compared_run_id, started_at, finished_at, sums, cadence, billable_attempts, settings, halted_by, confirmed_batch_id, roster_file, projected_change_id, open_alerts, details, settings_record_id, health, settled_alerts, unaccepted from unnest(array[
+'(1,1,1,1,test,rescreen,complete,{},finished,due,6,screening/default/people,1,test-2297,0,settings-of-the-test,0.0.0-test,,"2026-11-23 21:33:25.484+00","2026-11-23 21:33:27.066+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 10, ""rejected"": 0, ""screened"": 6, ""searches"": 6, ""customers"": 6, ""remaining"": 0, ""duplicates"": 0}, ""states"": {""clear"": 4, ""truncated"": 0, ""open_alert"": 2, ""true_match"": 0, ""not_screened"": 0, ""false_positive"": 0, ""below_threshold"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 2}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 10}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",10,"{""run"": {""deadline"": ""200ms"", ""timezone"": ""UTC""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""timezone"": ""UTC"", ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}, ""raisedTiers"": [""high""], ""birthDateLowers"": true}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""canaries"": [{""name"": ""Canary Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""entity"": true, ""activity"": true, ""maxPerRun"": 200}}, ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""canariesEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",,4294967297,,2,"{""byAge"": {""older"": 0, ""upToOneDay"": 2, ""upToOneWeek"": 0, ""upToThirtyDays"": 0}, ""absent"": 0, ""byOwner"": [], ""overdue"": 0, ""waiting"": 2, ""oldestAt"": ""2026-11-23T21:33:26.888+00:00"", ""proposed"": 0, ""customers"": 2, ""bySeverity"": [{""overdue"": 0, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}","{""hits"": 2, ""kept"": 2, ""asked"": 2, ""leftOver"": 0, ""backlogLeft"": 0, ""backlogAsked"": 0, ""notAvailable"": 0, ""withoutRecord"": 0, ""stoppedBecause"": null}",1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 10, ""repeated"": 0, ""perSecond"": 43.3, ""limitPerSecond"": 400}","{""gone"": 0, ""carried"": 0, ""expired"": 0, ""reopened"": 0, ""trueMatch"": 0, ""inconclusive"": 0, ""falsePositive"": 0}",)',
+'(2,1,1,1,test,rescreen,stopped,"{""the limit of 2 searches for this run is reached; 4 customers remain and the run can be resumed""}",planned,due,6,screening/default/people,2,test-2297,0,settings-of-the-test,0.0.0-test,1,"2026-11-25 21:33:27.708+00","2026-11-25 21:33:28.06+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 6, ""rejected"": 0, ""screened"": 2, ""searches"": 2, ""customers"": 6, ""remaining"": 4, ""duplicates"": 0}, ""states"": {""clear"": 0, ""truncated"": 0, ""open_alert"": 2, ""true_match"": 0, ""not_screened"": 4, ""false_positive"": 0, ""below_threshold"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 6}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",6,"{""run"": {""deadline"": ""200ms"", ""timezone"": ""UTC""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""timezone"": ""UTC"", ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}, ""raisedTiers"": [""high""], ""birthDateLowers"": true}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""canaries"": [{""name"": ""Canary Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""entity"": true, ""activity"": true, ""maxPerRun"": 200}}, ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""canariesEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",max_searches,4294967297,,,"{""byAge"": {""older"": 0, ""upToOneDay"": 0, ""upToOneWeek"": 2, ""upToThirtyDays"": 0}, ""absent"": 0, ""byOwner"": [], ""overdue"": 2, ""waiting"": 2, ""oldestAt"": ""2026-11-23T21:33:26.888+00:00"", ""proposed"": 0, ""customers"": 2, ""bySeverity"": [{""overdue"": 2, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}",,1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 6, ""repeated"": 0, ""perSecond"": 52.6, ""limitPerSecond"": 400}",,)'
 ]::run[]);
 delete from run_key;
 insert into run_key (run_id, fingerprint, first_used_at) overriding system value select run_id, fingerprint, first_used_at from unnest(array[
-'(1,c1439130337b,"2026-11-23 21:21:00.216+00")',
-'(2,c1439130337b,"2026-11-25 21:21:07.202+00")'
+'(1,cab3879e759e,"2026-11-23 21:33:26.245+00")',
+'(2,cab3879e759e,"2026-11-25 21:33:27.776+00")'
 ]::run_key[]);
 delete from run_watch;
 insert into run_watch (run_id, is_comparable, screened, matches, match_squares, hits, hit_squares, rates, cap, cap_standing, capped_customers, searches_again, changes, change_squares, volume) overriding system value select run_id, is_comparable, screened, matches, match_squares, hits, hit_squares, rates, cap, cap_standing, capped_customers, searches_again, changes, change_squares, volume from unnest(array[
@@ -164,17 +154,17 @@ insert into run_watch (run_id, is_comparable, screened, matches, match_squares, 
 ]::run_watch[]);
 delete from run_worker;
 insert into run_worker (run_id, worker, epoch, owner, taken_at, differences, calls) overriding system value select run_id, worker, epoch, owner, taken_at, differences, calls from unnest(array[
-'(1,1,1,test-29540,"2026-11-23 21:20:57.763+00",{},10)',
-'(2,1,2,test-29540,"2026-11-25 21:21:06.758+00",{},6)'
+'(1,1,1,test-2297,"2026-11-23 21:33:25.484+00",{},10)',
+'(2,1,2,test-2297,"2026-11-25 21:33:27.708+00",{},6)'
 ]::run_worker[]);
 delete from screening;
 insert into screening (run_id, party_id, request_id, response_id, batch_id, customer_version, plan_reason, outcome, outcome_reason, search_order) overriding system value select run_id, party_id, request_id, response_id, batch_id, customer_version, plan_reason, outcome, outcome_reason, search_order from unnest(array[
 '(1,1,1099511627777,3,4294967297,1,new,screened,,-32768)',
 '(1,2,1099511627778,4,4294967297,1,new,screened,,-32768)',
 '(1,3,1099511627779,5,4294967297,1,new,screened,,-32768)',
-'(1,4,1099511627780,8,4294967297,1,new,screened,,-32768)',
-'(1,5,1099511627781,6,4294967297,1,new,screened,,-32768)',
-'(1,6,1099511627782,7,4294967297,1,new,screened,,-32768)',
+'(1,4,1099511627780,7,4294967297,1,new,screened,,-32768)',
+'(1,5,1099511627781,8,4294967297,1,new,screened,,-32768)',
+'(1,6,1099511627782,6,4294967297,1,new,screened,,-32768)',
 '(2,3,1099511627779,,,1,overdue,remaining,,-20635)',
 '(2,4,1099511627780,,,1,overdue,remaining,,-20635)',
 '(2,5,1099511627781,,,1,overdue,remaining,,-20635)',
@@ -195,35 +185,35 @@ insert into screening_request (request_id, organisation_id, type, name) overridi
 ]::screening_request[]);
 delete from search_batch;
 insert into search_batch (run_id, batch_id, committed_at, request_base, requests, wide_requests, call_base, calls, service_prefix, service_ids, service_texts) overriding system value select run_id, batch_id, committed_at, request_base, requests, wide_requests, call_base, calls, service_prefix, service_ids, service_texts from unnest(array[
-'(1,4294967297,"2026-11-23 21:21:02.251+00",1099511627777,"{0,1,2,3,4,5}",,,,,,)',
-'(2,4294967297,"2026-11-25 21:21:07.934+00",1099511627777,"{0,1}",,3,"{452984856,281475412918297}",req_,"{37349f75-799d-4c9d-b944-ce84bb54b888,57b377f8-d6f7-4fb5-ac62-58cda80fe67f}",)'
+'(1,4294967297,"2026-11-23 21:33:26.677+00",1099511627777,"{0,1,2,3,4,5}",,,,,,)',
+'(2,4294967297,"2026-11-25 21:33:27.927+00",1099511627777,"{0,1}",,3,"{402653206,281475362586646}",req_,"{c14e3ce0-7b75-49c4-8dc7-461adc374e08,f014d75d-f775-4139-b2fe-b3fc0e5f7f76}",)'
 ]::search_batch[]);
 delete from search_call;
 insert into search_call (run_id, attempt_id, request_id, started_at, ended_at, status, outcome, service_request_id) overriding system value select run_id, attempt_id, request_id, started_at, ended_at, status, outcome, service_request_id from unnest(array[
-'(1,4294967297,1,"2026-11-25 21:21:01.575+00","2026-11-25 21:21:01.648+00",201,ok,req_c048a33e-27e9-48df-a101-528a64719427)',
-'(1,4294967298,2,"2026-11-25 21:21:01.811+00","2026-11-25 21:21:01.847+00",201,ok,req_d8a08e02-dba5-4b09-857b-3d151284633d)',
-'(1,4294967299,1099511627777,"2026-11-25 21:21:02.097+00","2026-11-25 21:21:02.157+00",201,ok,req_e6a9bd3e-fbbe-4e1d-8359-7b9b9fe936dc)',
-'(1,4294967300,1099511627778,"2026-11-25 21:21:02.107+00","2026-11-25 21:21:02.166+00",201,ok,req_13901e0d-fb72-47b4-ad87-e5b02b980571)',
-'(1,4294967301,1099511627779,"2026-11-25 21:21:02.107+00","2026-11-25 21:21:02.167+00",201,ok,req_d1038078-d184-4761-9de2-57836275ae77)',
-'(1,4294967302,1099511627780,"2026-11-25 21:21:02.107+00","2026-11-25 21:21:02.215+00",201,ok,req_c68c53fb-88b2-42bc-8a71-ea9027d62855)',
-'(1,4294967303,1099511627781,"2026-11-25 21:21:02.108+00","2026-11-25 21:21:02.223+00",201,ok,req_baeddea6-0c0b-4cd3-b47a-adecbfed0a14)',
-'(1,4294967304,1099511627782,"2026-11-25 21:21:02.108+00","2026-11-25 21:21:02.24+00",201,ok,req_c5c8d8ba-dff2-4f2d-9b7b-b8f71c336c35)',
-'(1,4294967305,1,"2026-11-25 21:21:02.599+00","2026-11-25 21:21:02.64+00",201,ok,req_d2f7ab60-d893-4dcb-90df-8dbe678b4ea8)',
-'(1,4294967306,2,"2026-11-25 21:21:02.746+00","2026-11-25 21:21:02.768+00",201,ok,req_c7132f0b-b2fd-4f1d-ba0c-972ebdddf8bc)',
-'(2,4294967297,1,"2026-11-25 21:21:07.665+00","2026-11-25 21:21:07.682+00",201,ok,req_de5080f7-f33c-4b60-801e-852a0ed0912c)',
-'(2,4294967298,2,"2026-11-25 21:21:07.756+00","2026-11-25 21:21:07.784+00",201,ok,req_13b45e4e-c2ec-4472-b933-3382549c8c2b)',
-'(2,4294967301,1,"2026-11-25 21:21:08.015+00","2026-11-25 21:21:08.04+00",201,ok,req_f6f256e9-2cb0-433f-9f8f-dbdf9a407fdb)',
-'(2,4294967302,2,"2026-11-25 21:21:08.111+00","2026-11-25 21:21:08.161+00",201,ok,req_02c9115b-4e49-4b2c-afc6-0f5325898002)'
+'(1,4294967297,1,"2026-11-25 21:33:26.553+00","2026-11-25 21:33:26.566+00",201,ok,req_cea9d944-202f-4499-aa98-703179f130a1)',
+'(1,4294967298,2,"2026-11-25 21:33:26.598+00","2026-11-25 21:33:26.605+00",201,ok,req_e3ddcd00-00f2-4776-95c6-088c2cbaafe3)',
+'(1,4294967299,1099511627777,"2026-11-25 21:33:26.643+00","2026-11-25 21:33:26.658+00",201,ok,req_e9146e23-c7ba-47ff-b199-0fb45122a6ed)',
+'(1,4294967300,1099511627778,"2026-11-25 21:33:26.644+00","2026-11-25 21:33:26.659+00",201,ok,req_1f80022d-e971-48c8-94d6-df782f275fb8)',
+'(1,4294967301,1099511627779,"2026-11-25 21:33:26.644+00","2026-11-25 21:33:26.659+00",201,ok,req_78a74bba-21c9-4efe-bd1a-eba93d734dcd)',
+'(1,4294967302,1099511627780,"2026-11-25 21:33:26.644+00","2026-11-25 21:33:26.669+00",201,ok,req_3f088281-262c-43b3-8323-a1fb52ee2503)',
+'(1,4294967303,1099511627781,"2026-11-25 21:33:26.645+00","2026-11-25 21:33:26.672+00",201,ok,req_ab98c009-4ae0-46b6-84a4-3f93a0682e12)',
+'(1,4294967304,1099511627782,"2026-11-25 21:33:26.645+00","2026-11-25 21:33:26.675+00",201,ok,req_ca07a869-e0cf-4351-9f63-7edacf6d4d64)',
+'(1,4294967305,1,"2026-11-25 21:33:26.74+00","2026-11-25 21:33:26.746+00",201,ok,req_1258dad7-3118-4f37-b9fb-b51db3b43cb0)',
+'(1,4294967306,2,"2026-11-25 21:33:26.761+00","2026-11-25 21:33:26.765+00",201,ok,req_0722017e-e2c1-474f-bc94-36a26932263e)',
+'(2,4294967297,1,"2026-11-25 21:33:27.875+00","2026-11-25 21:33:27.879+00",201,ok,req_7584314d-b0fd-4301-8189-424c27299712)',
+'(2,4294967298,2,"2026-11-25 21:33:27.888+00","2026-11-25 21:33:27.891+00",201,ok,req_51977b1e-9a2c-4505-9ce7-ff37ad31e18a)',
+'(2,4294967301,1,"2026-11-25 21:33:27.952+00","2026-11-25 21:33:27.957+00",201,ok,req_30158a5f-1284-4465-a2f9-82b9e4a6097f)',
+'(2,4294967302,2,"2026-11-25 21:33:27.97+00","2026-11-25 21:33:27.972+00",201,ok,req_db7a4149-77fd-4e24-8a32-d006205cbbc5)'
 ]::search_call[]);
 delete from settings_record;
 insert into settings_record (settings_record_id, organisation_id, settings, digest, differences, accepted_by, is_attested, reason, accepted_at, proposed_by) overriding system value select settings_record_id, organisation_id, settings, digest, differences, accepted_by, is_attested, reason, accepted_at, proposed_by from unnest(array[
-'(1,1,"{""guards"": {""people"": {}}, ""review"": {""fourEyes"": [], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}, ""raisedTiers"": [""high""], ""birthDateLowers"": true}, ""service"": {""aml"": {}}, ""canaries"": [{""name"": ""Canary Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""canariesEvery"": 10000, ""leaveAfterDays"": 7}}",d8b0498b9494a900cb45a34471fc9c89234d2f63ada90a3555d7970c61d8850d,{},"first settings",t,"recorded by the first run","2026-11-23 21:20:57.33+00",)'
+'(1,1,"{""guards"": {""people"": {}}, ""review"": {""fourEyes"": [], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}, ""raisedTiers"": [""high""], ""birthDateLowers"": true}, ""service"": {""aml"": {}}, ""canaries"": [{""name"": ""Canary Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""canariesEvery"": 10000, ""leaveAfterDays"": 7}}",d8b0498b9494a900cb45a34471fc9c89234d2f63ada90a3555d7970c61d8850d,{},"first settings",t,"recorded by the first run","2026-11-23 21:33:25.337+00",)'
 ]::settings_record[]);
-delete from shown_item;
-insert into shown_item (shown_id, item_id, facts, revision, owner) overriding system value select shown_id, item_id, facts, revision, owner from unnest(array[
-'(1,1,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-24T01:21:03.27+00:00"", ""owner"": null, ""party"": {""name"": ""Wilhelmina Achterberg"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-1""}, ""state"": ""open"", ""itemId"": 1, ""legacy"": null, ""listed"": {""id"": ""amla_one"", ""name"": ""Wilhelmina Achterberg"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}, ""absence"": null, ""openedAt"": ""2026-11-23T21:21:03.27+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1,)',
-'(2,2,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-24T01:21:03.27+00:00"", ""owner"": null, ""party"": {""name"": ""Oktavian Prunescu"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-2""}, ""state"": ""open"", ""itemId"": 2, ""legacy"": null, ""listed"": {""id"": ""amla_two"", ""name"": ""Oktavian Prunescu"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}, ""absence"": null, ""openedAt"": ""2026-11-23T21:21:03.27+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1,)'
-]::shown_item[]);
+delete from shown_alert;
+insert into shown_alert (shown_id, alert_id, facts, revision, owner) overriding system value select shown_id, alert_id, facts, revision, owner from unnest(array[
+'(1,1,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-24T01:33:26.888+00:00"", ""owner"": null, ""party"": {""name"": ""Wilhelmina Achterberg"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-1""}, ""state"": ""open"", ""legacy"": null, ""listed"": {""id"": ""amla_one"", ""name"": ""Wilhelmina Achterberg"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}, ""absence"": null, ""alertId"": 1, ""openedAt"": ""2026-11-23T21:33:26.888+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1,)',
+'(2,2,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-24T01:33:26.888+00:00"", ""owner"": null, ""party"": {""name"": ""Oktavian Prunescu"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-2""}, ""state"": ""open"", ""legacy"": null, ""listed"": {""id"": ""amla_two"", ""name"": ""Oktavian Prunescu"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}, ""absence"": null, ""alertId"": 2, ""openedAt"": ""2026-11-23T21:33:26.888+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1,)'
+]::shown_alert[]);
 select setval('account_account_id_seq', 2);
 select setval('alert_alert_id_seq', 2);
 select setval('alert_event_event_id_seq', 2);
