@@ -197,8 +197,6 @@ create table taken_back_answer (
   response_id bigint not null references response,
   batch_id bigint,
   taken_back_at timestamptz not null,
-  -- Of a held run: what the party's state said, so that accepting the run restores it; null where only its date was new.
-  answer jsonb,
   primary key (run_id, party_id, batch_id),
   foreign key (run_id, batch_id) references search_batch
 );

@@ -1,7 +1,9 @@
--- What changed in the answers.
+-- What changed in the answers: evidence, never changed or removed. What no longer counts is named by a retraction.
 
-create table change_event (
-  change_id bigint generated always as identity primary key,
+create table change_record (
+  change_id bigint generated always as identity,
+  -- 1 as it was found, 2 as it is told since its list proved to be cut: a retraction names the first.
+  revision smallint default 1 not null,
   run_id bigint not null references run,
   batch_id bigint not null,
   party_id bigint not null references party,
@@ -25,50 +27,94 @@ create table change_event (
   country_agreement text check (country_agreement in ('agree', 'contradict', 'unknown')),
   -- A hit for a sanction always stands by itself in a report; so does every change from before anybody noted it.
   sanction_hit boolean default true not null,
-  -- The state of the alert of a change when the run closed that reported it: a report shows it, whenever it is made again.
-  alert jsonb,
   -- Beside which record of the customer the answer before was given: a report of a change by the customer's own record shows both records.
   -- Null where it is the same record, for first screenings, and for changes from before this was noted.
   former_customer_version integer,
+  primary key (change_id, revision),
   foreign key (run_id, batch_id) references search_batch
 );
 
-create index change_event_by_party on change_event (party_id);
+create index change_record_by_party on change_record (party_id);
 
-create index change_event_critical on change_event (run_id, change_id) where (severity = 'critical');
+create index change_record_critical on change_record (run_id, change_id) where (severity = 'critical');
 
 -- What a run has found is read from where its alerts were last made of it, however many changes it or earlier runs have.
-create index change_event_in_order on change_event (run_id, change_id);
+create index change_record_in_order on change_record (run_id, change_id);
 
--- Changes that such answers seemed to show; nothing that reads change_event knows of them.
-create table taken_back_change (
+-- The state of the alert of a change when the run closed that reported it: a report shows it, whenever it is made again. Rows are made from
+-- changes, which stay, so they need no foreign key.
+create table change_alert (
   change_id bigint primary key,
+  facts jsonb not null
+);
+
+-- Which answers and changes of a run do not count: those of a range of its batches.
+create table retraction (
+  retraction_id bigint generated always as identity primary key,
   run_id bigint not null references run,
+  first_batch_id bigint not null,
+  last_batch_id bigint not null check (last_batch_id >= first_batch_id),
+  -- Only those of these parties, of one batch; null: all of the range.
+  party_ids bigint[] check ((party_ids is null) or (first_batch_id = last_batch_id)),
+  -- A control search failed; an abandoned run has none after them; the run is held; the searches were made again; a later run has answered
+  -- before the held one was accepted. `reclassified`: only that matches were removed, which a cut list does not say; the answers count.
+  kind text not null check (kind in ('canary_failed', 'not_confirmed', 'held', 'searched_again', 'superseded', 'reclassified')),
+  retracted_at timestamptz not null
+);
+
+create index retraction_by_run on retraction (run_id, first_batch_id);
+
+-- What the states of parties said by the answers of a run that were all retracted, so that accepting the run restores it. Without a row an
+-- answer had only renewed the date.
+create table retracted_state (
+  run_id bigint references run,
+  party_id bigint references party,
   batch_id bigint not null,
-  party_id bigint not null references party,
+  request_id bigint not null,
+  response_id bigint not null references response,
   customer_version integer not null,
-  kind text not null,
-  severity text not null,
-  rule text not null,
-  cause text not null,
-  is_baseline boolean not null,
-  match_id text not null,
-  fields text[] not null,
-  before jsonb,
-  after jsonb,
-  taken_back_at timestamptz not null,
-  adjustments text[] default '{}' not null,
-  birth_date_agreement text,
-  country_agreement text,
-  sanction_hit boolean default true not null,
-  former_customer_version integer,
+  settings_digest text not null,
+  state text not null,
+  reported_scores jsonb,
+  unreturned jsonb,
+  primary key (run_id, party_id),
   foreign key (run_id, batch_id) references search_batch
 );
 
-create index taken_back_change_by_run on taken_back_change (run_id);
+-- Accepting a held run ends its retraction.
+create view retraction_in_force as
+select retraction.* from retraction
+where retraction.kind <> 'held' or not exists (
+  select from run_acceptance acceptance where acceptance.run_id = retraction.run_id and not acceptance.is_proposal
+);
+
+-- The changes that count.
+create view change_event as
+select
+  record.change_id, record.revision, record.run_id, record.batch_id, record.party_id, record.customer_version, record.kind, record.severity,
+  record.rule, record.cause, record.is_baseline, record.match_id, record.fields, record.before, record.after, record.adjustments,
+  record.birth_date_agreement, record.country_agreement, record.sanction_hit, record.former_customer_version, noted.facts as alert
+from change_record record
+left join change_alert noted on noted.change_id = record.change_id
+-- Nearly all runs have none, which is looked up in a table in memory: a join with the few retractions took three times as long per change.
+where record.run_id not in (select run_id from retraction) or not exists (
+  select from retraction_in_force retracted
+  where retracted.run_id = record.run_id and record.batch_id between retracted.first_batch_id and retracted.last_batch_id
+    and (retracted.party_ids is null or record.party_id = any (retracted.party_ids))
+    and (retracted.kind <> 'reclassified' or record.kind = 'match_removed')
+);
+
+create trigger refuse_rewriting before delete or update or truncate on change_record for each statement
+  execute function refuse_rewriting();
+create trigger refuse_rewriting before delete or update or truncate on change_alert for each statement
+  execute function refuse_rewriting();
+create trigger refuse_rewriting before delete or update or truncate on retraction for each statement
+  execute function refuse_rewriting();
+create trigger refuse_rewriting before delete or update or truncate on retracted_state for each statement
+  execute function refuse_rewriting();
 
 -- A closing run needs only the number of rows of each run and party: a fifth of the usual sample shows it.
-alter table change_event
+alter table change_record
   alter column run_id set statistics 20,
   alter column party_id set statistics 20,
   alter column is_baseline set statistics 20,

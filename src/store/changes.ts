@@ -59,7 +59,7 @@ export async function saveChangeEvents(
     after: change.difference.after,
   }));
   const saved = await transaction.execute(
-    `insert into change_event (
+    `insert into change_record (
        run_id, batch_id, party_id, customer_version, kind, severity, rule, adjustments, birth_date_agreement, country_agreement,
        sanction_hit, cause, is_baseline, match_id, fields, before, after, former_customer_version
      )
@@ -72,7 +72,7 @@ export async function saveChangeEvents(
      )`,
     [runId, batchId, JSON.stringify(rows)],
   );
-  requireRows(saved, rows.length, 'change_event');
+  requireRows(saved, rows.length, 'change_record');
 }
 
 /** The alert of a change when its run closed, as stored. */

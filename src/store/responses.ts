@@ -301,7 +301,7 @@ export async function applyListCap(
     );
   }
   const freed = gone === null ? 0 : await takeForWhole(transaction, key.runId, gone);
-  return cap === null ? freed : takeForCut(transaction, key.runId, cap);
+  return cap === null ? freed : takeForCut(transaction, key.runId, cap, key.now);
 }
 
 /** SQL: the parties of a run, also those it did not search, whose last answer on its account has this length. */
@@ -314,23 +314,34 @@ const partiesOfLength = `
   where screening.run_id = $1 and screening.outcome in ('screened', 'reused', 'skipped')
     and response.total = $2 and not response.truncated`;
 
+/** SQL: what a change keeps when it is recorded again. */
+const changeColumns = `change_id, run_id, batch_id, party_id, customer_version, severity, cause, is_baseline, match_id, fields, before, after,
+  adjustments, birth_date_agreement, country_agreement, sanction_hit, former_customer_version`;
+
 /**
  * Treats the run's lists of this length as truncated: no customer is clear by one, and a missing match is not returned instead of removed.
  * Returns the number of customers with such a list.
  */
-async function takeForCut(transaction: Queryable, runId: number, length: number): Promise<number> {
+async function takeForCut(transaction: Queryable, runId: number, length: number, now: Date): Promise<number> {
   await holdStates(transaction, `select account_id, party_id from (${partiesOfLength}) parties`, [runId, length]);
   // A removed match is kept as hidden, so that the next complete list decides.
   await transaction.execute(
-    `with hidden as (
-       update change_event set kind = 'match_not_returned', rule = case when rule = 'delisted' then 'not_returned' else rule end
+    `with removed as materialized (
+       select ${changeColumns}, rule, revision from change_event
        where run_id = $1 and kind = 'match_removed' and party_id in (select party_id from (${partiesOfLength}) parties)
-       returning party_id, before
+     ),
+     retracted as (
+       insert into retraction (run_id, first_batch_id, last_batch_id, party_ids, kind, retracted_at)
+       select $1, batch_id, batch_id, array_agg(distinct party_id), 'reclassified', $3::timestamptz from removed group by batch_id
+     ),
+     recorded as (
+       insert into change_record (${changeColumns}, kind, rule, revision) overriding system value
+       select ${changeColumns}, 'match_not_returned', case when rule = 'delisted' then 'not_returned' else rule end, revision + 1 from removed
      )
      update party_state set unreturned = coalesce(unreturned, '[]'::jsonb) || lost.matches
-     from (select party_id, jsonb_agg(before) as matches from hidden group by party_id) lost, run
+     from (select party_id, jsonb_agg(before) as matches from removed group by party_id) lost, run
      where run.run_id = $1 and party_state.account_id = run.account_id and party_state.party_id = lost.party_id`,
-    [runId, length],
+    [runId, length, now],
   );
   await transaction.execute(
     `update party_state set state = case

@@ -1,11 +1,14 @@
 import { z } from 'zod';
-import { firstRow, type Queryable, readValue } from './database/database.js';
+import { firstRow, type Queryable, readValue, requireRows } from './database/database.js';
 import { holdStates } from './screenings.js';
+
+/** SQL: the last batch of a run ($1) that control searches have confirmed; 0 without one. */
+const confirmedBatchSql = '(select coalesce(confirmed_batch_id, 0) from run where run.run_id = $1)';
 
 /** SQL: the screening was answered after the last passed round of control searches of its run ($1). */
 const isUnconfirmedSql = `
   screening.outcome in ('screened', 'reused')
-  and screening.batch_id > (select coalesce(confirmed_batch_id, 0) from run where run.run_id = $1)`;
+  and screening.batch_id > ${confirmedBatchSql}`;
 
 /** The last saved batch of a run, which the next round of control searches can confirm; 0 before the first. */
 export function readLastBatch(database: Queryable, runId: number): Promise<number> {
@@ -38,15 +41,14 @@ export async function countUnconfirmed(database: Queryable, runId: number) {
   return firstRow(rows, 'screening');
 }
 
-const changeColumns = `change_id, run_id, batch_id, party_id, customer_version, kind, severity, rule, adjustments, birth_date_agreement,
-  country_agreement, sanction_hit, cause, is_baseline, match_id, fields, before, after, former_customer_version`;
-const columnsOf = (table: string): string => changeColumns.replaceAll(/\w+/g, `${table}.$&`);
+/** Why answers do not count; the parties of a run that fails for it get this reason. */
+type RetractionReason = 'canary_failed' | 'not_confirmed' | 'held';
 
 /** Which answers of a run are retracted: those since its last passed round, all, or those to these searches. */
-type TakenBack = 'unconfirmed' | 'all' | readonly number[];
+type Retracted = 'unconfirmed' | 'all' | readonly number[];
 
 /** SQL: the answer of the screening, of a run ($1), is retracted; `$2` has request ids. */
-function toTakenSql(which: TakenBack): string {
+function toRetractedSql(which: Retracted): string {
   if (which === 'unconfirmed') return isUnconfirmedSql;
   const answered = `screening.outcome in ('screened', 'reused')`;
   return which === 'all' ? answered : `${answered} and screening.request_id = any ($2::bigint[])`;
@@ -54,23 +56,23 @@ function toTakenSql(which: TakenBack): string {
 
 /**
  * Retracts the answers of a run since its last passed round, or all of them. The parties fail for this reason and get their former state,
- * or none; the changes leave `change_event`. Answers and changes are kept as evidence. Returns the number of parties; 0 the second time.
+ * or none; their changes no longer count. Answers and changes are kept as evidence. Returns the number of parties; 0 the second time.
  */
 export async function takeBackAnswers(
   transaction: Queryable,
   runId: number,
-  { reason, now, which = 'unconfirmed' }: { reason: string; now: Date; which?: 'unconfirmed' | 'all' },
+  { reason, now, which = 'unconfirmed' }: { reason: RetractionReason; now: Date; which?: 'unconfirmed' | 'all' },
 ): Promise<number> {
-  const taken = await moveAside(transaction, runId, which, now);
-  if (taken === 0) return 0;
+  const parties = await retract(transaction, runId, { which, kind: reason, now });
+  if (parties === 0) return 0;
   // A reused answer is no search, so its batch would count as one.
   await transaction.execute(
     `update screening set outcome = 'failed', outcome_reason = $2, response_id = null,
        batch_id = case when outcome = 'screened' then batch_id end
-     where run_id = $1 and ${toTakenSql(which)}`,
+     where run_id = $1 and ${toRetractedSql(which)}`,
     [runId, reason],
   );
-  return taken;
+  return parties;
 }
 
 /**
@@ -88,68 +90,85 @@ export async function failUnconfirmed(transaction: Queryable, runId: number, now
 
 /** Retracts the answers to these searches, so that they are made again. */
 export async function putBackSearches(transaction: Queryable, runId: number, requestIds: readonly number[], now: Date) {
-  await moveAside(transaction, runId, requestIds, now);
+  await retract(transaction, runId, { which: requestIds, kind: 'searched_again', now });
   await transaction.execute(
     `update screening set outcome = 'remaining', outcome_reason = null, response_id = null, batch_id = null
-     where run_id = $1 and ${toTakenSql(requestIds)}`,
+     where run_id = $1 and ${toRetractedSql(requestIds)}`,
     [runId, [...requestIds]],
   );
 }
 
-/** Moves answers and their changes to the evidence and restores the former states; returns the number of parties. */
-async function moveAside(transaction: Queryable, runId: number, which: TakenBack, now: Date): Promise<number> {
-  const takenSql = toTakenSql(which);
+/** Notes which answers are retracted and restores the former states; returns the number of parties. */
+async function retract(
+  transaction: Queryable,
+  runId: number,
+  { which, kind, now }: { which: Retracted; kind: RetractionReason | 'searched_again'; now: Date },
+): Promise<number> {
+  const retractedSql = toRetractedSql(which);
   const searches = typeof which === 'string' ? [] : [[...which]];
-  const place = `$${2 + searches.length}`;
-  const taken = await transaction.execute(
-    `insert into taken_back_answer (run_id, party_id, outcome, response_id, batch_id, taken_back_at, answer)
-     select screening.run_id, screening.party_id, screening.outcome, screening.response_id, screening.batch_id, ${place}::timestamptz,
-       ${which === 'all' ? heldAnswerSql : 'null'}
-     from screening
-     join run on run.run_id = screening.run_id
-     left join party_state state on state.account_id = run.account_id and state.party_id = screening.party_id
-     where screening.run_id = $1 and ${takenSql}`,
+  const [place, kindPlace] = [`$${2 + searches.length}::timestamptz`, `$${3 + searches.length}`];
+  const parties = await transaction.execute(
+    `insert into taken_back_answer (run_id, party_id, outcome, response_id, batch_id, taken_back_at)
+     select run_id, party_id, outcome, response_id, batch_id, ${place}
+     from screening where run_id = $1 and ${retractedSql}`,
     [runId, ...searches, now],
   );
-  if (taken === 0) return 0;
-  await transaction.execute(
-    `with taken as (
-       delete from change_event using screening
-       where change_event.run_id = $1 and screening.run_id = $1 and screening.party_id = change_event.party_id and ${takenSql}
-       returning ${columnsOf('change_event')}
-     )
-     insert into taken_back_change (${changeColumns}, taken_back_at) select ${changeColumns}, ${place}::timestamptz from taken`,
-    [runId, ...searches, now],
+  if (parties === 0) return 0;
+  // All answers since a batch are a range; those to some searches are named, batch by batch.
+  const noted = await transaction.execute(
+    `insert into retraction (run_id, first_batch_id, last_batch_id, party_ids, kind, retracted_at)
+     ${
+       typeof which === 'string'
+         ? `select $1, min(batch_id), max(batch_id), null::bigint[], ${kindPlace}, ${place} from search_batch
+            where run_id = $1 ${which === 'all' ? '' : `and batch_id > ${confirmedBatchSql}`}`
+         : `select $1, batch_id, batch_id, array_agg(party_id order by party_id), ${kindPlace}, ${place}
+            from screening where run_id = $1 and ${retractedSql} group by batch_id`
+     }`,
+    [runId, ...searches, now, kind],
   );
-  await restoreStates(transaction, runId, `(${takenSql})`, searches);
-  return taken;
+  requireRows(Math.min(noted, 1), 1, 'retraction');
+  if (which === 'all') await keepStates(transaction, runId, retractedSql);
+  await restoreStates(transaction, runId, `(${retractedSql})`, searches);
+  return parties;
 }
 
-/** SQL: the state that an answer gave its party, for a later acceptance; null for an answer that only renewed the date. */
-const heldAnswerSql = `case when state.run_id = $1 and (state.former_run_id is null or state.former_answer is not null) then
-  jsonb_build_object(
-    'request_id', state.request_id, 'response_id', state.response_id, 'customer_version', state.customer_version,
-    'settings_digest', state.settings_digest, 'state', state.state, 'reported_scores', state.reported_scores,
-    'unreturned', state.unreturned
-  )
-end`;
+/** Keeps the states that the retracted answers of a run gave, except of answers that only renewed the date. */
+async function keepStates(transaction: Queryable, runId: number, retractedSql: string): Promise<void> {
+  await transaction.execute(
+    `insert into retracted_state (run_id, party_id, batch_id, ${stateColumns})
+     select screening.run_id, screening.party_id, screening.batch_id, ${stateColumns.replaceAll(/\w+/g, 'state.$&')}
+     from screening
+     join run on run.run_id = screening.run_id
+     join party_state state on state.account_id = run.account_id and state.party_id = screening.party_id
+     where screening.run_id = $1 and ${retractedSql}
+       and state.run_id = $1 and (state.former_run_id is null or state.former_answer is not null)`,
+    [runId],
+  );
+}
 
-async function restoreStates(transaction: Queryable, runId: number, takenSql: string, searches: readonly unknown[]) {
+const stateColumns = 'request_id, response_id, customer_version, settings_digest, state, reported_scores, unreturned';
+
+async function restoreStates(
+  transaction: Queryable,
+  runId: number,
+  retractedSql: string,
+  searches: readonly unknown[],
+) {
   /** SQL: the state is from this run ($1) and is retracted. */
-  const isTakenBackSql = `
+  const isRetractedSql = `
     party_state.account_id = run.account_id and party_state.run_id = run.run_id and run.run_id = $1
     and exists (
-      select from screening where screening.run_id = $1 and screening.party_id = party_state.party_id and ${takenSql}
+      select from screening where screening.run_id = $1 and screening.party_id = party_state.party_id and ${retractedSql}
     )`;
   const parameters = [runId, ...searches];
   await holdStates(
     transaction,
     `select run.account_id, screening.party_id from screening join run on run.run_id = screening.run_id
-     where screening.run_id = $1 and ${takenSql}`,
+     where screening.run_id = $1 and ${retractedSql}`,
     parameters,
   );
   await transaction.execute(
-    `delete from party_state using run where ${isTakenBackSql} and party_state.former_run_id is null`,
+    `delete from party_state using run where ${isRetractedSql} and party_state.former_run_id is null`,
     parameters,
   );
   await transaction.execute(
@@ -162,7 +181,7 @@ async function restoreStates(transaction: Queryable, runId: number, takenSql: st
        request_id bigint, response_id bigint, customer_version integer, settings_digest text, state text, reported_scores jsonb,
        unreturned jsonb
      )
-     where ${isTakenBackSql} and own.account_id = party_state.account_id and own.party_id = party_state.party_id
+     where ${isRetractedSql} and own.account_id = party_state.account_id and own.party_id = party_state.party_id
        and party_state.former_answer is not null`,
     parameters,
   );
@@ -170,7 +189,7 @@ async function restoreStates(transaction: Queryable, runId: number, takenSql: st
     `update party_state set run_id = party_state.former_run_id, screened_at = party_state.former_screened_at,
        former_run_id = null, former_screened_at = null, former_answer = null
      from run
-     where ${isTakenBackSql}`,
+     where ${isRetractedSql}`,
     parameters,
   );
 }
@@ -181,8 +200,13 @@ export function countReportedAndTakenBack(database: Queryable, runId: number): P
     database,
     z.number(),
     `select count(*)::integer as changes
-     from taken_back_change change join search_batch batch using (run_id, batch_id)
+     from change_record change join search_batch batch using (run_id, batch_id)
      where change.run_id = $1
+       and exists (
+         select from retraction_in_force retracted
+         where retracted.run_id = $1 and change.batch_id between retracted.first_batch_id and retracted.last_batch_id
+           and (retracted.party_ids is null or change.party_id = any (retracted.party_ids))
+       )
        -- A repeated search found the same change.
        and not exists (
          select from change_event again
@@ -207,9 +231,9 @@ export function countReportedAndTakenBack(database: Queryable, runId: number): P
 
 /**
  * Restores the answers of a held run (`takeBackAnswers` with the reason `held`) for parties without a later answer: they count with their
- * own time, and their changes belong to the run. Returns the number of parties.
+ * own time, and with its acceptance, which the caller saves, their changes too. The others stay retracted. Returns the number of parties.
  */
-export async function giveBackAnswers(transaction: Queryable, runId: number): Promise<number> {
+export async function giveBackAnswers(transaction: Queryable, runId: number, now: Date): Promise<number> {
   const given = await transaction.execute(
     `update screening set outcome = held.outcome, outcome_reason = null, response_id = held.response_id, batch_id = held.batch_id
      from (
@@ -221,42 +245,33 @@ export async function giveBackAnswers(transaction: Queryable, runId: number): Pr
        where taken.run_id = $1 and coalesce(state.run_id < $1, true)
        order by taken.party_id, taken.batch_id desc
      ) held
-     where screening.run_id = $1 and screening.party_id = held.party_id and screening.outcome = 'failed' and screening.outcome_reason = 'held'`,
+     where screening.run_id = $1 and screening.party_id = held.party_id and ${isHeldSql}`,
     [runId],
   );
   if (given === 0) return 0;
+  await transaction.execute(
+    `insert into retraction (run_id, first_batch_id, last_batch_id, party_ids, kind, retracted_at)
+     select $1, taken.batch_id, taken.batch_id, array_agg(taken.party_id order by taken.party_id), 'superseded', $2::timestamptz
+     from taken_back_answer taken join screening on screening.run_id = $1 and screening.party_id = taken.party_id
+     where taken.run_id = $1 and ${isHeldSql}
+     group by taken.batch_id`,
+    [runId, now],
+  );
   await holdStates(
     transaction,
     `select run.account_id, taken.party_id from taken_back_answer taken join run on run.run_id = taken.run_id
      join screening on ${givenBackSql}`,
     [runId],
   );
-  // In the order in which they were found.
   await transaction.execute(
-    `with given as (
-       delete from taken_back_change taken using screening
-       where ${givenBackSql} returning ${columnsOf('taken')}
-     )
-     insert into change_event (${changeColumns}) overriding system value select ${changeColumns} from given order by change_id`,
-    [runId],
-  );
-  await transaction.execute(
-    `insert into party_state (
-       account_id, party_id, run_id, screened_at, request_id, response_id, customer_version, settings_digest, state, reported_scores,
-       unreturned
-     )
-     select run.account_id, taken.party_id, $1, ${answeredAtSql}, answer.request_id, answer.response_id, answer.customer_version,
-       answer.settings_digest, answer.state, nullif(answer.reported_scores, 'null'), nullif(answer.unreturned, 'null')
+    `insert into party_state (account_id, party_id, run_id, screened_at, ${stateColumns})
+     select run.account_id, taken.party_id, $1, ${answeredAtSql}, ${stateColumns.replaceAll(/\w+/g, 'answer.$&')}
      from taken_back_answer taken
      join run on run.run_id = taken.run_id
      join search_batch batch on batch.run_id = taken.run_id and batch.batch_id = taken.batch_id
      join screening on ${givenBackSql}
      ${joinReuseSql}
-     cross join lateral jsonb_to_record(taken.answer) as answer (
-       request_id bigint, response_id bigint, customer_version integer, settings_digest text, state text, reported_scores jsonb,
-       unreturned jsonb
-     )
-     where taken.answer is not null
+     join retracted_state answer on ${ofAnswerSql}
      on conflict (account_id, party_id) do update set
        run_id = excluded.run_id, screened_at = excluded.screened_at, request_id = excluded.request_id,
        response_id = excluded.response_id, customer_version = excluded.customer_version, settings_digest = excluded.settings_digest,
@@ -272,17 +287,24 @@ export async function giveBackAnswers(transaction: Queryable, runId: number): Pr
      join search_batch batch on batch.run_id = taken.run_id and batch.batch_id = taken.batch_id
      join screening on ${givenBackSql}
      ${joinReuseSql}
-     where taken.answer is null and party_state.account_id = run.account_id and party_state.party_id = taken.party_id`,
+     where party_state.account_id = run.account_id and party_state.party_id = taken.party_id
+       and not exists (select from retracted_state answer where ${ofAnswerSql})`,
     [runId],
   );
-  await transaction.execute(`delete from taken_back_answer taken using screening where ${givenBackSql}`, [runId]);
   return given;
 }
+
+/** SQL: the answer of the screening is withheld because its run is held. */
+const isHeldSql = "screening.outcome = 'failed' and screening.outcome_reason = 'held'";
 
 /** SQL: the retracted row (`taken`) belongs to a restored answer of its run ($1, `screening`). */
 const givenBackSql = `
   taken.run_id = $1 and screening.run_id = $1 and screening.party_id = taken.party_id and screening.batch_id = taken.batch_id
   and screening.outcome in ('screened', 'reused')`;
+
+/** SQL: what the state of the party said by the retracted answer (`taken`); no row where the answer only renewed the date. */
+const ofAnswerSql =
+  'answer.run_id = taken.run_id and answer.party_id = taken.party_id and answer.batch_id = taken.batch_id';
 
 /** SQL: a reused answer keeps its own time instead of the time of the run. */
 const joinReuseSql = `left join screening_reuse reuse

@@ -20,8 +20,8 @@ const rekeyedNight = 4;
 // Beside matches under a new id: one listed party of 30 customers and one of 19, new hits that stand alone, and hits for sanctions, of
 // which some come after what is held.
 const mixSql = `
-  with numbered as (select change_id, row_number() over (order by change_id) as n from change_event where run_id = ${rekeyedNight})
-  update change_event set
+  with numbered as (select change_id, row_number() over (order by change_id) as n from change_record where run_id = ${rekeyedNight})
+  update change_record set
     kind = case when n <= 49 then 'match_changed' when n <= 400 then 'hit_gained' else kind end,
     fields = case when n <= 49 then '{topics}'::text[] else fields end,
     severity = case when n <= 400 then 'high' when n % 50 = 0 then 'low' else severity end,
@@ -29,11 +29,12 @@ const mixSql = `
     after = case when n <= 49 then after || jsonb_build_object('id', case when n <= 30 then 'amla_one' else 'amla_two' end, 'name', 'One')
       when n <= 400 then after || '{"isHit": true}' else after end,
     sanction_hit = n > 400 and n % 40 = 0
-  from numbered where numbered.change_id = change_event.change_id`;
+  from numbered where numbered.change_id = change_record.change_id`;
 
 it('changes too many to hold are told in the files and on the page as they are when they are held', async () => {
   const database = await open();
   await fillReportableNights(database, customers);
+  await database.execute('alter table change_record disable trigger refuse_rewriting');
   await database.execute(mixSql);
   const run = await readRun(database, rekeyedNight);
   if (run === null) throw new Error('the run is missing');
@@ -59,9 +60,9 @@ it('changes too many to hold are told in the files and on the page as they are w
     expect(await joinChunks(renderJson(one))).toBe(await joinChunks(renderJson(other)));
   }
 
-  await database.execute(`update change_event set severity = 'info' where run_id = $1 and severity = 'high'`, [
+  await database.execute(`update change_record set severity = 'info' where run_id = $1 and severity = 'high'`, [
     rekeyedNight,
   ]);
-  await database.execute('delete from change_event where change_id = (select max(change_id) from change_event)');
+  await database.execute('delete from change_record where change_id = (select max(change_id) from change_record)');
   await expect(joinChunks(renderChangesCsv(fromCut))).rejects.toThrow('lines were written and');
 }, 240_000);

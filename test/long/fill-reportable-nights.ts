@@ -57,21 +57,24 @@ const fillSql = (customers: number): string => `
     from generate_series(1, 4) night cross join generate_series(1, ${customers}) n;
   insert into party_state (account_id, party_id, run_id, request_id, response_id, customer_version, settings_digest, screened_at, state)
     select 1, n, 2, n, 1, 1, 's', timestamptz '2026-03-03', 'below_threshold' from generate_series(1, ${customers}) n;
-  insert into change_event (run_id, batch_id, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before,
+  insert into change_record (run_id, batch_id, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before,
       after, birth_date_agreement, country_agreement, sanction_hit)
     select 1, 1, n, 1, 'match_added', 'medium', 'pep_match', 'service_data', true, 'amla_' || n || '_' || rank, '{}', null,
       ${listed("'Achterberg, Ferdinand '")}, 'unknown', 'agree', false
     from generate_series(1, ${customers}) n cross join generate_series(1, 2) rank;
-  insert into change_event (run_id, batch_id, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before,
+  insert into change_record (run_id, batch_id, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before,
       after, birth_date_agreement, country_agreement, sanction_hit)
     select 2, 2, n, 1, 'match_changed', case when n % 30000 = 0 then 'high' else 'medium' end, 'name_changed', 'service_data', false,
       'amla_' || n || '_' || rank, '{name}', ${listed("'Achterberg, Ferdinand '")}, ${listed("'Achterberg, F. '")}, 'unknown', 'agree', n % 30000 = 0
     from generate_series(100, ${customers}, 100) n cross join generate_series(1, 2) rank;
-  insert into change_event (run_id, batch_id, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before,
-      after, birth_date_agreement, country_agreement, sanction_hit, alert)
+  insert into change_record (run_id, batch_id, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before,
+      after, birth_date_agreement, country_agreement, sanction_hit)
     select 4, 4, n, 1, 'match_rekeyed', 'info', 'rekeyed', 'service_data', false, 'amla_new_' || n || '_' || rank, '{}',
       ${listed("'Achterberg, F. '")}, ${listed("'Achterberg, F. '")} || jsonb_build_object('id', 'amla_new_' || n || '_' || rank), 'unknown',
-      'agree', false, jsonb_build_object('state', 'open', 'openedAt', '2026-03-02T00:00:00Z', 'dueAt', '2026-03-12T00:00:00Z', 'owner', null,
-        'reopenedBecause', jsonb_build_array(), 'said', jsonb_build_array())
+      'agree', false
     from generate_series(1, ${countRekeyed(customers) / 2}) n cross join generate_series(1, 2) rank;
+  insert into change_alert (change_id, facts)
+    select change_id, jsonb_build_object('state', 'open', 'openedAt', '2026-03-02T00:00:00Z', 'dueAt', '2026-03-12T00:00:00Z', 'owner', null,
+      'reopenedBecause', jsonb_build_array(), 'said', jsonb_build_array())
+    from change_record where run_id = 4;
   analyze;`;

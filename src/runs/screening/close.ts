@@ -394,7 +394,7 @@ export async function acceptRun(
       if (open) throw refuse(`${toRunId(open)} has not ended: resume it or start a new run first`);
       const runId = toRunId(run);
       if (await proposesOnly(app, transaction, current, acceptance)) return { kind: 'proposed', runId };
-      const parties = kinds.has('answers') ? await giveBack(transaction, current) : 0;
+      const parties = kinds.has('answers') ? await giveBack(transaction, current, app.clock.now()) : 0;
       await saveAcceptance(app, transaction, current, acceptance, false);
       const roster = (await readRosterNames(transaction, organisation.name)).get(run.rosterId ?? 0) ?? null;
       const write: RunSession['write'] = (work) => work(transaction);
@@ -459,14 +459,14 @@ async function saveAcceptance(
   await saveRunAcceptance(transaction, runId, { isProposal, ...who, reason, acceptedAt: clock.now() });
 }
 
-async function giveBack(transaction: Transaction, run: RunRow): Promise<number> {
+async function giveBack(transaction: Transaction, run: RunRow, now: Date): Promise<number> {
   const { runId, rosterId, accountId } = run;
   const name = toRunId(run);
   if (rosterId === null || accountId === null) throw refuse(`${name} belongs to no roster`);
   const later = await findLaterHeld(transaction, { runId, rosterId, accountId });
   const held = later === null ? null : await readRun(transaction, later);
   if (held) throw refuse(`a later run is held too, with newer answers: accept ${toRunId(held)} instead`);
-  const parties = await giveBackAnswers(transaction, runId);
+  const parties = await giveBackAnswers(transaction, runId, now);
   if (parties > 0) return parties;
   throw refuse(`a later run has screened every customer of ${name}, so there is nothing to accept`);
 }

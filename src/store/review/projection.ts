@@ -391,30 +391,30 @@ async function readHeldParties(
 ): Promise<readonly UnprojectedParty[]> {
   return database.query(
     partyRow,
-    `select taken.party_id, coalesce(state.customer_version, (taken.answer ->> 'customer_version')::integer) as "customerVersion",
+    `select taken.party_id, coalesce(state.customer_version, taken.customer_version) as "customerVersion",
        ${assessedTierSql} as "riskTier", party.is_current, ${seenCustomerSql} as customer,
        (select coalesce(jsonb_agg(${storedMatchSql} order by match.rank), '[]') from match where match.response_id = taken.response_id) as returned,
-       coalesce(nullif(taken.answer -> 'unreturned', 'null'), '[]') as hidden,
+       coalesce(taken.unreturned, '[]') as hidden,
        (select coalesce(jsonb_agg(${changeSql} order by event.change_id), '[]')
-        from taken_back_change event
+        from change_record event
         where event.run_id = $1 and event.party_id = taken.party_id and event.batch_id = taken.batch_id) as changes
-     from taken_back_answer taken
+     from retracted_state taken
      join party on party.party_id = taken.party_id
      join customer on customer.customer_id = party.customer_id and customer.roster_id = $2
      join customer_version version
-       on version.customer_id = party.customer_id and version.version = (taken.answer ->> 'customer_version')::integer
+       on version.customer_id = party.customer_id and version.version = taken.customer_version
      left join party_state state on state.account_id = $3 and state.party_id = taken.party_id
-     where taken.run_id = $1 and taken.answer is not null and taken.party_id > $4
+     where taken.run_id = $1 and taken.party_id > $4
        and (
          exists (
-           select from taken_back_change event
+           select from change_record event
            where event.run_id = $1 and event.party_id = taken.party_id and event.batch_id = taken.batch_id
              and event.kind not in ('match_removed', 'match_not_returned', 'hit_lost')
          )
          or exists (
            select from alert
            where alert.party_id = taken.party_id and alert.account_id = $3 and alert.disposition_id is not null
-             and alert.customer_version <> (taken.answer ->> 'customer_version')::integer
+             and alert.customer_version <> taken.customer_version
          )
        )
      order by taken.party_id

@@ -381,35 +381,32 @@ export async function saveChangeAlerts(
 ): Promise<void> {
   if (partyIds.length === 0) return;
   await transaction.execute(
-    `update change_event set alert = stands.facts
-     from (
-       select event.change_id, found.facts
-       from unnest($4::bigint[]) as chosen (party_id)
-       -- Fenced off: without statistics all changes of a run would be walked through for each party.
-       cross join lateral (select * from change_event where party_id = chosen.party_id offset 0) event
-       join run on run.run_id = event.run_id and run.roster_id = $1 and run.account_id = $2
-         and event.change_id > coalesce(run.projected_change_id, 0)
-       cross join lateral (
-         select jsonb_build_object(
-           'state', alert.state, 'openedAt', alert.opened_at, 'dueAt', alert.due_at, 'owner', ${ownerSql('alert', '$3')},
-           'reopenedBecause', ${reopenedBecauseSql('alert')}, 'replaced', ${replacedSql('alert')},
-           'said', (
-             select coalesce(jsonb_agg(jsonb_build_object(
-               'kind', said.kind, 'verdict', said.verdict, 'reviewer', said.reviewer, 'isAttested', said.is_attested,
-               'reason', said.reason, 'saidAt', said.decided_at
-             ) order by said.disposition_id desc), '[]')
-             from (
-               select * from disposition where disposition.alert_id = alert.alert_id order by disposition_id desc limit ${saidAtMost}
-             ) said
-           )
-         ) as facts
-         from alert
-         where alert.party_id = event.party_id and alert.account_id = $2 and alert.listed ->> 'id' = event.match_id
-         order by (alert.state = 'no_longer_matched'), alert.alert_id desc limit 1
-       ) found
-       where not event.is_baseline
-     ) stands
-     where change_event.change_id = stands.change_id`,
+    `insert into change_alert (change_id, facts)
+     select event.change_id, found.facts
+     from unnest($4::bigint[]) as chosen (party_id)
+     -- Fenced off: without statistics all changes of a run would be walked through for each party.
+     cross join lateral (select * from change_event where party_id = chosen.party_id offset 0) event
+     join run on run.run_id = event.run_id and run.roster_id = $1 and run.account_id = $2
+       and event.change_id > coalesce(run.projected_change_id, 0)
+     cross join lateral (
+       select jsonb_build_object(
+         'state', alert.state, 'openedAt', alert.opened_at, 'dueAt', alert.due_at, 'owner', ${ownerSql('alert', '$3')},
+         'reopenedBecause', ${reopenedBecauseSql('alert')}, 'replaced', ${replacedSql('alert')},
+         'said', (
+           select coalesce(jsonb_agg(jsonb_build_object(
+             'kind', said.kind, 'verdict', said.verdict, 'reviewer', said.reviewer, 'isAttested', said.is_attested,
+             'reason', said.reason, 'saidAt', said.decided_at
+           ) order by said.disposition_id desc), '[]')
+           from (
+             select * from disposition where disposition.alert_id = alert.alert_id order by disposition_id desc limit ${saidAtMost}
+           ) said
+         )
+       ) as facts
+       from alert
+       where alert.party_id = event.party_id and alert.account_id = $2 and alert.listed ->> 'id' = event.match_id
+       order by (alert.state = 'no_longer_matched'), alert.alert_id desc limit 1
+     ) found
+     where not event.is_baseline`,
     [rosterId, accountId, now, [...partyIds]],
   );
 }

@@ -318,6 +318,49 @@ describeOnChosenDatabase('a run whose answers are implausible', (_open, database
     ]);
   });
 
+  it('leaves what a later run has answered retracted when it is accepted, and rewrites no evidence', async () => {
+    const { sandbox, database, work, run } = await beginAfterGood();
+    sandbox.setWorld(worldOf(sanctioned));
+    const app = await work();
+    const held = await run(app);
+    expect(held).toMatchObject({ state: 'incomplete', counts: { screened: 0, changes: 0 } });
+    const readChanges = (table: string) =>
+      database.query(
+        z.object({ reference: z.string(), changeId: z.number() }),
+        `select customer.reference, change_id as "changeId" from ${table} join party using (party_id) join customer using (customer_id)
+         where run_id = 2 order by change_id`,
+      );
+    // Each search was made twice.
+    const records = await readChanges('change_record');
+    expect(records).toHaveLength(16);
+    expect(await readChanges('change_event')).toEqual([]);
+    // As a later run leaves it that has screened three of the customers with changes.
+    await database.runScript(`
+      insert into run (organisation_id, roster_id, account_id, mode, kind, state, stage, lease_key, epoch, owner, settings_digest, version, started_at, finished_at)
+        select organisation_id, roster_id, account_id, mode, kind, 'complete', 'finished', lease_key, epoch, owner, settings_digest, version, started_at, finished_at
+        from run where run_id = 2;
+      update party_state set run_id = 3 where party_id in (select party_id from party join customer using (customer_id)
+        where reference in ('C-13', 'C-14', 'C-20'));`);
+    const accepted = await acceptRun(app, held.runId, await makeAcceptance(app), new AbortController().signal);
+    expect(accepted).toMatchObject({ kind: 'accepted', parties: 27 });
+    const counted = await readChanges('change_event');
+    expect(counted.map(({ reference }) => reference).sort()).toEqual(['C-15', 'C-16', 'C-17', 'C-18', 'C-19']);
+    // Those of the later answers.
+    expect(counted).toEqual(records.slice(-8).filter(({ reference }) => !['C-13', 'C-14', 'C-20'].includes(reference)));
+    expect(await readChanges('change_record')).toEqual(records);
+    for (const rewriting of [
+      'update change_record set kind = kind',
+      'delete from change_record',
+      'truncate change_record',
+      'delete from change_alert',
+      'update retraction set retracted_at = now()',
+      'delete from retraction',
+      'delete from retracted_state',
+    ]) {
+      await expect(database.execute(rewriting)).rejects.toThrow('are never changed or removed');
+    }
+  });
+
   it('dates reused answers from when they were received, once it is accepted', async () => {
     const { sandbox, database, roster, work, run } = await beginAfterGood();
     const settings = { screening: screeningSettingsSchema.parse({ reuseMaxAge: '20h' }) };

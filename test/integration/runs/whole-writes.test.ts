@@ -29,7 +29,7 @@ const lostInFirstNight: readonly LostWrite[] = [
   ['match', 'insert', `new.name = 'Oktavian Prunescu'`],
   ['response', 'insert', 'new.hits > 0'],
   ['party_state', 'insert', `new.state = 'open_alert'`],
-  ['change_event', 'insert', `new.before is null`],
+  ['change_record', 'insert', `new.before is null`],
 ];
 /** The same of a night in which all is as it was. */
 const lostInSecondNight: LostWrite = ['party_state', 'update', `new.state = 'open_alert' and new.run_id <> old.run_id`];
