@@ -183,7 +183,17 @@ create function counts_as_true_match(asked_id bigint) returns boolean stable lan
   ), false)
 $$;
 
--- An alert has the state that the last disposition gives it. Reviewers need no right to give it another.
+-- Locks the states of the parties of these alerts in the common order, for reviewers, who have no right to change them.
+create function hold_party_states(alerts bigint[]) returns void language plpgsql security definer as $$
+begin
+  perform from party_state
+  where (account_id, party_id) in (select account_id, party_id from alert where alert_id = any (alerts))
+  order by party_id, account_id for no key update;
+end
+$$;
+
+-- An alert has the state that the last disposition gives it. Reviewers need no right to give it another. After a person's disposition,
+-- changes of the score are measured from the score that it was made on.
 create function apply_disposition() returns trigger language plpgsql security definer as $$
 begin
   update alert set
@@ -201,6 +211,12 @@ begin
     opened_at = case when new.kind = 'undone' and alert.state not in ('open', 'pending_approval') then new.decided_at else alert.opened_at end,
     due_at = case when new.kind = 'undone' and alert.state not in ('open', 'pending_approval') then new.due_at else alert.due_at end
   where alert.alert_id = new.alert_id;
+  if new.kind <> 'undone' and new.origin <> 'policy' then
+    update party_state state
+    set reported_scores = coalesce(state.reported_scores, '{}') || jsonb_build_object(alert.listed ->> 'id', alert.listed -> 'score')
+    from alert
+    where alert.alert_id = new.alert_id and state.account_id = alert.account_id and state.party_id = alert.party_id;
+  end if;
   return null;
 end
 $$;

@@ -153,7 +153,6 @@ async function saveDecision(
       refersTo: step.kind === 'approved' ? step.proposalId : null,
     },
     now,
-    alert,
   );
 }
 

@@ -71,12 +71,7 @@ export async function holdAlerts(transaction: Queryable, alertIds: readonly numb
   await transaction.execute(`select from alert where alert_id = any ($1::bigint[]) order by alert_id for update`, [
     ids,
   ]);
-  await transaction.execute(
-    `select from party_state
-     where (account_id, party_id) in (select account_id, party_id from alert where alert_id = any ($1::bigint[]))
-     order by party_id, account_id for no key update`,
-    [ids],
-  );
+  await transaction.execute('select hold_party_states($1::bigint[])', [ids]);
   return readDecidableAlerts(transaction, ids);
 }
 
@@ -195,16 +190,8 @@ interface NewDisposition {
   dueAt?: Date | null;
 }
 
-/**
- * Adds a decision to the history of a locked alert; a trigger of the database then sets the alert's state. After a decision, score changes are
- * measured from the score of `decidedOn`.
- */
-export async function saveDisposition(
-  transaction: Queryable,
-  decision: NewDisposition,
-  now: Date,
-  decidedOn?: Pick<DecidableAlert, 'accountId' | 'partyId' | 'listed'>,
-): Promise<void> {
+/** Adds a decision to the history of a locked alert; a trigger of the database then sets the alert's state and the reported score. */
+export async function saveDisposition(transaction: Queryable, decision: NewDisposition, now: Date): Promise<void> {
   await transaction.execute(
     `insert into disposition (
        alert_id, kind, verdict, reviewer, is_attested, reason, comment, decided_at, origin, seen, seen_digest, expires_at, refers_to, sheet_id, due_at
@@ -217,13 +204,6 @@ export async function saveDisposition(
       ...[decision.comment ?? null, now, decision.origin, JSON.stringify(decision.seen), decision.seenDigest],
       ...[decision.expiresAt ?? null, decision.refersTo ?? null, decision.sheetId ?? null, decision.dueAt ?? null],
     ],
-  );
-  if (decidedOn === undefined) return;
-  const { accountId, partyId, listed } = decidedOn;
-  await transaction.execute(
-    `update party_state set reported_scores = coalesce(reported_scores, '{}') || $3::text::jsonb
-     where account_id = $1 and party_id = $2`,
-    [accountId, partyId, JSON.stringify({ [listed.id]: listed.score })],
   );
 }
 

@@ -123,6 +123,22 @@ describe('a reviewer with SQL by hand', () => {
     expect(await deciding).toEqual(['proposed', 'proposed']);
   });
 
+  it('sets the reported score of a match by deciding, and in no other way', async () => {
+    const countReported = async () => {
+      const sql = `select count(*)::integer as count from party_state
+        where reported_scores = (
+          select jsonb_object_agg(alert.listed ->> 'id', alert.listed -> 'score') from alert where alert.party_id = party_state.party_id
+        )`;
+      return (await owner.query(countRow, sql))[0]?.count;
+    };
+    for (const change of ["reported_scores = '{}'", 'screened_at = now()']) {
+      const direct = `update public.party_state set ${change}`;
+      await expect(ada.database.runScript(direct)).rejects.toThrow(/permission denied/);
+    }
+    // Both were decided about above.
+    expect(await countReported()).toBe(2);
+  });
+
   it('tells nothing in the name of a run, and confirms nothing that shows something else', async () => {
     const events = (kind: string) =>
       ada.database.execute(
