@@ -85,6 +85,16 @@ create table run (
   settled_alerts jsonb,
   -- Ids without an accepted record when the run was planned, by reason: in scope and skipped, beside the customers of the plan.
   unaccepted jsonb,
+  -- The keys it worked under, in order of first use, by the first 12 hex digits of their SHA-256: one, unless the key was replaced meanwhile.
+  keys text[] default '{}' not null,
+  -- What it found against what is usual, and whether its lists look capped; judged when it closes. With sums of squares, which show how
+  -- concentrated the findings are.
+  watch jsonb,
+  -- Searches that were made again before it was judged, and the listed parties that had vanished by the first answers.
+  second_search jsonb,
+  -- By topic family: listed parties that were hits before it, among the customers that it searched for (`known`) and of all its roster
+  -- (`standing`), and how many of the known it no longer found.
+  vanishing jsonb,
   constraint run_sums_hold check ((state not in ('complete', 'incomplete', 'stopped')) or (sums is null) or run_sums_hold(sums))
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
 
@@ -107,15 +117,6 @@ create table run_worker (
   calls integer default 0 not null,
   primary key (run_id, worker)
 ) with (fillfactor = 50);
-
--- Which keys a run worked under: one, unless the key was replaced while it ran.
-create table run_key (
-  run_id bigint references run,
-  -- The first 12 hex digits of the key's SHA-256.
-  fingerprint text,
-  first_used_at timestamptz not null,
-  primary key (run_id, fingerprint)
-);
 
 create table run_hold (
   run_id bigint references run,
@@ -148,54 +149,6 @@ create table run_acceptance (
 create unique index run_acceptance_once on run_acceptance (run_id) where (not is_proposal);
 
 create index run_acceptance_by_run on run_acceptance (run_id);
-
--- What a run found against what is usual, and whether its lists look capped; judged when it closes.
-create table run_watch (
-  run_id bigint primary key references run,
-  -- Whether later runs are compared with it.
-  is_comparable boolean not null,
-  -- Customers screened, and what their answers held; the squares, per answer, show how concentrated that is.
-  screened integer not null,
-  matches bigint not null,
-  match_squares double precision not null,
-  hits bigint not null,
-  hit_squares double precision not null,
-  -- The judgement of both rates; null where the run was not judged.
-  rates jsonb,
-  cap integer,
-  cap_standing text check (cap_standing in ('known', 'found', 'gone')),
-  -- Customers with a list of just that length.
-  capped_customers integer,
-  -- Searches for customers who had been screened before. With the changes below they show what is usual.
-  searches_again integer,
-  -- Changes per search, added up, and their squares: parties that share a search count once.
-  changes double precision,
-  change_squares double precision,
-  volume jsonb,
-  check ((cap is null) = (cap_standing is null)),
-  check ((cap is null) = (capped_customers is null))
-);
-
--- Searches that were made again before a run was judged.
-create table run_second_search (
-  run_id bigint primary key references run,
-  searches integer not null,
-  -- Listed parties that had vanished by the first answers.
-  vanished integer not null
-);
-
--- Of each run that came to its end: listed parties that were hits before it, by topic family, and how many of them it no longer found.
-create table run_vanishing (
-  run_id bigint references run,
-  family text check (family in ('any', 'sanction', 'crime', 'pep', 'associate', 'other', 'unknown')),
-  -- Among the customers that the run searched for; `standing`: among all of the roster.
-  known integer not null,
-  vanished integer not null,
-  standing integer not null,
-  primary key (run_id, family),
-  check ((vanished >= 0) and (vanished <= known)),
-  check (standing >= known)
-);
 
 -- Customers in scope whom a run cannot screen whatever the service answers: without a readable record, or with a related party that cannot be
 -- read. Kept with its plan, so that its report says the same whenever it is made.

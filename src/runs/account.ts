@@ -61,7 +61,7 @@ export async function noteAccount(
   accountId: number | null,
 ): Promise<void> {
   run.mode = await setRunAccount(transaction, run.runId, accountId);
-  await noteRunKey(transaction, run.runId, app.client().keyFingerprint, app.clock.now());
+  await noteRunKey(transaction, run.runId, app.client().keyFingerprint);
 }
 
 /** Converts the error of a call: a rejected key and an outage become RunHalted; other errors are returned as they are. */

@@ -443,8 +443,7 @@ export function recordKeys(session: RunSession, client: Client): { close: () => 
   let noting: Promise<void> = Promise.resolve();
   let failure: { error: unknown } | undefined;
   const note = async (fingerprint: string): Promise<void> => {
-    const { clock } = session.app;
-    await session.write((transaction) => noteRunKey(transaction, session.run.runId, fingerprint, clock.now()));
+    await session.write((transaction) => noteRunKey(transaction, session.run.runId, fingerprint));
   };
   const leave = client.listen((event) => {
     if (event.kind !== 'key_renewed') return;

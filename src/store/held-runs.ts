@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { VanishedFigures } from '../changes/assess-vanished.js';
 import type { HeldFacts } from '../reports/run-facts.js';
 import { type HitFamily, hitFamilies, severities } from '../vocabulary.js';
-import { findRow, type Queryable, readValue, toInsert } from './database/database.js';
+import { findValue, type Queryable, readValue, requireRows, toInsert } from './database/database.js';
 import { joinPartySql, partyFactsSchema, partyFactsSql, storedMatchSchema, storedMatchSql } from './row-shapes.js';
 
 interface AnsweredRun {
@@ -91,8 +91,8 @@ export async function readVanishedBefore(
   const rows = await database.query(
     z.object({ family: z.enum(hitFamilies), vanished: z.number() }),
     `select figures.family, sum(figures.vanished)::integer as vanished
-     from run_vanishing figures
-     join run on run.run_id = figures.run_id
+     from run
+     cross join jsonb_to_recordset(run.vanishing) as figures (family text, vanished integer)
      where run.roster_id = $2 and run.account_id = $3 and run.run_id < $1 and run.started_at >= $4
        and not exists (select from run_hold hold where hold.run_id = run.run_id and hold.kind = 'answers')
        and run.run_id > coalesce((
@@ -107,22 +107,18 @@ export async function readVanishedBefore(
 
 /** Stores the figures of a run; replaces those of an earlier end. */
 export async function saveVanishing(transaction: Queryable, runId: number, figures: readonly VanishedFigures[]) {
-  await transaction.execute('delete from run_vanishing where run_id = $1', [runId]);
-  await transaction.execute(
-    `insert into run_vanishing (run_id, family, known, vanished, standing)
-     select $1, family, known, vanished, current
-     from jsonb_to_recordset($2::text::jsonb) as row (family text, known integer, vanished integer, current integer)`,
-    [runId, JSON.stringify(figures)],
-  );
+  const vanishing = figures.map(({ current, ...figure }) => ({ ...figure, standing: current }));
+  await transaction.execute('update run set vanishing = $2::text::jsonb where run_id = $1', [
+    runId,
+    JSON.stringify(vanishing),
+  ]);
 }
 
 const secondSearchRow = z.object({ searches: z.number(), vanished: z.number() });
 
 /** The repeated searches of a run and the hits that had vanished before them, summed over the families; or null. */
 export function readSecondSearches(database: Queryable, runId: number) {
-  return findRow(database, secondSearchRow, 'select searches, vanished from run_second_search where run_id = $1', [
-    runId,
-  ]);
+  return findValue(database, secondSearchRow.nullable(), 'select second_search from run where run_id = $1', [runId]);
 }
 
 /** Stores the repeated searches of a run, once. */
@@ -131,11 +127,11 @@ export async function saveSecondSearches(
   runId: number,
   { searches, vanished }: z.infer<typeof secondSearchRow>,
 ): Promise<void> {
-  await transaction.execute('insert into run_second_search (run_id, searches, vanished) values ($1, $2, $3)', [
-    runId,
-    searches,
-    vanished,
-  ]);
+  const stored = await transaction.execute(
+    'update run set second_search = $2::text::jsonb where run_id = $1 and second_search is null',
+    [runId, JSON.stringify({ searches, vanished })],
+  );
+  requireRows(stored, 1, 'run');
 }
 
 /** The number of customers that a run has answers for. */

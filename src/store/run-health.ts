@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { WatchFacts } from '../reports/list-facts.js';
 import type { HistoryFacts } from '../reports/run-facts.js';
-import { findRow, findValue, firstRow, type Queryable, toUpsert } from './database/database.js';
+import { findValue, firstRow, type Queryable } from './database/database.js';
 
 const healthShape = z.object({
   perSecond: z.number().nullable(),
@@ -197,13 +197,15 @@ export async function readFormerFindings(database: Queryable, runId: number, lim
   return database.query(
     runFindingsRow,
     // Customers chosen by a list or a flag are not a typical selection.
-    `select watch.screened, watch.matches, watch.match_squares, watch.hits, watch.hit_squares,
-       coalesce(watch.searches_again, 0) as "searchesAgain", coalesce(watch.changes, 0) as changes,
-       coalesce(watch.change_squares, 0) as "changeSquares"
+    `select findings.*
      from run
      join run former on former.roster_id = run.roster_id and former.account_id = run.account_id and former.run_id < run.run_id
-     join run_watch watch on watch.run_id = former.run_id
-     where run.run_id = $1 and watch.is_comparable and watch.screened > 0 and former.selection in ('due', 'all')
+     cross join jsonb_to_record(former.watch -> 'findings') as findings (
+       screened bigint, matches bigint, "matchSquares" double precision, hits bigint, "hitSquares" double precision,
+       "searchesAgain" bigint, changes double precision, "changeSquares" double precision
+     )
+     where run.run_id = $1 and (former.watch ->> 'isComparable')::boolean and findings.screened > 0
+       and former.selection in ('due', 'all')
      order by former.run_id desc
      limit $2`,
     [runId, limit],
@@ -217,13 +219,10 @@ export async function saveRunWatch(
   watch: { findings: RunFindings; isComparable: boolean } & WatchFacts,
 ): Promise<void> {
   const { findings, isComparable, rates, listCap, volume } = watch;
-  const { screened, matches, matchSquares, hits, hitSquares, searchesAgain, changes, changeSquares } = findings;
-  const row = {
-    ...{ runId, isComparable, screened, matches, matchSquares, hits, hitSquares, rates },
-    ...{ cap: listCap?.length, capStanding: listCap?.status, cappedCustomers: listCap?.customers },
-    ...{ searchesAgain, changes, changeSquares, volume },
-  };
-  await transaction.execute(...toUpsert('run_watch', row, ['run_id']));
+  await transaction.execute('update run set watch = $2::text::jsonb where run_id = $1', [
+    runId,
+    JSON.stringify({ isComparable, findings, rates, listCap, volume }),
+  ]);
 }
 
 const rate = z.object({
@@ -233,28 +232,15 @@ const rate = z.object({
   verdict: z.enum(['usual', 'low', 'high', 'unknown']),
 });
 
-const watchRow = z
-  .object({
-    rates: z.object({ matches: rate, hits: rate }).nullable(),
-    length: z.number().nullable(),
-    status: z.enum(['known', 'found', 'gone']).nullable(),
-    customers: z.number().nullable(),
-    volume: rate.nullable(),
-  })
-  .transform(
-    ({ rates, length, status, customers, volume }): WatchFacts => ({
-      rates,
-      volume,
-      listCap: length === null || status === null || customers === null ? null : { length, status, customers },
-    }),
-  );
+const watchShape = z.object({
+  rates: z.object({ matches: rate, hits: rate }).nullable(),
+  listCap: z
+    .object({ length: z.number(), status: z.enum(['known', 'found', 'gone']), customers: z.number() })
+    .nullable(),
+  volume: rate.nullable(),
+}) satisfies z.ZodType<WatchFacts>;
 
 /** The findings about the service of a run; null when none are stored. */
 export function readRunWatch(database: Queryable, runId: number): Promise<WatchFacts | null> {
-  return findRow(
-    database,
-    watchRow,
-    `select rates, cap as length, cap_standing as status, capped_customers as customers, volume from run_watch where run_id = $1`,
-    [runId],
-  );
+  return findValue(database, watchShape.nullable(), 'select watch from run where run_id = $1', [runId]);
 }

@@ -340,20 +340,17 @@ export async function readRunHolders(database: Queryable, runId: number) {
   );
 }
 
-/** Stores the key of a run by its fingerprint, in use from `now`; a known key keeps its time. */
-export async function noteRunKey(database: Queryable, runId: number, fingerprint: string, now: Date): Promise<void> {
-  const row = { runId, fingerprint, firstUsedAt: now };
-  await database.execute(...toInsert('run_key', row, 'on conflict (run_id, fingerprint) do nothing'));
+/** Stores the key of a run by its fingerprint; a known key keeps its place. */
+export async function noteRunKey(database: Queryable, runId: number, fingerprint: string): Promise<void> {
+  await database.execute('update run set keys = array_append(keys, $2) where run_id = $1 and $2 <> all (keys)', [
+    runId,
+    fingerprint,
+  ]);
 }
 
 /** The fingerprints of a run's keys in order of first use. */
 export function readRunKeys(database: Queryable, runId: number): Promise<readonly string[]> {
-  return readColumn(
-    database,
-    z.string(),
-    'select fingerprint from run_key where run_id = $1 order by first_used_at, fingerprint',
-    [runId],
-  );
+  return readValue(database, z.array(z.string()), 'select keys from run where run_id = $1', [runId]);
 }
 
 /**
