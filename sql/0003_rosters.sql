@@ -43,38 +43,27 @@ create table roster_import (
 
 create index roster_import_by_run on roster_import (run_id);
 
-create table roster_reject (
+-- Rows of a source that a reader must see: every rejected one, and the first accepted ones with a value in doubt.
+create table roster_row (
   import_id bigint references roster_import,
   -- Place in the source, from 1.
   ordinal integer,
   line integer not null,
+  file text,
+  -- Why it was rejected, and for which column and class of value; null for an accepted row.
+  reason text,
   column_name text,
-  reason text not null,
+  value_class text,
+  -- Of an accepted row: each column with a value in doubt, and the reason.
+  doubts jsonb,
   reference text,
   -- json keeps the order of the source's columns.
   fields json not null,
-  file text,
-  value_class text,
   -- A row of a source of related parties; not counted among the roster's rows.
-  is_party boolean default false not null,
-  primary key (import_id, ordinal)
-);
-
--- The first accepted rows with a value in doubt.
-create table roster_doubt (
-  import_id bigint references roster_import,
-  -- Place in the source, from 1.
-  ordinal integer,
-  line integer not null,
-  file text,
-  reference text not null,
-  -- Each column with the reason.
-  doubts jsonb not null,
-  -- json keeps the order of the source's columns.
-  fields json not null,
-  -- A row of a source of related parties.
   is_party boolean not null,
-  primary key (import_id, ordinal)
+  primary key (import_id, ordinal),
+  check ((reason is null) = (doubts is not null)),
+  check (reason is not null or reference is not null)
 );
 
 -- Rosters that guards held while their runs went on with the last accepted roster.

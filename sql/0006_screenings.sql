@@ -321,7 +321,8 @@ left join lateral (
   order by import_id desc limit 1
 ) imported on true
 cross join lateral (
-  select count(*) as rejected from roster_reject where roster_reject.import_id = imported.import_id and not is_party
+  select count(*) as rejected from roster_row rejected_row
+  where rejected_row.import_id = imported.import_id and not is_party and reason is not null
 ) rejects
 -- Each customer once, in the worst state of its parties.
 cross join lateral (

@@ -242,7 +242,7 @@ function countSameRejects(transaction: Queryable, runId: number, importId: numbe
      accepted as (
        select reason, coalesce(reference, '') as reference,
          case when reason = 'conflicting_id' then '' else fields::text end as fields, count(*) as rows
-       from roster_reject where import_id = $2 and is_party = $3 group by 1, 2, 3
+       from roster_row where import_id = $2 and is_party = $3 and reason is not null group by 1, 2, 3
      )
      select coalesce(sum(least(staged.rows, accepted.rows)), 0)::integer as rows
      from staged join accepted using (reason, reference, fields)`,

@@ -153,9 +153,9 @@ export async function readRejects(database: Queryable, runId: number, limit: num
     rejectRow,
     `select reject.line, reject.file, reject.column_name as "column", reject.reason,
        reject.value_class, reject.reference, reject.fields
-     from roster_reject reject
+     from roster_row reject
      join roster_import using (import_id)
-     where roster_import.run_id = $1
+     where roster_import.run_id = $1 and reject.reason is not null
      order by coalesce(reject.file, '') collate "C", reject.line, reject.ordinal
      limit $2`,
     [runId, limit],
@@ -167,9 +167,9 @@ export async function readDoubtedRows(database: Queryable, runId: number) {
   return database.query(
     doubtedRow,
     `select doubt.line, doubt.file, doubt.reference, doubt.doubts, doubt.fields, doubt.is_party
-     from roster_doubt doubt
+     from roster_row doubt
      join roster_import using (import_id)
-     where roster_import.run_id = $1
+     where roster_import.run_id = $1 and doubt.reason is null
      order by coalesce(doubt.file, '') collate "C", doubt.line, doubt.ordinal`,
     [runId],
   );
@@ -180,7 +180,8 @@ export function countRejects(database: Queryable, runId: number): Promise<number
   return readValue(
     database,
     z.number(),
-    'select count(*) as count from roster_reject join roster_import using (import_id) where roster_import.run_id = $1',
+    `select count(*) as count from roster_row join roster_import using (import_id)
+     where roster_import.run_id = $1 and reason is not null`,
     [runId],
   );
 }
@@ -223,7 +224,7 @@ const snapshotColumns = `
   ) end as "otherRoles",
   (select count(distinct party_id)::integer from dropped_party where dropped_party.import_id = roster_import.import_id) as "droppedParties",
   (
-    select count(distinct reject.reference)::integer from roster_reject reject
+    select count(distinct reject.reference)::integer from roster_row reject
     join customer on customer.roster_id = roster_import.roster_id and customer.reference = reject.reference
     where reject.import_id = roster_import.import_id and not reject.is_party and reject.reason <> 'conflicting_id'
       and customer.first_import_id < reject.import_id

@@ -96,7 +96,7 @@ async function saveRejects(
   { rejected, partyRejected }: SnapshotCounts,
 ): Promise<void> {
   const saved = await transaction.execute(
-    `insert into roster_reject (import_id, ordinal, line, file, column_name, reason, value_class, reference, fields, is_party)
+    `insert into roster_row (import_id, ordinal, line, file, column_name, reason, value_class, reference, fields, is_party)
      select $2::bigint, ordinal, line, file, reject_column, reject_reason, value_class, reference,
        case when raw.fields is null then coalesce(rejected.fields, '{}'::json) else json_object($3::text[], raw.fields) end, false
      from roster_staging rejected
@@ -124,7 +124,7 @@ async function saveRejects(
 /** Repeating and contradicting rows are counted as such, so their doubts are not stored. */
 async function saveDoubts(transaction: Queryable, { runId, doubted }: ImportOrigin, importId: number): Promise<void> {
   await transaction.execute(
-    `insert into roster_doubt (import_id, ordinal, line, file, reference, doubts, fields, is_party)
+    `insert into roster_row (import_id, ordinal, line, file, reference, doubts, fields, is_party)
      select $2::bigint, ordinal, line, file, reference, doubts, fields, "isParty"
      from json_to_recordset($3::text::json) as row (
        ordinal integer, line integer, file text, reference text, doubts jsonb, fields json, "isParty" boolean

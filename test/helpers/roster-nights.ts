@@ -124,6 +124,6 @@ export const readCounts = (database: Database): Promise<readonly string[]> =>
 export const readRejected = (database: Database): Promise<readonly string[]> =>
   readLines(
     database,
-    `select concat_ws(' ', line, reason, reference) as line from roster_reject
-     where import_id = (select max(import_id) from roster_import) order by ordinal`,
+    `select concat_ws(' ', line, reason, reference) as line from roster_row
+     where import_id = (select max(import_id) from roster_import) and reason is not null order by ordinal`,
   );

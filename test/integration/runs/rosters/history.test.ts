@@ -157,7 +157,7 @@ describeOnChosenDatabase('rows of a roster that belong together', (open) => {
     ]);
     const fields = await database.query(
       z.object({ fields: z.record(z.string(), z.string()) }),
-      'select fields from roster_reject order by ordinal limit 1',
+      'select fields from roster_row where reason is not null order by ordinal limit 1',
     );
     expect(fields[0]?.fields).toMatchObject({ customer_id: 'C-2', name: 'Ben Beech', type: 'person' });
     const slotted = await readParties(database);

@@ -14,7 +14,7 @@ const lost: readonly [string, string, 'first' | 'second'][] = [
   ['party', 'new.ordinal = 1', 'first'],
   ['customer', `new.reference = 'C-2'`, 'first'],
   ['customer_version', 'new.version = 1', 'first'],
-  ['roster_reject', 'true', 'first'],
+  ['roster_row', 'new.reason is not null', 'first'],
   ['roster_standing', `new.kind = 'left'`, 'first'],
   ['screening_request', `new.name = 'Third Alias'`, 'second'],
   ['customer_version', 'new.version = 2', 'second'],
