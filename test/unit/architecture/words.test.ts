@@ -40,7 +40,7 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   // Tables, views, columns and codes of the database.
   'docs/internals.md': ['roster_standing'],
   'src/store/': [
-    ...['standing', 'customer_standing', 'party_standing', 'roster_standing', 'cap_standing', 'capStanding'],
+    ...['standing', 'customer_standing', 'party_standing', 'roster_standing'],
     ...['occasion', 'obstacle', 'told_at', 'times_told', 'toldAt'],
   ],
 };
