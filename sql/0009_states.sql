@@ -312,20 +312,98 @@ left join lateral (
   order by change.change_id desc limit 1
 ) last on true;
 
--- The customers of a roster whose state is another than the recorded one, by one walk through the definition.
+-- The customers of a roster whose state is another than the recorded one, by one walk through the definition. What it saw stays for the rest of
+-- the transaction: a walk through a million takes half a minute.
 create function find_unrecorded_states(for_roster bigint, with_new boolean) returns setof bigint
-language sql stable as $$
+language plpgsql as $$
+begin
+  drop table if exists pg_temp.standing_seen;
+  create temporary table standing_seen on commit drop as
+  select customer_id, state, is_test, is_provisional, reason, risk_tier, as_of, in_scope, moment
+  from customer_standing where roster_id = for_roster;
+  return query
   select standing.customer_id
-  from customer_standing standing
+  from pg_temp.standing_seen standing
   left join (
     select distinct on (change.customer_id) change.customer_id, change.to_state, change.is_test
     from customer_state_change change
     order by change.customer_id, change.change_id desc
   ) last on last.customer_id = standing.customer_id
-  where standing.roster_id = for_roster and standing.customer_id is not null
+  where standing.customer_id is not null
     and standing.is_test is not null and standing.is_provisional is not true
     and (with_new or last.to_state is not null)
-    and (last.to_state, last.is_test) is distinct from (standing.state, standing.is_test)
+    and (last.to_state, last.is_test) is distinct from (standing.state, standing.is_test);
+end
+$$;
+
+-- Why the last search of a customer failed, of those in the last three plans of a roster, unless there is a later valid answer.
+create function last_failures(for_roster bigint, for_account bigint) returns table (customer_id bigint, reason text)
+language sql stable as $$
+  select failed.customer_id, min(failed.outcome_reason)
+  from (
+    select distinct on (screening.party_id) party.customer_id, screening.party_id, screening.outcome_reason, screening.run_id
+    from (
+      select run_id from run
+      where roster_id = for_roster and account_id = for_account and in_scope is not null and selection is distinct from 'dirty'
+      order by run_id desc limit 3
+    ) plans
+    -- `offset 0`: one plan after the other, however long the history is.
+    cross join lateral (
+      select run_id, party_id, outcome_reason from screening where run_id = plans.run_id and outcome = 'failed' offset 0
+    ) screening
+    join party on party.party_id = screening.party_id
+    order by screening.party_id, screening.run_id desc
+  ) failed
+  left join party_state state on state.account_id = for_account and state.party_id = failed.party_id
+  where coalesce(failed.run_id >= state.run_id, true)
+  group by failed.customer_id
+$$;
+
+-- Notes with the roster of a run that closes how many of its customers are in which state and how old their screenings are, from the walk that
+-- `record_state_changes` has just made. Screenings of one second, in a large roster of one minute, count as old as the oldest of them. Nothing is
+-- noted while a run is open, or after an answer that a wrong clock has dated.
+create function note_coverage(for_run bigint) returns void language plpgsql security definer as $$
+begin
+  update roster set coverage = (
+    with span as (
+      select case when count(*) > 2000 then 60 else 1 end as seconds, min(moment) as moment,
+        bool_or(is_provisional) or bool_or(as_of > moment + interval '1 hour') as is_unclear
+      from pg_temp.standing_seen
+    ),
+    own as (
+      select account.account_id from run join account using (account_id)
+      where run.roster_id = roster.roster_id order by account.is_test, run.run_id desc limit 1
+    )
+    select case when not span.is_unclear then jsonb_build_object(
+      'runId', for_run, 'accountId', own.account_id, 'at', span.moment, 'seconds', span.seconds,
+      'hours', (
+        select jsonb_object_agg(tier, coalesce((latest.hours ->> tier)::double precision, 24))
+        from unnest(array['high', 'medium', 'low']) tier
+        left join (
+          select run.cadence -> 'hours' as hours from run
+          where run.roster_id = roster.roster_id and run.account_id = own.account_id and run.cadence is not null
+          order by run.run_id desc limit 1
+        ) latest on true
+      ),
+      'cap', (select length from list_cap where list_cap.account_id = own.account_id and gone_at is null),
+      'lastChange', (select coalesce(max(change_id), 0) from customer_state_change),
+      'entries', (
+        select coalesce(jsonb_agg(jsonb_build_array(
+          risk_tier, state, reason, failure, customers, extract(epoch from oldest) * 1000
+        )), '[]')
+        from (
+          select seen.risk_tier, seen.state, seen.reason, failed.reason as failure, count(*) as customers, min(seen.as_of) as oldest
+          from pg_temp.standing_seen seen
+          left join last_failures(roster.roster_id, own.account_id) failed on failed.customer_id = seen.customer_id
+          where seen.in_scope
+          group by seen.risk_tier, seen.state, seen.reason, failed.reason, floor(extract(epoch from seen.as_of) / span.seconds)
+        ) grouped
+      )
+    ) end
+    from span, own
+  )
+  from run where run.run_id = for_run and roster.roster_id = run.roster_id;
+end
 $$;
 
 -- What two see at once is recorded once, and the changes of a customer are numbered in their order: held until the transaction ends.

@@ -15,6 +15,7 @@ import {
   type CustomerStatus,
   countWaiting,
   makeWebhooksDue,
+  noteCoverage,
   postponeWebhook,
   readCustomerStatuses,
   recordStateChanges,
@@ -95,6 +96,7 @@ export async function recordStates(
   const { organisationId, rosterId } = run;
   const changes = { now: app.clock.now(), webhooks: app.settings.webhooks ?? [], withNew: when === 'closed' };
   await recordStateChanges(transaction, { organisationId, rosterId }, changes);
+  if (when === 'closed') await noteCoverage(transaction, run.runId);
 }
 
 const minuteMs = 60_000;

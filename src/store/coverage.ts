@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { type Bindings, type Database, openBindings, type Queryable } from './database/database.js';
-import { isWholeSql } from './metrics.js';
+import { type Bindings, type Database, findRow, openBindings, type Queryable } from './database/database.js';
 import { gapsSql, type PlanInput } from './plan-sql.js';
 
 /**
@@ -57,24 +56,7 @@ function coveredCustomersSql({ bind }: Bindings, input: PlanInput): string {
   const rosterId = bind(input.rosterId, 'bigint');
   return `
   failure as (
-    select failed.customer_id, min(failed.outcome_reason) as reason
-    from (
-      select distinct on (screening.party_id) party.customer_id, screening.party_id, screening.outcome_reason, screening.run_id
-      from (
-        select run_id from run
-        where roster_id = ${rosterId} and account_id = ${bind(input.accountId, 'bigint')} and in_scope is not null and ${isWholeSql('run')}
-        order by run_id desc limit 3
-      ) plans
-      -- \`offset 0\`: one plan after the other, however long the history is.
-      cross join lateral (
-        select run_id, party_id, outcome_reason from screening where run_id = plans.run_id and outcome = 'failed' offset 0
-      ) screening
-      join party on party.party_id = screening.party_id
-      order by screening.party_id, screening.run_id desc
-    ) failed
-    left join party_state state on state.account_id = ${bind(input.accountId, 'bigint')} and state.party_id = failed.party_id
-    where coalesce(failed.run_id >= state.run_id, true)
-    group by failed.customer_id
+    select * from last_failures(${rosterId}, ${bind(input.accountId, 'bigint')})
   ),
   covered as (
     select current_status.reference, current_status.risk_tier as tier, current_status.state, current_status.as_of as screened_at,
@@ -99,9 +81,135 @@ function coveredCustomersSql({ bind }: Bindings, input: PlanInput): string {
  * worst first: never screened, then changed, then by age.
  */
 export async function readCoverage(database: Database, input: PlanInput, list = 0) {
-  const groups = await countCovered(database, input);
+  const groups = (await findNotedGroups(database, input)) ?? (await countCovered(database, input));
   return { groups, uncovered: list > 0 ? await listUncovered(database, input, list) : [] };
 }
+
+const notedRow = z.object({
+  at: z.coerce.date(),
+  seconds: z.number(),
+  lastChange: z.number(),
+  /** Tier, state, reason, last failure, customers, and the time of the oldest screening. */
+  entries: z.array(
+    z.tuple([tier, z.string(), z.string().nullable(), z.string().nullable(), z.number(), z.number().nullable()]),
+  ),
+  /** For how long a screening is valid, by tier. */
+  validMs: z.record(z.string(), z.number()),
+});
+type Noted = z.infer<typeof notedRow>;
+
+/**
+ * The groups from what the roster's last run noted when it closed, and the decisions since; without its history. Null where that does not say it
+ * all: a run is open or has closed without a note, or another account, another screening frequency or an earlier moment is asked for.
+ */
+async function findNotedGroups(database: Database, input: PlanInput): Promise<readonly CoverageGroup[] | null> {
+  const { rosterId, accountId, tiers } = input;
+  const assessedAt = tiers[0]?.assessedAt;
+  if (assessedAt === undefined || accountId === null) return null;
+  const hours = Object.fromEntries(tiers.map(({ tier: name, cadenceMs }) => [name, cadenceMs / hourMs]));
+  const noted = await findRow(
+    database,
+    notedRow,
+    `select coverage ->> 'at' as at, (coverage ->> 'seconds')::integer as seconds, (coverage ->> 'lastChange')::bigint as "lastChange",
+       coverage -> 'entries' as entries, (
+         select jsonb_object_agg(name, extract(epoch from cadence + screening_grace(cadence)) * 1000)
+         from jsonb_each_text($4::text::jsonb) as each (name, value)
+         cross join lateral (select value::double precision * interval '1 hour' as cadence) tier
+       ) as "validMs"
+     from roster
+     where roster_id = $1 and (coverage ->> 'accountId')::bigint = $2 and (coverage ->> 'at')::timestamptz <= $3
+       and coverage -> 'hours' @> $4::text::jsonb
+       and (coverage ->> 'runId')::bigint = (select max(run_id) from run where run.roster_id = $1)
+       and not exists (select from run where run.roster_id = $1 and run.state in ('running', 'stopped'))
+       and (coverage ->> 'cap')::integer is not distinct from (
+         select length from list_cap where list_cap.account_id = $2 and gone_at is null
+       )`,
+    [rosterId, accountId, assessedAt, JSON.stringify(hours)],
+  );
+  if (noted === null) return null;
+  const entries = await applyDecisions(database, input, noted);
+  return entries && groupNoted(entries, noted.validMs, assessedAt);
+}
+
+/** Above this, looking at each decided customer takes longer than counting them all. */
+const mostDecided = 1_000;
+
+/** The entries after the decisions since they were noted; null when one of these does not fit them. */
+async function applyDecisions(database: Database, input: PlanInput, noted: Noted): Promise<Noted['entries'] | null> {
+  const decided = await database.query(
+    z.object({ customerId: z.number(), from: z.string().nullable(), hasLeft: z.boolean() }),
+    `select change.customer_id, (array_agg(change.from_state order by change.change_id))[1] as from, bool_or(left_at is not null) as "hasLeft"
+     from customer_state_change change join customer on customer.customer_id = change.customer_id
+     where change.change_id > $2 and customer.roster_id = $1
+     group by change.customer_id limit $3`,
+    [input.rosterId, noted.lastChange, mostDecided + 1],
+  );
+  if (decided.length === 0) return noted.entries;
+  if (decided.length > mostDecided || decided.some(({ hasLeft }) => hasLeft)) return null;
+  const tiers = input.tiers.map((each) => ({ ...each, assessedAt: noted.at }));
+  const current = await assessedBy(database, { ...input, tiers }, (transaction) =>
+    transaction.query(
+      z.object({
+        customerId: z.number(),
+        tier,
+        state: z.string(),
+        reason: z.string().nullable(),
+        asOf: z.date().nullable(),
+      }),
+      `select customer_id, risk_tier as tier, state, reason, as_of from customer_standing where customer_id = any ($1::bigint[])`,
+      [decided.map(({ customerId }) => customerId)],
+    ),
+  );
+  const toSpan = (ms: number | null): number | null => ms && Math.floor(ms / 1_000 / noted.seconds);
+  const entries = noted.entries.map((entry): Noted['entries'][number] => [...entry]);
+  for (const { customerId, from } of decided) {
+    const now = current.find((one) => one.customerId === customerId);
+    const span = now && toSpan(now.asOf?.getTime() ?? null);
+    const former = entries.find(
+      ([tierOf, state, reason, , customers, oldest]) =>
+        tierOf === now?.tier && state === from && reason === now.reason && customers > 0 && toSpan(oldest) === span,
+    );
+    if (now === undefined || former === undefined) return null;
+    former[4] -= 1;
+    entries.push([now.tier, now.state, now.reason, former[3], 1, former[5]]);
+  }
+  return entries;
+}
+
+/** Counts entries as they are at a later moment: screenings have expired since, and only a waiting alert or a true match still holds then. */
+function groupNoted(entries: Noted['entries'], validMs: Noted['validMs'], assessedAt: Date): readonly CoverageGroup[] {
+  const groups = new Map<string, CoverageGroup>();
+  for (const [tierOf, noted, before, failure, customers, oldest] of entries) {
+    if (customers === 0) continue;
+    const isExpired =
+      oldest !== null &&
+      (before === null || !['never', 'changed', 'expired'].includes(before)) &&
+      oldest + (validMs[tierOf] ?? 0) <= assessedAt.getTime();
+    const reason = isExpired ? 'expired' : before;
+    const state = isExpired && !['open_alert', 'true_match'].includes(noted) ? 'not_screened' : noted;
+    const status = statusByReason[reason ?? ''] ?? 'never';
+    const failedBecause = reason !== null && reason in statusByReason ? failure : (reason ?? failure);
+    const key = JSON.stringify([tierOf, status, state, failedBecause]);
+    const known = groups.get(key);
+    const oldestMs = Math.min(
+      oldest ?? Number.POSITIVE_INFINITY,
+      known?.oldestScreenedAt?.getTime() ?? Number.POSITIVE_INFINITY,
+    );
+    groups.set(key, {
+      ...{ tier: tierOf, status, state, failedBecause, customers: customers + (known?.customers ?? 0) },
+      oldestScreenedAt: Number.isFinite(oldestMs) ? new Date(oldestMs) : null,
+    });
+  }
+  return [...groups.values()];
+}
+
+const statusByReason: Readonly<Record<string, (typeof statuses)[number]>> = {
+  '': 'valid',
+  never: 'never',
+  expired: 'overdue',
+  changed: 'changed',
+  unproven: 'unproven',
+};
 
 async function countCovered(database: Database, input: PlanInput): Promise<readonly CoverageGroup[]> {
   const bindings = openBindings();

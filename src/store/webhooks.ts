@@ -226,6 +226,11 @@ export async function recordStateChanges(
   ]);
 }
 
+/** Notes the coverage of a run's roster as the run leaves it; right after `recordStateChanges` in the same transaction. */
+export async function noteCoverage(transaction: Queryable, runId: number): Promise<void> {
+  await transaction.execute('select note_coverage($1)', [runId]);
+}
+
 /** The number of the newest change of state; 0 before the first. */
 export function readLastStateChange(transaction: Queryable): Promise<number> {
   return readValue(transaction, z.number(), 'select coalesce(max(change_id), 0) as last from customer_state_change');

@@ -1,11 +1,12 @@
 import { describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
 import { shiftedClock } from '../../../src/clock.js';
 import { ConfigError } from '../../../src/errors.js';
 import { measureCoverage } from '../../../src/runs/coverage.js';
 import { runImport } from '../../../src/runs/import/import-run.js';
 import { budgetSettingsSchema } from '../../../src/screening/budget.js';
 import { testDatabases } from '../../helpers/databases.js';
-import { openSmallSites } from '../../helpers/small-site.js';
+import { decide, openSmallSites } from '../../helpers/small-site.js';
 import { people } from '../../helpers/small-world.js';
 
 const hourMs = 60 * 60 * 1_000;
@@ -13,6 +14,9 @@ const { signal } = new AbortController();
 
 // The embedded database is slow to open while other tests run.
 vi.setConfig({ testTimeout: 60_000 });
+
+/** The figures without the order in which they were counted. */
+const toComparable = ({ total, tiers }: Awaited<ReturnType<typeof measureCoverage>>) => ({ total, tiers });
 
 describe('coverage', () => {
   const { open } = testDatabases('postgres');
@@ -58,6 +62,43 @@ describe('coverage', () => {
     // An alert that waits outranks an expired screening.
     expect(stale.total.states).toEqual({ not_screened: 4, open_alert: 2 });
     expect(stale.rosters[0]?.uncovered).toHaveLength(6);
+  });
+
+  it('is the same from what the last run noted as counted customer by customer, also after decisions and years later', async () => {
+    const { database, sandbox, run, work, roster } = await openSite();
+    const app = await work();
+    sandbox.setFaults([{ path: '/aml/search', name: people[3] ?? '', status: 422, times: 10 }]);
+    await run(app);
+    const measureAt = (hours: number) =>
+      measureCoverage({ ...app, clock: { ...app.clock, now: () => new Date(start + hours * hourMs) } }, { list: 0 });
+    const start = Date.now();
+    const moments = [0, 20, 26.5, 28, 10_000];
+    const measureAll = async () => {
+      const measured = [];
+      for (const hours of moments) measured.push(await measureAt(hours));
+      return measured;
+    };
+    const compare = async (): Promise<void> => {
+      const noted = await measureAll();
+      // A note of another account says nothing.
+      await database.execute(`update roster set coverage = coverage || '{"accountId": 0}'`);
+      const counted = await measureAll();
+      await database.execute(`update roster set coverage = coverage || '{"accountId": 1}'`);
+      expect(noted.map(toComparable)).toEqual(counted.map(toComparable));
+    };
+    await compare();
+    const items = z.object({ id: z.number() });
+    const waiting = await database.query(items, 'select alert_id as id from alert order by alert_id');
+    expect(waiting).toHaveLength(2);
+    await decide(database, [waiting[0]?.id ?? 0]);
+    await compare();
+    await decide(database, [waiting[1]?.id ?? 0], { verdict: 'true_match' });
+    await compare();
+    // Without a note of its own: each customer is counted.
+    await runImport(app, roster, signal);
+    expect((await measureAt(0)).total).toMatchObject({ inScope: 6, never: 1 });
+    await run(app);
+    await compare();
   });
 
   it('an answer of a live run without control searches does not count as valid', async () => {

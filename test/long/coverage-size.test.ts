@@ -1,0 +1,57 @@
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { shiftedClock } from '../../src/clock.js';
+import { measureCoverage } from '../../src/runs/coverage.js';
+import { readMetricFacts } from '../../src/runs/metrics.js';
+import type { Database } from '../../src/store/database/database.js';
+import { fillClosedNights } from '../helpers/closed-nights.js';
+import { testDatabases } from '../helpers/databases.js';
+import { printFigure } from '../helpers/figures.js';
+import { makeAppContext } from '../helpers/small-world.js';
+
+const { open } = testDatabases('postgres');
+const customers = 50_000;
+const nights = 8;
+const hourMs = 3_600_000;
+
+/** How often the tables that hold a row or more per customer and night were looked into. */
+async function countHistoryReads(database: Database): Promise<number> {
+  await database.execute('select pg_stat_force_next_flush()');
+  await database.execute('select pg_stat_clear_snapshot()');
+  const rows = await database.query(
+    z.object({ reads: z.number() }),
+    `select coalesce(sum(seq_scan + coalesce(idx_scan, 0)), 0)::bigint as reads from pg_stat_user_tables
+     where relname ~ '^(screening|search_|call_in_flight|plan_|change_|taken_back|party_state)' and relname <> 'screening_request'`,
+  );
+  return rows[0]?.reads ?? 0;
+}
+
+it('the coverage and the metrics of a roster are known in a second without looking into its history', async () => {
+  const database = await open();
+  const lastAt = new Date(Date.now() - 8 * hourMs);
+  await fillClosedNights(database, { customers, nights, lastAt });
+  const nowhere = { url: 'http://127.0.0.1:9', privateKey: 'private_test_nobody' };
+  const app = await makeAppContext(database, nowhere, { clock: shiftedClock(0) });
+  // What is loaded once for a process is not meant.
+  await readMetricFacts(app, { isPlanned: false, isOff: true });
+  const before = await countHistoryReads(database);
+  const beganMs = performance.now();
+  const noted = await measureCoverage(app, { list: 0 });
+  const facts = await readMetricFacts(app, { isPlanned: false, isOff: true });
+  const seconds = (performance.now() - beganMs) / 1_000;
+  printFigure(`coverage and metrics of ${customers} customers and ${nights} nights: ${seconds.toFixed(2)} s`);
+  expect(await countHistoryReads(database)).toBe(before);
+  expect(seconds).toBeLessThan(1);
+  expect(noted.total).toMatchObject({ inScope: customers, valid: customers - customers / 1_000 });
+  expect(noted.total.failedBecause).toEqual({ timeout: customers / 1_000 });
+  expect(facts.rosters[0]?.groups.reduce((sum, group) => sum + group.customers, 0)).toBe(customers);
+  // Counted from the customers themselves it is the same, now and when all screenings have expired.
+  const later = { ...app, clock: shiftedClock(30 * hourMs) };
+  const expired = await measureCoverage(later, { list: 0 });
+  await database.execute('update roster set coverage = null');
+  const counted = async (at: typeof app) => (await measureCoverage(at, { list: 0 })).rosters;
+  expect(noted.rosters.map(({ total }) => total.states)).toEqual((await counted(app)).map(({ total }) => total.states));
+  expect(expired.rosters.map(({ tiers }) => [tiers.high.overdue, tiers.low.states])).toEqual(
+    (await counted(later)).map(({ tiers }) => [tiers.high.overdue, tiers.low.states]),
+  );
+}, 300_000);
