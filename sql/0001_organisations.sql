@@ -100,6 +100,8 @@ create table organisation (
   name text not null unique,
   -- Secret of the keyed digests: an answer cannot be recovered from its digest by dictionary.
   digest_key bytea not null,
+  -- Secret of the codes of alerts and of what was seen of them. Reviewers, who may not read the other, need it; it tells nothing of answers.
+  review_key bytea default decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex') not null,
   created_at timestamptz not null,
   -- The last pause of the schedule; it is over at `schedule_paused_until`, which a resume sets to its own moment.
   schedule_paused_at timestamptz,

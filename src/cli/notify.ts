@@ -40,12 +40,12 @@ export async function notifyDecidedStates(
       message: `${what}; the next run, the job mail of nightscreen schedule, or nightscreen status send sends them`,
     });
   const { notifyStates } = await import('../runs/status.js');
-  const { readOrganisation } = await import('../store/organisations.js');
+  const { readReviewOrganisation } = await import('../store/organisations.js');
   const { countWaiting, maySendWebhooks } = await import('../store/webhooks.js');
   const { webhookWaitMs } = await import('../webhooks/messages.js');
   try {
     if (!(await maySendWebhooks(app.database))) {
-      const { organisationId } = await readOrganisation(app.database, app.settings.organisation);
+      const { organisationId } = await readReviewOrganisation(app.database, app.settings.organisation);
       const waiting = await countWaiting(app.database, organisationId);
       if (waiting > 0)
         say('the dispositions are stored; this login does not send changes of state to webhooks itself', 'info');

@@ -17,7 +17,7 @@ import {
   writeReport,
 } from '../reports/write-report.js';
 import type { Database, Queryable } from '../store/database/database.js';
-import { readOrganisation, readRosterNames } from '../store/organisations.js';
+import { readReviewOrganisation, readRosterNames } from '../store/organisations.js';
 import { readRunFacts } from '../store/report-facts.js';
 import { fixReportRevision, noteManifest, type ReportRevision, readRevisions } from '../store/report-revisions.js';
 import { readReportSheet } from '../store/review/waiting.js';
@@ -131,9 +131,9 @@ async function writeMaskedReport(app: AppContext, run: RunRow, directory?: strin
 async function readToReview(database: Queryable, runId: number, organisation: string): Promise<ToReviewFacts | null> {
   const sheet = await readReportSheet(database, runId);
   if (sheet === null) return null;
-  const { digestKey } = await readOrganisation(database, organisation);
+  const { reviewKey } = await readReviewOrganisation(database, organisation);
   const { sheetId, waiting } = sheet;
-  return { sheetId, waiting, alerts: sheet.alerts.map((alert) => toWaitingAlert(alert, { sheetId, digestKey })) };
+  return { sheetId, waiting, alerts: sheet.alerts.map((alert) => toWaitingAlert(alert, { sheetId, reviewKey })) };
 }
 
 async function buildReport({ database, clock }: AppContext, run: RunRow) {

@@ -16,6 +16,13 @@ export const isOfSql = (table: string, name = '$1'): string =>
   `${table}.organisation_id = (select organisation_id from organisation where name = ${name})`;
 
 const organisationRow = z.object({ organisationId: z.number(), digestKey: z.instanceof(Buffer) });
+const reviewOrganisationRow = z.object({
+  organisationId: z.number(),
+  name: z.string(),
+  /** The secret of the codes of alerts and of the digests of what was seen. */
+  reviewKey: z.instanceof(Buffer),
+});
+type ReviewOrganisation = z.infer<typeof reviewOrganisationRow>;
 const accountRow = z.object({ accountId: z.number(), isTest: z.boolean() });
 /** A service account in one mode, identified by its public key. */
 export type Account = z.infer<typeof accountRow>;
@@ -37,6 +44,17 @@ export async function ensureOrganisation(database: Queryable, name: string, now:
 export async function readOrganisation(database: Queryable, name: string): Promise<Organisation> {
   const known = await findOrganisation(database, name);
   if (known !== undefined) return known;
+  throw new DatabaseMissingError(`nothing was imported for ${name} yet`);
+}
+
+/** The organisation of this name for a reviewer, who may not read the key of answers; throws DatabaseMissingError as `readOrganisation`. */
+export async function readReviewOrganisation(database: Queryable, name: string): Promise<ReviewOrganisation> {
+  const [row] = await database.query(
+    reviewOrganisationRow,
+    'select organisation_id, name, review_key from organisation where name = $1',
+    [name],
+  );
+  if (row !== undefined) return row;
   throw new DatabaseMissingError(`nothing was imported for ${name} yet`);
 }
 

@@ -12,7 +12,7 @@ import { reviewSettingsSchema } from '../../src/runs/review/settings.js';
 import { createSearch } from '../../src/sandbox/search-watchlist.js';
 import { holdSettingsSchema } from '../../src/screening/settings.js';
 import type { Database } from '../../src/store/database/database.js';
-import { readOrganisation } from '../../src/store/organisations.js';
+import { readReviewOrganisation } from '../../src/store/organisations.js';
 import { holdAlerts } from '../../src/store/review/decisions.js';
 import { severities } from '../../src/vocabulary.js';
 import { type Choice, chooseDecision, makeWorldNights, type WorldNight, type WorldSize } from './random-world.js';
@@ -238,7 +238,7 @@ async function decideAs(
   expiresAtMs: number | null,
 ): Promise<string> {
   const { database, clock, settings, second } = app;
-  const { digestKey } = await readOrganisation(database, settings.organisation);
+  const { reviewKey } = await readReviewOrganisation(database, settings.organisation);
   const now = clock.now();
   const isAttested = database.dialect === 'embedded';
   const said = { reason: 'by chance', comment: null, origin: 'review', sheetId: null } as const;
@@ -249,9 +249,9 @@ async function decideAs(
     const held = await database.transaction((transaction) => holdAlerts(transaction, [alertId]));
     const alert = held.get(alertId);
     if (!alert) return 'unknown alert';
-    const seenVersion = toAlertSeenVersion(alert, digestKey);
+    const seenVersion = toAlertSeenVersion(alert, reviewKey);
     if (choice.verdict === 'undo') {
-      const mark = toAlertCode({ alertId, seenVersion }, digestKey);
+      const mark = toAlertCode({ alertId, seenVersion }, reviewKey);
       const result = await undoDecision(app, { mark, reviewer, reason: 'by chance' });
       return result.kind === 'refused' ? result.reason : result.kind;
     }
@@ -260,7 +260,7 @@ async function decideAs(
     const [result] = await database.transaction(async (transaction) => {
       if (reviewer !== first) await transaction.execute(`set local session authorization ${reviewer.name}`);
       const decisions = [{ alertId, verdict, seenVersion, expiresAt, ...said }];
-      return decideAlerts(transaction, { digestKey, reviewer, now, review: settings.review }, decisions);
+      return decideAlerts(transaction, { reviewKey, reviewer, now, review: settings.review }, decisions);
     });
     became = result?.kind === 'refused' ? result.reason : (result?.kind ?? 'nothing');
     if (became === 'decided') break;

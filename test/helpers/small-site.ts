@@ -145,7 +145,7 @@ export const searched = (sandbox: Sandbox, name: string): number =>
   sandbox.ledger().filter((call) => call.searchName === name).length;
 
 /** What keeps the codes of alerts that a test decides about. */
-export const digestKey = Buffer.from('a key of the test');
+export const reviewKey = Buffer.from('a key of the test');
 const alone = { fourEyes: [], expiresAfterDays: {} };
 
 /** Decides about alerts as somebody would who has just looked at them. */
@@ -154,7 +154,7 @@ export async function decide(database: Database, alertIds: readonly number[], fa
   return database.transaction(async (transaction) => {
     const alerts = await holdAlerts(transaction, alertIds);
     const decisions = [...alerts.values()].map((alert): AlertDecision => {
-      const seenVersion = toAlertSeenVersion(alert, digestKey);
+      const seenVersion = toAlertSeenVersion(alert, reviewKey);
       const decision = {
         verdict: 'false_positive',
         reason: 'another birth date',
@@ -164,7 +164,7 @@ export async function decide(database: Database, alertIds: readonly number[], fa
       } as const;
       return { alertId: alert.alertId, ...decision, seenVersion, expiresAt: null, ...facts };
     });
-    return decideAlerts(transaction, { digestKey, reviewer, now: new Date(), review: alone }, decisions);
+    return decideAlerts(transaction, { reviewKey, reviewer, now: new Date(), review: alone }, decisions);
   });
 }
 

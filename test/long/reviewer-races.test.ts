@@ -13,7 +13,7 @@ import { openSmallSites } from '../helpers/small-site.js';
 import { listed, people } from '../helpers/small-world.js';
 
 const races = isFullSize ? 1_000 : 200;
-const digestKey = Buffer.from('a key of the test');
+const reviewKey = Buffer.from('a key of the test');
 const databases = testDatabases('postgres');
 
 /** What docs/review.md tells an operator to type, for two reviewers; a third has the rights without the role. */
@@ -85,10 +85,10 @@ const decide = (database: Database, { alertId, verdict, by }: Attempt, seenVersi
   database.transaction(async (transaction) => {
     const alert = (await holdAlerts(transaction, [alertId])).get(alertId);
     const decision = { reason: 'a race', comment: null, origin: 'review', sheetId: null, expiresAt: null } as const;
-    const seen = seenVersion ?? (alert ? toAlertSeenVersion(alert, digestKey) : '');
+    const seen = seenVersion ?? (alert ? toAlertSeenVersion(alert, reviewKey) : '');
     const reviewer = { name: by, isAttested: false };
     const review = { fourEyes: [], expiresAfterDays: {} };
-    const [result] = await decideAlerts(transaction, { digestKey, reviewer, now: new Date(), review }, [
+    const [result] = await decideAlerts(transaction, { reviewKey, reviewer, now: new Date(), review }, [
       { ...decision, alertId, verdict, seenVersion: seen },
     ]);
     return result;
@@ -97,7 +97,7 @@ const decide = (database: Database, { alertId, verdict, by }: Attempt, seenVersi
 const readStamp = (database: Database, alertId: number): Promise<string> =>
   database.transaction(async (transaction) => {
     const alert = (await holdAlerts(transaction, [alertId])).get(alertId);
-    return alert ? toAlertSeenVersion(alert, digestKey) : '';
+    return alert ? toAlertSeenVersion(alert, reviewKey) : '';
   });
 
 async function race(owner: Database, reviewers: readonly [Database, Database]): Promise<void> {

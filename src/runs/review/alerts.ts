@@ -10,7 +10,7 @@ import type { DiscrepancyList, OpenAlertsFacts, WaitingAlert } from '../../repor
 import { maxListRows } from '../../reports/review-list.js';
 import type { Queryable } from '../../store/database/database.js';
 import { readCurrentDiscrepancies } from '../../store/discrepancies.js';
-import { readOrganisation, readRunSettings } from '../../store/organisations.js';
+import { readReviewOrganisation, readRunSettings } from '../../store/organisations.js';
 import {
   type DecidableAlert,
   readDecidableAlerts,
@@ -58,8 +58,7 @@ export async function makeAlerts(
     );
   });
   // No policy applies to answers that were unreliable at first.
-  if (how === 'counts')
-    await closeByPolicy(transaction, { runId, ...scope }, { now, digestKey: organisation.digestKey });
+  if (how === 'counts') await closeByPolicy(transaction, { runId, ...scope }, { now, organisation: organisation.name });
   return saveReviewState(transaction, runId, scope, { now, maxItems: maxListRows });
 }
 
@@ -70,10 +69,11 @@ export async function makeAlerts(
 async function closeByPolicy(
   transaction: Queryable,
   { runId, ...scope }: ProjectionScope & { runId: number },
-  { now, digestKey }: { now: Date; digestKey: Buffer },
+  { now, organisation }: { now: Date; organisation: string },
 ): Promise<void> {
   const accepted = await readRunSettings(transaction, runId);
   if (accepted === null || !isAutoClosing(accepted)) return;
+  const { reviewKey } = await readReviewOrganisation(transaction, organisation);
   const closable = await findAutoClosable(transaction, runId, scope, now);
   const alerts = await readDecidableAlerts(
     transaction,
@@ -89,7 +89,7 @@ async function closeByPolicy(
         isAttested: false,
         reason: `absent since ${absentSince.toISOString()}; policy accepted by ${accepted.acceptedBy}`,
         seen: toSeenFacts(alert.customer, alert.listed),
-        seenDigest: toSeenDigest(alert, digestKey),
+        seenDigest: toSeenDigest(alert, reviewKey),
       },
       now,
     );
@@ -300,55 +300,55 @@ const prioritise = (severity: Severity, match: Match, { customer }: UnprojectedP
 type SeenAlert = Pick<DecidableAlert, 'customer' | 'listed'>;
 
 /** The keyed digest (hex) of the facts that a reviewer sees of an alert; a decision is bound to it. */
-export const toSeenDigest = ({ customer, listed }: DecidableAlert, digestKey: Buffer): string =>
-  digest(toSeenText(toSeenFacts(customer, listed)), digestKey);
+export const toSeenDigest = ({ customer, listed }: DecidableAlert, reviewKey: Buffer): string =>
+  digest(toSeenText(toSeenFacts(customer, listed)), reviewKey);
 
 /**
  * The version of an alert that a reviewer saw: a keyed digest of its facts and of its last decision, in force or not. So a list from before a
  * decision stays invalid after the decision was undone or has expired.
  */
-export const toAlertSeenVersion = (alert: SeenAlert & Pick<DecidableAlert, 'decisions'>, digestKey: Buffer): string =>
-  toSeenVersionAt(alert, alert.decisions.at(-1) ?? null, digestKey);
+export const toAlertSeenVersion = (alert: SeenAlert & Pick<DecidableAlert, 'decisions'>, reviewKey: Buffer): string =>
+  toSeenVersionAt(alert, alert.decisions.at(-1) ?? null, reviewKey);
 
 /** The version of a bulk row: a keyed digest of its alerts as they are. */
 export function toBulkSeenVersion(
   alerts: ReadonlyMap<number, DecidableAlert>,
   alertIds: readonly number[],
-  digestKey: Buffer,
+  reviewKey: Buffer,
 ): string {
   const seenVersions = alertIds.map((alertId) => {
     const alert = alerts.get(alertId);
-    return alert === undefined ? 'unknown' : `${alertId} ${alert.absence} ${toAlertSeenVersion(alert, digestKey)}`;
+    return alert === undefined ? 'unknown' : `${alertId} ${alert.absence} ${toAlertSeenVersion(alert, reviewKey)}`;
   });
-  return toSeenVersion(digest(`bulk ${seenVersions.join(' ')}`, digestKey));
+  return toSeenVersion(digest(`bulk ${seenVersions.join(' ')}`, reviewKey));
 }
 
 /** Why an alert no longer has this seen version; null when it has. */
 export function findStaleness(
   alert: DecidableAlert,
   seenVersion: string,
-  digestKey: Buffer,
+  reviewKey: Buffer,
 ): 'changed_since' | 'decided_since' | null {
-  if (seenVersion === toAlertSeenVersion(alert, digestKey)) return null;
+  if (seenVersion === toAlertSeenVersion(alert, reviewKey)) return null;
   const isAsBefore = [null, ...alert.decisions].some(
-    (before) => seenVersion === toSeenVersionAt(alert, before, digestKey),
+    (before) => seenVersion === toSeenVersionAt(alert, before, reviewKey),
   );
   return isAsBefore ? 'decided_since' : 'changed_since';
 }
 
-const toSeenVersionAt = ({ customer, listed }: SeenAlert, dispositionId: number | null, digestKey: Buffer): string =>
-  toSeenVersion(digest(`${dispositionId ?? 'none'} ${toSeenText(toSeenFacts(customer, listed))}`, digestKey));
+const toSeenVersionAt = ({ customer, listed }: SeenAlert, dispositionId: number | null, reviewKey: Buffer): string =>
+  toSeenVersion(digest(`${dispositionId ?? 'none'} ${toSeenText(toSeenFacts(customer, listed))}`, reviewKey));
 
 const digest = (text: string, key: Buffer): string => createHmac('sha256', key).update(text).digest('hex');
 
 /** A waiting alert as a list shows it, with the alert code by which its decision is read back. */
 export function toWaitingAlert(
   { alertId, lastSaidId, ...alert }: StoredWaitingAlert,
-  { sheetId, digestKey }: { sheetId: number; digestKey: Buffer },
+  { sheetId, reviewKey }: { sheetId: number; reviewKey: Buffer },
 ): WaitingAlert {
   const decisions = lastSaidId === null ? [] : [lastSaidId];
-  const seenVersion = toAlertSeenVersion({ customer: alert.party, listed: alert.listed, decisions }, digestKey);
-  const mark = toAlertCode({ alertId, seenVersion }, digestKey);
+  const seenVersion = toAlertSeenVersion({ customer: alert.party, listed: alert.listed, decisions }, reviewKey);
+  const mark = toAlertCode({ alertId, seenVersion }, reviewKey);
   return { ...alert, mark, sheetId, corroboration: corroborate(alert.party, alert.listed) };
 }
 
@@ -359,7 +359,7 @@ export async function listDiscrepancies(
   choice: { runId: number } | { roster: string | null },
   limit: number | null = maxListRows,
 ): Promise<DiscrepancyList | null> {
-  const { organisationId, digestKey } = await readOrganisation(database, organisation);
+  const { organisationId, reviewKey } = await readReviewOrganisation(database, organisation);
   const { count, listed } = await readCurrentDiscrepancies(
     database,
     'runId' in choice ? choice : { organisationId, ...choice },
@@ -368,7 +368,7 @@ export async function listDiscrepancies(
   if (count === 0 && 'runId' in choice) return null;
   const toListed = ({ discrepancyId, eventId, ...shown }: (typeof listed)[number]): ListedDiscrepancy => ({
     ...shown,
-    mark: toAlertCode({ alertId: discrepancyId, seenVersion: toEventSeenVersion(eventId, digestKey) }, digestKey, 'D'),
+    mark: toAlertCode({ alertId: discrepancyId, seenVersion: toEventSeenVersion(eventId, reviewKey) }, reviewKey, 'D'),
   });
   return { count, listed: listed.map(toListed) };
 }

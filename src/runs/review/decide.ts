@@ -3,7 +3,7 @@ import { classifyDecision, type DecisionStep, toSeenFacts } from '../../matches/
 import { parseAlertCode, toAlertCode, toEventSeenVersion } from '../../matches/alert-code.js';
 import { type Queryable, readAtOnce } from '../../store/database/database.js';
 import { readDecidable, saveAcceptance } from '../../store/discrepancies.js';
-import { readOrganisation } from '../../store/organisations.js';
+import { readReviewOrganisation } from '../../store/organisations.js';
 import {
   type DecidableAlert,
   holdAlerts,
@@ -59,7 +59,7 @@ export async function decideAlerts(
   context: DecisionContext,
   decisions: readonly AlertDecision[],
 ): Promise<readonly DecisionResult[]> {
-  const { digestKey, reviewer, review } = context;
+  const { reviewKey, reviewer, review } = context;
   const alerts = await holdAlerts(
     transaction,
     decisions.map(({ alertId }) => alertId),
@@ -79,9 +79,9 @@ export async function decideAlerts(
     // A local configuration cannot relax the four-eyes rule that the organisation's runs have stored.
     const fourEyes = new Set([...review.fourEyes, ...(stored.get(alert.accountId) ?? [])]);
     const needsSecondPerson = takesTwoToRelease(alert, fourEyes);
-    const current = toCurrent(alert, digestKey);
+    const current = toCurrent(alert, reviewKey);
     const step = classifyDecision(current, { verdict, reviewer: reviewer.name, needsSecondPerson });
-    const refusal = findRefusal(alert, decision, digestKey);
+    const refusal = findRefusal(alert, decision, reviewKey);
     const isOwn = current?.reviewers.includes(reviewer.name) === true;
     if (step.kind === 'same_already' && (isOwn || refusal === null)) {
       results.push({ alertId, kind: 'same_already', isPending: current?.isFinal === false });
@@ -103,19 +103,19 @@ const takesTwoToRelease = (
 function findRefusal(
   alert: DecidableAlert,
   { verdict, seenVersion }: AlertDecision,
-  digestKey: Buffer,
+  reviewKey: Buffer,
 ): DecisionRefusal | null {
   if (alert.state === 'no_longer_matched') return 'no_longer_listed';
-  const staleness = findStaleness(alert, seenVersion, digestKey);
+  const staleness = findStaleness(alert, seenVersion, reviewKey);
   // `no_longer_matched` is a valid verdict only for an absent match.
   return staleness ?? (verdict === 'no_longer_matched' && alert.absence === null ? 'still_listed' : null);
 }
 
-const toCurrent = (alert: DecidableAlert, digestKey: Buffer): Parameters<typeof classifyDecision>[0] =>
+const toCurrent = (alert: DecidableAlert, reviewKey: Buffer): Parameters<typeof classifyDecision>[0] =>
   alert.current && {
     ...alert.current,
     reviewers: [alert.current.reviewer, ...(alert.current.proposer === null ? [] : [alert.current.proposer])],
-    isAboutTheSame: alert.current.seenDigest === toSeenDigest(alert, digestKey),
+    isAboutTheSame: alert.current.seenDigest === toSeenDigest(alert, reviewKey),
   };
 
 type NewStep = Exclude<DecisionStep, { kind: 'same_already' }>;
@@ -133,7 +133,7 @@ async function saveDecision(
   alert: DecidableAlert,
   { verdict, reason, comment, origin, sheetId, expiresAt }: AlertDecision,
   step: NewStep,
-  { digestKey, reviewer, now, review }: DecisionContext,
+  { reviewKey, reviewer, now, review }: DecisionContext,
 ): Promise<void> {
   const isFinal = step.kind !== 'proposed';
   const days = review.expiresAfterDays[alert.severity];
@@ -148,7 +148,7 @@ async function saveDecision(
       ...{ alertId: alert.alertId, kind: step.kind, verdict, reason, comment, origin, sheetId },
       ...{ reviewer: reviewer.name, isAttested: reviewer.isAttested },
       seen: toSeenFacts(alert.customer, alert.listed),
-      seenDigest: toSeenDigest(alert, digestKey),
+      seenDigest: toSeenDigest(alert, reviewKey),
       expiresAt: holds && ends.length > 0 ? new Date(Math.min(...ends.map((end) => end.getTime()))) : null,
       refersTo: step.kind === 'approved' ? step.proposalId : null,
     },
@@ -177,22 +177,22 @@ export async function undoDecision(
   { mark, reviewer, reason }: { mark: string; reviewer: Reviewer; reason: string },
 ): Promise<UndoResult> {
   const { database, settings, clock } = app;
-  const { digestKey } = await readOrganisation(database, settings.organisation);
-  const discrepancy = parseAlertCode(mark, digestKey, 'D');
+  const { reviewKey } = await readReviewOrganisation(database, settings.organisation);
+  const discrepancy = parseAlertCode(mark, reviewKey, 'D');
   if (discrepancy !== null) {
     const { alertId: discrepancyId, seenVersion } = discrepancy;
     const ended = await database.transaction((transaction) =>
-      endAcceptance(transaction, { discrepancyId, seenVersion }, { digestKey, reviewer, reason, now: clock.now() }),
+      endAcceptance(transaction, { discrepancyId, seenVersion }, { reviewKey, reviewer, reason, now: clock.now() }),
     );
     return ended === 'ended' ? { kind: 'acceptance_ended' } : { kind: 'refused', reason: ended };
   }
-  const parsed = parseAlertCode(mark, digestKey);
+  const parsed = parseAlertCode(mark, reviewKey);
   if (parsed === null) return { kind: 'refused', reason: 'no_alert' };
   const { alertId, seenVersion } = parsed;
   return database.transaction(async (transaction): Promise<UndoResult> => {
     const alert = (await holdAlerts(transaction, [alertId])).get(alertId);
     if (alert === undefined) return { kind: 'refused', reason: 'unknown_alert' };
-    const staleness = findStaleness(alert, seenVersion, digestKey);
+    const staleness = findStaleness(alert, seenVersion, reviewKey);
     if (staleness !== null) return { kind: 'refused', reason: staleness };
     const { current, absence, severity } = alert;
     if (current === null) return { kind: 'refused', reason: 'nothing_to_undo' };
@@ -203,7 +203,7 @@ export async function undoDecision(
         ...{ alertId, kind: 'undone', verdict: null, reason, origin: 'review' },
         ...{ reviewer: reviewer.name, isAttested: reviewer.isAttested },
         seen: toSeenFacts(alert.customer, alert.listed),
-        seenDigest: toSeenDigest(alert, digestKey),
+        seenDigest: toSeenDigest(alert, reviewKey),
         refersTo: current.dispositionId,
         dueAt: toDueTime(severity, now, settings.review),
       },
@@ -227,7 +227,7 @@ export async function showAlerts(
   { database, settings, clock }: AppContext,
   reference: string,
 ): Promise<readonly ShownAlert[]> {
-  const { organisationId, name, digestKey } = await readOrganisation(database, settings.organisation);
+  const { organisationId, name, reviewKey } = await readReviewOrganisation(database, settings.organisation);
   await requireKnown(database, organisationId, { customer: { reference, where: 'argument customer' } });
   return readAtOnce(database, async (snapshot) => {
     const histories = await readAlertHistories(snapshot, name, reference, clock.now());
@@ -239,7 +239,7 @@ export async function showAlerts(
       const alert = alerts.get(alertId);
       if (alert === undefined) return [];
       return {
-        mark: toAlertCode({ alertId, seenVersion: toAlertSeenVersion(alert, digestKey) }, digestKey),
+        mark: toAlertCode({ alertId, seenVersion: toAlertSeenVersion(alert, reviewKey) }, reviewKey),
         ...history,
       };
     });
@@ -250,11 +250,11 @@ export async function showAlerts(
 async function endAcceptance(
   transaction: Queryable,
   { discrepancyId, seenVersion }: { discrepancyId: number; seenVersion: string },
-  { digestKey, reviewer, now, reason }: Omit<DecisionContext, 'review'> & { reason: string },
+  { reviewKey, reviewer, now, reason }: Omit<DecisionContext, 'review'> & { reason: string },
 ): Promise<'ended' | 'unknown_alert' | 'changed_since' | 'nothing_to_undo'> {
   const found = (await readDecidable(transaction, [discrepancyId])).get(discrepancyId);
   if (found === undefined) return 'unknown_alert';
-  if (seenVersion !== toEventSeenVersion(found.last.eventId, digestKey)) return 'changed_since';
+  if (seenVersion !== toEventSeenVersion(found.last.eventId, reviewKey)) return 'changed_since';
   if (found.last.kind !== 'accepted' && found.last.kind !== 'proposed') return 'nothing_to_undo';
   const said = {
     discrepancyId,

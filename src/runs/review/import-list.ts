@@ -4,7 +4,7 @@ import { mostAcceptedDays } from '../../reconciliation/discrepancy.js';
 import { discrepancyListColumns, workingListColumns } from '../../reports/review-list.js';
 import { type Queryable, tryOut } from '../../store/database/database.js';
 import { readDecidable, saveAcceptance } from '../../store/discrepancies.js';
-import { readOrganisation } from '../../store/organisations.js';
+import { readReviewOrganisation } from '../../store/organisations.js';
 import { type DecidableAlert, readDecidableAlerts, readFourEyes } from '../../store/review/decisions.js';
 import { findPlainlyAbsent, readBulk } from '../../store/review/waiting.js';
 import { dispositionWords } from '../../vocabulary/words.js';
@@ -27,9 +27,9 @@ export type ImportedDecisions = Awaited<ReturnType<typeof importDecisions>>;
 export async function importDecisions(app: AppContext, request: DecisionImport) {
   const { database, settings, clock } = app;
   const now = clock.now();
-  const { digestKey } = await readOrganisation(database, settings.organisation);
-  const expandBulk = openBulkRows(database, digestKey, request.reviewer);
-  const { decisions: list, acceptances } = await readReviewList(request.path, digestKey, expandBulk);
+  const { reviewKey } = await readReviewOrganisation(database, settings.organisation);
+  const expandBulk = openBulkRows(database, reviewKey, request.reviewer);
+  const { decisions: list, acceptances } = await readReviewList(request.path, reviewKey, expandBulk);
   const { undecided, onlyReasons } = list;
   // Spreadsheets change references, so the reference in the list is used only for an unknown alert.
   const alertIds = [...list.filled, ...list.faulty].flatMap(({ alertId }) => alertId ?? []);
@@ -39,7 +39,7 @@ export async function importDecisions(app: AppContext, request: DecisionImport) 
   const filled = list.filled.map((row) => ({ ...row, customer: toCustomer(row) }));
   const faulty = list.faulty.map((row) => ({ ...row, customer: toCustomer(row) }));
   const decisions = filled.map((row) => ({ ...row, origin: 'review', expiresAt: null }) as const);
-  const context = { digestKey, reviewer: request.reviewer, now, review: settings.review };
+  const context = { reviewKey, reviewer: request.reviewer, now, review: settings.review };
   const { isApplied, result: tried } = await tryOut(
     database,
     async (transaction) => ({
@@ -277,7 +277,7 @@ function toRow(
 
 /** Expands a bulk row to one row for each of its alerts, unless one of them has changed since the list was written. */
 const openBulkRows =
-  (database: Queryable, digestKey: Buffer, reviewer: Reviewer): ExpandBulk =>
+  (database: Queryable, reviewKey: Buffer, reviewer: Reviewer): ExpandBulk =>
   async ({ bulkId, seenVersion, ...row }) => {
     const fault = (problem: string) => ({ line: row.line, customer: row.customer, alertId: null, problem });
     if (row.verdict !== 'no_longer_matched') return fault('a row of several alerts takes only "no longer matched"');
@@ -286,14 +286,14 @@ const openBulkRows =
     const toRows = () =>
       alertIds.flatMap((alertId) => {
         const alert = alerts.get(alertId);
-        return alert === undefined ? [] : [{ ...row, alertId, seenVersion: toAlertSeenVersion(alert, digestKey) }];
+        return alert === undefined ? [] : [{ ...row, alertId, seenVersion: toAlertSeenVersion(alert, reviewKey) }];
       });
     // A second import of the same list changes nothing.
     const isOwn = ({ current }: DecidableAlert): boolean =>
       current?.verdict === 'no_longer_matched' && current.reviewer === reviewer.name;
     if (alerts.size > 0 && [...alerts.values()].every(isOwn)) return toRows();
     const eligible = await findPlainlyAbsent(database, alertIds);
-    const isAsListed = alertIds.length > 0 && seenVersion === toBulkSeenVersion(alerts, alertIds, digestKey);
+    const isAsListed = alertIds.length > 0 && seenVersion === toBulkSeenVersion(alerts, alertIds, reviewKey);
     if (!isAsListed || eligible.size !== alertIds.length) {
       return fault('some of these alerts have changed since the list was written; export it again');
     }
@@ -369,7 +369,7 @@ type AcceptanceResult =
 async function acceptDiscrepancies(
   transaction: Queryable,
   {
-    digestKey,
+    reviewKey,
     reviewer,
     now,
     review,
@@ -396,7 +396,7 @@ async function acceptDiscrepancies(
     }
     const { last, severity, isResolved } = found;
     const isOwn = last.reviewer === reviewer.name && last.until === until;
-    const isSeen = row.seenVersion === toEventSeenVersion(last.eventId, digestKey);
+    const isSeen = row.seenVersion === toEventSeenVersion(last.eventId, reviewKey);
     const takesTwo = new Set([...review.fourEyes, ...(stored.get(found.accountId) ?? [])]).has(severity);
     const confirms = takesTwo && last.kind === 'proposed' && last.until === until && !isOwn;
     if (isResolved) refuse('resolved');

@@ -6,7 +6,7 @@ import { type Column, markFormula, renderCsv } from '../../reports/csv.js';
 import { parseIsoDate } from '../../roster/read-date.js';
 import { restoreFormula } from '../../roster/rejects.js';
 import { type Queryable, tryOut } from '../../store/database/database.js';
-import { readOrganisation } from '../../store/organisations.js';
+import { readReviewOrganisation } from '../../store/organisations.js';
 import { holdAlerts } from '../../store/review/decisions.js';
 import { type LegacyCustomer, readLegacyCustomers, saveLegacyDecisions } from '../../store/review/legacy.js';
 import { dispositionWords } from '../../vocabulary/words.js';
@@ -166,9 +166,9 @@ const referencesAtOnce = 1_000;
  */
 export async function importLegacy(app: AppContext, request: DecisionImport) {
   const { database, settings, clock } = app;
-  const { name, digestKey } = await readOrganisation(database, settings.organisation);
+  const { name, reviewKey } = await readReviewOrganisation(database, settings.organisation);
   const read = await readLegacyRows(request.path);
-  const context = { digestKey, reviewer: request.reviewer, now: clock.now(), review: settings.review };
+  const context = { reviewKey, reviewer: request.reviewer, now: clock.now(), review: settings.review };
   const isWhole = (rows: readonly AssessedRow[]) =>
     rows.every(({ kind }) => kind !== 'refused' && kind !== 'unmatched');
   const { isApplied, result } = await tryOut(
@@ -184,7 +184,7 @@ async function takeRows(
   { organisation, ...context }: DecisionContext & { organisation: string },
   read: readonly LegacyRow[],
 ) {
-  const { digestKey, reviewer, now } = context;
+  const { reviewKey, reviewer, now } = context;
   const known = await readCustomers(transaction, organisation, read);
   // Locked before the rows are assessed, so that no decision comes in between.
   const held = await holdAlerts(
@@ -195,7 +195,7 @@ async function takeRows(
     ...customer,
     alerts: customer.alerts.filter(({ alertId }) => held.has(alertId)),
   }));
-  const rows = assessLegacyRows(read, customers, (alertId) => isSampled(alertId, digestKey));
+  const rows = assessLegacyRows(read, customers, (alertId) => isSampled(alertId, reviewKey));
   const taken = rows.flatMap((row) => (row.kind === 'decided' || row.kind === 'sample' ? [row] : []));
   await saveLegacyDecisions(
     transaction,
@@ -206,7 +206,7 @@ async function takeRows(
   const decisions = taken.flatMap(({ alertId, facts: { verdict, reason, comment }, kind }): AlertDecision[] => {
     const alert = held.get(alertId);
     if (kind === 'sample' || alert === undefined) return [];
-    const seenVersion = toAlertSeenVersion(alert, digestKey);
+    const seenVersion = toAlertSeenVersion(alert, reviewKey);
     return [{ alertId, verdict, reason, comment, seenVersion, origin: 'legacy', sheetId: null, expiresAt }];
   });
   const results = await decideAlerts(transaction, context, decisions);
@@ -238,8 +238,8 @@ const share = 0.05;
  * Whether an alert belongs to the sample. The result is the same in every list and needs the organisation's key, so that the author of a list
  * cannot choose the sample.
  */
-export function isSampled(alertId: number, digestKey: Buffer): boolean {
-  const digest = createHmac('sha256', digestKey).update(`legacy sample ${alertId}`).digest();
+export function isSampled(alertId: number, reviewKey: Buffer): boolean {
+  const digest = createHmac('sha256', reviewKey).update(`legacy sample ${alertId}`).digest();
   return digest.readUInt32BE(0) < share * 2 ** 32;
 }
 

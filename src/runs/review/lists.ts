@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { toAlertCode } from '../../matches/alert-code.js';
 import type { DiscrepancyList, WaitingAlert } from '../../reports/list-facts.js';
 import type { Database, Queryable } from '../../store/database/database.js';
-import { readOrganisation } from '../../store/organisations.js';
+import { readReviewOrganisation } from '../../store/organisations.js';
 import { readDecidableAlerts } from '../../store/review/decisions.js';
 import { countByAccount, findPlainlyAbsent, openReviewSheet, saveBulk } from '../../store/review/waiting.js';
 import type { AppContext } from '../app-context.js';
@@ -39,7 +39,7 @@ export async function exportAlerts(
   }: WorkingListRequest,
 ) {
   const now = clock.now();
-  const { organisationId, name, digestKey } = await readOrganisation(database, settings.organisation);
+  const { organisationId, name, reviewKey } = await readReviewOrganisation(database, settings.organisation);
   await requireKnown(database, organisationId, { roster, person: { name: assignee, flag: '--assignee' } });
   const sheet = await openReviewSheet(database, { organisation: name, roster, assignee, exportedBy, now });
   const { sheetId } = sheet;
@@ -49,9 +49,9 @@ export async function exportAlerts(
   );
   const alerts = waiting.map((alert) => ({
     alertId: alert.alertId,
-    shown: toWaitingAlert(alert, { sheetId, digestKey }),
+    shown: toWaitingAlert(alert, { sheetId, reviewKey }),
   }));
-  const bulk = await listBulkRows(database, alerts, { sheetId, digestKey });
+  const bulk = await listBulkRows(database, alerts, { sheetId, reviewKey });
   const discrepancies = await chooseDiscrepancies(database, name, {
     ...{ roster, onlyProposals, notProposedBy, allDiscrepancies },
     isAssigned: assignee !== null,
@@ -112,7 +112,7 @@ const sample = { share: 0.05, least: 5 };
 async function listBulkRows(
   database: Queryable,
   alerts: readonly ListedAlert[],
-  { sheetId, digestKey }: { sheetId: number; digestKey: Buffer },
+  { sheetId, reviewKey }: { sheetId: number; reviewKey: Buffer },
 ): Promise<readonly WaitingAlert[]> {
   const absent = alerts.filter(({ shown }) => shown.absence !== null && shown.absence !== 'customer_changed');
   const accounts = await findPlainlyAbsent(
@@ -135,16 +135,16 @@ async function listBulkRows(
       if (first === undefined || chunk.length < 2) continue;
       const alertIds = chunk.map(({ alertId }) => alertId).sort((left, right) => left - right);
       const bulkId = await saveBulk(database, sheetId, alertIds);
-      const seenVersion = toBulkSeenVersion(await readDecidableAlerts(database, alertIds), alertIds, digestKey);
+      const seenVersion = toBulkSeenVersion(await readDecidableAlerts(database, alertIds), alertIds, reviewKey);
       rows.push({
         ...first.shown,
-        mark: toAlertCode({ alertId: bulkId, seenVersion }, digestKey, 'B'),
+        mark: toAlertCode({ alertId: bulkId, seenVersion }, reviewKey, 'B'),
         party: { ...first.shown.party, reference: `${chunk.length} alerts`, name: '', birthDate: null, countries: [] },
         corroboration: { birthDate: 'unknown', country: 'unknown' },
         lastDecision: null,
         legacy: null,
         owner: null,
-        bulk: { alerts: chunk.length, sample: chooseSample(chunk, digestKey) },
+        bulk: { alerts: chunk.length, sample: chooseSample(chunk, reviewKey) },
       });
     }
   }
@@ -152,9 +152,9 @@ async function listBulkRows(
 }
 
 /** The sample depends only on the organisation's key and the alerts, so that no person can choose it. */
-function chooseSample(alerts: readonly ListedAlert[], digestKey: Buffer): readonly string[] {
+function chooseSample(alerts: readonly ListedAlert[], reviewKey: Buffer): readonly string[] {
   const place = ({ alertId }: ListedAlert): string =>
-    createHmac('sha256', digestKey).update(`sample ${alertId}`).digest('hex');
+    createHmac('sha256', reviewKey).update(`sample ${alertId}`).digest('hex');
   return alerts
     .toSorted((left, right) => (place(left) < place(right) ? -1 : 1))
     .slice(0, Math.max(sample.least, Math.ceil(sample.share * alerts.length)))

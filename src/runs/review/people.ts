@@ -3,7 +3,7 @@ import { toInstant, toLocalTime, toNextDay } from '../../local-time.js';
 import { parseAlertCode } from '../../matches/alert-code.js';
 import type { Database, Queryable } from '../../store/database/database.js';
 import { findLogin } from '../../store/database/postgres.js';
-import { isKnownCustomer, readOrganisation, readRostersOf, wasEverNamed } from '../../store/organisations.js';
+import { isKnownCustomer, readReviewOrganisation, readRostersOf, wasEverNamed } from '../../store/organisations.js';
 import { assignWaitingAlerts, insertDelegation, isKnownReviewer, readDelegations } from '../../store/review/people.js';
 import type { Severity } from '../../vocabulary.js';
 import type { AppContext } from '../app-context.js';
@@ -17,7 +17,7 @@ export interface Reviewer {
 
 /** The reviewer, the time and the settings of a decision. */
 export interface DecisionContext {
-  digestKey: Buffer;
+  reviewKey: Buffer;
   reviewer: Reviewer;
   now: Date;
   review: Pick<ReviewSettings, 'fourEyes' | 'expiresAfterDays'>;
@@ -106,9 +106,9 @@ interface Assigned {
 export async function assignAlerts(app: AppContext, request: AssignmentRequest): Promise<Assigned> {
   const { database, settings, clock } = app;
   const { marks, customer, severity, roster, to, by } = request;
-  const { organisationId, name, digestKey } = await readOrganisation(database, settings.organisation);
+  const { organisationId, name, reviewKey } = await readReviewOrganisation(database, settings.organisation);
   await requireKnown(database, organisationId, { roster, customer: { reference: customer, where: 'flag --customer' } });
-  const named = marks.map((mark) => ({ mark, alertId: parseAlertCode(mark, digestKey)?.alertId ?? null }));
+  const named = marks.map((mark) => ({ mark, alertId: parseAlertCode(mark, reviewKey)?.alertId ?? null }));
   const alertIds = marks.length === 0 ? null : named.map(({ alertId }) => alertId);
   const choice = { organisation: name, alertIds, customer, severity, roster };
   const { waiting, assigned } = await database.transaction((transaction) =>
@@ -131,7 +131,7 @@ export async function delegateAlerts(
   const { from, to, until, reason, by } = request;
   const now = clock.now();
   const { timezone } = settings.review;
-  const { organisationId } = await readOrganisation(database, settings.organisation);
+  const { organisationId } = await readReviewOrganisation(database, settings.organisation);
   if (to !== null) await requireKnown(database, organisationId, { person: { name: from, flag: '--from' } });
   const endsAt = until === null ? null : toInstant({ date: toNextDay(until), time: '00:00:00' }, timezone);
   await database.transaction(async (transaction) => {
@@ -150,7 +150,7 @@ export async function delegateAlerts(
 
 /** The current delegations. */
 export async function listDelegations({ database, settings, clock }: AppContext) {
-  const { organisationId } = await readOrganisation(database, settings.organisation);
+  const { organisationId } = await readReviewOrganisation(database, settings.organisation);
   return readDelegations(database, organisationId, clock.now());
 }
 

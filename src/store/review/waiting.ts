@@ -406,7 +406,8 @@ export async function saveChangeAlerts(
        where alert.party_id = event.party_id and alert.account_id = $2 and alert.listed ->> 'id' = event.match_id
        order by (alert.state = 'no_longer_matched'), alert.alert_id desc limit 1
      ) found
-     where not event.is_baseline`,
+     where not event.is_baseline
+     on conflict (change_id) do nothing`,
     [rosterId, accountId, now, [...partyIds]],
   );
 }

@@ -47,7 +47,7 @@ const readStored = async (database: Database, isBaseline: boolean, column: 'kind
 
 async function confirmFirst({ database, settings }: AppContext, reference: string): Promise<void> {
   const by = (await makeAcceptance({ database })).by;
-  const digestKey = Buffer.from('a key of the test');
+  const reviewKey = Buffer.from('a key of the test');
   await database.transaction(async (transaction) => {
     const [row] = await transaction.query(
       z.object({ alertId: z.number() }),
@@ -59,12 +59,12 @@ async function confirmFirst({ database, settings }: AppContext, reference: strin
     const decision = { verdict: 'true_match', reason: 'the same passport', comment: null, origin: 'review' } as const;
     const rest = {
       alertId: alert.alertId,
-      seenVersion: toAlertSeenVersion(alert, digestKey),
+      seenVersion: toAlertSeenVersion(alert, reviewKey),
       sheetId: null,
       expiresAt: null,
     };
     const now = new Date(Date.now() - 2.5 * dayMs);
-    const context = { digestKey, reviewer: by, now, review: settings.review };
+    const context = { reviewKey, reviewer: by, now, review: settings.review };
     expect(await decideAlerts(transaction, context, [{ ...decision, ...rest }])).toMatchObject([{ kind: 'decided' }]);
   });
 }

@@ -13,7 +13,7 @@ import { openSmallSites } from '../../helpers/small-site.js';
 import { listed, watchlist } from '../../helpers/small-world.js';
 
 const dayMs = 86_400_000;
-const digestKey = Buffer.from('a key of the test');
+const reviewKey = Buffer.from('a key of the test');
 const [first = listed('one', ''), second = listed('two', ''), canary = listed('c', '')] = watchlist;
 const databases = testDatabases('postgres');
 let location: DatabaseLocation = {};
@@ -44,12 +44,12 @@ async function decide(database: Database, alertId: number, verdict: DispositionV
   const review = { fourEyes: [], expiresAfterDays: {} };
   const toSeenVersion = async (transaction: Queryable): Promise<string> => {
     const alert = (await holdAlerts(transaction, [alertId])).get(alertId);
-    return alert ? toAlertSeenVersion(alert, digestKey) : '';
+    return alert ? toAlertSeenVersion(alert, reviewKey) : '';
   };
   return database.transaction(async (transaction) => {
     const about = { alertId, verdict, reason: 'looked at', comment: null, origin: 'review', sheetId: null } as const;
     const decision = { ...about, seenVersion: await toSeenVersion(transaction), expiresAt: null };
-    const results = await decideAlerts(transaction, { digestKey, reviewer, now: new Date(), review }, [decision]);
+    const results = await decideAlerts(transaction, { reviewKey, reviewer, now: new Date(), review }, [decision]);
     await before;
     return results;
   });

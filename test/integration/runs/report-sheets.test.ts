@@ -7,7 +7,7 @@ import { decideAlerts, showAlerts, undoDecision } from '../../../src/runs/review
 import { assignAlerts, delegateAlerts, findReviewer } from '../../../src/runs/review/people.js';
 import { reviewSettingsSchema } from '../../../src/runs/review/settings.js';
 import type { Database } from '../../../src/store/database/database.js';
-import { readOrganisation } from '../../../src/store/organisations.js';
+import { readReviewOrganisation } from '../../../src/store/organisations.js';
 import { holdAlerts } from '../../../src/store/review/decisions.js';
 import { saveLegacyDecisions } from '../../../src/store/review/legacy.js';
 import { openReviewSheet, readReportSheet, saveReportSheet } from '../../../src/store/review/waiting.js';
@@ -60,11 +60,11 @@ describe("a report's list of what waits", () => {
     };
     const decide = async (app: AppContext, reference: string, verdict: DispositionVerdict) => {
       const { alertId } = await findAlert(app, reference);
-      const { digestKey } = await readOrganisation(database, 'default');
-      const context = { digestKey, reviewer: by, now: app.clock.now(), review: app.settings.review };
+      const { reviewKey } = await readReviewOrganisation(database, 'default');
+      const context = { reviewKey, reviewer: by, now: app.clock.now(), review: app.settings.review };
       const results = await database.transaction(async (transaction) => {
         const alert = (await holdAlerts(transaction, [alertId])).get(alertId);
-        const seenVersion = alert ? toAlertSeenVersion(alert, digestKey) : '';
+        const seenVersion = alert ? toAlertSeenVersion(alert, reviewKey) : '';
         const said = { verdict, reason: 'looked at', comment: null, origin: 'review', sheetId: null } as const;
         return decideAlerts(transaction, context, [{ alertId, seenVersion, ...said, expiresAt: null }]);
       });

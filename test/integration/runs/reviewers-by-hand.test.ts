@@ -18,26 +18,26 @@ import { runScreening } from '../../../src/runs/screening-run.js';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { type DatabaseLocation, openDatabase } from '../../../src/store/database/open-database.js';
-import { readOrganisation } from '../../../src/store/organisations.js';
+import { readReviewOrganisation } from '../../../src/store/organisations.js';
 import { testDatabases, toReviewerGrants } from '../../helpers/databases.js';
 import { canaries, makeAppContext, people, watchlist, writeRoster } from '../../helpers/small-world.js';
 
 /** Decides false positive about the alerts of these customers, in this order, as one list would. */
 async function decideAll(app: AppContext, ...references: readonly string[]) {
   const { database, settings, clock } = app;
-  const { digestKey } = await readOrganisation(database, settings.organisation);
+  const { reviewKey } = await readReviewOrganisation(database, settings.organisation);
   const reviewer = await findReviewer(database, undefined);
   const said = { verdict: 'false_positive', reason: 'another', comment: null, origin: 'review' } as const;
   const decisions: AlertDecision[] = [];
   for (const reference of references) {
     const [alert] = await showAlerts(app, reference);
-    const parsed = parseAlertCode(alert?.mark ?? '', digestKey);
+    const parsed = parseAlertCode(alert?.mark ?? '', reviewKey);
     if (parsed !== null) decisions.push({ ...parsed, ...said, sheetId: null, expiresAt: null });
   }
   return database.transaction(async (transaction) => {
     const results = await decideAlerts(
       transaction,
-      { digestKey, reviewer, now: clock.now(), review: settings.review },
+      { reviewKey, reviewer, now: clock.now(), review: settings.review },
       decisions,
     );
     return results.map(({ kind }) => kind);
@@ -98,6 +98,10 @@ describe('a reviewer with SQL by hand', () => {
       select alert_id, 'decided', 'false_positive', session_user, false, 'alone', now(), 'review', '{}', '' from public.alert`;
     const noRule = 'create temp table four_eyes_rule (rule_id bigint, organisation_id bigint, severities text[])';
     await expect(ada.database.runScript(`${noRule}; ${alone}`)).rejects.toThrow(/decided by two people/);
+    // Nor is the key readable under which answers are stored.
+    await expect(ada.database.runScript('select digest_key from public.organisation')).rejects.toThrow(
+      /permission denied/,
+    );
     // No state is stored that a reviewer could write: only a disposition changes an alert.
     const settle = `update public.alert set state = 'false_positive', is_true_match = false`;
     await expect(ada.database.runScript(settle)).rejects.toThrow(/permission denied/);

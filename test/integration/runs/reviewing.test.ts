@@ -5,7 +5,7 @@ import { toAlertSeenVersion } from '../../../src/runs/review/alerts.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { holdAlerts } from '../../../src/store/review/decisions.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
-import { decide, digestKey, makeAcceptance, openPreparedSites } from '../../helpers/small-site.js';
+import { decide, makeAcceptance, openPreparedSites, reviewKey } from '../../helpers/small-site.js';
 import { listed, watchlist } from '../../helpers/small-world.js';
 
 const hourMs = 3_600_000;
@@ -107,7 +107,7 @@ describeOnChosenDatabase('review alerts', (_open, databases) => {
     const { alertId } = alert;
     const stale = await database.transaction(async (transaction) => {
       const held = (await holdAlerts(transaction, [alertId])).get(alertId);
-      return held ? toAlertSeenVersion(held, digestKey) : '';
+      return held ? toAlertSeenVersion(held, reviewKey) : '';
     });
     expect(await decide(database, [alertId])).toMatchObject([{ kind: 'decided' }]);
     expect(await decide(database, [alertId], { seenVersion: stale })).toMatchObject([{ kind: 'same_already' }]);

@@ -5,7 +5,7 @@ import { decideAlerts, showAlerts } from '../../../src/runs/review/decide.js';
 import { findReviewer } from '../../../src/runs/review/people.js';
 import { reviewSettingsSchema } from '../../../src/runs/review/settings.js';
 import { findRun } from '../../../src/runs/run-reference.js';
-import { readOrganisation } from '../../../src/store/organisations.js';
+import { readReviewOrganisation } from '../../../src/store/organisations.js';
 import { readRunFacts } from '../../../src/store/report-facts.js';
 import { readRunHealth, saveRunHealth } from '../../../src/store/run-health.js';
 import type { DispositionVerdict } from '../../../src/vocabulary.js';
@@ -16,13 +16,13 @@ const dayMs = 24 * 3_600_000;
 
 async function decide(app: AppContext, verdicts: Record<string, DispositionVerdict>) {
   const { database, settings, clock } = app;
-  const { digestKey } = await readOrganisation(database, settings.organisation);
+  const { reviewKey } = await readReviewOrganisation(database, settings.organisation);
   const reviewer = await findReviewer(database, database.dialect === 'embedded' ? 'ada' : undefined);
   for (const [reference, verdict] of Object.entries(verdicts)) {
     const [alert] = await showAlerts(app, reference);
-    const parsed = parseAlertCode(alert?.mark ?? '', digestKey) ?? { alertId: 0, seenVersion: '' };
+    const parsed = parseAlertCode(alert?.mark ?? '', reviewKey) ?? { alertId: 0, seenVersion: '' };
     await database.transaction((transaction) =>
-      decideAlerts(transaction, { digestKey, reviewer, now: clock.now(), review: settings.review }, [
+      decideAlerts(transaction, { reviewKey, reviewer, now: clock.now(), review: settings.review }, [
         { ...parsed, verdict, reason: 'looked', comment: null, origin: 'review', sheetId: null, expiresAt: null },
       ]),
     );

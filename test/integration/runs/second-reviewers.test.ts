@@ -10,7 +10,7 @@ import { type ReviewSettings, reviewSettingsSchema } from '../../../src/runs/rev
 import { readReportChanges } from '../../../src/store/changes.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { type DatabaseLocation, openDatabase } from '../../../src/store/database/open-database.js';
-import { readOrganisation } from '../../../src/store/organisations.js';
+import { readReviewOrganisation } from '../../../src/store/organisations.js';
 import { readOpenAlerts } from '../../../src/store/review/decisions.js';
 import type { DispositionVerdict } from '../../../src/vocabulary.js';
 import { describeOnChosenDatabase, testDatabases, toReviewerGrants } from '../../helpers/databases.js';
@@ -33,11 +33,11 @@ async function asReviewer({ database }: AppContext, name: string) {
 /** Decides about the alert of this mark as an imported review list does. */
 async function decide(app: AppContext, mark: string, verdict: DispositionVerdict, name = 'ada') {
   const { database, settings, clock } = app;
-  const { digestKey } = await readOrganisation(database, settings.organisation);
+  const { reviewKey } = await readReviewOrganisation(database, settings.organisation);
   const reviewer = await asReviewer(app, name);
-  const parsed = parseAlertCode(mark, digestKey) ?? { alertId: 0, seenVersion: '' };
+  const parsed = parseAlertCode(mark, reviewKey) ?? { alertId: 0, seenVersion: '' };
   return database.transaction(async (transaction) => {
-    const context = { digestKey, reviewer, now: clock.now(), review: settings.review };
+    const context = { reviewKey, reviewer, now: clock.now(), review: settings.review };
     const said = { reason: `${verdict}, says ${name}`, comment: null, origin: 'review', sheetId: null } as const;
     const [result] = await decideAlerts(transaction, context, [{ ...parsed, ...said, verdict, expiresAt: null }]);
     return result;

@@ -8,7 +8,7 @@ import { toAlertSeenVersion } from '../../../../src/runs/review/alerts.js';
 import { decideAlerts, showAlerts, undoDecision } from '../../../../src/runs/review/decide.js';
 import { findReviewer } from '../../../../src/runs/review/people.js';
 import type { Database } from '../../../../src/store/database/database.js';
-import { readOrganisation } from '../../../../src/store/organisations.js';
+import { readReviewOrganisation } from '../../../../src/store/organisations.js';
 import { holdAlerts } from '../../../../src/store/review/decisions.js';
 import type { DispositionVerdict } from '../../../../src/vocabulary.js';
 import { describeOnChosenDatabase } from '../../../helpers/databases.js';
@@ -136,18 +136,18 @@ describeOnChosenDatabase('leaving a roster', (open) => {
     await write('C-1,person,Wilhelmina Achterberg,,yes', 'C-2,person,Aroha Ngata,Oktavian Prunescu,yes');
     const first = await work({ offsetMs: -4 * dayMs });
     await run(first, { roster: settings });
-    const { digestKey } = await readOrganisation(database, 'default');
+    const { reviewKey } = await readReviewOrganisation(database, 'default');
     const reviewer = await findReviewer(database, database.dialect === 'embedded' ? 'R. Reviewer' : undefined);
     const confirm = (ids: readonly number[], verdict: DispositionVerdict = 'true_match') =>
       database.transaction(async (transaction) => {
         const said = { verdict, reason: 'it is them', comment: null, origin: 'review' } as const;
         const decisions = [...(await holdAlerts(transaction, ids)).values()].map((alert) => {
-          const seenVersion = toAlertSeenVersion(alert, digestKey);
+          const seenVersion = toAlertSeenVersion(alert, reviewKey);
           return { alertId: alert.alertId, seenVersion, ...said, sheetId: null, expiresAt: null };
         });
         await decideAlerts(
           transaction,
-          { digestKey, reviewer, now: new Date(), review: first.settings.review },
+          { reviewKey, reviewer, now: new Date(), review: first.settings.review },
           decisions,
         );
       });
