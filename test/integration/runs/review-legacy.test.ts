@@ -30,11 +30,10 @@ describeOnChosenDatabase('decisions of an older system', (open) => {
 
   it('are taken over for 90 days, once, beside what was decided here by workbook, and a sample stays open', async () => {
     const { sandbox, database, work, run } = await begin();
-    await database.execute('insert into organisation (name, digest_key, created_at) values ($1, $2, $3)', [
-      'default',
-      findKey(1),
-      new Date(),
-    ]);
+    await database.execute(
+      'insert into organisation (name, digest_key, review_key, created_at) values ($1, $2, $2, $3)',
+      ['default', findKey(1), new Date()],
+    );
     sandbox.setWorld({ watchlist: [...watchlist, listed('three', 'Tamsin Oyelaran')], dossiers: [] });
     await run(await work({ offsetMs: -86_400_000 }));
     const app = await work();
