@@ -97,7 +97,7 @@ left join party_state newest on newest.account_id = account.account_id and newes
 left join run origin on origin.run_id = newest.run_id
 left join lateral (
   select coalesce(newest.former_answer, '{}') as former
-  from screening
+  from planned_screening screening
   where origin.state in ('running', 'stopped')
     and screening.run_id = newest.run_id and screening.party_id = party.party_id
     and screening.outcome in ('screened', 'reused') and screening.batch_id > coalesce(origin.confirmed_batch_id, 0)
@@ -245,7 +245,7 @@ cross join lateral (
   -- Why there is no later valid answer.
   left join lateral (
     select case screening.outcome when 'remaining' then 'remaining' else screening.outcome_reason end as because
-    from screening
+    from planned_screening screening
     where judged.standing < 5
       and screening.run_id = any (basis.plan_run_ids) and screening.party_id = party.party_id
       and screening.run_id >= coalesce(party.run_id, 0)
@@ -293,7 +293,7 @@ select
     select from run_hold hold
     join run held on held.run_id = hold.run_id
     join account on account.account_id = held.account_id and account.is_test = standing.is_test
-    join screening on screening.run_id = hold.run_id and screening.outcome = 'failed' and screening.outcome_reason = 'held'
+    join planned_screening screening on screening.run_id = hold.run_id and screening.outcome = 'failed' and screening.outcome_reason = 'held'
     join party on party.party_id = screening.party_id and party.customer_id = standing.customer_id
     where hold.kind = 'answers' and hold.accepted_at is null
       and not exists (
@@ -349,7 +349,7 @@ language sql stable as $$
     ) plans
     -- `offset 0`: one plan after the other, however long the history is.
     cross join lateral (
-      select run_id, party_id, outcome_reason from screening where run_id = plans.run_id and outcome = 'failed' offset 0
+      select run_id, party_id, outcome_reason from planned_screening where run_id = plans.run_id and outcome = 'failed' offset 0
     ) screening
     join party on party.party_id = screening.party_id
     order by screening.party_id, screening.run_id desc

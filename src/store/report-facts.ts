@@ -224,7 +224,8 @@ const notScreenedRow: z.ZodType<NotScreenedFacts> = z.object({
 const lastScreenedSql = `(
   select coalesce(reuse.answered_at, batch.committed_at)
   from run earlier
-  join screening before on before.run_id = earlier.run_id and before.party_id = screening.party_id
+  join screening before
+    on before.run_id = earlier.run_id and before.party_range = screening.party_range and before.party_id = screening.party_id
   join search_batch batch on batch.run_id = before.run_id and batch.batch_id = before.batch_id
   left join screening_reuse reuse
     on before.outcome = 'reused' and reuse.run_id = before.run_id and reuse.party_id = before.party_id

@@ -187,7 +187,9 @@ async function readAnswerHistory(database: Queryable, partyIds: readonly number[
          from run
          -- An offset of 0 keeps this apart, so that the history is read by its key, run and party, and never as a whole.
          cross join lateral (
-           select * from screening where screening.run_id = run.run_id and screening.party_id = any ($1::bigint[]) offset 0
+           select * from screening
+           where screening.run_id = run.run_id and screening.party_id = any ($1::bigint[])
+             and screening.party_range = any (array(select distinct party_id >> 7 from unnest($1::bigint[]) as party_id)) offset 0
          ) answered
          left join search_batch batch on batch.run_id = answered.run_id and batch.batch_id = answered.batch_id
          left join lateral (

@@ -26,7 +26,7 @@ import { isWholeSql } from './metrics.js';
 import { isOfSql } from './organisations.js';
 import { screeningKindsSql } from './row-shapes.js';
 import { type RunSums, runSumsSchema } from './run-sums.js';
-import { holdStates } from './screenings.js';
+import { holdStates, packScreenings } from './screenings.js';
 
 /** A new run; without `settingsRecordId` when no accepted settings apply. */
 type NewRun = Omit<
@@ -131,6 +131,7 @@ export async function closeRun(
   );
   await noteFailedParties(database, runId);
   await noteBillableAttempts(database, runId);
+  if (end.state !== 'stopped' && end.state !== 'running') await packScreenings(database, runId);
 }
 
 /** Changes the state and the reasons of a closed run. */
@@ -159,13 +160,13 @@ export async function isTooLargeToAddUp(database: Queryable, runId: number): Pro
 async function noteFailedParties(transaction: Queryable, runId: number): Promise<void> {
   await holdStates(
     transaction,
-    `select run.account_id, screening.party_id from screening join run on run.run_id = screening.run_id
+    `select run.account_id, screening.party_id from planned_screening screening join run on run.run_id = screening.run_id
      where screening.run_id = $1 and screening.outcome = 'failed'`,
     [runId],
   );
   await transaction.execute(
     `update party_state set failed_run_id = screening.run_id
-     from screening join run on run.run_id = screening.run_id
+     from planned_screening screening join run on run.run_id = screening.run_id
      where screening.run_id = $1 and screening.outcome = 'failed'
        and party_state.account_id = run.account_id and party_state.party_id = screening.party_id`,
     [runId],
@@ -359,7 +360,7 @@ export function readRunKeys(database: Queryable, runId: number): Promise<readonl
  */
 export async function refreshRunStatistics(database: Database): Promise<void> {
   await database.execute(
-    `analyze screening (run_id, party_id, request_id, outcome, plan_reason), change_record (run_id, party_id, is_baseline, cause),
+    `analyze planned_screening (run_id, party_id, request_id, outcome, plan_reason), change_record (run_id, party_id, is_baseline, cause),
        party_state (account_id, party_id), alert (account_id, party_id), search_batch (run_id, batch_id), search_call`,
   );
 }

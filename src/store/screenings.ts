@@ -32,7 +32,7 @@ async function saveAlike(transaction: Queryable, runId: number, batchId: number,
   if (first === undefined) return;
   // No join: a new plan has no statistics yet, and a join would read the whole run for each batch.
   const saved = await transaction.execute(
-    `update screening set outcome = $4, outcome_reason = $5, batch_id = $2,
+    `update planned_screening set outcome = $4, outcome_reason = $5, batch_id = $2,
        response_id = ($6::bigint[])[array_position($3::bigint[], party_id)]
      where run_id = $1 and party_id = any ($3::bigint[]) and outcome = 'remaining'`,
     [
@@ -44,7 +44,49 @@ async function saveAlike(transaction: Queryable, runId: number, batchId: number,
       results.map((result) => result.responseId),
     ],
   );
-  requireRows(saved, results.length, 'screening');
+  requireRows(saved, results.length, 'planned_screening');
+}
+
+/** Packs the usual outcomes of a run that has ended into blocks, also those that an acceptance gave back. */
+export async function packScreenings(transaction: Queryable, runId: number): Promise<void> {
+  await transaction.execute(
+    `with usual as (
+       delete from planned_screening
+       where run_id = $1 and (outcome = 'screened' or outcome = 'skipped' and outcome_reason = 'not_due')
+       returning party_id, request_id, response_id, batch_id, customer_version, plan_reason, outcome
+     )
+     insert into screening_block (
+       run_id, party_range, part, plan_reason, outcome, request_base, response_base, batch_base, customer_version, places, requests,
+       responses, batches, customer_versions
+     )
+     select $1, party_range,
+       row_number() over (partition by party_range)
+         + coalesce((select max(part) from screening_block known where known.run_id = $1 and known.party_range = grouped.party_range), 0),
+       plan_reason, outcome, request_base, response_base, batch_base,
+       case when first_version = last_version then first_version end,
+       places, requests, case when response_base is not null then responses end, case when batch_base is not null then batches end,
+       case when first_version <> last_version then customer_versions end
+     from (
+       select party_range, plan_reason, outcome, request_base, response_base, batch_base,
+         min(customer_version) as first_version, max(customer_version) as last_version,
+         array_agg((party_id & 127)::integer::"char" order by party_id) as places,
+         array_agg((request_id - request_base)::integer order by party_id) as requests,
+         array_agg((response_id - response_base)::integer order by party_id) as responses,
+         array_agg((batch_id - batch_base)::integer order by party_id) as batches,
+         array_agg(customer_version order by party_id) as customer_versions
+       from (
+         select *, party_id >> 7 as party_range, min(request_id) over alike as request_base, min(response_id) over alike as response_base,
+           min(batch_id) over alike as batch_base
+         from usual
+         -- Offsets of 31 bits: what is further apart lies in blocks of its own.
+         window alike as (
+           partition by party_id >> 7, plan_reason, outcome, request_id >> 31, response_id >> 31, batch_id >> 31
+         )
+       ) based
+       group by party_range, plan_reason, outcome, request_base, response_base, batch_base
+     ) grouped`,
+    [runId],
+  );
 }
 
 const taskRow = z.object({
@@ -86,7 +128,7 @@ function readOrder(database: Queryable, runId: number) {
        select party_id, rank() over (order by place, request_id) as position
        from (
          select request_id, party_id, min(search_order) over (partition by request_id) as place
-         from screening where run_id = $1 and outcome = 'remaining'
+         from planned_screening where run_id = $1 and outcome = 'remaining'
        ) remaining
      ) placed
      group by case when position <= $2 then 0 else 1 + (position - $2 - 1) / $3 end
@@ -102,7 +144,7 @@ function readPage(database: Queryable, runId: number, page: Float64Array): Promi
      from (
        select request_id, min(search_order) as place,
          jsonb_agg(jsonb_build_object('partyId', party_id, 'customerVersion', customer_version) order by party_id) as parties
-       from screening
+       from planned_screening
        where run_id = $1 and party_id = any($2::bigint[]) and outcome = 'remaining'
        group by request_id
      ) task
@@ -119,7 +161,7 @@ export async function countSearchTasks(database: Queryable, runId: number) {
     `select count(distinct request_id)::integer as total,
        count(distinct request_id) filter (where outcome = 'remaining')::integer as remaining,
        count(distinct request_id) filter (where outcome = 'remaining' and plan_reason = 'new')::integer as "remainingOfNew"
-     from screening where run_id = $1 and outcome not in ('skipped', 'reused')`,
+     from planned_screening where run_id = $1 and outcome not in ('skipped', 'reused')`,
     [runId],
   );
   return firstRow(rows, 'screening');
@@ -130,7 +172,7 @@ export async function findAnsweredRequest(database: Queryable, runId: number) {
   const [row] = await database.query(
     z.object({ type: z.enum(partyTypes), name: z.string() }),
     `select request.type, request.name
-     from screening join screening_request request using (request_id)
+     from planned_screening screening join screening_request request using (request_id)
      where screening.run_id = $1 and screening.outcome = 'screened'
      limit 1`,
     [runId],

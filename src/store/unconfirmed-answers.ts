@@ -34,7 +34,7 @@ export async function countUnconfirmed(database: Queryable, runId: number) {
     z.object({ customers: z.number(), searched: z.number() }),
     `select count(distinct party.customer_id)::integer as customers,
        count(*) filter (where screening.outcome = 'screened')::integer as searched
-     from screening join party using (party_id)
+     from planned_screening screening join party using (party_id)
      where screening.run_id = $1 and ${isUnconfirmedSql}`,
     [runId],
   );
@@ -67,7 +67,7 @@ export async function takeBackAnswers(
   if (parties === 0) return 0;
   // A reused answer is no search, so its batch would count as one.
   await transaction.execute(
-    `update screening set outcome = 'failed', outcome_reason = $2, response_id = null,
+    `update planned_screening screening set outcome = 'failed', outcome_reason = $2, response_id = null,
        batch_id = case when outcome = 'screened' then batch_id end
      where run_id = $1 and ${toRetractedSql(which)}`,
     [runId, reason],
@@ -83,7 +83,7 @@ export async function failUnconfirmed(transaction: Queryable, runId: number, now
   const reason = 'canary_failed';
   await takeBackAnswers(transaction, runId, { reason, now });
   await transaction.execute(
-    `update screening set outcome = 'failed', outcome_reason = $2 where run_id = $1 and outcome = 'remaining'`,
+    `update planned_screening screening set outcome = 'failed', outcome_reason = $2 where run_id = $1 and outcome = 'remaining'`,
     [runId, reason],
   );
 }
@@ -92,7 +92,7 @@ export async function failUnconfirmed(transaction: Queryable, runId: number, now
 export async function putBackSearches(transaction: Queryable, runId: number, requestIds: readonly number[], now: Date) {
   await retract(transaction, runId, { which: requestIds, kind: 'searched_again', now });
   await transaction.execute(
-    `update screening set outcome = 'remaining', outcome_reason = null, response_id = null, batch_id = null
+    `update planned_screening screening set outcome = 'remaining', outcome_reason = null, response_id = null, batch_id = null
      where run_id = $1 and ${toRetractedSql(requestIds)}`,
     [runId, [...requestIds]],
   );
@@ -110,7 +110,7 @@ async function retract(
   const parties = await transaction.execute(
     `insert into taken_back_answer (run_id, party_id, outcome, response_id, batch_id, taken_back_at)
      select run_id, party_id, outcome, response_id, batch_id, ${place}
-     from screening where run_id = $1 and ${retractedSql}`,
+     from planned_screening screening where run_id = $1 and ${retractedSql}`,
     [runId, ...searches, now],
   );
   if (parties === 0) return 0;
@@ -122,7 +122,7 @@ async function retract(
          ? `select $1, min(batch_id), max(batch_id), null::bigint[], ${kindPlace}, ${place} from search_batch
             where run_id = $1 ${which === 'all' ? '' : `and batch_id > ${confirmedBatchSql}`}`
          : `select $1, batch_id, batch_id, array_agg(party_id order by party_id), ${kindPlace}, ${place}
-            from screening where run_id = $1 and ${retractedSql} group by batch_id`
+            from planned_screening screening where run_id = $1 and ${retractedSql} group by batch_id`
      }`,
     [runId, ...searches, now, kind],
   );
@@ -137,7 +137,7 @@ async function keepStates(transaction: Queryable, runId: number, retractedSql: s
   await transaction.execute(
     `insert into retracted_state (run_id, party_id, batch_id, ${stateColumns})
      select screening.run_id, screening.party_id, screening.batch_id, ${stateColumns.replaceAll(/\w+/g, 'state.$&')}
-     from screening
+     from planned_screening screening
      join run on run.run_id = screening.run_id
      join party_state state on state.account_id = run.account_id and state.party_id = screening.party_id
      where screening.run_id = $1 and ${retractedSql}
@@ -158,12 +158,12 @@ async function restoreStates(
   const isRetractedSql = `
     party_state.account_id = run.account_id and party_state.run_id = run.run_id and run.run_id = $1
     and exists (
-      select from screening where screening.run_id = $1 and screening.party_id = party_state.party_id and ${retractedSql}
+      select from planned_screening screening where screening.run_id = $1 and screening.party_id = party_state.party_id and ${retractedSql}
     )`;
   const parameters = [runId, ...searches];
   await holdStates(
     transaction,
-    `select run.account_id, screening.party_id from screening join run on run.run_id = screening.run_id
+    `select run.account_id, screening.party_id from planned_screening screening join run on run.run_id = screening.run_id
      where screening.run_id = $1 and ${retractedSql}`,
     parameters,
   );
@@ -235,7 +235,7 @@ export function countReportedAndTakenBack(database: Queryable, runId: number): P
  */
 export async function giveBackAnswers(transaction: Queryable, runId: number, now: Date): Promise<number> {
   const given = await transaction.execute(
-    `update screening set outcome = held.outcome, outcome_reason = null, response_id = held.response_id, batch_id = held.batch_id
+    `update planned_screening screening set outcome = held.outcome, outcome_reason = null, response_id = held.response_id, batch_id = held.batch_id
      from (
        -- Of a repeated search the later answer.
        select distinct on (taken.party_id) taken.*
@@ -252,7 +252,7 @@ export async function giveBackAnswers(transaction: Queryable, runId: number, now
   await transaction.execute(
     `insert into retraction (run_id, first_batch_id, last_batch_id, party_ids, kind, retracted_at)
      select $1, taken.batch_id, taken.batch_id, array_agg(taken.party_id order by taken.party_id), 'superseded', $2::timestamptz
-     from taken_back_answer taken join screening on screening.run_id = $1 and screening.party_id = taken.party_id
+     from taken_back_answer taken join planned_screening screening on screening.run_id = $1 and screening.party_id = taken.party_id
      where taken.run_id = $1 and ${isHeldSql}
      group by taken.batch_id`,
     [runId, now],
@@ -260,7 +260,7 @@ export async function giveBackAnswers(transaction: Queryable, runId: number, now
   await holdStates(
     transaction,
     `select run.account_id, taken.party_id from taken_back_answer taken join run on run.run_id = taken.run_id
-     join screening on ${givenBackSql}`,
+     join planned_screening screening on ${givenBackSql}`,
     [runId],
   );
   await transaction.execute(
@@ -269,7 +269,7 @@ export async function giveBackAnswers(transaction: Queryable, runId: number, now
      from taken_back_answer taken
      join run on run.run_id = taken.run_id
      join search_batch batch on batch.run_id = taken.run_id and batch.batch_id = taken.batch_id
-     join screening on ${givenBackSql}
+     join planned_screening screening on ${givenBackSql}
      ${joinReuseSql}
      join retracted_state answer on ${ofAnswerSql}
      on conflict (account_id, party_id) do update set
@@ -285,7 +285,7 @@ export async function giveBackAnswers(transaction: Queryable, runId: number, now
      from taken_back_answer taken
      join run on run.run_id = taken.run_id
      join search_batch batch on batch.run_id = taken.run_id and batch.batch_id = taken.batch_id
-     join screening on ${givenBackSql}
+     join planned_screening screening on ${givenBackSql}
      ${joinReuseSql}
      where party_state.account_id = run.account_id and party_state.party_id = taken.party_id
        and not exists (select from retracted_state answer where ${ofAnswerSql})`,

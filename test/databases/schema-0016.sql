@@ -108,6 +108,15 @@ insert into party_state (account_id, party_id, run_id, request_id, response_id, 
 '(1,1,2,1099511627777,8,1,settings-of-the-test,"2026-11-25 22:09:43.208+00",open_alert,,,,1,"2026-11-23 22:09:42.342+00",)',
 '(1,2,2,1099511627778,4,1,settings-of-the-test,"2026-11-25 22:09:43.208+00",open_alert,,,,1,"2026-11-23 22:09:42.342+00",)'
 ]::party_state[]);
+delete from planned_screening;
+insert into planned_screening (run_id, party_id, request_id, response_id, batch_id, customer_version, plan_reason, outcome, outcome_reason, search_order) overriding system value select run_id, party_id, request_id, response_id, batch_id, customer_version, plan_reason, outcome, outcome_reason, search_order from unnest(array[
+'(2,3,1099511627779,,,1,overdue,remaining,,-20635)',
+'(2,4,1099511627780,,,1,overdue,remaining,,-20635)',
+'(2,5,1099511627781,,,1,overdue,remaining,,-20635)',
+'(2,6,1099511627782,,,1,overdue,remaining,,-20635)',
+'(2,1,1099511627777,8,4294967297,1,overdue,screened,,-20635)',
+'(2,2,1099511627778,4,4294967297,1,overdue,screened,,-20635)'
+]::planned_screening[]);
 delete from report;
 insert into report (run_id, revision, sweep_run_ids, earlier_run_ids, created_at, manifest_sha256, sent_at, former_settings_record_id) overriding system value select run_id, revision, sweep_run_ids, earlier_run_ids, created_at, manifest_sha256, sent_at, former_settings_record_id from unnest(array[
 '(1,1,{},{},"2026-11-23 22:09:42.62+00",988f679d23238eb6b46553999b25c92fec019abfec01ce19f92d05a6de5a50bf,,)',

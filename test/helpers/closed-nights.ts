@@ -29,7 +29,7 @@ export async function fillClosedNights(
         'role', 'customer', 'type', 'person', 'name', 'Name ' || n, 'birthDate', null, 'countries', '[]'::jsonb)))
       from generate_series(1, ${customers}) n;
     insert into party (customer_id, ordinal, request_id, is_current) select n, 0, n, true from generate_series(1, ${customers}) n;
-    insert into screening (run_id, party_id, request_id, response_id, batch_id, customer_version, plan_reason, outcome, outcome_reason)
+    insert into planned_screening (run_id, party_id, request_id, response_id, batch_id, customer_version, plan_reason, outcome, outcome_reason)
       select night, n, n, case when not has_failed then 1 end, case when not has_failed then night end, 1, 'cadence',
         case when has_failed then 'failed' else 'screened' end, case when has_failed then 'timeout' end
       from generate_series(1, ${nights}) night cross join generate_series(1, ${customers}) n

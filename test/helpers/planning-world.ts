@@ -38,7 +38,7 @@ const emptyTables = `
     each regclass;
   begin
     with recursive reached as (
-      select unnest(array['organisation', 'screening_request', 'customer', 'customer_version', 'party', 'screening']::regclass[])::oid as oid
+      select unnest(array['organisation', 'screening_request', 'customer', 'customer_version', 'party', 'planned_screening']::regclass[])::oid as oid
       union
       select conrelid from pg_constraint join reached on confrelid = reached.oid where contype = 'f'
     )

@@ -51,7 +51,7 @@ const fillSql = (customers: number): string => `
     select n, 1, 1, 'medium', jsonb_build_object('reference', 'C-' || n, 'riskTier', 'medium', 'parties', ${party})
     from generate_series(1, ${customers}) n;
   insert into party (customer_id, ordinal, request_id, is_current) select n, 0, n, true from generate_series(1, ${customers}) n;
-  insert into screening (run_id, party_id, request_id, response_id, batch_id, customer_version, plan_reason, outcome)
+  insert into planned_screening (run_id, party_id, request_id, response_id, batch_id, customer_version, plan_reason, outcome)
     select night, n, n, case when night <> 3 then 1 end, case when night <> 3 then night end, 1, 'cadence',
       case when night <> 3 then 'screened' else 'remaining' end
     from generate_series(1, 4) night cross join generate_series(1, ${customers}) n;

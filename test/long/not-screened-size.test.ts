@@ -33,7 +33,7 @@ const fillSql = `
       'role', 'customer', 'type', 'person', 'name', 'Name ' || n, 'birthDate', null, 'countries', '[]'::jsonb)))
     from generate_series(1, ${customers}) n;
   insert into party (customer_id, ordinal, request_id, is_current) select n, 0, n, true from generate_series(1, ${customers}) n;
-  insert into screening (run_id, party_id, request_id, response_id, batch_id, customer_version, plan_reason, outcome, outcome_reason)
+  insert into planned_screening (run_id, party_id, request_id, response_id, batch_id, customer_version, plan_reason, outcome, outcome_reason)
     select night, n, n, case when is_answered then 1 end, case when is_answered then night end, 1, 'cadence',
       case when is_answered then 'screened' else 'failed' end, case when not is_answered then 'timeout' end
     from generate_series(1, ${nights}) night

@@ -313,7 +313,7 @@ export async function findAutoClosable(
          join run on run.run_id = screening.run_id and run.account_id = alert.account_id
          join response on response.response_id = screening.response_id and not response.truncated
          join search_batch batch on batch.run_id = screening.run_id and batch.batch_id = screening.batch_id
-         where screening.party_id = alert.party_id and screening.outcome = 'screened'
+         where screening.party_range = alert.party_id >> 7 and screening.party_id = alert.party_id and screening.outcome = 'screened'
            and (run.run_id = $1 or run.state in ('complete', 'incomplete'))
            -- The time of the answer counts, because an acceptance moves the end of a run. The absence has the end of its run as date.
            and (batch.committed_at >= alert.absent_since or exists (

@@ -59,7 +59,7 @@ function meddleBefore(database: Database, number: number, meddle: () => Promise<
 const tamperings: readonly [string, string, RegExp][] = [
   [
     'a customer who dropped out of the plan',
-    'delete from screening where party_id = 3',
+    'delete from planned_screening where party_id = 3',
     /in scope = customers in the plan does not hold in the database: 6 is not 5/,
   ],
   [
@@ -69,7 +69,7 @@ const tamperings: readonly [string, string, RegExp][] = [
   ],
   [
     'a customer who counts as screened without a stored answer',
-    'update screening set response_id = 999999 where party_id = 3',
+    'update planned_screening set response_id = 999999 where party_id = 3',
     /screened or reused parties = parties with a stored answer does not hold in the database: 6 is not 5/,
   ],
   [
@@ -79,6 +79,16 @@ const tamperings: readonly [string, string, RegExp][] = [
     /answered searches = answered searches in the ledger does not hold in the database: 6 is not 5/,
   ],
 ];
+
+/** Makes a closed run's outcomes rows again, as those of a run that goes on. */
+const unpackSql = `
+  insert into planned_screening
+    select run_id, party_id, request_id, response_id, batch_id, customer_version, plan_reason, outcome, outcome_reason, search_order
+    from screening
+    where not exists (
+      select from planned_screening kept where kept.run_id = screening.run_id and kept.party_id = screening.party_id
+    );
+  delete from screening_block;`;
 
 describeOnChosenDatabase('the sums of a run', (open, databases) => {
   const openSite = openSmallSites(open);
@@ -100,8 +110,9 @@ describeOnChosenDatabase('the sums of a run', (open, databases) => {
     expect(shown.calls.sent).toBe(Object.values(shown.calls.byOutcome).reduce((sum, count) => sum + count, 0));
     const spoil = `update run set sums = jsonb_set(sums, '{counts,screened}', '5') where run_id = $1`;
     await expect(database.execute(spoil, [parseRunId(runId)])).rejects.toMatchObject({ constraint: 'run_sums_hold' });
+    await database.runScript(unpackSql);
     await database.execute(
-      `update screening set outcome = 'failed', response_id = null, outcome_reason = 'tampered' where party_id = (select party_id from party join customer using (customer_id) where reference = 'C-1')`,
+      `update planned_screening set outcome = 'failed', response_id = null, outcome_reason = 'tampered' where party_id = (select party_id from party join customer using (customer_id) where reference = 'C-1')`,
     );
     expect((await describeRun(app, runId)).balance?.disagreements).toEqual([
       'screened is 6 by the sums and 5 by the database',
@@ -153,12 +164,13 @@ describe('a run that is described while it saves', () => {
     const { database, run, work } = await openSite(names);
     const app = await work();
     const { runId } = await run(app);
+    await database.runScript(unpackSql);
     await database.execute(`update run set state = 'running', finished_at = null, sums = null, stage = 'planned'`);
     const writer = await open(location);
     for (let number = 1; number <= 35; number += 1) {
       const meddle = () =>
         writer.execute(
-          `update screening set outcome = 'failed', outcome_reason = 'http_422', response_id = null
+          `update planned_screening set outcome = 'failed', outcome_reason = 'http_422', response_id = null
            where party_id = (select min(party_id) from screening where outcome = 'screened')`,
         );
       const described = await describeRun({ ...app, database: meddleBefore(database, number, meddle) }, runId, {

@@ -85,7 +85,7 @@ describe('the status of customers', () => {
     await database.execute(`insert into canary_outcome (run_id, ordinal, type, name, expect, verdict, asked_at)
       values (2, 1, 'person', 'x', 'match', 'passed', now())`);
     await database.execute(`insert into search_batch (run_id, batch_id, committed_at) values (2, 1, now())`);
-    await database.execute(`insert into screening (run_id, party_id, request_id, response_id, batch_id, customer_version, plan_reason, outcome)
+    await database.execute(`insert into planned_screening (run_id, party_id, request_id, response_id, batch_id, customer_version, plan_reason, outcome)
       select 2, party_id, request_id, response_id, 1, 1, 'cadence', 'screened' from party_state where party_id <= 3`);
     await database.execute(`update party_state set former_run_id = run_id, former_screened_at = screened_at, run_id = 2, screened_at = now(),
         former_answer = jsonb_build_object('request_id', request_id, 'customer_version', 1, 'state', state), state = 'clear'

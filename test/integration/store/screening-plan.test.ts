@@ -89,7 +89,7 @@ describeOnEachDatabase('the plan of a run', (open) => {
     const recently = { screenedAt: hoursAgo(2) };
     await fillPlanningWorld(database, [recently, recently, recently, recently, {}], hoursAgo(3));
     await database.execute(
-      `insert into screening (run_id, party_id, request_id, customer_version, plan_reason, outcome, outcome_reason)
+      `insert into planned_screening (run_id, party_id, request_id, customer_version, plan_reason, outcome, outcome_reason)
        values (2, 1, 1, 1, 'overdue', 'remaining', null), (2, 2, 2, 1, 'forced', 'failed', 'not_confirmed'),
          (2, 3, 3, 1, 'cadence', 'failed', 'http_400'), (2, 4, 4, 1, 'not_due', 'skipped', 'not_due')`,
     );

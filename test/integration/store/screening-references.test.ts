@@ -28,7 +28,7 @@ describeOnEachDatabase('what screenings refer to', (open) => {
   });
   const add = (runId: number, partyId: number): Promise<number> =>
     database.execute(
-      `insert into screening (run_id, party_id, request_id, customer_version, plan_reason, outcome)
+      `insert into planned_screening (run_id, party_id, request_id, customer_version, plan_reason, outcome)
        values (2, 1, 1, 1, 'new', 'remaining'), ($1, $2, 1, 1, 'new', 'remaining')`,
       [runId, partyId],
     );
@@ -47,15 +47,15 @@ describeOnEachDatabase('what screenings refer to', (open) => {
   it('stays: neither a party nor a run that has screenings can be removed, renumbered or emptied away', async () => {
     await expect(database.execute('delete from party where party_id = 2')).rejects.toMatchObject(missing);
     await expect(database.execute('delete from run where run_id = 3')).rejects.toMatchObject(missing);
-    await expect(database.execute('update screening set party_id = 99 where party_id = 2')).rejects.toMatchObject(
-      missing,
-    );
-    await expect(database.execute('update screening set run_id = 99')).rejects.toMatchObject(missing);
+    await expect(
+      database.execute('update planned_screening set party_id = 99 where party_id = 2'),
+    ).rejects.toMatchObject(missing);
+    await expect(database.execute('update planned_screening set run_id = 99')).rejects.toMatchObject(missing);
     await expect(database.execute('update party set party_id = default where party_id = 2')).rejects.toMatchObject(
       missing,
     );
     await expect(database.runScript('truncate party cascade')).rejects.toMatchObject(missing);
-    await database.execute('delete from screening');
+    await database.execute('delete from planned_screening');
     expect(await database.execute('delete from party where party_id = 2')).toBe(1);
     expect(await database.execute('delete from run where run_id = 3')).toBe(1);
   });
@@ -73,8 +73,8 @@ describeOnEachDatabase('what screenings refer to', (open) => {
       }));
       const ids = await saveResponses(transaction, 1, [...answers], now);
       await transaction.execute(
-        `update screening set outcome = 'screened', response_id = answer.id
-         from unnest($1::bigint[], $2::bigint[]) as answer (id, party_id) where screening.party_id = answer.party_id`,
+        `update planned_screening set outcome = 'screened', response_id = answer.id
+         from unnest($1::bigint[], $2::bigint[]) as answer (id, party_id) where planned_screening.party_id = answer.party_id`,
         [[...ids.values()], [1, 2, 3]],
       );
     });
