@@ -47,14 +47,18 @@ async function saveAlike(transaction: Queryable, runId: number, batchId: number,
   requireRows(saved, results.length, 'planned_screening');
 }
 
+const isUsualSql = `(outcome = 'screened' or outcome = 'skipped' and outcome_reason = 'not_due')`;
+
 /** Packs the usual outcomes of a run that has ended into blocks, also those that an acceptance gave back. */
 export async function packScreenings(transaction: Queryable, runId: number): Promise<void> {
-  await transaction.execute(
+  const rows = await transaction.query(
+    z.object({ usual: z.number(), taken: z.number(), packed: z.number() }),
     `with usual as (
        delete from planned_screening
-       where run_id = $1 and (outcome = 'screened' or outcome = 'skipped' and outcome_reason = 'not_due')
+       where run_id = $1 and ${isUsualSql}
        returning party_id, request_id, response_id, batch_id, customer_version, plan_reason, outcome
-     )
+     ),
+     packed as (
      insert into screening_block (
        run_id, party_range, part, plan_reason, outcome, request_base, response_base, batch_base, customer_version, places, requests,
        responses, batches, customer_versions
@@ -84,9 +88,16 @@ export async function packScreenings(transaction: Queryable, runId: number): Pro
          )
        ) based
        group by party_range, plan_reason, outcome, request_base, response_base, batch_base
-     ) grouped`,
+     ) grouped
+     returning cardinality(places) as parties
+     )
+     select (select count(*) from planned_screening where run_id = $1 and ${isUsualSql})::integer as usual,
+       (select count(*) from usual)::integer as taken, (select coalesce(sum(parties), 0) from packed)::integer as packed`,
     [runId],
   );
+  const { usual, taken, packed } = firstRow(rows, 'screening_block');
+  requireRows(taken, usual, 'planned_screening');
+  requireRows(packed, usual, 'screening_block');
 }
 
 const taskRow = z.object({

@@ -3,28 +3,28 @@
 set session_replication_role = replica;
 delete from account;
 insert into account (account_id, organisation_id, public_key, is_test, base_url, created_at) overriding system value select account_id, organisation_id, public_key, is_test, base_url, created_at from unnest(array[
-'(1,1,PUBLIC_KEY,t,SERVICE_URL,"2026-11-23 22:09:41.784+00")'
+'(1,1,PUBLIC_KEY,t,SERVICE_URL,"2026-11-23 22:16:04.136+00")'
 ]::account[]);
 delete from alert;
 insert into alert (alert_id, account_id, party_id, state, listed, customer_version, severity, rule, priority, is_baseline, opened_at, due_at, disposition_id, assigned_to, revision, absence, absent_since, topic, is_true_match) overriding system value select alert_id, account_id, party_id, state, listed, customer_version, severity, rule, priority, is_baseline, opened_at, due_at, disposition_id, assigned_to, revision, absence, absent_since, topic, is_true_match from unnest(array[
-'(1,1,1,open,"{""id"": ""amla_one"", ""name"": ""Wilhelmina Achterberg"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}",1,critical,sanction_hit_gained,959,t,"2026-11-23 22:09:42.463+00","2026-11-24 02:09:42.463+00",,,1,,,sanction,f)',
-'(2,1,2,open,"{""id"": ""amla_two"", ""name"": ""Oktavian Prunescu"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}",1,critical,sanction_hit_gained,959,t,"2026-11-23 22:09:42.463+00","2026-11-24 02:09:42.463+00",,,1,,,sanction,f)'
+'(1,1,1,open,"{""id"": ""amla_one"", ""name"": ""Wilhelmina Achterberg"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}",1,critical,sanction_hit_gained,959,t,"2026-11-23 22:16:05.609+00","2026-11-24 02:16:05.609+00",,,1,,,sanction,f)',
+'(2,1,2,open,"{""id"": ""amla_two"", ""name"": ""Oktavian Prunescu"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}",1,critical,sanction_hit_gained,959,t,"2026-11-23 22:16:05.609+00","2026-11-24 02:16:05.609+00",,,1,,,sanction,f)'
 ]::alert[]);
 delete from alert_event;
 insert into alert_event (event_id, alert_id, kind, happened_at, run_id, reasons, severity, actor, assigned_to, is_attested) overriding system value select event_id, alert_id, kind, happened_at, run_id, reasons, severity, actor, assigned_to, is_attested from unnest(array[
-'(1,1,opened,"2026-11-23 22:09:42.463+00",1,{},critical,,,f)',
-'(2,2,opened,"2026-11-23 22:09:42.463+00",1,{},critical,,,f)'
+'(1,1,opened,"2026-11-23 22:16:05.609+00",1,{},critical,,,f)',
+'(2,2,opened,"2026-11-23 22:16:05.609+00",1,{},critical,,,f)'
 ]::alert_event[]);
 delete from canary_outcome;
 insert into canary_outcome (run_id, ordinal, type, name, expect, verdict, found, response_id, round, occasion, searches, asked_at, label, topics) overriding system value select run_id, ordinal, type, name, expect, verdict, found, response_id, round, occasion, searches, asked_at, label, topics from unnest(array[
-'(1,0,person,"Canary Listed",match,passed,,1,1,start,0,"2026-11-23 22:09:42.257+00",,{})',
-'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-23 22:09:42.291+00",,{})',
-'(1,0,person,"Canary Listed",match,passed,,1,2,end,6,"2026-11-23 22:09:42.387+00",,{})',
-'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,6,"2026-11-23 22:09:42.399+00",,{})',
-'(2,0,person,"Canary Listed",match,passed,,1,1,start,0,"2026-11-25 22:09:43.179+00",,{})',
-'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-25 22:09:43.192+00",,{})',
-'(2,0,person,"Canary Listed",match,passed,,1,2,end,2,"2026-11-25 22:09:43.227+00",,{})',
-'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,2,"2026-11-25 22:09:43.238+00",,{})'
+'(1,0,person,"Canary Listed",match,passed,,1,1,start,0,"2026-11-23 22:16:05.123+00",,{})',
+'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-23 22:16:05.18+00",,{})',
+'(1,0,person,"Canary Listed",match,passed,,1,2,end,6,"2026-11-23 22:16:05.462+00",,{})',
+'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,6,"2026-11-23 22:16:05.484+00",,{})',
+'(2,0,person,"Canary Listed",match,passed,,1,1,start,0,"2026-11-25 22:16:06.792+00",,{})',
+'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-25 22:16:06.815+00",,{})',
+'(2,0,person,"Canary Listed",match,passed,,1,2,end,2,"2026-11-25 22:16:06.866+00",,{})',
+'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,2,"2026-11-25 22:16:06.879+00",,{})'
 ]::canary_outcome[]);
 delete from change_record;
 insert into change_record (change_id, revision, run_id, batch_id, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before, after, adjustments, birth_date_agreement, country_agreement, sanction_hit, former_customer_version) overriding system value select change_id, revision, run_id, batch_id, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before, after, adjustments, birth_date_agreement, country_agreement, sanction_hit, former_customer_version from unnest(array[
@@ -46,16 +46,16 @@ insert into customer_block (is_only) overriding system value select is_only from
 ]::customer_block[]);
 delete from customer_state_change;
 insert into customer_state_change (change_id, customer_id, from_state, to_state, reason, is_test, as_of, due_at, expires_at, run_id, changed_at) overriding system value select change_id, customer_id, from_state, to_state, reason, is_test, as_of, due_at, expires_at, run_id, changed_at from unnest(array[
-'(1,2,,open_alert,,t,"2026-11-23 22:09:42.342+00","2026-11-24 22:09:42.342+00","2026-11-25 01:09:42.342+00",1,"2026-11-23 22:09:42.579+00")',
-'(2,3,,open_alert,,t,"2026-11-23 22:09:42.342+00","2026-11-24 22:09:42.342+00","2026-11-25 01:09:42.342+00",1,"2026-11-23 22:09:42.579+00")',
-'(3,4,,clear,,t,"2026-11-23 22:09:42.342+00","2026-11-24 22:09:42.342+00","2026-11-25 01:09:42.342+00",1,"2026-11-23 22:09:42.579+00")',
-'(4,5,,clear,,t,"2026-11-23 22:09:42.342+00","2026-11-24 22:09:42.342+00","2026-11-25 01:09:42.342+00",1,"2026-11-23 22:09:42.579+00")',
-'(5,6,,clear,,t,"2026-11-23 22:09:42.342+00","2026-11-24 22:09:42.342+00","2026-11-25 01:09:42.342+00",1,"2026-11-23 22:09:42.579+00")',
-'(6,7,,clear,,t,"2026-11-23 22:09:42.342+00","2026-11-24 22:09:42.342+00","2026-11-25 01:09:42.342+00",1,"2026-11-23 22:09:42.579+00")',
-'(7,4,clear,not_screened,expired,t,"2026-11-23 22:09:42.342+00","2026-11-24 22:09:42.342+00","2026-11-25 01:09:42.342+00",1,"2026-11-25 22:09:43.132+00")',
-'(8,5,clear,not_screened,expired,t,"2026-11-23 22:09:42.342+00","2026-11-24 22:09:42.342+00","2026-11-25 01:09:42.342+00",1,"2026-11-25 22:09:43.132+00")',
-'(9,6,clear,not_screened,expired,t,"2026-11-23 22:09:42.342+00","2026-11-24 22:09:42.342+00","2026-11-25 01:09:42.342+00",1,"2026-11-25 22:09:43.132+00")',
-'(10,7,clear,not_screened,expired,t,"2026-11-23 22:09:42.342+00","2026-11-24 22:09:42.342+00","2026-11-25 01:09:42.342+00",1,"2026-11-25 22:09:43.132+00")'
+'(1,2,,open_alert,,t,"2026-11-23 22:16:05.267+00","2026-11-24 22:16:05.267+00","2026-11-25 01:16:05.267+00",1,"2026-11-23 22:16:05.856+00")',
+'(2,3,,open_alert,,t,"2026-11-23 22:16:05.267+00","2026-11-24 22:16:05.267+00","2026-11-25 01:16:05.267+00",1,"2026-11-23 22:16:05.856+00")',
+'(3,4,,clear,,t,"2026-11-23 22:16:05.267+00","2026-11-24 22:16:05.267+00","2026-11-25 01:16:05.267+00",1,"2026-11-23 22:16:05.856+00")',
+'(4,5,,clear,,t,"2026-11-23 22:16:05.267+00","2026-11-24 22:16:05.267+00","2026-11-25 01:16:05.267+00",1,"2026-11-23 22:16:05.856+00")',
+'(5,6,,clear,,t,"2026-11-23 22:16:05.267+00","2026-11-24 22:16:05.267+00","2026-11-25 01:16:05.267+00",1,"2026-11-23 22:16:05.856+00")',
+'(6,7,,clear,,t,"2026-11-23 22:16:05.267+00","2026-11-24 22:16:05.267+00","2026-11-25 01:16:05.267+00",1,"2026-11-23 22:16:05.856+00")',
+'(7,4,clear,not_screened,expired,t,"2026-11-23 22:16:05.267+00","2026-11-24 22:16:05.267+00","2026-11-25 01:16:05.267+00",1,"2026-11-25 22:16:06.738+00")',
+'(8,5,clear,not_screened,expired,t,"2026-11-23 22:16:05.267+00","2026-11-24 22:16:05.267+00","2026-11-25 01:16:05.267+00",1,"2026-11-25 22:16:06.738+00")',
+'(9,6,clear,not_screened,expired,t,"2026-11-23 22:16:05.267+00","2026-11-24 22:16:05.267+00","2026-11-25 01:16:05.267+00",1,"2026-11-25 22:16:06.738+00")',
+'(10,7,clear,not_screened,expired,t,"2026-11-23 22:16:05.267+00","2026-11-24 22:16:05.267+00","2026-11-25 01:16:05.267+00",1,"2026-11-25 22:16:06.738+00")'
 ]::customer_state_change[]);
 delete from customer_version;
 insert into customer_version (customer_id, version, import_id, risk_tier, record, changed_fields) overriding system value select customer_id, version, import_id, risk_tier, record, changed_fields from unnest(array[
@@ -68,27 +68,27 @@ insert into customer_version (customer_id, version, import_id, risk_tier, record
 ]::customer_version[]);
 delete from detail_lookup;
 insert into detail_lookup (run_id, kind, record_id, asked_at, status, reason, detail_id, received_digest, service_request_id) overriding system value select run_id, kind, record_id, asked_at, status, reason, detail_id, received_digest, service_request_id from unnest(array[
-'(1,activity,amla_one,"2026-11-23 22:09:42.415+00",200,,1,"\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a",req_3e3c2d5e-26d3-4585-a1fa-08a1ca7818fc)',
-'(1,activity,amla_two,"2026-11-23 22:09:42.416+00",200,,2,"\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149",req_77bd3924-1510-4a49-879f-d024f1dd0c9c)'
+'(1,activity,amla_one,"2026-11-23 22:16:05.521+00",200,,1,"\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a",req_90a0fd5f-d323-4aa0-a83b-121e00b69188)',
+'(1,activity,amla_two,"2026-11-23 22:16:05.521+00",200,,2,"\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149",req_30307d5b-bf4c-4bfa-be3d-ac7ebb801153)'
 ]::detail_lookup[]);
 delete from lease;
 insert into lease (lease_key, epoch, owner, acquired_at, heartbeat_at, expires_at) overriding system value select lease_key, epoch, owner, acquired_at, heartbeat_at, expires_at from unnest(array[
-'(screening/default/people,2,test-19336,"2026-11-25 22:09:42.961+00","2026-11-25 22:09:42.961+00","2026-11-25 22:09:42.961+00")'
+'(screening/default/people,2,test-23978,"2026-11-25 22:16:06.527+00","2026-11-25 22:16:06.527+00","2026-11-25 22:16:06.527+00")'
 ]::lease[]);
 delete from match;
 insert into match (response_id, rank, match_id, name, schema, is_hit, score, topics, birth_dates, countries) overriding system value select response_id, rank, match_id, name, schema, is_hit, score, topics, birth_dates, countries from unnest(array[
 '(1,1,amla_c,"Canary Listed",Person,t,1,{sanction},{1960-01-01},{fr})',
-'(4,1,amla_two,"Oktavian Prunescu",Person,t,1,{sanction},{1960-01-01},{fr})',
-'(8,1,amla_one,"Wilhelmina Achterberg",Person,t,1,{sanction},{1960-01-01},{fr})'
+'(3,1,amla_two,"Oktavian Prunescu",Person,t,1,{sanction},{1960-01-01},{fr})',
+'(7,1,amla_one,"Wilhelmina Achterberg",Person,t,1,{sanction},{1960-01-01},{fr})'
 ]::match[]);
 delete from match_detail;
 insert into match_detail (detail_id, account_id, kind, record_id, digest, body, withheld_links, entity_ids, first_run_id, first_fetched_at) overriding system value select detail_id, account_id, kind, record_id, digest, body, withheld_links, entity_ids, first_run_id, first_fetched_at from unnest(array[
-'(1,1,activity,amla_one,"\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a","{""id"":""amla_one"",""schema"":""Person"",""name"":""Wilhelmina Achterberg"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{},1,"2026-11-23 22:09:42.415+00")',
-'(2,1,activity,amla_two,"\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149","{""id"":""amla_two"",""schema"":""Person"",""name"":""Oktavian Prunescu"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{},1,"2026-11-23 22:09:42.416+00")'
+'(1,1,activity,amla_one,"\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a","{""id"":""amla_one"",""schema"":""Person"",""name"":""Wilhelmina Achterberg"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{},1,"2026-11-23 22:16:05.521+00")',
+'(2,1,activity,amla_two,"\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149","{""id"":""amla_two"",""schema"":""Person"",""name"":""Oktavian Prunescu"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{},1,"2026-11-23 22:16:05.521+00")'
 ]::match_detail[]);
 delete from organisation;
 insert into organisation (organisation_id, name, digest_key, review_key, created_at, schedule_paused_at, schedule_paused_until, schedule_paused_by, schedule_pause_reason, schedule_resumed_by) overriding system value select organisation_id, name, digest_key, review_key, created_at, schedule_paused_at, schedule_paused_until, schedule_paused_by, schedule_pause_reason, schedule_resumed_by from unnest(array[
-'(1,default,"\\x749baa264b53d5e872df9254462681fba7e5c2e64e9aff1a4f6d88a55d50be92","\\xbafdd67c7106415dabb3c461acd611fe522ffae9c9e24ea5892bdf085e59f5fe","2026-11-23 22:09:41.711+00",,,,,)'
+'(1,default,"\\xa2c8f10b4ff7c8cc685e3b7bdd103834c9fe6275cdf112f46f1a4803b8b5d57f","\\x53e24fba58d3439ab799aa8b46bb55e0b3dfeeb674a0496a9e9ff33f0c50b247","2026-11-23 22:16:04.006+00",,,,,)'
 ]::organisation[]);
 delete from party;
 insert into party (party_id, customer_id, ordinal, request_id, is_current) overriding system value select party_id, customer_id, ordinal, request_id, is_current from unnest(array[
@@ -101,12 +101,12 @@ insert into party (party_id, customer_id, ordinal, request_id, is_current) overr
 ]::party[]);
 delete from party_state;
 insert into party_state (account_id, party_id, run_id, request_id, response_id, customer_version, settings_digest, screened_at, state, reported_scores, unreturned, failed_run_id, former_run_id, former_screened_at, former_answer) overriding system value select account_id, party_id, run_id, request_id, response_id, customer_version, settings_digest, screened_at, state, reported_scores, unreturned, failed_run_id, former_run_id, former_screened_at, former_answer from unnest(array[
-'(1,3,1,1099511627779,3,1,settings-of-the-test,"2026-11-23 22:09:42.342+00",clear,,,,,,)',
-'(1,4,1,1099511627780,7,1,settings-of-the-test,"2026-11-23 22:09:42.342+00",clear,,,,,,)',
-'(1,5,1,1099511627781,5,1,settings-of-the-test,"2026-11-23 22:09:42.342+00",clear,,,,,,)',
-'(1,6,1,1099511627782,6,1,settings-of-the-test,"2026-11-23 22:09:42.342+00",clear,,,,,,)',
-'(1,1,2,1099511627777,8,1,settings-of-the-test,"2026-11-25 22:09:43.208+00",open_alert,,,,1,"2026-11-23 22:09:42.342+00",)',
-'(1,2,2,1099511627778,4,1,settings-of-the-test,"2026-11-25 22:09:43.208+00",open_alert,,,,1,"2026-11-23 22:09:42.342+00",)'
+'(1,3,1,1099511627779,6,1,settings-of-the-test,"2026-11-23 22:16:05.267+00",clear,,,,,,)',
+'(1,4,1,1099511627780,4,1,settings-of-the-test,"2026-11-23 22:16:05.267+00",clear,,,,,,)',
+'(1,5,1,1099511627781,5,1,settings-of-the-test,"2026-11-23 22:16:05.267+00",clear,,,,,,)',
+'(1,6,1,1099511627782,8,1,settings-of-the-test,"2026-11-23 22:16:05.267+00",clear,,,,,,)',
+'(1,1,2,1099511627777,7,1,settings-of-the-test,"2026-11-25 22:16:06.844+00",open_alert,,,,1,"2026-11-23 22:16:05.267+00",)',
+'(1,2,2,1099511627778,3,1,settings-of-the-test,"2026-11-25 22:16:06.844+00",open_alert,,,,1,"2026-11-23 22:16:05.267+00",)'
 ]::party_state[]);
 delete from planned_screening;
 insert into planned_screening (run_id, party_id, request_id, response_id, batch_id, customer_version, plan_reason, outcome, outcome_reason, search_order) overriding system value select run_id, party_id, request_id, response_id, batch_id, customer_version, plan_reason, outcome, outcome_reason, search_order from unnest(array[
@@ -114,63 +114,52 @@ insert into planned_screening (run_id, party_id, request_id, response_id, batch_
 '(2,4,1099511627780,,,1,overdue,remaining,,-20635)',
 '(2,5,1099511627781,,,1,overdue,remaining,,-20635)',
 '(2,6,1099511627782,,,1,overdue,remaining,,-20635)',
-'(2,1,1099511627777,8,4294967297,1,overdue,screened,,-20635)',
-'(2,2,1099511627778,4,4294967297,1,overdue,screened,,-20635)'
+'(2,1,1099511627777,7,4294967297,1,overdue,screened,,-20635)',
+'(2,2,1099511627778,3,4294967297,1,overdue,screened,,-20635)'
 ]::planned_screening[]);
 delete from report;
 insert into report (run_id, revision, sweep_run_ids, earlier_run_ids, created_at, manifest_sha256, sent_at, former_settings_record_id) overriding system value select run_id, revision, sweep_run_ids, earlier_run_ids, created_at, manifest_sha256, sent_at, former_settings_record_id from unnest(array[
-'(1,1,{},{},"2026-11-23 22:09:42.62+00",988f679d23238eb6b46553999b25c92fec019abfec01ce19f92d05a6de5a50bf,,)',
-'(2,1,{},{},"2026-11-25 22:09:43.301+00",6743dca25ad071fb3d3eb914ee6e0bb7f430ad52d6b01c19f9c77aaea180deed,,1)'
+'(1,1,{},{},"2026-11-23 22:16:05.953+00",2746729de5aa3b218066b2666aaa3c4b7fa94113499057cd629cf2a324bd33a4,,)',
+'(2,1,{},{},"2026-11-25 22:16:06.976+00",d656ee616e29307e0b6794f5f44b06ca6d92be25de22069052923d4fdf01a97f,,1)'
 ]::report[]);
 delete from response;
 insert into response (response_id, organisation_id, digest, body, total, truncated, first_seen_at, matches, hits, first_match_id) overriding system value select response_id, organisation_id, digest, body, total, truncated, first_seen_at, matches, hits, first_match_id from unnest(array[
-'(1,1,"\\x86d6a52d7c76c8aeec8f3442ec39478a05b63830647f351e8235b73e663d774e","{""query"":""Canary Listed"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_c"",""name"":""Canary Listed"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-23 22:09:42.257+00",1,1,amla_c)',
-'(2,1,"\\xf58f9c9d789ef695c0d95d595f861cf17bffe2e6064e741afa0368cee91f75e3","{""query"":""Zzyzx Qwfpg"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-23 22:09:42.291+00",0,0,)',
-'(3,1,"\\x40302aa24ad63ec72ca7caad918ee215bd0fe75a244c2e80f9c6278ecdfbca5f","{""query"":""Tamsin Oyelaran"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-23 22:09:42.342+00",0,0,)',
-'(4,1,"\\x6202552d39997afe1640b20ab66c1b965e82dc566d0bcadaefcee303b5e7a0f0","{""query"":""Oktavian Prunescu"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_two"",""name"":""Oktavian Prunescu"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-23 22:09:42.342+00",1,1,amla_two)',
-'(5,1,"\\x7083cb96a3067ad8751239b585e5dd9fc0282638af09fac657c176e84c641a62","{""query"":""Aroha Ngata"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-23 22:09:42.342+00",0,0,)',
-'(6,1,"\\xb9a995715ced2db99001c47960dd1547a5021f8c9d277514052bdf136f3ba8eb","{""query"":""Ciro Malvestuto"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-23 22:09:42.342+00",0,0,)',
-'(7,1,"\\xe8d9a68433ad304a3908001595f6b196abad3273ccdda7bcb581ef540ca40c5e","{""query"":""Bertil Kvarnström"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-23 22:09:42.342+00",0,0,)',
-'(8,1,"\\xffe4aa8e468f761017e05926767019b7a1c9345a8b5cfd46e75ac24c5615a4d6","{""query"":""Wilhelmina Achterberg"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_one"",""name"":""Wilhelmina Achterberg"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-23 22:09:42.342+00",1,1,amla_one)'
+'(1,1,"\\xe0feb6279cf3d7802a8d25442854a091a184a030e7d4000870f34802db9022cd","{""query"":""Canary Listed"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_c"",""name"":""Canary Listed"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-23 22:16:05.123+00",1,1,amla_c)',
+'(2,1,"\\xbce0bff2f38a6b4427cb0b2befb350a9afe8fb6173979e0334643288028b5c9f","{""query"":""Zzyzx Qwfpg"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-23 22:16:05.18+00",0,0,)',
+'(3,1,"\\x76020332cde9b6cd6726184293d0c1ca99cbdcd7b87233c8e5856697aee36af4","{""query"":""Oktavian Prunescu"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_two"",""name"":""Oktavian Prunescu"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-23 22:16:05.267+00",1,1,amla_two)',
+'(4,1,"\\xaafae527f03af03c4d6490e2515c3689a28a4574178222aec7e0780d6fe701a4","{""query"":""Bertil Kvarnström"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-23 22:16:05.267+00",0,0,)',
+'(5,1,"\\xabe71585bcd0777d05f2aceabc5e80535ded84cb386c0849c48f2c5da29e2226","{""query"":""Aroha Ngata"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-23 22:16:05.267+00",0,0,)',
+'(6,1,"\\xb01a3b596a2e1c7e1ab59b85e5431d0c27b9270d74b95008e9ce8152772a9517","{""query"":""Tamsin Oyelaran"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-23 22:16:05.267+00",0,0,)',
+'(7,1,"\\xd2336830e8e4e5274fd9b99801a1bca89c4aeeb2c29ddbef66a3a258933e2cad","{""query"":""Wilhelmina Achterberg"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_one"",""name"":""Wilhelmina Achterberg"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-23 22:16:05.267+00",1,1,amla_one)',
+'(8,1,"\\xdf5ecf19dbe7b1bd297ed23f0894c639382968691caeaf2f55c732981a886e9d","{""query"":""Ciro Malvestuto"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-23 22:16:05.267+00",0,0,)'
 ]::response[]);
 delete from review_sheet;
 insert into review_sheet (sheet_id, exported_at, exported_by, run_id, shown_ids, waiting) overriding system value select sheet_id, exported_at, exported_by, run_id, shown_ids, waiting from unnest(array[
-'(1,"2026-11-23 22:09:42.463+00",report,1,"{1,2}",2)'
+'(1,"2026-11-23 22:16:05.609+00",report,1,"{1,2}",2)'
 ]::review_sheet[]);
 delete from roster;
 insert into roster (roster_id, organisation_id, name, created_at, coverage) overriding system value select roster_id, organisation_id, name, created_at, coverage from unnest(array[
-'(1,1,people,"2026-11-23 22:09:41.716+00","{""at"": ""2026-11-23T22:09:42.579+00:00"", ""cap"": null, ""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""runId"": 1, ""entries"": [[""high"", ""clear"", null, null, 4, 1795471782342.000000], [""high"", ""open_alert"", null, null, 2, 1795471782342.000000]], ""seconds"": 1, ""accountId"": 1, ""lastChange"": 6}")'
+'(1,1,people,"2026-11-23 22:16:04.016+00","{""at"": ""2026-11-23T22:16:05.856+00:00"", ""cap"": null, ""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""runId"": 1, ""entries"": [[""high"", ""open_alert"", null, null, 2, 1795472165267.000000], [""high"", ""clear"", null, null, 4, 1795472165267.000000]], ""seconds"": 1, ""accountId"": 1, ""lastChange"": 6}")'
 ]::roster[]);
 delete from roster_import;
 insert into roster_import (import_id, run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent, is_delta, headers, party_headers, joined, changed, leavers, returned, conflicts, party_rows, party_rejected, overridden_guards, unreadable_ids, doubts, control_total) overriding system value select import_id, run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent, is_delta, headers, party_headers, joined, changed, leavers, returned, conflicts, party_rows, party_rejected, overridden_guards, unreadable_ids, doubts, control_total from unnest(array[
-'(1,1,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-23 22:09:41.836+00",6,6,0,0,0,f,"{customer_id,type,name}",{},6,0,0,0,0,0,0,{},0,[],)',
-'(2,2,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-25 22:09:42.987+00",6,6,0,0,0,f,"{customer_id,type,name}",{},0,0,0,0,0,0,0,{},0,[],)'
+'(1,1,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-23 22:16:04.315+00",6,6,0,0,0,f,"{customer_id,type,name}",{},6,0,0,0,0,0,0,{},0,[],)',
+'(2,2,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-25 22:16:06.561+00",6,6,0,0,0,f,"{customer_id,type,name}",{},0,0,0,0,0,0,0,{},0,[],)'
 ]::roster_import[]);
 delete from run;
 insert into run (run_id, organisation_id, roster_id, account_id, mode, kind, state, state_reasons, stage, selection, in_scope, lease_key, epoch, owner, resumed, settings_digest, version, compared_run_id, started_at, finished_at, sums, cadence, billable_attempts, settings, halted_by, confirmed_batch_id, roster_file, projected_change_id, open_alerts, details, settings_record_id, health, settled_alerts, unaccepted, keys, watch, second_search, vanishing) overriding system value select run_id, organisation_id, roster_id, account_id, mode, kind, state, state_reasons, stage, selection, in_scope, lease_key, epoch, owner, resumed, settings_digest, version, compared_run_id, started_at, finished_at, sums, cadence, billable_attempts, settings, halted_by, confirmed_batch_id, roster_file, projected_change_id, open_alerts, details, settings_record_id, health, settled_alerts, unaccepted, keys, watch, second_search, vanishing from unnest(array[
-'(1,1,1,1,test,rescreen,complete,{},finished,due,6,screening/default/people,1,test-19336,0,settings-of-the-test,0.0.0-test,,"2026-11-23 22:09:41.79+00","2026-11-23 22:09:42.56+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 10, ""rejected"": 0, ""screened"": 6, ""searches"": 6, ""customers"": 6, ""remaining"": 0, ""duplicates"": 0}, ""states"": {""clear"": 4, ""truncated"": 0, ""open_alert"": 2, ""true_match"": 0, ""not_screened"": 0, ""false_positive"": 0, ""below_threshold"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 2}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 10}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",10,"{""run"": {""deadline"": ""200ms"", ""timezone"": ""UTC""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""timezone"": ""UTC"", ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}, ""raisedTiers"": [""high""], ""birthDateLowers"": true}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""canaries"": [{""name"": ""Canary Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""entity"": true, ""activity"": true, ""maxPerRun"": 200}}, ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""canariesEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",,4294967297,,2,"{""byAge"": {""older"": 0, ""upToOneDay"": 2, ""upToOneWeek"": 0, ""upToThirtyDays"": 0}, ""absent"": 0, ""byOwner"": [], ""overdue"": 0, ""waiting"": 2, ""oldestAt"": ""2026-11-23T22:09:42.463+00:00"", ""proposed"": 0, ""customers"": 2, ""bySeverity"": [{""overdue"": 0, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}","{""hits"": 2, ""kept"": 2, ""asked"": 2, ""leftOver"": 0, ""backlogLeft"": 0, ""backlogAsked"": 0, ""notAvailable"": 0, ""withoutRecord"": 0, ""stoppedBecause"": null}",1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 10, ""repeated"": 0, ""perSecond"": 59.6, ""limitPerSecond"": 400}","{""gone"": 0, ""carried"": 0, ""expired"": 0, ""reopened"": 0, ""trueMatch"": 0, ""inconclusive"": 0, ""falsePositive"": 0}",,{13a63a85af4c},"{""rates"": {""hits"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 333.3333333333333}, ""matches"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 333.3333333333333}}, ""volume"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 0}, ""listCap"": null, ""findings"": {""hits"": 2, ""changes"": 0, ""matches"": 2, ""screened"": 6, ""hitSquares"": 2, ""matchSquares"": 2, ""changeSquares"": 0, ""searchesAgain"": 0}, ""isComparable"": true}",,[])',
-'(2,1,1,1,test,rescreen,stopped,"{""the limit of 2 searches for this run is reached; 4 customers remain and the run can be resumed""}",planned,due,6,screening/default/people,2,test-19336,0,settings-of-the-test,0.0.0-test,1,"2026-11-25 22:09:42.974+00","2026-11-25 22:09:43.282+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 6, ""rejected"": 0, ""screened"": 2, ""searches"": 2, ""customers"": 6, ""remaining"": 4, ""duplicates"": 0}, ""states"": {""clear"": 0, ""truncated"": 0, ""open_alert"": 2, ""true_match"": 0, ""not_screened"": 4, ""false_positive"": 0, ""below_threshold"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 6}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",6,"{""run"": {""deadline"": ""200ms"", ""timezone"": ""UTC""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""timezone"": ""UTC"", ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}, ""raisedTiers"": [""high""], ""birthDateLowers"": true}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""canaries"": [{""name"": ""Canary Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""entity"": true, ""activity"": true, ""maxPerRun"": 200}}, ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""canariesEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",max_searches,4294967297,,,"{""byAge"": {""older"": 0, ""upToOneDay"": 0, ""upToOneWeek"": 2, ""upToThirtyDays"": 0}, ""absent"": 0, ""byOwner"": [], ""overdue"": 2, ""waiting"": 2, ""oldestAt"": ""2026-11-23T22:09:42.463+00:00"", ""proposed"": 0, ""customers"": 2, ""bySeverity"": [{""overdue"": 2, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}",,1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 6, ""repeated"": 0, ""perSecond"": 82, ""limitPerSecond"": 400}",,,{13a63a85af4c},"{""rates"": null, ""volume"": null, ""listCap"": null, ""findings"": {""hits"": 2, ""changes"": 0, ""matches"": 2, ""screened"": 2, ""hitSquares"": 2, ""matchSquares"": 2, ""changeSquares"": 0, ""searchesAgain"": 2}, ""isComparable"": false}",,)'
+'(1,1,1,1,test,rescreen,complete,{},finished,due,6,screening/default/people,1,test-23978,0,settings-of-the-test,0.0.0-test,,"2026-11-23 22:16:04.146+00","2026-11-23 22:16:05.81+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 10, ""rejected"": 0, ""screened"": 6, ""searches"": 6, ""customers"": 6, ""remaining"": 0, ""duplicates"": 0}, ""states"": {""clear"": 4, ""truncated"": 0, ""open_alert"": 2, ""true_match"": 0, ""not_screened"": 0, ""false_positive"": 0, ""below_threshold"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 2}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 10}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",10,"{""run"": {""deadline"": ""200ms"", ""timezone"": ""UTC""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""timezone"": ""UTC"", ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}, ""raisedTiers"": [""high""], ""birthDateLowers"": true}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""canaries"": [{""name"": ""Canary Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""entity"": true, ""activity"": true, ""maxPerRun"": 200}}, ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""canariesEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",,4294967297,,2,"{""byAge"": {""older"": 0, ""upToOneDay"": 2, ""upToOneWeek"": 0, ""upToThirtyDays"": 0}, ""absent"": 0, ""byOwner"": [], ""overdue"": 0, ""waiting"": 2, ""oldestAt"": ""2026-11-23T22:16:05.609+00:00"", ""proposed"": 0, ""customers"": 2, ""bySeverity"": [{""overdue"": 0, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}","{""hits"": 2, ""kept"": 2, ""asked"": 2, ""leftOver"": 0, ""backlogLeft"": 0, ""backlogAsked"": 0, ""notAvailable"": 0, ""withoutRecord"": 0, ""stoppedBecause"": null}",1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 10, ""repeated"": 0, ""perSecond"": 23.3, ""limitPerSecond"": 400}","{""gone"": 0, ""carried"": 0, ""expired"": 0, ""reopened"": 0, ""trueMatch"": 0, ""inconclusive"": 0, ""falsePositive"": 0}",,{5d0bf4b11394},"{""rates"": {""hits"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 333.3333333333333}, ""matches"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 333.3333333333333}}, ""volume"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 0}, ""listCap"": null, ""findings"": {""hits"": 2, ""changes"": 0, ""matches"": 2, ""screened"": 6, ""hitSquares"": 2, ""matchSquares"": 2, ""changeSquares"": 0, ""searchesAgain"": 0}, ""isComparable"": true}",,[])',
+'(2,1,1,1,test,rescreen,stopped,"{""the limit of 2 searches for this run is reached; 4 customers remain and the run can be resumed""}",planned,due,6,screening/default/people,2,test-23978,0,settings-of-the-test,0.0.0-test,1,"2026-11-25 22:16:06.541+00","2026-11-25 22:16:06.954+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 6, ""rejected"": 0, ""screened"": 2, ""searches"": 2, ""customers"": 6, ""remaining"": 4, ""duplicates"": 0}, ""states"": {""clear"": 0, ""truncated"": 0, ""open_alert"": 2, ""true_match"": 0, ""not_screened"": 4, ""false_positive"": 0, ""below_threshold"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 6}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",6,"{""run"": {""deadline"": ""200ms"", ""timezone"": ""UTC""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""timezone"": ""UTC"", ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}, ""raisedTiers"": [""high""], ""birthDateLowers"": true}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""canaries"": [{""name"": ""Canary Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""entity"": true, ""activity"": true, ""maxPerRun"": 200}}, ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""canariesEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",max_searches,4294967297,,,"{""byAge"": {""older"": 0, ""upToOneDay"": 0, ""upToOneWeek"": 2, ""upToThirtyDays"": 0}, ""absent"": 0, ""byOwner"": [], ""overdue"": 2, ""waiting"": 2, ""oldestAt"": ""2026-11-23T22:16:05.609+00:00"", ""proposed"": 0, ""customers"": 2, ""bySeverity"": [{""overdue"": 2, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}",,1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 6, ""repeated"": 0, ""perSecond"": 54.9, ""limitPerSecond"": 400}",,,{5d0bf4b11394},"{""rates"": null, ""volume"": null, ""listCap"": null, ""findings"": {""hits"": 2, ""changes"": 0, ""matches"": 2, ""screened"": 2, ""hitSquares"": 2, ""matchSquares"": 2, ""changeSquares"": 0, ""searchesAgain"": 2}, ""isComparable"": false}",,)'
 ]::run[]);
 delete from run_worker;
 insert into run_worker (run_id, worker, epoch, owner, taken_at, differences, calls) overriding system value select run_id, worker, epoch, owner, taken_at, differences, calls from unnest(array[
-'(1,1,1,test-19336,"2026-11-23 22:09:41.79+00",{},10)',
-'(2,1,2,test-19336,"2026-11-25 22:09:42.974+00",{},6)'
+'(1,1,1,test-23978,"2026-11-23 22:16:04.146+00",{},10)',
+'(2,1,2,test-23978,"2026-11-25 22:16:06.541+00",{},6)'
 ]::run_worker[]);
-delete from screening;
-insert into screening (run_id, party_id, request_id, response_id, batch_id, customer_version, plan_reason, outcome, outcome_reason, search_order) overriding system value select run_id, party_id, request_id, response_id, batch_id, customer_version, plan_reason, outcome, outcome_reason, search_order from unnest(array[
-'(1,1,1099511627777,8,4294967297,1,new,screened,,-32768)',
-'(1,2,1099511627778,4,4294967297,1,new,screened,,-32768)',
-'(1,3,1099511627779,3,4294967297,1,new,screened,,-32768)',
-'(1,4,1099511627780,7,4294967297,1,new,screened,,-32768)',
-'(1,5,1099511627781,5,4294967297,1,new,screened,,-32768)',
-'(1,6,1099511627782,6,4294967297,1,new,screened,,-32768)',
-'(2,3,1099511627779,,,1,overdue,remaining,,-20635)',
-'(2,4,1099511627780,,,1,overdue,remaining,,-20635)',
-'(2,5,1099511627781,,,1,overdue,remaining,,-20635)',
-'(2,6,1099511627782,,,1,overdue,remaining,,-20635)',
-'(2,1,1099511627777,8,4294967297,1,overdue,screened,,-20635)',
-'(2,2,1099511627778,4,4294967297,1,overdue,screened,,-20635)'
-]::screening[]);
+delete from screening_block;
+insert into screening_block (run_id, party_range, part, plan_reason, outcome, request_base, response_base, batch_base, customer_version, places, requests, responses, batches, customer_versions) overriding system value select run_id, party_range, part, plan_reason, outcome, request_base, response_base, batch_base, customer_version, places, requests, responses, batches, customer_versions from unnest(array[
+'(1,0,1,new,screened,1099511627777,3,4294967297,1,"{,,,,,}","{0,1,2,3,4,5}","{4,0,3,1,2,5}","{0,0,0,0,0,0}",)'
+]::screening_block[]);
 delete from screening_request;
 insert into screening_request (request_id, organisation_id, type, name) overriding system value select request_id, organisation_id, type, name from unnest(array[
 '(1099511627781,1,person,"Aroha Ngata")',
@@ -184,34 +173,34 @@ insert into screening_request (request_id, organisation_id, type, name) overridi
 ]::screening_request[]);
 delete from search_batch;
 insert into search_batch (run_id, batch_id, committed_at, request_base, requests, wide_requests, call_base, calls, service_prefix, service_ids, service_texts) overriding system value select run_id, batch_id, committed_at, request_base, requests, wide_requests, call_base, calls, service_prefix, service_ids, service_texts from unnest(array[
-'(1,4294967297,"2026-11-23 22:09:42.342+00",1099511627777,"{0,1,2,3,4,5}",,,,,,)',
-'(2,4294967297,"2026-11-25 22:09:43.208+00",1099511627777,"{0,1}",,3,"{117440517,281475077373957}",req_,"{bdfaabdb-12c6-4013-bf5b-d7b603bf4eaa,8b916527-216b-436f-8b2a-6716fe94f708}",)'
+'(1,4294967297,"2026-11-23 22:16:05.267+00",1099511627777,"{0,1,2,3,4,5}",,,,,,)',
+'(2,4294967297,"2026-11-25 22:16:06.844+00",1099511627777,"{0,1}",,3,"{218103817,281475194814476}",req_,"{91a2643a-5fbc-465c-a3c5-8e70cbb0d2b7,b1dac67a-8ee8-4b83-b3ce-f039f7e841ff}",)'
 ]::search_batch[]);
 delete from search_call;
 insert into search_call (run_id, attempt_id, request_id, started_at, ended_at, status, outcome, service_request_id) overriding system value select run_id, attempt_id, request_id, started_at, ended_at, status, outcome, service_request_id from unnest(array[
-'(1,4294967297,1,"2026-11-25 22:09:42.241+00","2026-11-25 22:09:42.248+00",201,ok,req_b3275a55-1565-4c71-875b-f30b40ef4cd5)',
-'(1,4294967298,2,"2026-11-25 22:09:42.27+00","2026-11-25 22:09:42.285+00",201,ok,req_a07aad0a-04df-442d-86ac-951198b4b650)',
-'(1,4294967299,1099511627777,"2026-11-25 22:09:42.316+00","2026-11-25 22:09:42.326+00",201,ok,req_f78355e0-01e7-4903-9851-951f885d0aee)',
-'(1,4294967300,1099511627778,"2026-11-25 22:09:42.316+00","2026-11-25 22:09:42.327+00",201,ok,req_28822902-5b09-451f-aca3-0ae53aed2d85)',
-'(1,4294967301,1099511627779,"2026-11-25 22:09:42.316+00","2026-11-25 22:09:42.328+00",201,ok,req_299b52e7-6643-49bf-b846-ff714f32e955)',
-'(1,4294967302,1099511627780,"2026-11-25 22:09:42.317+00","2026-11-25 22:09:42.334+00",201,ok,req_e22aee37-579b-408c-87fd-32e36df5ed76)',
-'(1,4294967303,1099511627781,"2026-11-25 22:09:42.317+00","2026-11-25 22:09:42.336+00",201,ok,req_dfefb687-5b9b-402a-8712-824bd79dcbef)',
-'(1,4294967304,1099511627782,"2026-11-25 22:09:42.317+00","2026-11-25 22:09:42.34+00",201,ok,req_382d39d6-cf96-4d0b-9949-546a0224871b)',
-'(1,4294967305,1,"2026-11-25 22:09:42.38+00","2026-11-25 22:09:42.383+00",201,ok,req_c0cba536-b415-448d-864a-74d21b1fe408)',
-'(1,4294967306,2,"2026-11-25 22:09:42.392+00","2026-11-25 22:09:42.396+00",201,ok,req_de96dd86-2eef-4a9a-882f-4c36161a652d)',
-'(2,4294967297,1,"2026-11-25 22:09:43.171+00","2026-11-25 22:09:43.175+00",201,ok,req_fc4b9835-57c5-4b96-a7c4-d6c6b65c242e)',
-'(2,4294967298,2,"2026-11-25 22:09:43.185+00","2026-11-25 22:09:43.188+00",201,ok,req_23d37558-a0f0-4351-9a1c-37c643265c82)',
-'(2,4294967301,1,"2026-11-25 22:09:43.221+00","2026-11-25 22:09:43.224+00",201,ok,req_2a733a63-d0dc-4ef7-84de-da845b971569)',
-'(2,4294967302,2,"2026-11-25 22:09:43.232+00","2026-11-25 22:09:43.235+00",201,ok,req_770ac019-6626-445e-a89c-acd2ba059d07)'
+'(1,4294967297,1,"2026-11-25 22:16:05.087+00","2026-11-25 22:16:05.106+00",201,ok,req_a85d5069-11b2-4b55-97b5-c7fd0375812a)',
+'(1,4294967298,2,"2026-11-25 22:16:05.166+00","2026-11-25 22:16:05.171+00",201,ok,req_870b6b12-c280-4dc0-8b7d-ed6a6e1051d1)',
+'(1,4294967299,1099511627777,"2026-11-25 22:16:05.22+00","2026-11-25 22:16:05.235+00",201,ok,req_5c03b8ca-4ba0-4dcf-9f4b-3e10d495ff74)',
+'(1,4294967300,1099511627778,"2026-11-25 22:16:05.22+00","2026-11-25 22:16:05.236+00",201,ok,req_fa64f90d-abcd-41f9-89d1-aa18bfbe35e1)',
+'(1,4294967301,1099511627779,"2026-11-25 22:16:05.22+00","2026-11-25 22:16:05.236+00",201,ok,req_125474b6-114a-42b4-a973-208a9e12893f)',
+'(1,4294967302,1099511627780,"2026-11-25 22:16:05.221+00","2026-11-25 22:16:05.252+00",201,ok,req_476cb21d-861c-48e9-989e-b2a11b804511)',
+'(1,4294967303,1099511627781,"2026-11-25 22:16:05.221+00","2026-11-25 22:16:05.256+00",201,ok,req_6f14d7b8-cf93-432c-9315-c03563f60127)',
+'(1,4294967304,1099511627782,"2026-11-25 22:16:05.221+00","2026-11-25 22:16:05.264+00",201,ok,req_38aed006-ebc8-4a3f-856a-e62a7aa69af4)',
+'(1,4294967305,1,"2026-11-25 22:16:05.439+00","2026-11-25 22:16:05.445+00",201,ok,req_e610c39c-8300-4f8b-962b-3528954e5bc8)',
+'(1,4294967306,2,"2026-11-25 22:16:05.474+00","2026-11-25 22:16:05.478+00",201,ok,req_8f6edeef-64a3-4a86-bcc3-5bc5ab96a437)',
+'(2,4294967297,1,"2026-11-25 22:16:06.781+00","2026-11-25 22:16:06.785+00",201,ok,req_7e732916-1dcb-435b-ac13-af246eb675a8)',
+'(2,4294967298,2,"2026-11-25 22:16:06.802+00","2026-11-25 22:16:06.811+00",201,ok,req_9dd772c5-81c1-4fbe-8f31-c9a736d616e4)',
+'(2,4294967301,1,"2026-11-25 22:16:06.859+00","2026-11-25 22:16:06.863+00",201,ok,req_e09ab754-18d4-4ecd-a32a-6603b87fb9ee)',
+'(2,4294967302,2,"2026-11-25 22:16:06.872+00","2026-11-25 22:16:06.875+00",201,ok,req_d7bdf671-9948-4ae1-8fdd-b4bf284735af)'
 ]::search_call[]);
 delete from settings_record;
 insert into settings_record (settings_record_id, organisation_id, settings, digest, differences, accepted_by, is_attested, reason, accepted_at, proposed_by) overriding system value select settings_record_id, organisation_id, settings, digest, differences, accepted_by, is_attested, reason, accepted_at, proposed_by from unnest(array[
-'(1,1,"{""guards"": {""people"": {}}, ""review"": {""fourEyes"": [], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}, ""raisedTiers"": [""high""], ""birthDateLowers"": true}, ""service"": {""aml"": {}}, ""canaries"": [{""name"": ""Canary Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""canariesEvery"": 10000, ""leaveAfterDays"": 7}}",d8b0498b9494a900cb45a34471fc9c89234d2f63ada90a3555d7970c61d8850d,{},"first settings",t,"recorded by the first run","2026-11-23 22:09:41.726+00",)'
+'(1,1,"{""guards"": {""people"": {}}, ""review"": {""fourEyes"": [], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}, ""raisedTiers"": [""high""], ""birthDateLowers"": true}, ""service"": {""aml"": {}}, ""canaries"": [{""name"": ""Canary Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""canariesEvery"": 10000, ""leaveAfterDays"": 7}}",d8b0498b9494a900cb45a34471fc9c89234d2f63ada90a3555d7970c61d8850d,{},"first settings",t,"recorded by the first run","2026-11-23 22:16:04.027+00",)'
 ]::settings_record[]);
 delete from shown_alert;
 insert into shown_alert (shown_id, alert_id, facts, revision, owner) overriding system value select shown_id, alert_id, facts, revision, owner from unnest(array[
-'(1,1,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-24T02:09:42.463+00:00"", ""owner"": null, ""party"": {""name"": ""Wilhelmina Achterberg"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-1""}, ""state"": ""open"", ""legacy"": null, ""listed"": {""id"": ""amla_one"", ""name"": ""Wilhelmina Achterberg"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}, ""absence"": null, ""alertId"": 1, ""openedAt"": ""2026-11-23T22:09:42.463+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1,)',
-'(2,2,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-24T02:09:42.463+00:00"", ""owner"": null, ""party"": {""name"": ""Oktavian Prunescu"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-2""}, ""state"": ""open"", ""legacy"": null, ""listed"": {""id"": ""amla_two"", ""name"": ""Oktavian Prunescu"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}, ""absence"": null, ""alertId"": 2, ""openedAt"": ""2026-11-23T22:09:42.463+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1,)'
+'(1,1,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-24T02:16:05.609+00:00"", ""owner"": null, ""party"": {""name"": ""Wilhelmina Achterberg"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-1""}, ""state"": ""open"", ""legacy"": null, ""listed"": {""id"": ""amla_one"", ""name"": ""Wilhelmina Achterberg"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}, ""absence"": null, ""alertId"": 1, ""openedAt"": ""2026-11-23T22:16:05.609+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1,)',
+'(2,2,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-24T02:16:05.609+00:00"", ""owner"": null, ""party"": {""name"": ""Oktavian Prunescu"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-2""}, ""state"": ""open"", ""legacy"": null, ""listed"": {""id"": ""amla_two"", ""name"": ""Oktavian Prunescu"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}, ""absence"": null, ""alertId"": 2, ""openedAt"": ""2026-11-23T22:16:05.609+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1,)'
 ]::shown_alert[]);
 select setval('account_account_id_seq', 2);
 select setval('alert_alert_id_seq', 2);

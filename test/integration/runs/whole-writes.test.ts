@@ -25,11 +25,13 @@ const lostInFirstNight: readonly LostWrite[] = [
   ['canary_outcome', 'insert', `new.verdict = 'passed'`],
   ['call_in_flight', 'insert', isNoteOf('Oktavian Prunescu')],
   ['search_batch', 'insert', 'true'],
-  ['screening', 'update', `new.outcome = 'screened'`],
+  ['planned_screening', 'update', `new.outcome = 'screened'`],
   ['match', 'insert', `new.name = 'Oktavian Prunescu'`],
   ['response', 'insert', 'new.hits > 0'],
   ['party_state', 'insert', `new.state = 'open_alert'`],
   ['change_record', 'insert', `new.before is null`],
+  ['planned_screening', 'delete', `old.outcome = 'screened'`],
+  ['screening_block', 'insert', 'true'],
 ];
 /** The same of a night in which all is as it was. */
 const lostInSecondNight: LostWrite = ['party_state', 'update', `new.state = 'open_alert' and new.run_id <> old.run_id`];
