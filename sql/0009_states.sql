@@ -317,6 +317,11 @@ left join lateral (
 create function find_unrecorded_states(for_roster bigint, with_new boolean) returns setof bigint
 language plpgsql as $$
 begin
+  -- Read before the walk: what changes during it is not in what the walk has seen.
+  perform set_config('nightscreen.before_walk', jsonb_build_object(
+    'disposition', (select coalesce(max(disposition_id), 0) from disposition),
+    'caps', (select coalesce(jsonb_object_agg(account_id, length), '{}') from list_cap where gone_at is null)
+  )::text, true);
   drop table if exists pg_temp.standing_seen;
   create temporary table standing_seen on commit drop as
   select customer_id, state, is_test, is_provisional, reason, risk_tier, as_of, in_scope, moment
@@ -361,13 +366,21 @@ $$;
 
 -- Notes with the roster of a run that closes how many of its customers are in which state and how old their screenings are, from the walk that
 -- `record_state_changes` has just made. Screenings of one second, in a large roster of one minute, count as old as the oldest of them. Nothing is
--- noted while a run is open, or after an answer that a wrong clock has dated.
+-- noted while a run is open, after an answer that a wrong clock has dated, or when a person has decided during the walk or shortly before it: a
+-- decision that was not committed yet is not in what it has seen.
 create function note_coverage(for_run bigint) returns void language plpgsql security definer as $$
+declare
+  before_walk jsonb := current_setting('nightscreen.before_walk')::jsonb;
 begin
   update roster set coverage = (
     with span as (
       select case when count(*) > 2000 then 60 else 1 end as seconds, min(moment) as moment,
-        bool_or(is_provisional) or bool_or(as_of > moment + interval '1 hour') as is_unclear
+        bool_or(is_provisional) or bool_or(as_of > moment + interval '1 hour') or exists (
+          select from (select * from disposition order by disposition_id desc limit 1000) late
+          where late.origin <> 'policy' and (
+            late.disposition_id > (before_walk ->> 'disposition')::bigint or late.decided_at > min(standing_seen.moment) - interval '10 minutes'
+          )
+        ) as is_unclear
       from pg_temp.standing_seen
     ),
     own as (
@@ -385,7 +398,8 @@ begin
           order by run.run_id desc limit 1
         ) latest on true
       ),
-      'cap', (select length from list_cap where list_cap.account_id = own.account_id and gone_at is null),
+      'cap', (before_walk -> 'caps' ->> own.account_id::text)::integer,
+      'lastDisposition', (before_walk ->> 'disposition')::bigint,
       'lastChange', (select coalesce(max(change_id), 0) from customer_state_change),
       'entries', (
         select coalesce(jsonb_agg(jsonb_build_array(

@@ -123,6 +123,14 @@ async function findNotedGroups(database: Database, input: PlanInput): Promise<re
        and not exists (select from run where run.roster_id = $1 and run.state in ('running', 'stopped'))
        and (coverage ->> 'cap')::integer is not distinct from (
          select length from list_cap where list_cap.account_id = $2 and gone_at is null
+       )
+       -- The last alert of an offboarded customer may be closed, which is no change of a state.
+       and not exists (
+         select from disposition said
+         join alert using (alert_id)
+         join party using (party_id)
+         join customer using (customer_id)
+         where said.disposition_id > (coverage ->> 'lastDisposition')::bigint and customer.roster_id = $1 and customer.left_at is not null
        )`,
     [rosterId, accountId, assessedAt, JSON.stringify(hours)],
   );
