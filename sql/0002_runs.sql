@@ -81,7 +81,7 @@ create table run (
   settings_record_id bigint references settings_record,
   -- How its calls went: rate, repeats, breaks, cost.
   health jsonb,
-  -- Items that nobody has to decide about any more, and what the run did with them.
+  -- Alerts that nobody has to decide about any more, and what the run did with them.
   settled_alerts jsonb,
   -- Ids without an accepted record when the run was planned, by reason: in scope and skipped, beside the customers of the plan.
   unaccepted jsonb,

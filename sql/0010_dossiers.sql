@@ -126,6 +126,8 @@ create table received_event (
 
 create index received_event_by_time on received_event (received_at);
 
+create index received_event_in_order on received_event (organisation_id, event_number);
+
 -- Dossiers that an event was about and that have not been looked up since; they may not exist. Nothing of the event itself is kept.
 create table dossier_mark (
   organisation_id bigint references organisation,

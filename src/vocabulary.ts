@@ -118,7 +118,7 @@ export type CustomerState = (typeof customerStates)[number];
 export const dispositionVerdicts = ['true_match', 'false_positive', 'inconclusive', 'no_longer_matched'] as const;
 export type DispositionVerdict = (typeof dispositionVerdicts)[number];
 
-/** The states of an alert; `proposed` waits for a second person, `gone` is closed because its match is absent. */
+/** The states of an alert; `pending_approval` waits for a second person, `no_longer_matched` is closed because its match is absent. */
 export const alertStates = ['open', 'pending_approval', 'false_positive', 'true_match', 'no_longer_matched'] as const;
 export type AlertState = (typeof alertStates)[number];
 

@@ -389,9 +389,9 @@ tbody th{font-weight:400}
 .zero .bar{display:none}
 .zero,.zero th,.states .zero th[scope=row]{color:var(--muted);font-weight:400}
 .states .meaning{color:var(--muted);width:47%}
-.state-open_alert,.state-confirmed{--bar:var(--critical)}
+.state-open_alert,.state-true_match{--bar:var(--critical)}
 .state-not_screened,.state-truncated{--bar:var(--partial)}
-.state-open_alert:not(.zero) th,.state-open_alert:not(.zero) .number,.state-confirmed:not(.zero) th{color:var(--critical);font-weight:700}
+.state-open_alert:not(.zero) th,.state-open_alert:not(.zero) .number,.state-true_match:not(.zero) th{color:var(--critical);font-weight:700}
 .state-not_screened:not(.zero) th,.state-not_screened:not(.zero) .number,.state-truncated:not(.zero) th{color:var(--partial);font-weight:700}
 .states tfoot th,.states tfoot td{border-top:1px solid var(--ink);border-bottom:3px double var(--ink);font-weight:700}
 .sums{margin:1.4rem 0 1rem}

@@ -124,7 +124,7 @@ export interface NotScreenedFacts {
 /** A party that is no longer in the roster's source although its last state is not resolved. */
 export interface DroppedPartyFacts {
   party: PartyFacts;
-  /** Its state when it was dropped. The party stays in scope while it is an open hit or one of its alerts waits. */
+  /** Its state when it was dropped. The party stays in scope while its state is an open alert or one of its alerts waits. */
   state: 'open_alert' | 'truncated' | 'true_match';
   droppedAt: Date;
 }
@@ -346,7 +346,7 @@ export interface WaitingAlert {
   corroboration: Corroboration;
   openedAt: Date;
   dueAt: Date | null;
-  /** `proposed` waits for a second person. */
+  /** `pending_approval` waits for a second person. */
   state: 'open' | 'pending_approval';
   /** Why its match is absent: it waits to be confirmed as no longer matched. Null while the match is a hit. */
   absence: Absence | null;

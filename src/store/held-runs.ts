@@ -211,7 +211,7 @@ export async function holdWebhookEvents(
   return { customers, messages };
 }
 
-/** Counts known customers that the changes after `after` turned into open hits from another state than open or confirmed. */
+/** Counts known customers that the changes after `after` turned into open alerts from another state than open alert or true match. */
 function countNewlyOpen(transaction: Queryable, rosterId: number, after: number): Promise<number> {
   return readValue(
     transaction,

@@ -5,6 +5,7 @@ import { toMatchSet } from '../../matches/match.js';
 import { ensureRequests } from '../../store/canaries.js';
 import { insertAssurance, readAssurance, saveAssuranceItem, setLeastShare } from '../../store/checks.js';
 import { type Database, type Queryable, requireFound } from '../../store/database/database.js';
+import { toLeaseKey } from '../../store/leases.js';
 import { saveResponses } from '../../store/responses.js';
 import { addUpSearches } from '../../store/run-sums.js';
 import { closeRun, type RunRow, readRunKeys, toRunId } from '../../store/runs.js';
@@ -60,7 +61,7 @@ export async function runAssurance(
     selection: null,
     findBlocker,
   } as const;
-  const runId = await withLease(app, `assure/${organisation.name}`, signal, (held) =>
+  const runId = await withLease(app, toLeaseKey('assure', organisation.name), signal, (held) =>
     withRun(app, held, request, async (session) => {
       await storeSample(session, options);
       const outage = watchOutage(app, client, startedAt);

@@ -31,7 +31,7 @@ import {
   saveIntention,
   saveShown,
 } from '../../store/invitations.js';
-import { assertLease } from '../../store/leases.js';
+import { assertLease, toLeaseKey } from '../../store/leases.js';
 import { findRoster, type Organisation, readOrganisation } from '../../store/organisations.js';
 import { identifyAccount } from '../account.js';
 import type { AppContext } from '../app-context.js';
@@ -112,7 +112,7 @@ export async function inviteCustomers(app: AppContext, options: InvitingOptions,
     const customers = tasks.map((task) => toInvited(task, null));
     return { ...common, customers, cost: toCost(app, customers), ...counts, stoppedBecause: null };
   }
-  return withLease(app, `invite/${organisation.name}`, signal, async ({ lease, signal: lasting }) => {
+  return withLease(app, toLeaseKey('invite', organisation.name), signal, async ({ lease, signal: lasting }) => {
     const client = app.client();
     const account = await identifyAccount(app, organisation, client, lasting);
     if (account.accountId !== accountId)
