@@ -163,7 +163,7 @@ export function presentImportedDecisions(
   imported: ImportedDecisions,
   { storing, wasApplied }: { storing: string; wasApplied: boolean },
 ): Outcome {
-  const { isApplied, decided, proposed, confirmed, instead, sameAlready, proposedAlready, refused, faulty } = imported;
+  const { isApplied, decided, proposed, approved, instead, sameAlready, proposedAlready, refused, faulty } = imported;
   const { undecided, onlyReasons, discrepancies } = imported;
   const ofDiscrepancies = (kind: string) => (discrepancies?.rows ?? []).filter(({ result }) => result.kind === kind);
   const accepted = [...ofDiscrepancies('accepted'), ...ofDiscrepancies('approved')];
@@ -181,7 +181,7 @@ export function presentImportedDecisions(
   const counts: Row[] = [
     [would('decided'), String(decided.length)],
     proposed.length > 0 && [would('proposed'), `${proposed.length}, pending the approval of another person`],
-    confirmed.length > 0 && [would('approved'), String(confirmed.length)],
+    approved.length > 0 && [would('approved'), String(approved.length)],
     ['decided already', String(sameAlready.length)],
     proposedAlready.length > 0 && [
       'proposed already',
@@ -219,7 +219,7 @@ export function presentImportedDecisions(
       isApplied,
       decided: decided.length,
       proposed: proposed.length,
-      confirmed: confirmed.length,
+      approved: approved.length,
       sameAlready: sameAlready.length,
       proposedAlready: proposedAlready.length,
       undecided,
@@ -244,7 +244,7 @@ export function presentImportedDecisions(
   };
 
   function describeNext(): string {
-    const isNew = [decided, proposed, confirmed, accepted, acceptanceProposed].flat().length > 0;
+    const isNew = [decided, proposed, approved, accepted, acceptanceProposed].flat().length > 0;
     const pending = (isApplied ? proposed.length + acceptanceProposed.length : 0) + proposedAlready.length;
     const waiting =
       pending === 0

@@ -67,7 +67,7 @@ export async function importDecisions(app: AppContext, request: DecisionImport) 
     /** Decided by one person where two are needed. */
     proposed: ofKind('proposed'),
     /** Proposed by another person and confirmed by this list. */
-    confirmed: ofKind('approved'),
+    approved: ofKind('approved'),
     /** The decided or proposed rows that replace the proposal of another person. */
     instead: filled.flatMap((row) => {
       const result = byAlert.get(row.alertId);
