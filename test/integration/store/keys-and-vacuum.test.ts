@@ -7,7 +7,16 @@ import { describeOnEachDatabase } from '../../helpers/databases.js';
 const neverDeleted = ['organisation', 'account', 'roster'];
 
 /** Updated row by row while they hold a row per customer, dossier or alert, or all the time. */
-const updatedTables = ['alert', 'customer', 'discrepancy', 'dossier', 'lease', 'party_state', 'planned_screening', 'run'];
+const updatedTables = [
+  'alert',
+  'customer',
+  'discrepancy',
+  'dossier',
+  'lease',
+  'party_state',
+  'planned_screening',
+  'run',
+];
 
 const keyRow = z.object({ key: z.string() });
 const optionRow = z.object({ name: z.string() });
