@@ -33,8 +33,33 @@ begin
 end
 $$;
 
--- On a server nobody accepts anything under another name than that of their login. The embedded database knows one login only: there a name
--- is attested. The first settings of an organisation nobody has to accept.
+-- On a server nobody says anything under another name than that of their login, and where the role nightscreen_reviewer exists only its members
+-- decide. The embedded database knows one login only: there a name is attested.
+create function require_author(person text, attested boolean, act text) returns void language plpgsql as $$
+begin
+  if version() ~ 'emscripten' then
+    if not attested then
+      raise exception 'nobody is authenticated on the embedded database' using errcode = 'insufficient_privilege';
+    end if;
+  elsif attested or person is distinct from session_user then
+    raise exception '% cannot % in the name of %', session_user, act, person using errcode = 'insufficient_privilege';
+  elsif act = 'decide' and exists (select from pg_roles where rolname = 'nightscreen_reviewer')
+    and not pg_has_role(session_user, 'nightscreen_reviewer', 'member') then
+    raise exception '% is not a member of the role nightscreen_reviewer', session_user using errcode = 'insufficient_privilege';
+  end if;
+end
+$$;
+
+-- What became of something in a run is said by whoever runs, whose tables they are.
+create function require_owner(of_table oid, saying text) returns void language plpgsql as $$
+begin
+  if not pg_has_role(session_user, (select relowner from pg_class where oid = of_table), 'member') then
+    raise exception '% cannot say that %', session_user, saying using errcode = 'insufficient_privilege';
+  end if;
+end
+$$;
+
+-- The first settings of an organisation nobody has to accept.
 create function require_acceptor() returns trigger language plpgsql as $$
 begin
   if tg_table_name = 'settings_record' then
@@ -42,55 +67,7 @@ begin
       return new;
     end if;
   end if;
-  if version() ~ 'emscripten' then
-    if not new.is_attested then
-      raise exception 'nobody is authenticated on the embedded database' using errcode = 'insufficient_privilege';
-    end if;
-  elsif new.is_attested or new.accepted_by <> session_user then
-    raise exception '% cannot accept anything in the name of %', session_user, new.accepted_by using errcode = 'insufficient_privilege';
-  end if;
-  return new;
-end
-$$;
-
--- Nobody assigns or delegates under another name than that of their login, as nobody decides.
-create function require_actor() returns trigger language plpgsql as $$
-begin
-  if version() ~ 'emscripten' then
-    if not new.is_attested then
-      raise exception 'nobody is authenticated on the embedded database' using errcode = 'insufficient_privilege';
-    end if;
-  elsif new.is_attested or new.actor is distinct from session_user then
-    raise exception '% cannot assign in the name of %', session_user, new.actor using errcode = 'insufficient_privilege';
-  end if;
-  return new;
-end
-$$;
-
--- On a server nobody decides under another name than that of their login, and where the role nightscreen_reviewer exists only its members
--- do. The embedded database knows one login only: there a name is attested.
-create function require_reviewer() returns trigger language plpgsql as $$
-begin
-  if version() ~ 'emscripten' then
-    if not new.is_attested then
-      raise exception 'nobody is authenticated on the embedded database' using errcode = 'insufficient_privilege';
-    end if;
-  elsif new.is_attested or new.reviewer <> session_user then
-    raise exception '% cannot decide in the name of %', session_user, new.reviewer using errcode = 'insufficient_privilege';
-  elsif exists (select from pg_roles where rolname = 'nightscreen_reviewer')
-    and not pg_has_role(session_user, 'nightscreen_reviewer', 'member') then
-    raise exception '% is not a member of the role nightscreen_reviewer', session_user using errcode = 'insufficient_privilege';
-  end if;
-  return new;
-end
-$$;
-
--- What became of an alert in a run is said by whoever runs, whose tables they are.
-create function require_table_owner() returns trigger language plpgsql as $$
-begin
-  if not pg_has_role(session_user, (select relowner from pg_class where oid = tg_relid), 'member') then
-    raise exception '% cannot say that an alert is %', session_user, new.kind using errcode = 'insufficient_privilege';
-  end if;
+  perform require_author(new.accepted_by, new.is_attested, 'accept anything');
   return new;
 end
 $$;

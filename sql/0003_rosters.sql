@@ -266,11 +266,10 @@ create trigger require_acceptor before insert on coverage_exception for each row
   execute function require_acceptor();
 
 create trigger refuse_orphans after delete on customer referencing old table as gone for each statement
-  execute function refuse_orphans('customer_version.customer_id.customer_id', 'party.customer_id.customer_id');
-create trigger refuse_orphans_of_standing after delete on customer referencing old table as gone for each statement
-  execute function refuse_orphans('roster_standing.customer_id.customer_id');
-create trigger refuse_orphans_of_states after delete on customer referencing old table as gone for each statement
-  execute function refuse_orphans('customer_state_change.customer_id.customer_id');
+  execute function refuse_orphans(
+    'customer_version.customer_id.customer_id', 'party.customer_id.customer_id', 'roster_standing.customer_id.customer_id',
+    'customer_state_change.customer_id.customer_id'
+  );
 
 create trigger refuse_orphans after delete on screening_request referencing old table as gone for each statement
   execute function refuse_orphans('party.request_id.request_id');

@@ -228,25 +228,28 @@ begin
 end
 $$;
 
--- `no_longer_matched` is said only of an alert whose match is absent.
-create function require_absence() returns trigger language plpgsql as $$
-begin
-  if new.verdict = 'no_longer_matched' and (select absence from alert where alert_id = new.alert_id) is null then
-    raise exception 'the match of alert % is listed', new.alert_id using errcode = 'integrity_constraint_violation';
-  end if;
-  return new;
-end
-$$;
-
 -- One person restricts at once. Releasing an alert (`false_positive`, `no_longer_matched`) takes two of a severity with four eyes; and where four
 -- eyes are set for any severity, of every sanctions alert and of whoever counts as a true match. A proposal becomes a decision only by
--- another person who has seen the same and says the same. What is confirmed or undone is the decision that holds.
-create function require_second_person() returns trigger language plpgsql as $$
+-- another person who has seen the same and says the same. What is confirmed or undone is the decision that holds. `no_longer_matched` is said
+-- only of an alert whose match is absent.
+create function check_disposition() returns trigger language plpgsql as $$
 declare
   subject alert;
   referred disposition;
 begin
-  select * into subject from alert where alert_id = new.alert_id for update;
+  if new.origin = 'policy' then
+    perform require_owner(tg_relid, format('an alert is %s', new.kind));
+    select * into subject from alert where alert_id = new.alert_id;
+  else
+    perform require_author(new.reviewer, new.is_attested, 'decide');
+    select * into subject from alert where alert_id = new.alert_id for update;
+  end if;
+  if new.verdict = 'no_longer_matched' and subject.absence is null then
+    raise exception 'the match of alert % is listed', new.alert_id using errcode = 'integrity_constraint_violation';
+  end if;
+  if new.origin = 'policy' then
+    return new;
+  end if;
   if new.kind in ('proposed', 'approved') and version() ~ 'emscripten' then
     raise exception 'on the embedded database no second person can be told from the first' using errcode = 'insufficient_privilege';
   end if;
@@ -275,9 +278,28 @@ begin
 end
 $$;
 
+create function check_alert_event() returns trigger language plpgsql as $$
+begin
+  if new.kind = 'assigned' then
+    perform require_author(new.actor, new.is_attested, 'assign');
+  else
+    perform require_owner(tg_relid, format('an alert is %s', new.kind));
+  end if;
+  return new;
+end
+$$;
+
+create function check_delegation() returns trigger language plpgsql as $$
+begin
+  perform require_author(new.actor, new.is_attested, 'assign');
+  return new;
+end
+$$;
+
 -- What an older system says changes no other column of the alert.
 create function note_legacy_decision() returns trigger language plpgsql security definer as $$
 begin
+  perform require_author(new.reviewer, new.is_attested, 'decide');
   update alert set revision = revision where alert_id = new.alert_id;
   return null;
 end
@@ -306,34 +328,24 @@ create trigger refuse_rewriting before delete or update or truncate on dispositi
   execute function refuse_rewriting();
 create trigger apply_disposition after insert on disposition for each row
   execute function apply_disposition();
-create trigger require_absence before insert on disposition for each row
-  execute function require_absence();
-create trigger require_reviewer before insert on disposition for each row when (new.origin <> 'policy')
-  execute function require_reviewer();
-create trigger require_table_owner before insert on disposition for each row when (new.origin = 'policy')
-  execute function require_table_owner();
-create trigger require_second_person before insert on disposition for each row when (new.origin <> 'policy')
-  execute function require_second_person();
+create trigger check_disposition before insert on disposition for each row
+  execute function check_disposition();
 
 create trigger refuse_rewriting before delete or update or truncate on alert_event for each statement
   execute function refuse_rewriting();
-create trigger require_actor before insert on alert_event for each row when (new.kind = 'assigned')
-  execute function require_actor();
-create trigger require_table_owner before insert on alert_event for each row when (new.kind <> 'assigned')
-  execute function require_table_owner();
+create trigger check_alert_event before insert on alert_event for each row
+  execute function check_alert_event();
 
 create trigger refuse_rewriting before delete or update or truncate on review_bulk for each statement
   execute function refuse_rewriting();
 
 create trigger refuse_rewriting before delete or update or truncate on review_delegation for each statement
   execute function refuse_rewriting();
-create trigger require_actor before insert on review_delegation for each row
-  execute function require_actor();
+create trigger check_delegation before insert on review_delegation for each row
+  execute function check_delegation();
 
 create trigger refuse_rewriting before delete or update or truncate on legacy_decision for each statement
   execute function refuse_rewriting();
-create trigger require_reviewer before insert on legacy_decision for each row
-  execute function require_reviewer();
 create trigger note_legacy_decision after insert on legacy_decision for each row
   execute function note_legacy_decision();
 

@@ -79,24 +79,19 @@ create index discrepancy_event_by_run on discrepancy_event (run_id);
 
 create index discrepancy_event_by_discrepancy on discrepancy_event (discrepancy_id);
 
--- Reviewers need no right to change what reconciliation has found.
-create function apply_acceptance() returns trigger language plpgsql security definer as $$
-begin
-  update discrepancy set
-    state = case when new.kind = 'accepted' then 'accepted' else 'open' end,
-    accepted_until = case when new.kind = 'accepted' then new.accepted_until end
-  where discrepancy_id = new.discrepancy_id;
-  return null;
-end
-$$;
-
--- What a person says of a discrepancy holds only of what the person has seen, and only within the rules, whatever program says it.
-create function check_acceptance() returns trigger language plpgsql security definer as $$
+-- What a person says of a discrepancy holds only of what the person has seen, and only within the rules, whatever program says it. Reviewers
+-- need no right to change what reconciliation has found.
+create function check_discrepancy_event() returns trigger language plpgsql security definer as $$
 declare
   found discrepancy;
   seen discrepancy_event;
   today date;
 begin
+  if new.reviewer is null then
+    perform require_owner(tg_relid, format('a discrepancy is %s', new.kind));
+    return new;
+  end if;
+  perform require_author(new.reviewer, new.is_attested, 'decide');
   select * into found from discrepancy where discrepancy_id = new.discrepancy_id for update;
   select * into seen from discrepancy_event where discrepancy_id = new.discrepancy_id order by event_id desc limit 1;
   if found.state = 'resolved' or seen.event_id is distinct from new.seen_event_id then
@@ -104,10 +99,7 @@ begin
   end if;
   new.severity := found.severity;
   new.facts := found.facts;
-  if new.accepted_until is null then
-    return new;
-  end if;
-  if found.severity = 'critical' then
+  if new.accepted_until is not null and found.severity = 'critical' then
     raise exception 'a critical discrepancy is never accepted' using errcode = 'insufficient_privilege';
   end if;
   -- Only whoever owns the tables may say that it is another day.
@@ -130,25 +122,15 @@ begin
   ) then
     raise exception 'a discrepancy of severity % is accepted by two people', found.severity using errcode = 'insufficient_privilege';
   end if;
+  update discrepancy set
+    state = case when new.kind = 'accepted' then 'accepted' else 'open' end,
+    accepted_until = case when new.kind = 'accepted' then new.accepted_until end
+  where discrepancy_id = new.discrepancy_id;
   return new;
 end
 $$;
 
 create trigger refuse_rewriting before delete or update or truncate on discrepancy_event for each statement
   execute function refuse_rewriting();
-create trigger check_acceptance before insert on discrepancy_event for each row when (new.reviewer is not null)
-  execute function check_acceptance();
-create trigger require_reviewer before insert on discrepancy_event for each row when (new.reviewer is not null)
-  execute function require_reviewer();
-create trigger apply_acceptance after insert on discrepancy_event for each row when (new.reviewer is not null)
-  execute function apply_acceptance();
--- Comparisons insert many at once, mostly as the owner, who needs no closer look.
-do $$
-begin
-  execute format(
-    'create trigger require_table_owner before insert on discrepancy_event for each row
-       when (new.reviewer is null and current_user <> %L) execute function require_table_owner()',
-    (select relowner::regrole::text from pg_class where oid = 'discrepancy_event'::regclass)
-  );
-end
-$$;
+create trigger check_discrepancy_event before insert on discrepancy_event for each row
+  execute function check_discrepancy_event();
