@@ -111,15 +111,18 @@ create table roster (
   unique (organisation_id, name)
 );
 
--- The settings that judge as somebody accepted them; the newest of an organisation are in force.
+-- The settings that judge as somebody accepted them; the newest of an organisation are in force. A proposal is what one person accepts where
+-- two people are needed: in force only when another person accepts the same.
 create table settings_record (
   settings_record_id bigint generated always as identity primary key,
   organisation_id bigint not null references organisation,
-  settings jsonb not null,
+  is_proposal boolean default false not null,
+  -- Null for a proposal.
+  settings jsonb,
   -- SHA-256 (hex) of them with their keys in order.
   digest text not null,
-  -- What differs from the record before, in words; empty for the first.
-  differences text[] not null,
+  -- What differs from the record before, in words; empty for the first, and for a proposal.
+  differences text[] default '{}' not null,
   accepted_by text not null check (accepted_by <> ''),
   -- True where nobody but the person says who they are.
   is_attested boolean not null,
@@ -127,22 +130,11 @@ create table settings_record (
   accepted_at timestamptz not null,
   -- Who accepted the settings first, where two people did.
   proposed_by text,
-  check (proposed_by <> accepted_by)
+  check (proposed_by <> accepted_by),
+  check (is_proposal = (settings is null))
 );
 
 create index settings_record_by_organisation on settings_record (organisation_id, settings_record_id);
-
--- What one person accepts of the settings where two people are needed: recorded in force only when another person accepts the same.
-create table settings_proposal (
-  settings_proposal_id bigint generated always as identity primary key,
-  organisation_id bigint not null references organisation,
-  -- Of the settings, as in settings_record.
-  digest text not null,
-  accepted_by text not null check (accepted_by <> ''),
-  is_attested boolean not null,
-  reason text not null check (reason <> ''),
-  accepted_at timestamptz not null
-);
 
 -- For which severities nobody decides alone that a match is, or is not, the customer; the last one of an organisation holds.
 create table four_eyes_rule (
@@ -156,11 +148,6 @@ create table four_eyes_rule (
 create trigger refuse_rewriting before delete or update or truncate on settings_record for each statement
   execute function refuse_rewriting();
 create trigger require_acceptor before insert on settings_record for each row
-  execute function require_acceptor();
-
-create trigger refuse_rewriting before delete or update or truncate on settings_proposal for each statement
-  execute function refuse_rewriting();
-create trigger require_acceptor before insert on settings_proposal for each row
   execute function require_acceptor();
 
 create trigger refuse_rewriting before delete or update or truncate on four_eyes_rule for each statement

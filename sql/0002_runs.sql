@@ -135,18 +135,25 @@ create table run_hold (
   primary key (run_id, kind)
 );
 
--- Who proposed to accept a held run, and who accepted it.
+-- Who proposed to accept the answers of a held run, and who accepted them; and who took its roster although guards would have held it.
 create table run_acceptance (
   acceptance_id bigint generated always as identity primary key,
   run_id bigint not null references run,
-  is_proposal boolean not null,
+  kind text not null check (kind in ('answers', 'roster')),
+  is_proposal boolean default false not null,
   accepted_by text not null check (accepted_by <> ''),
   is_attested boolean not null,
   reason text not null check (reason <> ''),
-  accepted_at timestamptz not null
+  accepted_at timestamptz not null,
+  -- Of a roster: each guard with what it found, in words that give both figures; and the first of the changes that guards found, each with the
+  -- facts before and after.
+  held_by jsonb,
+  changes jsonb,
+  check ((kind = 'roster') = (held_by is not null) and (kind = 'roster') = (changes is not null)),
+  check (kind = 'answers' or not is_proposal)
 );
 
-create unique index run_acceptance_once on run_acceptance (run_id) where (not is_proposal);
+create unique index run_acceptance_once on run_acceptance (run_id) where (kind = 'answers' and not is_proposal);
 
 create index run_acceptance_by_run on run_acceptance (run_id);
 
@@ -162,9 +169,10 @@ create table run_gap (
 );
 
 -- Where four eyes are set, a held run is accepted by two people. On the embedded database a second person is only another name that the first one types.
-create function require_second_acceptor() returns trigger language plpgsql as $$
+create function check_run_acceptance() returns trigger language plpgsql as $$
 begin
-  if not new.is_proposal
+  perform require_author(new.accepted_by, new.is_attested, 'accept anything');
+  if new.kind = 'answers' and not new.is_proposal
     and coalesce((
       select cardinality(rule.severities) from four_eyes_rule rule join run on run.organisation_id = rule.organisation_id
       where run.run_id = new.run_id order by rule.rule_id desc limit 1
@@ -182,7 +190,5 @@ $$;
 
 create trigger refuse_rewriting before delete or update or truncate on run_acceptance for each statement
   execute function refuse_rewriting();
-create trigger require_acceptor before insert on run_acceptance for each row
-  execute function require_acceptor();
-create trigger require_second_acceptor before insert on run_acceptance for each row
-  execute function require_second_acceptor();
+create trigger check_run_acceptance before insert on run_acceptance for each row
+  execute function check_run_acceptance();

@@ -85,22 +85,6 @@ create table roster_hold (
 
 create index roster_hold_by_run on roster_hold (run_id);
 
--- Rosters that somebody took although guards would have held them.
-create table roster_acceptance (
-  acceptance_id bigint generated always as identity primary key,
-  run_id bigint not null references run,
-  accepted_by text not null check (accepted_by <> ''),
-  is_attested boolean not null,
-  reason text not null check (reason <> ''),
-  accepted_at timestamptz not null,
-  -- Each guard with what it found, in words that give both figures.
-  held_by jsonb not null,
-  -- The first of the changes that guards found, each with the facts before and after.
-  changes jsonb default '[]'::jsonb not null
-);
-
-create index roster_acceptance_by_run on roster_acceptance (run_id);
-
 -- Who is no longer shown, has left or has come back, by the snapshot that said so.
 create table roster_standing (
   import_id bigint references roster_import,
@@ -208,29 +192,14 @@ create table party (
   unique (customer_id, ordinal)
 );
 
--- Blocks of customer numbers are taken one after another.
-create table customer_block (
-  is_only boolean default true primary key check (is_only)
-);
-
-create function take_customer_ids(wanted bigint) returns bigint language plpgsql as $$
+-- Takes a block of numbers of a sequence, and gives the one before its first. Only another import waits for this lock.
+create function take_numbers(sequence regclass, wanted bigint) returns bigint language plpgsql as $$
 declare
   last bigint;
 begin
-  perform from customer_block for update;
-  last := nextval(pg_get_serial_sequence('customer', 'customer_id'));
-  perform setval(pg_get_serial_sequence('customer', 'customer_id'), last + wanted);
-  return last;
-end
-$$;
-
-create function take_request_ids(wanted bigint) returns bigint language plpgsql as $$
-declare
-  last bigint;
-begin
-  perform from customer_block for update;
-  last := nextval('screening_request_block');
-  perform setval('screening_request_block', last + wanted);
+  lock table roster_import in share update exclusive mode;
+  last := nextval(sequence);
+  perform setval(sequence, last + wanted);
   return last;
 end
 $$;
@@ -255,11 +224,6 @@ create trigger refuse_orphans after delete on roster_import referencing old tabl
 create trigger refuse_rewriting before delete or update or truncate on roster_hold for each statement
   execute function refuse_rewriting();
 
-create trigger refuse_rewriting before delete or update or truncate on roster_acceptance for each statement
-  execute function refuse_rewriting();
-create trigger require_acceptor before insert on roster_acceptance for each row
-  execute function require_acceptor();
-
 create trigger refuse_rewriting before delete or update or truncate on coverage_exception for each statement
   execute function refuse_rewriting();
 create trigger require_acceptor before insert on coverage_exception for each row
@@ -273,5 +237,3 @@ create trigger refuse_orphans after delete on customer referencing old table as 
 
 create trigger refuse_orphans after delete on screening_request referencing old table as gone for each statement
   execute function refuse_orphans('party.request_id.request_id');
-
-insert into customer_block default values;

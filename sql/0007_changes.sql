@@ -85,7 +85,7 @@ create table retracted_state (
 create view retraction_in_force as
 select retraction.* from retraction
 where retraction.kind <> 'held' or not exists (
-  select from run_acceptance acceptance where acceptance.run_id = retraction.run_id and not acceptance.is_proposal
+  select from run_acceptance acceptance where acceptance.run_id = retraction.run_id and acceptance.kind = 'answers' and not acceptance.is_proposal
 );
 
 -- The changes that count.

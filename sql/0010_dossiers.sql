@@ -90,27 +90,21 @@ create table sweep (
   details jsonb
 );
 
--- The windows of a sweep in progress, most recent first; they are removed when the sweep is closed. Null is an open end.
-create table sweep_window (
-  run_id bigint references run,
-  place integer,
-  created_from timestamptz,
-  created_to timestamptz,
-  has_ended boolean default false not null,
-  primary key (run_id, place)
-);
-
--- The pages of a sweep in progress: the ids of their dossiers and when these were created, in the order of the walk. They are removed when the
--- sweep is closed.
+-- The pages of a sweep in progress: the ids of their dossiers and when these were created, in the order of the walk. Each window of creation times
+-- begins with a row without dossiers, most recent window first. They are removed when the sweep is closed.
 create table swept_page (
   run_id bigint references run,
   ordinal integer,
-  dossier_ids text[] not null,
-  created_at text[] not null,
-  appeared integer not null,
-  changed integer not null,
-  -- The window that a page belongs to.
-  place integer default 0 not null,
+  dossier_ids text[] default '{}' not null,
+  created_at text[] default '{}' not null,
+  appeared integer default 0 not null,
+  changed integer default 0 not null,
+  -- The window that a page belongs to, and whether it was its last.
+  place integer not null,
+  has_ended boolean default false not null,
+  -- Of the first row of a window; null is an open end.
+  created_from timestamptz,
+  created_to timestamptz,
   primary key (run_id, ordinal)
 );
 

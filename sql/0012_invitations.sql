@@ -26,6 +26,10 @@ create table invitation (
   delivery_attempts integer,
   expires_at timestamptz,
   followed_at timestamptz,
+  -- What became of it, in order, with what was sent and may have been billed: {"kind" (intended, sending, sent, found, unknown, refused, withdrawn,
+  -- status, reminding, reminded, ended), "at", "detail" (the status at the service, or the code of a failure), "runId" (the sweep that saw it)}.
+  -- Only added to.
+  events jsonb default '[]' not null check (jsonb_typeof(events) = 'array'),
   check ((state <> 'sending') or (sending_at is not null)),
   check ((state = 'invited') = ((status is not null) and (expires_at is not null))),
   check (is_open or (state not in ('intended', 'sending')))
@@ -38,25 +42,6 @@ create unique index invitation_once on invitation (account_id, customer_id) wher
 create unique index invitation_by_reference on invitation (account_id, reference) where (state not in ('refused', 'withdrawn'));
 
 create index invitation_by_discrepancy on invitation (discrepancy_id);
-
--- What became of an invitation, in order: the ledger of what was sent and may have been billed.
-create table invitation_event (
-  event_id bigint generated always as identity primary key,
-  invitation_id bigint not null references invitation,
-  -- The sweep that saw it; null for what the command did.
-  run_id bigint references run,
-  kind text not null check (kind in (
-    'intended', 'sending', 'sent', 'found', 'unknown', 'refused',
-    'withdrawn', 'status', 'reminding', 'reminded', 'ended'
-  )),
-  -- The status at the service, or the code of a failure.
-  detail text,
-  happened_at timestamptz not null
-);
-
-create index invitation_event_by_run on invitation_event (run_id) where (run_id is not null);
-
-create index invitation_event_by_invitation on invitation_event (invitation_id);
 
 -- An invitation is judged in a plan that a session makes once, and many in one that is made for them: a plan for one customer took 25 ms, four times
 -- for each invitation that was sent.
@@ -119,8 +104,12 @@ end
 $$;
 
 -- Whoever writes, and however: no invitation is intended, sent or sent again while its customer may not be invited. The message says no more.
-create function require_invitable() returns trigger language plpgsql as $$
+-- What became of an invitation is never lost.
+create function check_invitation() returns trigger language plpgsql as $$
 begin
+  if tg_op = 'DELETE' or tg_op = 'UPDATE' and not starts_with(new.events::text, rtrim(old.events::text, ']')) then
+    raise exception 'events of invitations are never changed or removed' using errcode = 'restrict_violation';
+  end if;
   if tg_op = 'UPDATE' and new.reminded_at is not distinct from old.reminded_at
     and (new.state <> 'sending' or new.sending_at is not distinct from old.sending_at and old.state = 'sending') then
     return new;
@@ -151,8 +140,7 @@ join customer on customer.customer_id = discrepancy.customer_id
 join roster on roster.roster_id = customer.roster_id
 where judged.obstacle is not null;
 
-create trigger require_invitable before insert or update on invitation for each row
-  execute function require_invitable();
-
-create trigger refuse_rewriting before delete or update or truncate on invitation_event for each statement
+create trigger check_invitation before insert or update or delete on invitation for each row
+  execute function check_invitation();
+create trigger refuse_rewriting before truncate on invitation for each statement
   execute function refuse_rewriting();

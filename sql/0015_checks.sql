@@ -1,32 +1,35 @@
--- Single checks, and comparisons with published lists.
+-- Searches beside a plan: single checks and measurements of recall; and the published lists that these and comparisons read.
 
--- One ad-hoc search: who asked for it and why; what it came to hangs on the answer.
-create table single_check (
-  run_id bigint primary key references run,
+-- A single check is one search; a measurement stores its whole sample before it searches for it.
+create table single_search (
+  run_id bigint references run,
+  -- From 1; a check has one.
+  ordinal integer,
   request_id bigint not null references screening_request,
-  -- As it was typed; what was sent stands in the request.
+  -- As it was typed, or the spelling of a listed name; what was sent stands in the request.
   name text not null,
-  reason text not null check (reason <> ''),
-  asked_by text not null,
-  asked_at timestamptz not null,
-  outcome text not null check (outcome in ('in_progress', 'answered', 'not_answered')),
+  -- Of a check who asked for it, when and why. Of a measurement the listed entry, its script, and how the spelling differs from it.
+  facts jsonb not null,
+  -- Null until it has ended, with an answer or without.
+  ended_at timestamptz,
+  response_id bigint references response,
   -- Stable code of what stood in the way.
   outcome_reason text,
-  response_id bigint references response,
-  -- What the answer said when it came.
-  verdict text not null check (verdict in ('clear', 'below_threshold', 'truncated', 'open_alert', 'not_screened')),
-  ended_at timestamptz,
-  check ((outcome = 'answered') = (response_id is not null)),
-  check ((outcome = 'answered') = (verdict <> 'not_screened')),
-  check ((outcome = 'in_progress') = (ended_at is null))
+  -- What the answer to a check said when it came.
+  verdict text check (verdict in ('clear', 'below_threshold', 'truncated', 'open_alert')),
+  primary key (run_id, ordinal),
+  check ((ended_at is null) or ((response_id is null) = (outcome_reason is not null))),
+  check ((ended_at is not null) or (num_nonnulls(response_id, outcome_reason, verdict) = 0)),
+  check ((verdict is null) or (response_id is not null))
 );
 
-create index single_check_by_request on single_check (request_id);
+create index single_search_by_request on single_search (request_id);
 
-create index single_check_by_response on single_check (response_id) where (response_id is not null);
+create index single_search_by_response on single_search (response_id) where (response_id is not null);
 
--- The published list that was compared with the customers before a run was planned; whom it forced stands in that run's plan.
-create table list_comparison (
+-- A published list that was compared with the customers before a run was planned (whom it forced stands in that run's plan), or that a
+-- measurement of recall takes its sample from.
+create table published_list (
   run_id bigint primary key references run,
   file text not null,
   format text not null,
@@ -34,47 +37,17 @@ create table list_comparison (
   files jsonb not null,
   digest text not null,
   listed integer not null,
-  spellings integer not null,
+  -- Of a comparison.
+  spellings integer,
   compared_parties integer default 0 not null,
   forced_parties integer default 0 not null,
   forced_customers integer default 0 not null,
   -- Null until every customer has been compared with it.
-  compared_at timestamptz
+  compared_at timestamptz,
+  -- Of a measurement.
+  seed text,
+  spelling text check (spelling in ('as_listed', 'variants')),
+  sample_size integer,
+  at_least double precision,
+  check (num_nonnulls(seed, spelling, sample_size) = case when spellings is null then 3 else 0 end)
 );
-
--- A measurement of recall, whose sample is stored before it is searched for.
-create table assurance (
-  run_id bigint primary key references run,
-  file text not null,
-  format text not null,
-  files jsonb not null,
-  digest text not null,
-  listed integer not null,
-  seed text not null,
-  spelling text not null check (spelling in ('as_listed', 'variants')),
-  sample_size integer not null,
-  at_least double precision
-);
-
-create table assurance_item (
-  run_id bigint references assurance,
-  ordinal integer,
-  request_id bigint not null references screening_request,
-  listed_id text,
-  listed_name text not null,
-  type text not null check (type in ('person', 'entity')),
-  script text not null,
-  -- How the name that was sent differs from the listed one.
-  variant text not null,
-  sent_name text not null,
-  outcome text not null check (outcome in ('remaining', 'answered', 'failed')),
-  outcome_reason text,
-  response_id bigint references response,
-  answered_at timestamptz,
-  primary key (run_id, ordinal),
-  check ((outcome = 'answered') = (response_id is not null))
-);
-
-create index assurance_item_by_request on assurance_item (request_id);
-
-create index assurance_item_by_response on assurance_item (response_id) where (response_id is not null);

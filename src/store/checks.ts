@@ -29,26 +29,23 @@ export async function insertCheck(
   requestId: number,
   { name, reason, askedBy, askedAt }: Pick<z.infer<typeof checkRow>, 'name' | 'reason' | 'askedBy' | 'askedAt'>,
 ): Promise<void> {
-  const row = { runId, requestId, name, reason, askedBy, askedAt, outcome: 'in_progress', verdict: 'not_screened' };
-  await transaction.execute(...toInsert('single_check', row));
+  const row = { runId, ordinal: 1, requestId, name, facts: { reason, askedBy, askedAt } };
+  await transaction.execute(...toInsert('single_search', row));
 }
 
-/** Stores the outcome of a check. */
-export async function finishCheck(
+/** Stores the outcome of a check (ordinal 1; with what the answer says), or of one search of a measurement. */
+export async function finishSearch(
   transaction: Queryable,
-  runId: number,
-  outcome: { responseId: number; verdict: PartyState } | { reason: string },
+  { runId, ordinal }: { runId: number; ordinal: number },
+  outcome: { responseId: number; verdict?: PartyState } | { reason: string },
   endedAt: Date,
 ): Promise<void> {
-  const came =
-    'reason' in outcome
-      ? ['not_answered', outcome.reason, null, 'not_screened']
-      : ['answered', null, outcome.responseId, outcome.verdict];
+  const came = 'reason' in outcome ? [null, null, outcome.reason] : [outcome.responseId, outcome.verdict ?? null, null];
   const saved = await transaction.execute(
-    `update single_check set outcome = $2, outcome_reason = $3, response_id = $4, verdict = $5, ended_at = $6 where run_id = $1`,
-    [runId, ...came, endedAt],
+    `update single_search set response_id = $3, verdict = $4, outcome_reason = $5, ended_at = $6 where run_id = $1 and ordinal = $2`,
+    [runId, ordinal, ...came, endedAt],
   );
-  requireRows(saved, 1, 'single_check');
+  requireRows(saved, 1, 'single_search');
 }
 
 /** Finds the running checks of an organisation whose lease is lost or expired; with `leaseKey` only those of this lease. */
@@ -70,12 +67,15 @@ export function readCheck(database: Queryable, runId: number) {
   return findRow(
     database,
     checkRow,
-    `select request.type, single_check.name, reason, asked_by, asked_at, request.name as "sentName",
-       outcome, outcome_reason, response_id, verdict, encode(response.digest, 'hex') as "responseDigest", ended_at
-     from single_check
+    `select request.type, single.name, facts ->> 'reason' as reason, facts ->> 'askedBy' as "askedBy", (facts ->> 'askedAt')::timestamptz as "askedAt",
+       request.name as "sentName", outcome_reason, response_id, coalesce(verdict, 'not_screened') as verdict,
+       case when ended_at is null then 'in_progress' when response_id is null then 'not_answered' else 'answered' end as outcome,
+       encode(response.digest, 'hex') as "responseDigest", ended_at
+     from single_search single
+     join run using (run_id)
      join screening_request request using (request_id)
      left join response using (response_id)
-     where run_id = $1`,
+     where run_id = $1 and run.kind = 'check'`,
     [runId],
   );
 }
@@ -107,7 +107,7 @@ export type ForcedCustomer = z.infer<typeof forcedRow>;
 /** Stores the published list of a run before the comparison with its customers. */
 export async function noteList(transaction: Queryable, runId: number, list: z.infer<typeof listShape>): Promise<void> {
   const row = { runId, ...list, files: JSON.stringify(list.files) };
-  await transaction.execute(...toInsert('list_comparison', row, 'on conflict (run_id) do nothing'));
+  await transaction.execute(...toInsert('published_list', row, 'on conflict (run_id) do nothing'));
 }
 
 /** Stores the counts of the finished comparison with a run's list. */
@@ -118,7 +118,7 @@ export async function finishComparison(
   comparedAt: Date,
 ): Promise<void> {
   await transaction.execute(
-    `update list_comparison set compared_parties = $2, forced_parties = $3, forced_customers = $4, compared_at = $5
+    `update published_list set compared_parties = $2, forced_parties = $3, forced_customers = $4, compared_at = $5
      where run_id = $1`,
     [runId, sums.comparedParties, sums.forcedParties, sums.forcedCustomers, comparedAt],
   );
@@ -130,7 +130,7 @@ export function readListComparison(database: Queryable, runId: number): Promise<
     database,
     comparisonRow,
     `select file, format, files, digest, listed, spellings, compared_parties, forced_parties, forced_customers, compared_at
-     from list_comparison where run_id = $1`,
+     from published_list where run_id = $1 and spellings is not null`,
     [runId],
   );
 }
@@ -146,10 +146,10 @@ export async function findUncomparedLists(database: Queryable, runId: number) {
      from run ours
      join run earlier on earlier.roster_id = ours.roster_id and earlier.mode = ours.mode and earlier.run_id < ours.run_id
        and earlier.state = 'abandoned'
-     join list_comparison noted on noted.run_id = earlier.run_id and noted.compared_at is null
+     join published_list noted on noted.run_id = earlier.run_id and noted.spellings is not null and noted.compared_at is null
      where ours.run_id = $1
        and not exists (
-         select from list_comparison compared join run later on later.run_id = compared.run_id
+         select from published_list compared join run later on later.run_id = compared.run_id
          where later.roster_id = ours.roster_id and later.mode = ours.mode and later.run_id > earlier.run_id
            and compared.digest = noted.digest and compared.compared_at is not null
        )
@@ -214,40 +214,22 @@ export async function insertAssurance(
 ): Promise<void> {
   const { file, format, digest, listed, seed, spelling, sampleSize, atLeast } = facts;
   const list = { file, format, files: JSON.stringify(facts.files), digest, listed };
-  await transaction.execute(...toInsert('assurance', { runId, ...list, seed, spelling, sampleSize, atLeast }));
-  const items = names.map((name, at) => ({ ...name, ordinal: at + 1, requestId: requestIds[at] }));
+  await transaction.execute(...toInsert('published_list', { runId, ...list, seed, spelling, sampleSize, atLeast }));
+  const items = names.map(({ sentName, ...entry }, at) => ({
+    ...{ ordinal: at + 1, requestId: requestIds[at], name: sentName, facts: entry },
+  }));
   const saved = await transaction.execute(
-    `insert into assurance_item (run_id, ordinal, request_id, listed_id, listed_name, type, script, variant, sent_name, outcome)
-     select $1, ordinal, "requestId", "listedId", "listedName", type, script, variant, "sentName", 'remaining'
-     from jsonb_to_recordset($2::text::jsonb) as row (
-       ordinal integer, "requestId" bigint, "listedId" text, "listedName" text, type text, script text, variant text, "sentName" text
-     )`,
+    `insert into single_search (run_id, ordinal, request_id, name, facts)
+     select $1, ordinal, "requestId", name, facts
+     from jsonb_to_recordset($2::text::jsonb) as row (ordinal integer, "requestId" bigint, name text, facts jsonb)`,
     [runId, JSON.stringify(items)],
   );
-  requireRows(saved, items.length, 'assurance_item');
+  requireRows(saved, items.length, 'single_search');
 }
 
 /** Changes the share of a sample that must be found. */
 export async function setLeastShare(transaction: Queryable, runId: number, atLeast: number | null): Promise<void> {
-  await transaction.execute('update assurance set at_least = $2 where run_id = $1', [runId, atLeast]);
-}
-
-/** Stores the outcome of the search for one name. */
-export async function saveAssuranceItem(
-  transaction: Queryable,
-  runId: number,
-  ordinal: number,
-  end: { responseId: number } | { failedBecause: string },
-  answeredAt: Date,
-): Promise<void> {
-  const [outcome, responseId, reason] =
-    'responseId' in end ? ['answered', end.responseId, null] : ['failed', null, end.failedBecause];
-  const saved = await transaction.execute(
-    `update assurance_item set outcome = $3, response_id = $4, outcome_reason = $5, answered_at = $6
-     where run_id = $1 and ordinal = $2`,
-    [runId, ordinal, outcome, responseId, reason, answeredAt],
-  );
-  requireRows(saved, 1, 'assurance_item');
+  await transaction.execute('update published_list set at_least = $2 where run_id = $1', [runId, atLeast]);
 }
 
 /** The measurement of a run with its sample: the listed names in order, each with the outcome of its search; null for other runs. */
@@ -256,16 +238,18 @@ export async function readAssurance(database: Queryable, runId: number) {
     database,
     factsRow,
     `select file, format, files, digest, listed, seed, spelling, sample_size, at_least
-     from assurance where run_id = $1`,
+     from published_list where run_id = $1 and seed is not null`,
     [runId],
   );
   if (facts === null) return null;
   const items = await database.query(
     alertRow,
-    `select item.ordinal, item.listed_id, item.listed_name, item.type, item.script, item.variant,
-       item.sent_name, item.outcome, item.outcome_reason, item.response_id, coalesce(response.total, 0) as results,
+    `select item.ordinal, facts ->> 'listedId' as "listedId", facts ->> 'listedName' as "listedName", facts ->> 'type' as type,
+       facts ->> 'script' as script, facts ->> 'variant' as variant, item.name as "sentName", item.outcome_reason, item.response_id,
+       case when ended_at is null then 'remaining' when item.response_id is null then 'failed' else 'answered' end as outcome,
+       coalesce(response.total, 0) as results,
        (select count(*) from match where match.response_id = item.response_id and match.is_hit) as hits
-     from assurance_item item
+     from single_search item
      left join response using (response_id)
      where item.run_id = $1
      order by item.ordinal`,

@@ -205,8 +205,8 @@ export async function saveSweepWindows(
 ) {
   const toInstant = (ms: number): string | null => (ms > 0 && Number.isFinite(ms) ? new Date(ms).toISOString() : null);
   await transaction.execute(
-    `insert into sweep_window (run_id, place, created_from, created_to)
-     select $1, (place - 1)::integer, created_from, created_to
+    `insert into swept_page (run_id, ordinal, place, created_from, created_to)
+     select $1, place, place - 1, created_from, created_to
      from unnest($2::timestamptz[], $3::timestamptz[]) with ordinality as row (created_from, created_to, place)`,
     [runId, windows.map(({ from }) => toInstant(from)), windows.map(({ to }) => toInstant(to))],
   );
@@ -218,26 +218,17 @@ export async function saveSweptPages(
   runId: number,
   pages: readonly (WalkedPage & { appeared: number; changed: number })[],
 ): Promise<void> {
-  const ended = pages.filter(({ hasEnded }) => hasEnded).map(({ place }) => place);
-  if (ended.length > 0) {
-    await transaction.execute(
-      'update sweep_window set has_ended = true where run_id = $1 and place = any ($2::integer[]) and not has_ended',
-      [runId, ended],
-    );
-  }
-  const filled = pages.filter(({ dossiers }) => dossiers.length > 0);
-  if (filled.length === 0) return;
-  const rows = filled.map(({ place, dossiers, appeared, changed }) => ({
-    ...{ place, appeared, changed },
+  const rows = pages.map(({ place, hasEnded, dossiers, appeared, changed }) => ({
+    ...{ place, hasEnded, appeared, changed },
     ids: dossiers.map(({ id }) => id),
     created: dossiers.map(({ createdAt }) => createdAt),
   }));
   await transaction.execute(
-    `insert into swept_page (run_id, ordinal, place, dossier_ids, created_at, appeared, changed)
-     select $1, (select coalesce(max(ordinal), 0) from swept_page where run_id = $1) + row_number() over (),
-       place, ids, created, appeared, changed
+    `insert into swept_page (run_id, ordinal, place, has_ended, dossier_ids, created_at, appeared, changed)
+     select $1, (select max(ordinal) from swept_page where run_id = $1) + row_number() over (),
+       place, "hasEnded", ids, created, appeared, changed
      from jsonb_to_recordset($2::text::jsonb)
-       as row (place integer, ids text[], created text[], appeared integer, changed integer)`,
+       as row (place integer, "hasEnded" boolean, ids text[], created text[], appeared integer, changed integer)`,
     [runId, JSON.stringify(rows)],
   );
 }
@@ -255,8 +246,8 @@ export async function readSweepProgress(database: Queryable, accountId: number, 
   );
   const windows = await database.query(
     z.object({ place: z.number(), from: z.date().nullable(), to: z.date().nullable(), hasEnded: z.boolean() }),
-    `select place, created_from as from, created_to as to, has_ended
-     from sweep_window where run_id = $1 order by place`,
+    `select place, max(created_from) as from, max(created_to) as to, bool_or(has_ended) as has_ended
+     from swept_page where run_id = $1 group by place order by place`,
     [runId],
   );
   const pages = await database.query(
@@ -277,10 +268,9 @@ export async function readSweepProgress(database: Queryable, accountId: number, 
   return { isStart, walks };
 }
 
-/** Removes the saved pages and windows of a sweep that has ended. */
+/** Removes the saved pages of a sweep that has ended. */
 export async function dropSweptPages(transaction: Queryable, runId: number): Promise<void> {
   await transaction.execute('delete from swept_page where run_id = $1', [runId]);
-  await transaction.execute('delete from sweep_window where run_id = $1', [runId]);
 }
 
 /** A record to look up: a dossier, or an applicant or a decision that the dossier names. */

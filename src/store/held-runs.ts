@@ -248,7 +248,7 @@ export async function readRunHolds(database: Queryable, runId: number) {
   const acceptances = await database.query(
     acceptanceRow,
     `select is_proposal, accepted_by, is_attested, reason, accepted_at
-     from run_acceptance where run_id = $1 order by acceptance_id`,
+     from run_acceptance where run_id = $1 and kind = 'answers' order by acceptance_id`,
     [runId],
   );
   return { holds, acceptances, accepted: acceptances.find(({ isProposal }) => !isProposal) };
@@ -260,7 +260,7 @@ export async function saveRunAcceptance(
   runId: number,
   { isProposal, acceptedBy, isAttested, reason, acceptedAt }: z.infer<typeof acceptanceRow>,
 ): Promise<void> {
-  const row = { runId, isProposal, acceptedBy, isAttested, reason, acceptedAt };
+  const row = { runId, kind: 'answers', isProposal, acceptedBy, isAttested, reason, acceptedAt };
   await transaction.execute(...toInsert('run_acceptance', row));
   if (isProposal) return;
   await transaction.execute('update run_hold set accepted_at = $2 where run_id = $1', [runId, acceptedAt]);

@@ -64,6 +64,12 @@ export async function* readCandidates(
   }
 }
 
+/** SQL: one more of the events that `invitation` keeps. */
+const toEventSql = (kind: string, at: string, { detail = 'null', runId = 'null' } = {}): string =>
+  `jsonb_strip_nulls(jsonb_build_object(
+    'kind', ${kind}::text, 'at', ${at}::timestamptz, 'detail', (${detail})::text, 'runId', ${runId}::bigint
+  ))`;
+
 /**
  * Stores the intention to invite a customer. Gives null and stores nothing if the rule forbids it, the customer is already invited, or its
  * record has changed since it was read.
@@ -77,20 +83,16 @@ export function saveIntention(
   return findValue(
     transaction,
     z.number(),
-    `with intended as (
-       insert into invitation
-         (account_id, roster_id, customer_id, discrepancy_id, customer_version, reference, channel, state, is_open, intended_at)
-       select $1, customer.roster_id, customer.customer_id, missing.discrepancy_id, customer.version, $4, $5, 'intended', true, $6
-       from judge_invitations($1, array[$2::bigint], $6) judged
-       join discrepancy missing using (discrepancy_id)
-       join customer on customer.customer_id = missing.customer_id and customer.version = $3
-       where judged.obstacle is null
-       on conflict (account_id, customer_id) where is_open do nothing
-       returning invitation_id
-     ), reported as (
-       insert into invitation_event (invitation_id, kind, happened_at) select invitation_id, 'intended', $6 from intended
-     )
-     select invitation_id from intended`,
+    `insert into invitation
+       (account_id, roster_id, customer_id, discrepancy_id, customer_version, reference, channel, state, is_open, intended_at, events)
+     select $1, customer.roster_id, customer.customer_id, missing.discrepancy_id, customer.version, $4, $5, 'intended', true, $6,
+       jsonb_build_array(${toEventSql("'intended'", '$6')})
+     from judge_invitations($1, array[$2::bigint], $6) judged
+     join discrepancy missing using (discrepancy_id)
+     join customer on customer.customer_id = missing.customer_id and customer.version = $3
+     where judged.obstacle is null
+     on conflict (account_id, customer_id) where is_open do nothing
+     returning invitation_id`,
     [accountId, intended.discrepancyId, intended.customerVersion, intended.reference, intended.channel, now],
   );
 }
@@ -108,14 +110,10 @@ export async function markLeaving(
   const change = kind === 'sending' ? `state = 'sending', sending_at = $2` : 'reminded_at = $2';
   const states = kind === 'sending' ? `('intended', 'sending')` : `('invited')`;
   const marked = await transaction.execute(
-    `with marked as (
-       update invitation set ${change}
-       where invitation_id = $1 and is_open and state in ${states} and exists (
-         select from judge_invitations(account_id, array[discrepancy_id], $2) judged where judged.obstacle is null
-       )
-       returning invitation_id
-     )
-     insert into invitation_event (invitation_id, kind, happened_at) select invitation_id, $3, $2 from marked`,
+    `update invitation set ${change}, events = events || ${toEventSql('$3', '$2')}
+     where invitation_id = $1 and is_open and state in ${states} and exists (
+       select from judge_invitations(account_id, array[discrepancy_id], $2) judged where judged.obstacle is null
+     )`,
     [invitationId, now, kind],
   );
   return marked === 1;
@@ -129,14 +127,11 @@ export async function saveFailure(
   now: Date,
 ): Promise<void> {
   await transaction.execute(
-    `with failed as (
-       update invitation set
-         state = case when $2 = 'unknown' or state = 'invited' then state else $2 end,
-         is_open = is_open and ($2 = 'unknown' or state = 'invited')
-       where invitation_id = $1
-       returning invitation_id
-     )
-     insert into invitation_event (invitation_id, kind, detail, happened_at) select invitation_id, $2, $3, $4 from failed`,
+    `update invitation set
+       state = case when $2 = 'unknown' or state = 'invited' then state else $2 end,
+       is_open = is_open and ($2 = 'unknown' or state = 'invited'),
+       events = events || ${toEventSql('$2', '$4', { detail: '$3' })}
+     where invitation_id = $1`,
     [invitationId, failure.kind, failure.detail, now],
   );
 }
@@ -158,19 +153,16 @@ export async function saveShown(
     return;
   }
   await transaction.execute(
-    `with former as (
-       select invitation_id, status from invitation where invitation_id = $1 for update
-     ), shown as (
-       update invitation set
-         state = 'invited', is_open = case when state = 'invited' then is_open else true end, followed_at = $9, status = $2,
-         token = coalesce($3, token), dossier_id = coalesce($4, dossier_id), sent_at = $5,
-         delivery_attempts = coalesce($6, delivery_attempts),
-         expires_at = coalesce($7, expires_at, coalesce($8, intended_at) + interval '${linkDays} days')
-       from former where former.invitation_id = invitation.invitation_id
-       returning invitation.invitation_id, former.status as former
-     )
-     insert into invitation_event (invitation_id, run_id, kind, detail, happened_at)
-     select invitation_id, $10, $11, $2, $9 from shown where $11 <> 'status' or former is distinct from $2`,
+    `update invitation set
+       state = 'invited', is_open = case when state = 'invited' then is_open else true end, followed_at = $9, status = $2,
+       token = coalesce($3, token), dossier_id = coalesce($4, dossier_id), sent_at = $5,
+       delivery_attempts = coalesce($6, delivery_attempts),
+       expires_at = coalesce($7, expires_at, coalesce($8, intended_at) + interval '${linkDays} days'),
+       events = case
+         when $11 <> 'status' or status is distinct from $2 then events || ${toEventSql('$11', '$9', { detail: '$2', runId: '$10' })}
+         else events
+       end
+     where invitation_id = $1`,
     [
       ...[invitationId, shown.status, shown.token ?? null, shown.dossierToken ?? null, shown.sentAt ?? null],
       ...[shown.deliveryAttempts ?? null, shown.expiresAt ?? null, shown.createdAt ?? null, now, runId, kind],
@@ -188,14 +180,12 @@ export async function endInvitations(
   { runId, now }: { runId: number | null; now: Date },
 ): Promise<void> {
   await transaction.execute(
-    `with ended as (
-       update invitation set is_open = false
-       from customer
-       where customer.customer_id = invitation.customer_id and invitation.account_id = $1 and invitation.is_open and invitation.state = 'invited'
-         and (expires_at <= $2 or status = 'rejected' or status = 'failed' and customer.version <> customer_version)
-       returning invitation_id, case when expires_at <= $2 then 'expired' else status end as why
-     )
-     insert into invitation_event (invitation_id, run_id, kind, detail, happened_at) select invitation_id, $3, 'ended', why, $2 from ended`,
+    `update invitation set
+       is_open = false,
+       events = events || ${toEventSql("'ended'", '$2', { detail: "case when expires_at <= $2 then 'expired' else status end", runId: '$3' })}
+     from customer
+     where customer.customer_id = invitation.customer_id and invitation.account_id = $1 and invitation.is_open and invitation.state = 'invited'
+       and (expires_at <= $2 or status = 'rejected' or status = 'failed' and customer.version <> customer_version)`,
     [accountId, now, runId],
   );
 }
@@ -230,10 +220,8 @@ export async function endFormerInvitations(
 ): Promise<readonly OpenInvitation[]> {
   await endInvitations(transaction, accountId, { runId: null, now });
   await transaction.execute(
-    `with withdrawn as (
-       update invitation set state = 'withdrawn', is_open = false where account_id = $1 and state = 'intended' returning invitation_id
-     )
-     insert into invitation_event (invitation_id, kind, happened_at) select invitation_id, 'withdrawn', $2 from withdrawn`,
+    `update invitation set state = 'withdrawn', is_open = false, events = events || ${toEventSql("'withdrawn'", '$2')}
+     where account_id = $1 and state = 'intended'`,
     [accountId, now],
   );
   return transaction.query(

@@ -196,7 +196,7 @@ export async function readAcceptedSettings(
   return findRow(
     database,
     recordRow,
-    `select ${columns} from settings_record where organisation_id = $1 and reason <> $2
+    `select ${columns} from settings_record where organisation_id = $1 and not is_proposal and reason <> $2
      order by settings_record_id desc limit 1`,
     [organisationId, exceptReason],
   );
@@ -217,7 +217,7 @@ export async function readSettingsHistory(database: Queryable, organisation: str
   return database.query(
     recordRow,
     `select ${columns} from settings_record join organisation using (organisation_id)
-     where organisation.name = $1 order by settings_record_id`,
+     where organisation.name = $1 and not is_proposal order by settings_record_id`,
     [organisation],
   );
 }
@@ -249,15 +249,15 @@ export async function proposeSettings(
   const proposer = await findValue(
     transaction,
     z.string(),
-    `select accepted_by as by from settings_proposal
-     where organisation_id = $1 and digest = $2 and accepted_by <> $3
-       and accepted_at >= coalesce((select max(accepted_at) from settings_record where organisation_id = $1), '-infinity')
-     order by settings_proposal_id desc limit 1`,
+    `select accepted_by as by from settings_record
+     where organisation_id = $1 and is_proposal and digest = $2 and accepted_by <> $3
+       and settings_record_id > coalesce((select max(settings_record_id) from settings_record where organisation_id = $1 and not is_proposal), 0)
+     order by settings_record_id desc limit 1`,
     [organisationId, digest, acceptedBy],
   );
   if (proposer !== null) return proposer;
-  const row = { organisationId, digest, acceptedBy, isAttested, reason, acceptedAt };
-  await transaction.execute(...toInsert('settings_proposal', row));
+  const row = { organisationId, isProposal: true, digest, acceptedBy, isAttested, reason, acceptedAt };
+  await transaction.execute(...toInsert('settings_record', row));
   return null;
 }
 
@@ -268,7 +268,7 @@ export async function readSettingsChanges(database: Queryable, runId: number, fo
     recordRow.omit({ recordId: true, settings: true, digest: true }),
     `select ${columns} from settings_record
      join run on run.run_id = $1 and run.organisation_id = settings_record.organisation_id
-     where settings_record.settings_record_id > $2 and settings_record.settings_record_id <= run.settings_record_id
+     where settings_record.settings_record_id > $2 and settings_record.settings_record_id <= run.settings_record_id and not is_proposal
      order by 1`,
     [runId, formerRecordId],
   );

@@ -295,13 +295,9 @@ function knownAnswersSql({ bind }: Bindings, accountId: number | null, reuse: Re
   from party_state state join run answering on answering.run_id = state.run_id
   where state.account_id = ${account} and state.screened_at > ${after}
   union all
-  select single_check.request_id, single_check.response_id, single_check.run_id, single_check.ended_at, false
-  from single_check join run asking on asking.run_id = single_check.run_id
-  where asking.account_id = ${account} and single_check.response_id is not null and single_check.ended_at > ${after}
-  union all
-  select item.request_id, item.response_id, item.run_id, item.answered_at, false
-  from assurance_item item join run asking on asking.run_id = item.run_id
-  where asking.account_id = ${account} and item.response_id is not null and item.answered_at > ${after}`;
+  select single.request_id, single.response_id, single.run_id, single.ended_at, false
+  from single_search single join run asking on asking.run_id = single.run_id
+  where asking.account_id = ${account} and single.response_id is not null and single.ended_at > ${after}`;
 }
 
 /** The order with the newest answer of a request first; two of one instant count as one. */

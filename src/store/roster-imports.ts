@@ -30,15 +30,15 @@ const acceptanceRow = z.object({
 /** Stores the acceptance of a run's roster against its guards. */
 export async function saveRosterAcceptance(transaction: Queryable, runId: number, acceptance: RosterAcceptanceFacts) {
   const { acceptedBy, isAttested, reason, acceptedAt } = acceptance;
-  const row = { runId, acceptedBy, isAttested, reason, acceptedAt, ...toFoundJson(acceptance) };
-  await transaction.execute(...toInsert('roster_acceptance', row));
+  const row = { runId, kind: 'roster', acceptedBy, isAttested, reason, acceptedAt, ...toFoundJson(acceptance) };
+  await transaction.execute(...toInsert('run_acceptance', row));
 }
 
 /** The first changes that were accepted with a run's own roster. */
 export async function readAcceptedChanges(database: Queryable, runId: number): Promise<readonly RosterChangeFacts[]> {
   const rows = await database.query(
     z.object({ changes }),
-    'select changes from roster_acceptance where run_id = $1 order by acceptance_id',
+    `select changes from run_acceptance where run_id = $1 and kind = 'roster' order by acceptance_id`,
     [runId],
   );
   return rows.flatMap((accepted) => accepted.changes);
@@ -116,8 +116,8 @@ export async function readRosterAcceptances(database: Queryable, runId: number) 
   return database.query(
     acceptanceRow,
     `select accepted_by, is_attested, reason, accepted_at, held_by, changes
-     from roster_acceptance
-     where run_id in (
+     from run_acceptance
+     where kind = 'roster' and run_id in (
        select $1::bigint
        union all
        (select roster_import.run_id from roster_import join run on run.run_id = $1 and run.roster_id = roster_import.roster_id

@@ -19,10 +19,11 @@ import type { PlainCounts } from './save-requests.js';
 export async function takeNumbers(transaction: Queryable, wanted: number) {
   const rows = await transaction.query(
     z.object({ lastCustomerId: z.number(), lastRequestId: z.number() }),
-    'select take_customer_ids($1) as "lastCustomerId", take_request_ids($1) as "lastRequestId"',
+    `select take_numbers(pg_get_serial_sequence('customer', 'customer_id'), $1) as "lastCustomerId",
+       take_numbers('screening_request_block', $1) as "lastRequestId"`,
     [wanted],
   );
-  return firstRow(rows, 'customer_block');
+  return firstRow(rows, 'take_numbers');
 }
 
 /**

@@ -78,10 +78,8 @@ rosters: [{ name: people, csv: { path: people.csv }, columns: { attributes: [ema
     const last = await runCli(invite, site);
     const [counted] = await database.query(
       z.object({ unknown: z.number() }),
-      `select count(distinct sent.invitation_id)::integer as unknown from invitation_event sent
-       where sent.kind = 'sending' and not exists (
-         select from invitation_event known where known.invitation_id = sent.invitation_id and known.kind = 'sent'
-       )`,
+      `select count(*)::integer as unknown from invitation
+       where events @> '[{"kind": "sending"}]' and not events @> '[{"kind": "sent"}]'`,
     );
     const timesInvited = new Map<string, number>();
     for (let page = 1; ; page += 1) {

@@ -3,7 +3,7 @@ import { ConfigError } from '../../errors.js';
 import type { PublishedList } from '../../lists/published-list.js';
 import { toMatchSet } from '../../matches/match.js';
 import { ensureRequests } from '../../store/canaries.js';
-import { insertAssurance, readAssurance, saveAssuranceItem, setLeastShare } from '../../store/checks.js';
+import { finishSearch, insertAssurance, readAssurance, setLeastShare } from '../../store/checks.js';
 import { type Database, type Queryable, requireFound } from '../../store/database/database.js';
 import { toLeaseKey } from '../../store/leases.js';
 import { saveResponses } from '../../store/responses.js';
@@ -250,16 +250,17 @@ async function searchItem(
     searchUnplanned({ ...session, signal }, app.client(), request, 'a search of the sample'),
   );
   const now = app.clock.now();
+  const search = { runId: run.runId, ordinal: item.ordinal };
   await session.write(async (transaction) => {
     if (outcome.kind === 'failed') {
-      return saveAssuranceItem(transaction, run.runId, item.ordinal, { failedBecause: outcome.reason }, now);
+      return finishSearch(transaction, search, { reason: outcome.reason }, now);
     }
     const { body } = outcome;
     const digest = digestAnswer(organisation.digestKey, body);
     const answer = { digest, body, matchSet: toMatchSet(outcome.answer) };
     const ids = await saveResponses(transaction, organisation.organisationId, [answer], now);
     const responseId = requireFound(ids, digest, 'response');
-    await saveAssuranceItem(transaction, run.runId, item.ordinal, { responseId }, now);
+    await finishSearch(transaction, search, { responseId }, now);
   });
 }
 

@@ -4,7 +4,7 @@ import { type MatchSet, toMatchSet, toPartyState, treatAsTruncated } from '../..
 import { describeControls } from '../../reports/words.js';
 import { type ScreeningRequest, toScreeningRequest } from '../../roster/customer.js';
 import { ensureRequests, readLastControls } from '../../store/canaries.js';
-import { findDeadChecks, finishCheck, insertCheck, readCheck } from '../../store/checks.js';
+import { findDeadChecks, finishSearch, insertCheck, readCheck } from '../../store/checks.js';
 import { type Database, firstRow, type Queryable, requireFound } from '../../store/database/database.js';
 import { assertLease, releaseLease, toLeaseKey, tryAcquireLease } from '../../store/leases.js';
 import { markInFlightUnknown } from '../../store/ledger.js';
@@ -88,7 +88,9 @@ async function answerCheck(session: RunSession, request: ScreeningRequest): Prom
     const endedAt = app.clock.now();
     if (outcome.kind === 'failed') {
       const { reason } = outcome;
-      await session.write((transaction) => finishCheck(transaction, run.runId, { reason }, endedAt));
+      await session.write((transaction) =>
+        finishSearch(transaction, { runId: run.runId, ordinal: 1 }, { reason }, endedAt),
+      );
       return null;
     }
     await saveAnswer(session, account, { body: outcome.body, matchSet: toMatchSet(outcome.answer) }, endedAt);
@@ -124,7 +126,7 @@ async function saveAnswer(
     const responseId = requireFound(ids, digest, 'response');
     const listCap = await readListCap(transaction, account.accountId);
     const verdict = toPartyState(treatAsTruncated(matchSet, listCap), []);
-    await finishCheck(transaction, session.run.runId, { responseId, verdict }, endedAt);
+    await finishSearch(transaction, { runId: session.run.runId, ordinal: 1 }, { responseId, verdict }, endedAt);
   });
 }
 
@@ -242,7 +244,7 @@ async function endCheck(
 ): Promise<{ state: RunState; reasons: readonly string[] }> {
   const check = await readCheck(transaction, runId);
   if (failure && check?.outcome === 'in_progress') {
-    await finishCheck(transaction, runId, { reason: failure.code }, finishedAt);
+    await finishSearch(transaction, { runId, ordinal: 1 }, { reason: failure.code }, finishedAt);
   }
   const responseIds = check?.responseId ? [check.responseId] : [];
   const sums = await addUpSearches(transaction, runId, { made: 1, responseIds });

@@ -212,12 +212,9 @@ async function makeSchema(transaction: Transaction, wanted: readonly Migration[]
   );
 }
 
-/** Tables with rows from a migration. */
-const filledByMigration = new Set(['customer_block']);
-
 async function requireEmpty(transaction: Transaction, tables: readonly string[]): Promise<void> {
   await transaction.execute(`lock table ${tables.map(quoteName).join(', ')} in access exclusive mode`);
-  for (const table of tables.filter((name) => !filledByMigration.has(name))) {
+  for (const table of tables) {
     const sql = `select exists (select from ${quoteName(table)}) as present`;
     if (!(await readValue(transaction, z.boolean(), sql))) continue;
     throw new BackupError(

@@ -305,7 +305,7 @@ export async function findAutoClosable(
        and not exists (select from legacy_decision said where said.alert_id = alert.alert_id)
        and not exists (
          select from settings_record accepted
-         where accepted.organisation_id = roster.organisation_id and accepted.accepted_at > alert.absent_since
+         where accepted.organisation_id = roster.organisation_id and not accepted.is_proposal and accepted.accepted_at > alert.absent_since
        )
        and ${policyAnswers} <= (
          select count(*)

@@ -95,7 +95,7 @@ describe('a single check', () => {
     });
     const codes = await site.database.query(
       z.object({ code: z.string() }),
-      'select outcome_reason as code from single_check order by run_id',
+      'select outcome_reason as code from single_search order by run_id',
     );
     expect(codes.map(({ code }) => code)).toEqual(['echo_mismatch', 'account', 'outage', 'budget']);
     expect(await ask('Aroha Ngata')).toMatchObject({ exitCode: 0, result: { verdict: 'clear' } });
@@ -215,7 +215,7 @@ describeOnChosenDatabase('a check whose process was killed', (_open, databases) 
     await site.database.runScript(`
       update run set state = 'running', finished_at = null, sums = null, stage = 'started', lease_key = 'check/default/' || (run_id + 4)
         where kind = 'check';
-      update single_check set outcome = 'in_progress', response_id = null, verdict = 'not_screened', ended_at = null where run_id = 2;
+      update single_search set response_id = null, verdict = null, ended_at = null where run_id = 2;
       insert into call_in_flight (run_id, worker, first_call, noted_at, requests)
         select run_id, 1, attempt_id % 4294967296, started_at, array[request_id] from search_call where run_id = 2;
       delete from search_call where run_id = 2;

@@ -57,7 +57,10 @@ describeOnChosenDatabase('guards of a roster', (open) => {
     );
     const acceptRoster = await makeAcceptance({ database });
     const countAccepted = () =>
-      database.query(z.object({ accepted: z.number() }), 'select count(*)::integer as accepted from roster_acceptance');
+      database.query(
+        z.object({ accepted: z.number() }),
+        `select count(*)::integer as accepted from run_acceptance where kind = 'roster'`,
+      );
     await database.runScript(`
       create function break_off() returns trigger language plpgsql as $$ begin raise 'broken off'; end $$;
       create trigger break_off after insert on roster_standing for each statement execute function break_off();`);
