@@ -190,6 +190,7 @@ export function listMarkedCustomers(
      where searches <= least($5::bigint, $6::bigint - $7::bigint - (
        select count(*) from search_attempt attempt join run using (run_id)
        where run.account_id = $1 and run.selection = 'dirty' and attempt.outcome <> 'not_sent'
+         and coalesce(run.finished_at, 'infinity') >= date_trunc('day', $3::timestamptz, $8)
          and attempt.started_at >= date_trunc('day', $3::timestamptz, $8)
      ))
      order by marked_at, customer_id`,

@@ -259,15 +259,18 @@ export async function readBudgetUsage(
   return firstRow(await database.query(usageRow, usageSql, [accountId, now, timezone, runId]), 'run');
 }
 
-const positionRow = z.object({ account: z.number(), run: z.number() });
-/** How many calls the account and the run have noted, sent or not. */
-type LedgerPosition = z.infer<typeof positionRow>;
+const notedRow = z.object({ account: z.number(), run: z.number() });
+/** How many calls the account and the run have noted, sent or not, in runs that ended a day before `since` or later. */
+interface LedgerPosition extends z.infer<typeof notedRow> {
+  since: Date;
+}
 
-const positionSql = (accountId: string, runId: string): string => `
+/** SQL: no run may drop out that was counted before; another machine's clock, which says when its run ended, can be wrong. */
+const positionSql = (accountId: string, runId: string, since: string): string => `
   select coalesce(sum(worker.calls), 0)::bigint as account,
     coalesce(sum(worker.calls) filter (where run.run_id = ${runId}), 0)::bigint as run
   from run join run_worker worker on worker.run_id = run.run_id
-  where run.account_id = ${accountId}`;
+  where run.account_id = ${accountId} and (run.finished_at is null or run.finished_at >= ${since}::timestamptz - interval '1 day')`;
 
 /** The billable calls of the account, and the position up to which they count, in one snapshot. */
 export async function readUsageAndPosition(
@@ -278,18 +281,19 @@ export async function readUsageAndPosition(
   runId: number,
 ): Promise<{ used: z.infer<typeof usageRow>; position: LedgerPosition }> {
   const rows = await database.query(
-    usageRow.extend({ position: positionRow }),
+    usageRow.extend({ position: notedRow }),
     `select used.*, jsonb_build_object('account', noted.account, 'run', noted.run) as position
-     from (${usageSql}) used cross join (${positionSql('$1', '$4')}) noted`,
+     from (${usageSql}) used cross join (${positionSql('$1', '$4', '$2')}) noted`,
     [accountId, now, timezone, runId],
   );
   const { position, ...used } = firstRow(rows, 'run_worker');
-  return { used, position };
+  return { used, position: { ...position, since: now } };
 }
 
 /** The calls noted after a position, of the account and of the run, sent or not; and the new position. */
 export async function readNotedSince(database: Queryable, accountId: number, runId: number, before: LedgerPosition) {
-  const rows = await database.query(positionRow, positionSql('$1', '$2'), [accountId, runId]);
-  const position = firstRow(rows, 'run_worker');
-  return { account: position.account - before.account, run: position.run - before.run, position };
+  const { since } = before;
+  const rows = await database.query(notedRow, positionSql('$1', '$2', '$3'), [accountId, runId, since]);
+  const { account, run } = firstRow(rows, 'run_worker');
+  return { account: account - before.account, run: run - before.run, position: { account, run, since } };
 }

@@ -125,7 +125,7 @@ export async function watchLedger(session: RunSession, accountId: number, reserv
   const isPassed = ({ used, limit }: BudgetLimit): boolean => used > limit;
 
   const look = async (): Promise<void> => {
-    if (stop.signal.aborted) return;
+    if (stop.signal.aborted || limits.length === 0) return;
     const noted = await readNotedSince(database, accountId, run.runId, position);
     position = noted.position;
     for (const limit of limits) limit.used += limit.per === 'run' ? noted.run : noted.account;
