@@ -212,12 +212,7 @@ select import_id, customer_id, 'changed', changed_fields, null from customer_ver
 union all
 select import_id, customer_id, kind, null, because from roster_standing;
 
-create trigger refuse_orphans after delete on organisation referencing old table as gone for each statement
-  execute function refuse_orphans('screening_request.organisation_id.organisation_id');
-
-create trigger refuse_orphans after delete on roster referencing old table as gone for each statement
-  execute function refuse_orphans('customer.roster_id.roster_id');
-
+-- The import that a customer came with keeps the roster, and the run that made a request keeps the organisation.
 create trigger refuse_orphans after delete on roster_import referencing old table as gone for each statement
   execute function refuse_orphans('customer.first_import_id.import_id', 'customer_version.import_id.import_id');
 

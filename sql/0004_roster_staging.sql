@@ -1,10 +1,5 @@
 -- A roster between its file and the tables of customers. Nothing here outlives an import.
 
--- Which imports have something staged: to look for it among a million rows would take longer than to remove them.
-create unlogged table roster_stager (
-  run_id bigint primary key
-);
-
 create unlogged table roster_staging (
   run_id bigint not null,
   -- Place in the source, from 1.
@@ -33,7 +28,8 @@ create unlogged table roster_staging (
 );
 
 -- The fields of accepted rows as they stand, in case another row contradicts one of them: those of a chunk in one text, each row behind its
--- place, with the unit separator between fields and the record separator between rows.
+-- place, with the unit separator between fields and the record separator between rows. The first of an import is empty: whether something is
+-- staged is looked up here, because to look for it among a million rows would take longer than to remove them.
 create unlogged table roster_raw (
   run_id bigint not null,
   first_ordinal integer not null,
@@ -110,7 +106,7 @@ create unlogged table roster_step (
 -- Empties what a run has staged. Small tables are not truncated: truncating takes 10 ms, and every statement about them is planned again.
 create function clear_roster_staging(cleared_run_id bigint) returns void language plpgsql as $$
 begin
-  if not exists (select from roster_stager where run_id = cleared_run_id) then
+  if not exists (select from roster_raw where run_id = cleared_run_id) then
     return;
   end if;
   delete from roster_case where run_id = cleared_run_id;
@@ -119,9 +115,8 @@ begin
   if pg_table_size('roster_staging') + pg_table_size('roster_record') + pg_table_size('roster_raw') > 1048576 then
     begin
       lock table roster_staging, roster_record, roster_raw, roster_request in access exclusive mode nowait;
-      if not exists (select from roster_stager where run_id <> cleared_run_id) then
+      if not exists (select from roster_raw where run_id <> cleared_run_id) then
         truncate roster_staging, roster_record, roster_raw, roster_request;
-        delete from roster_stager where run_id = cleared_run_id;
         return;
       end if;
     exception when lock_not_available or insufficient_privilege then
@@ -132,6 +127,5 @@ begin
   delete from roster_raw where run_id = cleared_run_id;
   delete from roster_record where run_id = cleared_run_id;
   delete from roster_staging where run_id = cleared_run_id;
-  delete from roster_stager where run_id = cleared_run_id;
 end
 $$;

@@ -41,6 +41,13 @@ create table alert (
   -- only by a later false positive or `no_longer_matched`.
   topic text not null check (topic in ('sanction', 'crime', 'unknown', 'pep', 'associate', 'other', 'none')),
   is_true_match boolean default false not null,
+  -- What an older system had decided about it, as it says so: {"verdict", "reason", "comment", "decidedBy", "decidedAt" (in its own words), "isSample"
+  -- (not taken over, so that somebody here looks at it: the older system's work is tried on these), "reviewer" (who has brought it here),
+  -- "isAttested", "importedAt"}.
+  legacy jsonb,
+  check (legacy is null or revision > 1 and legacy ->> 'verdict' in ('true_match', 'false_positive', 'inconclusive')),
+  check (legacy is null or legacy ->> 'verdict' = 'false_positive' or legacy -> 'isSample' = 'false'),
+  check (legacy is null or num_nulls(nullif(legacy ->> 'reason', ''), nullif(legacy ->> 'decidedBy', ''), nullif(legacy ->> 'decidedAt', '')) = 0),
   constraint alert_decided check ((disposition_id is not null) or (state in ('open', 'no_longer_matched'))),
   check ((absence is null) = (absent_since is null))
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
@@ -151,24 +158,6 @@ create table review_delegation (
 
 create index review_delegation_by_name on review_delegation (organisation_id, from_name);
 
--- What an older system had decided about alerts, as it says so; each alert's is taken once, and neither changed nor removed.
-create table legacy_decision (
-  alert_id bigint primary key references alert,
-  verdict text not null check (verdict in ('true_match', 'false_positive', 'inconclusive')),
-  reason text not null check (reason <> ''),
-  comment text,
-  -- By whom and when in the older system, in its own words.
-  decided_by text not null check (decided_by <> ''),
-  decided_at text not null check (decided_at <> ''),
-  -- Not taken over, so that somebody here looks at it: the older system's work is tried on these.
-  is_sample boolean not null,
-  -- Who has brought it here.
-  reviewer text not null check (reviewer <> ''),
-  is_attested boolean not null,
-  imported_at timestamptz not null,
-  check ((not is_sample) or (verdict = 'false_positive'))
-);
-
 alter table alert add constraint alert_disposition_fkey foreign key (disposition_id) references disposition(disposition_id);
 
 create function counts_as_true_match(asked_id bigint) returns boolean stable language sql as $$
@@ -221,9 +210,16 @@ begin
 end
 $$;
 
-create function count_revision() returns trigger language plpgsql as $$
+-- What an older system says is taken once, from whoever brings it here.
+create function check_alert() returns trigger language plpgsql as $$
 begin
   new.revision := old.revision + 1;
+  if new.legacy is distinct from old.legacy then
+    if old.legacy is not null then
+      raise exception 'what an older system says of alert % is never changed or removed', old.alert_id using errcode = 'restrict_violation';
+    end if;
+    perform require_author(new.legacy ->> 'reviewer', (new.legacy ->> 'isAttested')::boolean, 'decide');
+  end if;
   return new;
 end
 $$;
@@ -296,15 +292,6 @@ begin
 end
 $$;
 
--- What an older system says changes no other column of the alert.
-create function note_legacy_decision() returns trigger language plpgsql security definer as $$
-begin
-  perform require_author(new.reviewer, new.is_attested, 'decide');
-  update alert set revision = revision where alert_id = new.alert_id;
-  return null;
-end
-$$;
-
 -- Who answers for what is assigned to a person at a moment, over as many who stand in for each other; null for the person.
 create function find_stand_in(organisation bigint, owner text, moment timestamptz) returns text stable language plpgsql as $$
 declare
@@ -321,8 +308,8 @@ begin
 end
 $$;
 
-create trigger count_revision before update on alert for each row
-  execute function count_revision();
+create trigger check_alert before update on alert for each row
+  execute function check_alert();
 
 create trigger refuse_rewriting before delete or update or truncate on disposition for each statement
   execute function refuse_rewriting();
@@ -343,11 +330,6 @@ create trigger refuse_rewriting before delete or update or truncate on review_de
   execute function refuse_rewriting();
 create trigger check_delegation before insert on review_delegation for each row
   execute function check_delegation();
-
-create trigger refuse_rewriting before delete or update or truncate on legacy_decision for each statement
-  execute function refuse_rewriting();
-create trigger note_legacy_decision after insert on legacy_decision for each row
-  execute function note_legacy_decision();
 
 alter table alert
   alter column account_id set statistics 20,

@@ -105,7 +105,7 @@ export async function clearStaging(transaction: Queryable, runId: number): Promi
 /** Begins the staging of a run: deletes the rows of an earlier, aborted one. */
 export async function beginStaging(transaction: Queryable, runId: number): Promise<void> {
   await clearStaging(transaction, runId);
-  await transaction.execute('insert into roster_stager (run_id) values ($1)', [runId]);
+  await transaction.execute(`insert into roster_raw (${rawColumns}) values ('', $1, 0, 0)`, [runId]);
 }
 
 /** A chunk of a roster's rows to be staged. */

@@ -152,9 +152,12 @@ export function readAlertHistories(database: Queryable, organisation: string, re
            select decided_at, disposition_id, kind || coalesce(' ' || verdict, ''), reviewer, is_attested, reason, comment
            from disposition where disposition.alert_id = alert.alert_id
            union all
-           select imported_at, 0, case when is_sample then 'sampled ' else 'legacy ' end || verdict, decided_by, true, reason,
-             'decided ' || decided_at || ' in an older system, brought by ' || reviewer || coalesce('; ' || comment, '')
-           from legacy_decision where legacy_decision.alert_id = alert.alert_id
+           select (legacy ->> 'importedAt')::timestamptz, 0,
+             case when legacy -> 'isSample' = 'true' then 'sampled ' else 'legacy ' end || (legacy ->> 'verdict'),
+             legacy ->> 'decidedBy', true, legacy ->> 'reason',
+             'decided ' || (legacy ->> 'decidedAt') || ' in an older system, brought by ' || (legacy ->> 'reviewer')
+               || coalesce('; ' || (legacy ->> 'comment'), '')
+           where legacy is not null
          ) reported
        ) as history,
        ${keptDetailsSql('alert')} as details

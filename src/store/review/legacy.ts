@@ -28,13 +28,12 @@ export function readLegacyCustomers(database: Queryable, organisation: string, r
     customerRow,
     `select customer.reference, roster.name as roster, (
        select coalesce(jsonb_agg(jsonb_build_object(
-         'alertId', alert.alert_id, 'accountId', alert.account_id, 'mode', case when account.is_test then 'test' else 'live' end, 'listed', alert.listed, 'taken', legacy.verdict,
+         'alertId', alert.alert_id, 'accountId', alert.account_id, 'mode', case when account.is_test then 'test' else 'live' end, 'listed', alert.listed, 'taken', alert.legacy -> 'verdict',
          'isDecidedHere', exists (select from disposition made where made.alert_id = alert.alert_id and made.origin = 'review')
        ) order by alert.alert_id), '[]')
        from alert
        join party on party.party_id = alert.party_id
        join account on account.account_id = alert.account_id
-       left join legacy_decision legacy on legacy.alert_id = alert.alert_id
        where party.customer_id = customer.customer_id and alert.state <> 'no_longer_matched'
      ) as alerts
      from customer
@@ -61,14 +60,15 @@ export async function saveLegacyDecisions(
   by: { reviewer: string; isAttested: boolean; now: Date },
 ): Promise<void> {
   if (decisions.length === 0) return;
+  const { reviewer, isAttested, now: importedAt } = by;
+  const taken = decisions.map(({ alertId, ...legacy }) => ({
+    alertId,
+    legacy: { ...legacy, reviewer, isAttested, importedAt },
+  }));
   await transaction.execute(
-    `insert into legacy_decision (
-       alert_id, verdict, reason, comment, decided_by, decided_at, is_sample, reviewer, is_attested, imported_at
-     )
-     select "alertId", verdict, reason, comment, "decidedBy", "decidedAt", "isSample", $2, $3, $4
-     from jsonb_to_recordset($1::text::jsonb) as made (
-       "alertId" bigint, verdict text, reason text, comment text, "decidedBy" text, "decidedAt" text, "isSample" boolean
-     )`,
-    [JSON.stringify(decisions), by.reviewer, by.isAttested, by.now],
+    `update alert set legacy = taken.legacy
+     from jsonb_to_recordset($1::text::jsonb) as taken ("alertId" bigint, legacy jsonb)
+     where alert.alert_id = taken."alertId"`,
+    [JSON.stringify(taken)],
   );
 }

@@ -141,12 +141,9 @@ const waitingAlertsSql = (moment: string): string => `
         and not (event.state = 'pending_approval' and made.disposition_id = event.disposition_id)
       order by made.disposition_id desc limit 1
     ) as "lastDecision",
-    (
-      select jsonb_build_object(
-        'verdict', reported.verdict, 'reviewer', reported.decided_by, 'reason', reported.reason, 'decidedAt', reported.decided_at,
-        'isSample', reported.is_sample and not exists (select from disposition made where made.alert_id = event.alert_id)
-      )
-      from legacy_decision reported where reported.alert_id = event.alert_id
+    event.legacy || jsonb_build_object(
+      'reviewer', event.legacy -> 'decidedBy',
+      'isSample', event.legacy -> 'isSample' = 'true' and not exists (select from disposition made where made.alert_id = event.alert_id)
     ) as legacy,
     (select max(said.disposition_id) from disposition said where said.alert_id = event.alert_id) as "lastSaidId"
   from alert event
@@ -302,7 +299,7 @@ export async function findAutoClosable(
        and alert.absent_since <= $4::timestamptz - interval '${policyDays} days' and ${isPlainlyAbsentSql}
        and not ${isOfHeldRunSql()}
        and not exists (select from disposition said where said.alert_id = alert.alert_id)
-       and not exists (select from legacy_decision said where said.alert_id = alert.alert_id)
+       and alert.legacy is null
        and not exists (
          select from settings_record accepted
          where accepted.organisation_id = roster.organisation_id and not accepted.is_proposal and accepted.accepted_at > alert.absent_since
