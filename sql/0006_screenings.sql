@@ -203,7 +203,7 @@ create table dropped_party (
 create index dropped_party_by_party on dropped_party (party_id);
 
 -- Control searches of a run and what came of them.
-create table canary_outcome (
+create table control_outcome (
   run_id bigint references run,
   ordinal smallint,
   type text not null,
@@ -212,7 +212,7 @@ create table canary_outcome (
   verdict text not null check (verdict in ('passed', 'failed')),
   found text,
   response_id bigint references response,
-  -- Canaries are asked several times in a run; a failed round stays beside those that passed later.
+  -- Controls are asked several times in a run; a failed round stays beside those that passed later.
   -- From 1 in each run.
   round integer default 1,
   occasion text default 'start' not null check (occasion in ('start', 'resumed', 'periodic', 'control', 'end')),
@@ -225,7 +225,7 @@ create table canary_outcome (
   primary key (run_id, round, ordinal)
 );
 
-create index canary_outcome_by_response on canary_outcome (response_id) where (response_id is not null);
+create index control_outcome_by_response on control_outcome (response_id) where (response_id is not null);
 
 -- Answers that control searches took back: no longer an outcome of their run, and evidence all the same.
 create table taken_back_answer (

@@ -58,7 +58,7 @@ create table retraction (
   party_ids bigint[] check ((party_ids is null) or (first_batch_id = last_batch_id)),
   -- A control search failed; an abandoned run has none after them; the run is held; the searches were made again; a later run has answered
   -- before the held one was accepted. `reclassified`: only that matches were removed, which a cut list does not say; the answers count.
-  kind text not null check (kind in ('canary_failed', 'not_confirmed', 'held', 'searched_again', 'superseded', 'reclassified')),
+  kind text not null check (kind in ('control_failed', 'not_confirmed', 'held', 'searched_again', 'superseded', 'reclassified')),
   retracted_at timestamptz not null
 );
 

@@ -101,7 +101,7 @@ left join lateral (
   where origin.state in ('running', 'stopped')
     and screening.run_id = newest.run_id and screening.party_id = party.party_id
     and screening.outcome in ('screened', 'reused') and screening.batch_id > coalesce(origin.confirmed_batch_id, 0)
-    and exists (select from canary_outcome where canary_outcome.run_id = newest.run_id)
+    and exists (select from control_outcome where control_outcome.run_id = newest.run_id)
   limit 1
 ) pending on true
 cross join lateral (

@@ -151,8 +151,8 @@ export const partyRoles = [
 export type PartyRole = (typeof partyRoles)[number];
 
 /** Why a round of control searches was made; `control` is a single one after a failed search. */
-export const canaryTriggers = ['start', 'resumed', 'periodic', 'control', 'end'] as const;
-export type CanaryTrigger = (typeof canaryTriggers)[number];
+export const controlTriggers = ['start', 'resumed', 'periodic', 'control', 'end'] as const;
+export type ControlTrigger = (typeof controlTriggers)[number];
 
 /** Why a run fetched fewer details than it could. */
 export const detailStops = ['limit', 'out_of_reach', 'refused', 'time', 'signal'] as const;

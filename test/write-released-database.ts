@@ -14,7 +14,7 @@ import { writeBackup } from '../src/store/backup/write-backup.js';
 import type { Database } from '../src/store/database/database.js';
 import { migrate, packagedMigrations, readMigrations } from '../src/store/database/migrate.js';
 import { openDatabase } from '../src/store/database/open-database.js';
-import { canaries, makeAppContext, people, watchlist, writeRoster } from './helpers/small-world.js';
+import { controls, makeAppContext, people, watchlist, writeRoster } from './helpers/small-world.js';
 
 const { signal } = new AbortController();
 const dayMs = 86_400_000;
@@ -38,7 +38,7 @@ async function leaveNights(): Promise<Left> {
     [-2 * dayMs, {}],
     [0, { maxSearches: 2 }],
   ] as const) {
-    const app = await makeAppContext(database, sandbox, { offsetMs, settings: { canaries, rosters: [roster] } });
+    const app = await makeAppContext(database, sandbox, { offsetMs, settings: { controls, rosters: [roster] } });
     await runScreening(app, { ...night, ...more }, signal);
     await app.client().close();
   }

@@ -204,7 +204,7 @@ function describeWait(wait: Wait): string {
 export function describeProgress(figures: ProgressFigures, width: number): string {
   const { stage, done, total, callsPerSecond, limitPerSecond, rowsPerSecond, waitingFor, found, secondsLeft } = figures;
   const parts = [
-    `${stageWords[stage].padEnd(9)} ${done === 0 && total === null ? '...' : formatCount(done)}${total === null ? '' : ` of ${formatCount(total)}`}`,
+    `${stage.padEnd(9)} ${done === 0 && total === null ? '...' : formatCount(done)}${total === null ? '' : ` of ${formatCount(total)}`}`,
     ...(rowsPerSecond === null ? [] : [`${formatCount(rowsPerSecond)} rows per s`]),
     ...(callsPerSecond === null ? [] : [`${callsPerSecond.toFixed(1)}/${limitPerSecond} per s`]),
     ...(secondsLeft === null ? [] : [`${describeSpan(secondsLeft)} left`]),
@@ -225,17 +225,6 @@ export function describeProgress(figures: ProgressFigures, width: number): strin
 
 const isTrouble = ({ kind }: Wait): boolean => kind === 'outage' || kind === 'pause' || kind === 'database';
 
-const stageWords: Readonly<Record<RunStage, string>> = {
-  import: 'import',
-  compare: 'compare',
-  plan: 'plan',
-  canaries: 'controls',
-  screen: 'screen',
-  details: 'details',
-  sweep: 'sweep',
-  reconcile: 'reconcile',
-  report: 'report',
-};
 // The names of stages and states, and the gap behind them.
 const headWidth = 10;
 
@@ -303,10 +292,7 @@ export function showProgress(terminal: Terminal, perSecond: number, indent = '')
         draw(0);
         break;
       case 'stage_finished':
-        say(
-          `${describeStage(event)}${event.occasion ? ` (${triggerWords[event.occasion]})` : ''}`,
-          stageWords[event.stage],
-        );
+        say(`${describeStage(event)}${event.occasion ? ` (${triggerWords[event.occasion]})` : ''}`, event.stage);
         break;
       case 'service': {
         const text = describeServiceEvent(event.event);

@@ -18,7 +18,7 @@ import {
   variables,
 } from './environment.js';
 import { findMistakes, pathSettings } from './mistakes.js';
-import { configSchema, controlsKey, digestSettings } from './schema.js';
+import { configSchema, digestSettings } from './schema.js';
 
 /** The sources of a configuration; `flags` are settings of the command line. */
 export interface ConfigSources {
@@ -65,7 +65,7 @@ function findFileProblems(source: SourceFile, settings = source.value): ConfigPr
   const found = findMistakes(settings).flatMap(({ path, isAboutKey, message }) => {
     const place = isAboutKey ? source.locateKey(path) : source.locate(path);
     const isWhole = source.brokenFromLine === null || (place.isExact && place.line < source.brokenFromLine);
-    return isWhole ? [{ where: place.where, path: formatPath(source.toWritten(path)), message }] : [];
+    return isWhole ? [{ where: place.where, path: formatPath(path), message }] : [];
   });
   return [...source.problems, ...found];
 }
@@ -233,8 +233,6 @@ interface SourceFile {
   readonly brokenFromLine: number | null;
   /** The place of the value if `isExact`, else of its nearest parent. */
   locate(path: SettingPath): { where: string; line: number; isExact: boolean };
-  /** The path as the file writes it: `controls` or `canaries`. */
-  toWritten(path: SettingPath): SettingPath;
   /** The place of the key itself. */
   locateKey(path: SettingPath): { where: string; line: number; isExact: boolean };
 }
@@ -256,8 +254,6 @@ function readText(file: string, shownAs: string): string {
     throw new ConfigError([{ where: shownAs, path: '', message: 'the file is not UTF-8 text' }], { cause: error });
   }
 }
-
-const bothNames = 'is another name of `canaries`, which the file has too; keep one of them';
 
 /** Reads a YAML file; throws ConfigError when it is missing or not text, and collects other mistakes in `problems`. */
 function readSourceFile(file: string, shownAs: string = file): SourceFile {
@@ -288,20 +284,10 @@ function readSourceFile(file: string, shownAs: string = file): SourceFile {
     problems.push({ where: `${shownAs}:1:1`, path: '', message: `broken YAML: ${reason}` });
   }
 
-  let writesControls = false;
-  if (isGroup(value) && controlsKey in value) {
-    const { [controlsKey]: controls, ...others } = value;
-    writesControls = !('canaries' in others);
-    if (!writesControls) problems.push({ where: `${shownAs}:1:1`, path: controlsKey, message: bothNames });
-    value = writesControls ? { ...others, canaries: controls } : others;
-  }
-  const toWritten = (path: SettingPath): SettingPath =>
-    writesControls && path[0] === 'canaries' ? [controlsKey, ...path.slice(1)] : path;
-
   function walk(path: SettingPath): { key: number; value: number; isExact: boolean } {
     let node: unknown = document.contents;
     let found = { key: 0, value: document.contents?.range?.[0] ?? 0 };
-    for (const step of toWritten(path)) {
+    for (const step of path) {
       if (isAlias(node)) node = node.resolve(document);
       if (isMap<Node, Node | null>(node)) {
         const pair = node.items.find((item) => isScalar(item.key) && String(item.key.value) === String(step));
@@ -329,7 +315,6 @@ function readSourceFile(file: string, shownAs: string = file): SourceFile {
     value,
     problems,
     brokenFromLine,
-    toWritten,
     locate: (path) => {
       const found = walk(path);
       return { ...whereIs(found.isExact ? found.value : found.key), isExact: found.isExact };

@@ -3,7 +3,7 @@ import { findBaseUrlProblem } from '../client/settings.js';
 import { jobsSettingsSchema } from '../scheduling/settings.js';
 import { keyVariable, type SettingPath, startsWith } from './environment.js';
 import { findNearMiss } from './near-miss.js';
-import { configSchema, controlsKey } from './schema.js';
+import { configSchema } from './schema.js';
 
 /** A mistake in a setting; `isAboutKey`: its key is wrong, not its value. */
 interface Mistake {
@@ -28,6 +28,12 @@ export function findMistakes(settings: unknown): Mistake[] {
     ...findUnknownRosters(settings),
   ];
 }
+
+/** Names of settings that users of early versions may still have in their files. */
+const formerNames: ReadonlyMap<string, string> = new Map([
+  ['canaries', 'controls'],
+  ['canariesEvery', 'controlsEvery'],
+]);
 
 const kindsInWords: Readonly<Record<string, string>> = {
   array: 'a list',
@@ -92,9 +98,11 @@ function describeIssue(schema: z.ZodType, input: unknown, issue: Issue, base: Se
   switch (issue.code) {
     case 'unrecognized_keys':
       return issue.keys.map((key) => {
-        const known = listKnownKeys(schema, path).map((name) => (name === 'canaries' ? controlsKey : name));
+        const known = listKnownKeys(schema, path);
+        const renamed = known.find((name) => name === formerNames.get(key));
         const meant = findNearMiss(key, known);
-        const advice = meant ? `did you mean ${meant}?` : `known here: ${known.join(', ')}`;
+        const guess = meant ? `did you mean ${meant}?` : `known here: ${known.join(', ')}`;
+        const advice = renamed ? `its name is ${renamed}` : guess;
         return { path: [...path, key], isAboutKey: true, message: `unknown setting; ${advice}` };
       });
     case 'invalid_type':

@@ -4,7 +4,7 @@ import { changeSettingsSchema } from '../changes/severity.js';
 import { serviceSettingsSchema } from '../client/settings.js';
 import { sweepSettingsSchema } from '../dossiers/sweep-dossiers.js';
 import { mailSettingsSchema } from '../mail/settings.js';
-import { canarySchema } from '../matches/canary.js';
+import { controlSchema } from '../matches/control.js';
 import { reconciliationSettingsSchema } from '../reconciliation/discrepancy.js';
 import { reportSettingsSchema } from '../reports/settings.js';
 import { durationSchema } from '../roster/duration.js';
@@ -23,8 +23,8 @@ export const configSchema = z.strictObject({
   organisation: z.literal('default').default('default').describe('the only value so far'),
   service: serviceSettingsSchema.prefault({}).describe('how the service is reached, and how fast'),
   rosters: z.array(rosterSettingsSchema).default([]).describe('the customers to screen, and the source of the rows'),
-  canaries: z
-    .array(canarySchema)
+  controls: z
+    .array(controlSchema)
     .default([])
     .describe('control searches with known answers; without them no live run is complete'),
   screening: screeningSettingsSchema.prefault({}).describe('which customers a run screens, and how often'),
@@ -95,14 +95,10 @@ export const configSchema = z.strictObject({
     .prefault({})
     .describe('what is logged'),
 });
-/** How files name the setting `canaries`, whose own name is accepted as well. */
-export const controlsKey = 'controls';
-
-const formerName = { title: 'list', description: `another name of \`${controlsKey}\``, deprecated: true };
 
 /** The configuration file as a JSON Schema (draft 7) for editors; rules over several settings, or about the key, are checked only on loading. */
 export function toConfigJsonSchema(): Record<string, unknown> {
-  const { $schema, properties, ...rest } = z.toJSONSchema(configSchema, {
+  const { $schema, ...rest } = z.toJSONSchema(configSchema, {
     target: 'draft-7',
     io: 'input',
     override: ({ zodSchema, jsonSchema }) => {
@@ -112,16 +108,8 @@ export function toConfigJsonSchema(): Record<string, unknown> {
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
     },
   });
-  const named = Object.entries(properties ?? {}).flatMap(([key, property]) =>
-    key === 'canaries'
-      ? [
-          [controlsKey, property],
-          [key, formerName],
-        ]
-      : [[key, property]],
-  );
   const head = { $schema, $id: 'urn:nightscreen:config:1', title: 'nightscreen.config.yaml' };
-  return { ...head, ...rest, properties: Object.fromEntries(named) };
+  return { ...head, ...rest };
 }
 
 /** SHA-256 (hex) of the settings that define a search and a change; customers, times and rates are not part of it. */

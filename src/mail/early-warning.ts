@@ -21,7 +21,7 @@ export interface EarlyWarning extends Pick<RunFacts, 'runId' | 'roster' | 'organ
   lastChangeId: number;
   queuedAt: Date;
   /** Whether control searches are configured; those of the run have passed so far. */
-  hasCanaries: boolean;
+  hasControls: boolean;
   /** The first of them, as many as fit into a message. */
   listed: readonly CriticalChange[];
 }
@@ -70,13 +70,13 @@ function describeCount({ changes, listed }: EarlyWarning): string {
 }
 
 function toLines(warning: EarlyWarning, isNamed: boolean): MessageLines {
-  const { runId, roster, organisation, mode, timezone, changes, listed, queuedAt, hasCanaries } = warning;
+  const { runId, roster, organisation, mode, timezone, changes, listed, queuedAt, hasControls } = warning;
   const more = changes - listed.length;
   return {
     headline: `PROVISIONAL: ${describeCount(warning)}; the run is still in progress`,
     sentences: [
       ...describeMode(mode),
-      hasCanaries ? 'The control searches have passed so far.' : 'No control searches are configured.',
+      hasControls ? 'The control searches have passed so far.' : 'No control searches are configured.',
       'The run is not finished. Its report will contain these changes too, and it replaces this message.',
     ],
     details: [

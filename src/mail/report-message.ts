@@ -175,12 +175,12 @@ function describeCoverage({ counts, states }: Coverage): readonly string[] {
 const toPercent = (share: number): string => `${(Math.floor(share * 1_000) / 10).toFixed(1)} %`;
 
 /** For operators, about a run that failed in some way: what failed, why, and what to type. */
-function toFailureWords({ run, verdict, coverage, calls, canaries, dossiers }: Report): ReportWords {
-  const failedCanaries = (canaries ?? []).filter((canary) => canary.verdict === 'failed').length;
+function toFailureWords({ run, verdict, coverage, calls, controls, dossiers }: Report): ReportWords {
+  const failedControls = (controls ?? []).filter((control) => control.verdict === 'failed').length;
   return {
     sentences: [...describeMode(run.mode), ...verdict.remarks],
     details: [
-      ...(failedCanaries > 0 ? [`${countNoun(failedCanaries, 'control search', 'control searches')} failed`] : []),
+      ...(failedControls > 0 ? [`${countNoun(failedControls, 'control search', 'control searches')} failed`] : []),
       ...describeTallies('Not screened after all repeats', coverage?.failedBecause ?? []),
       ...((coverage?.counts.remaining ?? 0) > 0
         ? [`Not reached: ${formatCount(coverage?.counts.remaining ?? 0)}`]

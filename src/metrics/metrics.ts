@@ -12,7 +12,7 @@ const definitions = {
   facts_readable: ['1 when the last reading of the figures succeeded, else 0', []],
   night_success_timestamp_seconds: ['When the last complete night of a roster ended, 0 before the first', ['roster']],
   night_state: ['1 for the state in which the newest night of a roster ended', ['roster', 'state']],
-  night_canaries_failed: ['Failed control searches of the newest night', ['roster']],
+  night_controls_failed: ['Failed control searches of the newest night', ['roster']],
   last_success_timestamp_seconds: ['When the last complete run of a kind ended', ['kind', 'roster']],
   last_run_timestamp_seconds: ['When the newest finished run of a kind started', ['kind', 'roster']],
   last_run_duration_seconds: ['The duration of that run', ['kind', 'roster']],
@@ -22,7 +22,7 @@ const definitions = {
   last_run_calls_per_second: ['The calls per second of that run, without breaks', ['kind', 'roster']],
   last_run_limit_per_second: ['The limit of calls per second of that run', ['kind', 'roster']],
   last_run_cost: ['The cost of the calls of that run at the configured price', ['kind', 'roster', 'currency']],
-  last_run_canaries_failed: ['Failed control searches of that run', ['kind', 'roster']],
+  last_run_controls_failed: ['Failed control searches of that run', ['kind', 'roster']],
   // With a label although there is one sweep only: a figure without labels is exported as 0 before the first sweep.
   sweep_proven: ['1 when the last sweep was proven complete, else 0', ['kind']],
   sweep_success_timestamp_seconds: [
@@ -138,12 +138,12 @@ function toSamples(facts: MetricFacts, version: string): readonly Sample[] {
   ];
 }
 
-function listNight({ roster, state, failedCanaries, lastSuccessAt }: MetricFacts['nights'][number]): readonly Sample[] {
+function listNight({ roster, state, failedControls, lastSuccessAt }: MetricFacts['nights'][number]): readonly Sample[] {
   return [
     ['night_success_timestamp_seconds', { roster }, toSecondsOrZero(lastSuccessAt)],
     ...orNone<string>(state, (ended) => [
       ['night_state', { roster, state: ended }, 1],
-      ['night_canaries_failed', { roster }, failedCanaries],
+      ['night_controls_failed', { roster }, failedControls],
     ]),
   ];
 }
@@ -164,7 +164,7 @@ function listRun(run: MetricFacts['runs'][number]): readonly Sample[] {
   return [
     ['last_run_timestamp_seconds', labels, toSeconds(startedAt)],
     ['last_run_state', { ...labels, state: run.state }, 1],
-    ['last_run_canaries_failed', labels, run.failedCanaries],
+    ['last_run_controls_failed', labels, run.failedControls],
     ...orNone(run.lastSuccessAt, (at) => [['last_success_timestamp_seconds', labels, toSeconds(at)]]),
     ...orNone(run.finishedAt, (at) => [['last_run_duration_seconds', labels, toSeconds(at) - toSeconds(startedAt)]]),
     ...Object.entries(run.calls ?? {}).map(

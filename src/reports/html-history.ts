@@ -11,7 +11,7 @@ import {
   showTime,
   type TableColumn,
 } from './html-markup.js';
-import type { CanaryFacts } from './list-facts.js';
+import type { ControlFacts } from './list-facts.js';
 import { describeReason, describeRounds } from './reasons.js';
 import type { Report } from './report.js';
 import type { HistoryFacts, TrendPoint } from './run-facts.js';
@@ -118,12 +118,12 @@ const showBar = (x: number, barHeight: number, kind: string): Markup =>
     ? noMarkup
     : html`<rect class="${kind}" x="${x}" y="${height - barHeight}" width="${width}" height="${barHeight}"/>`;
 
-const hasHealth = ({ calls, canaries }: Pick<Report, 'calls' | 'canaries'>): boolean =>
-  canaries !== null || calls.searches !== null || calls.byOutcome.length > 0;
+const hasHealth = ({ calls, controls }: Pick<Report, 'calls' | 'controls'>): boolean =>
+  controls !== null || calls.searches !== null || calls.byOutcome.length > 0;
 
 function showHealth(report: Report): Markup {
   if (!hasHealth(report)) return noMarkup;
-  return section('health', 'Run health', html`${showCalls(report)}${showCanaries(report)}`);
+  return section('health', 'Run health', html`${showCalls(report)}${showControls(report)}`);
 }
 
 function showCalls({ calls, history }: Report): Markup {
@@ -163,37 +163,37 @@ function listHealth(health: NonNullable<HistoryFacts['health']>): Markup {
 `;
 }
 
-const canaryColumns: readonly TableColumn<CanaryFacts>[] = [
+const controlColumns: readonly TableColumn<ControlFacts>[] = [
   {
     title: 'Searched',
-    cell: (canary) =>
-      canary.label === null
-        ? showText(canary.name)
-        : html`${showText(canary.name)} <span class="muted">(${showText(canary.label)})</span>`,
+    cell: (control) =>
+      control.label === null
+        ? showText(control.name)
+        : html`${showText(control.name)} <span class="muted">(${showText(control.label)})</span>`,
   },
-  { title: 'Type', cell: (canary) => canary.type },
+  { title: 'Type', cell: (control) => control.type },
   { title: 'Expected', cell: describeExpected },
   {
     title: 'Verdict',
-    cell: (canary) => (canary.verdict === 'passed' ? 'passed' : html`<strong class="alarm">failed</strong>`),
+    cell: (control) => (control.verdict === 'passed' ? 'passed' : html`<strong class="alarm">failed</strong>`),
   },
   { title: 'Rounds', cell: describeRounds },
-  { title: 'Actual answer', cell: (canary) => (canary.found === null ? showNone() : showText(canary.found)) },
+  { title: 'Actual answer', cell: (control) => (control.found === null ? showNone() : showText(control.found)) },
 ];
 
-function describeExpected({ expect, topics }: CanaryFacts): Markup | string {
+function describeExpected({ expect, topics }: ControlFacts): Markup | string {
   if (expect === 'none') return 'no hit';
   return topics.length === 0 ? 'a hit' : html`a hit: ${showText(topics.map(describeTopic).join(' or '))}`;
 }
 
-function showCanaries(report: Report): Markup {
-  const { canaries } = report;
-  if (canaries === null) return noMarkup;
+function showControls(report: Report): Markup {
+  const { controls } = report;
+  if (controls === null) return noMarkup;
   const body =
-    canaries.length === 0
+    controls.length === 0
       ? html`<p class="quiet">No control search is configured: it is not proven that the service finds listed parties.</p>`
-      : showTable('Searches with a known answer, made in the same run', canaryColumns, canaries, 'report.json');
-  return html`<h3 id="canaries">Control searches</h3>
+      : showTable('Searches with a known answer, made in the same run', controlColumns, controls, 'report.json');
+  return html`<h3 id="controls">Control searches</h3>
 ${body}`;
 }
 

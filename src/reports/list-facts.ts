@@ -130,7 +130,7 @@ export interface DroppedPartyFacts {
 }
 
 /** A control search: a search whose answer is known. */
-export interface CanaryFacts {
+export interface ControlFacts {
   type: PartyType;
   name: string;
   expect: 'match' | 'none';
@@ -154,8 +154,8 @@ export interface CanaryFacts {
 }
 
 /** A control search with the field names of `report.json` and `runs show --json`. */
-export const toPublishedCanary = ({ rounds, ...canary }: CanaryFacts) => ({
-  ...canary,
+export const toPublishedControl = ({ rounds, ...control }: ControlFacts) => ({
+  ...control,
   rounds: rounds.map(({ round, trigger, ...rest }) => ({ round, occasion: trigger, ...rest })),
 });
 

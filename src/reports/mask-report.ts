@@ -6,8 +6,8 @@ import type { RejectReason } from '../vocabulary.js';
 import type { ChangeGroup } from './change-groups.js';
 import type {
   AlertOwner,
-  CanaryFacts,
   ChangeAlertFacts,
+  ControlFacts,
   CustomerRecordFacts,
   DossierChangeFacts,
   MatchChangeFacts,
@@ -91,7 +91,7 @@ export function maskReport(report: Report): Report {
     doubted: report.doubted.map((row) => ({ ...row, fields: {} })),
     droppedParties: report.droppedParties.map(maskLine),
     openAlerts: report.openAlerts && maskOpenAlerts(report.openAlerts),
-    canaries: report.canaries?.map(maskCanary) ?? null,
+    controls: report.controls?.map(maskControl) ?? null,
     toReview: report.toReview && { ...report.toReview, alerts: report.toReview.alerts.map(maskWaiting) },
   };
 }
@@ -211,7 +211,11 @@ const maskSource = (source: RosterSource): RosterSource => ({
   source: source.source.replaceAll(/[^,]*[/\\]/g, (path) => (path.startsWith(' ') ? ' ' : '')),
 });
 
-const maskCanary = (canary: CanaryFacts): CanaryFacts => ({ ...canary, name: toInitials(canary.name), label: null });
+const maskControl = (control: ControlFacts): ControlFacts => ({
+  ...control,
+  name: toInitials(control.name),
+  label: null,
+});
 
 const maskDossierChange = (change: DossierChangeFacts): DossierChangeFacts => ({
   ...change,

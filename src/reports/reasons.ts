@@ -1,6 +1,6 @@
 import type { ColumnDoubts } from '../roster/doubts.js';
 import { doubtWords, reasonWords, toWords } from '../vocabulary/words.js';
-import type { CanaryFacts, RateFacts, WatchFacts } from './list-facts.js';
+import type { ControlFacts, RateFacts, WatchFacts } from './list-facts.js';
 import type { SnapshotFacts } from './run-facts.js';
 import { countNoun, formatCount, toVisibleText } from './text.js';
 
@@ -176,7 +176,7 @@ function describeListCap({ length, status, customers }: NonNullable<WatchFacts['
 }
 
 /** The rounds of a control search: `3 passed` or `round 2 failed (after 10,000 searches)`. */
-export function describeRounds({ rounds }: Pick<CanaryFacts, 'rounds'>): string {
+export function describeRounds({ rounds }: Pick<ControlFacts, 'rounds'>): string {
   const failed = rounds.filter((round) => round.verdict === 'failed');
   if (failed.length === 0) return `${formatCount(rounds.length)} passed`;
   return failed

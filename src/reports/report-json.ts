@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { discrepancyKinds } from '../reconciliation/discrepancy.js';
 import { stateOrder } from '../vocabulary/words.js';
 import {
-  canaryTriggers,
+  controlTriggers,
   discrepancyEvents,
   discrepancySeverities,
   partyTypes,
@@ -224,9 +224,9 @@ const reconciliation = z.strictObject({
   newsCount: count,
 });
 
-const canaryRound = z.strictObject({
+const controlRound = z.strictObject({
   round: count,
-  occasion: z.enum(canaryTriggers),
+  occasion: z.enum(controlTriggers),
   searches: count,
   askedAt: instant,
   verdict: z.enum(['passed', 'failed']),
@@ -310,7 +310,7 @@ export const reportJsonSchema = z.strictObject({
       })
       .nullable(),
   }),
-  canaries: z
+  controls: z
     .array(
       z.strictObject({
         type: z.enum(partyTypes),
@@ -320,7 +320,7 @@ export const reportJsonSchema = z.strictObject({
         found: z.string().nullable(),
         label: z.string().nullable(),
         topics: names,
-        rounds: z.array(canaryRound),
+        rounds: z.array(controlRound),
       }),
     )
     .nullable(),

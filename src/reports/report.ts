@@ -6,7 +6,7 @@ import type { CustomerState, DossierChangeKind } from '../vocabulary.js';
 import { type ChangeGroup, groupFacts } from './change-groups.js';
 import type {
   AcceptedFacts,
-  CanaryFacts,
+  ControlFacts,
   DiscrepancyList,
   DossierChangeFacts,
   MatchChangeFacts,
@@ -93,7 +93,7 @@ export interface Report
   toReview: ToReviewFacts | null;
   /** The open discrepancies when the run closed; null where the run reconciled nothing. */
   discrepancies: DiscrepancyList | null;
-  canaries: readonly CanaryFacts[] | null;
+  controls: readonly ControlFacts[] | null;
   calls: { searches: number | null; byOutcome: readonly Tally[]; possiblyBilledTwice: number };
   history: HistoryFacts;
   evidence: Pick<RunFacts, 'settingsDigest' | 'keyFingerprint' | 'rosterSource' | 'cadence'>;
@@ -132,7 +132,7 @@ export function toReport(
     toReview,
     discrepancies,
     details: facts.details,
-    canaries: screens ? (facts.span ? mergeCanaries(facts.span.runs) : facts.canaries) : null,
+    controls: screens ? (facts.span ? mergeControls(facts.span.runs) : facts.controls) : null,
     watch: facts.watch,
     held: facts.held,
     calls: {
@@ -239,13 +239,13 @@ const totalOf = (sum: Sum): number => sum.parts.reduce((total, term) => total + 
 const describeTerm = (term: Sum['whole']): string => `${term.name} ${term.count}`;
 
 /** Merges the control searches of several runs: each has all its rounds and its worst verdict; failed ones come first. */
-function mergeCanaries(runs: readonly Pick<RunFacts, 'canaries'>[]): readonly CanaryFacts[] {
-  const byName = new Map<string, CanaryFacts>();
-  for (const canary of runs.flatMap(({ canaries }) => canaries)) {
-    const key = JSON.stringify([canary.type, canary.name, canary.expect, canary.topics]);
+function mergeControls(runs: readonly Pick<RunFacts, 'controls'>[]): readonly ControlFacts[] {
+  const byName = new Map<string, ControlFacts>();
+  for (const control of runs.flatMap(({ controls }) => controls)) {
+    const key = JSON.stringify([control.type, control.name, control.expect, control.topics]);
     const former = byName.get(key);
-    const worst = former?.verdict === 'failed' ? former : canary;
-    byName.set(key, { ...worst, rounds: [...(former?.rounds ?? []), ...canary.rounds] });
+    const worst = former?.verdict === 'failed' ? former : control;
+    byName.set(key, { ...worst, rounds: [...(former?.rounds ?? []), ...control.rounds] });
   }
   const all = [...byName.values()];
   return [...all.filter(({ verdict }) => verdict === 'failed'), ...all.filter(({ verdict }) => verdict !== 'failed')];
@@ -367,12 +367,12 @@ function listRunSums({ runId, state, counts, states, changes }: SpanRunFacts): r
 }
 
 function listContradictions(facts: RunFacts, counts: RunCounts): readonly Sum[] {
-  const failedCanaries = facts.canaries.filter((canary) => canary.verdict === 'failed').length;
+  const failedControls = facts.controls.filter((control) => control.verdict === 'failed').length;
   const allowed = term('allowed in a complete run', 0);
   return [
     equal(term('failed', counts.failed), allowed),
     equal(term('remaining', counts.remaining), allowed),
-    equal(term('failed control searches', failedCanaries), allowed),
+    equal(term('failed control searches', failedControls), allowed),
   ];
 }
 

@@ -7,7 +7,7 @@ import type { CustomerState, RunKind, RunMode, RunState, Severity } from '../voc
 import type {
   AcceptedFacts,
   CadenceFacts,
-  CanaryFacts,
+  ControlFacts,
   DetailCounts,
   DetailLookup,
   DossierChangeFacts,
@@ -123,7 +123,7 @@ export interface RunFacts extends AcceptedFacts, HistoryFacts {
     lookups: readonly DetailLookup[];
   };
   /** Failed ones first; empty when none are configured. */
-  canaries: readonly CanaryFacts[];
+  controls: readonly ControlFacts[];
   /** Null for a run that does not screen a roster. */
   watch: WatchFacts | null;
   /** The parts of the run that wait for acceptance, or waited; empty for a run that needs none. */
@@ -233,7 +233,7 @@ export interface SpanRunFacts {
   finishedAt: Date | null;
   counts: RunCounts | null;
   states: RunFacts['states'];
-  canaries: readonly CanaryFacts[];
+  controls: readonly ControlFacts[];
   watch: WatchFacts | null;
   changes: number;
   /** Matches of first screenings. */

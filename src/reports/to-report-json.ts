@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { stateOrder } from '../vocabulary/words.js';
 import { severities } from '../vocabulary.js';
-import { type MatchChangeFacts, type NotScreenedFacts, toPublishedCanary, toPublishedWatch } from './list-facts.js';
+import { type MatchChangeFacts, type NotScreenedFacts, toPublishedControl, toPublishedWatch } from './list-facts.js';
 import { type Report, readBaseline, readChanges } from './report.js';
 import { type ReportJson, reportJsonSchema } from './report-json.js';
 import { readWhole } from './run-facts.js';
@@ -48,7 +48,7 @@ function toSource(report: Report): Source<Omit<ReportJson, Lists>> & Readonly<Re
     evidence: report.evidence,
     openAlerts: report.openAlerts,
     details: { counts: report.details.counts, records: report.details.lookups },
-    canaries: report.canaries?.map(toPublishedCanary) ?? null,
+    controls: report.controls?.map(toPublishedControl) ?? null,
     watch: report.watch && toPublishedWatch(report.watch),
     sweeps: dossiers?.sweeps ?? null,
     groups: (changes ?? []).flatMap(({ clusters }) => clusters),

@@ -45,7 +45,7 @@ function toRunVerdict(facts: RunFacts): Verdict {
   };
 }
 
-type Assessed = Pick<RunFacts, 'state' | 'states' | 'counts' | 'canaries' | 'watch' | 'sweeps' | 'held'>;
+type Assessed = Pick<RunFacts, 'state' | 'states' | 'counts' | 'controls' | 'watch' | 'sweeps' | 'held'>;
 
 function toLevel(facts: Assessed): Verdict['level'] {
   if (facts.state === 'unbalanced' || facts.state === 'refused' || !isServiceTrusted(facts) || isHeld(facts))
@@ -73,7 +73,7 @@ function toWaiting(facts: RunFacts): string | null {
 
 function toTrouble(facts: Assessed, level: Exclude<Verdict['level'], 'complete'>): string {
   if (level === 'red') {
-    if (countFailedCanaries(facts) > 0) return 'control search failed';
+    if (countFailedControls(facts) > 0) return 'control search failed';
     if (facts.state === 'refused') return 'run refused';
     if (isHeld(facts)) return 'answers held';
     return facts.state === 'unbalanced' ? 'sums do not hold' : 'far fewer matches than usual';
@@ -144,7 +144,7 @@ function describeDiscrepancies(reconciliations: RunFacts['reconciliations']): st
 
 /** These sentences must not read like an all-clear. */
 function describeDistrust(facts: RunFacts, notScreened: number, customers: string): string {
-  if (countFailedCanaries(facts) === 0) {
+  if (countFailedControls(facts) === 0) {
     return `The service found far less than usual: its answers for ${customers} in scope cannot be relied on.`;
   }
   const counted = notScreened === 0 ? '' : `; ${formatCount(notScreened)} of ${customers} in scope are not screened`;
@@ -220,11 +220,11 @@ const isComparing = ({ counts, span }: RunFacts): boolean =>
     (each) => each !== null && each.screened + each.reused > 0,
   );
 const isServiceTrusted = (facts: Assessed): boolean =>
-  countFailedCanaries(facts) === 0 && describeDrops(facts.watch).length === 0;
+  countFailedControls(facts) === 0 && describeDrops(facts.watch).length === 0;
 const isHeld = ({ held }: Assessed): boolean =>
   held.some(({ kind, accepted }) => kind === 'answers' && accepted === null);
-const countFailedCanaries = (facts: Assessed): number =>
-  facts.canaries.filter((canary) => canary.verdict === 'failed').length;
+const countFailedControls = (facts: Assessed): number =>
+  facts.controls.filter((control) => control.verdict === 'failed').length;
 
 /** The verdict of a span: that of its last run, but never complete when one of its runs is not complete or a screening is missing. */
 function toSpanVerdict(last: Verdict, { runs, gaps }: Span, facts: RunFacts): Verdict {
@@ -271,7 +271,7 @@ function toSpan(facts: NonNullable<RunFacts['span']>, cadence: CadenceFacts | nu
 }
 
 function toSpanRun(run: SpanRunFacts): Span['runs'][number] {
-  const { canaries, watch, states, wantsAll, ...reported } = run;
+  const { controls, watch, states, wantsAll, ...reported } = run;
   const assessed = { ...run, sweeps: [], held: [] };
   const level = toLevel(assessed);
   const trouble = level === 'complete' ? null : toTrouble(assessed, level);
@@ -305,7 +305,7 @@ export interface Span {
   from: Date;
   until: Date;
   /** `trouble`: why the run is not complete; `notScreened`: null for a run that screens no customers. */
-  runs: readonly (Omit<SpanRunFacts, 'canaries' | 'watch' | 'states' | 'wantsAll'> & {
+  runs: readonly (Omit<SpanRunFacts, 'controls' | 'watch' | 'states' | 'wantsAll'> & {
     level: Verdict['level'];
     trouble: string | null;
     notScreened: number | null;

@@ -178,7 +178,7 @@ const toSumFact = ({ whole, parts, relation }: Sum): Fact => [
   `${relation === 'equal' ? '=' : 'at most'} ${parts.map(({ name, count }) => `${formatCount(count)} ${name}`).join(' + ')}`,
 ];
 
-function toRunBlock({ run, calls, canaries }: Report): FactBlock {
+function toRunBlock({ run, calls, controls }: Report): FactBlock {
   const { startedAt, finishedAt, comparedWith, timezone } = run;
   return {
     title: 'The run',
@@ -191,15 +191,15 @@ function toRunBlock({ run, calls, canaries }: Report): FactBlock {
         comparedWith && formatMinute(comparedWith.finishedAt, timezone),
       ],
       ...(calls.searches === null ? [] : [['Searches', calls.searches, 'control searches not included'] as const]),
-      ...(canaries === null
+      ...(controls === null
         ? []
         : [
             [
               'Control searches',
-              canaries.length,
-              canaries.length === 0
+              controls.length,
+              controls.length === 0
                 ? 'none are configured'
-                : `${formatCount(canaries.filter(({ verdict }) => verdict === 'passed').length)} passed`,
+                : `${formatCount(controls.filter(({ verdict }) => verdict === 'passed').length)} passed`,
             ] as const,
           ]),
     ],

@@ -4,14 +4,14 @@ import type { Client, ClientEvent } from '../client/client.js';
 import { type Clock, isTimezone } from '../clock.js';
 import type { SweepSettings } from '../dossiers/sweep-dossiers.js';
 import type { MailSettings } from '../mail/settings.js';
-import type { Canary } from '../matches/canary.js';
+import type { ControlSearch } from '../matches/control.js';
 import type { ReconciliationSettings } from '../reconciliation/discrepancy.js';
 import type { ReportSettings } from '../reports/settings.js';
 import type { RosterSettings } from '../roster/settings.js';
 import type { budgetSettingsSchema } from '../screening/budget.js';
 import type { ScreeningSettings } from '../screening/settings.js';
 import type { Database } from '../store/database/database.js';
-import type { CanaryTrigger, RunKind, RunMode, RunState } from '../vocabulary.js';
+import type { ControlTrigger, RunKind, RunMode, RunState } from '../vocabulary.js';
 import type { webhooksSettingsSchema } from '../webhooks/settings.js';
 import type { ReviewSettings } from './review/settings.js';
 import type { RunSummary } from './run-summary.js';
@@ -26,7 +26,7 @@ export interface RunSettings {
     rate: { perSecond: number; concurrency: number };
   };
   rosters: readonly RosterSettings[];
-  canaries: readonly Canary[];
+  controls: readonly ControlSearch[];
   screening: ScreeningSettings;
   budget: z.output<typeof budgetSettingsSchema>;
   changes: ChangeSettings;
@@ -69,7 +69,7 @@ export type RunStage =
   | 'import'
   | 'compare'
   | 'plan'
-  | 'canaries'
+  | 'controls'
   | 'screen'
   | 'details'
   | 'sweep'
@@ -108,7 +108,7 @@ export type RunEvent =
       runId: string;
       stage: RunStage;
       counts: Readonly<Record<string, number>>;
-      occasion?: CanaryTrigger;
+      occasion?: ControlTrigger;
     }
   /** An event of the client. */
   | { kind: 'service'; event: ClientEvent }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { readCanaryFacts } from '../store/canaries.js';
+import { readControlFacts } from '../store/controls.js';
 import { type Queryable, readAtOnce } from '../store/database/database.js';
 import { readSweep } from '../store/dossiers.js';
 import { readEarlyWarnings } from '../store/early-warnings.js';
@@ -80,7 +80,7 @@ async function describeBy(
     planned: await countPlanReasons(database, run.runId),
     balance: sums === null ? null : compareBalance(sums.counts, await readRunBalance(database, run.runId)),
     calls: await readRunCalls(database, run.runId),
-    canaries: await readCanaryFacts(database, run.runId),
+    controls: await readControlFacts(database, run.runId),
     openAlerts: await readOpenAlerts(database, run.runId),
     details: await readDetailCounts(database, run.runId),
     watch: await readRunWatch(database, run.runId),

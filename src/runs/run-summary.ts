@@ -158,7 +158,7 @@ interface RunEnd {
   /** Why it stopped early; null at its end. */
   haltedBecause: string | null;
   /** `missing`: the expectations that no control search covers. */
-  canaries: { configured: number; missing: readonly ('match' | 'none')[]; failed: number };
+  controls: { configured: number; missing: readonly ('match' | 'none')[]; failed: number };
   /** Other problems of the run, of the service or of the connection to it. */
   alarms: readonly string[];
   mode: RunMode;
@@ -185,11 +185,11 @@ export function toRunVerdict(end: RunEnd): { state: RunState; reasons: readonly 
   // The alarms name the customers of held answers.
   const failed = counts.failed - (end.sums.failedBecause['held'] ?? 0);
   const reasons = [
-    ...(end.canaries.failed > 0
-      ? [`${end.canaries.failed} of ${countNoun(end.canaries.configured, 'control search', 'control searches')} failed`]
+    ...(end.controls.failed > 0
+      ? [`${end.controls.failed} of ${countNoun(end.controls.configured, 'control search', 'control searches')} failed`]
       : []),
     ...end.alarms,
-    ...(end.mode === 'live' ? describeMissing(end.canaries) : []),
+    ...(end.mode === 'live' ? describeMissing(end.controls) : []),
     ...(failed > 0 ? [describeFailed(failed)] : []),
     ...(notSelected > 0
       ? [`${countNoun(notSelected, 'customer')} without a valid screening, not searched in this run`]
@@ -205,7 +205,7 @@ const missingWords = {
   none: 'no control search expects nothing: with a live key, a service that finds everyone goes unnoticed',
 };
 
-function describeMissing({ configured, missing }: RunEnd['canaries']): readonly string[] {
+function describeMissing({ configured, missing }: RunEnd['controls']): readonly string[] {
   if (configured === 0) return ['no control searches are configured for a live key'];
   return missing.map((expect) => missingWords[expect]);
 }

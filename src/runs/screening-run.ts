@@ -11,9 +11,9 @@ import { importRoster } from './import/import-run.js';
 import { reportAndMail } from './mail/deliver.js';
 import { openImportedRoster, openRosterScope } from './roster-scope.js';
 import type { RunSummary } from './run-summary.js';
-import { openCanaries } from './screening/canaries.js';
 import { finishScreening } from './screening/close.js';
 import { reuseAnswers } from './screening/commit.js';
+import { openControls } from './screening/controls.js';
 import { fetchDetails } from './screening/details.js';
 import { watchCriticalChanges } from './screening/early-warnings.js';
 import { type OutageWatch, watchOutage } from './screening/outages.js';
@@ -90,7 +90,7 @@ async function screenRoster(session: RunSession, client: Client, part: Screening
     const watched = { ...account, listCap: await readListCap(app.database, account.accountId) };
     await reuseAnswers(session, watched);
     const allowance = await openAllowance(session, account.accountId, part.maxSearches);
-    if (allowance && (await openCanaries(allowance.session, client, waitPolicy))) {
+    if (allowance && (await openControls(allowance.session, client, waitPolicy))) {
       await screenTasks({ client, account: watched, outage, ...allowance });
       await allowance.session.write((transaction) => setRunStage(transaction, run.runId, 'screened'));
     }

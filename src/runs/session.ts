@@ -2,8 +2,8 @@ import type { Client } from '../client/client.js';
 import type { HeldBy } from '../errors.js';
 import { ConfigError, LeaseLostError, RosterError, RosterHeldError } from '../errors.js';
 import { countNoun } from '../reports/text.js';
-import { countCanaries } from '../store/canaries.js';
 import { readListComparison } from '../store/checks.js';
+import { countControls } from '../store/controls.js';
 import { type Database, DatabaseError, type Queryable, type Transaction } from '../store/database/database.js';
 import { dropSweptPages } from '../store/dossiers.js';
 import {
@@ -296,7 +296,7 @@ async function abandon(
   const list = await readListComparison(transaction, open.runId);
   const isCompared = list === null || list.comparedAt !== null;
   const taken =
-    (await countCanaries(transaction, open.runId)).asked > 0
+    (await countControls(transaction, open.runId)).asked > 0
       ? await takeBackAnswers(transaction, open.runId, { reason: 'not_confirmed', now: app.clock.now() })
       : 0;
   const missing = await takeBackVanished(transaction, { app, run: open });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { changeSettingsSchema } from '../changes/severity.js';
 import { serviceSettingsSchema } from '../client/settings.js';
 import { ConfigError, flagError } from '../errors.js';
-import { canarySchema } from '../matches/canary.js';
+import { controlSchema } from '../matches/control.js';
 import { guardsSchema } from '../roster/guards.js';
 import { screeningSettingsSchema } from '../screening/settings.js';
 import type { Database, Queryable } from '../store/database/database.js';
@@ -33,7 +33,7 @@ const assessmentSchema = z
   .strictObject({
     service: z.strictObject({ aml: serviceSettingsSchema.shape.aml }).prefault({}),
     changes: changeSettingsSchema.prefault({}),
-    canaries: z.array(canarySchema).default([]),
+    controls: z.array(controlSchema).default([]),
     screening: screeningSettingsSchema.prefault({}),
     review: reviewSchema.prefault({}),
     guards: z.record(z.string(), guardsSchema).default({}),
@@ -45,13 +45,13 @@ const assessmentSchema = z
  * long a disposition holds. Mail, reports, rates, paths, budget, schedules and the reviewers' calendar are not among them.
  */
 export function toAssessmentSettings(
-  settings: Pick<RunSettings, 'service' | 'changes' | 'canaries' | 'screening' | 'review' | 'rosters'>,
+  settings: Pick<RunSettings, 'service' | 'changes' | 'controls' | 'screening' | 'review' | 'rosters'>,
 ): AssessmentSettings {
-  const { service, changes, canaries, screening, review, rosters } = settings;
+  const { service, changes, controls, screening, review, rosters } = settings;
   return toJson({
     service: { aml: service.aml ?? {} },
     changes,
-    canaries,
+    controls,
     screening,
     review: Object.fromEntries(Object.entries(review).filter(([key]) => key in reviewSchema.shape)),
     guards: Object.fromEntries(rosters.map(({ name, guards }) => [name, guards ?? {}])),
@@ -126,14 +126,14 @@ const compareWith = (
   return compareAssessment(accepted, toAssessmentSettings(settings), rosters, configured);
 };
 
-/** Settings by the paths at which they are written; guards stand with their roster, control searches under `controls`. */
+/** Settings by the paths at which they are written; guards stand with their roster. */
 function asWritten(settings: AssessmentSettings, configured: readonly string[]): AssessmentSettings {
-  const { guards, canaries, ...rest } = settings;
+  const { guards, ...rest } = settings;
   const ofRosters = Object.entries(toRecord(guards)).map(([name, each]): [string, unknown] => {
     const place = configured.indexOf(name);
     return [`rosters[${place < 0 ? configured.length : place}].guards`, each];
   });
-  return { ...rest, ...(canaries === undefined ? {} : { controls: canaries }), ...Object.fromEntries(ofRosters) };
+  return { ...rest, ...Object.fromEntries(ofRosters) };
 }
 
 /** The settings with all defaults. */

@@ -76,7 +76,7 @@ export const screeningSettingsSchema = z
       .describe(
         'a customer is offboarded when whole accepted snapshots omit it on so many further days (UTC) after the first one without it',
       ),
-    canariesEvery: z
+    controlsEvery: z
       .number()
       .int()
       .positive()

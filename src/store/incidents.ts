@@ -10,7 +10,7 @@ const incidentKinds = [
   'stuck',
   'partial',
   'customers_failing',
-  'canary_failed',
+  'control_failed',
   'screening_overdue',
   'job_failed',
   'job_stuck',

@@ -10,7 +10,7 @@ const runFigure = z.object({
   startedAt: z.date(),
   finishedAt: z.date().nullable(),
   lastSuccessAt: z.date().nullable(),
-  failedCanaries: z.number(),
+  failedControls: z.number(),
   isProven: z.boolean().nullable(),
   calls: z.record(z.string(), z.number()).nullable(),
   perSecond: z.number().nullable(),
@@ -39,7 +39,7 @@ export async function readStoredFigures(
       runFigure,
       // By index from the newest run; single checks and imports are not nightly work.
       `select run.kind, roster.name as roster, run.state, run.started_at, run.finished_at, newest.last_success as "lastSuccessAt",
-         (select count(*) from canary_outcome where canary_outcome.run_id = run.run_id and verdict = 'failed') as "failedCanaries",
+         (select count(*) from control_outcome where control_outcome.run_id = run.run_id and verdict = 'failed') as "failedControls",
          (select proven from sweep where sweep.run_id = run.run_id) as "isProven",
          run.sums -> 'attemptsByOutcome' as calls,
          (run.health ->> 'perSecond')::float8 as "perSecond", (run.health ->> 'limitPerSecond')::float8 as "limitPerSecond",
@@ -94,7 +94,7 @@ export async function readStoredFigures(
 const nightFigure = z.object({
   roster: z.string(),
   state: z.string().nullable(),
-  failedCanaries: z.number(),
+  failedControls: z.number(),
   lastSuccessAt: z.date().nullable(),
 });
 /**
@@ -115,7 +115,7 @@ function readNightFigures(database: Queryable, organisationId: number, rosters: 
        from night group by roster_id
      )
      select watched.name as roster, newest.state, ends.last_success as "lastSuccessAt",
-       (select count(*) from canary_outcome where canary_outcome.run_id = ends.run_id and verdict = 'failed') as "failedCanaries"
+       (select count(*) from control_outcome where control_outcome.run_id = ends.run_id and verdict = 'failed') as "failedControls"
      from unnest($2::text[]) watched (name)
      left join roster on roster.organisation_id = $1 and roster.name = watched.name
      left join ends on ends.roster_id = roster.roster_id

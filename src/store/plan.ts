@@ -36,7 +36,7 @@ async function setComparedRun(database: Queryable, runId: number): Promise<void>
        where earlier.roster_id = run.roster_id and earlier.account_id = run.account_id and earlier.run_id < run.run_id
          and earlier.kind <> 'import' and earlier.state in ('complete', 'incomplete')
          and not (
-           exists (select from canary_outcome canary where canary.run_id = earlier.run_id and canary.verdict = 'failed')
+           exists (select from control_outcome control where control.run_id = earlier.run_id and control.verdict = 'failed')
            and (earlier.sums #>> '{counts,screened}')::bigint + (earlier.sums #>> '{counts,reused}')::bigint = 0
          )
      )

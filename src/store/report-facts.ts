@@ -3,8 +3,8 @@ import { StoreError } from '../errors.js';
 import type { DroppedPartyFacts, NotScreenedFacts, SweepFacts } from '../reports/list-facts.js';
 import type { RunFacts, TrendPoint } from '../reports/run-facts.js';
 import { isScreeningKind, screeningKinds } from '../vocabulary.js';
-import { readCanaryFacts } from './canaries.js';
 import { countMatchChanges, previewLines, readReportChanges } from './changes.js';
+import { readControlFacts } from './controls.js';
 import { type Database, findValue, firstRow, type Queryable } from './database/database.js';
 import { readReconciliations } from './discrepancies.js';
 import { readSweep } from './dossiers.js';
@@ -82,7 +82,7 @@ export async function readRunFacts(
       counts: await readDetailCounts(database, run.runId),
       lookups: await readDetailLookups(database, [...covered.earlierRunIds, run.runId]),
     },
-    canaries: await readCanaryFacts(database, run.runId),
+    controls: await readControlFacts(database, run.runId),
     watch: isScreening ? await readRunWatch(database, run.runId) : null,
     held: isScreening ? await readHeldFacts(database, run.runId) : [],
     health: isScreening ? await readRunHealth(database, run.runId) : null,

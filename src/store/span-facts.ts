@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { DetailCounts } from '../reports/list-facts.js';
 import type { RunFacts, SpanRunFacts } from '../reports/run-facts.js';
-import { readCanaryFacts } from './canaries.js';
 import { countMatchChanges } from './changes.js';
+import { readControlFacts } from './controls.js';
 import { type Database, findValue, type Queryable, readColumn } from './database/database.js';
 import { readDetailCounts } from './match-details.js';
 import { isOfSql } from './organisations.js';
@@ -73,7 +73,7 @@ async function readSpanRun(database: Queryable, run: RunRow): Promise<SpanRunFac
     finishedAt: run.finishedAt,
     counts: run.sums?.counts ?? null,
     states: run.kind === 'import' ? null : (run.sums?.states ?? null),
-    canaries: await readCanaryFacts(database, run.runId),
+    controls: await readControlFacts(database, run.runId),
     watch: await readRunWatch(database, run.runId),
     ...(await countMatchChanges(database, run.runId)),
   };

@@ -42,7 +42,7 @@ export async function countUnconfirmed(database: Queryable, runId: number) {
 }
 
 /** Why answers do not count; the parties of a run that fails for it get this reason. */
-type RetractionReason = 'canary_failed' | 'not_confirmed' | 'held';
+type RetractionReason = 'control_failed' | 'not_confirmed' | 'held';
 
 /** Which answers of a run are retracted: those since its last passed round, all, or those to these searches. */
 type Retracted = 'unconfirmed' | 'all' | readonly number[];
@@ -80,7 +80,7 @@ export async function takeBackAnswers(
  * run has not searched.
  */
 export async function failUnconfirmed(transaction: Queryable, runId: number, now: Date): Promise<void> {
-  const reason = 'canary_failed';
+  const reason = 'control_failed';
   await takeBackAnswers(transaction, runId, { reason, now });
   await transaction.execute(
     `update planned_screening screening set outcome = 'failed', outcome_reason = $2 where run_id = $1 and outcome = 'remaining'`,

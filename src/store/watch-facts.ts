@@ -15,7 +15,7 @@ const nightRow = z.object({
   /** Customers whose searches failed. */
   failed: z.number(),
   /** Whether a control search failed. */
-  hasFailedCanary: z.boolean(),
+  hasFailedControl: z.boolean(),
   /** Whether a sweep was proven complete; null for other runs and before its end. */
   isProven: z.boolean().nullable(),
 });
@@ -24,7 +24,7 @@ export type NightFacts = z.infer<typeof nightRow>;
 
 const nightColumns = `run.run_id, ${runIdSql('run')} as name, run.state, run.state_reasons as reasons,
   ${takenAtSql('run')} as "takenAt", coalesce((run.sums #>> '{counts,failed}')::integer, 0) as failed,
-  exists (select from canary_outcome where canary_outcome.run_id = run.run_id and verdict = 'failed') as "hasFailedCanary",
+  exists (select from control_outcome where control_outcome.run_id = run.run_id and verdict = 'failed') as "hasFailedControl",
   (select proven from sweep where sweep.run_id = run.run_id) as "isProven"`;
 
 /** The newest runs of a nightly job. */

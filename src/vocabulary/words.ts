@@ -313,7 +313,10 @@ export const reasonWords: ReadonlyMap<string, string> = new Map([
   ['budget', 'search budget reached'],
   ['cadence', 'due again'],
   ['changed', 'name, type, birth date or country changed, or the customer returned'],
-  ['canary_failed', 'a control search failed, so the answers after the last control searches that passed do not count'],
+  [
+    'control_failed',
+    'a control search failed, so the answers after the last control searches that passed do not count',
+  ],
   ['conflicting_duplicate', 'its rows contradict each other, and it has no accepted record'],
   ['connect_timeout', 'no connection in time'],
   ['connection', 'connection lost'],

@@ -116,8 +116,8 @@ const dumps = {
     order by run.run_id, customer.reference collate "C", match_id collate "C", change.kind collate "C", change_id`,
   answers: `select jsonb_build_array(response.body, total, truncated, count(match.rank)) as row
     from response left join match using (response_id) group by response_id order by response.body collate "C"`,
-  canaries: `select distinct jsonb_build_array(run.started_at::date, type, name, expect, verdict) as row
-    from canary_outcome join run using (run_id) order by 1`,
+  controls: `select distinct jsonb_build_array(run.started_at::date, type, name, expect, verdict) as row
+    from control_outcome join run using (run_id) order by 1`,
   imports: `select jsonb_build_array(rows, customers, rejected, duplicates, absent) as row from roster_import order by import_id`,
   leftovers: `select jsonb_build_array(
       (select count(*) from roster_staging), (select count(*) from search_attempt where outcome = 'in_flight'),

@@ -18,7 +18,7 @@ import { openDatabase } from '../../src/store/database/open-database.js';
 import { type PostgresServer, startPostgres } from '../helpers/database-servers.js';
 import { makeSeededRandom } from '../helpers/figures.js';
 import { makeAppContext, toCsv } from '../helpers/small-world.js';
-import { campaignCanaries, toMemberName } from './site.js';
+import { campaignControls, toMemberName } from './site.js';
 
 type List = 'ofac' | 'un' | 'pep' | 'crime';
 
@@ -205,7 +205,7 @@ async function startService() {
     response.writeHead(isSearch ? 201 : 200, { 'content-type': 'application/json' }).end(JSON.stringify(said));
   });
   const toAnswer = ({ type, name }: z.infer<typeof searchShape>): object => {
-    const [listed] = campaignCanaries;
+    const [listed] = campaignControls;
     const control: readonly Match[] = [
       {
         rank: 1,
@@ -259,7 +259,7 @@ async function playAll(
     const database = await openDatabase({ url: toUrl(name) }, 'trial');
     await migrate(database);
     const rate = { perSecond: 5_000, concurrency: 16 };
-    const settings = { rosters: [roster], canaries: campaignCanaries };
+    const settings = { rosters: [roster], controls: campaignControls };
     const sandbox = { url: service.url, privateKey: `private_sandbox_${'k'.repeat(24)}` };
     const app = await makeAppContext(database, sandbox, { offsetMs, rate, settings });
     const options = { kind: 'rescreen', roster, selection: 'due', importFirst: true, writeReport: false } as const;

@@ -9,7 +9,7 @@ import { runReports } from '../../src/runs/write-reports.js';
 import { migrate } from '../../src/store/database/migrate.js';
 import { openDatabase } from '../../src/store/database/open-database.js';
 import { makeAppContext, neverHeld } from '../helpers/small-world.js';
-import { campaignCanaries, type LifeMessage, type LifeOrder } from './site.js';
+import { campaignControls, type LifeMessage, type LifeOrder } from './site.js';
 import { setTrap } from './traps.js';
 
 // One process of a campaign: the real run over the real client and the real database, told over IPC what to do and where to die.
@@ -54,7 +54,7 @@ async function live(order: LifeOrder, emitStage: (stage: string) => void): Promi
         settings: {
           service: { baseUrl: order.service.url, rate: order.rate },
           rosters: [roster],
-          canaries: campaignCanaries,
+          controls: campaignControls,
           screening: neverHeld,
           run: { deadline: order.deadline ?? '1h', timezone: 'UTC' },
           reports: { dir: order.reports },

@@ -33,8 +33,8 @@ export const toMemberName = (number: number): string => {
 };
 
 /** Control searches that pass on both nights. */
-export const campaignCanaries = [
-  { type: 'person', name: 'Canary Listed', expect: 'match' },
+export const campaignControls = [
+  { type: 'person', name: 'Control Listed', expect: 'match' },
   { type: 'person', name: 'Zzyzx Qwfpg', expect: 'none' },
 ] as const;
 
@@ -48,7 +48,7 @@ export function makeMembersWorld(customers: number, night: 1 | 2): SandboxWorld 
       const topics = night === 2 && number % 24 === 0 ? ['sanction', 'role.pep'] : ['sanction'];
       return listed(`crowd${number}`, toMemberName(number), topics);
     });
-  return { watchlist: [...watchlist, listed('canary', 'Canary Listed')], dossiers: [] };
+  return { watchlist: [...watchlist, listed('control', 'Control Listed')], dossiers: [] };
 }
 
 /** Writes the roster of so many customers; gives its path. */
@@ -218,7 +218,7 @@ export interface Site {
 
 /** Whether a search is one of the controls. */
 export const isControl = ({ searchName }: LedgerEntry): boolean =>
-  campaignCanaries.some(({ name }) => name === searchName);
+  campaignControls.some(({ name }) => name === searchName);
 
 /** The second night's searches of customers. */
 export const countCustomerCalls = (site: Site): number => site.calls().filter((call) => !isControl(call)).length;

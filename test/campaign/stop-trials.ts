@@ -8,7 +8,7 @@ import type { Conditions } from '../../src/sandbox/trouble.js';
 import { collect, startCli } from '../helpers/cli-process.js';
 import { compareStates, countLedger, dumpState, type LedgerFigures } from './end-state.js';
 import {
-  campaignCanaries,
+  campaignControls,
   countCustomerCalls,
   expectComplete,
   finish,
@@ -266,7 +266,7 @@ const toConfig = (site: Site): object => {
   const { roster, rate, reports } = site.toOrder();
   return {
     service: { baseUrl: site.sandbox.url, rate },
-    canaries: campaignCanaries,
+    controls: campaignControls,
     reports: { dir: reports },
     rosters: [{ name: 'crowd', csv: { path: roster } }],
     ...(site.location.folder === undefined ? {} : { database: { folder: site.location.folder } }),

@@ -20,7 +20,7 @@ const statementPoints = {
   after_import: { mark: /insert into roster_import /, moment: 'after_commit' },
   in_planning: { mark: /insert into planned_screening \(/, moment: 'before_commit' },
   in_planning_commit: { mark: /insert into planned_screening \(/, moment: 'in_commit' },
-  in_controls: { mark: /insert into canary_outcome /, moment: 'before_commit' },
+  in_controls: { mark: /insert into control_outcome /, moment: 'before_commit' },
   in_intent_commit: { mark: /insert into call_in_flight /, moment: 'in_commit' },
   before_commit: { mark: /insert into search_batch /, moment: 'before_commit' },
   in_commit: { mark: /insert into search_batch /, moment: 'in_commit' },

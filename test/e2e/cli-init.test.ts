@@ -193,11 +193,11 @@ describe('init', () => {
     expect(byNpx.stdout).toMatch(
       /terminal\s+npx --no nightscreen sandbox --key-file sandbox.key\s[\s\S]*\s+npx --no nightscreen onboard --config second.yaml\s*$/,
     );
-    const { canaries } = loadConfig({ environment: {}, folder }).settings;
+    const { controls } = loadConfig({ environment: {}, folder }).settings;
     // The list and the controls of the sandbox are those of the demo.
     const paths = { watchlists: ['fixtures/demo/watchlist-before.json'] };
     const search = createSearch((await loadWorld(paths)).watchlist);
-    expect(canaries.map(({ type, name, expect }) => [expect, search(type, name).some(({ match }) => match)])).toEqual([
+    expect(controls.map(({ type, name, expect }) => [expect, search(type, name).some(({ match }) => match)])).toEqual([
       ['match', true],
       ['none', false],
     ]);

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { configSchema } from '../../src/config/schema.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.js';
 import { runCli } from '../helpers/cli-process.js';
-import { buildSandboxDossier, canaries, watchlist } from '../helpers/small-world.js';
+import { buildSandboxDossier, controls, watchlist } from '../helpers/small-world.js';
 import { type DeviantService, startDeviantService } from './deviant-service.js';
 
 const documentSchema = z.object({
@@ -31,7 +31,7 @@ beforeAll(async () => {
     join(folder, 'nightscreen.config.yaml'),
     JSON.stringify({
       rosters: [{ name: 'few', csv: { path: 'few.csv' } }],
-      canaries,
+      controls,
       budget: { maxSearchesPerMonth: 1_000, pricePerSearch: 0.25 },
       database: { acceptEmbedded: true },
     }),
@@ -78,11 +78,11 @@ test('a probe without a spend makes no call, and prints the mode and the configu
   expect(configSchema.parse(parse(snippet)).service).toMatchObject({ mode: 'test', aml: { nameField: 'name' } });
 });
 
-test('with --spend 2 one search for the first listed canary proves the configured name field, and its calls are counted as the service does', async () => {
+test('with --spend 2 one search for the first listed control proves the configured name field, and its calls are counted as the service does', async () => {
   const { exitCode, said, calls, snippet } = await probe(['--spend', '2'], access());
   expect(exitCode).toBe(0);
   expect(said('name field')).toBe('ok: `name` is accepted, and the answer echoes the name');
-  expect(searchedNames()).toEqual(['Canary Listed']);
+  expect(searchedNames()).toEqual(['Control Listed']);
   expect(calls).toEqual({ total: countProbeCalls(), searches: 1 });
   expect(snippet).not.toContain('not proven');
 });
@@ -92,7 +92,7 @@ test('with a live key nothing that may cost is sent unless it is allowed to be s
   expect(exitCode).toBe(0);
   expect(searchedNames()).toEqual([]);
   await probe(['--spend', '1'], access(sandbox.livePrivateKey));
-  expect(searchedNames()).toEqual(['Canary Listed']);
+  expect(searchedNames()).toEqual(['Control Listed']);
 });
 
 test('a refused key is not probed', async () => {

@@ -40,7 +40,7 @@ const hold = holdSettingsSchema.parse({
   ...{ vanishedShare: 0.5, manyShare: 0.5, weekShare: 1, allOf: 100_000, newlyOpenLeast: 100_000 },
 });
 const maxResults = 25;
-const canary = listed('c', 'Canary Listed');
+const control = listed('c', 'Control Listed');
 
 const rosterHeader = 'customer_id,type,name,birth_date,countries,end_date';
 const partyHeader = 'customer_id,role,type,name,birth_date,countries';
@@ -84,7 +84,7 @@ export async function playWorld(
         screening: {
           cadenceHours: 24,
           leaveAfterDays: rules.leaveAfterDays,
-          canariesEvery: 10_000,
+          controlsEvery: 10_000,
           reuseMaxAge: 0,
           hold,
         },
@@ -189,7 +189,7 @@ async function writeRosterFiles(roster: RosterSettings, { rows }: WorldNight): P
 }
 
 function playService({ sandbox }: SmallSite, { watchlist, failing, ranking, reliance }: WorldNight): void {
-  const controls = reliance === 'control_failed' ? [] : [canary];
+  const controls = reliance === 'control_failed' ? [] : [control];
   sandbox.setWorld({ watchlist: [...watchlist, ...controls], dossiers: [], ranking });
   sandbox.setFaults([...failing].map(([name, status]) => ({ path: '/aml/search', name, status, times: 1_000 })));
 }

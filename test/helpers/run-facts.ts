@@ -1,7 +1,7 @@
 import type { DossierSnapshot } from '../../src/dossiers/dossier.js';
 import type { Match } from '../../src/matches/match.js';
 import type {
-  CanaryFacts,
+  ControlFacts,
   MatchChangeFacts,
   NotScreenedFacts,
   PartyFacts,
@@ -105,7 +105,7 @@ export function buildNotScreened(changes: Partial<NotScreenedFacts> = {}): NotSc
 }
 
 /** A control search for reports that passed in its one round, or failed in it. */
-export function buildCanary(changes: Partial<CanaryFacts> = {}): CanaryFacts {
+export function buildControl(changes: Partial<ControlFacts> = {}): ControlFacts {
   const { verdict = 'passed' } = changes;
   return {
     type: 'person',
@@ -208,7 +208,7 @@ export function buildRunFacts(changes: Partial<RunFacts> = {}): RunFacts {
     rejects: [],
     doubted: [],
     droppedParties: [],
-    canaries: [buildCanary(), buildCanary({ name: 'Zzyzx Nobody', expect: 'none' })],
+    controls: [buildControl(), buildControl({ name: 'Zzyzx Nobody', expect: 'none' })],
     openAlerts: null,
     details: { counts: null, lookups: [] },
     watch: null,
@@ -227,9 +227,9 @@ export function buildRedFacts(): RunFacts {
   return buildRunFacts({
     state: 'incomplete',
     stateReasons: ['a control search for a listed party gave no hit'],
-    canaries: [
-      buildCanary({ verdict: 'failed', found: 'no hit among 0 results for a listed party' }),
-      buildCanary({ name: 'Zzyzx Nobody', expect: 'none' }),
+    controls: [
+      buildControl({ verdict: 'failed', found: 'no hit among 0 results for a listed party' }),
+      buildControl({ name: 'Zzyzx Nobody', expect: 'none' }),
     ],
   });
 }
@@ -246,7 +246,7 @@ export function buildSweepFacts(): RunFacts {
     comparedWith: null,
     rosterSource: null,
     skippedBecause: {},
-    canaries: [],
+    controls: [],
     sweeps: [
       {
         runId: 'run-20261121-0200-7f3a',

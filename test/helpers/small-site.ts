@@ -18,7 +18,7 @@ import { holdAlerts } from '../../src/store/review/decisions.js';
 import type { TestDatabases } from './databases.js';
 import {
   type AppContextOptions,
-  canaries,
+  controls,
   fileOf,
   makeAppContext,
   people,
@@ -121,7 +121,7 @@ async function openSite({
     database,
     roster,
     work: async (options = {}) => {
-      const settings = { canaries, rosters: [roster], ...options.settings };
+      const settings = { controls, rosters: [roster], ...options.settings };
       const app = await makeAppContext(database, sandbox, { ...facts, ...options, settings });
       closing.push(() => app.client().close());
       return app;

@@ -8,7 +8,7 @@ import type { AttemptObserver } from '../../src/client/operation.js';
 import type { Pace } from '../../src/client/pace.js';
 import { type Clock, shiftedClock } from '../../src/clock.js';
 import { sweepSettingsSchema } from '../../src/dossiers/sweep-dossiers.js';
-import { canarySchema } from '../../src/matches/canary.js';
+import { controlSchema } from '../../src/matches/control.js';
 import { type RosterSettings, toFileRoster } from '../../src/roster/settings.js';
 import type { AppContext, RunEvent, RunSettings } from '../../src/runs/app-context.js';
 import { evidenceSettingsSchema } from '../../src/runs/app-context.js';
@@ -28,15 +28,15 @@ export const listed = (id: string, name: string, topics: string[] = ['sanction']
   birth_date: ['1960-01-01'],
   country: ['fr'],
 });
-/** Two customers and the canary. */
+/** Two customers and the control. */
 export const watchlist = [
   listed('one', 'Wilhelmina Achterberg'),
   listed('two', 'Oktavian Prunescu'),
-  listed('c', 'Canary Listed'),
+  listed('c', 'Control Listed'),
 ];
 /** Control searches that pass over `watchlist`. */
-export const canaries = [
-  { type: 'person', name: 'Canary Listed', expect: 'match' },
+export const controls = [
+  { type: 'person', name: 'Control Listed', expect: 'match' },
   { type: 'person', name: 'Zzyzx Qwfpg', expect: 'none' },
 ] as const;
 /** Six customers, two of them listed. */
@@ -81,7 +81,7 @@ export const buildSandboxDossier = (number: number, facts: Partial<SandboxDossie
 /** The one file that a roster is read from. */
 export const fileOf = ({ csv }: RosterSettings): string => [csv?.path ?? []].flat()[0] ?? '';
 
-const usualScreening = { cadenceHours: 24, leaveAfterDays: 7, canariesEvery: 10_000, reuseMaxAge: 0 as const };
+const usualScreening = { cadenceHours: 24, leaveAfterDays: 7, controlsEvery: 10_000, reuseMaxAge: 0 as const };
 
 /** Settings of worlds whose lists change more in a night than real ones, so that the usual bounds would hold the run. */
 export const neverHeld = {
@@ -142,7 +142,7 @@ export async function makeAppContext(
       organisation: 'default',
       service: { baseUrl: options.baseUrl ?? sandbox.url, rate },
       rosters: [],
-      canaries: [],
+      controls: [],
       screening: usualScreening,
       budget: { currency: 'EUR', reserveShare: 0.05 },
       changes: changeSettingsSchema.parse({}),
@@ -178,8 +178,8 @@ export async function loadDemoWorld(night: 'before' | 'after'): Promise<SandboxW
 export const demoRoster = toFileRoster('demo', fixture('roster.csv'));
 
 /** The demo's control searches. */
-export const readDemoCanaries = async () =>
-  z.array(canarySchema).parse(JSON.parse(await readFile(fixture('canaries.json'), 'utf8')));
+export const readDemoControls = async () =>
+  z.array(controlSchema).parse(JSON.parse(await readFile(fixture('controls.json'), 'utf8')));
 
 const expectedSchema = z.object({
   matches: z.array(

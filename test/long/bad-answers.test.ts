@@ -8,7 +8,7 @@ import { testDatabases } from '../helpers/databases.js';
 import { printFigure } from '../helpers/figures.js';
 import { startSwappingProxy } from '../helpers/proxies.js';
 import { listSearches, openSmallSites, searched } from '../helpers/small-site.js';
-import { canaries, people } from '../helpers/small-world.js';
+import { controls, people } from '../helpers/small-world.js';
 
 const rate = { perSecond: 5_000, concurrency: 16 };
 
@@ -141,7 +141,7 @@ describe('answers that are not what they should be', () => {
        where (substr(reference, 3)::integer - 1) % 2 = 0`,
     );
     printFigure(`${customers / 2} malformed of ${customers}: ${row?.clear} false clears, ${calls} calls`);
-    expect(calls).toBe(customers + 2 * canaries.length);
+    expect(calls).toBe(customers + 2 * controls.length);
     expect(row?.clear).toBe(0);
     expect(summary).toMatchObject({ state: 'incomplete', counts: { screened: customers / 2, failed: customers / 2 } });
     const warnings = app.events.flatMap((event) => (event.kind === 'warning' ? event.message : []));

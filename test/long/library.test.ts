@@ -107,13 +107,13 @@ test.each(packages)(
         PATH: process.env['PATH'] ?? '',
         NIGHTSCREEN_BASE_URL: sandbox.url,
         NIGHTSCREEN_API_KEY: sandbox.privateKey,
-        SEARCHED_NAME: 'Canary Listed',
+        SEARCHED_NAME: 'Control Listed',
       };
       const { stdout } = await run(process.execPath, ['consumer.mjs'], { cwd: folder, env: environment });
       const { attempts, ...said } = JSON.parse(stdout);
       expect(said).toEqual({
         isTyped: true,
-        names: ['Canary Listed'],
+        names: ['Control Listed'],
         dossiers: 3,
         refusal: 'AuthenticationError 401',
         manifest: join(folder, 'node_modules', name, 'package.json'),

@@ -142,7 +142,7 @@ describe('what must not be lost, mixed up or told wrongly', () => {
     const { sandbox, work, run, roster } = await begin();
     const stopped = await run(await work({ offsetMs: -23.5 * hourMs, settings: slow(sandbox) }), { maxSearches: 3 });
     expect(stopped.state).toBe('stopped');
-    await writeFile(fileOf(roster), toCsv([...people, 'Canary Listed']));
+    await writeFile(fileOf(roster), toCsv([...people, 'Control Listed']));
     const before = searched(sandbox, 'Aroha Ngata');
     const night = await run(await work());
     expect.soft(night).toMatchObject({ state: 'complete', counts: { rows: 7 } });
@@ -229,12 +229,12 @@ describe('what must not be lost, mixed up or told wrongly', () => {
     });
   }
 
-  it('customers screened after the last canaries of a run that passed are asked about again', async () => {
+  it('customers screened after the last controls of a run that passed are asked about again', async () => {
     const { sandbox, work, run } = await begin();
     const withAroha = { watchlist: [...watchlist, listed('aroha', 'Aroha Ngata')], dossiers: [] };
     sandbox.setWorld(withAroha);
     await run(await work({ offsetMs: -dayMs }));
-    // The service goes blind after the canaries of the first part.
+    // The service goes blind after the controls of the first part.
     sandbox.setFaults([
       {
         name: 'Aroha Ngata',

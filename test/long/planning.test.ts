@@ -16,7 +16,7 @@ import { screeningSettingsSchema } from '../../src/screening/settings.js';
 import { testDatabases } from '../helpers/databases.js';
 import { printFigure } from '../helpers/figures.js';
 import { listSearches, openSmallSites, searched } from '../helpers/small-site.js';
-import { canaries, people, type TestAppContext, writeRoster } from '../helpers/small-world.js';
+import { controls, people, type TestAppContext, writeRoster } from '../helpers/small-world.js';
 
 const hourMs = 60 * 60 * 1_000;
 const dayMs = 24 * hourMs;
@@ -134,7 +134,7 @@ describe('planning', () => {
     ]);
     const rounds = await database.query(
       z.object({ occasion: z.string(), passed: z.number() }),
-      `select occasion, count(*) filter (where verdict = 'passed') as passed from canary_outcome where run_id = 2
+      `select occasion, count(*) filter (where verdict = 'passed') as passed from control_outcome where run_id = 2
        group by round, occasion order by round`,
     );
     expect(rounds).toEqual([
@@ -142,12 +142,12 @@ describe('planning', () => {
       { occasion: 'end', passed: 2 },
     ]);
     printFigure(`budget stop at 14 of 20: ${countSearches(sandbox) - before} calls, the last control round among them`);
-    expect(countSearches(sandbox) - before).toBeLessThanOrEqual(14 + canaries.length);
+    expect(countSearches(sandbox) - before).toBeLessThanOrEqual(14 + controls.length);
   });
 
   it('a new customer is asked about out of what is kept, also once others have taken of it', async () => {
     const { sandbox, database, work, run } = await begin();
-    await run(await work({ settings: { canaries: [] } }));
+    await run(await work({ settings: { controls: [] } }));
     // 20 of the day may be spent by anybody, 23 are: three of the 20 that are kept are gone.
     await database.execute(`${spend}select run_id, n, 1, $1, 'ok' from run, generate_series(1, 17) n`, [new Date()]);
     await database.execute('update run set billable_attempts = 23');
@@ -156,7 +156,7 @@ describe('planning', () => {
     const others = toFileRoster('others', await writeRoster(['Somebody Else', 'Somebody New']));
     const onboarded = await run(await work({ settings: caps }), { roster: others, kind: 'onboard', selection: 'new' });
     expect(onboarded).toMatchObject({ state: 'complete', counts: { screened: 2, remaining: 0 } });
-    expect(countSearches(sandbox) - before).toBe(2 + 2 * canaries.length);
+    expect(countSearches(sandbox) - before).toBe(2 + 2 * controls.length);
     expect(await run(await work({ settings: caps }), { selection: 'all' })).toMatchObject({
       counts: { planned: 0 },
       reasons: ['the budget left out 6 customers, requested, overdue or never screened as they are now'],
@@ -180,7 +180,7 @@ describe('planning', () => {
     expect(whole).toMatchObject({ state: 'complete', haltedBy: null });
     const [last] = await database.query(
       z.object({ asked: z.number() }),
-      `select count(*) as asked from canary_outcome where round = 2 and verdict = 'passed'`,
+      `select count(*) as asked from control_outcome where round = 2 and verdict = 'passed'`,
     );
     expect(last).toEqual({ asked: 2 });
   });
@@ -235,7 +235,7 @@ describe('planning', () => {
     expect(stopped).toMatchObject({ state: 'stopped', exitCode: 4 });
     expect(stopped.reasons).toEqual([expect.stringContaining('the budget of 1000 searches for this month is used up')]);
     expect(stopped.counts).not.toMatchObject({ remaining: 0 });
-    expect(countSearches(sandbox)).toBeLessThan(1 + tooMany.length + 4 * canaries.length);
+    expect(countSearches(sandbox)).toBeLessThan(1 + tooMany.length + 4 * controls.length);
   });
 
   it('an answer is used again for another roster within its age, compared with the party\u2019s own last state', async () => {
@@ -249,7 +249,7 @@ describe('planning', () => {
       state: 'complete',
       counts: { planned: 5, screened: 1, reused: 4, searches: 1, remaining: 0 },
     });
-    expect(countSearches(sandbox) - before).toBe(1 + 2 * canaries.length);
+    expect(countSearches(sandbox) - before).toBe(1 + 2 * controls.length);
     expect(searched(sandbox, 'Wilhelmina Achterberg')).toBe(1);
     const facts = await showRun(database, 'default', night.runId);
     expect(facts.states).toMatchObject({ open_alert: 2, clear: 3 });

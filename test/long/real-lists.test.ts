@@ -37,7 +37,7 @@ it.skipIf(data === undefined)(
     const app = await makeAppContext(database, sandbox, {
       settings: {
         service: { baseUrl: sandbox.url, rate: { perSecond: 400, concurrency: 8 } },
-        canaries: [
+        controls: [
           { type: 'person', name: 'Eric Badege', expect: 'match' },
           { type: 'person', name: 'Zzyzx Qwfpg', expect: 'none' },
         ],

@@ -31,7 +31,7 @@ it('races of two reviewers amid changing alerts lose nothing, and nobody decides
   const owner = await databases.open(location);
   const site = await begin(owner);
   site.sandbox.setWorld({
-    watchlist: people.map((name, index) => listed(`all${index}`, name)).concat(listed('c', 'Canary Listed')),
+    watchlist: people.map((name, index) => listed(`all${index}`, name)).concat(listed('c', 'Control Listed')),
     dossiers: [],
   });
   await site.run(await site.work());

@@ -21,8 +21,8 @@ const days = fc.array(
     hours: fc.constantFrom(1, 12, 24, 24, 30, 80),
     /** Of whom the roster of that day consists. */
     roster: fc.subarray(names, { minLength: 2 }),
-    listed: fc.subarray([...watchlist, ...late].filter(({ name }) => name !== 'Canary Listed')),
-    trouble: fc.constantFrom('none', 'none', 'none', 'invalid name', 'refused key', 'no canary', 'outage'),
+    listed: fc.subarray([...watchlist, ...late].filter(({ name }) => name !== 'Control Listed')),
+    trouble: fc.constantFrom('none', 'none', 'none', 'invalid name', 'refused key', 'no control', 'outage'),
     selection: fc.constantFrom('due', 'due', 'all'),
     work: fc.constantFrom('run', 'run', 'run', 'import', 'nothing'),
     decided: fc.constantFrom(null, null, 'false_positive', 'true_match', 'inconclusive'),
@@ -43,7 +43,7 @@ describe('the status of customers, whatever the days bring', () => {
       fc.asyncProperty(days, async (played) => {
         const { sandbox, database, roster, work, run } = await openSite(names);
         const acceptRoster = await makeAcceptance({ database });
-        const canary = watchlist.filter(({ name }) => name === 'Canary Listed');
+        const control = watchlist.filter(({ name }) => name === 'Control Listed');
         // They end at present, so that nothing lies in the future of the database's own clock.
         let hoursAgo = played.reduce((sum, { hours }) => sum + hours, 0);
         for (const day of played) {
@@ -58,7 +58,7 @@ describe('the status of customers, whatever the days bring', () => {
               .join('\n'),
           );
           sandbox.setWorld({
-            watchlist: [...day.listed, ...(day.trouble === 'no canary' ? [] : canary)],
+            watchlist: [...day.listed, ...(day.trouble === 'no control' ? [] : control)],
             dossiers: [],
           });
           sandbox.setFaults(

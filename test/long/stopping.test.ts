@@ -20,7 +20,7 @@ afterAll(() => sandbox.close());
 const configuration = `service:
   rate: { perSecond: 50, concurrency: 4 }
   retry: { maxAttempts: 1 }
-controls: [{ type: person, name: Canary Listed, expect: match }]
+controls: [{ type: person, name: Control Listed, expect: match }]
 rosters: [{ name: people, csv: { path: people.csv } }]
 `;
 const searches = (): number => listSearches(sandbox).length;

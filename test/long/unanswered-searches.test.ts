@@ -7,7 +7,7 @@ import { makeScaledClock } from '../helpers/clocks.js';
 import { testDatabases } from '../helpers/databases.js';
 import { printFigure } from '../helpers/figures.js';
 import { listSearches, openSmallSites, searched } from '../helpers/small-site.js';
-import { canaries, people } from '../helpers/small-world.js';
+import { controls, people } from '../helpers/small-world.js';
 
 const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `Customer Number ${index}`);
 const portal = { status: 200, body: '<html>login</html>', contentType: 'text/html' };
@@ -32,33 +32,33 @@ describe('requests that the service never answers', () => {
     const startedMs = app.clock.elapsedMs();
     const summary = await run(app);
     const minutes = (app.clock.elapsedMs() - startedMs) / 60_000;
-    const controls = searched(sandbox, canaries[0].name) - 2;
+    const asked = searched(sandbox, controls[0].name) - 2;
     printFigure(
-      `12 of 200 customers that the service never answers: failed after ${minutes.toFixed(0)} minutes, ${controls} control searches`,
+      `12 of 200 customers that the service never answers: failed after ${minutes.toFixed(0)} minutes, ${asked} control searches`,
     );
     expect(summary).toMatchObject({ state: 'incomplete', counts: { screened: 188, failed: 12, remaining: 0 } });
     expect(summary.counts).toMatchObject({ attempts: listSearches(sandbox).length });
-    expect(controls).toBe(12);
+    expect(asked).toBe(12);
     // Each of them stands as evidence by itself.
-    const rounds = (await showRun(database, 'default', summary.runId)).canaries.flatMap(({ rounds }) => rounds);
-    expect(rounds.filter(({ trigger }) => trigger === 'control')).toHaveLength(controls);
+    const rounds = (await showRun(database, 'default', summary.runId)).controls.flatMap(({ rounds }) => rounds);
+    expect(rounds.filter(({ trigger }) => trigger === 'control')).toHaveLength(asked);
     for (const name of poison) expect(searched(sandbox, name)).toBe(12);
   });
 
-  it('are told from an outage without canaries, by asking again what was answered', async () => {
+  it('are told from an outage without controls, by asking again what was answered', async () => {
     const { sandbox, work, run } = await begin();
     sandbox.setFaults([{ name: 'Aroha Ngata', status: 500, times: 100_000 }]);
     const options = hastily(100);
-    const app = await work({ ...options, settings: { ...options.settings, canaries: [] } });
+    const app = await work({ ...options, settings: { ...options.settings, controls: [] } });
     expect(await run(app)).toMatchObject({ counts: { screened: 5, failed: 1, remaining: 0 } });
   });
 
-  it('fail nobody while nothing at all is answered, with canaries or without', async () => {
+  it('fail nobody while nothing at all is answered, with controls or without', async () => {
     for (const outage of [{ status: 503 }, { status: 429 }]) {
       const { sandbox, work, run } = await begin();
       sandbox.setConditions({ path: '/aml/search', outage });
       const options = hastily(400);
-      const app = await work({ ...options, settings: { run: { ...waiting, deadline: '20m' }, canaries: [] } });
+      const app = await work({ ...options, settings: { run: { ...waiting, deadline: '20m' }, controls: [] } });
       const startedMs = app.clock.elapsedMs();
       const summary = await run(app);
       const minutes = (app.clock.elapsedMs() - startedMs) / 60_000;
@@ -106,10 +106,10 @@ describe('what stands in the service\u2019s place', () => {
     });
   });
 
-  it('does not fail a run for one answer to a canary that breaks the contract', async () => {
+  it('does not fail a run for one answer to a control that breaks the contract', async () => {
     const { sandbox, work, run } = await begin();
     const broken = { status: 201, body: '{"results":"none"}', contentType: 'application/json' };
-    sandbox.setFaults([{ name: canaries[0].name, raw: broken, times: 2 }]);
+    sandbox.setFaults([{ name: controls[0].name, raw: broken, times: 2 }]);
     const app = await work();
     expect(await run(app)).toMatchObject({ state: 'complete', counts: { attempts: listSearches(sandbox).length } });
   });
@@ -121,7 +121,7 @@ describe('what ends spending', () => {
 
   it('a limit of searches lets those that were handed out go, and is exact', async () => {
     const { sandbox, work, run } = await begin(names(30));
-    const app = await work({ rate: { perSecond: 20, concurrency: 8 }, settings: { canaries: [] } });
+    const app = await work({ rate: { perSecond: 20, concurrency: 8 }, settings: { controls: [] } });
     const summary = await run(app, { maxSearches: 10 });
     expect(summary).toMatchObject({ state: 'stopped', exitCode: 4, counts: { screened: 10, remaining: 20 } });
     expect(listSearches(sandbox)).toHaveLength(10);

@@ -2,7 +2,6 @@ import { Argument, type Command } from 'commander';
 import { toKeyFingerprint } from '../../client/credentials.js';
 import { keyVariable, listNamedSecrets, type SettingPath, secretNames } from '../../config/environment.js';
 import { type Config, formatPath } from '../../config/load-config.js';
-import { controlsKey } from '../../config/schema.js';
 import { ConfigError } from '../../errors.js';
 import { toRedactor } from '../../logging.js';
 import { formatTime, toVisibleText } from '../../reports/text.js';
@@ -217,7 +216,7 @@ function describeSecret(config: Config, name: string) {
 /** Every setting with its origin; for every secret, those that settings name included, only whether it is set. */
 export function describeConfig(config: Config) {
   const settings = listLeaves(config.settings, []).map(({ path, value }) => ({
-    path: formatPath(path[0] === 'canaries' ? [controlsKey, ...path.slice(1)] : path),
+    path: formatPath(path),
     value,
     origin: config.originOf(path),
   }));

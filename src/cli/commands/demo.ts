@@ -59,7 +59,7 @@ export async function prepareDemoFolder(folder: string): Promise<DemoFolder> {
 
 /** The demo's configuration: the sandbox as the service, the fixture roster, all data in the demo's folder. */
 async function makeDemoConfig(folder: DemoFolder, baseUrl: string, apiKey: string): Promise<Config> {
-  const canaries: unknown = JSON.parse(await readFile(findDemoFixture('canaries.json'), 'utf8'));
+  const controls: unknown = JSON.parse(await readFile(findDemoFixture('controls.json'), 'utf8'));
   const settings = configSchema.parse({
     service: { baseUrl, mode: 'test', rate: { perSecond: 150, concurrency: 8 } },
     // The demo's roster has more rejected rows than the default guard allows, to show how they are reported.
@@ -71,7 +71,7 @@ async function makeDemoConfig(folder: DemoFolder, baseUrl: string, apiKey: strin
         guards: { maxRejectShare: 0.02 },
       },
     ],
-    canaries,
+    controls,
     reports: { dir: folder.reports },
     mail: { directory: join(folder.reports, 'mail'), from: 'nightscreen@bank.example', to: ['reviewer@bank.example'] },
     database: { folder: folder.database },

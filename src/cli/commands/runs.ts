@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { hasDetails, toPublishedCanary, toPublishedWatch } from '../../reports/list-facts.js';
+import { hasDetails, toPublishedControl, toPublishedWatch } from '../../reports/list-facts.js';
 import {
   describeReason,
   describeRounds,
@@ -130,7 +130,7 @@ function addShow(runs: Command, act: Act): void {
             exitCode: exitCodes.complete,
             document: {
               ...{ schema: 'nightscreen/run/2', ...facts, ...listed },
-              canaries: run.canaries.map(toPublishedCanary),
+              controls: run.controls.map(toPublishedControl),
               watch: run.watch && toPublishedWatch(run.watch),
               becauseOf: run.becauseOf && toBecauseOfDocument(run.becauseOf),
             },
@@ -345,14 +345,14 @@ function formatBalance({ balance }: RunDescription): string {
   return `\nSums, as the database counts them now\n${formatTable(rows)}${verdict}`;
 }
 
-function formatCanaries({ canaries }: RunDescription): string {
-  if (canaries.length === 0) return '';
-  const rows = canaries.map((canary) => [
-    canary.verdict,
-    `${canary.name}${canary.label === null ? '' : ` (${canary.label})`}`,
-    `${canary.type}, ${canary.expect === 'match' ? 'must be found' : 'must not be found'}`,
-    describeRounds(canary),
-    canary.found ?? '',
+function formatControls({ controls }: RunDescription): string {
+  if (controls.length === 0) return '';
+  const rows = controls.map((control) => [
+    control.verdict,
+    `${control.name}${control.label === null ? '' : ` (${control.label})`}`,
+    `${control.type}, ${control.expect === 'match' ? 'must be found' : 'must not be found'}`,
+    describeRounds(control),
+    control.found ?? '',
   ]);
   return `\nControl searches\n${formatTable(rows)}`;
 }
@@ -392,7 +392,7 @@ export function formatRunDescription(run: RunDescription): string {
     run.assurance === null ? '' : `\n${formatAssurance(run.assurance)}`,
     run.becauseOf === null ? '' : formatBecauseOf(run.becauseOf),
     formatBalance(run),
-    formatCanaries(run),
+    formatControls(run),
     formatSettings(run),
   ].join('');
 }

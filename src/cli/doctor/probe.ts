@@ -15,7 +15,7 @@ export interface ProbeReport {
   snippet: string;
 }
 
-/** The name to search for when the settings have no canaries: every list has this person. */
+/** The name to search for when the settings have no controls: every list has this person. */
 const wellKnownParty = { type: 'person', name: 'Vladimir Putin' } as const;
 
 /** Possible names of a search's name parameter, most probable first. */
@@ -77,14 +77,14 @@ export async function probeService(
   config: Config,
   { mode, spend, signal }: { mode: RunMode | null; spend: number; signal: AbortSignal },
 ): Promise<ProbeReport> {
-  const { service, canaries } = config.settings;
+  const { service, controls } = config.settings;
   const calls = { total: 0, searches: 0 };
   const [baseUrl, apiKey] = [service.baseUrl, config.secret(keyVariable)];
   if (mode === null || baseUrl === undefined || apiKey === undefined) {
     const next = 'correct what the checks of key and service report, then probe again';
     return { findings: [wrong(check, 'not tried: the mode is unclear', next)], calls, snippet: '' };
   }
-  const { type, name } = canaries.find(({ expect }) => expect === 'match') ?? wellKnownParty;
+  const { type, name } = controls.find(({ expect }) => expect === 'match') ?? wellKnownParty;
   const search = async (nameField: string): Promise<void> => {
     const client = createClient({
       ...service,

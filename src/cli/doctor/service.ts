@@ -3,7 +3,7 @@ import { toKeyFingerprint, toKeyMode } from '../../client/credentials.js';
 import { keyVariable } from '../../config/environment.js';
 import type { Config } from '../../config/load-config.js';
 import { NotFoundError } from '../../errors.js';
-import { findCanaryCoverage } from '../../matches/canary.js';
+import { findControlCoverage } from '../../matches/control.js';
 import { findProxy } from '../../outgoing.js';
 import { findLiveProblems } from '../../runs/account.js';
 import type { RunMode } from '../../vocabulary.js';
@@ -65,10 +65,10 @@ function describeWay(url: URL, proxy: string | undefined): Finding {
   return well('network', `requests to ${url.host} go through ${found.url} (${found.source})`);
 }
 
-/** Checks the key, the service, the budget of a live key and the canaries; costs nothing. `mode` is null unless service, key and settings agree on it. */
+/** Checks the key, the service, the budget of a live key and the controls; costs nothing. `mode` is null unless service, key and settings agree on it. */
 export async function checkService(config: Config): Promise<{ findings: Finding[]; mode: RunMode | null }> {
   const { findings, mode } = await checkConnection(config);
-  return { findings: [...findings, ...checkBudget(config), ...checkCanaries(config)], mode };
+  return { findings: [...findings, ...checkBudget(config), ...checkControls(config)], mode };
 }
 
 /** Checks the network path, the mode by GET /api_keys/public, and the service's clock. */
@@ -143,18 +143,18 @@ function checkBudget(config: Config): Finding[] {
 }
 
 /**
- * The kinds of listed parties that the canaries cover and lack; the loss of a missing kind would go unnoticed. Without any canary no live run
+ * The kinds of listed parties that the controls cover and lack; the loss of a missing kind would go unnoticed. Without any control no live run
  * is complete.
  */
-function checkCanaries(config: Config): Finding[] {
-  const { canaries } = config.settings;
-  const { covered, missing } = findCanaryCoverage(canaries);
-  if (canaries.length === 0) {
+function checkControls(config: Config): Finding[] {
+  const { controls } = config.settings;
+  const { covered, missing } = findControlCoverage(controls);
+  if (controls.length === 0) {
     const what = `none configured, so a service that finds nobody reads as clear; missing: ${missing.join('; ')}`;
     const next = 'write `controls:` with names whose answers you know (docs/first-week.md)';
     return [findMode(config) === 'live' ? wrong('controls', what, next) : doubtful('controls', what, next)];
   }
-  const cover = `${canaries.length} cover ${covered.length} of ${covered.length + missing.length} kinds`;
+  const cover = `${controls.length} cover ${covered.length} of ${covered.length + missing.length} kinds`;
   if (missing.length === 0) return [well('controls', cover)];
   const next = 'add a listed party of each kind to `controls:`, with the `topics` for which it is listed';
   return [doubtful('controls', `${cover}; missing: ${missing.join('; ')}`, next)];

@@ -1,10 +1,10 @@
 import { ConfigError, describeHeldBy, listGuards } from '../../errors.js';
-import type { Canary } from '../../matches/canary.js';
+import type { ControlSearch } from '../../matches/control.js';
 import { describeDrops, describeNotices, listSnapshotRemarks } from '../../reports/reasons.js';
 import { countNoun, formatCount } from '../../reports/text.js';
 import { describeAdvice } from '../../roster/guards.js';
-import { countCanaries } from '../../store/canaries.js';
 import { findUncomparedLists } from '../../store/checks.js';
+import { countControls } from '../../store/controls.js';
 import { type CoverageGap, readCoverageGaps } from '../../store/coverage.js';
 import type { Queryable, Transaction } from '../../store/database/database.js';
 import { clearSearchedMarks } from '../../store/event-marks.js';
@@ -108,7 +108,7 @@ async function concludeRun(
   const { app, run } = session;
   // A run of marked customers does not assess the whole roster.
   const isOfMarked = run.selection === 'dirty';
-  const { failed } = await countCanaries(transaction, run.runId);
+  const { failed } = await countControls(transaction, run.runId);
   // A failed control search is final, so the run is not left open to be resumed.
   const halt = failed > 0 ? null : halted;
   if (failed > 0) await failUnconfirmed(transaction, run.runId, app.clock.now());
@@ -159,9 +159,9 @@ async function concludeRun(
       ...describeDrops(watch),
       ...(reconciled?.problem ? [reconciled.problem] : []),
     ],
-    canaries: {
-      configured: app.settings.canaries.length,
-      missing: findMissingCanaries(app.settings.canaries),
+    controls: {
+      configured: app.settings.controls.length,
+      missing: findMissingControls(app.settings.controls),
       failed,
     },
     mode: run.mode,
@@ -267,7 +267,7 @@ async function describeProvisional(
   { app, run }: RunSession,
   isStopped: boolean,
 ): Promise<readonly string[]> {
-  if (app.settings.canaries.length === 0) return [];
+  if (app.settings.controls.length === 0) return [];
   const reported = await countReportedAndTakenBack(transaction, run.runId);
   const waiting = isStopped ? (await countUnconfirmed(transaction, run.runId)).customers : 0;
   return [
@@ -347,16 +347,16 @@ async function holdWebhooks(
 
 /** With a live key the missing control searches are a reason, and the run is not complete. */
 const remarkMissingControls = ({ app, run }: RunSession): readonly string[] =>
-  run.mode === 'live' || app.settings.canaries.length > 0
+  run.mode === 'live' || app.settings.controls.length > 0
     ? []
     : [
         'control searches: none configured, so a service that finds nobody reads as clear; write `controls:` (docs/first-week.md)',
       ];
 
 /** What the control searches cannot show: that a listed party is found, or that an unlisted name gives no match. */
-function findMissingCanaries(canaries: readonly Pick<Canary, 'expect'>[]): readonly Canary['expect'][] {
-  const wanted: readonly Canary['expect'][] = ['match', 'none'];
-  return wanted.filter((expect) => canaries.every((canary) => canary.expect !== expect));
+function findMissingControls(controls: readonly Pick<ControlSearch, 'expect'>[]): readonly ControlSearch['expect'][] {
+  const wanted: readonly ControlSearch['expect'][] = ['match', 'none'];
+  return wanted.filter((expect) => controls.every((control) => control.expect !== expect));
 }
 
 const refuse = (message: string): ConfigError => new ConfigError([{ where: 'run', path: '', message }]);

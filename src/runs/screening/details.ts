@@ -7,7 +7,7 @@ import { ApiError, NightscreenError, ResponseError } from '../../errors.js';
 import type { DetailCounts, DetailLookup } from '../../reports/list-facts.js';
 import { describeDetails } from '../../reports/words.js';
 import { isHalting, isTransient, toFailureReason } from '../../screening/screen.js';
-import { countCanaries } from '../../store/canaries.js';
+import { countControls } from '../../store/controls.js';
 import {
   type NewHit,
   readDetailBacklog,
@@ -38,7 +38,7 @@ export async function fetchDetails(session: RunSession, client: Client, accountI
   const { app, run, runId } = session;
   const settings = app.settings.evidence.details;
   const isOff = settings.maxPerRun === 0 || !(settings.activity || settings.entity);
-  if (isOff || (await countCanaries(app.database, run.runId)).failed > 0) return;
+  if (isOff || (await countControls(app.database, run.runId)).failed > 0) return;
   const matchIds = orderHits(await readNewHits(app.database, run.runId));
   const backlog = await listBacklog(session, accountId);
   const hasWork = matchIds.length + backlog.length > 0;

@@ -2,8 +2,8 @@ import { LeaseLostError } from '../../errors.js';
 import { buildEarlyWarning } from '../../mail/early-warning.js';
 import { listRecipients, type MailSettings, type Recipient } from '../../mail/settings.js';
 import { countNoun } from '../../reports/text.js';
-import { countCanaries } from '../../store/canaries.js';
 import { readCriticalChanges } from '../../store/changes.js';
+import { countControls } from '../../store/controls.js';
 import type { Queryable } from '../../store/database/database.js';
 import { type PendingWarning, queueWarnings, readUnreportedChanges } from '../../store/early-warnings.js';
 import { deliverDue, toGiveUpAt } from '../mail/deliver.js';
@@ -85,7 +85,7 @@ async function reportCriticalChanges(session: RunSession, atOnce: boolean): Prom
   const nextAt = lastQueuedAt && new Date(lastQueuedAt.getTime() + warningIntervalMs);
   if (nextAt && nextAt > now && !atOnce) return nextAt;
   // After a failed control search only the report lists the changes, with a note.
-  if (pending.length === 0 || (await countCanaries(database, run.runId)).failed > 0) return null;
+  if (pending.length === 0 || (await countControls(database, run.runId)).failed > 0) return null;
   await session.write(async (transaction) => {
     const warnings = [];
     for (const warning of pending) {
@@ -107,10 +107,10 @@ async function buildMail(
   { to, mail, queuedAt }: { to: Recipient | string; mail: MailSettings; queuedAt: Date },
 ) {
   const listed = await readCriticalChanges(transaction, run.runId, warning, mostListed);
-  const hasCanaries = app.settings.canaries.length > 0;
+  const hasControls = app.settings.controls.length > 0;
   const { recipient: _, ...counts } = warning;
   const { timezone } = app.settings.review;
-  const about = { ...counts, queuedAt, timezone, listed, hasCanaries, runId, roster };
+  const about = { ...counts, queuedAt, timezone, listed, hasControls, runId, roster };
   const content = buildEarlyWarning({ ...about, organisation: organisation.name, mode: run.mode }, to, mail);
   return { content, messageId: content.messageId, giveUpAt: toGiveUpAt(mail, queuedAt) };
 }

@@ -77,7 +77,7 @@ export async function openAllowance(
   if (affordable <= 0 && remaining > 0) throw toHalt();
   if (affordable < 0) {
     // Control searches without a later search are not worth the rest of a budget, unless answers wait for them.
-    if (settings.canaries.length > 0 && (await countUnconfirmed(database, run.runId)).searched > 0) throw toHalt();
+    if (settings.controls.length > 0 && (await countUnconfirmed(database, run.runId)).searched > 0) throw toHalt();
     return null;
   }
   const isShort = affordable < Math.min(remaining, maxSearches ?? Number.POSITIVE_INFINITY);
@@ -85,10 +85,10 @@ export async function openAllowance(
     session: watched.session,
     maxSearches: isShort ? affordable : maxSearches,
     toLimitHalt: (halted) => (isShort && halted.code === 'max_searches' ? toHalt() : halted),
-    readAffordable: () => Math.max(0, watched.affordable - settings.canaries.length),
+    readAffordable: () => Math.max(0, watched.affordable - settings.controls.length),
     openReserve: async () => {
       const kept = await watchLedger(session, accountId, Number.POSITIVE_INFINITY);
-      return kept.affordable < settings.canaries.length ? null : kept.session;
+      return kept.affordable < settings.controls.length ? null : kept.session;
     },
   };
 }
@@ -173,9 +173,9 @@ export function toBudgetHalt(passed: BudgetLimit | null): RunHalted {
 }
 
 /** The number of control searches of an uninterrupted run: at its start, after each `every` searches and at its end. */
-export function countCanarySearches(searches: number, canaries: number, every: number): number {
+export function countControlSearches(searches: number, controls: number, every: number): number {
   const amid = Math.max(0, Math.ceil(searches / every) - 1);
-  return canaries * (1 + amid + (searches > 0 ? 1 : 0));
+  return controls * (1 + amid + (searches > 0 ? 1 : 0));
 }
 
 /** Stage: stores the plan before the first paid call. It replaces a plan of which nothing has been done. */
@@ -201,8 +201,8 @@ interface PlanRequest {
 }
 
 /** The number of control searches that accompany so many searches. */
-export const expectControlSearches = ({ canaries, screening }: RunSettings, searches: number): number =>
-  canaries.length === 0 ? 0 : countCanarySearches(searches, canaries.length, screening.canariesEvery);
+export const expectControlSearches = ({ controls, screening }: RunSettings, searches: number): number =>
+  controls.length === 0 ? 0 : countControlSearches(searches, controls.length, screening.controlsEvery);
 
 /** The input of a plan now, within the remaining budget; `runId` is the run of the plan. */
 export async function toPlanInput(

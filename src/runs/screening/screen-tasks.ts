@@ -1,20 +1,20 @@
 import type { Client } from '../../client/client.js';
 import { countNoun } from '../../reports/text.js';
-import { countCanaries } from '../../store/canaries.js';
+import { countControls } from '../../store/controls.js';
 import { readSecondSearches, saveSecondSearches } from '../../store/held-runs.js';
 import { countBadAnswers } from '../../store/ledger.js';
 import { countSearchTasks, readSearchTasks, type SearchTask } from '../../store/screenings.js';
 import { putBackSearches } from '../../store/unconfirmed-answers.js';
 import { RunHalted, toAccountHalt } from '../halt.js';
 import type { RunSession } from '../session.js';
-import { findControl, openCanaryRounds } from './canaries.js';
 import { commitFailures, commitScreenings, type FinishedSearch } from './commit.js';
+import { findControl, openControlRounds } from './controls.js';
 import { assessRun, describeFinding, readBounds } from './hold-run.js';
 import { retryUntilDeadline, type WaitPolicy, waitForService } from './outages.js';
 import type { Allowance } from './plan.js';
 import {
   BadAnswers,
-  type CanaryRounds,
+  type ControlRounds,
   createAttemptNotes,
   giveUpWhenTooMany,
   openStopSignals,
@@ -47,15 +47,15 @@ export async function screenTasks({
   const tally = new SearchTally({ total, done: total - remaining }, maxSearches);
   const signals = openStopSignals(session.signal, outage.signal);
   const waitPolicy = { clock: app.clock, outage, signal: session.signal };
-  const canaries = openCanaryRounds(session, client, waitPolicy, tally);
+  const controls = openControlRounds(session, client, waitPolicy, tally);
   const badAnswers = new BadAnswers(run.resumed > 0 ? await countBadAnswers(app.database, run.runId) : new Map());
-  const context = { ...part, tally, signals, canaries, badAnswers, announceAttempt: createAttemptNotes(session) };
+  const context = { ...part, tally, signals, controls, badAnswers, announceAttempt: createAttemptNotes(session) };
   try {
     const stopped = await screenAll(context)
       .then(() => searchVanishedAgain(context, readAffordable()))
       .then(() => null, requireLimitHalt);
     // Also after a limit: the service still answers, and the time of a resume is unknown.
-    const halted = await searchLastRound(canaries, openReserve, stopped);
+    const halted = await searchLastRound(controls, openReserve, stopped);
     if (halted) throw toLimitHalt(halted);
   } finally {
     signals.clear();
@@ -77,7 +77,7 @@ async function searchVanishedAgain(context: SearchContext, affordable: number): 
   const { session, account, tally } = context;
   const { app, run, runId } = session;
   const { database } = app;
-  if ((await countCanaries(database, run.runId)).failed > 0) return;
+  if ((await countControls(database, run.runId)).failed > 0) return;
   const { findings, vanished, findSearches } = await assessRun(database, session, account.accountId);
   if (findings.length === 0 || (await readSecondSearches(database, run.runId)) !== null) return;
   const again = findSearches(Math.min(readBounds(app.settings).searchAgain, affordable, tally.affordable));
@@ -184,15 +184,15 @@ const isSpent = (error: unknown): error is RunHalted => error instanceof RunHalt
  * halt, or a budget halt when the reserve is too small.
  */
 async function searchLastRound(
-  canaries: CanaryRounds,
+  controls: ControlRounds,
   openReserve: () => Promise<RunSession | null>,
   halted: RunHalted | null,
 ): Promise<RunHalted | null> {
-  if (!canaries.isDueAtEnd) return halted;
+  if (!controls.isDueAtEnd) return halted;
   const reserve = await openReserve();
   try {
     if (reserve) {
-      await canaries.searchAtEnd(reserve);
+      await controls.searchAtEnd(reserve);
       return halted;
     }
   } catch (error) {
@@ -210,17 +210,17 @@ const chunkSize = 256;
  * earlier ones are `drained` first.
  */
 async function* handOutTasks(
-  { session, tally, canaries, signals, announceAttempt }: SearchContext,
+  { session, tally, controls, signals, announceAttempt }: SearchContext,
   drained: () => Promise<void>,
 ) {
   for await (const chunk of readSearchTasks(session.app.database, session.run.runId, chunkSize)) {
     for (let place = 0; place < chunk.length; ) {
-      if (canaries.untilNext <= 0) {
+      if (controls.untilNext <= 0) {
         await drained();
-        if (!signals.waitSignal.aborted && !(await canaries.searchIfDue())) return;
+        if (!signals.waitSignal.aborted && !(await controls.searchIfDue())) return;
       }
       if (signals.waitSignal.aborted) return;
-      const tasks = chunk.slice(place, place + Math.min(tally.affordable, canaries.untilNext));
+      const tasks = chunk.slice(place, place + Math.min(tally.affordable, controls.untilNext));
       if (tasks.length === 0) return tally.reachLimit();
       for (const _ of tasks) tally.handOut();
       place += tasks.length;
@@ -369,9 +369,9 @@ async function retrySingly(context: SearchContext): Promise<void> {
  * show it.
  */
 async function retryTask(context: SearchContext, waitPolicy: WaitPolicy, task: SearchTask): Promise<ServiceCondition> {
-  const { session, client, tally, canaries } = context;
+  const { session, client, tally, controls } = context;
   for (;;) {
-    if (!(await canaries.searchIfDue())) return 'blind';
+    if (!(await controls.searchIfDue())) return 'blind';
     const failure = await searchAlone(context, task);
     if (failure === null) return 'works';
     if (failure === 'made_again') {

@@ -4,7 +4,7 @@ import type { AttemptEnd, AttemptObserver, CallOptions } from '../../client/oper
 import { followSignals } from '../../client/signals.js';
 import type { ScreeningRequest } from '../../roster/customer.js';
 import { type ScreeningOutcome, screen } from '../../screening/screen.js';
-import { ensureRequests } from '../../store/canaries.js';
+import { ensureRequests } from '../../store/controls.js';
 import { firstRow } from '../../store/database/database.js';
 import { noteInFlight, type SearchAttempts, saveAttempts } from '../../store/ledger.js';
 import { readSearchTasks, type SearchTask } from '../../store/screenings.js';
@@ -206,7 +206,7 @@ export interface SearchContext {
   /** Announces a request; its attempt is noted when it is due, or shortly before. */
   announceAttempt: ReturnType<typeof createAttemptNotes>;
   tally: SearchTally;
-  canaries: CanaryRounds;
+  controls: ControlRounds;
   signals: StopSignals;
   badAnswers: BadAnswers;
 }
@@ -242,7 +242,7 @@ const isAnswered = (outcome: ScreeningOutcome): boolean =>
   outcome.kind === 'screened' || outcome.kind === 'halted' || (outcome.kind === 'failed' && !outcome.isTransient);
 
 /** The rounds of control searches during and after a run's searches. */
-export interface CanaryRounds {
+export interface ControlRounds {
   /** The number of searches until the next round. */
   readonly untilNext: number;
   /** Makes the next round when it is due; false after a failed control search: then no customer may be searched. */

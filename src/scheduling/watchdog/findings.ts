@@ -17,7 +17,7 @@ const words: Readonly<Record<Incident['kind'], string>> = {
   stuck: 'is stuck',
   partial: 'ran, but is not complete',
   customers_failing: 'customers cannot be screened',
-  canary_failed: 'control searches failed',
+  control_failed: 'control searches failed',
   screening_overdue: 'screenings are overdue',
   job_failed: 'the job failed',
   job_stuck: 'the job is stuck',
@@ -71,7 +71,7 @@ function isStartMissing({ begun, expected, isWaiting }: StartFacts, reported: In
 const hasBegunSince = (begun: NightFacts | null, { runId, openedAt }: Incident): boolean =>
   begun !== null && (begun.runId > (runId ?? 0) || begun.takenAt > openedAt);
 
-const endKinds: ReadonlySet<Incident['kind']> = new Set(['partial', 'canary_failed']);
+const endKinds: ReadonlySet<Incident['kind']> = new Set(['partial', 'control_failed']);
 
 /**
  * Findings about the end of a run that stay, because no later end has come: a run that is resumed has left the reported state, and one that was
@@ -174,7 +174,7 @@ export function assessRoster(facts: RosterFacts, open: readonly Incident[], now:
   const reported = (kind: Finding['kind']): Incident | undefined => findSame(open, { kind, ...about });
   const assessed = [
     assessRosterStart(facts, reported('did_not_run')),
-    assessCanaries(facts),
+    assessControls(facts),
     assessRosterEnd(ended),
     assessAge(facts, now),
     assessFailing(facts, reported('customers_failing'), now),
@@ -205,14 +205,14 @@ function assessRosterStart(facts: RosterFacts, reported: Incident | undefined): 
 }
 
 /** A failed control search is reported before its run ends. */
-function assessCanaries({ begun, ended }: RosterFacts): Assessed | null {
-  const night = [begun, ended].find((one) => one?.hasFailedCanary);
+function assessControls({ begun, ended }: RosterFacts): Assessed | null {
+  const night = [begun, ended].find((one) => one?.hasFailedControl);
   if (!night) return null;
   return {
-    kind: 'canary_failed',
+    kind: 'control_failed',
     runId: night.runId,
     reason: `control searches of ${night.name} failed: the answers of the service are not reliable, and the customers that were searched are not screened`,
-    mark: 'canary_failed',
+    mark: 'control_failed',
     actions: [
       see(night),
       "Ask the service's operators; check that the party of the control search is still listed",
@@ -226,9 +226,9 @@ const partialStates: ReadonlySet<string> = new Set(['incomplete', 'stopped', 'un
 /** A run that is partial only because of failing customers or control searches has its own finding. */
 function assessRosterEnd(night: NightFacts | null): Assessed | null {
   if (night === null || !partialStates.has(night.state)) return null;
-  const { state, reasons, failed, hasFailedCanary, name } = night;
+  const { state, reasons, failed, hasFailedControl, name } = night;
   const others = reasons.filter((reason) => failed === 0 || reason !== describeFailed(failed));
-  if (state === 'incomplete' && (hasFailedCanary || (others.length === 0 && reasons.length > 0))) return null;
+  if (state === 'incomplete' && (hasFailedControl || (others.length === 0 && reasons.length > 0))) return null;
   const because = others.length === 0 ? 'it gives no reason' : others.join('; ');
   return {
     kind: 'partial',
@@ -255,11 +255,11 @@ function assessAge({ overdue: { customers, oldestScreenedAt } }: RosterFacts, no
 /** Customers that fail every night are reported when they are new and when they fail for too long, and are otherwise listed as known. */
 function assessFailing({ failing, ended }: RosterFacts, reported: Incident | undefined, now: Date): Assessed | null {
   // A failed control search voided the answers, so it says nothing about the customers.
-  if (ended?.hasFailedCanary && reported) {
+  if (ended?.hasFailedControl && reported) {
     const { kind, runId, reason, mark } = reported;
     return { kind, runId, reason, mark, isKnown: true, actions: [] };
   }
-  if (ended === null || ended.hasFailedCanary || !failing?.run || failing.customers === 0) return null;
+  if (ended === null || ended.hasFailedControl || !failing?.run || failing.customers === 0) return null;
   const { customers, newly, aged, since, run } = failing;
   const lookedAt = Math.max(run.runId, ended.runId);
   const isNew = reported === undefined || newly > 0 || aged > 0;

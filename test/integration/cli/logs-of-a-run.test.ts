@@ -27,7 +27,7 @@ rosters:
     csv: { path: roster.csv }
     columns: { aliases: { column: aka, separator: ";" } }
     guards: { maxRejectShare: 1 }
-controls: [{ type: person, name: Canary Listed, expect: match }]
+controls: [{ type: person, name: Control Listed, expect: match }]
 run: { deadline: 2s }
 log: { level: debug }
 reports: { dir: ./reports }

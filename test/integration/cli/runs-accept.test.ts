@@ -13,7 +13,7 @@ import { people, toCsv, watchlist } from '../../helpers/small-world.js';
 vi.setConfig({ testTimeout: 120_000 });
 
 const runSchema = z.object({ runId: z.string(), state: z.string() });
-const onlyCanary = watchlist.slice(-1);
+const onlyControl = watchlist.slice(-1);
 const said = ['--reason', 'the publisher confirmed it'];
 
 describe('runs accept', () => {
@@ -26,7 +26,7 @@ describe('runs accept', () => {
     writeFile(
       join(folder, 'nightscreen.config.yaml'),
       `rosters: [{ name: people, csv: { path: people.csv } }]
-canaries: [{ type: person, name: Canary Listed, expect: match }, { type: person, name: Zzyzx Qwfpg, expect: none }]
+controls: [{ type: person, name: Control Listed, expect: match }, { type: person, name: Zzyzx Qwfpg, expect: none }]
 reports: { dir: ${JSON.stringify(join(folder, 'reports'))} }
 ${assessing}
 `,
@@ -72,7 +72,7 @@ ${assessing}
     const { livePrivateKey } = sandbox;
     expect(await run(['import', '--roster', 'people'], undefined, livePrivateKey)).toMatchObject({ exitCode: 0 });
     const good = await screenAll(watchlist, 0);
-    const held = await screenAll(onlyCanary, 3);
+    const held = await screenAll(onlyControl, 3);
     await expectRefused([good, ...said], /\S+ is not held, so there is nothing to accept/);
     await expectRefused(['99', ...said], /there is no run 99/);
     await expectRefused(['last', ...said], /last/);
@@ -81,7 +81,7 @@ ${assessing}
     await expectRefused([held, ...said], /the assessment settings differ from those accepted/);
     await configure('');
 
-    const stopped = await screenAll(onlyCanary, 4, '--max-searches', '1');
+    const stopped = await screenAll(onlyControl, 4, '--max-searches', '1');
     await expectRefused([held, ...said], new RegExp(`${stopped} has not ended`));
     await expectRefused([stopped, ...said], /has not ended/);
     // An import gives the open run up; its one answer is newer than the held one.
@@ -102,7 +102,7 @@ ${assessing}
     await configure('review: { fourEyes: [critical] }');
     expect(await run(['config', 'accept', ...said])).toMatchObject({ exitCode: 0 });
     await screenAll(watchlist, 0);
-    const held = await screenAll(onlyCanary, 3);
+    const held = await screenAll(onlyControl, 3);
     const first = await run(['runs', 'accept', held, ...said]);
     expect([first.exitCode, first.stdout]).toEqual([3, expect.stringContaining('A second person accepts it')]);
     await expectRefused([held, ...said], /waits for a second person/);

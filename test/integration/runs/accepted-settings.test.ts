@@ -28,8 +28,8 @@ import { fileOf, listed, people, watchlist } from '../../helpers/small-world.js'
 
 const dayMs = 86_400_000;
 const { signal } = new AbortController();
-const [first = listed('one', ''), second = listed('two', ''), canary = listed('c', '')] = watchlist;
-const worldOf = (...entries: (typeof watchlist)[number][]) => ({ watchlist: [...entries, canary], dossiers: [] });
+const [first = listed('one', ''), second = listed('two', ''), control = listed('c', '')] = watchlist;
+const worldOf = (...entries: (typeof watchlist)[number][]) => ({ watchlist: [...entries, control], dossiers: [] });
 const step = (scoreStep: number) => ({ changes: changeSettingsSchema.parse({ scoreStep }) });
 /** Customers with a birth date for some. */
 const toText = (birthDates: Readonly<Record<string, string>> = {}): string =>
@@ -201,7 +201,7 @@ describeOnChosenDatabase('assessment settings', (open) => {
     expect(rules).toEqual([{ name: 'true_match_customer_changed', events: 1 }]);
 
     const severities = { true_match_customer_changed: 'low', hit_gained: 'low' } as const;
-    const milder = { ...app.settings, canaries: [], changes: changeSettingsSchema.parse({ severities }) };
+    const milder = { ...app.settings, controls: [], changes: changeSettingsSchema.parse({ severities }) };
     const other = await replaySettings(app, milder, new Date(Date.now() - 2.5 * dayMs));
     expect(other.changes.present).toBeLessThan(replay.changes.present);
     expect(other.changes.otherSeverity).toBeGreaterThan(0);
@@ -228,7 +228,7 @@ it('a night in which far more of the service’s data changes than usual is told
   const { sandbox, work, run, database } = await openMembers(tooMany);
   const night = async (daysAgo: number, topics: string[]) => {
     sandbox.setWorld({
-      watchlist: [canary, ...tooMany.map((name, at) => listed(`n${at}`, name, topics))],
+      watchlist: [control, ...tooMany.map((name, at) => listed(`n${at}`, name, topics))],
       dossiers: [],
     });
     return run(await work({ offsetMs: -daysAgo * dayMs }));

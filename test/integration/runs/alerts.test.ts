@@ -28,7 +28,7 @@ import {
 import { fileOf, listed, neverHeld, watchlist } from '../../helpers/small-world.js';
 
 const dayMs = 86_400_000;
-const [first = listed('one', ''), second = listed('two', ''), canary = listed('c', '')] = watchlist;
+const [first = listed('one', ''), second = listed('two', ''), control = listed('c', '')] = watchlist;
 const { signal } = new AbortController();
 
 /** Below the threshold for C-2, under the same id. */
@@ -77,7 +77,7 @@ describeOnChosenDatabase('alerts and states', (open, databases) => {
     const site = await beginAfterNight();
     const { database, sandbox, work, run } = site;
     const night = async (daysAgo: number, ...world: (typeof watchlist)[number][]) => {
-      sandbox.setWorld({ watchlist: [...world, exposed, canary], dossiers: [] });
+      sandbox.setWorld({ watchlist: [...world, exposed, control], dossiers: [] });
       const app = await work({ offsetMs: -daysAgo * dayMs, settings: { screening: neverHeld } });
       expect(await run(app)).toMatchObject({ state: 'complete' });
     };
@@ -260,7 +260,7 @@ describeOnChosenDatabase('alerts and states', (open, databases) => {
     };
     const workAt = (daysAgo: number) => work({ offsetMs: -daysAgo * dayMs, settings: daysAgo > 19 ? {} : settings });
     const night = async (daysAgo: number, ...world: (typeof watchlist)[number][]) => {
-      sandbox.setWorld({ watchlist: [...world, canary], dossiers: [] });
+      sandbox.setWorld({ watchlist: [...world, control], dossiers: [] });
       return run(await workAt(daysAgo));
     };
     const readExposed = async () =>
@@ -348,7 +348,7 @@ describeOnChosenDatabase('alerts and states', (open, databases) => {
     async ({ sandbox, database, work, run }) => {
       await run(await work({ offsetMs: -9 * dayMs }));
       await decide(database, [(await readAlerts(database))[0]?.alertId ?? 0], { verdict: 'true_match' });
-      sandbox.setWorld({ watchlist: [second, canary], dossiers: [] });
+      sandbox.setWorld({ watchlist: [second, control], dossiers: [] });
       await run(await work({ offsetMs: -dayMs }));
     },
     { names: [...Array.from({ length: 7 }, () => first.name), second.name] },

@@ -16,7 +16,7 @@ import { budgetSettingsSchema } from '../../../src/screening/budget.js';
 import { describeOnChosenDatabase, testDatabases } from '../../helpers/databases.js';
 import { printFigure } from '../../helpers/figures.js';
 import { listSearches, openPreparedSites, openSmallSites, searched } from '../../helpers/small-site.js';
-import { canaries } from '../../helpers/small-world.js';
+import { controls } from '../../helpers/small-world.js';
 
 const signal = new AbortController().signal;
 const dayMs = 24 * 60 * 60 * 1_000;
@@ -122,8 +122,8 @@ describe('a single check', () => {
       verdict: 'open_alert',
       controls: 'never',
     });
-    const onlyNothing = canaries.filter(({ expect }) => expect === 'none');
-    const oneSided = await site.run(await live(-3 * dayMs, { settings: { canaries: onlyNothing } }));
+    const onlyNothing = controls.filter(({ expect }) => expect === 'none');
+    const oneSided = await site.run(await live(-3 * dayMs, { settings: { controls: onlyNothing } }));
     expect(oneSided).toMatchObject({ state: 'incomplete', exitCode: 3 });
     expect(oneSided.reasons[0]).toContain('no control search expects a match');
     expect(await ask(-3 * dayMs + 60_000)).toEqual({ ...doubted, controls: 'one_sided' });
@@ -145,7 +145,7 @@ describe('a single check', () => {
       (await runCheck(await site.work({ offsetMs }), { ...question, name: 'Aroha Ngata' }, signal)).result;
     expect(await ask(0)).toMatchObject({ state: 'complete', verdict: 'clear', controls: { verdict: 'never' } });
     const wrong = [{ type: 'person', name: 'Nobody Lists This Name', expect: 'match' } as const];
-    expect(await site.run(await site.work({ offsetMs: 60_000, settings: { canaries: wrong } }))).toMatchObject({
+    expect(await site.run(await site.work({ offsetMs: 60_000, settings: { controls: wrong } }))).toMatchObject({
       state: 'incomplete',
     });
     const doubted = await ask(120_000);
@@ -303,7 +303,7 @@ describe('a measurement of recall', () => {
   it('counts the found names, names the missed ones, and shows the same later', async () => {
     const site = await begin();
     const app = await site.work();
-    const list = await writeList('Wilhelmina Achterberg\nOktavian Prunescu\nSomebody Unlisted\nCanary Listed\n');
+    const list = await writeList('Wilhelmina Achterberg\nOktavian Prunescu\nSomebody Unlisted\nControl Listed\n');
     const options = { list, size: 10, seed: 's', spelling: 'as_listed', type: 'person', atLeast: 0.9 } as const;
     const result = await runAssurance(app, options, signal);
     expect(result).toMatchObject({

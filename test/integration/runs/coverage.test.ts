@@ -104,7 +104,7 @@ describe('coverage', () => {
   it('an answer of a live run without control searches does not count as valid', async () => {
     const { sandbox, run, work } = await openSite();
     const budget = budgetSettingsSchema.parse({ maxSearchesPerMonth: 1_000, pricePerSearch: 0.1 });
-    const blind = await work({ apiKey: sandbox.livePrivateKey, settings: { budget, canaries: [] } });
+    const blind = await work({ apiKey: sandbox.livePrivateKey, settings: { budget, controls: [] } });
     await run(blind);
     expect(await measureCoverage(blind, { list: 1 })).toMatchObject({
       isCovered: false,

@@ -47,7 +47,7 @@ describe('the status of customers', () => {
     const { screening } = (await work()).settings;
     const cadence = { high: '7d', reason: 'weekly by policy 4.2' };
     const settings = { budget, screening: { ...screening, cadence } };
-    const blind = await work({ apiKey: sandbox.livePrivateKey, settings: { ...settings, canaries: [] } });
+    const blind = await work({ apiKey: sandbox.livePrivateKey, settings: { ...settings, controls: [] } });
     await run(blind);
     expect(await expectAgreement(blind)).toEqual({ not_screened: 4, open_alert: 2 });
     const sighted = await work({ apiKey: sandbox.livePrivateKey, settings });
@@ -82,7 +82,7 @@ describe('the status of customers', () => {
         settings_digest, version, started_at, in_scope, cadence)
       select organisation_id, roster_id, account_id, mode, kind, 'stopped', 'planned', selection, lease_key, epoch + 1, owner, settings_digest,
         version, now(), in_scope, cadence from run`);
-    await database.execute(`insert into canary_outcome (run_id, ordinal, type, name, expect, verdict, asked_at)
+    await database.execute(`insert into control_outcome (run_id, ordinal, type, name, expect, verdict, asked_at)
       values (2, 1, 'person', 'x', 'match', 'passed', now())`);
     await database.execute(`insert into search_batch (run_id, batch_id, committed_at) values (2, 1, now())`);
     await database.execute(`insert into planned_screening (run_id, party_id, request_id, response_id, batch_id, customer_version, plan_reason, outcome)

@@ -14,7 +14,7 @@ import { listed, watchlist } from '../../helpers/small-world.js';
 
 const dayMs = 86_400_000;
 const reviewKey = Buffer.from('a key of the test');
-const [first = listed('one', ''), second = listed('two', ''), canary = listed('c', '')] = watchlist;
+const [first = listed('one', ''), second = listed('two', ''), control = listed('c', '')] = watchlist;
 const databases = testDatabases('postgres');
 let location: DatabaseLocation = {};
 const begin = openSmallSites(async () => {
@@ -60,8 +60,8 @@ it('a decision that is stored while a run closes stands, whatever the run makes 
   await run(await work({ offsetMs: -2 * dayMs }));
   const { alertId } = await readFirst(database);
   await decide(database, alertId, 'false_positive');
-  sandbox.setWorld({ watchlist: [{ ...first, id: 'amla_new' }, second, canary], dossiers: [] });
-  sandbox.setFaults([{ name: canary.name, afterCalls: 1, times: 1_000, status: 402 }]);
+  sandbox.setWorld({ watchlist: [{ ...first, id: 'amla_new' }, second, control], dossiers: [] });
+  sandbox.setFaults([{ name: control.name, afterCalls: 1, times: 1_000, status: 402 }]);
   expect((await run(await work({ offsetMs: -dayMs }))).state).toBe('stopped');
   sandbox.setFaults([]);
   let release = (): void => undefined;
@@ -81,20 +81,20 @@ it('a decision that is stored while a run closes stands, whatever the run makes 
 
 it('of several changes that wait for a run to close the most severe one counts', async () => {
   const { sandbox, database, work, run } = await begin();
-  sandbox.setWorld({ watchlist: [second, canary], dossiers: [] });
+  sandbox.setWorld({ watchlist: [second, control], dossiers: [] });
   await run(await work({ offsetMs: -3 * dayMs }));
   const { alertId } = await database
     .query(z.object({ alertId: z.number() }), 'select max(alert_id) as "alertId" from alert')
     .then(([row]) => row ?? { alertId: 0 });
   // Told, and left before control searches confirmed it; the next night finds the same listed party with another id and country.
-  sandbox.setWorld({ watchlist: [first, second, canary], dossiers: [] });
+  sandbox.setWorld({ watchlist: [first, second, control], dossiers: [] });
   await run(await work({ offsetMs: -2 * dayMs }));
   await database.execute('update run set projected_change_id = null');
   await database.runScript(
     `alter table alert_event disable trigger user; delete from shown_alert where alert_id > ${alertId}; delete from alert_event where alert_id > ${alertId}; delete from alert where alert_id > ${alertId};
      alter table alert_event enable trigger user;`,
   );
-  sandbox.setWorld({ watchlist: [{ ...first, country: ['fr', 'de'] }, second, canary], dossiers: [] });
+  sandbox.setWorld({ watchlist: [{ ...first, country: ['fr', 'de'] }, second, control], dossiers: [] });
   await run(await work({ offsetMs: -dayMs }));
   expect(await readFirst(database)).toMatchObject({ state: 'open', severity: 'critical' });
 });

@@ -216,7 +216,7 @@ describeOnChosenDatabase('events as hints', (open, databases) => {
   const workOf = (site: SmallSite) => {
     const roster = { ...site.roster, dossiers: dossierLinkSchema.parse({}) };
     const work = (offsetMs = 0, settings: Partial<RunSettings> = {}) =>
-      site.work({ settings: { rosters: [roster], canaries: [], ...settings }, offsetMs });
+      site.work({ settings: { rosters: [roster], controls: [], ...settings }, offsetMs });
     return { roster, work };
   };
 
@@ -410,7 +410,7 @@ describeOnChosenDatabase('events as hints', (open, databases) => {
 
   it('marked customers are screened within the limits of a run and a day, none twice in an hour, and not when another run has screened them since', async () => {
     const dirty = dirtySettingsSchema.parse({ searchesPerRun: 2, searchesPerDay: 3 });
-    const screening = { cadenceHours: 24, leaveAfterDays: 7, canariesEvery: 10_000, reuseMaxAge: 0 as const, dirty };
+    const screening = { cadenceHours: 24, leaveAfterDays: 7, controlsEvery: 10_000, reuseMaxAge: 0 as const, dirty };
     const { database, work, organisationId, roster, run } = await begin();
     const app = await work(0, { screening });
     await acceptChanges(app);

@@ -6,7 +6,7 @@ import { resumeRun } from '../../../src/runs/resume-run.js';
 import { listRuns, showRun } from '../../../src/runs/run-reference.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { listSearches, makeAcceptance, openPreparedSites, openSmallSites, searched } from '../../helpers/small-site.js';
-import { canaries, fileOf, people } from '../../helpers/small-world.js';
+import { controls, fileOf, people } from '../../helpers/small-world.js';
 
 const dayMs = 24 * 60 * 60 * 1_000;
 const signal = new AbortController().signal;
@@ -48,7 +48,7 @@ describe('a screening with failures', () => {
     const before = listSearches(sandbox).length;
     const night = await run(await work());
     expect(night).toMatchObject({ state: 'incomplete', exitCode: 3, counts: { screened: 0, failed: 6, changes: 0 } });
-    expect(listSearches(sandbox).slice(before)).toHaveLength(canaries.length);
+    expect(listSearches(sandbox).slice(before)).toHaveLength(controls.length);
   });
 
   it('a rejected key, an outage and the limit of searches stop the run with every customer counted, and the next start continues at the next customer', async () => {
@@ -119,7 +119,7 @@ describe('a screening with failures', () => {
     ]);
     const summary = await run(await work());
     const made = countCalls() - calls;
-    expect(made).toBe(people.length + 2 * canaries.length + 4);
+    expect(made).toBe(people.length + 2 * controls.length + 4);
     // Two customers of one name need one search.
     expect(searched(sandbox, 'Bertil Kvarnström')).toBe(shared + 1);
     expect(summary).toMatchObject({
@@ -164,7 +164,7 @@ describe('a screening with failures', () => {
     // Eight days later, with one snapshot in between.
     const later = await run(await work({ offsetMs: 8 * dayMs }));
     expect(later.counts).toMatchObject({ planned: 6 });
-    const screening = { cadenceHours: 24, leaveAfterDays: 2, canariesEvery: 10_000, reuseMaxAge: 0 } as const;
+    const screening = { cadenceHours: 24, leaveAfterDays: 2, controlsEvery: 10_000, reuseMaxAge: 0 } as const;
     const last = await run(await work({ offsetMs: 9 * dayMs, settings: { screening } }));
     expect(last.counts).toMatchObject({ planned: 4 });
   });

@@ -27,19 +27,19 @@ import {
   openSmallSites,
   searched,
 } from '../../helpers/small-site.js';
-import { canaries, fileOf, listed } from '../../helpers/small-world.js';
+import { controls, fileOf, listed } from '../../helpers/small-world.js';
 
 const hourMs = 60 * 60 * 1_000;
 const dayMs = 24 * hourMs;
 const names = makeOddNames(30);
-const [canary] = canaries;
+const [control] = controls;
 /** Twelve customers are sanctioned, eight are politically exposed. */
 const sanctioned = names.slice(0, 12).map((name, index) => listed(`s${index}`, name));
 const exposed = names.slice(12, 20).map((name, index) => listed(`p${index}`, name, ['role.pep']));
 /** Others of the same name: below them in every list. */
 const second = names.slice(0, 12).map((name, index) => listed(`t${index}`, `${name} Ibn`, ['crime']));
 const worldOf = (entries: readonly WatchlistEntry[]) => ({
-  watchlist: [...entries, listed('c', canary.name)],
+  watchlist: [...entries, listed('c', control.name)],
   dossiers: [],
 });
 
@@ -69,7 +69,7 @@ describeOnChosenDatabase('a run whose answers are implausible', (_open, database
     return { ...site, ...prepared };
   };
 
-  it('is held when it finds nobody but the canaries: every state and its time stay, and no state change is sent', async () => {
+  it('is held when it finds nobody but the controls: every state and its time stay, and no state change is sent', async () => {
     const { sandbox, database, work, run, before, events } = await beginAfterGood();
     sandbox.setWorld(worldOf([]));
     const app = await work();
@@ -93,7 +93,7 @@ describeOnChosenDatabase('a run whose answers are implausible', (_open, database
     // Each search that no longer finds a known hit is repeated.
     expect(searched(sandbox, names[0] ?? '')).toBe(2);
     expect(app.events).toContainEqual(expect.objectContaining({ kind: 'warning', code: 'run_held' }));
-    expect(held.counts).toMatchObject({ attempts: 30 + 20 + 2 * canaries.length });
+    expect(held.counts).toMatchObject({ attempts: 30 + 20 + 2 * controls.length });
     sandbox.setWorld(worldOf([...sanctioned, ...exposed]));
     const good = await run(await work({ offsetMs: 1 }));
     expect(good).toMatchObject({ state: 'complete', counts: { screened: 30, changes: 0 } });

@@ -186,9 +186,9 @@ describeOnChosenDatabase('inviting customers without a dossier', (open, database
         'C-12,person,Rolf Adler,twelve@example.org,email',
         'C-13,person,Sven Borg,thirteen@example.org,email',
         'C-14,person,Wilhelmina Achterberg,fourteen@example.org,email',
-        'C-15,person,Canary Listed,fifteen@example.org,email,1960-01-01',
-        'C-16,person,Canary Listed,sixteen@example.org,email,1960',
-        'C-17,person,Canary Listed,seventeen@example.org,email,1985-05-05',
+        'C-15,person,Control Listed,fifteen@example.org,email,1960-01-01',
+        'C-16,person,Control Listed,sixteen@example.org,email,1960',
+        'C-17,person,Control Listed,seventeen@example.org,email,1985-05-05',
       ],
       ['C-8,director,Oktavian Prunescu', 'C-9,director,Bertil Kvarnström'],
     );

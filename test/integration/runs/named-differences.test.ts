@@ -36,7 +36,7 @@ it('settings that shape answers are named with old and new value, and the run is
 it('settings that shape no answer are named, and the run goes on; what was named is kept with the run', async () => {
   const { run, work, runId } = await openStopped();
   const changed = await work({
-    settings: { screening: { cadenceHours: 12, leaveAfterDays: 7, reuseMaxAge: 0, canariesEvery: 10_000 } },
+    settings: { screening: { cadenceHours: 12, leaveAfterDays: 7, reuseMaxAge: 0, controlsEvery: 10_000 } },
   });
   expect(await run(changed)).toMatchObject({ runId, state: 'complete' });
   const difference = 'screening.cadenceHours was 24 and is 12';

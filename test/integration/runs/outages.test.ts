@@ -7,7 +7,7 @@ import { makeScaledClock } from '../../helpers/clocks.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { printFigure } from '../../helpers/figures.js';
 import { listSearches, openSmallSites, searched } from '../../helpers/small-site.js';
-import { buildSandboxDossier, canaries, people, type TestAppContext, watchlist } from '../../helpers/small-world.js';
+import { buildSandboxDossier, controls, people, type TestAppContext, watchlist } from '../../helpers/small-world.js';
 
 const signal = new AbortController().signal;
 const waiting = { deadline: '60s', timezone: 'UTC' };
@@ -139,7 +139,7 @@ describe('a service that is out of reach', () => {
     const summary = await run(app);
     expect(summary).toMatchObject({ state: 'complete', counts: { screened: 100 } });
     expect((await showRun(database, 'default', summary.runId)).keyFingerprint.split(', ')).toHaveLength(2);
-    expect(listSearches(sandbox).filter(({ worked }) => worked)).toHaveLength(100 + 2 * canaries.length);
+    expect(listSearches(sandbox).filter(({ worked }) => worked)).toHaveLength(100 + 2 * controls.length);
   });
 });
 

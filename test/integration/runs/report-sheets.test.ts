@@ -17,7 +17,7 @@ import { openSmallSites } from '../../helpers/small-site.js';
 import { fileOf, listed, people, toCsv, watchlist } from '../../helpers/small-world.js';
 
 const dayMs = 24 * 3_600_000;
-const [one = listed('one', ''), two = listed('two', ''), canary = listed('c', '')] = watchlist;
+const [one = listed('one', ''), two = listed('two', ''), control = listed('c', '')] = watchlist;
 
 const readNumber = async (database: Database, sql: string): Promise<number> => {
   const [row] = await database.query(z.object({ number: z.number() }), `select ${sql} as number`);
@@ -124,7 +124,7 @@ describe("a report's list of what waits", () => {
     await decide(later, 'C-2', 'inconclusive');
     await expectShown('a decision about a sample', later);
     sandbox.setWorld({
-      watchlist: [{ ...one, topics: ['sanction', 'crime'] }, { ...two, id: 'amla_new' }, canary],
+      watchlist: [{ ...one, topics: ['sanction', 'crime'] }, { ...two, id: 'amla_new' }, control],
       dossiers: [],
     });
     await rerun(5);

@@ -20,7 +20,7 @@ import type { Database } from '../../../src/store/database/database.js';
 import { type DatabaseLocation, openDatabase } from '../../../src/store/database/open-database.js';
 import { readReviewOrganisation } from '../../../src/store/organisations.js';
 import { testDatabases, toReviewerGrants } from '../../helpers/databases.js';
-import { canaries, makeAppContext, people, watchlist, writeRoster } from '../../helpers/small-world.js';
+import { controls, makeAppContext, people, watchlist, writeRoster } from '../../helpers/small-world.js';
 
 /** Decides false positive about the alerts of these customers, in this order, as one list would. */
 async function decideAll(app: AppContext, ...references: readonly string[]) {
@@ -61,7 +61,7 @@ describe('a reviewer with SQL by hand', () => {
     sandbox = await startSandbox({ world: { watchlist, dossiers: [] } });
     const roster = toFileRoster('people', await writeRoster(people));
     const review = { ...reviewSettingsSchema.parse({}), fourEyes: ['critical' as const] };
-    const base = await makeAppContext(owner, sandbox, { settings: { canaries, rosters: [roster], review } });
+    const base = await makeAppContext(owner, sandbox, { settings: { controls, rosters: [roster], review } });
     const options = { kind: 'rescreen', roster, selection: 'due', importFirst: true, writeReport: false } as const;
     await runScreening(base, options, new AbortController().signal);
     await base.client().close();

@@ -10,8 +10,8 @@ import { listed, watchlist } from '../../helpers/small-world.js';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-const [first = listed('one', ''), second = listed('two', ''), canary = listed('c', '')] = watchlist;
-const worldOf = (...entries: (typeof watchlist)[number][]) => ({ watchlist: [...entries, canary], dossiers: [] });
+const [first = listed('one', ''), second = listed('two', ''), control = listed('c', '')] = watchlist;
+const worldOf = (...entries: (typeof watchlist)[number][]) => ({ watchlist: [...entries, control], dossiers: [] });
 
 const alertRow = z.object({ alertId: z.number(), reference: z.string(), state: z.string(), severity: z.string() });
 const readAlerts = (database: Database) =>
@@ -144,7 +144,7 @@ describeOnChosenDatabase('review alerts', (_open, databases) => {
     const [alert] = prepared;
     if (!alert) throw new Error('no alert');
     sandbox.setWorld(worldOf(first, second, { ...first, id: 'amla_three', birth_date: ['1988-02-03'] }));
-    sandbox.setFaults([{ name: canary.name, afterCalls: 1, times: 1_000, status: 402 }]);
+    sandbox.setFaults([{ name: control.name, afterCalls: 1, times: 1_000, status: 402 }]);
     expect((await run(await work({ offsetMs: -dayMs }))).state).toBe('stopped');
     await decide(database, [alert.alertId]);
     // The new answer waits for control searches, and the one before it is too old.

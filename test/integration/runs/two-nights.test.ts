@@ -10,7 +10,7 @@ import {
   demoRoster,
   loadDemoWorld,
   makeAppContext,
-  readDemoCanaries,
+  readDemoControls,
   readExpectedChanges,
 } from '../../helpers/small-world.js';
 
@@ -28,7 +28,7 @@ describeOnChosenDatabase('two nights of the demo roster', (open) => {
     const sandbox = await startSandbox({ world: await loadDemoWorld('before') });
     const database = await open();
     const signal = new AbortController().signal;
-    const settings = { canaries: await readDemoCanaries() };
+    const settings = { controls: await readDemoControls() };
     const first = await makeAppContext(database, sandbox, { offsetMs: -dayMs, settings });
     const second = await makeAppContext(database, sandbox, { settings });
     try {

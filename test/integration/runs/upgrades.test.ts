@@ -7,7 +7,7 @@ import { startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import { migrate, pendingMigrations } from '../../../src/store/database/migrate.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
 import { fillReleasedDatabase, releasedDatabases } from '../../helpers/former-databases.js';
-import { canaries, makeAppContext, watchlist } from '../../helpers/small-world.js';
+import { controls, makeAppContext, watchlist } from '../../helpers/small-world.js';
 
 const dayMs = 86_400_000;
 const { signal } = new AbortController();
@@ -34,7 +34,7 @@ describeOnChosenDatabase('a database of each released schema', (open, databases)
       const work = async (offsetMs: number) => {
         const app = await makeAppContext(database, sandbox, {
           offsetMs,
-          settings: { canaries, rosters: [roster] },
+          settings: { controls, rosters: [roster] },
         });
         closing.push(() => app.client().close());
         return app;

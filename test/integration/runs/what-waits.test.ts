@@ -14,7 +14,7 @@ import { openSmallSites } from '../../helpers/small-site.js';
 import { fileOf, listed, people, type TestAppContext, toCsv, watchlist } from '../../helpers/small-world.js';
 
 const dayMs = 24 * 3_600_000;
-const [one = listed('one', ''), two = listed('two', ''), canary = listed('c', '')] = watchlist;
+const [one = listed('one', ''), two = listed('two', ''), control = listed('c', '')] = watchlist;
 
 const readFileOf = ({ artifacts }: RunSummary, name: string): Promise<string> =>
   readFile(join(artifacts ?? '', name), 'utf8');
@@ -80,7 +80,7 @@ describeOnChosenDatabase('a report', (open) => {
     const first = await run(await work({ offsetMs: -2 * dayMs }), { writeReport: true });
     await ruleOut(await work({ offsetMs: -1.5 * dayMs }), first, 'C-1');
     const other = { ...one, id: 'amla_other', birth_date: ['1961-01-01'] };
-    sandbox.setWorld({ watchlist: [other, two, canary], dossiers: [] });
+    sandbox.setWorld({ watchlist: [other, two, control], dossiers: [] });
     const second = await run(await work({ offsetMs: -dayMs }), { writeReport: true });
     const report = await readReport(second);
     const added = report.changes?.find(({ kind }) => kind === 'match_added');

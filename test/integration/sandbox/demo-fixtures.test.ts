@@ -27,7 +27,7 @@ const matchSchema = z.object({
 type Match = z.infer<typeof matchSchema>;
 const answerSchema = z.object({ query: z.string(), total: z.number(), results: z.array(matchSchema) });
 const dossierListSchema = z.array(z.object({ id: z.string(), status: z.string() }).loose());
-const canariesSchema = z.array(z.object({ type: z.string(), name: z.string(), expect: z.enum(['match', 'none']) }));
+const controlsSchema = z.array(z.object({ type: z.string(), name: z.string(), expect: z.enum(['match', 'none']) }));
 
 const searchAt = async (sandbox: Sandbox, type: string, name: string): Promise<z.infer<typeof answerSchema>> => {
   const response = await fetch(`${sandbox.url}/aml/search`, {
@@ -140,13 +140,13 @@ describe('the demo fixtures', () => {
     expect(sortById(found)).toEqual(sortById(expected.dossiers));
   });
 
-  it('have canaries that are no customers and answer alike on both nights', async () => {
-    for (const canary of canariesSchema.parse(await readJson('canaries.json'))) {
-      expect(customers.some((customer) => customer.name === canary.name)).toBe(false);
+  it('have controls that are no customers and answer alike on both nights', async () => {
+    for (const control of controlsSchema.parse(await readJson('controls.json'))) {
+      expect(customers.some((customer) => customer.name === control.name)).toBe(false);
       for (const night of [before, after]) {
-        const { results } = await searchAt(night, canary.type, canary.name);
-        expect(results.some((match) => match.match)).toBe(canary.expect === 'match');
-        if (canary.expect === 'none') expect(results).toEqual([]);
+        const { results } = await searchAt(night, control.type, control.name);
+        expect(results.some((match) => match.match)).toBe(control.expect === 'match');
+        if (control.expect === 'none') expect(results).toEqual([]);
       }
     }
   });

@@ -31,7 +31,7 @@ const setUp = `
     (1, 'rescreen', 'due', 'abandoned', 1),
     (1, 'rescreen', 'due', 'running', 0)
   ) made (roster_id, kind, selection, state, hours);
-  insert into canary_outcome (run_id, ordinal, type, name, expect, verdict, asked_at) values
+  insert into control_outcome (run_id, ordinal, type, name, expect, verdict, asked_at) values
     (1, 1, 'person', 'listed', 'match', 'failed', now()), (2, 1, 'person', 'listed', 'match', 'failed', now());
   insert into sweep (run_id, pages, dossiers, appeared, changed, gone, proven) values (6, 1, 1, 0, 0, 0, true);
 `;
@@ -60,11 +60,11 @@ describeOnEachDatabase('the figures of a database, and the alerts that go by the
     expect(linesOf(text, /^nightscreen_night_/)).toEqual([
       `nightscreen_night_success_timestamp_seconds{roster="retail"} ${now.getTime() / 1_000 - 6 * 3_600}`,
       'nightscreen_night_state{roster="retail",state="complete"} 1',
-      'nightscreen_night_canaries_failed{roster="retail"} 0',
+      'nightscreen_night_controls_failed{roster="retail"} 0',
     ]);
     expect(linesOf(text, /former/)).toEqual([]);
-    expect(linesOf(text, /last_run_canaries_failed\{kind="onboard"/)).toEqual([
-      'nightscreen_last_run_canaries_failed{kind="onboard",roster="retail"} 1',
+    expect(linesOf(text, /last_run_controls_failed\{kind="onboard"/)).toEqual([
+      'nightscreen_last_run_controls_failed{kind="onboard",roster="retail"} 1',
     ]);
     expect(listFiring(text, now)).toEqual([]);
   });

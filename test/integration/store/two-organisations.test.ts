@@ -61,7 +61,7 @@ import {
   takeWebhookEvents,
 } from '../../../src/store/webhooks.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
-import { buildSandboxDossier, canaries, listed, makeAppContext, writeRoster } from '../../helpers/small-world.js';
+import { buildSandboxDossier, controls, listed, makeAppContext, writeRoster } from '../../helpers/small-world.js';
 
 const { signal } = new AbortController();
 const hourMs = 3_600_000;
@@ -80,14 +80,14 @@ async function makeOrganisation(database: Database, sandbox: Sandbox, name: stri
   const Name = name.charAt(0).toUpperCase() + name.slice(1);
   const hit = listed(name, `Nicola ${Name}`);
   sandbox.setWorld({
-    watchlist: [hit, listed('c', 'Canary Listed')],
+    watchlist: [hit, listed('c', 'Control Listed')],
     dossiers: [1, 3].map((number) => buildSandboxDossier(number, { name: `Person ${Name}` })),
   });
   const roster: RosterSettings = {
     ...toFileRoster('retail', await writeRoster([`Nicola ${Name}`, `Zdenek ${Name}`, `Ottokar ${Name}`])),
     dossiers: dossierLinkSchema.parse({}),
   };
-  const settings = { organisation: name, rosters: [roster], canaries };
+  const settings = { organisation: name, rosters: [roster], controls };
   const app = { ...(await makeAppContext(database, sandbox, { settings })), owner: `process-of-${name}` };
   await runSweep(app, { writeReport: false }, signal);
   const night = { kind: 'rescreen', roster, selection: 'due', importFirst: true, writeReport: false } as const;

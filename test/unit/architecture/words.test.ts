@@ -19,7 +19,7 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   'src/cli/watchdog.ts': ['told', 'toldAt', 'timesTold', 'not_told'],
   // A field of the event and log line `stage_finished`.
   'src/runs/app-context.ts': ['occasion'],
-  'src/runs/screening/canaries.ts': ['occasion'],
+  'src/runs/screening/controls.ts': ['occasion'],
   'src/cli/progress.ts': ['occasion'],
   // A label of the metric `nightscreen_coverage_customers`.
   'src/metrics/': ['standing'],

@@ -60,17 +60,17 @@ sweeep: {}
     for (const [index, place] of places.entries()) expect(problems[index]).toContain(`${place} `);
   });
 
-  test('control searches are read by either of their names, and refused under both', () => {
+  test('control searches under their former name are refused with the name they have', () => {
     const list = '[{ type: person, name: Zephyrine Ottakringer-Mbaluka, expect: none }]';
-    for (const name of ['controls', 'canaries']) {
-      const { settings, originOf } = load(`# names\n${name}: ${list}\n`);
-      expect(settings.canaries).toMatchObject([{ expect: 'none' }]);
-      expect(originOf(['canaries'])).toBe('nightscreen.config.yaml:2');
-      expect(findProblems(`${name}: 1\n`)[0]).toMatch(`nightscreen.config.yaml:1:11 ${name} must be a list`);
-    }
-    expect(findProblems(`controls: ${list}\ncanaries: ${list}\n`)).toEqual([
-      'nightscreen.config.yaml:1:1 controls is another name of `canaries`, which the file has too; keep one of them',
+    const { settings, originOf } = load(`# names\ncontrols: ${list}\n`);
+    expect(settings.controls).toMatchObject([{ expect: 'none' }]);
+    expect(originOf(['controls'])).toBe('nightscreen.config.yaml:2');
+    expect(findProblems('controls: 1\n')[0]).toMatch('nightscreen.config.yaml:1:11 controls must be a list');
+    expect(findProblems(`canaries: ${list}\nscreening: { canariesEvery: 500 }\n`)).toEqual([
+      'nightscreen.config.yaml:1:1 canaries unknown setting; its name is controls',
+      'nightscreen.config.yaml:2:14 screening.canariesEvery unknown setting; its name is controlsEvery',
     ]);
+    expect(findProblems('sweep: { canaries: [] }\n')[0]).toContain('known here');
     expect(findProblems('contrls: []\n')[0]).toContain('did you mean controls?');
   });
 

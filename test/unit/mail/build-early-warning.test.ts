@@ -14,7 +14,7 @@ const warn = (changes: Partial<EarlyWarning> = {}): EarlyWarning => ({
   firstChangeId: 12,
   lastChangeId: 12,
   queuedAt: new Date('2026-11-21T02:03:00Z'),
-  hasCanaries: true,
+  hasControls: true,
   listed: [{ ...buildChange(), isBaseline: false }],
   ...changes,
 });

@@ -14,7 +14,7 @@ const run = (changes: Partial<RunFigures>): RunFigures => ({
   startedAt: ago(7),
   finishedAt: ago(6),
   lastSuccessAt: ago(6),
-  failedCanaries: 0,
+  failedControls: 0,
   isProven: null,
   calls: { ok: 100 },
   perSecond: 9,
@@ -25,7 +25,7 @@ const run = (changes: Partial<RunFigures>): RunFigures => ({
 });
 const sweep = (changes: Partial<RunFigures> = {}): RunFigures =>
   run({ kind: 'sweep', roster: null, isProven: true, ...changes });
-const night = { roster: 'retail', state: 'complete', failedCanaries: 0, lastSuccessAt: ago(6) };
+const night = { roster: 'retail', state: 'complete', failedControls: 0, lastSuccessAt: ago(6) };
 const group = {
   tier: 'high',
   status: 'valid',
@@ -68,7 +68,7 @@ describe('the shipped alerts', () => {
         runs: [
           run({}),
           sweep(),
-          run({ kind: 'onboard', state: 'incomplete', failedCanaries: 1, startedAt: ago(6_000) }),
+          run({ kind: 'onboard', state: 'incomplete', failedControls: 1, startedAt: ago(6_000) }),
         ],
       },
       [],
@@ -98,8 +98,8 @@ describe('the shipped alerts', () => {
     ['a night that was stopped', { nights: [{ ...night, state: 'stopped' }] }, ['NightNotComplete']],
     [
       'a night whose control searches failed',
-      { nights: [{ ...night, state: 'incomplete', failedCanaries: 2 }] },
-      ['NightNotComplete', 'CanaryFailed'],
+      { nights: [{ ...night, state: 'incomplete', failedControls: 2 }] },
+      ['NightNotComplete', 'ControlFailed'],
     ],
     ['a sweep that is three days old', { runs: [run({}), sweep({ lastSuccessAt: ago(72) })] }, ['SweepOld']],
     ['a sweep that is planned and was never made', { runs: [run({})] }, ['SweepOld']],
@@ -163,9 +163,9 @@ describe('the shipped alerts', () => {
 
   it('fire when the figures can no longer be read, and go on about what was read last', async () => {
     const metrics = createMetrics('1.0.0', { isLasting: true });
-    metrics.show({ ...good, nights: [{ ...night, failedCanaries: 1 }] });
+    metrics.show({ ...good, nights: [{ ...night, failedControls: 1 }] });
     metrics.showUnreadable();
-    expect(listFiring(await metrics.write(), now)).toEqual(['FiguresOld', 'CanaryFailed']);
+    expect(listFiring(await metrics.write(), now)).toEqual(['FiguresOld', 'ControlFailed']);
   });
 
   it('take a process that has read nothing yet for one that is there, and nobody for nobody', async () => {

@@ -13,7 +13,7 @@ const at = new Date('2026-03-10T02:00:00Z');
 const facts: MetricFacts = {
   at,
   isSwept: false,
-  nights: [{ roster: 'retail', state: 'incomplete', failedCanaries: 0, lastSuccessAt: null }],
+  nights: [{ roster: 'retail', state: 'incomplete', failedControls: 0, lastSuccessAt: null }],
   cadenceSeconds: { high: 86_400 },
   rosters: [
     {
@@ -47,7 +47,7 @@ const facts: MetricFacts = {
       startedAt: at,
       finishedAt: new Date(at.getTime() + 90_000),
       lastSuccessAt: null,
-      failedCanaries: 0,
+      failedControls: 0,
       isProven: null,
       calls: { ok: 5, 429: 2 },
       perSecond: 9.5,

@@ -14,8 +14,8 @@ import { renderChangesCsv, renderRejectsCsv } from '../../../src/reports/write-r
 import { buildEventfulFacts } from '../../helpers/eventful-run-facts.js';
 import { collectBytes, joinChunks, readReportJson } from '../../helpers/report-files.js';
 import {
-  buildCanary,
   buildChange,
+  buildControl,
   buildCounts,
   buildHistory,
   buildManyChanges,
@@ -95,7 +95,7 @@ function buildHostileFacts(payload: string): RunFacts {
         fields: { [payload]: payload },
       },
     ],
-    canaries: [buildCanary({ name: payload, verdict: 'failed', found: payload, label: payload, topics: [payload] })],
+    controls: [buildControl({ name: payload, verdict: 'failed', found: payload, label: payload, topics: [payload] })],
   };
 }
 
@@ -156,7 +156,7 @@ describe('report.html', () => {
   it('a sweep on its own has no screening sections', async () => {
     const page = await toHtml(buildSweepFacts());
     expect(page).toContain('Not proven complete');
-    for (const id of ['coverage', 'changes', 'not-screened', 'rejects', 'canaries'])
+    for (const id of ['coverage', 'changes', 'not-screened', 'rejects', 'controls'])
       expect(page).not.toContain(`id="${id}"`);
   });
 
@@ -184,8 +184,8 @@ describe('report.html', () => {
     expect(page).not.toContain('id="health"');
   });
 
-  it('without canaries says that there are none', async () => {
-    expect(await toHtml(buildRunFacts({ canaries: [] }))).toContain('No control search is configured');
+  it('without controls says that there are none', async () => {
+    expect(await toHtml(buildRunFacts({ controls: [] }))).toContain('No control search is configured');
   });
 
   it('no list that is empty reads as clear where customers are not screened, or the run is red', async () => {
@@ -200,7 +200,7 @@ describe('report.html', () => {
     );
     expect(partial).toContain('No match of the screened customers changed');
     expect(partial).not.toContain('No match changed');
-    const red = await toHtml(buildRunFacts({ state: 'incomplete', canaries: [buildCanary({ verdict: 'failed' })] }));
+    const red = await toHtml(buildRunFacts({ state: 'incomplete', controls: [buildControl({ verdict: 'failed' })] }));
     expect(red).toContain('This list is empty, but do not rely on this run.');
     expect(red).not.toContain('left unscreened');
   });

@@ -16,8 +16,8 @@ import {
 import { buildEventfulFacts } from '../../helpers/eventful-run-facts.js';
 import { readReportJson } from '../../helpers/report-files.js';
 import {
-  buildCanary,
   buildChange,
+  buildControl,
   buildMatch,
   buildParty,
   buildToReview,
@@ -138,7 +138,7 @@ function plant(names: readonly string[]): RunFacts {
       byOwner: [{ name: next(), standsInFor: next(), waiting: 2, overdue: 1 }],
       byAge: { upToOneDay: 1, upToOneWeek: 0, upToThirtyDays: 1, older: 0 },
     },
-    canaries: [buildCanary({ name: next(), label: next() }), buildCanary({ name: next(), expect: 'none' })],
+    controls: [buildControl({ name: next(), label: next() }), buildControl({ name: next(), expect: 'none' })],
   };
 }
 

@@ -88,7 +88,7 @@ describe('a report whose sums do not hold is refused, with both figures', () => 
     );
   });
 
-  it('a run with a failed canary or a failed customer cannot call itself complete', () => {
+  it('a run with a failed control or a failed customer cannot call itself complete', () => {
     expect(refusalOf({ ...buildRedFacts(), state: 'complete' })).toContain(
       'failed control searches 1 is not allowed in a complete run 0',
     );
@@ -121,7 +121,7 @@ describe('the report', () => {
   it.each([
     ['a quiet night', buildRunFacts(), 'complete', 'nothing to review'],
     ['an eventful night with two failures', buildEventfulFacts(), 'partial', '2 not screened'],
-    ['a failed canary', buildRedFacts(), 'red', 'control search failed'],
+    ['a failed control', buildRedFacts(), 'red', 'control search failed'],
     ['an unproven sweep', buildSweepFacts(), 'partial', 'sweep unproven'],
     ['sums that did not hold', buildRunFacts({ state: 'unbalanced' }), 'red', 'sums do not hold'],
     ['a stopped run', buildRunFacts({ state: 'stopped' }), 'partial', 'run not finished'],
@@ -141,7 +141,7 @@ describe('the report', () => {
       changes: null,
       notScreened: null,
       rejects: null,
-      canaries: null,
+      controls: null,
     });
     expect(toReport(buildRunFacts()).dossiers).toBeNull();
   });

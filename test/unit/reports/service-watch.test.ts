@@ -4,7 +4,7 @@ import type { RateFacts } from '../../../src/reports/list-facts.js';
 import { describeRounds, describeWatch } from '../../../src/reports/reasons.js';
 import { toReport } from '../../../src/reports/report.js';
 import type { RunFacts } from '../../../src/reports/run-facts.js';
-import { buildCanary, buildCounts, buildRunFacts } from '../../helpers/run-facts.js';
+import { buildControl, buildCounts, buildRunFacts } from '../../helpers/run-facts.js';
 
 const usual: RateFacts = { perThousand: 20.4, usual: 21, formerRuns: 14, verdict: 'usual' };
 const withRates = (matches: Partial<RateFacts>, facts: Partial<RunFacts> = {}): RunFacts =>
@@ -15,13 +15,13 @@ const withRates = (matches: Partial<RateFacts>, facts: Partial<RunFacts> = {}): 
 const allClear = /have a valid screening|No match changed|nothing to review/;
 
 describe('a run in which the service cannot be trusted', () => {
-  it('gives no all clear when canaries failed, also where nobody was due', () => {
+  it('gives no all clear when controls failed, also where nobody was due', () => {
     const facts = buildRunFacts({
       state: 'incomplete',
       stateReasons: ['1 of 2 control searches failed'],
       counts: buildCounts({ planned: 0, screened: 0, reused: 0, skipped: 500, searches: 0 }),
       skippedBecause: { not_due: 500 },
-      canaries: [buildCanary({ verdict: 'failed', found: 'no hit' }), buildCanary({ name: 'Other' })],
+      controls: [buildControl({ verdict: 'failed', found: 'no hit' }), buildControl({ name: 'Other' })],
     });
     const report = toReport(facts);
     expect(toSubject(report)).toBe('[RED] control search failed - retail, 2026-11-21');
@@ -60,8 +60,8 @@ describe('a run in which the service was watched', () => {
     ]);
   });
 
-  it('counts the rounds of a canary, those that failed by their number', () => {
-    const [round] = buildCanary().rounds;
+  it('counts the rounds of a control, those that failed by their number', () => {
+    const [round] = buildControl().rounds;
     if (!round) throw new Error('no round');
     expect(describeRounds({ rounds: [round, { ...round, round: 2 }] })).toBe('2 passed');
     const failed = { ...round, round: 2, searches: 10_000, verdict: 'failed' } as const;

@@ -7,7 +7,7 @@ import { renderJson } from '../../../src/reports/to-report-json.js';
 import { renderNotScreenedCsv } from '../../../src/reports/write-report.js';
 import { joinChunks } from '../../helpers/report-files.js';
 import {
-  buildCanary,
+  buildControl,
   buildCounts,
   buildNotScreened,
   buildParty,
@@ -31,7 +31,7 @@ function buildSpanRun(hours: number, changes: Partial<SpanRunFacts> = {}): SpanR
     finishedAt: new Date(startedAt.getTime() + hourMs),
     counts,
     states,
-    canaries: [buildCanary()],
+    controls: [buildControl()],
     watch,
     changes: 0,
     baseline: 0,
@@ -64,7 +64,7 @@ describe('the report of a span', () => {
       { state: 'abandoned', counts: null, states: null },
       { state: 'unbalanced' },
       { state: 'refused', counts: null, states: null },
-      { state: 'incomplete', canaries: [buildCanary({ verdict: 'failed', found: 'nothing' })] },
+      { state: 'incomplete', controls: [buildControl({ verdict: 'failed', found: 'nothing' })] },
     ];
     for (const trouble of troubles) {
       const { run, verdict } = report([buildSpanRun(0), buildSpanRun(24, trouble), buildSpanRun(26)], 48);
@@ -124,10 +124,10 @@ describe('the report of a span', () => {
 
   it('is red when its last run is, and shows the control searches of all', () => {
     const red = buildRedFacts();
-    const runs = [buildSpanRun(0), buildSpanRun(24, { state: red.state, canaries: red.canaries })];
-    const { verdict, canaries } = report(runs, 48, red);
+    const runs = [buildSpanRun(0), buildSpanRun(24, { state: red.state, controls: red.controls })];
+    const { verdict, controls } = report(runs, 48, red);
     expect(verdict).toMatchObject({ level: 'red', short: 'control search failed' });
-    expect(canaries?.map(({ verdict: each, rounds }) => [each, rounds.length])).toEqual([
+    expect(controls?.map(({ verdict: each, rounds }) => [each, rounds.length])).toEqual([
       ['failed', 2],
       ['passed', 1],
     ]);

@@ -35,16 +35,16 @@ const assess = (end: Partial<Parameters<typeof toRunVerdict>[0]>) =>
     sums: sums(),
     disagreements: [],
     haltedBecause: null,
-    canaries: fired,
+    controls: fired,
     alarms: [],
     mode: 'test',
     ...end,
   });
 
-it('a run is complete only when everybody was screened, the canaries fired and the sums hold', () => {
+it('a run is complete only when everybody was screened, the controls fired and the sums hold', () => {
   expect(assess({})).toEqual({ state: 'complete', reasons: [] });
   expect(assess({ sums: sums({ screened: 9, failed: 1 }) })).toMatchObject({ state: 'incomplete' });
-  expect(assess({ canaries: { ...fired, failed: 1 } })).toMatchObject({ state: 'incomplete' });
+  expect(assess({ controls: { ...fired, failed: 1 } })).toMatchObject({ state: 'incomplete' });
   expect(assess({ haltedBecause: 'the service refused the account (401)' })).toMatchObject({ state: 'stopped' });
 });
 
@@ -58,17 +58,17 @@ it('whom the budget leaves out was due, so that the run is never complete', () =
   });
 });
 
-it('without canaries a run with a test key may be complete, a run with a live key may not', () => {
-  const canaries = { configured: 0, missing: ['match', 'none'] as const, failed: 0 };
-  expect(assess({ canaries })).toMatchObject({ state: 'complete' });
-  expect(assess({ canaries, mode: 'live' })).toMatchObject({ state: 'incomplete' });
+it('without controls a run with a test key may be complete, a run with a live key may not', () => {
+  const controls = { configured: 0, missing: ['match', 'none'] as const, failed: 0 };
+  expect(assess({ controls })).toMatchObject({ state: 'complete' });
+  expect(assess({ controls, mode: 'live' })).toMatchObject({ state: 'incomplete' });
 });
 
 it('a live run whose control searches expect only matches, or only nothing, is not complete', () => {
   for (const missing of ['match', 'none'] as const) {
-    const canaries = { ...fired, missing: [missing] };
-    expect(assess({ canaries })).toMatchObject({ state: 'complete' });
-    expect(assess({ canaries, mode: 'live' })).toMatchObject({ state: 'incomplete' });
+    const controls = { ...fired, missing: [missing] };
+    expect(assess({ controls })).toMatchObject({ state: 'complete' });
+    expect(assess({ controls, mode: 'live' })).toMatchObject({ state: 'incomplete' });
   }
 });
 

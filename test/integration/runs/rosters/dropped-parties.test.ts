@@ -90,25 +90,25 @@ describeOnChosenDatabase('a party whose source drops it', (open) => {
     await run(await work({ offsetMs: -90 * hourMs }), { roster });
     await write([firm], []);
     sandbox.setWorld({ watchlist: [], dossiers: [] });
-    const summary = await run(await work({ offsetMs: -60 * hourMs, settings: { canaries: [] } }), { roster });
+    const summary = await run(await work({ offsetMs: -60 * hourMs, settings: { controls: [] } }), { roster });
     expect(summary.counts).toMatchObject({ hits: 0, changes: 1 });
-    const later = await run(await work({ settings: { canaries: [] } }), { roster });
+    const later = await run(await work({ settings: { controls: [] } }), { roster });
     expect(later.counts).toMatchObject({ searches: 3 });
     const alerts = z.object({ id: z.number(), state: z.string(), absence: z.string().nullable() });
     const read = () => database.query(alerts, 'select alert_id as id, state, absence from alert');
     expect(await read()).toMatchObject([{ state: 'open', absence: 'customer_changed' }]);
     // Decided while a run is stopped that has planned the party: its sums hold all the same.
     sandbox.setFaults([{ path: '/aml/search', status: 402, afterCalls: 1 }]);
-    const stopped = await run(await work({ settings: { canaries: [] } }), { roster, selection: 'all' });
+    const stopped = await run(await work({ settings: { controls: [] } }), { roster, selection: 'all' });
     expect(stopped).toMatchObject({ state: 'stopped' });
     sandbox.setFaults([]);
     expect(await decide(database, [(await read())[0]?.id ?? 0], { verdict: 'no_longer_matched' })).toMatchObject([
       { kind: 'decided' },
     ]);
-    const resumed = await run(await work({ settings: { canaries: [] } }), { roster, selection: 'all' });
+    const resumed = await run(await work({ settings: { controls: [] } }), { roster, selection: 'all' });
     expect(resumed).toMatchObject({ runId: stopped.runId, state: 'complete' });
     const before = searched(sandbox, 'Wilhelmina Achterberg');
-    const last = await run(await work({ settings: { canaries: [] } }), { roster, selection: 'all' });
+    const last = await run(await work({ settings: { controls: [] } }), { roster, selection: 'all' });
     expect(last.counts).toMatchObject({ searches: 2 });
     expect(searched(sandbox, 'Wilhelmina Achterberg')).toBe(before);
   });

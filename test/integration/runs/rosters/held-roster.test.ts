@@ -9,7 +9,7 @@ import { runImport } from '../../../../src/runs/import/import-run.js';
 import type { Database } from '../../../../src/store/database/database.js';
 import { describeOnChosenDatabase } from '../../../helpers/databases.js';
 import { makeAcceptance, openPreparedSites, openSmallSites, searched } from '../../../helpers/small-site.js';
-import { canaries, listed, toCsv, watchlist } from '../../../helpers/small-world.js';
+import { controls, listed, toCsv, watchlist } from '../../../helpers/small-world.js';
 import { expectAgreement } from '../../../helpers/status-agreement.js';
 
 const { signal } = new AbortController();
@@ -124,7 +124,7 @@ describeOnChosenDatabase('a night whose roster is held', (open, databases) => {
   it('is refused where no roster was accepted yet, and where it is onboarded', async () => {
     const { roster, run, work } = await openSite(names);
     const path = String(roster.csv?.path);
-    const app = await work({ settings: { canaries } });
+    const app = await work({ settings: { controls } });
     await writeFile(path, `${toCsv(names)}${'X-1,robot,Ann\n'.repeat(60)}`);
     await expect(run(app)).rejects.toBeInstanceOf(RosterHeldError);
     await writeFile(path, toCsv(names.slice(0, 45)));

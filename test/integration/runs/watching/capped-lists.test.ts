@@ -55,7 +55,7 @@ const nightsOf = ({ sandbox, database, work, run }: SmallSite) => {
   return async (lengths: readonly number[], ids: Record<number, readonly string[]> = {}) => {
     daysAgo -= 1;
     answerWith(sandbox, lengths, ids);
-    const summary = await run(await work({ offsetMs: -daysAgo * dayMs, settings: { canaries: [] } }));
+    const summary = await run(await work({ offsetMs: -daysAgo * dayMs, settings: { controls: [] } }));
     expect(summary.state).toBe('complete');
     return { ...summary, facts: await showRun(database, 'default', summary.runId) };
   };

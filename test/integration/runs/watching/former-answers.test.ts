@@ -10,19 +10,19 @@ import type { Database } from '../../../../src/store/database/database.js';
 import { countReportedAndTakenBack } from '../../../../src/store/unconfirmed-answers.js';
 import { describeOnChosenDatabase } from '../../../helpers/databases.js';
 import { listenAlong, openSmallSites, type SmallSite, searched } from '../../../helpers/small-site.js';
-import { canaries, listed, people, type TestAppContext, toCsv, watchlist } from '../../../helpers/small-world.js';
+import { controls, listed, people, type TestAppContext, toCsv, watchlist } from '../../../helpers/small-world.js';
 
 const hourMs = 60 * 60 * 1_000;
 const dayMs = 24 * hourMs;
 const world = { watchlist, dossiers: [] };
 const blind = { watchlist: [], dossiers: [] };
-/** Only the canary, and everybody: what is answered does not hang on who is asked about first. */
+/** Only the control, and everybody: what is answered does not hang on who is asked about first. */
 const nobody = { watchlist: watchlist.slice(2), dossiers: [] };
 const everybody = {
   watchlist: [...nobody.watchlist, ...people.map((name, index) => listed(`all${index}`, name))],
   dossiers: [],
 };
-const everyThree = { screening: { cadenceHours: 24, leaveAfterDays: 1, reuseMaxAge: 0 as const, canariesEvery: 3 } };
+const everyThree = { screening: { cadenceHours: 24, leaveAfterDays: 1, reuseMaxAge: 0 as const, controlsEvery: 3 } };
 const oneByOne = { rate: { perSecond: 400, concurrency: 1 } };
 const [wilhelmina = '', oktavian = '', ...others] = people;
 
@@ -177,9 +177,9 @@ describeOnChosenDatabase('an answer counts only once a later control search has 
       `update run set state = 'running', finished_at = null, sums = null where run_id = ${killedId}`,
     );
     await database.execute(
-      `insert into canary_outcome (run_id, round, occasion, searches, ordinal, type, name, expect, topics, verdict, asked_at)
+      `insert into control_outcome (run_id, round, occasion, searches, ordinal, type, name, expect, topics, verdict, asked_at)
        select run_id, 2, 'periodic', 4, ordinal, type, name, expect, topics, verdict, asked_at
-       from canary_outcome where run_id = ${killedId} and expect = 'none'`,
+       from control_outcome where run_id = ${killedId} and expect = 'none'`,
     );
     const red = await run(await work({ offsetMs: 2 * dayMs - hourMs }));
     expect(red).toMatchObject({
@@ -217,10 +217,10 @@ describeOnChosenDatabase('an answer counts only once a later control search has 
     expect(people.map((name) => searched(sandbox, name)).sort()).toEqual([1, 1, 1, 1, 1, 2]);
 
     const retracted = await countRows(database, 'taken_back_answer');
-    const stopping = stopAfter(await work({ offsetMs: 2 * dayMs, ...oneByOne, settings: { canaries: [] } }), 4);
+    const stopping = stopAfter(await work({ offsetMs: 2 * dayMs, ...oneByOne, settings: { controls: [] } }), 4);
     const unchecked = await run(stopping.app, {}, stopping.signal);
     expect(unchecked.reasons[0]).not.toContain('control searches');
-    const next = await run(await work({ offsetMs: 2 * dayMs + hourMs, settings: { canaries: [] } }), {
+    const next = await run(await work({ offsetMs: 2 * dayMs + hourMs, settings: { controls: [] } }), {
       kind: 'screen',
     });
     expect(next).toMatchObject({ counts: { planned: 2, screened: 2 } });
@@ -245,7 +245,7 @@ describeOnChosenDatabase('an answer counts only once a later control search has 
        select 1, 'mail_warning', 'a@example.org', '{}', 2, 'warning/2', 'sent', min(change_id), max(change_id), count(*), now(), now(), now(), now()
        from change_event where run_id = 2 and severity = 'critical'`,
     );
-    sandbox.setWorld({ ...everybody, watchlist: [...everybody.watchlist, listed('z', canaries[1].name)] });
+    sandbox.setWorld({ ...everybody, watchlist: [...everybody.watchlist, listed('z', controls[1].name)] });
     const red = await run(await work({ offsetMs: -hourMs }));
     sandbox.setWorld(world);
     expect(red).toMatchObject({ state: 'incomplete', counts: { screened: 0, failed: 6, changes: 0 } });

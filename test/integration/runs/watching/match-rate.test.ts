@@ -11,7 +11,7 @@ import { listed, watchlist } from '../../../helpers/small-world.js';
 
 const dayMs = 24 * 60 * 60 * 1_000;
 const names = makeOddNames(36);
-const screening = { cadenceHours: 24, leaveAfterDays: 7, canariesEvery: 10_000, reuseMaxAge: 0 as const };
+const screening = { cadenceHours: 24, leaveAfterDays: 7, controlsEvery: 10_000, reuseMaxAge: 0 as const };
 const world = (count: number) => ({
   watchlist: [...watchlist, ...names.slice(0, count).map((name, index) => listed(`n${index}`, name, ['poi']))],
   dossiers: [],

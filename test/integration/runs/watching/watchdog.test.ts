@@ -158,7 +158,7 @@ describeOnChosenDatabase('the watchdog', (open) => {
     server.isRefusing = true;
     sandbox.setWorld({ watchlist: [], dossiers: [] });
     await run(app);
-    expect(describe(await watch(app, settings))).toEqual([true, 'canary_failed']);
+    expect(describe(await watch(app, settings))).toEqual([true, 'control_failed']);
     expect(alarmsOf(server)).toEqual([]);
     server.isRefusing = false;
     await database.execute(
@@ -168,7 +168,7 @@ describeOnChosenDatabase('the watchdog', (open) => {
       `update lease set heartbeat_at = heartbeat_at - interval '11 minutes', expires_at = acquired_at`,
     );
     const left = await watch(at(app, 1), settings);
-    expect(describe(left)).toEqual([true, 'canary_failed', 'stuck']);
+    expect(describe(left)).toEqual([true, 'control_failed', 'stuck']);
     expect(left.over).toEqual([]);
     expect(alarmsOf(server)).toEqual(['[ALARM] people: control searches failed', expect.stringContaining('is stuck')]);
     await database.execute(
@@ -181,7 +181,7 @@ describeOnChosenDatabase('the watchdog', (open) => {
     // A resumed run no longer states why it stopped, but it has not ended better either.
     await database.execute(`update run set state = 'running', state_reasons = '{}', halted_by = null`);
     const resumed = await watch(at(app, 3), settings);
-    expect(describe(resumed)).toEqual([true, 'canary_failed', 'partial', 'stuck']);
+    expect(describe(resumed)).toEqual([true, 'control_failed', 'partial', 'stuck']);
     expect(resumed.over).toEqual([]);
   });
 

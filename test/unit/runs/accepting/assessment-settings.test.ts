@@ -17,7 +17,7 @@ const compare = (before: object, after: object): readonly string[] =>
   compareAssessment(assessing(before), assessing(after)).differences;
 const roster = (name: string, guards: object = {}): object => ({ name, csv: { path: `${name}.csv` }, guards });
 const nothing = { differences: [], retired: [] };
-const canary = (name: string): object => ({ type: 'person', name, expect: 'match' });
+const control = (name: string): object => ({ type: 'person', name, expect: 'match' });
 
 it('what judges is named with both values', () => {
   expect(
@@ -26,7 +26,7 @@ it('what judges is named with both values', () => {
       {
         service: { aml: { nameField: 'full_name' } },
         changes: { scoreStep: 0.05, severities: { pep_hit_gained: 'high' } },
-        screening: { canariesEvery: 500 },
+        screening: { controlsEvery: 500 },
         rosters: [roster('retail', { maxShrinkNight: 0.2 })],
       },
     ),
@@ -34,16 +34,16 @@ it('what judges is named with both values', () => {
     'changes.scoreStep was 0.02 and is 0.05',
     'changes.severities.pep_hit_gained was not set and is high',
     'rosters[0].guards.maxShrinkNight was 0.01 and is 0.2',
-    'screening.canariesEvery was 10000 and is 500',
+    'screening.controlsEvery was 10000 and is 500',
     'service.aml.nameField was name and is full_name',
   ]);
 });
 
 it('lists are told by their length, never by the names in them', () => {
-  expect(compare({ canaries: [canary('Somebody Listed')] }, { canaries: [] })).toEqual([
+  expect(compare({ controls: [control('Somebody Listed')] }, { controls: [] })).toEqual([
     'controls was a list of 1 and is a list of 0',
   ]);
-  expect(compare({ canaries: [canary('Somebody Listed')] }, { canaries: [canary('Another')] })).toEqual([
+  expect(compare({ controls: [control('Somebody Listed')] }, { controls: [control('Another')] })).toEqual([
     'controls was a list of 1 and is a different list of 1',
   ]);
 });
@@ -80,10 +80,10 @@ it('what an older version knew and this one does not is told, and is nobody’s 
       severities: { hit_of_old: 'high', hit_lost: 'low' },
       raisedTiers: ['high'],
     },
-    canaries: [{ ...canary('Somebody Listed'), script: 'latin' }, canary('Another')],
+    controls: [{ ...control('Somebody Listed'), script: 'latin' }, control('Another')],
   };
-  const canaries = [canary('Somebody Listed'), canary('Another')];
-  const inForce = { canaries, changes: { severities: { hit_lost: 'low' } } };
+  const controls = [control('Somebody Listed'), control('Another')];
+  const inForce = { controls, changes: { severities: { hit_lost: 'low' } } };
   const retired = [
     'changes.oldStep was 0.05 and is not set',
     'changes.scoreStep was 4 and is 0.02',
@@ -96,7 +96,7 @@ it('what an older version knew and this one does not is told, and is nobody’s 
     retired: retired.map((words) => `${words} (unknown to this version)`),
   });
   // A person has put another value in its place, and another control search.
-  const chosen = { canaries: [canary('Somebody Else'), canary('Another')], changes: { scoreStep: 0.5 } };
+  const chosen = { controls: [control('Somebody Else'), control('Another')], changes: { scoreStep: 0.5 } };
   expect(compareAssessment(older, assessing(chosen)).differences).toEqual([
     'changes.scoreStep was 4 and is 0.5',
     'changes.severities.hit_lost was low and is not set',
@@ -119,7 +119,7 @@ it('guards are compared for the rosters that are run, and those of others are ke
 
 /** What a person can change. */
 const choices = [
-  ['canaries', [canary('Somebody Listed')]],
+  ['controls', [control('Somebody Listed')]],
   ['changes.birthDateLowers', false],
   ['changes.severities.hit_lost', 'info'],
   ['changes.topics.pep', ['role']],
@@ -146,7 +146,7 @@ it('whatever a former version has left behind, what a person has changed is name
       const now = chosen.reduce<unknown>((given, [path, value]) => put(given, path, value), base);
       const { differences } = compareAssessment(toAssessment.parse(stored), toAssessment.parse(now));
       const written = chosen.map(([path]) =>
-        path.replace(/^guards\.retail/, 'rosters[0].guards').replace(/^canaries/, 'controls'),
+        path.replace(/^guards\.retail/, 'rosters[0].guards').replace(/^controls/, 'controls'),
       );
       expect(differences.map((words) => words.split(' was ')[0])).toEqual(written.toSorted());
     }),

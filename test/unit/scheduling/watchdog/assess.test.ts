@@ -22,7 +22,7 @@ const night = (facts: Partial<NightFacts> = {}): NightFacts => ({
   reasons: [],
   takenAt: ago(6),
   failed: 0,
-  hasFailedCanary: false,
+  hasFailedControl: false,
   isProven: null,
   ...facts,
 });
@@ -89,7 +89,10 @@ const begun = night({ runId: 8, name: 'run-8', state: 'running', takenAt: ago(0.
 
 it.each([
   ['partial', night({ state: 'stopped', reasons: ['no answer'] })],
-  ['canary_failed', night({ state: 'incomplete', reasons: ['1 of 2 control searches failed'], hasFailedCanary: true })],
+  [
+    'control_failed',
+    night({ state: 'incomplete', reasons: ['1 of 2 control searches failed'], hasFailedControl: true }),
+  ],
 ] as const)('%s stands while the next night is under way, and ends with a good one', (kind, ended) => {
   const [finding] = assessRoster(rosterFacts({ night: ended }), [], now);
   if (!finding) throw new Error('no finding');
@@ -111,8 +114,8 @@ it('what stopped stays told of while it is gone on with, or was given up for a n
 });
 
 it('a control search that fails is told before the night ends', () => {
-  const failed = night({ runId: 8, state: 'running', hasFailedCanary: true });
-  expect(kinds({ begun: failed, ended: night() })).toEqual(['canary_failed']);
+  const failed = night({ runId: 8, state: 'running', hasFailedControl: true });
+  expect(kinds({ begun: failed, ended: night() })).toEqual(['control_failed']);
 });
 
 it('a night that is under way does not make customers who fail known', () => {
@@ -151,13 +154,13 @@ it('figures in a reason are no news, another reason is', () => {
 });
 
 it('a failed control search is told as that, whatever else the run says', () => {
-  const failed = night({ state: 'incomplete', reasons: ['1 of 2 control searches failed'], hasFailedCanary: true });
-  expect(kinds({ night: failed, failing: { ...failing(9, 0), customers: 9 } })).toEqual(['canary_failed']);
+  const failed = night({ state: 'incomplete', reasons: ['1 of 2 control searches failed'], hasFailedControl: true });
+  expect(kinds({ night: failed, failing: { ...failing(9, 0), customers: 9 } })).toEqual(['control_failed']);
 });
 
 it('what a failed control search took back does not end the telling of those who fail', () => {
-  const failed = night({ state: 'incomplete', hasFailedCanary: true });
-  expect(kinds({ night: failed }, [incident()])).toEqual(['canary_failed', 'customers_failing (known)']);
+  const failed = night({ state: 'incomplete', hasFailedControl: true });
+  expect(kinds({ night: failed }, [incident()])).toEqual(['control_failed', 'customers_failing (known)']);
 });
 
 const failingNight = night({ state: 'incomplete', failed: 2, reasons: ['2 customers could not be screened'] });

@@ -95,7 +95,7 @@ it('while a night that began in time is under way, ages are judged as of its beg
     reasons: [],
     takenAt,
     failed: 0,
-    hasFailedCanary: false,
+    hasFailedControl: false,
     isProven: null,
   });
   const alive = (...runIds: readonly number[]): RunningFacts[] =>

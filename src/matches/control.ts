@@ -3,7 +3,7 @@ import { partyTypes } from '../vocabulary.js';
 import type { MatchSet } from './match.js';
 
 /** A control search, whose answer is known: a listed party that must be a hit, or a name that must give no hit. */
-export const canarySchema = z.strictObject({
+export const controlSchema = z.strictObject({
   type: z.enum(partyTypes).describe('person, or entity for a company'),
   name: z.string().min(1).describe("a listed name, or one that is on no list; not a customer's"),
   expect: z.enum(['match', 'none']).describe('match wants at least one hit, none wants no hit'),
@@ -13,14 +13,14 @@ export const canarySchema = z.strictObject({
     .describe('a hit must carry at least one of these, as in [sanction]; without them any hit passes'),
   label: z.string().min(1).optional().describe('its label in reports, beside its name'),
 });
-export type Canary = z.infer<typeof canarySchema>;
+export type ControlSearch = z.infer<typeof controlSchema>;
 
 /** Compares the answer of a control search with the expectation; null when it matches, else what was found. */
-export function assessCanary(canary: Canary, answer: MatchSet): string | null {
+export function assessControl(control: ControlSearch, answer: MatchSet): string | null {
   const hits = answer.matches.filter((match) => match.isHit);
-  if (canary.expect === 'none') return hits.length === 0 ? null : `${hits.length} hits for a name that is on no list`;
+  if (control.expect === 'none') return hits.length === 0 ? null : `${hits.length} hits for a name that is on no list`;
   if (hits.length === 0) return `no hit among ${answer.total} results for a listed party`;
-  const { topics = [] } = canary;
+  const { topics = [] } = control;
   const isListed = topics.length === 0 || hits.some((hit) => hit.topics.some((topic) => topics.includes(topic)));
   return isListed ? null : `${hits.length} hits for a listed party, none of them with ${topics.join(' or ')}`;
 }
@@ -36,12 +36,12 @@ const lists = ['sanction', 'pep'] as const;
 const scripts = ['latin', 'other'] as const;
 
 /** The kinds of a complete set of control searches: listed parties by type, list and script, and an unlisted name. */
-export const canaryKinds: readonly string[] = [
+export const controlKinds: readonly string[] = [
   ...types.flatMap((type) => lists.flatMap((list) => scripts.map((script) => toKind(type, list, script)))),
   'a name on no list',
 ];
 
-function toKind(type: Canary['type'], list: (typeof lists)[number], script: (typeof scripts)[number]): string {
+function toKind(type: ControlSearch['type'], list: (typeof lists)[number], script: (typeof scripts)[number]): string {
   const names = { sanction: 'on a sanctions list', pep: 'politically exposed' };
   return `${type === 'person' ? 'person' : 'company'} ${names[list]}, ${script === 'latin' ? 'Latin' : 'other'} script`;
 }
@@ -52,7 +52,7 @@ const isOn: Readonly<Record<(typeof lists)[number], RegExp>> = {
 };
 
 /** The kinds that one control search covers; a listed party without topics covers none. */
-function toCanaryKinds({ type, name, expect, topics = [] }: Canary): readonly string[] {
+function toControlKinds({ type, name, expect, topics = [] }: ControlSearch): readonly string[] {
   if (expect === 'none') return ['a name on no list'];
   // A hit may have any of the topics, so all must be of one list to prove that this list is searched.
   return lists
@@ -60,11 +60,11 @@ function toCanaryKinds({ type, name, expect, topics = [] }: Canary): readonly st
     .map((list) => toKind(type, list, findScript(name)));
 }
 
-/** The kinds that these control searches cover, and the missing ones, in the order of `canaryKinds`. */
-export function findCanaryCoverage(canaries: readonly Canary[]): { covered: string[]; missing: string[] } {
-  const known = new Set(canaries.flatMap(toCanaryKinds));
+/** The kinds that these control searches cover, and the missing ones, in the order of `controlKinds`. */
+export function findControlCoverage(controls: readonly ControlSearch[]): { covered: string[]; missing: string[] } {
+  const known = new Set(controls.flatMap(toControlKinds));
   return {
-    covered: canaryKinds.filter((kind) => known.has(kind)),
-    missing: canaryKinds.filter((kind) => !known.has(kind)),
+    covered: controlKinds.filter((kind) => known.has(kind)),
+    missing: controlKinds.filter((kind) => !known.has(kind)),
   };
 }

@@ -1,29 +1,35 @@
 import { describe, expect, it } from 'vitest';
-import { assessCanary, type Canary, canaryKinds, findCanaryCoverage, findScript } from '../../../src/matches/canary.js';
+import {
+  assessControl,
+  type ControlSearch,
+  controlKinds,
+  findControlCoverage,
+  findScript,
+} from '../../../src/matches/control.js';
 import { type MatchSet, treatAsTruncated } from '../../../src/matches/match.js';
-import { countCanarySearches } from '../../../src/runs/screening/plan.js';
+import { countControlSearches } from '../../../src/runs/screening/plan.js';
 import { buildMatch } from '../../helpers/run-facts.js';
-import { readDemoCanaries } from '../../helpers/small-world.js';
+import { readDemoControls } from '../../helpers/small-world.js';
 
 const answer = (...topics: string[][]): MatchSet => ({
   total: topics.length,
   truncated: false,
   matches: topics.map((topics, index) => buildMatch({ rank: index + 1, topics })),
 });
-const listed: Canary = { type: 'person', name: 'Ivan Testov', expect: 'match' };
+const listed: ControlSearch = { type: 'person', name: 'Ivan Testov', expect: 'match' };
 
-describe('a canary', () => {
+describe('a control', () => {
   it('passes by any hit, or by one that carries one of its topics', () => {
-    expect(assessCanary(listed, answer(['poi']))).toBeNull();
-    expect(assessCanary({ ...listed, topics: ['sanction', 'debarment'] }, answer(['poi'], ['debarment']))).toBeNull();
+    expect(assessControl(listed, answer(['poi']))).toBeNull();
+    expect(assessControl({ ...listed, topics: ['sanction', 'debarment'] }, answer(['poi'], ['debarment']))).toBeNull();
   });
 
   it('fails in words when the hit is missing, of another list, or not wanted', () => {
-    expect(assessCanary(listed, answer())).toBe('no hit among 0 results for a listed party');
-    expect(assessCanary({ ...listed, topics: ['sanction'] }, answer(['role.pep']))).toBe(
+    expect(assessControl(listed, answer())).toBe('no hit among 0 results for a listed party');
+    expect(assessControl({ ...listed, topics: ['sanction'] }, answer(['role.pep']))).toBe(
       '1 hits for a listed party, none of them with sanction',
     );
-    expect(assessCanary({ ...listed, expect: 'none' }, answer(['poi']))).toBe('1 hits for a name that is on no list');
+    expect(assessControl({ ...listed, expect: 'none' }, answer(['poi']))).toBe('1 hits for a name that is on no list');
   });
 
   it('is of the script of its letters', () => {
@@ -36,7 +42,7 @@ describe('a canary', () => {
   });
 
   it('stands for a list only when each of its topics is of that list', () => {
-    const coverage = findCanaryCoverage([
+    const coverage = findControlCoverage([
       listed,
       { ...listed, topics: ['sanction', 'role.pep'] },
       { ...listed, topics: ['sanction.linked', 'sanction'] },
@@ -46,16 +52,16 @@ describe('a canary', () => {
       'person on a sanctions list, Latin script',
       'company politically exposed, other script',
     ]);
-    expect(coverage.missing).toHaveLength(canaryKinds.length - 2);
+    expect(coverage.missing).toHaveLength(controlKinds.length - 2);
   });
 
   it('of every kind is in the demo', async () => {
-    expect(findCanaryCoverage(await readDemoCanaries()).missing).toEqual([]);
+    expect(findControlCoverage(await readDemoControls()).missing).toEqual([]);
   });
 });
 
 it('the control searches of a run are foretold: first, after every so many, and last', () => {
-  expect([0, 1, 10_000, 10_001, 30_000].map((searches) => countCanarySearches(searches, 9, 10_000))).toEqual([
+  expect([0, 1, 10_000, 10_001, 30_000].map((searches) => countControlSearches(searches, 9, 10_000))).toEqual([
     9, 18, 18, 27, 36,
   ]);
 });

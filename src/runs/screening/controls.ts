@@ -1,7 +1,7 @@
 import type { Client } from '../../client/client.js';
-import { assessCanary, type Canary } from '../../matches/canary.js';
+import { assessControl, type ControlSearch } from '../../matches/control.js';
 import { toMatchSet } from '../../matches/match.js';
-import { type CanaryOutcome, countCanaries, findNextRound, saveCanaryOutcome } from '../../store/canaries.js';
+import { type ControlOutcome, countControls, findNextRound, saveControlOutcome } from '../../store/controls.js';
 import { requireFound } from '../../store/database/database.js';
 import { saveResponses } from '../../store/responses.js';
 import { countSearchTasks, findAnsweredRequest } from '../../store/screenings.js';
@@ -9,14 +9,14 @@ import { confirmAnswers, failUnconfirmed, readLastBatch } from '../../store/unco
 import type { RunSession } from '../session.js';
 import { digestAnswer } from './commit.js';
 import { retryUntilDeadline, type WaitPolicy } from './outages.js';
-import { type CanaryRounds, type SearchTally, searchUnplanned } from './search-task.js';
+import { type ControlRounds, type SearchTally, searchUnplanned } from './search-task.js';
 
 // One answer that breaks the contract can be a transport fault. Several show that the service is unreliable.
 const maxAsks = 3;
 
 /** Makes one control search, assesses its answer and saves it. Throws RunHalted when the service is out of reach. */
-async function searchCanary(session: RunSession, client: Client, ordinal: number, canary: Canary) {
-  const { type, name, expect, topics = [], label = null } = canary;
+async function searchControl(session: RunSession, client: Client, ordinal: number, control: ControlSearch) {
+  const { type, name, expect, topics = [], label = null } = control;
   let answer = await searchUnplanned(session, client, { type, name });
   for (let asks = 1; answer.kind === 'failed' && asks < maxAsks; asks += 1) {
     answer = await searchUnplanned(session, client, { type, name });
@@ -32,7 +32,7 @@ async function searchCanary(session: RunSession, client: Client, ordinal: number
   const ids = await session.write((transaction) =>
     saveResponses(transaction, organisationId, [{ digest, body, matchSet }], asked.askedAt),
   );
-  const found = assessCanary(canary, matchSet);
+  const found = assessControl(control, matchSet);
   const responseId = requireFound(ids, digest, 'response');
   return { ...asked, verdict: found === null ? ('passed' as const) : ('failed' as const), found, responseId };
 }
@@ -42,24 +42,24 @@ async function searchCanary(session: RunSession, client: Client, ordinal: number
  * passed. Then the answers that the run had saved before the round are confirmed. Throws RunHalted when the run stops
  * waiting.
  */
-async function searchCanaries(
+async function searchControls(
   session: RunSession,
   client: Client,
   waitPolicy: WaitPolicy,
-  when: Pick<CanaryOutcome, 'trigger' | 'searches'>,
+  when: Pick<ControlOutcome, 'trigger' | 'searches'>,
 ): Promise<boolean> {
   const { app, run, runId } = session;
-  if ((await countCanaries(app.database, run.runId)).failed > 0) return false;
-  const [first, ...others] = app.settings.canaries.entries();
+  if ((await countControls(app.database, run.runId)).failed > 0) return false;
+  const [first, ...others] = app.settings.controls.entries();
   if (first === undefined) return true;
-  app.emit({ kind: 'stage_started', runId, stage: 'canaries' });
+  app.emit({ kind: 'stage_started', runId, stage: 'controls' });
   const lastBatchId = await readLastBatch(app.database, run.runId);
   const round = { ...when, round: await findNextRound(app.database, run.runId) };
-  const ask = async ([ordinal, canary]: [number, Canary]): Promise<boolean> => {
+  const ask = async ([ordinal, control]: [number, ControlSearch]): Promise<boolean> => {
     const { value: outcome } = await retryUntilDeadline(waitPolicy, (signal) =>
-      searchCanary({ ...session, signal }, client, ordinal, canary),
+      searchControl({ ...session, signal }, client, ordinal, control),
     );
-    await recordCanary(session, { ...round, ...outcome });
+    await recordControl(session, { ...round, ...outcome });
     return outcome.verdict === 'passed';
   };
   // The first runs alone, so that an outage costs only one search.
@@ -67,7 +67,7 @@ async function searchCanaries(
   const failed = 1 + others.length - passed;
   if (failed === 0) await session.write((transaction) => confirmAnswers(transaction, run.runId, lastBatchId));
   const { trigger } = when;
-  app.emit({ kind: 'stage_finished', runId, stage: 'canaries', counts: { passed, failed }, occasion: trigger });
+  app.emit({ kind: 'stage_finished', runId, stage: 'controls', counts: { passed, failed }, occasion: trigger });
   return failed === 0;
 }
 
@@ -77,23 +77,23 @@ async function allOf<T>(work: readonly Promise<T>[]): Promise<T[]> {
   return Promise.all(work);
 }
 
-/** The rounds of control searches: after each `screening.canariesEvery` searches and at the end. */
-export function openCanaryRounds(
+/** The rounds of control searches: after each `screening.controlsEvery` searches and at the end. */
+export function openControlRounds(
   session: RunSession,
   client: Client,
   waitPolicy: WaitPolicy,
   tally: SearchTally,
-): CanaryRounds {
-  const { canariesEvery } = session.app.settings.screening;
+): ControlRounds {
+  const { controlsEvery } = session.app.settings.screening;
   let last = tally.handedOut;
   const ask = async (trigger: 'periodic' | 'end', by = session): Promise<boolean> => {
     const when = { trigger, searches: tally.done };
-    const isWell = await searchCanaries(by, client, { ...waitPolicy, signal: by.signal }, when);
+    const isWell = await searchControls(by, client, { ...waitPolicy, signal: by.signal }, when);
     last = tally.handedOut;
     return isWell;
   };
-  const isDueAtEnd = (): boolean => session.app.settings.canaries.length > 0 && tally.handedOut > last;
-  const untilNext = (): number => last + canariesEvery - tally.handedOut;
+  const isDueAtEnd = (): boolean => session.app.settings.controls.length > 0 && tally.handedOut > last;
+  const untilNext = (): number => last + controlsEvery - tally.handedOut;
   return {
     get untilNext() {
       return untilNext();
@@ -112,29 +112,29 @@ export function openCanaryRounds(
  * Stage: makes the control searches before the first customer search, also after each resume. Returns true when all
  * rounds so far passed. Throws RunHalted when the service is out of reach.
  */
-export async function openCanaries(session: RunSession, client: Client, waitPolicy: WaitPolicy): Promise<boolean> {
+export async function openControls(session: RunSession, client: Client, waitPolicy: WaitPolicy): Promise<boolean> {
   const { app, run, runId } = session;
-  if (app.settings.canaries.length === 0) {
+  if (app.settings.controls.length === 0) {
     const message = 'no control searches are configured: a service that no longer finds listed parties goes unnoticed';
-    app.emit({ kind: 'warning', runId, code: 'no_canaries', message });
+    app.emit({ kind: 'warning', runId, code: 'no_controls', message });
   }
   const trigger = run.resumed > 0 ? 'resumed' : 'start';
   const ours = { ...waitPolicy, signal: session.signal };
-  return searchCanaries(session, client, ours, { trigger, searches: await countDone(session) });
+  return searchControls(session, client, ours, { trigger, searches: await countDone(session) });
 }
 
 /** Counts the answered searches of the plan; 0 without control searches. */
 async function countDone({ app, run }: RunSession): Promise<number> {
-  if (app.settings.canaries.length === 0) return 0;
+  if (app.settings.controls.length === 0) return 0;
   const { total, remaining } = await countSearchTasks(app.database, run.runId);
   return total - remaining;
 }
 
 /** Saves a control search. A failed one retracts all unconfirmed answers in the same transaction. */
-async function recordCanary(session: RunSession, outcome: CanaryOutcome): Promise<void> {
+async function recordControl(session: RunSession, outcome: ControlOutcome): Promise<void> {
   const { runId } = session.run;
   await session.write(async (transaction) => {
-    await saveCanaryOutcome(transaction, runId, outcome);
+    await saveControlOutcome(transaction, runId, outcome);
     if (outcome.verdict === 'failed') await failUnconfirmed(transaction, runId, session.app.clock.now());
   });
 }
@@ -148,13 +148,13 @@ export async function findControl(
   client: Client,
   searches: number,
 ): Promise<((session: RunSession) => Promise<boolean>) | undefined> {
-  const canaries = [...app.settings.canaries.entries()];
-  const [ordinal, canary] = canaries.find(([, { expect }]) => expect === 'match') ?? canaries[0] ?? [];
-  if (ordinal !== undefined && canary !== undefined) {
+  const controls = [...app.settings.controls.entries()];
+  const [ordinal, control] = controls.find(([, { expect }]) => expect === 'match') ?? controls[0] ?? [];
+  if (ordinal !== undefined && control !== undefined) {
     return async (session) => {
-      const outcome = await searchCanary(session, client, ordinal, canary);
+      const outcome = await searchControl(session, client, ordinal, control);
       const round = await findNextRound(app.database, run.runId);
-      await recordCanary(session, { round, trigger: 'control', searches, ...outcome });
+      await recordControl(session, { round, trigger: 'control', searches, ...outcome });
       return outcome.verdict === 'passed';
     };
   }

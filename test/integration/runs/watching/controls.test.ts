@@ -9,17 +9,17 @@ import type { Database } from '../../../../src/store/database/database.js';
 import { makeScaledClock } from '../../../helpers/clocks.js';
 import { testDatabases } from '../../../helpers/databases.js';
 import { listenAlong, listSearches, openSmallSites, searched } from '../../../helpers/small-site.js';
-import { canaries, watchlist } from '../../../helpers/small-world.js';
+import { controls, watchlist } from '../../../helpers/small-world.js';
 
 const dayMs = 24 * 60 * 60 * 1_000;
 const names = Array.from({ length: 25 }, (_, index) => `Customer Number ${index}`);
 const world = { watchlist, dossiers: [] };
 const blind = { watchlist: [], dossiers: [] };
-const everyTen = { screening: { cadenceHours: 24, leaveAfterDays: 7, reuseMaxAge: 0 as const, canariesEvery: 10 } };
+const everyTen = { screening: { cadenceHours: 24, leaveAfterDays: 7, reuseMaxAge: 0 as const, controlsEvery: 10 } };
 
 /** The searches for customers between the rounds of control searches, without the first searches of the sandbox. */
 function toRuns(sandbox: Sandbox, without = 0): number[] {
-  const control = new Set<string | null | undefined>(canaries.map(({ name }) => name));
+  const control = new Set<string | null | undefined>(controls.map(({ name }) => name));
   const calls = listSearches(sandbox).slice(without);
   const runs: number[] = [];
   let isRound = false;
@@ -33,13 +33,13 @@ function toRuns(sandbox: Sandbox, without = 0): number[] {
 }
 
 const listRounds = async (database: Database, runId: string): Promise<string[]> => {
-  const [first] = (await showRun(database, 'default', runId)).canaries;
+  const [first] = (await showRun(database, 'default', runId)).controls;
   return (first?.rounds ?? []).map(
     ({ round, trigger, searches, verdict }) => `${round} ${trigger} ${searches} ${verdict}`,
   );
 };
 
-describe('canaries', () => {
+describe('controls', () => {
   const { open } = testDatabases('postgres');
   const begin = openSmallSites(open);
 
@@ -54,7 +54,7 @@ describe('canaries', () => {
       '3 periodic 20 passed',
       '4 end 25 passed',
     ]);
-    expect(summary.counts).toMatchObject({ attempts: 25 + 4 * canaries.length });
+    expect(summary.counts).toMatchObject({ attempts: 25 + 4 * controls.length });
 
     const before = listSearches(sandbox).length;
     const stopped = await run(await work({ settings: everyTen }), { maxSearches: 12 });
@@ -84,7 +84,7 @@ describe('canaries', () => {
     expect(toRuns(sandbox)).toEqual([10, 0]);
     const facts = await showRun(database, 'default', red.runId);
     expect(facts.states).toMatchObject({ clear: 0, not_screened: 25 });
-    expect(facts.canaries[0]).toMatchObject({
+    expect(facts.controls[0]).toMatchObject({
       verdict: 'failed',
       rounds: [{ verdict: 'passed' }, { verdict: 'failed' }],
     });
@@ -101,7 +101,7 @@ describe('canaries', () => {
     const { sandbox, database, work, run } = await begin(names);
     const stopped = await run(await work({ settings: everyTen }), { maxSearches: 12 });
     await database.execute(
-      `update canary_outcome set verdict = 'failed', found = 'no hit' where round = 3 and ordinal = 0`,
+      `update control_outcome set verdict = 'failed', found = 'no hit' where round = 3 and ordinal = 0`,
     );
     await database.execute('update run set confirmed_batch_id = null');
     const before = listSearches(sandbox).length;
@@ -112,7 +112,7 @@ describe('canaries', () => {
 
   it('are repeated until an outage during a round is over', async () => {
     const { sandbox, database, work, run } = await begin(names);
-    sandbox.setFaults([{ name: canaries[0].name, status: 503, times: 20, afterCalls: 1 }]);
+    sandbox.setFaults([{ name: controls[0].name, status: 503, times: 20, afterCalls: 1 }]);
     const clock = makeScaledClock(400);
     const settings = { ...everyTen, run: { deadline: '8h', timezone: 'UTC' } };
     const summary = await run(await work({ clock, maxAttempts: 6, baseDelayMs: 500, settings }));
@@ -123,12 +123,12 @@ describe('canaries', () => {
 
   it('must match entries with the topics that they name', async () => {
     const { work, run } = await begin(names.slice(0, 3));
-    const pep = [{ ...canaries[0], topics: ['role.pep'] }, canaries[1]];
-    expect(await run(await work({ settings: { canaries: pep } }))).toMatchObject({
+    const pep = [{ ...controls[0], topics: ['role.pep'] }, controls[1]];
+    expect(await run(await work({ settings: { controls: pep } }))).toMatchObject({
       state: 'incomplete',
       counts: { screened: 0, failed: 3 },
     });
-    const either = [{ ...canaries[0], topics: ['role.pep', 'sanction'], label: 'our listed one' }, canaries[1]];
-    expect(await run(await work({ settings: { canaries: either } }))).toMatchObject({ state: 'complete' });
+    const either = [{ ...controls[0], topics: ['role.pep', 'sanction'], label: 'our listed one' }, controls[1]];
+    expect(await run(await work({ settings: { controls: either } }))).toMatchObject({ state: 'complete' });
   });
 });

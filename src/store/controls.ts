@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import type { CanaryFacts } from '../reports/list-facts.js';
-import { canaryTriggers, partyTypes } from '../vocabulary.js';
+import type { ControlFacts } from '../reports/list-facts.js';
+import { controlTriggers, partyTypes } from '../vocabulary.js';
 import { findRow, firstRow, type Queryable, readValue, requireRows, toInsert } from './database/database.js';
 
 const outcomeRow = z.object({
   round: z.number(),
-  trigger: z.enum(canaryTriggers),
+  trigger: z.enum(controlTriggers),
   searches: z.number(),
   ordinal: z.number(),
   type: z.enum(partyTypes),
@@ -20,36 +20,36 @@ const outcomeRow = z.object({
   askedAt: z.date(),
 });
 /** The result of a control search, with its round (from 1) and the number of searches answered before it. */
-export type CanaryOutcome = z.infer<typeof outcomeRow>;
+export type ControlOutcome = z.infer<typeof outcomeRow>;
 
 /** The number of the next round of a run. */
 export function findNextRound(database: Queryable, runId: number): Promise<number> {
   return readValue(
     database,
     z.number(),
-    'select coalesce(max(round), 0)::integer + 1 as next from canary_outcome where run_id = $1',
+    'select coalesce(max(round), 0)::integer + 1 as next from control_outcome where run_id = $1',
     [runId],
   );
 }
 
-export async function saveCanaryOutcome(
+export async function saveControlOutcome(
   transaction: Queryable,
   runId: number,
-  { trigger, ...outcome }: CanaryOutcome,
+  { trigger, ...outcome }: ControlOutcome,
 ): Promise<void> {
   const row = { runId, occasion: trigger, ...outcome };
-  requireRows(await transaction.execute(...toInsert('canary_outcome', row)), 1, 'canary_outcome');
+  requireRows(await transaction.execute(...toInsert('control_outcome', row)), 1, 'control_outcome');
 }
 
 /** The number of control searches that a run has made, and of those that failed at least once. */
-export async function countCanaries(database: Queryable, runId: number): Promise<{ asked: number; failed: number }> {
+export async function countControls(database: Queryable, runId: number): Promise<{ asked: number; failed: number }> {
   const rows = await database.query(
     z.object({ asked: z.number(), failed: z.number() }),
     `select count(distinct ordinal)::integer as asked, count(distinct ordinal) filter (where verdict = 'failed')::integer as failed
-     from canary_outcome where run_id = $1`,
+     from control_outcome where run_id = $1`,
     [runId],
   );
-  return firstRow(rows, 'canary_outcome');
+  return firstRow(rows, 'control_outcome');
 }
 
 /** Finds or creates the request rows of these searches; returns their ids in order. */
@@ -78,25 +78,25 @@ export async function ensureRequests(
 }
 
 /** The control searches of a run with all their rounds, failed ones first. */
-export async function readCanaryFacts(database: Queryable, runId: number): Promise<readonly CanaryFacts[]> {
+export async function readControlFacts(database: Queryable, runId: number): Promise<readonly ControlFacts[]> {
   const outcomes = await database.query(
     outcomeRow,
     `select round, occasion as trigger, searches, ordinal, type, name, expect, topics, label, verdict, found, response_id, asked_at
-     from canary_outcome where run_id = $1 order by round, ordinal`,
+     from control_outcome where run_id = $1 order by round, ordinal`,
     [runId],
   );
-  const bySearch = new Map<string, CanaryOutcome[]>();
+  const bySearch = new Map<string, ControlOutcome[]>();
   for (const outcome of outcomes) {
     const { type, name, expect, topics } = outcome;
     const key = JSON.stringify([type, name, expect, topics]);
     bySearch.set(key, [...(bySearch.get(key) ?? []), outcome]);
   }
   const facts = [...bySearch.values()].flatMap(toFacts);
-  const isFailed = ({ verdict }: CanaryFacts): boolean => verdict === 'failed';
-  return [...facts.filter(isFailed), ...facts.filter((canary) => !isFailed(canary))];
+  const isFailed = ({ verdict }: ControlFacts): boolean => verdict === 'failed';
+  return [...facts.filter(isFailed), ...facts.filter((control) => !isFailed(control))];
 }
 
-function toFacts(outcomes: readonly CanaryOutcome[]): CanaryFacts[] {
+function toFacts(outcomes: readonly ControlOutcome[]): ControlFacts[] {
   const worst = outcomes.find(({ verdict }) => verdict === 'failed') ?? outcomes[0];
   if (!worst) return [];
   const { type, name, expect, topics, label, verdict, found } = worst;
@@ -122,17 +122,17 @@ export function readLastControls(database: Queryable, accountId: number, askedBy
   return findRow(
     database,
     controlsRow,
-    `select canary.run_id, max(canary.asked_at) as "askedAt", bool_and(canary.verdict = 'passed') as "hasPassed",
-       count(distinct canary.expect) = 2 as "isConclusive"
+    `select control.run_id, max(control.asked_at) as "askedAt", bool_and(control.verdict = 'passed') as "hasPassed",
+       count(distinct control.expect) = 2 as "isConclusive"
      from (
        select run_id from run
-       where account_id = $1 and exists (select from canary_outcome where canary_outcome.run_id = run.run_id)
+       where account_id = $1 and exists (select from control_outcome where control_outcome.run_id = run.run_id)
        order by run_id desc limit 20
      ) recent
-     join canary_outcome canary using (run_id)
-     where canary.occasion <> 'control' and canary.asked_at <= $2
-     group by canary.run_id, canary.round
-     order by max(canary.asked_at) desc
+     join control_outcome control using (run_id)
+     where control.occasion <> 'control' and control.asked_at <= $2
+     group by control.run_id, control.round
+     order by max(control.asked_at) desc
      limit 1`,
     [accountId, askedBy],
   );
