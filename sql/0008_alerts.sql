@@ -1,6 +1,6 @@
 -- What reviewers have to decide about, what they have decided, and the history of both.
 
--- Each working list that was written.
+-- Each working list that was written, and each row of one that confirms many absent alerts of one listed party at once.
 create table review_sheet (
   sheet_id bigint generated always as identity primary key,
   exported_at timestamptz not null,
@@ -9,6 +9,8 @@ create table review_sheet (
   run_id bigint references run,
   shown_ids bigint[],
   waiting integer,
+  -- Of such a row: which alerts it names.
+  alert_ids bigint[] check ((cardinality(alert_ids) >= 2) and (cardinality(alert_ids) <= 500)),
   check (((run_id is null) = (shown_ids is null)) and ((run_id is null) = (waiting is null)))
 );
 
@@ -129,15 +131,6 @@ create table shown_alert (
 );
 
 create index shown_alert_by_alert on shown_alert (alert_id, shown_id);
-
--- A row of a working list that confirms many absent alerts of one listed party at once: which alerts it names.
-create table review_bulk (
-  bulk_id bigint generated always as identity primary key,
-  sheet_id bigint not null references review_sheet,
-  alert_ids bigint[] not null check ((cardinality(alert_ids) >= 2) and (cardinality(alert_ids) <= 500))
-);
-
-create index review_bulk_by_sheet on review_bulk (sheet_id);
 
 -- Who stands in for whom, and until when; of a person the last one holds. Without a name it ends what came before.
 create table review_delegation (
@@ -323,7 +316,7 @@ create trigger refuse_rewriting before delete or update or truncate on alert_eve
 create trigger check_alert_event before insert on alert_event for each row
   execute function check_alert_event();
 
-create trigger refuse_rewriting before delete or update or truncate on review_bulk for each statement
+create trigger refuse_rewriting before delete or update or truncate on review_sheet for each statement
   execute function refuse_rewriting();
 
 create trigger refuse_rewriting before delete or update or truncate on review_delegation for each statement

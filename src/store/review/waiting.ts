@@ -352,14 +352,15 @@ export function saveBulk(database: Queryable, sheetId: number, alertIds: readonl
   return readValue(
     database,
     z.number(),
-    'insert into review_bulk (sheet_id, alert_ids) values ($1, $2::bigint[]) returning bulk_id',
+    `insert into review_sheet (exported_at, exported_by, alert_ids)
+     select exported_at, exported_by, $2::bigint[] from review_sheet where sheet_id = $1 returning sheet_id`,
     [sheetId, [...alertIds]],
   );
 }
 
 /** The alerts of a bulk row; empty for an unknown number. */
 export async function readBulk(database: Queryable, bulkId: number): Promise<readonly number[]> {
-  const sql = 'select alert_ids from review_bulk where bulk_id = $1';
+  const sql = 'select alert_ids from review_sheet where sheet_id = $1 and alert_ids is not null';
   return (await findValue(database, z.array(z.number()), sql, [bulkId])) ?? [];
 }
 

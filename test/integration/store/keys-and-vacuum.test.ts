@@ -19,7 +19,7 @@ const updatedTables = [
 ];
 
 /** Each more needs a reason; a merge lowers them. */
-const mostTables = 79;
+const mostTables = 78;
 const mostTriggers = 43;
 
 const keyRow = z.object({ key: z.string() });
