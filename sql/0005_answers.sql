@@ -32,44 +32,33 @@ create table match (
   primary key (response_id, rank)
 );
 
+-- Each record behind a match that a run asked for, once in a run.
 create table match_detail (
-  detail_id bigint generated always as identity primary key,
+  run_id bigint references run,
+  record_id text,
   account_id bigint not null references account,
   kind text not null check (kind in ('activity', 'entity')),
-  record_id text not null,
-  -- SHA-256 of `body`: what is the same again is kept once.
-  digest bytea not null check (length(digest) = 32),
-  -- The JSON as it came, but for links that open something by themselves: they are never stored.
-  body text not null,
-  withheld_links integer not null check (withheld_links >= 0),
-  -- AML entities that it names.
-  entity_ids text[] not null,
-  first_run_id bigint not null references run,
-  first_fetched_at timestamptz not null,
-  unique (account_id, kind, record_id, digest)
-);
-
-create index match_detail_by_run on match_detail (first_run_id);
-
--- Each record that a run asked for, once in a run.
-create table detail_lookup (
-  run_id bigint references run,
-  kind text not null check (kind in ('activity', 'entity')),
-  record_id text,
   asked_at timestamptz not null,
   status smallint,
   -- Stable code of why there is nothing to keep.
   reason text,
-  detail_id bigint references match_detail,
-  -- SHA-256 of the body as received; another than the kept one's where links were withheld.
-  received_digest bytea check (length(received_digest) = 32),
   service_request_id text,
+  -- SHA-256 of the body as received, and of what is kept of it; they differ where links were withheld.
+  received_digest bytea check (length(received_digest) = 32),
+  digest bytea check (length(digest) = 32),
+  -- The JSON as it came, but for links that open something by themselves: they are never stored. Null where an earlier row of the record has the
+  -- same digest: what is the same again is kept once.
+  body text,
+  withheld_links integer default 0 not null check (withheld_links >= 0),
+  -- AML entities that it names.
+  entity_ids text[] default '{}' not null,
   primary key (run_id, record_id),
-  check ((detail_id is null) = (reason is not null)),
-  check ((detail_id is null) = (received_digest is null))
+  check ((digest is null) = (reason is not null)),
+  check ((digest is null) = (received_digest is null)),
+  check ((body is null) or (digest is not null))
 );
 
-create index detail_lookup_by_detail on detail_lookup (detail_id);
+create index match_detail_by_record on match_detail (account_id, record_id, kind, digest);
 
 -- Lengths at which an account's lists were found to be cut without a word.
 create table list_cap (
@@ -92,7 +81,4 @@ create index list_cap_by_last_run on list_cap (gone_run_id) where (gone_run_id i
 create unique index list_cap_standing on list_cap (account_id) where (gone_at is null);
 
 create trigger refuse_rewriting before delete or update or truncate on match_detail for each statement
-  execute function refuse_rewriting();
-
-create trigger refuse_rewriting before delete or update or truncate on detail_lookup for each statement
   execute function refuse_rewriting();

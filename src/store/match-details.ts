@@ -61,7 +61,7 @@ export function readDetailBacklog(
      select id
      from wanted
      where not exists (
-       select from detail_lookup asked join run on run.run_id = asked.run_id and run.account_id = $2 where asked.record_id = wanted.id
+       select from match_detail asked where asked.account_id = $2 and asked.record_id = wanted.id
      )
      group by id
      order by bool_or(waits) desc, max(priority) desc, id collate "C"`,
@@ -93,26 +93,32 @@ export async function saveDetailLookup(
   },
 ): Promise<void> {
   const { accountId, runId, kind, id, askedAt, status, requestId, reason, kept } = lookup;
-  if (kept !== null) {
-    await transaction.execute(
-      `insert into match_detail (
-         account_id, kind, record_id, digest, body, withheld_links, entity_ids, first_run_id, first_fetched_at
-       )
-       values ($1, $2, $3, decode($4, 'hex'), $5, $6, $7, $8, $9)
-       on conflict (account_id, kind, record_id, digest) do nothing`,
-      [accountId, kind, id, kept.digest, kept.body, kept.withheldLinks, [...kept.entityIds], runId, askedAt],
-    );
-  }
-  const { digest, receivedDigest: received } = kept ?? { digest: null, receivedDigest: null };
   await transaction.execute(
-    `insert into detail_lookup (
-       run_id, kind, record_id, asked_at, status, reason, service_request_id, received_digest, detail_id
+    `insert into match_detail (
+       run_id, account_id, kind, record_id, asked_at, status, reason, service_request_id, received_digest, digest, withheld_links, entity_ids, body
      )
-     values ($1, $2::text, $3::text, $4, $5, $6, $7, decode($8::text, 'hex'), (
-       select detail_id from match_detail
-       where account_id = $9 and kind = $2 and record_id = $3 and digest = decode($10::text, 'hex')
-     ))`,
-    [runId, kind, id, askedAt, status, reason, requestId, received, accountId, digest],
+     values (
+       $1, $2::bigint, $3::text, $4::text, $5, $6, $7, $8, decode($9::text, 'hex'), decode($10::text, 'hex'), $11, $12,
+       case when not exists (
+         select from match_detail same
+         where same.account_id = $2 and same.record_id = $4 and same.kind = $3 and same.digest = decode($10, 'hex')
+       ) then $13::text end
+     )`,
+    [
+      ...[
+        runId,
+        accountId,
+        kind,
+        id,
+        askedAt,
+        status,
+        reason,
+        requestId,
+        kept?.receivedDigest ?? null,
+        kept?.digest ?? null,
+      ],
+      ...[kept?.withheldLinks ?? 0, [...(kept?.entityIds ?? [])], kept?.body ?? null],
+    ],
   );
 }
 
@@ -131,13 +137,9 @@ const lookupRow: z.ZodType<DetailLookup> = z.object({
 export function readDetailLookups(database: Queryable, runIds: readonly number[]): Promise<readonly DetailLookup[]> {
   return database.query(
     lookupRow,
-    `select lookup.kind, lookup.record_id as id, lookup.asked_at, lookup.status, lookup.reason,
-       encode(lookup.received_digest, 'hex') as digest, coalesce(detail.withheld_links, 0) as "withheldLinks",
-       coalesce(detail.entity_ids, '{}') as "entityIds"
-     from detail_lookup lookup
-     left join match_detail detail on detail.detail_id = lookup.detail_id
-     where lookup.run_id = any ($1::bigint[])
-     order by lookup.run_id, lookup.asked_at, lookup.record_id collate "C"`,
+    `select kind, record_id as id, asked_at, status, reason, encode(received_digest, 'hex') as digest, withheld_links, entity_ids
+     from match_detail where run_id = any ($1::bigint[])
+     order by run_id, asked_at, record_id collate "C"`,
     [[...runIds]],
   );
 }
@@ -176,12 +178,15 @@ export async function readDetailCounts(database: Queryable, runId: number): Prom
 /** SQL: the kept records of an alert's match and of the entities that it names, as JSON, oldest first. */
 export const keptDetailsSql = (alert: string): string => `(
   select coalesce(jsonb_agg(jsonb_build_object(
-    'kind', lookup.kind, 'id', lookup.record_id, 'fetchedAt', lookup.asked_at, 'digest', encode(lookup.received_digest, 'hex'),
-    'withheldLinks', detail.withheld_links, 'body', detail.body
-  ) order by lookup.asked_at, lookup.record_id collate "C"), '[]')
+    'kind', detail.kind, 'id', detail.record_id, 'fetchedAt', detail.asked_at, 'digest', encode(detail.received_digest, 'hex'),
+    'withheldLinks', detail.withheld_links, 'body', coalesce(detail.body, (
+      select same.body from match_detail same
+      where same.account_id = detail.account_id and same.record_id = detail.record_id and same.kind = detail.kind
+        and same.digest = detail.digest and same.body is not null limit 1
+    ))
+  ) order by detail.asked_at, detail.record_id collate "C"), '[]')
   from match_detail detail
-  join detail_lookup lookup on lookup.detail_id = detail.detail_id
-  where detail.account_id = ${alert}.account_id and detail.kind in ('activity', 'entity') and detail.record_id in (
+  where detail.account_id = ${alert}.account_id and detail.digest is not null and detail.record_id in (
     select ${alert}.listed ->> 'id'
     union
     select unnest(named.entity_ids) from match_detail named

@@ -34,9 +34,12 @@ const lookedUp = (sandbox: Sandbox): string[] =>
     .filter(({ method, path }) => method === 'GET' && path.startsWith('/aml/'))
     .map(({ path }) => path);
 const readBodies = async ({ database }: SmallSite): Promise<readonly string[]> =>
-  (await database.query(z.object({ body: z.string() }), 'select body from match_detail order by kind, record_id')).map(
-    ({ body }) => body,
-  );
+  (
+    await database.query(
+      z.object({ body: z.string() }),
+      'select body from match_detail where body is not null order by kind, record_id',
+    )
+  ).map(({ body }) => body);
 
 /** A run that never ends: its process is gone at its first detail. */
 async function dieAtFirstDetail(app: TestAppContext, run: SmallSite['run']): Promise<void> {

@@ -19,8 +19,8 @@ const updatedTables = [
 ];
 
 /** Each more needs a reason; a merge lowers them. */
-const mostTables = 78;
-const mostTriggers = 43;
+const mostTables = 77;
+const mostTriggers = 42;
 
 const keyRow = z.object({ key: z.string() });
 const optionRow = z.object({ name: z.string() });
