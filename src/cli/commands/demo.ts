@@ -130,6 +130,8 @@ const expectedSchema = z.object({
 /** The difference between the expected and the reported changes, each as one line of words. */
 interface Comparison {
   expected: number;
+  /** How many of them are of each kind. */
+  kinds: Readonly<Record<'matches' | 'dossiers' | 'discrepancies', number>>;
   missing: readonly string[];
   unexpected: readonly string[];
 }
@@ -164,7 +166,13 @@ function compareWithExpected(report: ReportJson, expectation: unknown): Comparis
       news.map(({ event, kind, facts }) => describe(String(facts['reference']), event, kind, [])),
     ),
   ];
-  return { expected: expected.length, missing: subtract(expected, found), unexpected: subtract(found, expected) };
+  const kinds = { matches: matches.length, dossiers: dossiers.length, discrepancies: discrepancies.length };
+  return {
+    expected: expected.length,
+    kinds,
+    missing: subtract(expected, found),
+    unexpected: subtract(found, expected),
+  };
 }
 
 const demoFolderName = 'nightscreen-demo';
@@ -200,8 +208,11 @@ async function compareNight(night: Night): Promise<Comparison> {
   return compareWithExpected(reportJsonSchema.parse(report), expectation);
 }
 
-function formatVerdict({ expected, missing, unexpected }: Comparison): string {
-  if (missing.length + unexpected.length === 0) return `Exactly the ${expected} expected changes were found.\n`;
+function formatVerdict({ expected, kinds, missing, unexpected }: Comparison): string {
+  if (missing.length + unexpected.length === 0) {
+    const { matches, dossiers, discrepancies } = kinds;
+    return `Exactly the ${expected} expected changes were found: ${matches} of matches, ${dossiers} of dossiers, ${discrepancies} of discrepancies.\n`;
+  }
   const lines = [
     ...missing.map((line) => `  missing     ${line}`),
     ...unexpected.map((line) => `  unexpected  ${line}`),
@@ -210,15 +221,13 @@ function formatVerdict({ expected, missing, unexpected }: Comparison): string {
 }
 
 function formatNights(nights: readonly Night[], folder: string): string {
-  const sums = nights.map(({ screening }, index) => {
-    const { counts } = screening;
-    if (!('screened' in counts)) return [`night ${index + 1}`, runStateWords[screening.state]];
+  const sums = nights.flatMap(({ screening: { counts, state, reasons } }, index) => {
+    const head = [`night ${index + 1}`, runStateWords[state]];
+    // The first sentence says why; what to do about it is for a roster of one's own.
+    const because = reasons.map((reason) => ['', '', reason.split('. ')[0] ?? reason]);
+    if (!('screened' in counts)) return [head, ...because];
     const { customers, screened, hits, changes } = counts;
-    return [
-      `night ${index + 1}`,
-      runStateWords[screening.state],
-      describeCounts({ customers, screened, hits, changes }),
-    ];
+    return [[...head, describeCounts({ customers, screened, hits, matchChanges: changes })], ...because];
   });
   const reports = nights.map(({ report }, index) => [
     `report ${index + 1}`,
