@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { ClientEvent } from '../client/client.js';
 import { systemClock } from '../clock.js';
-import { countNoun, formatCount, toVisibleLines, toVisibleText } from '../reports/text.js';
+import { countNoun, describeSpan, formatCount, toVisibleLines, toVisibleText } from '../reports/text.js';
 import type { RunEvent, RunStage } from '../runs/app-context.js';
 import { runStateWords } from '../vocabulary/words.js';
 import type { Terminal } from './terminal.js';
@@ -176,15 +176,6 @@ const toSecondsOrNull = (ms: number | null | undefined): number | null => (ms ==
 
 const toSeconds = (ms: number): number => Math.max(0, Math.round(ms / 1_000));
 
-/** A span, exact below an hour: `45 s`, `12 min 5 s`, `3 h 20 min`, `5 d 2 h`. */
-export function describeSpan(seconds: number): string {
-  if (seconds < 60) return `${seconds} s`;
-  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min${seconds % 60 === 0 ? '' : ` ${seconds % 60} s`}`;
-  const minutes = Math.round(seconds / 60);
-  const hours = Math.floor(minutes / 60);
-  return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
-}
-
 function describeWait(wait: Wait): string {
   switch (wait.kind) {
     case 'outage':
@@ -292,7 +283,10 @@ export function showProgress(terminal: Terminal, perSecond: number, indent = '')
         draw(0);
         break;
       case 'stage_finished':
-        say(`${describeStage(event)}${event.occasion ? ` (${triggerWords[event.occasion]})` : ''}`, event.stage);
+        say(
+          `${describeStage(event, perSecond)}${event.occasion ? ` (${triggerWords[event.occasion]})` : ''}`,
+          event.stage,
+        );
         break;
       case 'service': {
         const text = describeServiceEvent(event.event);
@@ -320,11 +314,13 @@ export function showProgress(terminal: Terminal, perSecond: number, indent = '')
   };
 }
 
-/** The counts of a stage: of an import those that are not zero, of a plan with the reasons in words. */
-function describeStage({ stage, counts }: Extract<RunEvent, { kind: 'stage_finished' }>): string {
+/** The counts of a stage: of an import those that are not zero, of a plan with the reasons in words and the least time that it takes. */
+function describeStage({ stage, counts }: Extract<RunEvent, { kind: 'stage_finished' }>, perSecond: number): string {
   if (stage === 'plan') {
     const { inScope = 0, planned = 0, searches = 0, ...reasons } = counts;
-    return [describeCounts({ inScope, planned, searches }), describeReasons(reasons)]
+    const seconds = Math.round(searches / perSecond);
+    const time = seconds < 60 ? '' : `at ${perSecond} calls/s at least ${describeSpan(seconds)}`;
+    return [describeCounts({ inScope, planned, searches }), time, describeReasons(reasons)]
       .filter((part) => part !== '')
       .join('; ');
   }

@@ -30,13 +30,17 @@ export function formatMinute(instant: Date, timezone: string): string {
 /** The day of an instant in an IANA time zone, as `2026-11-21`. */
 export const formatDay = (instant: Date, timezone: string): string => toLocalTime(instant, timezone).date;
 
-/** The time between two instants in words: `48 s`, `4 min 12 s`, `3 h 5 min`. */
-export function formatDuration(from: Date, until: Date): string {
-  const seconds = Math.max(0, Math.round((until.getTime() - from.getTime()) / 1000));
+/** The time between two instants in words. */
+export const formatDuration = (from: Date, until: Date): string =>
+  describeSpan(Math.max(0, Math.round((until.getTime() - from.getTime()) / 1_000)));
+
+/** Whole seconds in words: `48 s`, `4 min 12 s`, `3 h 5 min`, `2 d 4 h`. */
+export function describeSpan(seconds: number): string {
   if (seconds < 60) return `${seconds} s`;
-  const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return `${minutes} min ${seconds % 60} s`;
-  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min${seconds % 60 === 0 ? '' : ` ${seconds % 60} s`}`;
+  const minutes = Math.round(seconds / 60);
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
 /** A text with each of its instants in ISO 8601 shown in another way. */

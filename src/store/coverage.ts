@@ -251,6 +251,25 @@ export async function readImportedRosters(database: Queryable, organisationId: n
   );
 }
 
+/**
+ * The customers in scope of an organisation's rosters by risk tier, as their last runs noted them. Those of a roster without a note count as
+ * of high risk.
+ */
+export async function countTiers(database: Queryable, organisationId: number) {
+  return database.query(
+    z.object({ tier, customers: z.number() }),
+    `select entry ->> 0 as tier, sum((entry ->> 4)::integer)::integer as customers
+     from roster cross join lateral jsonb_array_elements(
+       coalesce(roster.coverage -> 'entries', jsonb_build_array(jsonb_build_array('high', null, null, null, (
+         select count(*) from customer where customer.roster_id = roster.roster_id and customer.left_at is null
+       ))))
+     ) as noted (entry)
+     where roster.organisation_id = $1
+     group by 1 having sum((entry ->> 4)::integer) > 0`,
+    [organisationId],
+  );
+}
+
 /** Why customers of a roster cannot be screened; `unreadable_id` counts rows without a readable customer id. */
 const gapReasons = [
   'row_rejected',

@@ -1,12 +1,11 @@
 import type { Command } from 'commander';
 import { describeReason } from '../../reports/reasons.js';
-import { formatCount } from '../../reports/text.js';
+import { describeSpan, formatCount } from '../../reports/text.js';
 import type { Coverage } from '../../runs/coverage.js';
 import type { CoverageGap } from '../../store/coverage.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act } from '../invocation.js';
 import { examples, parseWholeNumber, shared } from '../options.js';
-import { describeSpan } from '../progress.js';
 import { withAppContext } from '../session.js';
 import { describeCounts, describeGap, describeReasons, describeStates, formatTable, toMinute } from '../text.js';
 

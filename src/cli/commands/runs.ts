@@ -8,7 +8,7 @@ import {
   listDoubtLines,
   listSnapshotRemarks,
 } from '../../reports/reasons.js';
-import { countNoun, formatCount, toVisibleText } from '../../reports/text.js';
+import { countNoun, describeSpan, formatCount, toVisibleText } from '../../reports/text.js';
 import { describeDetails, describeWaiting } from '../../reports/words.js';
 import type { describeRun } from '../../runs/describe-run.js';
 import type { listRuns } from '../../runs/run-reference.js';
@@ -36,7 +36,6 @@ import {
   presentRun,
   toBecauseOfDocument,
 } from '../present-run.js';
-import { describeSpan } from '../progress.js';
 import { loadInvocationConfig, requireService, withAppContext } from '../session.js';
 import { describeCounts, describeReasons, describeStates, formatTable, type Row } from '../text.js';
 

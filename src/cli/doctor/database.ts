@@ -2,8 +2,10 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import type { Config } from '../../config/load-config.js';
 import { RunLockedError } from '../../errors.js';
+import { describeSpan, formatCount } from '../../reports/text.js';
+import { toCadence } from '../../screening/cadence.js';
 import { listTables } from '../../store/backup/format.js';
-import { readImportedRosters } from '../../store/coverage.js';
+import { countTiers, readImportedRosters } from '../../store/coverage.js';
 import type { Database, Queryable } from '../../store/database/database.js';
 import { packagedMigrations, readMigrations } from '../../store/database/migrate.js';
 import type { DatabaseLocation } from '../../store/database/open-database.js';
@@ -76,6 +78,7 @@ async function examine(database: Database, location: DatabaseLocation, config: C
       ...(await toFindings(well('database', `${place}, schema up to date`))),
       ...(await listHolders(database, config.settings.organisation)),
       ...(await checkAccepted(database, config)),
+      ...(known ? await checkPace(database, known.organisationId, config.settings) : []),
     ],
     imported: known ? (await readImportedRosters(database, known.organisationId)).map(({ roster }) => roster) : null,
   };
@@ -108,6 +111,28 @@ async function checkAccepted(database: Database, { settings }: Config): Promise<
   if (retired.length === 0) return [well('settings', `the assessment settings equal those ${since}`)];
   return [doubtful('settings', describeRetired(accepted, retired), `to record that: ${acceptCommand}`)];
 }
+
+/** Warns when a day's searches take longer than a day at the permitted rate. */
+export async function checkPace(
+  database: Queryable,
+  organisationId: number,
+  { screening, service }: Pick<Config['settings'], 'screening' | 'service'>,
+): Promise<Finding[]> {
+  const { perSecond } = service.rate;
+  const { hours } = toCadence(screening);
+  let daily = 0;
+  for (const { tier, customers } of await countTiers(database, organisationId)) daily += (customers * 24) / hours[tier];
+  const calls = Math.ceil(daily);
+  if (calls === 0) return [];
+  const words = `${formatCount(calls)} customers are due a day; at ${perSecond} calls/s their searches take about ${describeSpan(Math.round(calls / perSecond))}`;
+  if (calls / perSecond <= longestNightSeconds) return [well('pace', words)];
+  const next =
+    'a higher service.rate.perSecond if the service permits it, or with a reason a longer screening.cadence for lower risks';
+  return [doubtful('pace', words, next)];
+}
+
+/** Nights that take longer leave no time for outages before the next one. */
+const longestNightSeconds = 20 * 3_600;
 
 const rightsSchema = z.object({
   schema: z.string().nullable(),

@@ -1,3 +1,4 @@
+import { countNoun, describeSpan } from '../../reports/text.js';
 import { toDurationMs } from '../../roster/duration.js';
 import { toBudgetLeft, toPlanAllowance } from '../../screening/budget.js';
 import { listTierDueTimes, toCadence } from '../../screening/cadence.js';
@@ -125,7 +126,7 @@ export async function watchLedger(session: RunSession, accountId: number, reserv
   const isPassed = ({ used, limit }: BudgetLimit): boolean => used > limit;
 
   const look = async (): Promise<void> => {
-    if (stop.signal.aborted || limits.length === 0) return;
+    if (stop.signal.aborted) return;
     const noted = await readNotedSince(database, accountId, run.runId, position);
     position = noted.position;
     for (const limit of limits) limit.used += limit.per === 'run' ? noted.run : noted.account;
@@ -190,7 +191,19 @@ export async function planScreenings(session: RunSession, request: PlanRequest):
   });
   const { inScope, planned, searches, reasons } = counts;
   app.emit({ kind: 'stage_finished', runId, stage: 'plan', counts: { inScope, planned, searches, ...reasons } });
+  warnOfLongNight(session, searches);
   return counts;
+}
+
+/** Says before the first call that these searches take longer than the shortest screening frequency. */
+function warnOfLongNight({ app, runId }: RunSession, searches: number): void {
+  const { screening, service } = app.settings;
+  const { perSecond } = service.rate;
+  const cadenceSeconds = Math.min(...Object.values(toCadence(screening).hours)) * 3_600;
+  const seconds = Math.round(searches / perSecond);
+  if (seconds <= cadenceSeconds) return;
+  const message = `${countNoun(searches, 'search', 'searches')} at ${perSecond} calls/s take at least ${describeSpan(seconds)}, longer than the screening frequency of ${describeSpan(cadenceSeconds)}: customers expire before the run ends`;
+  app.emit({ kind: 'warning', runId, code: 'long_night', message });
 }
 
 interface PlanRequest {

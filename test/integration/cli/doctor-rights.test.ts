@@ -1,5 +1,6 @@
 import { beforeAll, expect, it } from 'vitest';
-import { checkRights } from '../../../src/cli/doctor/database.js';
+import { checkPace, checkRights } from '../../../src/cli/doctor/database.js';
+import { configSchema } from '../../../src/config/schema.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { openDatabase } from '../../../src/store/database/open-database.js';
 import { describeOnEachDatabase, testDatabases } from '../../helpers/databases.js';
@@ -64,4 +65,29 @@ it('tables of others in the same schema are nothing to us', async () => {
   await owner.runScript('alter table of_another_program owner to doctor_other');
   expect(await emit(owner, 0)).toEqual(['ok this login may read, write and migrate']);
   await owner.runScript('drop table of_another_program; drop role doctor_other');
+});
+
+it('searches that take longer than a day allows are told before the night', async () => {
+  const database = await databases.open();
+  await database.runScript(`
+    insert into organisation (name, digest_key, created_at) values ('default', '\\x00', now());
+    insert into roster (organisation_id, name, created_at) values (1, 'retail', now()), (1, 'new', now());
+    update roster set coverage = '{"entries": [["high", "clear", null, null, 600000, 0], ["low", "clear", null, null, 2800000, 0]]}'
+    where name = 'retail';
+  `);
+  const tell = (perSecond: number, cadence?: object) => {
+    const service = { baseUrl: 'https://service.example', mode: 'test', rate: { perSecond } };
+    const settings = configSchema.parse({ service, screening: { ...(cadence && { cadence }) } });
+    return checkPace(database, 1, settings);
+  };
+  expect(await tell(100, { low: '7d', reason: 'policy' })).toEqual([
+    expect.objectContaining({
+      state: 'ok',
+      message: '1,000,000 customers are due a day; at 100 calls/s their searches take about 2 h 47 min',
+    }),
+  ]);
+  expect(await tell(10, { low: '7d', reason: 'policy' })).toMatchObject([
+    { state: 'warn', message: expect.stringContaining('27 h 47 min'), next: expect.stringContaining('rate.perSecond') },
+  ]);
+  expect(await tell(45)).toMatchObject([{ state: 'warn', message: expect.stringContaining('3,400,000 customers') }]);
 });

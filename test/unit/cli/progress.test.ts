@@ -1,14 +1,7 @@
 import fc from 'fast-check';
 import { pino } from 'pino';
 import { expect, it, vi } from 'vitest';
-import {
-  describeProgress,
-  describeSpan,
-  logEvents,
-  ProgressMeter,
-  SlidingRate,
-  showProgress,
-} from '../../../src/cli/progress.js';
+import { describeProgress, logEvents, ProgressMeter, SlidingRate, showProgress } from '../../../src/cli/progress.js';
 import type { RunEvent } from '../../../src/runs/app-context.js';
 
 const runId = '2026-01-01-rescreen-1';
@@ -93,7 +86,6 @@ it('a rate never exceeds the calls of its window, however they come', () => {
       return perSecond >= 0 && perSecond * Math.min(nowMs, 10_000) <= gapsMs.length * 1_000 + 1e-6;
     }),
   );
-  expect(describeSpan(12_000)).toBe('3 h 20 min');
 });
 
 /** Progress on a screen of so many columns, and all that it has written. */
@@ -139,6 +131,18 @@ it('without a screen a line with the same figures is logged every so often and a
   } finally {
     vi.useRealTimers();
   }
+});
+
+it('a plan says how long its searches take at the permitted rate', () => {
+  const { emit, close, readWritten } = showOnScreen(120);
+  for (const searches of [2_000, 5_000_000]) {
+    emit({ kind: 'stage_finished', runId, stage: 'plan', counts: { inScope: 9, planned: 9, searches, new: 9 } });
+  }
+  close();
+  expect(readWritten().trim().split('\n')).toEqual([
+    'plan      in scope 9, planned 9, searches 2,000; never screened: 9',
+    'plan      in scope 9, planned 9, searches 5,000,000; at 50 calls/s at least 27 h 47 min; never screened: 9',
+  ]);
 });
 
 it('the reasons of a run are written once: by its summary, or here where it has none', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { describeSpan } from '../../../src/cli/progress.js';
 import { formatTable, measureWidth, showTimes } from '../../../src/cli/text.js';
+import { describeSpan } from '../../../src/reports/text.js';
 
 test.each([
   ['plain', 5],

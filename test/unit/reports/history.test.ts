@@ -24,7 +24,7 @@ describe('how a run went', () => {
     expect(page).toContain('9.4 calls a second while searching; the limit is 10');
     expect(page).toContain('3 calls repeated after a call without an answer');
     expect(page).toContain(
-      '2 breaks of more than a minute without a call, 15 min 0 s in all; the longest took 13 min 20 s',
+      '2 breaks of more than a minute without a call, 15 min in all; the longest took 13 min 20 s',
     );
     expect(page).toContain('475 calls that may be billed: 47.50 EUR');
     expect(page).toContain('40 false positives, 1 true match');
