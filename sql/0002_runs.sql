@@ -120,19 +120,23 @@ create table run_worker (
 
 create table run_hold (
   run_id bigint references run,
-  -- `answers`: all answers of the run are withheld. `webhooks`: only what webhooks would be sent of it.
-  kind text check (kind in ('answers', 'webhooks')),
-  -- In words, with both figures.
+  -- `answers`: all answers of the run are withheld. `webhooks`: only what webhooks would be sent of it. `roster`: the run went on with the last
+  -- accepted roster.
+  kind text check (kind in ('answers', 'webhooks', 'roster')),
+  -- In words, with both figures; of a roster its guards.
   reasons text[] not null check (cardinality(reasons) > 0),
+  -- Of a roster: ids that no accepted roster has named, customers whom nobody screens until it is accepted or mended.
   customers integer not null,
   -- Alerts that its answers opened although they are withheld.
   opened_alerts integer default 0 not null,
   -- How many customers of the roster are in which state while it is held.
   states jsonb default '{}'::jsonb not null,
   held_at timestamptz not null,
-  -- When somebody accepted it.
-  accepted_at timestamptz,
-  primary key (run_id, kind)
+  -- Of a roster: {"source", "sourceDigest", "heldBy" (each guard with what it found, in words that give both figures), "changes", "command" (what to
+  -- type to take it all the same)}.
+  roster jsonb,
+  primary key (run_id, kind),
+  check ((kind = 'roster') = (roster is not null))
 );
 
 -- Who proposed to accept the answers of a held run, and who accepted them; and who took its roster although guards would have held it.
@@ -156,6 +160,10 @@ create table run_acceptance (
 create unique index run_acceptance_once on run_acceptance (run_id) where (kind = 'answers' and not is_proposal);
 
 create index run_acceptance_by_run on run_acceptance (run_id);
+
+-- Held runs whose answers and webhooks count since.
+create view accepted_run as
+select run_id, accepted_at from run_acceptance where kind = 'answers' and not is_proposal;
 
 -- Customers in scope whom a run cannot screen whatever the service answers: without a readable record, or with a related party that cannot be
 -- read. Kept with its plan, so that its report says the same whenever it is made.
@@ -187,6 +195,9 @@ begin
   return new;
 end
 $$;
+
+create trigger refuse_rewriting before delete or update or truncate on run_hold for each statement
+  execute function refuse_rewriting();
 
 create trigger refuse_rewriting before delete or update or truncate on run_acceptance for each statement
   execute function refuse_rewriting();

@@ -66,25 +66,6 @@ create table roster_row (
   check (reason is not null or reference is not null)
 );
 
--- Rosters that guards held while their runs went on with the last accepted roster.
-create table roster_hold (
-  hold_id bigint generated always as identity primary key,
-  run_id bigint not null references run,
-  roster_id bigint not null references roster,
-  source text not null,
-  source_digest text not null,
-  held_at timestamptz not null,
-  -- Ids that no accepted roster has named: customers whom nobody screens until the roster is accepted or mended.
-  new_ids integer not null,
-  -- Each guard with what it found, in words that give both figures.
-  held_by jsonb not null,
-  changes jsonb not null,
-  -- What to type to take it all the same.
-  command text not null
-);
-
-create index roster_hold_by_run on roster_hold (run_id);
-
 -- Who is no longer shown, has left or has come back, by the snapshot that said so.
 create table roster_standing (
   import_id bigint references roster_import,
@@ -215,9 +196,6 @@ select import_id, customer_id, kind, null, because from roster_standing;
 -- The import that a customer came with keeps the roster, and the run that made a request keeps the organisation.
 create trigger refuse_orphans after delete on roster_import referencing old table as gone for each statement
   execute function refuse_orphans('customer.first_import_id.import_id', 'customer_version.import_id.import_id');
-
-create trigger refuse_rewriting before delete or update or truncate on roster_hold for each statement
-  execute function refuse_rewriting();
 
 create trigger refuse_rewriting before delete or update or truncate on coverage_exception for each statement
   execute function refuse_rewriting();

@@ -84,9 +84,7 @@ create table retracted_state (
 -- Accepting a held run ends its retraction.
 create view retraction_in_force as
 select retraction.* from retraction
-where retraction.kind <> 'held' or not exists (
-  select from run_acceptance acceptance where acceptance.run_id = retraction.run_id and acceptance.kind = 'answers' and not acceptance.is_proposal
-);
+where retraction.kind <> 'held' or not exists (select from accepted_run where accepted_run.run_id = retraction.run_id);
 
 -- The changes that count.
 create view change_event as

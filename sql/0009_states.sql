@@ -295,7 +295,7 @@ select
     join account on account.account_id = held.account_id and account.is_test = standing.is_test
     join planned_screening screening on screening.run_id = hold.run_id and screening.outcome = 'failed' and screening.outcome_reason = 'held'
     join party on party.party_id = screening.party_id and party.customer_id = standing.customer_id
-    where hold.kind = 'answers' and hold.accepted_at is null
+    where hold.kind = 'answers' and not exists (select from accepted_run where accepted_run.run_id = hold.run_id)
       and not exists (
         select from party_state newer
         join run answering on answering.run_id = newer.run_id and answering.state not in ('running', 'stopped')

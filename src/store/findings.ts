@@ -59,10 +59,10 @@ export async function collectFindings(
        from roster_import imported where imported.roster_id = $1::bigint and not imported.is_delta
        union all
        select held_at, found is not null, jsonb_build_object('held', found ->> 'message')
-       from roster_hold left join lateral (
-         select found from jsonb_array_elements(held_by) found where found ->> 'guard' = 'control_total'
+       from run_hold hold join run using (run_id) left join lateral (
+         select found from jsonb_array_elements(hold.roster -> 'heldBy') found where found ->> 'guard' = 'control_total'
        ) guards on true
-       where roster_id = $1::bigint
+       where hold.kind = 'roster' and run.roster_id = $1::bigint
        order by at desc limit 1
      ) last_read
      where is_below`,

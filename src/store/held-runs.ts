@@ -96,8 +96,9 @@ export async function readVanishedBefore(
      where run.roster_id = $2 and run.account_id = $3 and run.run_id < $1 and run.started_at >= $4
        and not exists (select from run_hold hold where hold.run_id = run.run_id and hold.kind = 'answers')
        and run.run_id > coalesce((
-         select max(accepted.run_id) from run_hold hold join run accepted on accepted.run_id = hold.run_id
-         where accepted.roster_id = $2 and accepted.account_id = $3 and hold.kind = 'answers' and hold.accepted_at is not null
+         select max(accepted.run_id)
+         from run_hold hold join accepted_run using (run_id) join run accepted using (run_id)
+         where accepted.roster_id = $2 and accepted.account_id = $3 and hold.kind = 'answers'
        ), 0)
      group by figures.family`,
     [runId, rosterId, accountId, since],
@@ -242,7 +243,7 @@ export async function readRunHolds(database: Queryable, runId: number) {
   const holds = await database.query(
     holdRow,
     `select kind, reasons, customers, opened_alerts, states, held_at, accepted_at
-     from run_hold where run_id = $1 order by kind`,
+     from run_hold left join accepted_run using (run_id) where run_id = $1 and kind <> 'roster' order by kind`,
     [runId],
   );
   const acceptances = await database.query(
@@ -263,7 +264,6 @@ export async function saveRunAcceptance(
   const row = { runId, kind: 'answers', isProposal, acceptedBy, isAttested, reason, acceptedAt };
   await transaction.execute(...toInsert('run_acceptance', row));
   if (isProposal) return;
-  await transaction.execute('update run_hold set accepted_at = $2 where run_id = $1', [runId, acceptedAt]);
   await transaction.execute('update webhook_event set held_run_id = null where held_run_id = $1', [runId]);
 }
 
@@ -320,7 +320,7 @@ export function findLaterHeld(database: Queryable, { runId, rosterId, accountId 
     database,
     z.number().nullable(),
     `select max(run.run_id) as "runId" from run_hold hold join run on run.run_id = hold.run_id
-     where hold.kind = 'answers' and hold.accepted_at is null
+     where hold.kind = 'answers' and not exists (select from accepted_run where accepted_run.run_id = hold.run_id)
        and run.roster_id = $2 and run.account_id = $3 and run.run_id > $1`,
     [runId, rosterId, accountId],
   );

@@ -69,11 +69,12 @@ export async function saveRosterHold(
   staged: StagedImport,
   hold: Omit<RosterHold, 'newIds'> & { heldAt: Date },
 ): Promise<void> {
-  const { runId, rosterId } = staged;
-  const { source, sourceDigest, heldAt, command } = hold;
-  const newIds = await saveHeldIds(transaction, staged, heldAt);
-  const row = { runId, rosterId, source, sourceDigest, heldAt, newIds, command, ...toFoundJson(hold) };
-  await transaction.execute(...toInsert('roster_hold', row));
+  const { heldAt, ...found } = hold;
+  const customers = await saveHeldIds(transaction, staged, heldAt);
+  const heldBy = found.heldBy.map(({ guard, message }) => ({ guard, message }));
+  const reasons = heldBy.map(({ guard }) => guard);
+  const row = { runId: staged.runId, kind: 'roster', reasons, customers, heldAt, roster: toJson({ ...found, heldBy }) };
+  await transaction.execute(...toInsert('run_hold', row));
 }
 
 /**
@@ -105,8 +106,9 @@ export function readRosterHold(database: Queryable, runId: number): Promise<Rost
   return findRow(
     database,
     holdRow,
-    `select source, source_digest, new_ids, command, held_by, changes
-     from roster_hold where run_id = $1 order by hold_id desc limit 1`,
+    `select roster ->> 'source' as source, roster ->> 'sourceDigest' as "sourceDigest", customers as "newIds",
+       roster ->> 'command' as command, roster -> 'heldBy' as "heldBy", roster -> 'changes' as changes
+     from run_hold where run_id = $1 and kind = 'roster'`,
     [runId],
   );
 }

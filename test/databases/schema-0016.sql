@@ -3,17 +3,17 @@
 set session_replication_role = replica;
 delete from account;
 insert into account (account_id, organisation_id, public_key, is_test, base_url, created_at) overriding system value select account_id, organisation_id, public_key, is_test, base_url, created_at from unnest(array[
-'(1,1,PUBLIC_KEY,t,SERVICE_URL,"2026-11-24 00:58:00.32+00")'
+'(1,1,PUBLIC_KEY,t,SERVICE_URL,"2026-11-24 01:03:45.749+00")'
 ]::account[]);
 delete from alert;
 insert into alert (alert_id, account_id, party_id, state, listed, customer_version, severity, rule, priority, is_baseline, opened_at, due_at, disposition_id, assigned_to, revision, absence, absent_since, topic, is_true_match, legacy) overriding system value select alert_id, account_id, party_id, state, listed, customer_version, severity, rule, priority, is_baseline, opened_at, due_at, disposition_id, assigned_to, revision, absence, absent_since, topic, is_true_match, legacy from unnest(array[
-'(1,1,1,open,"{""id"": ""amla_one"", ""name"": ""Wilhelmina Achterberg"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}",1,critical,sanction_hit_gained,959,t,"2026-11-24 00:58:03.699+00","2026-11-24 04:58:03.699+00",,,1,,,sanction,f,)',
-'(2,1,2,open,"{""id"": ""amla_two"", ""name"": ""Oktavian Prunescu"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}",1,critical,sanction_hit_gained,959,t,"2026-11-24 00:58:03.699+00","2026-11-24 04:58:03.699+00",,,1,,,sanction,f,)'
+'(1,1,1,open,"{""id"": ""amla_one"", ""name"": ""Wilhelmina Achterberg"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}",1,critical,sanction_hit_gained,959,t,"2026-11-24 01:03:55.75+00","2026-11-24 05:03:55.75+00",,,1,,,sanction,f,)',
+'(2,1,2,open,"{""id"": ""amla_two"", ""name"": ""Oktavian Prunescu"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}",1,critical,sanction_hit_gained,959,t,"2026-11-24 01:03:55.75+00","2026-11-24 05:03:55.75+00",,,1,,,sanction,f,)'
 ]::alert[]);
 delete from alert_event;
 insert into alert_event (event_id, alert_id, kind, happened_at, run_id, reasons, severity, actor, assigned_to, is_attested) overriding system value select event_id, alert_id, kind, happened_at, run_id, reasons, severity, actor, assigned_to, is_attested from unnest(array[
-'(1,1,opened,"2026-11-24 00:58:03.699+00",1,{},critical,,,f)',
-'(2,2,opened,"2026-11-24 00:58:03.699+00",1,{},critical,,,f)'
+'(1,1,opened,"2026-11-24 01:03:55.75+00",1,{},critical,,,f)',
+'(2,2,opened,"2026-11-24 01:03:55.75+00",1,{},critical,,,f)'
 ]::alert_event[]);
 delete from change_record;
 insert into change_record (change_id, revision, run_id, batch_id, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before, after, adjustments, birth_date_agreement, country_agreement, sanction_hit, former_customer_version) overriding system value select change_id, revision, run_id, batch_id, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before, after, adjustments, birth_date_agreement, country_agreement, sanction_hit, former_customer_version from unnest(array[
@@ -22,14 +22,14 @@ insert into change_record (change_id, revision, run_id, batch_id, party_id, cust
 ]::change_record[]);
 delete from control_outcome;
 insert into control_outcome (run_id, ordinal, type, name, expect, verdict, found, response_id, round, occasion, searches, asked_at, label, topics) overriding system value select run_id, ordinal, type, name, expect, verdict, found, response_id, round, occasion, searches, asked_at, label, topics from unnest(array[
-'(1,0,person,"Control Listed",match,passed,,1,1,start,0,"2026-11-24 00:58:02.753+00",,{})',
-'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-24 00:58:02.966+00",,{})',
-'(1,0,person,"Control Listed",match,passed,,1,2,end,6,"2026-11-24 00:58:03.369+00",,{})',
-'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,6,"2026-11-24 00:58:03.446+00",,{})',
-'(2,0,person,"Control Listed",match,passed,,1,1,start,0,"2026-11-26 00:58:06.749+00",,{})',
-'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-26 00:58:06.78+00",,{})',
-'(2,0,person,"Control Listed",match,passed,,1,2,end,2,"2026-11-26 00:58:06.86+00",,{})',
-'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,2,"2026-11-26 00:58:06.888+00",,{})'
+'(1,0,person,"Control Listed",match,passed,,1,1,start,0,"2026-11-24 01:03:52.781+00",,{})',
+'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-24 01:03:53.207+00",,{})',
+'(1,0,person,"Control Listed",match,passed,,1,2,end,6,"2026-11-24 01:03:54.464+00",,{})',
+'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,6,"2026-11-24 01:03:54.624+00",,{})',
+'(2,0,person,"Control Listed",match,passed,,1,1,start,0,"2026-11-26 01:04:07.22+00",,{})',
+'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-26 01:04:07.572+00",,{})',
+'(2,0,person,"Control Listed",match,passed,,1,2,end,2,"2026-11-26 01:04:08.348+00",,{})',
+'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,2,"2026-11-26 01:04:08.62+00",,{})'
 ]::control_outcome[]);
 delete from customer;
 insert into customer (customer_id, roster_id, reference, version, record_digest, first_import_id, absent_since, own_digest, left_at, returned_at, left_because, unreadable_party_since) overriding system value select customer_id, roster_id, reference, version, record_digest, first_import_id, absent_since, own_digest, left_at, returned_at, left_because, unreadable_party_since from unnest(array[
@@ -42,16 +42,16 @@ insert into customer (customer_id, roster_id, reference, version, record_digest,
 ]::customer[]);
 delete from customer_state_change;
 insert into customer_state_change (change_id, customer_id, from_state, to_state, reason, is_test, as_of, due_at, expires_at, run_id, changed_at) overriding system value select change_id, customer_id, from_state, to_state, reason, is_test, as_of, due_at, expires_at, run_id, changed_at from unnest(array[
-'(1,2,,open_alert,,t,"2026-11-24 00:58:03.208+00","2026-11-25 00:58:03.208+00","2026-11-25 03:58:03.208+00",1,"2026-11-24 00:58:04.375+00")',
-'(2,3,,open_alert,,t,"2026-11-24 00:58:03.208+00","2026-11-25 00:58:03.208+00","2026-11-25 03:58:03.208+00",1,"2026-11-24 00:58:04.375+00")',
-'(3,4,,clear,,t,"2026-11-24 00:58:03.208+00","2026-11-25 00:58:03.208+00","2026-11-25 03:58:03.208+00",1,"2026-11-24 00:58:04.375+00")',
-'(4,5,,clear,,t,"2026-11-24 00:58:03.208+00","2026-11-25 00:58:03.208+00","2026-11-25 03:58:03.208+00",1,"2026-11-24 00:58:04.375+00")',
-'(5,6,,clear,,t,"2026-11-24 00:58:03.208+00","2026-11-25 00:58:03.208+00","2026-11-25 03:58:03.208+00",1,"2026-11-24 00:58:04.375+00")',
-'(6,7,,clear,,t,"2026-11-24 00:58:03.208+00","2026-11-25 00:58:03.208+00","2026-11-25 03:58:03.208+00",1,"2026-11-24 00:58:04.375+00")',
-'(7,4,clear,not_screened,expired,t,"2026-11-24 00:58:03.208+00","2026-11-25 00:58:03.208+00","2026-11-25 03:58:03.208+00",1,"2026-11-26 00:58:06.639+00")',
-'(8,5,clear,not_screened,expired,t,"2026-11-24 00:58:03.208+00","2026-11-25 00:58:03.208+00","2026-11-25 03:58:03.208+00",1,"2026-11-26 00:58:06.639+00")',
-'(9,6,clear,not_screened,expired,t,"2026-11-24 00:58:03.208+00","2026-11-25 00:58:03.208+00","2026-11-25 03:58:03.208+00",1,"2026-11-26 00:58:06.639+00")',
-'(10,7,clear,not_screened,expired,t,"2026-11-24 00:58:03.208+00","2026-11-25 00:58:03.208+00","2026-11-25 03:58:03.208+00",1,"2026-11-26 00:58:06.639+00")'
+'(1,2,,open_alert,,t,"2026-11-24 01:03:53.847+00","2026-11-25 01:03:53.847+00","2026-11-25 04:03:53.847+00",1,"2026-11-24 01:03:59.56+00")',
+'(2,3,,open_alert,,t,"2026-11-24 01:03:53.847+00","2026-11-25 01:03:53.847+00","2026-11-25 04:03:53.847+00",1,"2026-11-24 01:03:59.56+00")',
+'(3,4,,clear,,t,"2026-11-24 01:03:53.847+00","2026-11-25 01:03:53.847+00","2026-11-25 04:03:53.847+00",1,"2026-11-24 01:03:59.56+00")',
+'(4,5,,clear,,t,"2026-11-24 01:03:53.847+00","2026-11-25 01:03:53.847+00","2026-11-25 04:03:53.847+00",1,"2026-11-24 01:03:59.56+00")',
+'(5,6,,clear,,t,"2026-11-24 01:03:54.052+00","2026-11-25 01:03:54.052+00","2026-11-25 04:03:54.052+00",1,"2026-11-24 01:03:59.56+00")',
+'(6,7,,clear,,t,"2026-11-24 01:03:54.052+00","2026-11-25 01:03:54.052+00","2026-11-25 04:03:54.052+00",1,"2026-11-24 01:03:59.56+00")',
+'(7,4,clear,not_screened,expired,t,"2026-11-24 01:03:53.847+00","2026-11-25 01:03:53.847+00","2026-11-25 04:03:53.847+00",1,"2026-11-26 01:04:06.188+00")',
+'(8,5,clear,not_screened,expired,t,"2026-11-24 01:03:53.847+00","2026-11-25 01:03:53.847+00","2026-11-25 04:03:53.847+00",1,"2026-11-26 01:04:06.188+00")',
+'(9,6,clear,not_screened,expired,t,"2026-11-24 01:03:54.052+00","2026-11-25 01:03:54.052+00","2026-11-25 04:03:54.052+00",1,"2026-11-26 01:04:06.188+00")',
+'(10,7,clear,not_screened,expired,t,"2026-11-24 01:03:54.052+00","2026-11-25 01:03:54.052+00","2026-11-25 04:03:54.052+00",1,"2026-11-26 01:04:06.188+00")'
 ]::customer_state_change[]);
 delete from customer_version;
 insert into customer_version (customer_id, version, import_id, risk_tier, record, changed_fields) overriding system value select customer_id, version, import_id, risk_tier, record, changed_fields from unnest(array[
@@ -64,22 +64,22 @@ insert into customer_version (customer_id, version, import_id, risk_tier, record
 ]::customer_version[]);
 delete from lease;
 insert into lease (lease_key, epoch, owner, acquired_at, heartbeat_at, expires_at) overriding system value select lease_key, epoch, owner, acquired_at, heartbeat_at, expires_at from unnest(array[
-'(screening/default/people,2,test-570,"2026-11-26 00:58:06.021+00","2026-11-26 00:58:06.021+00","2026-11-26 00:58:06.021+00")'
+'(screening/default/people,2,test-3790,"2026-11-26 01:04:04.512+00","2026-11-26 01:04:08.26+00","2026-11-26 01:04:04.512+00")'
 ]::lease[]);
 delete from match;
 insert into match (response_id, rank, match_id, name, schema, is_hit, score, topics, birth_dates, countries) overriding system value select response_id, rank, match_id, name, schema, is_hit, score, topics, birth_dates, countries from unnest(array[
 '(1,1,amla_c,"Control Listed",Person,t,1,{sanction},{1960-01-01},{fr})',
-'(3,1,amla_two,"Oktavian Prunescu",Person,t,1,{sanction},{1960-01-01},{fr})',
-'(4,1,amla_one,"Wilhelmina Achterberg",Person,t,1,{sanction},{1960-01-01},{fr})'
+'(5,1,amla_one,"Wilhelmina Achterberg",Person,t,1,{sanction},{1960-01-01},{fr})',
+'(6,1,amla_two,"Oktavian Prunescu",Person,t,1,{sanction},{1960-01-01},{fr})'
 ]::match[]);
 delete from match_detail;
 insert into match_detail (run_id, record_id, account_id, kind, asked_at, status, reason, service_request_id, received_digest, digest, body, withheld_links, entity_ids) overriding system value select run_id, record_id, account_id, kind, asked_at, status, reason, service_request_id, received_digest, digest, body, withheld_links, entity_ids from unnest(array[
-'(1,amla_one,1,activity,"2026-11-24 00:58:03.501+00",200,,req_9d8d55ed-aafb-4061-8d45-26c820bf63d9,"\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a","\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a","{""id"":""amla_one"",""schema"":""Person"",""name"":""Wilhelmina Achterberg"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{})',
-'(1,amla_two,1,activity,"2026-11-24 00:58:03.511+00",200,,req_b9206a66-6515-40c5-9d4c-fdc882a3941f,"\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149","\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149","{""id"":""amla_two"",""schema"":""Person"",""name"":""Oktavian Prunescu"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{})'
+'(1,amla_one,1,activity,"2026-11-24 01:03:54.909+00",200,,req_2a45e396-8de2-4995-87fc-9ee5adcb53aa,"\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a","\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a","{""id"":""amla_one"",""schema"":""Person"",""name"":""Wilhelmina Achterberg"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{})',
+'(1,amla_two,1,activity,"2026-11-24 01:03:54.962+00",200,,req_d7bfdeb7-ccba-4bee-9795-377f07974996,"\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149","\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149","{""id"":""amla_two"",""schema"":""Person"",""name"":""Oktavian Prunescu"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{})'
 ]::match_detail[]);
 delete from organisation;
 insert into organisation (organisation_id, name, digest_key, review_key, created_at, schedule_paused_at, schedule_paused_until, schedule_paused_by, schedule_pause_reason, schedule_resumed_by) overriding system value select organisation_id, name, digest_key, review_key, created_at, schedule_paused_at, schedule_paused_until, schedule_paused_by, schedule_pause_reason, schedule_resumed_by from unnest(array[
-'(1,default,"\\xe672e659dbf1b4087723b6b0da47612530f276d7654926025185134ef5b41f60","\\xe047d9a63b404e06a5102e7d10a1afe256303da8068f4907b465143f9f8914d0","2026-11-24 00:57:59.864+00",,,,,)'
+'(1,default,"\\x409464692092cacc03e0999151ae1fb924abf5efa676c2e0d8fab5ca2fddc2c1","\\xd46815359cc549598589bd2fa1fdf716b7dea2cfcfa94b309358161d0af1ff88","2026-11-24 01:03:44.726+00",,,,,)'
 ]::organisation[]);
 delete from party;
 insert into party (party_id, customer_id, ordinal, request_id, is_current) overriding system value select party_id, customer_id, ordinal, request_id, is_current from unnest(array[
@@ -92,12 +92,12 @@ insert into party (party_id, customer_id, ordinal, request_id, is_current) overr
 ]::party[]);
 delete from party_state;
 insert into party_state (account_id, party_id, run_id, request_id, response_id, customer_version, settings_digest, screened_at, state, reported_scores, unreturned, failed_run_id, former_run_id, former_screened_at, former_answer) overriding system value select account_id, party_id, run_id, request_id, response_id, customer_version, settings_digest, screened_at, state, reported_scores, unreturned, failed_run_id, former_run_id, former_screened_at, former_answer from unnest(array[
-'(1,3,1,1099511627779,8,1,settings-of-the-test,"2026-11-24 00:58:03.208+00",clear,,,,,,)',
-'(1,4,1,1099511627780,6,1,settings-of-the-test,"2026-11-24 00:58:03.208+00",clear,,,,,,)',
-'(1,5,1,1099511627781,5,1,settings-of-the-test,"2026-11-24 00:58:03.208+00",clear,,,,,,)',
-'(1,6,1,1099511627782,7,1,settings-of-the-test,"2026-11-24 00:58:03.208+00",clear,,,,,,)',
-'(1,1,2,1099511627777,4,1,settings-of-the-test,"2026-11-26 00:58:06.804+00",open_alert,,,,1,"2026-11-24 00:58:03.208+00",)',
-'(1,2,2,1099511627778,3,1,settings-of-the-test,"2026-11-26 00:58:06.804+00",open_alert,,,,1,"2026-11-24 00:58:03.208+00",)'
+'(1,3,1,1099511627779,3,1,settings-of-the-test,"2026-11-24 01:03:53.847+00",clear,,,,,,)',
+'(1,4,1,1099511627780,4,1,settings-of-the-test,"2026-11-24 01:03:53.847+00",clear,,,,,,)',
+'(1,5,1,1099511627781,7,1,settings-of-the-test,"2026-11-24 01:03:54.052+00",clear,,,,,,)',
+'(1,6,1,1099511627782,8,1,settings-of-the-test,"2026-11-24 01:03:54.052+00",clear,,,,,,)',
+'(1,1,2,1099511627777,5,1,settings-of-the-test,"2026-11-26 01:04:08.042+00",open_alert,,,,1,"2026-11-24 01:03:53.847+00",)',
+'(1,2,2,1099511627778,6,1,settings-of-the-test,"2026-11-26 01:04:08.042+00",open_alert,,,,1,"2026-11-24 01:03:53.847+00",)'
 ]::party_state[]);
 delete from planned_screening;
 insert into planned_screening (run_id, party_id, request_id, response_id, batch_id, customer_version, plan_reason, outcome, outcome_reason, search_order) overriding system value select run_id, party_id, request_id, response_id, batch_id, customer_version, plan_reason, outcome, outcome_reason, search_order from unnest(array[
@@ -105,51 +105,51 @@ insert into planned_screening (run_id, party_id, request_id, response_id, batch_
 '(2,4,1099511627780,,,1,overdue,remaining,,-20635)',
 '(2,5,1099511627781,,,1,overdue,remaining,,-20635)',
 '(2,6,1099511627782,,,1,overdue,remaining,,-20635)',
-'(2,1,1099511627777,4,4294967297,1,overdue,screened,,-20635)',
-'(2,2,1099511627778,3,4294967297,1,overdue,screened,,-20635)'
+'(2,1,1099511627777,5,4294967297,1,overdue,screened,,-20635)',
+'(2,2,1099511627778,6,4294967297,1,overdue,screened,,-20635)'
 ]::planned_screening[]);
 delete from report;
 insert into report (run_id, revision, sweep_run_ids, earlier_run_ids, created_at, manifest_sha256, sent_at, former_settings_record_id) overriding system value select run_id, revision, sweep_run_ids, earlier_run_ids, created_at, manifest_sha256, sent_at, former_settings_record_id from unnest(array[
-'(1,1,{},{},"2026-11-24 00:58:04.552+00",4f7220f9d6083bdaacab41140a34d52213c61bcad98f3dc11fd234e6fdb0d763,,)',
-'(2,1,{},{},"2026-11-26 00:58:07.214+00",9228fb744790a948eb3e9519831d7657834107dd9d26ceb1e0e6698b990dcee7,,1)'
+'(1,1,{},{},"2026-11-24 01:04:00.291+00",56bccef01cc9c210b85fd55a817c20440468623bb7ade4a79e03530fb25021a6,,)',
+'(2,1,{},{},"2026-11-26 01:04:09.875+00",42de38be29996594252a3af6edceb101a15c34119b5756df3f9a01ffe5030a87,,1)'
 ]::report[]);
 delete from response;
 insert into response (response_id, organisation_id, digest, body, total, truncated, first_seen_at, matches, hits, first_match_id) overriding system value select response_id, organisation_id, digest, body, total, truncated, first_seen_at, matches, hits, first_match_id from unnest(array[
-'(1,1,"\\x6f8fc903e0635e1004a19895e61acf05d84955251fd20254c0037f71716b0fa1","{""query"":""Control Listed"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_c"",""name"":""Control Listed"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-24 00:58:02.753+00",1,1,amla_c)',
-'(2,1,"\\x1bc3d530824e36fc501a5f1f8302c35ad9bffe3056d44ab7bbd056f1b6898034","{""query"":""Zzyzx Qwfpg"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-24 00:58:02.966+00",0,0,)',
-'(3,1,"\\x2929af06e10497f101c4f7f11ded46a758f528f41371c9ffdf5b306e2b191e9f","{""query"":""Oktavian Prunescu"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_two"",""name"":""Oktavian Prunescu"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-24 00:58:03.208+00",1,1,amla_two)',
-'(4,1,"\\x615f576c9073b2a75820cd50660767e591933a9947603f28f04d53e59f3776bc","{""query"":""Wilhelmina Achterberg"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_one"",""name"":""Wilhelmina Achterberg"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-24 00:58:03.208+00",1,1,amla_one)',
-'(5,1,"\\x61b5b50992e065f6506499187a26cb949fd52375319ad7fa3068488b4d031b36","{""query"":""Aroha Ngata"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-24 00:58:03.208+00",0,0,)',
-'(6,1,"\\x6f97eeb2b82b12d50c38b94e6c42f4bd3ff01b71d8675751211965c37f9f1f4a","{""query"":""Bertil Kvarnström"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-24 00:58:03.208+00",0,0,)',
-'(7,1,"\\x86fa2782b699d873662747db84b1d5a77f68019d31119df7aca5732fd6f4ee29","{""query"":""Ciro Malvestuto"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-24 00:58:03.208+00",0,0,)',
-'(8,1,"\\x99f4963f93c960cb5183a6acb3a5acd7ded932dcf1e263027e06e25c671124b3","{""query"":""Tamsin Oyelaran"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-24 00:58:03.208+00",0,0,)'
+'(1,1,"\\x1f39d7f3174bcec2cabe7e8a8c9b73ed07b5c7671bd0e55a20147a47c47e3aeb","{""query"":""Control Listed"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_c"",""name"":""Control Listed"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-24 01:03:52.781+00",1,1,amla_c)',
+'(2,1,"\\x7c663d79003edb6b151f88fe4c0a41e9acabef7df171b8d880d93ce3b51089b4","{""query"":""Zzyzx Qwfpg"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-24 01:03:53.207+00",0,0,)',
+'(3,1,"\\xa84f35bc5e92f29393ff9c000827989f32b04a60958583c6f727144e4a0c008c","{""query"":""Tamsin Oyelaran"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-24 01:03:53.847+00",0,0,)',
+'(4,1,"\\xdd40fbf8a21ccf4bdd54a27a6f6fffcb7bce3e3b05a058ed80f1d89e5b945d88","{""query"":""Bertil Kvarnström"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-24 01:03:53.847+00",0,0,)',
+'(5,1,"\\xf731246bf7a352724576c7b5035e817e726ef85494b257a4e4ba7f4befd5c106","{""query"":""Wilhelmina Achterberg"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_one"",""name"":""Wilhelmina Achterberg"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-24 01:03:53.847+00",1,1,amla_one)',
+'(6,1,"\\xfa8c9b5264ea8350228608635c2c70ea69dc130e21b3f9402642b39184158cd3","{""query"":""Oktavian Prunescu"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_two"",""name"":""Oktavian Prunescu"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-24 01:03:53.847+00",1,1,amla_two)',
+'(7,1,"\\x1991ca77b50de2e0a6aa68ac77acf7a0e12e69b7225a3cf117d78eb26d7b3fb5","{""query"":""Aroha Ngata"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-24 01:03:54.052+00",0,0,)',
+'(8,1,"\\x22299cfc8d674d4cbe4cf3f51b213ee110a60fd0db19788c63384b98ba87eeb9","{""query"":""Ciro Malvestuto"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-24 01:03:54.052+00",0,0,)'
 ]::response[]);
 delete from review_sheet;
 insert into review_sheet (sheet_id, exported_at, exported_by, run_id, shown_ids, waiting, alert_ids) overriding system value select sheet_id, exported_at, exported_by, run_id, shown_ids, waiting, alert_ids from unnest(array[
-'(1,"2026-11-24 00:58:03.699+00",report,1,"{1,2}",2,)'
+'(1,"2026-11-24 01:03:55.75+00",report,1,"{1,2}",2,)'
 ]::review_sheet[]);
 delete from roster;
 insert into roster (roster_id, organisation_id, name, created_at, coverage) overriding system value select roster_id, organisation_id, name, created_at, coverage from unnest(array[
-'(1,1,people,"2026-11-24 00:57:59.891+00","{""at"": ""2026-11-24T00:58:04.375+00:00"", ""cap"": null, ""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""runId"": 1, ""entries"": [[""high"", ""clear"", null, null, 4, 1795481883208.000000], [""high"", ""open_alert"", null, null, 2, 1795481883208.000000]], ""seconds"": 1, ""accountId"": 1, ""lastChange"": 6, ""lastDisposition"": 0}")'
+'(1,1,people,"2026-11-24 01:03:44.788+00","{""at"": ""2026-11-24T01:03:59.56+00:00"", ""cap"": null, ""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""runId"": 1, ""entries"": [[""high"", ""clear"", null, null, 2, 1795482233847.000000], [""high"", ""open_alert"", null, null, 2, 1795482233847.000000], [""high"", ""clear"", null, null, 2, 1795482234052.000000]], ""seconds"": 1, ""accountId"": 1, ""lastChange"": 6, ""lastDisposition"": 0}")'
 ]::roster[]);
 delete from roster_import;
 insert into roster_import (import_id, run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent, is_delta, headers, party_headers, joined, changed, leavers, returned, conflicts, party_rows, party_rejected, overridden_guards, unreadable_ids, doubts, control_total) overriding system value select import_id, run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent, is_delta, headers, party_headers, joined, changed, leavers, returned, conflicts, party_rows, party_rejected, overridden_guards, unreadable_ids, doubts, control_total from unnest(array[
-'(1,1,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-24 00:58:00.775+00",6,6,0,0,0,f,"{customer_id,type,name}",{},6,0,0,0,0,0,0,{},0,[],)',
-'(2,2,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-26 00:58:06.092+00",6,6,0,0,0,f,"{customer_id,type,name}",{},0,0,0,0,0,0,0,{},0,[],)'
+'(1,1,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-24 01:03:46.88+00",6,6,0,0,0,f,"{customer_id,type,name}",{},6,0,0,0,0,0,0,{},0,[],)',
+'(2,2,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-26 01:04:04.804+00",6,6,0,0,0,f,"{customer_id,type,name}",{},0,0,0,0,0,0,0,{},0,[],)'
 ]::roster_import[]);
 delete from run;
 insert into run (run_id, organisation_id, roster_id, account_id, mode, kind, state, state_reasons, stage, selection, in_scope, lease_key, epoch, owner, resumed, settings_digest, version, compared_run_id, started_at, finished_at, sums, cadence, billable_attempts, settings, halted_by, confirmed_batch_id, roster_file, projected_change_id, open_alerts, details, settings_record_id, health, settled_alerts, unaccepted, keys, watch, second_search, vanishing) overriding system value select run_id, organisation_id, roster_id, account_id, mode, kind, state, state_reasons, stage, selection, in_scope, lease_key, epoch, owner, resumed, settings_digest, version, compared_run_id, started_at, finished_at, sums, cadence, billable_attempts, settings, halted_by, confirmed_batch_id, roster_file, projected_change_id, open_alerts, details, settings_record_id, health, settled_alerts, unaccepted, keys, watch, second_search, vanishing from unnest(array[
-'(1,1,1,1,test,rescreen,complete,{},finished,due,6,screening/default/people,1,test-570,0,settings-of-the-test,0.0.0-test,,"2026-11-24 00:58:00.368+00","2026-11-24 00:58:04.288+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 10, ""rejected"": 0, ""screened"": 6, ""searches"": 6, ""customers"": 6, ""remaining"": 0, ""duplicates"": 0}, ""states"": {""clear"": 4, ""truncated"": 0, ""open_alert"": 2, ""true_match"": 0, ""not_screened"": 0, ""false_positive"": 0, ""below_threshold"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 2}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 10}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",10,"{""run"": {""deadline"": ""200ms"", ""timezone"": ""UTC""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""timezone"": ""UTC"", ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}, ""raisedTiers"": [""high""], ""birthDateLowers"": true}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""entity"": true, ""activity"": true, ""maxPerRun"": 200}}, ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",,4294967297,,2,"{""byAge"": {""older"": 0, ""upToOneDay"": 2, ""upToOneWeek"": 0, ""upToThirtyDays"": 0}, ""absent"": 0, ""byOwner"": [], ""overdue"": 0, ""waiting"": 2, ""oldestAt"": ""2026-11-24T00:58:03.699+00:00"", ""proposed"": 0, ""customers"": 2, ""bySeverity"": [{""overdue"": 0, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}","{""hits"": 2, ""kept"": 2, ""asked"": 2, ""leftOver"": 0, ""backlogLeft"": 0, ""backlogAsked"": 0, ""notAvailable"": 0, ""withoutRecord"": 0, ""stoppedBecause"": null}",1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 10, ""repeated"": 0, ""perSecond"": 12, ""limitPerSecond"": 400}","{""gone"": 0, ""carried"": 0, ""expired"": 0, ""reopened"": 0, ""trueMatch"": 0, ""inconclusive"": 0, ""falsePositive"": 0}",,{1753ba2ba582},"{""rates"": {""hits"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 333.3333333333333}, ""matches"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 333.3333333333333}}, ""volume"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 0}, ""listCap"": null, ""findings"": {""hits"": 2, ""changes"": 0, ""matches"": 2, ""screened"": 6, ""hitSquares"": 2, ""matchSquares"": 2, ""changeSquares"": 0, ""searchesAgain"": 0}, ""isComparable"": true}",,[])',
-'(2,1,1,1,test,rescreen,stopped,"{""the limit of 2 searches for this run is reached; 4 customers remain and the run can be resumed""}",planned,due,6,screening/default/people,2,test-570,0,settings-of-the-test,0.0.0-test,1,"2026-11-26 00:58:06.064+00","2026-11-26 00:58:07.13+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 6, ""rejected"": 0, ""screened"": 2, ""searches"": 2, ""customers"": 6, ""remaining"": 4, ""duplicates"": 0}, ""states"": {""clear"": 0, ""truncated"": 0, ""open_alert"": 2, ""true_match"": 0, ""not_screened"": 4, ""false_positive"": 0, ""below_threshold"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 6}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",6,"{""run"": {""deadline"": ""200ms"", ""timezone"": ""UTC""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""timezone"": ""UTC"", ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}, ""raisedTiers"": [""high""], ""birthDateLowers"": true}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""entity"": true, ""activity"": true, ""maxPerRun"": 200}}, ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",max_searches,4294967297,,,"{""byAge"": {""older"": 0, ""upToOneDay"": 0, ""upToOneWeek"": 2, ""upToThirtyDays"": 0}, ""absent"": 0, ""byOwner"": [], ""overdue"": 2, ""waiting"": 2, ""oldestAt"": ""2026-11-24T00:58:03.699+00:00"", ""proposed"": 0, ""customers"": 2, ""bySeverity"": [{""overdue"": 2, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}",,1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 6, ""repeated"": 0, ""perSecond"": 38.8, ""limitPerSecond"": 400}",,,{1753ba2ba582},"{""rates"": null, ""volume"": null, ""listCap"": null, ""findings"": {""hits"": 2, ""changes"": 0, ""matches"": 2, ""screened"": 2, ""hitSquares"": 2, ""matchSquares"": 2, ""changeSquares"": 0, ""searchesAgain"": 2}, ""isComparable"": false}",,)'
+'(1,1,1,1,test,rescreen,complete,{},finished,due,6,screening/default/people,1,test-3790,0,settings-of-the-test,0.0.0-test,,"2026-11-24 01:03:45.919+00","2026-11-24 01:03:58.833+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 11, ""rejected"": 0, ""screened"": 6, ""searches"": 6, ""customers"": 6, ""remaining"": 0, ""duplicates"": 0}, ""states"": {""clear"": 4, ""truncated"": 0, ""open_alert"": 2, ""true_match"": 0, ""not_screened"": 0, ""false_positive"": 0, ""below_threshold"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 2}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 10, ""connection"": 1}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 1}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",11,"{""run"": {""deadline"": ""200ms"", ""timezone"": ""UTC""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""timezone"": ""UTC"", ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}, ""raisedTiers"": [""high""], ""birthDateLowers"": true}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""entity"": true, ""activity"": true, ""maxPerRun"": 200}}, ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",,4294967298,,2,"{""byAge"": {""older"": 0, ""upToOneDay"": 2, ""upToOneWeek"": 0, ""upToThirtyDays"": 0}, ""absent"": 0, ""byOwner"": [], ""overdue"": 0, ""waiting"": 2, ""oldestAt"": ""2026-11-24T01:03:55.75+00:00"", ""proposed"": 0, ""customers"": 2, ""bySeverity"": [{""overdue"": 0, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}","{""hits"": 2, ""kept"": 2, ""asked"": 2, ""leftOver"": 0, ""backlogLeft"": 0, ""backlogAsked"": 0, ""notAvailable"": 0, ""withoutRecord"": 0, ""stoppedBecause"": null}",1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 11, ""repeated"": 1, ""perSecond"": 4.5, ""limitPerSecond"": 400}","{""gone"": 0, ""carried"": 0, ""expired"": 0, ""reopened"": 0, ""trueMatch"": 0, ""inconclusive"": 0, ""falsePositive"": 0}",,{b722d534a3b6},"{""rates"": {""hits"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 333.3333333333333}, ""matches"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 333.3333333333333}}, ""volume"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 0}, ""listCap"": null, ""findings"": {""hits"": 2, ""changes"": 0, ""matches"": 2, ""screened"": 6, ""hitSquares"": 2, ""matchSquares"": 2, ""changeSquares"": 0, ""searchesAgain"": 0}, ""isComparable"": true}",,[])',
+'(2,1,1,1,test,rescreen,stopped,"{""the limit of 2 searches for this run is reached; 4 customers remain and the run can be resumed""}",planned,due,6,screening/default/people,2,test-3790,0,settings-of-the-test,0.0.0-test,1,"2026-11-26 01:04:04.688+00","2026-11-26 01:04:09.53+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 6, ""rejected"": 0, ""screened"": 2, ""searches"": 2, ""customers"": 6, ""remaining"": 4, ""duplicates"": 0}, ""states"": {""clear"": 0, ""truncated"": 0, ""open_alert"": 2, ""true_match"": 0, ""not_screened"": 4, ""false_positive"": 0, ""below_threshold"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 6}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",6,"{""run"": {""deadline"": ""200ms"", ""timezone"": ""UTC""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""timezone"": ""UTC"", ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}, ""raisedTiers"": [""high""], ""birthDateLowers"": true}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""entity"": true, ""activity"": true, ""maxPerRun"": 200}}, ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",max_searches,4294967297,,,"{""byAge"": {""older"": 0, ""upToOneDay"": 0, ""upToOneWeek"": 2, ""upToThirtyDays"": 0}, ""absent"": 0, ""byOwner"": [], ""overdue"": 2, ""waiting"": 2, ""oldestAt"": ""2026-11-24T01:03:55.75+00:00"", ""proposed"": 0, ""customers"": 2, ""bySeverity"": [{""overdue"": 2, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}",,1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 6, ""repeated"": 0, ""perSecond"": 3.4, ""limitPerSecond"": 400}",,,{b722d534a3b6},"{""rates"": null, ""volume"": null, ""listCap"": null, ""findings"": {""hits"": 2, ""changes"": 0, ""matches"": 2, ""screened"": 2, ""hitSquares"": 2, ""matchSquares"": 2, ""changeSquares"": 0, ""searchesAgain"": 2}, ""isComparable"": false}",,)'
 ]::run[]);
 delete from run_worker;
 insert into run_worker (run_id, worker, epoch, owner, taken_at, differences, calls) overriding system value select run_id, worker, epoch, owner, taken_at, differences, calls from unnest(array[
-'(1,1,1,test-570,"2026-11-24 00:58:00.368+00",{},10)',
-'(2,1,2,test-570,"2026-11-26 00:58:06.064+00",{},6)'
+'(1,1,1,test-3790,"2026-11-24 01:03:45.919+00",{},11)',
+'(2,1,2,test-3790,"2026-11-26 01:04:04.688+00",{},6)'
 ]::run_worker[]);
 delete from screening_block;
 insert into screening_block (run_id, party_range, part, plan_reason, outcome, request_base, response_base, batch_base, customer_version, places, requests, responses, batches, customer_versions) overriding system value select run_id, party_range, part, plan_reason, outcome, request_base, response_base, batch_base, customer_version, places, requests, responses, batches, customer_versions from unnest(array[
-'(1,0,1,new,screened,1099511627777,3,4294967297,1,"{,,,,,}","{0,1,2,3,4,5}","{1,0,5,3,2,4}","{0,0,0,0,0,0}",)'
+'(1,0,1,new,screened,1099511627777,3,4294967297,1,"{,,,,,}","{0,1,2,3,4,5}","{2,3,0,1,4,5}","{0,0,0,0,1,1}",)'
 ]::screening_block[]);
 delete from screening_request;
 insert into screening_request (request_id, organisation_id, type, name) overriding system value select request_id, organisation_id, type, name from unnest(array[
@@ -160,38 +160,40 @@ insert into screening_request (request_id, organisation_id, type, name) overridi
 '(1099511627779,1,person,"Tamsin Oyelaran")',
 '(1099511627777,1,person,"Wilhelmina Achterberg")',
 '(1,1,person,"Control Listed")',
-'(2,1,person,"Zzyzx Qwfpg")'
+'(3,1,person,"Zzyzx Qwfpg")'
 ]::screening_request[]);
 delete from search_batch;
 insert into search_batch (run_id, batch_id, committed_at, request_base, requests, wide_requests, call_base, calls, service_prefix, service_ids, service_texts) overriding system value select run_id, batch_id, committed_at, request_base, requests, wide_requests, call_base, calls, service_prefix, service_ids, service_texts from unnest(array[
-'(1,4294967297,"2026-11-24 00:58:03.208+00",1099511627777,"{0,1,2,3,4,5}",,,,,,)',
-'(2,4294967297,"2026-11-26 00:58:06.804+00",1099511627777,"{0,1}",,3,"{134217734,281475110928391}",req_,"{3289fa45-71ac-48d6-84ae-ff4550067576,4300c874-25f3-424c-8a59-b9f97f5e1bbf}",)'
+'(1,4294967297,"2026-11-24 01:03:53.847+00",1099511627777,"{0,1,2,3}",,,,,,)',
+'(1,4294967298,"2026-11-24 01:03:54.052+00",1099511627781,"{0,1}",,,,,,)',
+'(2,4294967297,"2026-11-26 01:04:08.042+00",1099511627777,"{0,1}",,3,"{2365587539,281476956422232}",req_,"{672b5ec9-9642-4fc2-87f8-ccc9cf367fde,68dc5136-7642-487b-86e0-80734493d4de}",)'
 ]::search_batch[]);
 delete from search_call;
 insert into search_call (run_id, attempt_id, request_id, started_at, ended_at, status, outcome, service_request_id) overriding system value select run_id, attempt_id, request_id, started_at, ended_at, status, outcome, service_request_id from unnest(array[
-'(1,4294967297,1,"2026-11-26 00:58:02.64+00","2026-11-26 00:58:02.702+00",201,ok,req_67023ecf-1905-4423-9123-4356315db512)',
-'(1,4294967298,2,"2026-11-26 00:58:02.922+00","2026-11-26 00:58:02.942+00",201,ok,req_22993f61-f10a-49a2-b2af-8dd30e86df7b)',
-'(1,4294967299,1099511627777,"2026-11-26 00:58:03.129+00","2026-11-26 00:58:03.17+00",201,ok,req_9a31ddfe-ed23-43a1-b038-c855381fdbb7)',
-'(1,4294967300,1099511627778,"2026-11-26 00:58:03.13+00","2026-11-26 00:58:03.172+00",201,ok,req_2e39339f-6a1c-4124-b7c4-7c09c6d281fa)',
-'(1,4294967301,1099511627779,"2026-11-26 00:58:03.13+00","2026-11-26 00:58:03.172+00",201,ok,req_da0e1b2f-5ca7-448f-9477-229f9e0c4794)',
-'(1,4294967302,1099511627780,"2026-11-26 00:58:03.131+00","2026-11-26 00:58:03.191+00",201,ok,req_53b2a0de-251e-4a44-8542-0f4d063cc587)',
-'(1,4294967303,1099511627781,"2026-11-26 00:58:03.131+00","2026-11-26 00:58:03.197+00",201,ok,req_1f05092d-203b-4d25-88be-af599850d22d)',
-'(1,4294967304,1099511627782,"2026-11-26 00:58:03.131+00","2026-11-26 00:58:03.206+00",201,ok,req_bc64689c-7a66-4717-a455-95881cc4c76d)',
-'(1,4294967305,1,"2026-11-26 00:58:03.339+00","2026-11-26 00:58:03.349+00",201,ok,req_35ad9610-dab1-4605-9895-9e20876694bb)',
-'(1,4294967306,2,"2026-11-26 00:58:03.392+00","2026-11-26 00:58:03.43+00",201,ok,req_f6e47429-e5fb-4de9-be49-ea6871a55d12)',
-'(2,4294967297,1,"2026-11-26 00:58:06.742+00","2026-11-26 00:58:06.745+00",201,ok,req_c3d71034-3d86-46ea-973e-f72d18938b70)',
-'(2,4294967298,2,"2026-11-26 00:58:06.757+00","2026-11-26 00:58:06.775+00",201,ok,req_f84fbb12-cfbc-481e-823b-9efa883628f7)',
-'(2,4294967301,1,"2026-11-26 00:58:06.846+00","2026-11-26 00:58:06.855+00",201,ok,req_5ab3f67e-15ae-4115-beb3-0800a7958410)',
-'(2,4294967302,2,"2026-11-26 00:58:06.871+00","2026-11-26 00:58:06.878+00",201,ok,req_775afa1f-ceff-44cf-84d8-1e61081c55ad)'
+'(1,4294967297,1,"2026-11-26 01:03:52.294+00","2026-11-26 01:03:52.335+00",,connection,)',
+'(1,4294967298,1,"2026-11-26 01:03:52.606+00","2026-11-26 01:03:52.728+00",201,ok,req_97a95a4f-c59f-4abb-a58c-18f25d210257)',
+'(1,4294967299,3,"2026-11-26 01:03:53.062+00","2026-11-26 01:03:53.152+00",201,ok,req_ec91764c-e772-4a23-b06b-1d709f1bff8d)',
+'(1,4294967300,1099511627777,"2026-11-26 01:03:53.514+00","2026-11-26 01:03:53.703+00",201,ok,req_443f990d-c64e-4ca8-b984-e0d3e13f5620)',
+'(1,4294967301,1099511627778,"2026-11-26 01:03:53.514+00","2026-11-26 01:03:53.704+00",201,ok,req_960c4366-6983-485a-83ba-af12960b71bd)',
+'(1,4294967302,1099511627779,"2026-11-26 01:03:53.515+00","2026-11-26 01:03:53.705+00",201,ok,req_19957c32-e14f-413e-a7ea-ded9124b51c8)',
+'(1,4294967303,1099511627780,"2026-11-26 01:03:53.515+00","2026-11-26 01:03:53.776+00",201,ok,req_f61d5405-b4fa-40a4-9160-fe0c2766808e)',
+'(1,4294967304,1099511627781,"2026-11-26 01:03:53.516+00","2026-11-26 01:03:54.04+00",201,ok,req_e2cec922-d976-41d1-a445-0b8350e7d0c1)',
+'(1,4294967305,1099511627782,"2026-11-26 01:03:53.516+00","2026-11-26 01:03:54.049+00",201,ok,req_d4b2121e-884c-46aa-9a7a-969b154d5d63)',
+'(1,4294967306,1,"2026-11-26 01:03:54.38+00","2026-11-26 01:03:54.432+00",201,ok,req_c946d566-8f2e-454e-b366-13b7bd0125ba)',
+'(1,4294967307,3,"2026-11-26 01:03:54.539+00","2026-11-26 01:03:54.581+00",201,ok,req_ffa81b2f-3e2c-42f5-a240-908dfd40646e)',
+'(2,4294967297,1,"2026-11-26 01:04:07.088+00","2026-11-26 01:04:07.211+00",201,ok,req_326f46db-b210-40dd-a123-2f846bfc34b6)',
+'(2,4294967298,3,"2026-11-26 01:04:07.427+00","2026-11-26 01:04:07.508+00",201,ok,req_356c973c-4bb8-43b3-bc1b-bf4769148b79)',
+'(2,4294967301,1,"2026-11-26 01:04:08.242+00","2026-11-26 01:04:08.3+00",201,ok,req_6cb57429-7b9e-4e15-a98e-d0b2a444bb06)',
+'(2,4294967302,3,"2026-11-26 01:04:08.54+00","2026-11-26 01:04:08.566+00",201,ok,req_59c879cb-2908-41b6-93f4-a0e80e452cc2)'
 ]::search_call[]);
 delete from settings_record;
 insert into settings_record (settings_record_id, organisation_id, is_proposal, settings, digest, differences, accepted_by, is_attested, reason, accepted_at, proposed_by) overriding system value select settings_record_id, organisation_id, is_proposal, settings, digest, differences, accepted_by, is_attested, reason, accepted_at, proposed_by from unnest(array[
-'(1,1,f,"{""guards"": {""people"": {}}, ""review"": {""fourEyes"": [], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}, ""raisedTiers"": [""high""], ""birthDateLowers"": true}, ""service"": {""aml"": {}}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}}",2edd3ea673d0d7966dfb0edf67f4be3c9392da5b8386e8ca4aedb70d255bdd8b,{},"first settings",t,"recorded by the first run","2026-11-24 00:57:59.946+00",)'
+'(1,1,f,"{""guards"": {""people"": {}}, ""review"": {""fourEyes"": [], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}, ""raisedTiers"": [""high""], ""birthDateLowers"": true}, ""service"": {""aml"": {}}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}}",2edd3ea673d0d7966dfb0edf67f4be3c9392da5b8386e8ca4aedb70d255bdd8b,{},"first settings",t,"recorded by the first run","2026-11-24 01:03:44.886+00",)'
 ]::settings_record[]);
 delete from shown_alert;
 insert into shown_alert (shown_id, alert_id, facts, revision, owner) overriding system value select shown_id, alert_id, facts, revision, owner from unnest(array[
-'(1,1,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-24T04:58:03.699+00:00"", ""owner"": null, ""party"": {""name"": ""Wilhelmina Achterberg"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-1""}, ""state"": ""open"", ""legacy"": null, ""listed"": {""id"": ""amla_one"", ""name"": ""Wilhelmina Achterberg"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}, ""absence"": null, ""alertId"": 1, ""openedAt"": ""2026-11-24T00:58:03.699+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1,)',
-'(2,2,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-24T04:58:03.699+00:00"", ""owner"": null, ""party"": {""name"": ""Oktavian Prunescu"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-2""}, ""state"": ""open"", ""legacy"": null, ""listed"": {""id"": ""amla_two"", ""name"": ""Oktavian Prunescu"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}, ""absence"": null, ""alertId"": 2, ""openedAt"": ""2026-11-24T00:58:03.699+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1,)'
+'(1,1,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-24T05:03:55.75+00:00"", ""owner"": null, ""party"": {""name"": ""Wilhelmina Achterberg"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-1""}, ""state"": ""open"", ""legacy"": null, ""listed"": {""id"": ""amla_one"", ""name"": ""Wilhelmina Achterberg"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}, ""absence"": null, ""alertId"": 1, ""openedAt"": ""2026-11-24T01:03:55.75+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1,)',
+'(2,2,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-24T05:03:55.75+00:00"", ""owner"": null, ""party"": {""name"": ""Oktavian Prunescu"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-2""}, ""state"": ""open"", ""legacy"": null, ""listed"": {""id"": ""amla_two"", ""name"": ""Oktavian Prunescu"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}, ""absence"": null, ""alertId"": 2, ""openedAt"": ""2026-11-24T01:03:55.75+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1,)'
 ]::shown_alert[]);
 select setval('account_account_id_seq', 2);
 select setval('alert_alert_id_seq', 2);
@@ -207,7 +209,7 @@ select setval('roster_import_import_id_seq', 2);
 select setval('roster_roster_id_seq', 2);
 select setval('run_run_id_seq', 2);
 select setval('screening_request_block', 1099511627803);
-select setval('screening_request_request_id_seq', 8);
+select setval('screening_request_request_id_seq', 9);
 select setval('settings_record_settings_record_id_seq', 1);
 select setval('shown_alert_shown_id_seq', 2);
 reset session_replication_role;

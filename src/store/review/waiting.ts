@@ -263,7 +263,7 @@ const isOfHeldRunSql = (where = 'true'): string => `exists (
 const isPlainlyAbsentSql = `(
   alert.state = 'open' and alert.absence in ('not_returned', 'below_threshold', 'settings_changed') and not alert.is_true_match
   and alert.customer_version = customer.version and customer.left_at is null and party.is_current
-  and not ${isOfHeldRunSql('hold.accepted_at is null')}
+  and not ${isOfHeldRunSql('hold.run_id not in (select run_id from accepted_run)')}
   and exists (
     select from party_state state
     join response on response.response_id = state.response_id

@@ -19,7 +19,7 @@ const updatedTables = [
 ];
 
 /** Each more needs a reason; a merge lowers them. */
-const mostTables = 77;
+const mostTables = 76;
 const mostTriggers = 42;
 
 const keyRow = z.object({ key: z.string() });
