@@ -23,8 +23,31 @@ create table search_batch (
   primary key (run_id, batch_id)
 );
 
--- The work list of a run: plan and outcome of each party. When the run has ended, only what is not usual stays: parties that failed, were
--- left or reuse an answer, and those that were skipped although they were due.
+-- The plan of an open run, of up to 128 parties a row, written once and deleted when the run ends. What came of a party is read from its
+-- state, so that an answer writes nothing here; a row of `planned_screening` takes precedence.
+create table plan_block (
+  run_id bigint references run,
+  -- The party without its last 7 bits, which are in `places`.
+  party_range bigint,
+  part smallint,
+  plan_reason text not null check (plan_reason in ('new', 'changed', 'cadence', 'forced', 'previously_failed', 'overdue', 'not_due', 'not_selected')),
+  outcome text not null check (outcome in ('remaining', 'skipped')),
+  -- Stable code, for skipped.
+  outcome_reason text,
+  -- Offsets from it are in `requests`.
+  request_base bigint not null,
+  -- Of all of them; null where they differ.
+  customer_version integer,
+  places "char"[] not null,
+  requests integer[] not null,
+  customer_versions integer[],
+  -- The place of each party's search: risk, then reason, then age; null for parties that are not searched for.
+  search_orders smallint[],
+  primary key (run_id, party_range, part)
+);
+
+-- Plan and outcome of parties for which more than their plan is to be said: that failed, reuse an answer, or whose answer was retracted. When
+-- the run has ended, also of those that were left, and of those that were skipped although they were due.
 create table planned_screening (
   run_id bigint,
   party_id bigint,
@@ -63,21 +86,6 @@ create table screening_block (
   customer_versions integer[],
   primary key (run_id, party_range, part)
 );
-
--- Plan and outcome of each party in each run; one party is found by its range as well.
-create view screening as
-select
-  run_id, party_id, request_id, response_id, batch_id, customer_version, plan_reason, outcome, outcome_reason, search_order,
-  party_id >> 7 as party_range
-from planned_screening
-union all
-select
-  block.run_id, (block.party_range << 7) + one.place::integer, block.request_base + one.request, block.response_base + one.response,
-  block.batch_base + one.batch, coalesce(block.customer_version, one.customer_version), block.plan_reason, block.outcome,
-  case block.outcome when 'skipped' then 'not_due' end, null, block.party_range
-from screening_block block
-cross join lateral unnest(block.places, block.requests, block.responses, block.batches, block.customer_versions)
-  as one (place, request, response, batch, customer_version);
 
 -- Whose answer stands in for a search: found when the plan is made, used when its run begins to screen.
 create table screening_reuse (
@@ -162,6 +170,8 @@ create table party_state (
   account_id bigint references account,
   party_id bigint references party,
   run_id bigint not null,
+  -- What saved the answer; null once an earlier answer counts again.
+  batch_id bigint,
   request_id bigint not null,
   response_id bigint not null references response,
   customer_version integer not null,
@@ -188,6 +198,43 @@ create index party_state_by_response on party_state (response_id);
 
 -- The few answers that were cut: who was never searched is found in the primary key alone.
 create index party_state_incomplete on party_state (account_id, party_id) where (state = 'truncated');
+
+-- Plan and outcome of each party of the open runs, and what is not usual of those that have ended. A party that was planned is screened once
+-- its last answer is of that run. One party is found by its range as well.
+create view open_screening as
+select
+  run_id, party_id, request_id, response_id, batch_id, customer_version, plan_reason, outcome, outcome_reason, search_order,
+  party_id >> 7 as party_range
+from planned_screening
+union all
+select
+  block.run_id, one.party_id, one.request_id, state.response_id, state.batch_id, one.customer_version, block.plan_reason,
+  case when state.party_id is null then block.outcome else 'screened' end, block.outcome_reason, one.search_order, block.party_range
+from plan_block block
+join run on run.run_id = block.run_id
+cross join lateral (
+  select
+    (block.party_range << 7) + place::integer as party_id, block.request_base + request as request_id,
+    coalesce(block.customer_version, version) as customer_version, search_order
+  from unnest(block.places, block.requests, block.customer_versions, block.search_orders) as listed (place, request, version, search_order)
+) one
+left join party_state state
+  on state.account_id = run.account_id and state.party_id = one.party_id and state.run_id = block.run_id and block.outcome = 'remaining'
+where not exists (select from planned_screening known where known.run_id = block.run_id and known.party_id = one.party_id);
+
+-- Plan and outcome of each party in each run; one party is found by its range as well.
+create view screening as
+select
+  run_id, party_id, request_id, response_id, batch_id, customer_version, plan_reason, outcome, outcome_reason, search_order, party_range
+from open_screening
+union all
+select
+  block.run_id, (block.party_range << 7) + one.place::integer, block.request_base + one.request, block.response_base + one.response,
+  block.batch_base + one.batch, coalesce(block.customer_version, one.customer_version), block.plan_reason, block.outcome,
+  case block.outcome when 'skipped' then 'not_due' end, null, block.party_range
+from screening_block block
+cross join lateral unnest(block.places, block.requests, block.responses, block.batches, block.customer_versions)
+  as one (place, request, response, batch, customer_version);
 
 -- Parties that a snapshot no longer names although what is known of them is not settled: an open hit, or a list that was cut.
 create table dropped_party (
@@ -253,6 +300,19 @@ begin
 end
 $$;
 
+-- As for rows: of each range its parties are looked up together.
+create function check_plan_references() returns trigger language plpgsql set plan_cache_mode = force_custom_plan as $$
+begin
+  if exists (
+    select from planned block cross join lateral unnest(block.places) as place
+    where not exists (select from party where party.party_id = (block.party_range << 7) + place::integer)
+  ) then
+    raise foreign_key_violation using message = 'a plan names a party that does not exist';
+  end if;
+  return null;
+end
+$$;
+
 create function keep_run() returns trigger language plpgsql as $$
 begin
   if exists (select from party_state where run_id = old.run_id) then
@@ -265,7 +325,7 @@ $$;
 
 create function refuse_emptying() returns trigger language plpgsql as $$
 begin
-  lock table planned_screening in share mode;
+  lock table plan_block, planned_screening in share mode;
   if exists (select from screening) then
     raise foreign_key_violation using message = format('%s cannot be emptied before screening is', tg_table_name);
   end if;
@@ -279,12 +339,16 @@ declare
   key text := tg_argv[0];
   is_named boolean;
 begin
-  lock table planned_screening in share mode;
+  lock table plan_block, planned_screening in share mode;
   execute format('select exists (select from gone join planned_screening screening on screening.%1$I = gone.%1$I)', key) into is_named;
   if not is_named and key = 'party_id' then
     select exists (
       select from gone
       join screening_block block
+        on block.party_range = gone.party_id >> 7 and (gone.party_id & 127)::integer::"char" = any (block.places)
+      union all
+      select from gone
+      join plan_block block
         on block.party_range = gone.party_id >> 7 and (gone.party_id & 127)::integer::"char" = any (block.places)
     ) into is_named;
   end if;
@@ -319,7 +383,10 @@ begin
 end
 $$;
 
-create function date_states(for_account bigint, by_run bigint, moment timestamptz, parties bigint[], others bigint[]) returns bigint
+-- A state that the run has given already is left alone, so that it is not counted.
+create function date_states(
+  for_account bigint, by_run bigint, by_batch bigint, moment timestamptz, parties bigint[], others bigint[]
+) returns bigint
 language plpgsql set enable_seqscan = off set enable_bitmapscan = off as $$
 declare
   known bigint;
@@ -327,11 +394,12 @@ begin
   with dated as (
     update party_state set
       run_id = case when party_id = any (others) then run_id else by_run end,
+      batch_id = case when party_id = any (others) then batch_id else by_batch end,
       screened_at = case when party_id = any (others) then screened_at else moment end,
-      former_run_id = case when party_id = any (others) or run_id = by_run then former_run_id else run_id end,
-      former_screened_at = case when party_id = any (others) or run_id = by_run then former_screened_at else screened_at end,
-      former_answer = case when party_id = any (others) or run_id = by_run then former_answer end
-    where account_id = for_account and party_id = any (parties)
+      former_run_id = case when party_id = any (others) then former_run_id else run_id end,
+      former_screened_at = case when party_id = any (others) then former_screened_at else screened_at end,
+      former_answer = case when party_id = any (others) then former_answer end
+    where account_id = for_account and party_id = any (parties) and run_id <> by_run
     returning party_id
   )
   select count(*) filter (where party_id <> all (others)) into known from dated;
@@ -442,6 +510,8 @@ create trigger party_stays after delete on party referencing old table as gone f
 create trigger party_is_kept before truncate on party for each statement
   execute function refuse_emptying();
 
+create trigger plan_references after insert on plan_block referencing new table as planned for each statement
+  execute function check_plan_references();
 create trigger screening_references after insert on planned_screening referencing new table as planned for each statement
   execute function check_screening_references();
 create trigger screening_keeps_references before update of run_id, party_id on planned_screening for each row

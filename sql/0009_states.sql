@@ -97,12 +97,8 @@ left join party_state newest on newest.account_id = account.account_id and newes
 left join run origin on origin.run_id = newest.run_id
 left join lateral (
   select coalesce(newest.former_answer, '{}') as former
-  from planned_screening screening
-  where origin.state in ('running', 'stopped')
-    and screening.run_id = newest.run_id and screening.party_id = party.party_id
-    and screening.outcome in ('screened', 'reused') and screening.batch_id > coalesce(origin.confirmed_batch_id, 0)
+  where origin.state in ('running', 'stopped') and coalesce(newest.batch_id > coalesce(origin.confirmed_batch_id, 0), true)
     and exists (select from control_outcome where control_outcome.run_id = newest.run_id)
-  limit 1
 ) pending on true
 cross join lateral (
   select
@@ -245,9 +241,10 @@ cross join lateral (
   -- Why there is no later valid answer.
   left join lateral (
     select case screening.outcome when 'remaining' then 'remaining' else screening.outcome_reason end as because
-    from planned_screening screening
+    from open_screening screening
     where judged.standing < 5
       and screening.run_id = any (basis.plan_run_ids) and screening.party_id = party.party_id
+      and screening.party_range = party.party_id >> 7
       and screening.run_id >= coalesce(party.run_id, 0)
       and (screening.outcome in ('failed', 'remaining') or screening.outcome = 'skipped' and screening.outcome_reason <> 'not_due')
     order by screening.run_id desc limit 1

@@ -186,7 +186,7 @@ export async function countBadAnswers(database: Queryable, runId: number): Promi
     `select request_id, count(*) as attempts
      from search_attempt
      where run_id = $1 and outcome = 'bad_response'
-       and request_id in (select request_id from planned_screening where run_id = $1 and outcome = 'remaining')
+       and request_id in (select request_id from open_screening where run_id = $1 and outcome = 'remaining')
      group by request_id`,
     [runId],
   );

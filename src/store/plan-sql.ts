@@ -228,8 +228,9 @@ function leftReasonSql({ bind }: Bindings, leftRuns: readonly number[]): string 
   if (leftRuns.length === 0) return 'cross join (select null::text as reason) left_over';
   return `
   left join lateral (
-    select min(remaining.plan_reason) as reason from planned_screening remaining
+    select min(remaining.plan_reason) as reason from open_screening remaining
     where remaining.run_id = any (${bind([...leftRuns], 'bigint[]')}) and remaining.party_id = party.party_id
+      and remaining.party_range = party.party_id >> 7
       and (remaining.outcome = 'remaining' or remaining.outcome = 'failed' and remaining.outcome_reason = 'not_confirmed')
       and coalesce(party.run_id < remaining.run_id, true)
   ) left_over on true`;
@@ -332,7 +333,7 @@ export function readReusable(
     `with planned as materialized (
        select reuse.party_id, screening.request_id, screening.customer_version, reuse.response_id, reuse.answered_at, tier.due_before
        from screening_reuse reuse
-       join planned_screening screening on screening.run_id = reuse.run_id and screening.party_id = reuse.party_id and screening.outcome = 'remaining'
+       join open_screening screening on screening.run_id = reuse.run_id and screening.party_id = reuse.party_id and screening.outcome = 'remaining'
        join party on party.party_id = reuse.party_id
        join customer_version version on version.customer_id = party.customer_id and version.version = screening.customer_version
        join (${tierRowsSql(bindings, tiers)}) tier on tier.tier = coalesce(version.risk_tier, 'high')

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { toCadence } from '../screening/cadence.js';
 import { firstRow, openBindings, type Queryable, readColumn, readValue, requireRows } from './database/database.js';
+import { toPlanBlocksSql } from './plan-blocks.js';
 import { gapsSql, inScopeSql, type PlanInput, planSql } from './plan-sql.js';
 
 export type { PlanInput } from './plan-sql.js';
@@ -46,7 +47,7 @@ async function setComparedRun(database: Queryable, runId: number): Promise<void>
 }
 
 /**
- * Stores one screening per party in scope, planned ones as `remaining` with the order of their search, and the reused answers. The same
+ * Stores each party in scope, planned ones as `remaining` with the order of their search, and the reused answers. The same
  * statement counts the customers in scope, apart from the plan, so that a customer missing from the plan shows, and the ids without an
  * accepted record.
  */
@@ -73,11 +74,7 @@ async function insertPlan(transaction: Queryable, runId: number, input: PlanInpu
        where run.run_id = ${run}
      )`;
   await transaction.execute(
-    `with ${[planSql(bindings, input), ...(input.reuse ? [storeReuse] : []), storeScope].join(',')}
-     insert into planned_screening (run_id, party_id, request_id, customer_version, plan_reason, outcome, outcome_reason, search_order)
-     select ${run}, party_id, request_id, version, reason, outcome, outcome_reason, search_order
-     from plan
-     order by party_id`,
+    `with ${[planSql(bindings, input), ...(input.reuse ? [storeReuse] : []), storeScope].join(',')} ${toPlanBlocksSql(run)}`,
     bindings.values,
   );
   if (input.selection !== 'dirty') await saveRunGaps(transaction, runId, input.rosterId);
@@ -89,6 +86,7 @@ export function hasBegun(database: Queryable, runId: number): Promise<boolean> {
     database,
     z.boolean(),
     `select exists (select from search_attempt where run_id = $1 and outcome <> 'not_sent')
+       or exists (select from search_batch where run_id = $1)
        or exists (select from planned_screening where run_id = $1 and outcome in ('screened', 'reused', 'failed')) as begun`,
     [runId],
   );
@@ -97,6 +95,7 @@ export function hasBegun(database: Queryable, runId: number): Promise<boolean> {
 /** Removes a plan of which nothing has been done. */
 async function removePlan(transaction: Queryable, runId: number): Promise<void> {
   await transaction.execute('delete from screening_reuse where run_id = $1', [runId]);
+  await transaction.execute('delete from plan_block where run_id = $1', [runId]);
   await transaction.execute('delete from planned_screening where run_id = $1', [runId]);
 }
 
@@ -152,7 +151,7 @@ async function countStoredPlan(database: Queryable, runId: number): Promise<Plan
     `with plan as (
        select party.customer_id, screening.request_id, screening.plan_reason as reason, screening.outcome, screening.outcome_reason,
          reuse.party_id is not null as is_reused
-       from planned_screening screening
+       from open_screening screening
        join party on party.party_id = screening.party_id
        left join screening_reuse reuse on reuse.run_id = screening.run_id and reuse.party_id = screening.party_id
        where screening.run_id = $1
@@ -188,7 +187,7 @@ export async function countOverBudget(database: Queryable, runId: number) {
     z.object({ customers: z.number(), urgent: z.number() }),
     `select count(distinct party.customer_id)::integer as customers,
        count(distinct party.customer_id) filter (where screening.plan_reason <> 'cadence')::integer as urgent
-     from planned_screening screening join party using (party_id)
+     from open_screening screening join party using (party_id)
      where screening.run_id = $1 and screening.outcome = 'skipped' and screening.outcome_reason = 'over_budget'`,
     [runId],
   );

@@ -24,9 +24,10 @@ import {
 import { noteBillableAttempts, RunNumbers } from './ledger.js';
 import { isWholeSql } from './metrics.js';
 import { isOfSql } from './organisations.js';
+import { packScreenings } from './plan-blocks.js';
 import { screeningKindsSql } from './row-shapes.js';
 import { type RunSums, runSumsSchema } from './run-sums.js';
-import { holdStates, packScreenings } from './screenings.js';
+import { holdStates } from './screenings.js';
 
 /** A new run; without `settingsRecordId` when no accepted settings apply. */
 type NewRun = Omit<
@@ -360,7 +361,7 @@ export function readRunKeys(database: Queryable, runId: number): Promise<readonl
  */
 export async function refreshRunStatistics(database: Database): Promise<void> {
   await database.execute(
-    `analyze planned_screening (run_id, party_id, request_id, outcome, plan_reason), change_record (run_id, party_id, is_baseline, cause),
+    `analyze plan_block (run_id, party_range, outcome), planned_screening (run_id, party_id, request_id, outcome, plan_reason), change_record (run_id, party_id, is_baseline, cause),
        party_state (account_id, party_id), alert (account_id, party_id), search_batch (run_id, batch_id), search_call`,
   );
 }

@@ -3,6 +3,7 @@ import type { ChangedParty, PartySaid } from '../changes/match-changes.js';
 import type { Match } from '../matches/match.js';
 import { type ListableOutcome, partyTypes, riskTiers } from '../vocabulary.js';
 import { type Database, firstRow, type Queryable, requireRows } from './database/database.js';
+import { toPlannedSql } from './plan-blocks.js';
 import { assessedTierSql, partySaidSchema, partySaidSql, storedMatchSchema } from './row-shapes.js';
 
 /** The outcome of a planned screening of one party. */
@@ -30,74 +31,39 @@ export async function saveScreeningResults(
 async function saveAlike(transaction: Queryable, runId: number, batchId: number, results: readonly ScreeningResult[]) {
   const [first] = results;
   if (first === undefined) return;
-  // No join: a new plan has no statistics yet, and a join would read the whole run for each batch.
-  const saved = await transaction.execute(
-    `update planned_screening set outcome = $4, outcome_reason = $5, batch_id = $2,
-       response_id = ($6::bigint[])[array_position($3::bigint[], party_id)]
-     where run_id = $1 and party_id = any ($3::bigint[]) and outcome = 'remaining'`,
-    [
-      runId,
-      batchId,
-      results.map((result) => result.partyId),
-      first.outcome,
-      first.reason,
-      results.map((result) => result.responseId),
-    ],
+  const partyIds = results.map(({ partyId }) => partyId);
+  // No join of the update: a new plan has no statistics yet, and a join would read the whole run for each batch.
+  const kept = `kept as (
+    update planned_screening set outcome = $4, outcome_reason = $5, batch_id = $2,
+      response_id = ($6::bigint[])[array_position($3::bigint[], party_id)]
+    where run_id = $1 and party_id = any ($3::bigint[]) and outcome = 'remaining'
+    returning party_id
+  )`;
+  const planned = `planned as (${toPlannedSql('$1', '$3')} and task.outcome = 'remaining')`;
+  // An answer needs no row: the state says which run gave it, and a second one of the same run is refused there.
+  const made =
+    first.outcome === 'screened'
+      ? 'made as (select party_id from planned)'
+      : `made as (
+           insert into planned_screening (
+             run_id, party_id, request_id, response_id, batch_id, customer_version, plan_reason, outcome, outcome_reason, search_order
+           )
+           select $1, party_id, request_id, ($6::bigint[])[array_position($3::bigint[], party_id)], $2, customer_version, plan_reason,
+             $4, $5, search_order
+           from planned
+           where $4 = 'reused' or not exists (
+             select from party_state state join run on run.account_id = state.account_id
+             where run.run_id = $1 and state.party_id = planned.party_id and state.run_id = run.run_id
+           )
+           returning party_id
+         )`;
+  const saved = await transaction.query(
+    z.object({ parties: z.number() }),
+    `with ${kept}, ${planned}, ${made}
+     select ((select count(*) from kept) + (select count(*) from made))::integer as parties`,
+    [runId, batchId, partyIds, first.outcome, first.reason, results.map((result) => result.responseId)],
   );
-  requireRows(saved, results.length, 'planned_screening');
-}
-
-const isUsualSql = `(outcome = 'screened' or outcome = 'skipped' and outcome_reason = 'not_due')`;
-
-/** Packs the usual outcomes of a run that has ended into blocks, also those that an acceptance gave back. */
-export async function packScreenings(transaction: Queryable, runId: number): Promise<void> {
-  const rows = await transaction.query(
-    z.object({ usual: z.number(), taken: z.number(), packed: z.number() }),
-    `with usual as (
-       delete from planned_screening
-       where run_id = $1 and ${isUsualSql}
-       returning party_id, request_id, response_id, batch_id, customer_version, plan_reason, outcome
-     ),
-     packed as (
-     insert into screening_block (
-       run_id, party_range, part, plan_reason, outcome, request_base, response_base, batch_base, customer_version, places, requests,
-       responses, batches, customer_versions
-     )
-     select $1, party_range,
-       row_number() over (partition by party_range)
-         + coalesce((select max(part) from screening_block known where known.run_id = $1 and known.party_range = grouped.party_range), 0),
-       plan_reason, outcome, request_base, response_base, batch_base,
-       case when first_version = last_version then first_version end,
-       places, requests, case when response_base is not null then responses end, case when batch_base is not null then batches end,
-       case when first_version <> last_version then customer_versions end
-     from (
-       select party_range, plan_reason, outcome, request_base, response_base, batch_base,
-         min(customer_version) as first_version, max(customer_version) as last_version,
-         array_agg((party_id & 127)::integer::"char" order by party_id) as places,
-         array_agg((request_id - request_base)::integer order by party_id) as requests,
-         array_agg((response_id - response_base)::integer order by party_id) as responses,
-         array_agg((batch_id - batch_base)::integer order by party_id) as batches,
-         array_agg(customer_version order by party_id) as customer_versions
-       from (
-         select *, party_id >> 7 as party_range, min(request_id) over alike as request_base, min(response_id) over alike as response_base,
-           min(batch_id) over alike as batch_base
-         from usual
-         -- Offsets of 31 bits: what is further apart lies in blocks of its own.
-         window alike as (
-           partition by party_id >> 7, plan_reason, outcome, request_id >> 31, response_id >> 31, batch_id >> 31
-         )
-       ) based
-       group by party_range, plan_reason, outcome, request_base, response_base, batch_base
-     ) grouped
-     returning cardinality(places) as parties
-     )
-     select (select count(*) from planned_screening where run_id = $1 and ${isUsualSql})::integer as usual,
-       (select count(*) from usual)::integer as taken, (select coalesce(sum(parties), 0) from packed)::integer as packed`,
-    [runId],
-  );
-  const { usual, taken, packed } = firstRow(rows, 'screening_block');
-  requireRows(taken, usual, 'planned_screening');
-  requireRows(packed, usual, 'screening_block');
+  requireRows(firstRow(saved, 'planned_screening').parties, results.length, 'planned_screening');
 }
 
 const taskRow = z.object({
@@ -139,7 +105,7 @@ function readOrder(database: Queryable, runId: number) {
        select party_id, rank() over (order by place, request_id) as position
        from (
          select request_id, party_id, min(search_order) over (partition by request_id) as place
-         from planned_screening where run_id = $1 and outcome = 'remaining'
+         from open_screening where run_id = $1 and outcome = 'remaining'
        ) remaining
      ) placed
      group by case when position <= $2 then 0 else 1 + (position - $2 - 1) / $3 end
@@ -155,8 +121,16 @@ function readPage(database: Queryable, runId: number, page: Float64Array): Promi
      from (
        select request_id, min(search_order) as place,
          jsonb_agg(jsonb_build_object('partyId', party_id, 'customerVersion', customer_version) order by party_id) as parties
-       from planned_screening
-       where run_id = $1 and party_id = any($2::bigint[]) and outcome = 'remaining'
+       from (
+         select party_id, request_id, customer_version, search_order from planned_screening
+         where run_id = $1 and party_id = any ($2::bigint[]) and outcome = 'remaining'
+         union all
+         select party_id, request_id, customer_version, search_order from (${toPlannedSql('$1', '$2')} and task.outcome = 'remaining') planned
+         where not exists (
+           select from party_state state join run on run.account_id = state.account_id
+           where run.run_id = $1 and state.party_id = planned.party_id and state.run_id = run.run_id
+         )
+       ) remaining
        group by request_id
      ) task
      join screening_request request using (request_id)
@@ -172,20 +146,23 @@ export async function countSearchTasks(database: Queryable, runId: number) {
     `select count(distinct request_id)::integer as total,
        count(distinct request_id) filter (where outcome = 'remaining')::integer as remaining,
        count(distinct request_id) filter (where outcome = 'remaining' and plan_reason = 'new')::integer as "remainingOfNew"
-     from planned_screening where run_id = $1 and outcome not in ('skipped', 'reused')`,
+     from open_screening where run_id = $1 and outcome not in ('skipped', 'reused')`,
     [runId],
   );
   return firstRow(rows, 'screening');
 }
 
-/** An answered search of this run, to repeat as a control search; undefined without one. */
+/** The last answered search of this run, to repeat as a control search; undefined without one. */
 export async function findAnsweredRequest(database: Queryable, runId: number) {
   const [row] = await database.query(
     z.object({ type: z.enum(partyTypes), name: z.string() }),
     `select request.type, request.name
-     from planned_screening screening join screening_request request using (request_id)
-     where screening.run_id = $1 and screening.outcome = 'screened'
-     limit 1`,
+     from (
+       select request_base, requests, wide_requests from search_batch
+       where run_id = $1 and (requests is not null or wide_requests is not null)
+       order by batch_id desc limit 1
+     ) batch
+     join screening_request request on request.request_id = coalesce(batch.request_base + batch.requests[1], batch.wide_requests[1])`,
     [runId],
   );
   return row;
@@ -260,6 +237,7 @@ export async function holdStates(transaction: Queryable, partiesSql: string, par
 interface StateKey {
   accountId: number;
   runId: number;
+  batchId: number;
   screenedAt: Date;
 }
 
@@ -272,7 +250,7 @@ export async function savePartyStates(transaction: Queryable, key: StateKey, sta
 /** Dates unchanged states and locks all of them in the common order, so that a run and a reviewer do not deadlock. */
 async function dateStates(
   transaction: Queryable,
-  { accountId, runId, screenedAt }: StateKey,
+  { accountId, runId, batchId, screenedAt }: StateKey,
   states: readonly NewPartyState[],
   others: readonly NewPartyState[],
 ): Promise<void> {
@@ -280,8 +258,8 @@ async function dateStates(
   const toIds = (rows: readonly NewPartyState[]): number[] => rows.map(({ partyId }) => partyId);
   const dated = await transaction.query(
     z.object({ known: z.number() }),
-    'select date_states($1, $2, $3, $4, $5) as known',
-    [accountId, runId, screenedAt, toIds(states), toIds(others)],
+    'select date_states($1, $2, $3, $4, $5, $6) as known',
+    [accountId, runId, batchId, screenedAt, toIds(states), toIds(others)],
   );
   requireRows(firstRow(dated, 'party_state').known, states.length - others.length, 'party_state');
 }
@@ -300,29 +278,29 @@ async function replaceStates(transaction: Queryable, key: StateKey, states: read
   }));
   const saved = await transaction.execute(
     `insert into party_state (
-       account_id, run_id, screened_at, party_id, request_id, response_id, customer_version, settings_digest, state,
+       account_id, run_id, batch_id, screened_at, party_id, request_id, response_id, customer_version, settings_digest, state,
        reported_scores, unreturned
      )
-     select $1, $2, $3, party_id, request_id, response_id, customer_version, settings_digest, state, reported_scores, unreturned
+     select $1, $2, $5::bigint, $3, party_id, request_id, response_id, customer_version, settings_digest, state, reported_scores, unreturned
      from jsonb_to_recordset($4::text::jsonb) as row (
        party_id bigint, request_id bigint, response_id bigint, customer_version integer, settings_digest text, state text,
        reported_scores jsonb, unreturned jsonb
      )
      on conflict (account_id, party_id) do update set
-       run_id = excluded.run_id, screened_at = excluded.screened_at, request_id = excluded.request_id,
+       run_id = excluded.run_id, batch_id = excluded.batch_id, screened_at = excluded.screened_at, request_id = excluded.request_id,
        response_id = excluded.response_id, customer_version = excluded.customer_version,
        settings_digest = excluded.settings_digest, state = excluded.state, reported_scores = excluded.reported_scores,
        unreturned = excluded.unreturned,
-       -- The replaced answer with its run and time; a run keeps the first one that it replaced.
-       former_run_id = case when party_state.run_id = excluded.run_id then party_state.former_run_id else party_state.run_id end,
-       former_screened_at =
-         case when party_state.run_id = excluded.run_id then party_state.former_screened_at else party_state.screened_at end,
-       former_answer = case when party_state.run_id = excluded.run_id then party_state.former_answer else jsonb_build_object(
+       -- The replaced answer with its run and time.
+       former_run_id = party_state.run_id, former_screened_at = party_state.screened_at,
+       former_answer = jsonb_build_object(
          'request_id', party_state.request_id, 'response_id', party_state.response_id,
          'customer_version', party_state.customer_version, 'settings_digest', party_state.settings_digest,
          'state', party_state.state, 'reported_scores', party_state.reported_scores, 'unreturned', party_state.unreturned
-       ) end`,
-    [key.accountId, key.runId, key.screenedAt, JSON.stringify(rows)],
+       )
+     -- A party that the run has an answer for already is not counted.
+     where party_state.run_id <> excluded.run_id`,
+    [key.accountId, key.runId, key.screenedAt, JSON.stringify(rows), key.batchId],
   );
   requireRows(saved, rows.length, 'party_state');
 }

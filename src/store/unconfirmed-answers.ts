@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { firstRow, type Queryable, readValue, requireRows } from './database/database.js';
+import { unpackScreenings } from './plan-blocks.js';
 import { holdStates } from './screenings.js';
 
 /** SQL: the last batch of a run ($1) that control searches have confirmed; 0 without one. */
@@ -34,7 +35,7 @@ export async function countUnconfirmed(database: Queryable, runId: number) {
     z.object({ customers: z.number(), searched: z.number() }),
     `select count(distinct party.customer_id)::integer as customers,
        count(*) filter (where screening.outcome = 'screened')::integer as searched
-     from planned_screening screening join party using (party_id)
+     from open_screening screening join party using (party_id)
      where screening.run_id = $1 and ${isUnconfirmedSql}`,
     [runId],
   );
@@ -82,6 +83,7 @@ export async function takeBackAnswers(
 export async function failUnconfirmed(transaction: Queryable, runId: number, now: Date): Promise<void> {
   const reason = 'control_failed';
   await takeBackAnswers(transaction, runId, { reason, now });
+  await unpackScreenings(transaction, `screening.outcome = 'remaining'`, [runId]);
   await transaction.execute(
     `update planned_screening screening set outcome = 'failed', outcome_reason = $2 where run_id = $1 and outcome = 'remaining'`,
     [runId, reason],
@@ -107,6 +109,7 @@ async function retract(
   const retractedSql = toRetractedSql(which);
   const searches = typeof which === 'string' ? [] : [[...which]];
   const [place, kindPlace] = [`$${2 + searches.length}::timestamptz`, `$${3 + searches.length}`];
+  await unpackScreenings(transaction, retractedSql, [runId, ...searches]);
   const parties = await transaction.execute(
     `insert into taken_back_answer (run_id, party_id, outcome, response_id, batch_id, taken_back_at)
      select run_id, party_id, outcome, response_id, batch_id, ${place}
@@ -186,7 +189,7 @@ async function restoreStates(
     parameters,
   );
   await transaction.execute(
-    `update party_state set run_id = party_state.former_run_id, screened_at = party_state.former_screened_at,
+    `update party_state set run_id = party_state.former_run_id, batch_id = null, screened_at = party_state.former_screened_at,
        former_run_id = null, former_screened_at = null, former_answer = null
      from run
      where ${isRetractedSql}`,
@@ -264,8 +267,8 @@ export async function giveBackAnswers(transaction: Queryable, runId: number, now
     [runId],
   );
   await transaction.execute(
-    `insert into party_state (account_id, party_id, run_id, screened_at, ${stateColumns})
-     select run.account_id, taken.party_id, $1, ${answeredAtSql}, ${stateColumns.replaceAll(/\w+/g, 'answer.$&')}
+    `insert into party_state (account_id, party_id, run_id, batch_id, screened_at, ${stateColumns})
+     select run.account_id, taken.party_id, $1, taken.batch_id, ${answeredAtSql}, ${stateColumns.replaceAll(/\w+/g, 'answer.$&')}
      from taken_back_answer taken
      join run on run.run_id = taken.run_id
      join search_batch batch on batch.run_id = taken.run_id and batch.batch_id = taken.batch_id
@@ -273,7 +276,7 @@ export async function giveBackAnswers(transaction: Queryable, runId: number, now
      ${joinReuseSql}
      join retracted_state answer on ${ofAnswerSql}
      on conflict (account_id, party_id) do update set
-       run_id = excluded.run_id, screened_at = excluded.screened_at, request_id = excluded.request_id,
+       run_id = excluded.run_id, batch_id = excluded.batch_id, screened_at = excluded.screened_at, request_id = excluded.request_id,
        response_id = excluded.response_id, customer_version = excluded.customer_version, settings_digest = excluded.settings_digest,
        state = excluded.state, reported_scores = excluded.reported_scores, unreturned = excluded.unreturned,
        former_run_id = party_state.run_id, former_screened_at = party_state.screened_at, former_answer = null, failed_run_id = null`,
@@ -281,7 +284,7 @@ export async function giveBackAnswers(transaction: Queryable, runId: number, now
   );
   await transaction.execute(
     `update party_state set former_run_id = party_state.run_id, former_screened_at = party_state.screened_at, former_answer = null,
-       run_id = $1, screened_at = ${answeredAtSql}, failed_run_id = null
+       run_id = $1, batch_id = taken.batch_id, screened_at = ${answeredAtSql}, failed_run_id = null
      from taken_back_answer taken
      join run on run.run_id = taken.run_id
      join search_batch batch on batch.run_id = taken.run_id and batch.batch_id = taken.batch_id

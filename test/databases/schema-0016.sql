@@ -3,17 +3,17 @@
 set session_replication_role = replica;
 delete from account;
 insert into account (account_id, organisation_id, public_key, is_test, base_url, created_at) overriding system value select account_id, organisation_id, public_key, is_test, base_url, created_at from unnest(array[
-'(1,1,PUBLIC_KEY,t,SERVICE_URL,"2026-11-24 01:03:45.749+00")'
+'(1,1,PUBLIC_KEY,t,SERVICE_URL,"2026-11-24 01:21:31.164+00")'
 ]::account[]);
 delete from alert;
 insert into alert (alert_id, account_id, party_id, state, listed, customer_version, severity, rule, priority, is_baseline, opened_at, due_at, disposition_id, assigned_to, revision, absence, absent_since, topic, is_true_match, legacy) overriding system value select alert_id, account_id, party_id, state, listed, customer_version, severity, rule, priority, is_baseline, opened_at, due_at, disposition_id, assigned_to, revision, absence, absent_since, topic, is_true_match, legacy from unnest(array[
-'(1,1,1,open,"{""id"": ""amla_one"", ""name"": ""Wilhelmina Achterberg"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}",1,critical,sanction_hit_gained,959,t,"2026-11-24 01:03:55.75+00","2026-11-24 05:03:55.75+00",,,1,,,sanction,f,)',
-'(2,1,2,open,"{""id"": ""amla_two"", ""name"": ""Oktavian Prunescu"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}",1,critical,sanction_hit_gained,959,t,"2026-11-24 01:03:55.75+00","2026-11-24 05:03:55.75+00",,,1,,,sanction,f,)'
+'(1,1,1,open,"{""id"": ""amla_one"", ""name"": ""Wilhelmina Achterberg"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}",1,critical,sanction_hit_gained,959,t,"2026-11-24 01:21:33.359+00","2026-11-24 05:21:33.359+00",,,1,,,sanction,f,)',
+'(2,1,2,open,"{""id"": ""amla_two"", ""name"": ""Oktavian Prunescu"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}",1,critical,sanction_hit_gained,959,t,"2026-11-24 01:21:33.359+00","2026-11-24 05:21:33.359+00",,,1,,,sanction,f,)'
 ]::alert[]);
 delete from alert_event;
 insert into alert_event (event_id, alert_id, kind, happened_at, run_id, reasons, severity, actor, assigned_to, is_attested) overriding system value select event_id, alert_id, kind, happened_at, run_id, reasons, severity, actor, assigned_to, is_attested from unnest(array[
-'(1,1,opened,"2026-11-24 01:03:55.75+00",1,{},critical,,,f)',
-'(2,2,opened,"2026-11-24 01:03:55.75+00",1,{},critical,,,f)'
+'(1,1,opened,"2026-11-24 01:21:33.359+00",1,{},critical,,,f)',
+'(2,2,opened,"2026-11-24 01:21:33.359+00",1,{},critical,,,f)'
 ]::alert_event[]);
 delete from change_record;
 insert into change_record (change_id, revision, run_id, batch_id, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before, after, adjustments, birth_date_agreement, country_agreement, sanction_hit, former_customer_version) overriding system value select change_id, revision, run_id, batch_id, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before, after, adjustments, birth_date_agreement, country_agreement, sanction_hit, former_customer_version from unnest(array[
@@ -22,14 +22,14 @@ insert into change_record (change_id, revision, run_id, batch_id, party_id, cust
 ]::change_record[]);
 delete from control_outcome;
 insert into control_outcome (run_id, ordinal, type, name, expect, verdict, found, response_id, round, occasion, searches, asked_at, label, topics) overriding system value select run_id, ordinal, type, name, expect, verdict, found, response_id, round, occasion, searches, asked_at, label, topics from unnest(array[
-'(1,0,person,"Control Listed",match,passed,,1,1,start,0,"2026-11-24 01:03:52.781+00",,{})',
-'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-24 01:03:53.207+00",,{})',
-'(1,0,person,"Control Listed",match,passed,,1,2,end,6,"2026-11-24 01:03:54.464+00",,{})',
-'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,6,"2026-11-24 01:03:54.624+00",,{})',
-'(2,0,person,"Control Listed",match,passed,,1,1,start,0,"2026-11-26 01:04:07.22+00",,{})',
-'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-26 01:04:07.572+00",,{})',
-'(2,0,person,"Control Listed",match,passed,,1,2,end,2,"2026-11-26 01:04:08.348+00",,{})',
-'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,2,"2026-11-26 01:04:08.62+00",,{})'
+'(1,0,person,"Control Listed",match,passed,,1,1,start,0,"2026-11-24 01:21:32.636+00",,{})',
+'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-24 01:21:32.706+00",,{})',
+'(1,0,person,"Control Listed",match,passed,,1,2,end,6,"2026-11-24 01:21:33.031+00",,{})',
+'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,6,"2026-11-24 01:21:33.09+00",,{})',
+'(2,0,person,"Control Listed",match,passed,,1,1,start,0,"2026-11-26 01:21:35.829+00",,{})',
+'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-26 01:21:35.897+00",,{})',
+'(2,0,person,"Control Listed",match,passed,,1,2,end,2,"2026-11-26 01:21:36.098+00",,{})',
+'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,2,"2026-11-26 01:21:36.145+00",,{})'
 ]::control_outcome[]);
 delete from customer;
 insert into customer (customer_id, roster_id, reference, version, record_digest, first_import_id, absent_since, own_digest, left_at, returned_at, left_because, unreadable_party_since) overriding system value select customer_id, roster_id, reference, version, record_digest, first_import_id, absent_since, own_digest, left_at, returned_at, left_because, unreadable_party_since from unnest(array[
@@ -42,16 +42,16 @@ insert into customer (customer_id, roster_id, reference, version, record_digest,
 ]::customer[]);
 delete from customer_state_change;
 insert into customer_state_change (change_id, customer_id, from_state, to_state, reason, is_test, as_of, due_at, expires_at, run_id, changed_at) overriding system value select change_id, customer_id, from_state, to_state, reason, is_test, as_of, due_at, expires_at, run_id, changed_at from unnest(array[
-'(1,2,,open_alert,,t,"2026-11-24 01:03:53.847+00","2026-11-25 01:03:53.847+00","2026-11-25 04:03:53.847+00",1,"2026-11-24 01:03:59.56+00")',
-'(2,3,,open_alert,,t,"2026-11-24 01:03:53.847+00","2026-11-25 01:03:53.847+00","2026-11-25 04:03:53.847+00",1,"2026-11-24 01:03:59.56+00")',
-'(3,4,,clear,,t,"2026-11-24 01:03:53.847+00","2026-11-25 01:03:53.847+00","2026-11-25 04:03:53.847+00",1,"2026-11-24 01:03:59.56+00")',
-'(4,5,,clear,,t,"2026-11-24 01:03:53.847+00","2026-11-25 01:03:53.847+00","2026-11-25 04:03:53.847+00",1,"2026-11-24 01:03:59.56+00")',
-'(5,6,,clear,,t,"2026-11-24 01:03:54.052+00","2026-11-25 01:03:54.052+00","2026-11-25 04:03:54.052+00",1,"2026-11-24 01:03:59.56+00")',
-'(6,7,,clear,,t,"2026-11-24 01:03:54.052+00","2026-11-25 01:03:54.052+00","2026-11-25 04:03:54.052+00",1,"2026-11-24 01:03:59.56+00")',
-'(7,4,clear,not_screened,expired,t,"2026-11-24 01:03:53.847+00","2026-11-25 01:03:53.847+00","2026-11-25 04:03:53.847+00",1,"2026-11-26 01:04:06.188+00")',
-'(8,5,clear,not_screened,expired,t,"2026-11-24 01:03:53.847+00","2026-11-25 01:03:53.847+00","2026-11-25 04:03:53.847+00",1,"2026-11-26 01:04:06.188+00")',
-'(9,6,clear,not_screened,expired,t,"2026-11-24 01:03:54.052+00","2026-11-25 01:03:54.052+00","2026-11-25 04:03:54.052+00",1,"2026-11-26 01:04:06.188+00")',
-'(10,7,clear,not_screened,expired,t,"2026-11-24 01:03:54.052+00","2026-11-25 01:03:54.052+00","2026-11-25 04:03:54.052+00",1,"2026-11-26 01:04:06.188+00")'
+'(1,2,,open_alert,,t,"2026-11-24 01:21:32.866+00","2026-11-25 01:21:32.866+00","2026-11-25 04:21:32.866+00",1,"2026-11-24 01:21:33.81+00")',
+'(2,3,,open_alert,,t,"2026-11-24 01:21:32.866+00","2026-11-25 01:21:32.866+00","2026-11-25 04:21:32.866+00",1,"2026-11-24 01:21:33.81+00")',
+'(3,4,,clear,,t,"2026-11-24 01:21:32.866+00","2026-11-25 01:21:32.866+00","2026-11-25 04:21:32.866+00",1,"2026-11-24 01:21:33.81+00")',
+'(4,5,,clear,,t,"2026-11-24 01:21:32.866+00","2026-11-25 01:21:32.866+00","2026-11-25 04:21:32.866+00",1,"2026-11-24 01:21:33.81+00")',
+'(5,6,,clear,,t,"2026-11-24 01:21:32.866+00","2026-11-25 01:21:32.866+00","2026-11-25 04:21:32.866+00",1,"2026-11-24 01:21:33.81+00")',
+'(6,7,,clear,,t,"2026-11-24 01:21:32.866+00","2026-11-25 01:21:32.866+00","2026-11-25 04:21:32.866+00",1,"2026-11-24 01:21:33.81+00")',
+'(7,4,clear,not_screened,expired,t,"2026-11-24 01:21:32.866+00","2026-11-25 01:21:32.866+00","2026-11-25 04:21:32.866+00",1,"2026-11-26 01:21:35.642+00")',
+'(8,5,clear,not_screened,expired,t,"2026-11-24 01:21:32.866+00","2026-11-25 01:21:32.866+00","2026-11-25 04:21:32.866+00",1,"2026-11-26 01:21:35.642+00")',
+'(9,6,clear,not_screened,expired,t,"2026-11-24 01:21:32.866+00","2026-11-25 01:21:32.866+00","2026-11-25 04:21:32.866+00",1,"2026-11-26 01:21:35.642+00")',
+'(10,7,clear,not_screened,expired,t,"2026-11-24 01:21:32.866+00","2026-11-25 01:21:32.866+00","2026-11-25 04:21:32.866+00",1,"2026-11-26 01:21:35.642+00")'
 ]::customer_state_change[]);
 delete from customer_version;
 insert into customer_version (customer_id, version, import_id, risk_tier, record, changed_fields) overriding system value select customer_id, version, import_id, risk_tier, record, changed_fields from unnest(array[
@@ -64,22 +64,22 @@ insert into customer_version (customer_id, version, import_id, risk_tier, record
 ]::customer_version[]);
 delete from lease;
 insert into lease (lease_key, epoch, owner, acquired_at, heartbeat_at, expires_at) overriding system value select lease_key, epoch, owner, acquired_at, heartbeat_at, expires_at from unnest(array[
-'(screening/default/people,2,test-3790,"2026-11-26 01:04:04.512+00","2026-11-26 01:04:08.26+00","2026-11-26 01:04:04.512+00")'
+'(screening/default/people,2,test-15846,"2026-11-26 01:21:35.039+00","2026-11-26 01:21:36.075+00","2026-11-26 01:21:35.039+00")'
 ]::lease[]);
 delete from match;
 insert into match (response_id, rank, match_id, name, schema, is_hit, score, topics, birth_dates, countries) overriding system value select response_id, rank, match_id, name, schema, is_hit, score, topics, birth_dates, countries from unnest(array[
 '(1,1,amla_c,"Control Listed",Person,t,1,{sanction},{1960-01-01},{fr})',
-'(5,1,amla_one,"Wilhelmina Achterberg",Person,t,1,{sanction},{1960-01-01},{fr})',
-'(6,1,amla_two,"Oktavian Prunescu",Person,t,1,{sanction},{1960-01-01},{fr})'
+'(4,1,amla_two,"Oktavian Prunescu",Person,t,1,{sanction},{1960-01-01},{fr})',
+'(5,1,amla_one,"Wilhelmina Achterberg",Person,t,1,{sanction},{1960-01-01},{fr})'
 ]::match[]);
 delete from match_detail;
 insert into match_detail (run_id, record_id, account_id, kind, asked_at, status, reason, service_request_id, received_digest, digest, body, withheld_links, entity_ids) overriding system value select run_id, record_id, account_id, kind, asked_at, status, reason, service_request_id, received_digest, digest, body, withheld_links, entity_ids from unnest(array[
-'(1,amla_one,1,activity,"2026-11-24 01:03:54.909+00",200,,req_2a45e396-8de2-4995-87fc-9ee5adcb53aa,"\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a","\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a","{""id"":""amla_one"",""schema"":""Person"",""name"":""Wilhelmina Achterberg"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{})',
-'(1,amla_two,1,activity,"2026-11-24 01:03:54.962+00",200,,req_d7bfdeb7-ccba-4bee-9795-377f07974996,"\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149","\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149","{""id"":""amla_two"",""schema"":""Person"",""name"":""Oktavian Prunescu"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{})'
+'(1,amla_one,1,activity,"2026-11-24 01:21:33.159+00",200,,req_a04665fb-408d-4880-8423-2cee172da4ce,"\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a","\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a","{""id"":""amla_one"",""schema"":""Person"",""name"":""Wilhelmina Achterberg"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{})',
+'(1,amla_two,1,activity,"2026-11-24 01:21:33.16+00",200,,req_f90ccc08-3b13-49c0-8087-a62790b085f8,"\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149","\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149","{""id"":""amla_two"",""schema"":""Person"",""name"":""Oktavian Prunescu"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{})'
 ]::match_detail[]);
 delete from organisation;
 insert into organisation (organisation_id, name, digest_key, review_key, created_at, schedule_paused_at, schedule_paused_until, schedule_paused_by, schedule_pause_reason, schedule_resumed_by) overriding system value select organisation_id, name, digest_key, review_key, created_at, schedule_paused_at, schedule_paused_until, schedule_paused_by, schedule_pause_reason, schedule_resumed_by from unnest(array[
-'(1,default,"\\x409464692092cacc03e0999151ae1fb924abf5efa676c2e0d8fab5ca2fddc2c1","\\xd46815359cc549598589bd2fa1fdf716b7dea2cfcfa94b309358161d0af1ff88","2026-11-24 01:03:44.726+00",,,,,)'
+'(1,default,"\\xa1b540d516aa5b95269c5b94565b79cf987599d3b3ca2b346bd25c522917851e","\\x9c4ed35894e34e2ea4ae780391089b7eef9d3d3e7174443389e1cea49fc752fd","2026-11-24 01:21:31.076+00",,,,,)'
 ]::organisation[]);
 delete from party;
 insert into party (party_id, customer_id, ordinal, request_id, is_current) overriding system value select party_id, customer_id, ordinal, request_id, is_current from unnest(array[
@@ -91,65 +91,60 @@ insert into party (party_id, customer_id, ordinal, request_id, is_current) overr
 '(6,7,0,1099511627782,t)'
 ]::party[]);
 delete from party_state;
-insert into party_state (account_id, party_id, run_id, request_id, response_id, customer_version, settings_digest, screened_at, state, reported_scores, unreturned, failed_run_id, former_run_id, former_screened_at, former_answer) overriding system value select account_id, party_id, run_id, request_id, response_id, customer_version, settings_digest, screened_at, state, reported_scores, unreturned, failed_run_id, former_run_id, former_screened_at, former_answer from unnest(array[
-'(1,3,1,1099511627779,3,1,settings-of-the-test,"2026-11-24 01:03:53.847+00",clear,,,,,,)',
-'(1,4,1,1099511627780,4,1,settings-of-the-test,"2026-11-24 01:03:53.847+00",clear,,,,,,)',
-'(1,5,1,1099511627781,7,1,settings-of-the-test,"2026-11-24 01:03:54.052+00",clear,,,,,,)',
-'(1,6,1,1099511627782,8,1,settings-of-the-test,"2026-11-24 01:03:54.052+00",clear,,,,,,)',
-'(1,1,2,1099511627777,5,1,settings-of-the-test,"2026-11-26 01:04:08.042+00",open_alert,,,,1,"2026-11-24 01:03:53.847+00",)',
-'(1,2,2,1099511627778,6,1,settings-of-the-test,"2026-11-26 01:04:08.042+00",open_alert,,,,1,"2026-11-24 01:03:53.847+00",)'
+insert into party_state (account_id, party_id, run_id, batch_id, request_id, response_id, customer_version, settings_digest, screened_at, state, reported_scores, unreturned, failed_run_id, former_run_id, former_screened_at, former_answer) overriding system value select account_id, party_id, run_id, batch_id, request_id, response_id, customer_version, settings_digest, screened_at, state, reported_scores, unreturned, failed_run_id, former_run_id, former_screened_at, former_answer from unnest(array[
+'(1,3,1,4294967297,1099511627779,6,1,settings-of-the-test,"2026-11-24 01:21:32.866+00",clear,,,,,,)',
+'(1,4,1,4294967297,1099511627780,7,1,settings-of-the-test,"2026-11-24 01:21:32.866+00",clear,,,,,,)',
+'(1,5,1,4294967297,1099511627781,8,1,settings-of-the-test,"2026-11-24 01:21:32.866+00",clear,,,,,,)',
+'(1,6,1,4294967297,1099511627782,3,1,settings-of-the-test,"2026-11-24 01:21:32.866+00",clear,,,,,,)',
+'(1,1,2,4294967297,1099511627777,5,1,settings-of-the-test,"2026-11-26 01:21:36.016+00",open_alert,,,,1,"2026-11-24 01:21:32.866+00",)',
+'(1,2,2,4294967297,1099511627778,4,1,settings-of-the-test,"2026-11-26 01:21:36.016+00",open_alert,,,,1,"2026-11-24 01:21:32.866+00",)'
 ]::party_state[]);
-delete from planned_screening;
-insert into planned_screening (run_id, party_id, request_id, response_id, batch_id, customer_version, plan_reason, outcome, outcome_reason, search_order) overriding system value select run_id, party_id, request_id, response_id, batch_id, customer_version, plan_reason, outcome, outcome_reason, search_order from unnest(array[
-'(2,3,1099511627779,,,1,overdue,remaining,,-20635)',
-'(2,4,1099511627780,,,1,overdue,remaining,,-20635)',
-'(2,5,1099511627781,,,1,overdue,remaining,,-20635)',
-'(2,6,1099511627782,,,1,overdue,remaining,,-20635)',
-'(2,1,1099511627777,5,4294967297,1,overdue,screened,,-20635)',
-'(2,2,1099511627778,6,4294967297,1,overdue,screened,,-20635)'
-]::planned_screening[]);
+delete from plan_block;
+insert into plan_block (run_id, party_range, part, plan_reason, outcome, outcome_reason, request_base, customer_version, places, requests, customer_versions, search_orders) overriding system value select run_id, party_range, part, plan_reason, outcome, outcome_reason, request_base, customer_version, places, requests, customer_versions, search_orders from unnest(array[
+'(2,0,1,overdue,remaining,,1099511627777,1,"{,,,,,}","{0,1,2,3,4,5}",,"{-20635,-20635,-20635,-20635,-20635,-20635}")'
+]::plan_block[]);
 delete from report;
 insert into report (run_id, revision, sweep_run_ids, earlier_run_ids, created_at, manifest_sha256, sent_at, former_settings_record_id) overriding system value select run_id, revision, sweep_run_ids, earlier_run_ids, created_at, manifest_sha256, sent_at, former_settings_record_id from unnest(array[
-'(1,1,{},{},"2026-11-24 01:04:00.291+00",56bccef01cc9c210b85fd55a817c20440468623bb7ade4a79e03530fb25021a6,,)',
-'(2,1,{},{},"2026-11-26 01:04:09.875+00",42de38be29996594252a3af6edceb101a15c34119b5756df3f9a01ffe5030a87,,1)'
+'(1,1,{},{},"2026-11-24 01:21:34.104+00",da0da07d06f1a604354f82c341ef4f91ab264e91ccfd2ccd57da10b8a6cd4af1,,)',
+'(2,1,{},{},"2026-11-26 01:21:36.474+00",c3a780fb5744885ae50410154bbac2e476158aad109d00071fbb468e07729738,,1)'
 ]::report[]);
 delete from response;
 insert into response (response_id, organisation_id, digest, body, total, truncated, first_seen_at, matches, hits, first_match_id) overriding system value select response_id, organisation_id, digest, body, total, truncated, first_seen_at, matches, hits, first_match_id from unnest(array[
-'(1,1,"\\x1f39d7f3174bcec2cabe7e8a8c9b73ed07b5c7671bd0e55a20147a47c47e3aeb","{""query"":""Control Listed"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_c"",""name"":""Control Listed"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-24 01:03:52.781+00",1,1,amla_c)',
-'(2,1,"\\x7c663d79003edb6b151f88fe4c0a41e9acabef7df171b8d880d93ce3b51089b4","{""query"":""Zzyzx Qwfpg"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-24 01:03:53.207+00",0,0,)',
-'(3,1,"\\xa84f35bc5e92f29393ff9c000827989f32b04a60958583c6f727144e4a0c008c","{""query"":""Tamsin Oyelaran"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-24 01:03:53.847+00",0,0,)',
-'(4,1,"\\xdd40fbf8a21ccf4bdd54a27a6f6fffcb7bce3e3b05a058ed80f1d89e5b945d88","{""query"":""Bertil Kvarnström"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-24 01:03:53.847+00",0,0,)',
-'(5,1,"\\xf731246bf7a352724576c7b5035e817e726ef85494b257a4e4ba7f4befd5c106","{""query"":""Wilhelmina Achterberg"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_one"",""name"":""Wilhelmina Achterberg"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-24 01:03:53.847+00",1,1,amla_one)',
-'(6,1,"\\xfa8c9b5264ea8350228608635c2c70ea69dc130e21b3f9402642b39184158cd3","{""query"":""Oktavian Prunescu"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_two"",""name"":""Oktavian Prunescu"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-24 01:03:53.847+00",1,1,amla_two)',
-'(7,1,"\\x1991ca77b50de2e0a6aa68ac77acf7a0e12e69b7225a3cf117d78eb26d7b3fb5","{""query"":""Aroha Ngata"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-24 01:03:54.052+00",0,0,)',
-'(8,1,"\\x22299cfc8d674d4cbe4cf3f51b213ee110a60fd0db19788c63384b98ba87eeb9","{""query"":""Ciro Malvestuto"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-24 01:03:54.052+00",0,0,)'
+'(1,1,"\\xbd7de332c525777a67283805c8cd7a74f00467b4b6673250e3233a4d16a37a3a","{""query"":""Control Listed"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_c"",""name"":""Control Listed"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-24 01:21:32.636+00",1,1,amla_c)',
+'(2,1,"\\x48fb8b6e55f508d6697abad44f4f579736d2a1779f271d12af35ec92c1fffaa1","{""query"":""Zzyzx Qwfpg"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-24 01:21:32.706+00",0,0,)',
+'(3,1,"\\x3f0e138fe4d78d789425073cd52904eb8dddb85be75c3f2bba059e8df0360921","{""query"":""Ciro Malvestuto"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-24 01:21:32.866+00",0,0,)',
+'(4,1,"\\x74c77e79f6798ba09604b0df01c6ca857bcaaca7e940f82b78ecd04ad834dda8","{""query"":""Oktavian Prunescu"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_two"",""name"":""Oktavian Prunescu"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-24 01:21:32.866+00",1,1,amla_two)',
+'(5,1,"\\x81d631907f50d45ecacb2e18bb40a1391f18d9d72ef2740eddb461626efaf09f","{""query"":""Wilhelmina Achterberg"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_one"",""name"":""Wilhelmina Achterberg"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-24 01:21:32.866+00",1,1,amla_one)',
+'(6,1,"\\xa81f8b58d7e47c17a86fb69a67dff7de73cc1a593f269d6811ae4ee6b5e342e6","{""query"":""Tamsin Oyelaran"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-24 01:21:32.866+00",0,0,)',
+'(7,1,"\\xe9148a153ddebce2f1eb329e7de09b9e83eeb2c11c1dca894b0ac06f752aab38","{""query"":""Bertil Kvarnström"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-24 01:21:32.866+00",0,0,)',
+'(8,1,"\\xfffd2cdcfea2d791c5562cffd8390eb2f4f9aa65f45b5eca2c94b26fa33ee225","{""query"":""Aroha Ngata"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-24 01:21:32.866+00",0,0,)'
 ]::response[]);
 delete from review_sheet;
 insert into review_sheet (sheet_id, exported_at, exported_by, run_id, shown_ids, waiting, alert_ids) overriding system value select sheet_id, exported_at, exported_by, run_id, shown_ids, waiting, alert_ids from unnest(array[
-'(1,"2026-11-24 01:03:55.75+00",report,1,"{1,2}",2,)'
+'(1,"2026-11-24 01:21:33.359+00",report,1,"{1,2}",2,)'
 ]::review_sheet[]);
 delete from roster;
 insert into roster (roster_id, organisation_id, name, created_at, coverage) overriding system value select roster_id, organisation_id, name, created_at, coverage from unnest(array[
-'(1,1,people,"2026-11-24 01:03:44.788+00","{""at"": ""2026-11-24T01:03:59.56+00:00"", ""cap"": null, ""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""runId"": 1, ""entries"": [[""high"", ""clear"", null, null, 2, 1795482233847.000000], [""high"", ""open_alert"", null, null, 2, 1795482233847.000000], [""high"", ""clear"", null, null, 2, 1795482234052.000000]], ""seconds"": 1, ""accountId"": 1, ""lastChange"": 6, ""lastDisposition"": 0}")'
+'(1,1,people,"2026-11-24 01:21:31.082+00","{""at"": ""2026-11-24T01:21:33.81+00:00"", ""cap"": null, ""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""runId"": 1, ""entries"": [[""high"", ""clear"", null, null, 4, 1795483292866.000000], [""high"", ""open_alert"", null, null, 2, 1795483292866.000000]], ""seconds"": 1, ""accountId"": 1, ""lastChange"": 6, ""lastDisposition"": 0}")'
 ]::roster[]);
 delete from roster_import;
 insert into roster_import (import_id, run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent, is_delta, headers, party_headers, joined, changed, leavers, returned, conflicts, party_rows, party_rejected, overridden_guards, unreadable_ids, doubts, control_total) overriding system value select import_id, run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent, is_delta, headers, party_headers, joined, changed, leavers, returned, conflicts, party_rows, party_rejected, overridden_guards, unreadable_ids, doubts, control_total from unnest(array[
-'(1,1,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-24 01:03:46.88+00",6,6,0,0,0,f,"{customer_id,type,name}",{},6,0,0,0,0,0,0,{},0,[],)',
-'(2,2,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-26 01:04:04.804+00",6,6,0,0,0,f,"{customer_id,type,name}",{},0,0,0,0,0,0,0,{},0,[],)'
+'(1,1,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-24 01:21:31.3+00",6,6,0,0,0,f,"{customer_id,type,name}",{},6,0,0,0,0,0,0,{},0,[],)',
+'(2,2,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-26 01:21:35.099+00",6,6,0,0,0,f,"{customer_id,type,name}",{},0,0,0,0,0,0,0,{},0,[],)'
 ]::roster_import[]);
 delete from run;
 insert into run (run_id, organisation_id, roster_id, account_id, mode, kind, state, state_reasons, stage, selection, in_scope, lease_key, epoch, owner, resumed, settings_digest, version, compared_run_id, started_at, finished_at, sums, cadence, billable_attempts, settings, halted_by, confirmed_batch_id, roster_file, projected_change_id, open_alerts, details, settings_record_id, health, settled_alerts, unaccepted, keys, watch, second_search, vanishing) overriding system value select run_id, organisation_id, roster_id, account_id, mode, kind, state, state_reasons, stage, selection, in_scope, lease_key, epoch, owner, resumed, settings_digest, version, compared_run_id, started_at, finished_at, sums, cadence, billable_attempts, settings, halted_by, confirmed_batch_id, roster_file, projected_change_id, open_alerts, details, settings_record_id, health, settled_alerts, unaccepted, keys, watch, second_search, vanishing from unnest(array[
-'(1,1,1,1,test,rescreen,complete,{},finished,due,6,screening/default/people,1,test-3790,0,settings-of-the-test,0.0.0-test,,"2026-11-24 01:03:45.919+00","2026-11-24 01:03:58.833+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 11, ""rejected"": 0, ""screened"": 6, ""searches"": 6, ""customers"": 6, ""remaining"": 0, ""duplicates"": 0}, ""states"": {""clear"": 4, ""truncated"": 0, ""open_alert"": 2, ""true_match"": 0, ""not_screened"": 0, ""false_positive"": 0, ""below_threshold"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 2}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 10, ""connection"": 1}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 1}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",11,"{""run"": {""deadline"": ""200ms"", ""timezone"": ""UTC""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""timezone"": ""UTC"", ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}, ""raisedTiers"": [""high""], ""birthDateLowers"": true}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""entity"": true, ""activity"": true, ""maxPerRun"": 200}}, ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",,4294967298,,2,"{""byAge"": {""older"": 0, ""upToOneDay"": 2, ""upToOneWeek"": 0, ""upToThirtyDays"": 0}, ""absent"": 0, ""byOwner"": [], ""overdue"": 0, ""waiting"": 2, ""oldestAt"": ""2026-11-24T01:03:55.75+00:00"", ""proposed"": 0, ""customers"": 2, ""bySeverity"": [{""overdue"": 0, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}","{""hits"": 2, ""kept"": 2, ""asked"": 2, ""leftOver"": 0, ""backlogLeft"": 0, ""backlogAsked"": 0, ""notAvailable"": 0, ""withoutRecord"": 0, ""stoppedBecause"": null}",1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 11, ""repeated"": 1, ""perSecond"": 4.5, ""limitPerSecond"": 400}","{""gone"": 0, ""carried"": 0, ""expired"": 0, ""reopened"": 0, ""trueMatch"": 0, ""inconclusive"": 0, ""falsePositive"": 0}",,{b722d534a3b6},"{""rates"": {""hits"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 333.3333333333333}, ""matches"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 333.3333333333333}}, ""volume"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 0}, ""listCap"": null, ""findings"": {""hits"": 2, ""changes"": 0, ""matches"": 2, ""screened"": 6, ""hitSquares"": 2, ""matchSquares"": 2, ""changeSquares"": 0, ""searchesAgain"": 0}, ""isComparable"": true}",,[])',
-'(2,1,1,1,test,rescreen,stopped,"{""the limit of 2 searches for this run is reached; 4 customers remain and the run can be resumed""}",planned,due,6,screening/default/people,2,test-3790,0,settings-of-the-test,0.0.0-test,1,"2026-11-26 01:04:04.688+00","2026-11-26 01:04:09.53+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 6, ""rejected"": 0, ""screened"": 2, ""searches"": 2, ""customers"": 6, ""remaining"": 4, ""duplicates"": 0}, ""states"": {""clear"": 0, ""truncated"": 0, ""open_alert"": 2, ""true_match"": 0, ""not_screened"": 4, ""false_positive"": 0, ""below_threshold"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 6}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",6,"{""run"": {""deadline"": ""200ms"", ""timezone"": ""UTC""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""timezone"": ""UTC"", ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}, ""raisedTiers"": [""high""], ""birthDateLowers"": true}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""entity"": true, ""activity"": true, ""maxPerRun"": 200}}, ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",max_searches,4294967297,,,"{""byAge"": {""older"": 0, ""upToOneDay"": 0, ""upToOneWeek"": 2, ""upToThirtyDays"": 0}, ""absent"": 0, ""byOwner"": [], ""overdue"": 2, ""waiting"": 2, ""oldestAt"": ""2026-11-24T01:03:55.75+00:00"", ""proposed"": 0, ""customers"": 2, ""bySeverity"": [{""overdue"": 2, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}",,1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 6, ""repeated"": 0, ""perSecond"": 3.4, ""limitPerSecond"": 400}",,,{b722d534a3b6},"{""rates"": null, ""volume"": null, ""listCap"": null, ""findings"": {""hits"": 2, ""changes"": 0, ""matches"": 2, ""screened"": 2, ""hitSquares"": 2, ""matchSquares"": 2, ""changeSquares"": 0, ""searchesAgain"": 2}, ""isComparable"": false}",,)'
+'(1,1,1,1,test,rescreen,complete,{},finished,due,6,screening/default/people,1,test-15846,0,settings-of-the-test,0.0.0-test,,"2026-11-24 01:21:31.179+00","2026-11-24 01:21:33.707+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 10, ""rejected"": 0, ""screened"": 6, ""searches"": 6, ""customers"": 6, ""remaining"": 0, ""duplicates"": 0}, ""states"": {""clear"": 4, ""truncated"": 0, ""open_alert"": 2, ""true_match"": 0, ""not_screened"": 0, ""false_positive"": 0, ""below_threshold"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 2}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 10}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",10,"{""run"": {""deadline"": ""200ms"", ""timezone"": ""UTC""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""timezone"": ""UTC"", ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}, ""raisedTiers"": [""high""], ""birthDateLowers"": true}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""entity"": true, ""activity"": true, ""maxPerRun"": 200}}, ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",,4294967297,,2,"{""byAge"": {""older"": 0, ""upToOneDay"": 2, ""upToOneWeek"": 0, ""upToThirtyDays"": 0}, ""absent"": 0, ""byOwner"": [], ""overdue"": 0, ""waiting"": 2, ""oldestAt"": ""2026-11-24T01:21:33.359+00:00"", ""proposed"": 0, ""customers"": 2, ""bySeverity"": [{""overdue"": 0, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}","{""hits"": 2, ""kept"": 2, ""asked"": 2, ""leftOver"": 0, ""backlogLeft"": 0, ""backlogAsked"": 0, ""notAvailable"": 0, ""withoutRecord"": 0, ""stoppedBecause"": null}",1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 10, ""repeated"": 0, ""perSecond"": 19.6, ""limitPerSecond"": 400}","{""gone"": 0, ""carried"": 0, ""expired"": 0, ""reopened"": 0, ""trueMatch"": 0, ""inconclusive"": 0, ""falsePositive"": 0}",,{f990c27305ad},"{""rates"": {""hits"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 333.3333333333333}, ""matches"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 333.3333333333333}}, ""volume"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 0}, ""listCap"": null, ""findings"": {""hits"": 2, ""changes"": 0, ""matches"": 2, ""screened"": 6, ""hitSquares"": 2, ""matchSquares"": 2, ""changeSquares"": 0, ""searchesAgain"": 0}, ""isComparable"": true}",,[])',
+'(2,1,1,1,test,rescreen,stopped,"{""the limit of 2 searches for this run is reached; 4 customers remain and the run can be resumed""}",planned,due,6,screening/default/people,2,test-15846,0,settings-of-the-test,0.0.0-test,1,"2026-11-26 01:21:35.083+00","2026-11-26 01:21:36.442+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 6, ""rejected"": 0, ""screened"": 2, ""searches"": 2, ""customers"": 6, ""remaining"": 4, ""duplicates"": 0}, ""states"": {""clear"": 0, ""truncated"": 0, ""open_alert"": 2, ""true_match"": 0, ""not_screened"": 4, ""false_positive"": 0, ""below_threshold"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 6}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",6,"{""run"": {""deadline"": ""200ms"", ""timezone"": ""UTC""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""timezone"": ""UTC"", ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}, ""raisedTiers"": [""high""], ""birthDateLowers"": true}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""entity"": true, ""activity"": true, ""maxPerRun"": 200}}, ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",max_searches,4294967297,,,"{""byAge"": {""older"": 0, ""upToOneDay"": 0, ""upToOneWeek"": 2, ""upToThirtyDays"": 0}, ""absent"": 0, ""byOwner"": [], ""overdue"": 2, ""waiting"": 2, ""oldestAt"": ""2026-11-24T01:21:33.359+00:00"", ""proposed"": 0, ""customers"": 2, ""bySeverity"": [{""overdue"": 2, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}",,1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 6, ""repeated"": 0, ""perSecond"": 15.7, ""limitPerSecond"": 400}",,,{f990c27305ad},"{""rates"": null, ""volume"": null, ""listCap"": null, ""findings"": {""hits"": 2, ""changes"": 0, ""matches"": 2, ""screened"": 2, ""hitSquares"": 2, ""matchSquares"": 2, ""changeSquares"": 0, ""searchesAgain"": 2}, ""isComparable"": false}",,)'
 ]::run[]);
 delete from run_worker;
 insert into run_worker (run_id, worker, epoch, owner, taken_at, differences, calls) overriding system value select run_id, worker, epoch, owner, taken_at, differences, calls from unnest(array[
-'(1,1,1,test-3790,"2026-11-24 01:03:45.919+00",{},11)',
-'(2,1,2,test-3790,"2026-11-26 01:04:04.688+00",{},6)'
+'(1,1,1,test-15846,"2026-11-24 01:21:31.179+00",{},10)',
+'(2,1,2,test-15846,"2026-11-26 01:21:35.083+00",{},6)'
 ]::run_worker[]);
 delete from screening_block;
 insert into screening_block (run_id, party_range, part, plan_reason, outcome, request_base, response_base, batch_base, customer_version, places, requests, responses, batches, customer_versions) overriding system value select run_id, party_range, part, plan_reason, outcome, request_base, response_base, batch_base, customer_version, places, requests, responses, batches, customer_versions from unnest(array[
-'(1,0,1,new,screened,1099511627777,3,4294967297,1,"{,,,,,}","{0,1,2,3,4,5}","{2,3,0,1,4,5}","{0,0,0,0,1,1}",)'
+'(1,0,1,new,screened,1099511627777,3,4294967297,1,"{,,,,,}","{0,1,2,3,4,5}","{2,1,3,4,5,0}","{0,0,0,0,0,0}",)'
 ]::screening_block[]);
 delete from screening_request;
 insert into screening_request (request_id, organisation_id, type, name) overriding system value select request_id, organisation_id, type, name from unnest(array[
@@ -160,40 +155,38 @@ insert into screening_request (request_id, organisation_id, type, name) overridi
 '(1099511627779,1,person,"Tamsin Oyelaran")',
 '(1099511627777,1,person,"Wilhelmina Achterberg")',
 '(1,1,person,"Control Listed")',
-'(3,1,person,"Zzyzx Qwfpg")'
+'(2,1,person,"Zzyzx Qwfpg")'
 ]::screening_request[]);
 delete from search_batch;
 insert into search_batch (run_id, batch_id, committed_at, request_base, requests, wide_requests, call_base, calls, service_prefix, service_ids, service_texts) overriding system value select run_id, batch_id, committed_at, request_base, requests, wide_requests, call_base, calls, service_prefix, service_ids, service_texts from unnest(array[
-'(1,4294967297,"2026-11-24 01:03:53.847+00",1099511627777,"{0,1,2,3}",,,,,,)',
-'(1,4294967298,"2026-11-24 01:03:54.052+00",1099511627781,"{0,1}",,,,,,)',
-'(2,4294967297,"2026-11-26 01:04:08.042+00",1099511627777,"{0,1}",,3,"{2365587539,281476956422232}",req_,"{672b5ec9-9642-4fc2-87f8-ccc9cf367fde,68dc5136-7642-487b-86e0-80734493d4de}",)'
+'(1,4294967297,"2026-11-24 01:21:32.866+00",1099511627777,"{0,1,2,3,4,5}",,,,,,)',
+'(2,4294967297,"2026-11-26 01:21:36.016+00",1099511627777,"{0,1}",,3,"{486539277,281475446472717}",req_,"{60b5bf60-ba4a-47b8-923e-469b26d09270,a50f46e9-317d-4505-b034-05239238735f}",)'
 ]::search_batch[]);
 delete from search_call;
 insert into search_call (run_id, attempt_id, request_id, started_at, ended_at, status, outcome, service_request_id) overriding system value select run_id, attempt_id, request_id, started_at, ended_at, status, outcome, service_request_id from unnest(array[
-'(1,4294967297,1,"2026-11-26 01:03:52.294+00","2026-11-26 01:03:52.335+00",,connection,)',
-'(1,4294967298,1,"2026-11-26 01:03:52.606+00","2026-11-26 01:03:52.728+00",201,ok,req_97a95a4f-c59f-4abb-a58c-18f25d210257)',
-'(1,4294967299,3,"2026-11-26 01:03:53.062+00","2026-11-26 01:03:53.152+00",201,ok,req_ec91764c-e772-4a23-b06b-1d709f1bff8d)',
-'(1,4294967300,1099511627777,"2026-11-26 01:03:53.514+00","2026-11-26 01:03:53.703+00",201,ok,req_443f990d-c64e-4ca8-b984-e0d3e13f5620)',
-'(1,4294967301,1099511627778,"2026-11-26 01:03:53.514+00","2026-11-26 01:03:53.704+00",201,ok,req_960c4366-6983-485a-83ba-af12960b71bd)',
-'(1,4294967302,1099511627779,"2026-11-26 01:03:53.515+00","2026-11-26 01:03:53.705+00",201,ok,req_19957c32-e14f-413e-a7ea-ded9124b51c8)',
-'(1,4294967303,1099511627780,"2026-11-26 01:03:53.515+00","2026-11-26 01:03:53.776+00",201,ok,req_f61d5405-b4fa-40a4-9160-fe0c2766808e)',
-'(1,4294967304,1099511627781,"2026-11-26 01:03:53.516+00","2026-11-26 01:03:54.04+00",201,ok,req_e2cec922-d976-41d1-a445-0b8350e7d0c1)',
-'(1,4294967305,1099511627782,"2026-11-26 01:03:53.516+00","2026-11-26 01:03:54.049+00",201,ok,req_d4b2121e-884c-46aa-9a7a-969b154d5d63)',
-'(1,4294967306,1,"2026-11-26 01:03:54.38+00","2026-11-26 01:03:54.432+00",201,ok,req_c946d566-8f2e-454e-b366-13b7bd0125ba)',
-'(1,4294967307,3,"2026-11-26 01:03:54.539+00","2026-11-26 01:03:54.581+00",201,ok,req_ffa81b2f-3e2c-42f5-a240-908dfd40646e)',
-'(2,4294967297,1,"2026-11-26 01:04:07.088+00","2026-11-26 01:04:07.211+00",201,ok,req_326f46db-b210-40dd-a123-2f846bfc34b6)',
-'(2,4294967298,3,"2026-11-26 01:04:07.427+00","2026-11-26 01:04:07.508+00",201,ok,req_356c973c-4bb8-43b3-bc1b-bf4769148b79)',
-'(2,4294967301,1,"2026-11-26 01:04:08.242+00","2026-11-26 01:04:08.3+00",201,ok,req_6cb57429-7b9e-4e15-a98e-d0b2a444bb06)',
-'(2,4294967302,3,"2026-11-26 01:04:08.54+00","2026-11-26 01:04:08.566+00",201,ok,req_59c879cb-2908-41b6-93f4-a0e80e452cc2)'
+'(1,4294967297,1,"2026-11-26 01:21:32.595+00","2026-11-26 01:21:32.624+00",201,ok,req_ddbf06ed-1d91-42d3-999a-5be700c054f0)',
+'(1,4294967298,2,"2026-11-26 01:21:32.682+00","2026-11-26 01:21:32.692+00",201,ok,req_d749c3f5-db9c-4449-83e7-c3b4b1b8cbe1)',
+'(1,4294967299,1099511627777,"2026-11-26 01:21:32.787+00","2026-11-26 01:21:32.822+00",201,ok,req_fc7b2546-cc49-48c4-a57b-b197fcab0c43)',
+'(1,4294967300,1099511627778,"2026-11-26 01:21:32.788+00","2026-11-26 01:21:32.823+00",201,ok,req_6fab9775-089b-4b67-9de0-71c1cff02643)',
+'(1,4294967301,1099511627779,"2026-11-26 01:21:32.788+00","2026-11-26 01:21:32.823+00",201,ok,req_cfe5b478-10a4-4286-800b-44f671a5ad56)',
+'(1,4294967302,1099511627780,"2026-11-26 01:21:32.788+00","2026-11-26 01:21:32.844+00",201,ok,req_e4461ac4-ce6a-4b48-b556-31d41c783f99)',
+'(1,4294967303,1099511627781,"2026-11-26 01:21:32.789+00","2026-11-26 01:21:32.851+00",201,ok,req_d4c356b8-17c0-4060-a8de-6123579666b2)',
+'(1,4294967304,1099511627782,"2026-11-26 01:21:32.789+00","2026-11-26 01:21:32.859+00",201,ok,req_a9aaeea0-5c41-4099-8992-e1ed62aa6770)',
+'(1,4294967305,1,"2026-11-26 01:21:33.002+00","2026-11-26 01:21:33.022+00",201,ok,req_8b1fe49b-8ed3-45f5-82e7-ea5d0033fce0)',
+'(1,4294967306,2,"2026-11-26 01:21:33.055+00","2026-11-26 01:21:33.078+00",201,ok,req_fa9eccb5-be95-4947-96ae-6e083192b959)',
+'(2,4294967297,1,"2026-11-26 01:21:35.802+00","2026-11-26 01:21:35.807+00",201,ok,req_aae598ee-5a46-43fc-8a96-b08b9bbcf07f)',
+'(2,4294967298,2,"2026-11-26 01:21:35.85+00","2026-11-26 01:21:35.873+00",201,ok,req_d01eeefb-8b60-4077-aca1-edf45c729371)',
+'(2,4294967301,1,"2026-11-26 01:21:36.068+00","2026-11-26 01:21:36.084+00",201,ok,req_c860659a-5f6c-4747-b06b-c6bd335ac0db)',
+'(2,4294967302,2,"2026-11-26 01:21:36.12+00","2026-11-26 01:21:36.127+00",201,ok,req_c1d643db-d31a-4ea1-bf06-d1733ffa7819)'
 ]::search_call[]);
 delete from settings_record;
 insert into settings_record (settings_record_id, organisation_id, is_proposal, settings, digest, differences, accepted_by, is_attested, reason, accepted_at, proposed_by) overriding system value select settings_record_id, organisation_id, is_proposal, settings, digest, differences, accepted_by, is_attested, reason, accepted_at, proposed_by from unnest(array[
-'(1,1,f,"{""guards"": {""people"": {}}, ""review"": {""fourEyes"": [], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}, ""raisedTiers"": [""high""], ""birthDateLowers"": true}, ""service"": {""aml"": {}}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}}",2edd3ea673d0d7966dfb0edf67f4be3c9392da5b8386e8ca4aedb70d255bdd8b,{},"first settings",t,"recorded by the first run","2026-11-24 01:03:44.886+00",)'
+'(1,1,f,"{""guards"": {""people"": {}}, ""review"": {""fourEyes"": [], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}, ""raisedTiers"": [""high""], ""birthDateLowers"": true}, ""service"": {""aml"": {}}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}}",2edd3ea673d0d7966dfb0edf67f4be3c9392da5b8386e8ca4aedb70d255bdd8b,{},"first settings",t,"recorded by the first run","2026-11-24 01:21:31.093+00",)'
 ]::settings_record[]);
 delete from shown_alert;
 insert into shown_alert (shown_id, alert_id, facts, revision, owner) overriding system value select shown_id, alert_id, facts, revision, owner from unnest(array[
-'(1,1,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-24T05:03:55.75+00:00"", ""owner"": null, ""party"": {""name"": ""Wilhelmina Achterberg"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-1""}, ""state"": ""open"", ""legacy"": null, ""listed"": {""id"": ""amla_one"", ""name"": ""Wilhelmina Achterberg"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}, ""absence"": null, ""alertId"": 1, ""openedAt"": ""2026-11-24T01:03:55.75+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1,)',
-'(2,2,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-24T05:03:55.75+00:00"", ""owner"": null, ""party"": {""name"": ""Oktavian Prunescu"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-2""}, ""state"": ""open"", ""legacy"": null, ""listed"": {""id"": ""amla_two"", ""name"": ""Oktavian Prunescu"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}, ""absence"": null, ""alertId"": 2, ""openedAt"": ""2026-11-24T01:03:55.75+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1,)'
+'(1,1,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-24T05:21:33.359+00:00"", ""owner"": null, ""party"": {""name"": ""Wilhelmina Achterberg"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-1""}, ""state"": ""open"", ""legacy"": null, ""listed"": {""id"": ""amla_one"", ""name"": ""Wilhelmina Achterberg"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}, ""absence"": null, ""alertId"": 1, ""openedAt"": ""2026-11-24T01:21:33.359+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1,)',
+'(2,2,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-24T05:21:33.359+00:00"", ""owner"": null, ""party"": {""name"": ""Oktavian Prunescu"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-2""}, ""state"": ""open"", ""legacy"": null, ""listed"": {""id"": ""amla_two"", ""name"": ""Oktavian Prunescu"", ""rank"": 1, ""isHit"": true, ""score"": 1, ""schema"": ""Person"", ""topics"": [""sanction""], ""countries"": [""fr""], ""birthDates"": [""1960-01-01""]}, ""absence"": null, ""alertId"": 2, ""openedAt"": ""2026-11-24T01:21:33.359+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1,)'
 ]::shown_alert[]);
 select setval('account_account_id_seq', 2);
 select setval('alert_alert_id_seq', 2);
@@ -209,7 +202,7 @@ select setval('roster_import_import_id_seq', 2);
 select setval('roster_roster_id_seq', 2);
 select setval('run_run_id_seq', 2);
 select setval('screening_request_block', 1099511627803);
-select setval('screening_request_request_id_seq', 9);
+select setval('screening_request_request_id_seq', 8);
 select setval('settings_record_settings_record_id_seq', 1);
 select setval('shown_alert_shown_id_seq', 2);
 reset session_replication_role;

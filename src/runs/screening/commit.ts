@@ -159,7 +159,7 @@ export async function commitScreenings(
     const { events, states } = await assessAnswers(transaction, session, account, { answered, known });
     await Promise.all([
       saveChangeEvents(transaction, runId, batchId, events),
-      savePartyStates(transaction, { accountId: account.accountId, runId, screenedAt: now }, states),
+      savePartyStates(transaction, { accountId: account.accountId, runId, batchId, screenedAt: now }, states),
       saveScreeningResults(transaction, runId, batchId, [
         ...states.map(({ partyId, responseId }) => ({
           partyId,
@@ -283,7 +283,7 @@ async function commitReuse(
     const known = await readKnownStates(transaction, account, answered);
     const { events, states } = await assessAnswers(transaction, session, account, { answered, known });
     await saveChangeEvents(transaction, runId, batchId, events);
-    await savePartyStates(transaction, { accountId, runId, screenedAt: now }, states);
+    await savePartyStates(transaction, { accountId, runId, batchId, screenedAt: now }, states);
     const partyIds = states.map(({ partyId }) => partyId);
     await dateReusedStates(transaction, { accountId, runId }, partyIds);
     const results = states.map(({ partyId, responseId }) => ({

@@ -7,6 +7,17 @@ import { describeOnChosenDatabase, testDatabases } from '../../helpers/databases
 import { openPreparedSites, openSmallSites } from '../../helpers/small-site.js';
 import { people, type TestAppContext } from '../../helpers/small-world.js';
 
+/** Makes the outcomes of a run rows of their own, which can be changed one by one. */
+const unpackSql = `
+  insert into planned_screening
+    select run_id, party_id, request_id, response_id, batch_id, customer_version, plan_reason, outcome, outcome_reason, search_order
+    from screening
+    where not exists (
+      select from planned_screening kept where kept.run_id = screening.run_id and kept.party_id = screening.party_id
+    );
+  delete from plan_block;
+  delete from screening_block;`;
+
 /** Calls `interfere` once all searches are made, just before the run is added up. */
 function interfereBeforeSums(app: TestAppContext, database: Database, interfere: () => Promise<void>): TestAppContext {
   let isScreened = false;
@@ -59,7 +70,7 @@ function meddleBefore(database: Database, number: number, meddle: () => Promise<
 const tamperings: readonly [string, string, RegExp][] = [
   [
     'a customer who dropped out of the plan',
-    'delete from planned_screening where party_id = 3',
+    `${unpackSql} delete from planned_screening where party_id = 3`,
     /in scope = customers in the plan does not hold in the database: 6 is not 5/,
   ],
   [
@@ -69,7 +80,12 @@ const tamperings: readonly [string, string, RegExp][] = [
   ],
   [
     'a customer who counts as screened without a stored answer',
-    'update planned_screening set response_id = 999999 where party_id = 3',
+    `${unpackSql} update planned_screening set response_id = 999999 where party_id = 3`,
+    /screened or reused parties = parties with a stored answer does not hold in the database: 6 is not 5/,
+  ],
+  [
+    'a customer whose state names no transaction that stored an answer',
+    'update party_state set batch_id = 1 where party_id = 3',
     /screened or reused parties = parties with a stored answer does not hold in the database: 6 is not 5/,
   ],
   [
@@ -79,16 +95,6 @@ const tamperings: readonly [string, string, RegExp][] = [
     /answered searches = answered searches in the ledger does not hold in the database: 6 is not 5/,
   ],
 ];
-
-/** Makes a closed run's outcomes rows again, as those of a run that goes on. */
-const unpackSql = `
-  insert into planned_screening
-    select run_id, party_id, request_id, response_id, batch_id, customer_version, plan_reason, outcome, outcome_reason, search_order
-    from screening
-    where not exists (
-      select from planned_screening kept where kept.run_id = screening.run_id and kept.party_id = screening.party_id
-    );
-  delete from screening_block;`;
 
 describeOnChosenDatabase('the sums of a run', (open, databases) => {
   const openSite = openSmallSites(open);

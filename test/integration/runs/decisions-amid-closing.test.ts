@@ -103,13 +103,17 @@ it('a run holds states in the order in which reviewers do, wherever they lie in 
   const { database, work, run } = await begin();
   await run(await work());
   // A new row version comes to lie behind all others, where a walk through the whole table, the quickest here, would find it last.
-  await database.runScript('update party_state set screened_at = screened_at where party_id = 1; analyze party_state');
+  await database.runScript(
+    `update party_state set screened_at = screened_at where party_id = 1; analyze party_state;
+     insert into run (organisation_id, roster_id, account_id, mode, kind, state, stage, lease_key, epoch, owner, settings_digest, version, started_at)
+       select organisation_id, roster_id, account_id, mode, kind, 'complete', stage, lease_key, epoch, owner, settings_digest, version, now() from run;`,
+  );
   const [reviewing, dating] = [await databases.open(location), await databases.open(location)];
   let dated: Promise<number> = Promise.resolve(0);
   await reviewing.transaction(async (transaction) => {
     const lock = 'select from party_state where account_id = 1 and party_id =';
     await transaction.execute(`${lock} 1 for no key update`);
-    dated = dating.execute(`select date_states(1, 1, now(), '{3,2,1}', '{3}')`);
+    dated = dating.execute(`select date_states(1, 2, 1, now(), '{3,2,1}', '{3}')`);
     await vi.waitFor(async () => {
       const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
       expect(await database.query(z.object({}), waiting)).toHaveLength(1);

@@ -55,6 +55,11 @@ it('two runs with a fifth of their answers and parties in common never wait for 
   const parties = Array.from({ length: 1_800 }, (_, at) => at + 1);
   const now = new Date();
   await fillPlanningWorld(one, Array(parties.length).fill({ screenedAt: now }), now);
+  // Each round is a night of two runs: a run answers for a party once.
+  await one.execute(
+    `insert into run (organisation_id, roster_id, account_id, mode, kind, state, stage, lease_key, epoch, owner, settings_digest, version, started_at)
+     select 1, 1, 1, 'test', 'rescreen', 'complete', 'finished', 'k', 1, 'o', 's', 'v', now() from generate_series(4, 130)`,
+  );
   const matchSet = { total: 0, truncated: false, matches: [] };
   const sides = [
     { database: one, runId: 2, mine: parties.slice(0, 1_000) },
@@ -82,7 +87,11 @@ it('two runs with a fifth of their answers and parties in common never wait for 
         ...{ partyId, requestId: partyId, responseId: 1, customerVersion: 1, settingsDigest: 's', reportedScores: {} },
         ...{ unreturned: [], state: 'clear' as const, isKnown: round % 2 === 0 },
       }));
-      return savePartyStates(transaction, { accountId: 1, runId, screenedAt: now }, states);
+      return savePartyStates(
+        transaction,
+        { accountId: 1, runId: runId + 2 * round, batchId: 1, screenedAt: now },
+        states,
+      );
     });
   }
   // One of two in a circle is rolled back and repeated.

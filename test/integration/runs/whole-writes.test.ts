@@ -25,12 +25,11 @@ const lostInFirstNight: readonly LostWrite[] = [
   ['control_outcome', 'insert', `new.verdict = 'passed'`],
   ['call_in_flight', 'insert', isNoteOf('Oktavian Prunescu')],
   ['search_batch', 'insert', 'true'],
-  ['planned_screening', 'update', `new.outcome = 'screened'`],
   ['match', 'insert', `new.name = 'Oktavian Prunescu'`],
   ['response', 'insert', 'new.hits > 0'],
   ['party_state', 'insert', `new.state = 'open_alert'`],
   ['change_record', 'insert', `new.before is null`],
-  ['planned_screening', 'delete', `old.outcome = 'screened'`],
+  ['plan_block', 'delete', 'true'],
   ['screening_block', 'insert', 'true'],
 ];
 /** The same of a night in which all is as it was. */

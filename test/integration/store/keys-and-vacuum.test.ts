@@ -18,9 +18,9 @@ const updatedTables = [
   'run',
 ];
 
-/** Each more needs a reason; a merge lowers them. */
-const mostTables = 76;
-const mostTriggers = 42;
+/** Each more needs a reason; a merge lowers them. The last one more of each: the plan of a night lies in blocks, checked as they are stored. */
+const mostTables = 77;
+const mostTriggers = 43;
 
 const keyRow = z.object({ key: z.string() });
 const optionRow = z.object({ name: z.string() });

@@ -42,11 +42,22 @@ describeOnEachDatabase('what screenings refer to', (open) => {
     );
     expect(rows).toEqual([{ count: 0 }]);
     expect(await add(2, 2)).toBe(2);
+    const addBlock = (partyRange: number) =>
+      database.execute(
+        `insert into plan_block (run_id, party_range, part, plan_reason, outcome, request_base, customer_version, places, requests)
+         values (2, $1, 1, 'new', 'remaining', 1, 1, '{"\\\\001"}', '{0}')`,
+        [partyRange],
+      );
+    await expect(addBlock(1)).rejects.toMatchObject(missing);
+    expect(await addBlock(0)).toBe(1);
   });
 
   it('stays: neither a party nor a run that has screenings can be removed, renumbered or emptied away', async () => {
     await expect(database.execute('delete from party where party_id = 2')).rejects.toMatchObject(missing);
     await expect(database.execute('delete from run where run_id = 3')).rejects.toMatchObject(missing);
+    await database.execute(
+      `insert into planned_screening (run_id, party_id, request_id, customer_version, plan_reason, outcome) values (3, 2, 2, 1, 'new', 'remaining')`,
+    );
     await expect(
       database.execute('update planned_screening set party_id = 99 where party_id = 2'),
     ).rejects.toMatchObject(missing);
@@ -56,6 +67,8 @@ describeOnEachDatabase('what screenings refer to', (open) => {
     );
     await expect(database.runScript('truncate party cascade')).rejects.toMatchObject(missing);
     await database.execute('delete from planned_screening');
+    await expect(database.execute('delete from party where party_id = 2')).rejects.toMatchObject(missing);
+    await database.execute('delete from plan_block');
     expect(await database.execute('delete from party where party_id = 2')).toBe(1);
     expect(await database.execute('delete from run where run_id = 3')).toBe(1);
   });
@@ -73,8 +86,8 @@ describeOnEachDatabase('what screenings refer to', (open) => {
       }));
       const ids = await saveResponses(transaction, 1, [...answers], now);
       await transaction.execute(
-        `update planned_screening set outcome = 'screened', response_id = answer.id
-         from unnest($1::bigint[], $2::bigint[]) as answer (id, party_id) where planned_screening.party_id = answer.party_id`,
+        `insert into planned_screening (run_id, party_id, request_id, customer_version, plan_reason, outcome, response_id)
+         select 3, party_id, party_id, 1, 'new', 'screened', id from unnest($1::bigint[], $2::bigint[]) as answer (id, party_id)`,
         [[...ids.values()], [1, 2, 3]],
       );
     });
