@@ -70,13 +70,12 @@ create table disposition (
   reviewer text not null check (reviewer <> ''),
   -- True where nobody but the reviewer says who the reviewer is.
   is_attested boolean not null,
-  reason text not null check (reason <> ''),
-  comment text,
   decided_at timestamptz not null,
   origin text not null,
-  -- What the reviewer saw, and its keyed digest: the decision holds while it is the same.
-  seen jsonb not null,
+  -- Keyed, of what the reviewer saw: the decision holds while it is the same.
   seen_digest bytea not null,
+  -- Of the row in `disposition_text`.
+  text_digest bytea not null,
   expires_at timestamptz,
   -- The working list that it came by.
   sheet_id bigint references review_sheet,
@@ -96,6 +95,24 @@ create table disposition (
 create index disposition_by_sheet on disposition (sheet_id) where (sheet_id is not null);
 
 create index disposition_by_alert on disposition (alert_id);
+
+-- The words of a disposition and what its reviewer saw: personal data, which is removed when the customer is erased and never changed. The
+-- salt leaves with them, so that the digest that stays tells nothing.
+create table disposition_text (
+  disposition_id bigint primary key references disposition,
+  salt uuid not null,
+  reason text not null check (reason <> ''),
+  comment text,
+  seen jsonb not null
+);
+
+create view disposition_with_text as
+  select disposition.*, coalesce(words.reason, 'erased') as reason, words.comment, words.seen
+  from disposition left join disposition_text words using (disposition_id);
+
+create function digest_disposition_text(salt uuid, reason text, comment text, seen jsonb) returns bytea immutable language sql as $$
+  select sha256(convert_to(jsonb_build_array(salt, reason, comment, seen)::text, 'UTF8'))
+$$;
 
 -- What became of an alert in runs, and by people other than by deciding.
 create table alert_event (
@@ -177,7 +194,19 @@ $$;
 -- An alert has the state that the last disposition gives it. Reviewers need no right to give it another. After a person's disposition,
 -- changes of the score are measured from the score that it was made on.
 create function apply_disposition() returns trigger language plpgsql security definer as $$
+declare
+  words disposition_text;
 begin
+  -- Both are written by one statement, at whose end this is looked at.
+  select * into words from disposition_text where disposition_id = new.disposition_id;
+  if not found then
+    raise exception 'a disposition is written together with its text' using errcode = 'integrity_constraint_violation';
+  end if;
+  if new.kind = 'approved' and not exists (
+    select from disposition_text proposed where proposed.disposition_id = new.refers_to and proposed.seen = words.seen
+  ) then
+    raise exception 'decision % proposes something else', new.refers_to using errcode = 'integrity_constraint_violation';
+  end if;
   update alert set
     disposition_id = case when new.kind <> 'undone' then new.disposition_id end,
     is_true_match = counts_as_true_match(new.alert_id),
@@ -249,8 +278,7 @@ begin
     end if;
   end if;
   if new.kind = 'approved' then
-    if referred.kind <> 'proposed' or referred.verdict <> new.verdict
-      or referred.seen_digest <> new.seen_digest or referred.seen <> new.seen then
+    if referred.kind <> 'proposed' or referred.verdict <> new.verdict or referred.seen_digest <> new.seen_digest then
       raise exception 'decision % proposes something else', new.refers_to using errcode = 'integrity_constraint_violation';
     end if;
     if referred.reviewer = new.reviewer then
@@ -264,6 +292,20 @@ begin
     raise exception 'the release of alert % is decided by two people', new.alert_id using errcode = 'insufficient_privilege';
   end if;
   return new;
+end
+$$;
+
+-- A text is the one that its disposition was written with, whoever adds or changes it.
+create function check_disposition_text() returns trigger language plpgsql security definer as $$
+begin
+  if not exists (
+    select from disposition
+    where disposition.disposition_id = new.disposition_id
+      and disposition.text_digest = digest_disposition_text(new.salt, new.reason, new.comment, new.seen)
+  ) then
+    raise exception 'the text of disposition % is never changed', new.disposition_id using errcode = 'restrict_violation';
+  end if;
+  return null;
 end
 $$;
 
@@ -310,6 +352,9 @@ create trigger apply_disposition after insert on disposition for each row
   execute function apply_disposition();
 create trigger check_disposition before insert on disposition for each row
   execute function check_disposition();
+
+create trigger check_disposition_text after insert or update on disposition_text for each row
+  execute function check_disposition_text();
 
 create trigger refuse_rewriting before delete or update or truncate on alert_event for each statement
   execute function refuse_rewriting();

@@ -142,9 +142,9 @@ test('decisions of a list come back to the alerts that they are about, whatever 
   const database = await databases.open({ url: environment['DATABASE_URL'] ?? '' });
   const decisions = await database.query(
     z.object({ reference: z.string(), verdict: z.string(), reason: z.string() }),
-    `select customer.reference, disposition.verdict, disposition.reason
-     from disposition join alert on alert.alert_id = disposition.alert_id join party using (party_id) join customer using (customer_id)
-     order by disposition.disposition_id`,
+    `select customer.reference, told.verdict, told.reason
+     from disposition_with_text told join alert on alert.alert_id = told.alert_id join party using (party_id) join customer using (customer_id)
+     order by told.disposition_id`,
   );
   expect(decisions).toEqual(
     expect.arrayContaining([

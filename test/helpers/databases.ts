@@ -131,3 +131,19 @@ export const toReviewerGrants = (...roles: readonly string[]): string => {
     readFileSync('docs/review.md', 'utf8').match(/^(grant|revoke) .* (to|from) nightscreen_reviewer;$/gm) ?? [];
   return grants.join('\n').replaceAll(/nightscreen_reviewer;$/gm, `${roles.join(', ')};`);
 };
+
+/** SQL: dispositions and their texts as a Postgres client could write them; `source` selects all these facts but `refers_to` by name. */
+export const insertDispositionsSql = (source: string, refersTo = 'null::bigint'): string => `
+  with words as (
+    select gen_random_uuid() as salt, ${refersTo} as refers_to, one.* from (${source}) one
+  ),
+  said as (
+    insert into disposition (alert_id, kind, verdict, reviewer, is_attested, decided_at, origin, seen_digest, text_digest, refers_to)
+    select alert_id, kind, verdict, reviewer, is_attested, now(), 'review', seen_digest,
+      digest_disposition_text(salt, reason, null, seen), refers_to
+    from words
+    returning disposition_id, text_digest
+  )
+  insert into disposition_text (disposition_id, salt, reason, seen)
+  select said.disposition_id, salt, reason, seen from said
+  join words on text_digest = digest_disposition_text(salt, reason, null, seen)`;

@@ -8,7 +8,7 @@ import { resumeRun } from '../../src/runs/resume-run.js';
 import { exportStatus } from '../../src/runs/status.js';
 import { runReports } from '../../src/runs/write-reports.js';
 import { queueOutbox } from '../../src/store/outbox.js';
-import { describeOnEachDatabase, testDatabases } from '../helpers/databases.js';
+import { describeOnEachDatabase, insertDispositionsSql, testDatabases } from '../helpers/databases.js';
 import { backUp, readAllRows, restore } from '../helpers/former-databases.js';
 import { openSmallSites } from '../helpers/small-site.js';
 import { makeAppContext } from '../helpers/small-world.js';
@@ -49,9 +49,11 @@ describeOnEachDatabase('a backup that is restored into the other kind of databas
     ]);
     // Decided under a login that the other database does not know, as one that it would refuse from anybody.
     await database.execute(
-      `insert into disposition (alert_id, kind, verdict, reviewer, is_attested, reason, decided_at, origin, seen, seen_digest)
-       select alert_id, 'decided', 'inconclusive', session_user, $1, 'looked at', now(), 'review', listed, '\\x01'
-       from alert order by alert_id limit 1`,
+      insertDispositionsSql(
+        `select alert_id, 'decided' as kind, 'inconclusive' as verdict, session_user as reviewer, $1::boolean as is_attested,
+           'looked at' as reason, listed as seen, '\\x01'::bytea as seen_digest
+         from alert order by alert_id limit 1`,
+      ),
       [dialect === 'embedded'],
     );
 
@@ -68,7 +70,7 @@ describeOnEachDatabase('a backup that is restored into the other kind of databas
       heldMails: [1],
       waitingMessages: 0,
       openRuns: [stopped.runId],
-      rows: { run: 2, customer: 6, disposition: 1 },
+      rows: { run: 2, customer: 6, disposition: 1, disposition_text: 1 },
     });
     expect(await listMails(restored, 'default', { all: false })).toMatchObject([
       { id: 1, state: 'given_up', lastError: expect.stringContaining('held by the restore of a backup of') },

@@ -150,7 +150,7 @@ export function readAlertHistories(database: Queryable, organisation: string, re
            from alert_event where alert_event.alert_id = alert.alert_id
            union all
            select decided_at, disposition_id, kind || coalesce(' ' || verdict, ''), reviewer, is_attested, reason, comment
-           from disposition where disposition.alert_id = alert.alert_id
+           from disposition_with_text said where said.alert_id = alert.alert_id
            union all
            select (legacy ->> 'importedAt')::timestamptz, 0,
              case when legacy -> 'isSample' = 'true' then 'sampled ' else 'legacy ' end || (legacy ->> 'verdict'),
@@ -196,12 +196,20 @@ interface NewDisposition {
 /** Adds a decision to the history of a locked alert; a trigger of the database then sets the alert's state and the reported score. */
 export async function saveDisposition(transaction: Queryable, decision: NewDisposition, now: Date): Promise<void> {
   await transaction.execute(
-    `insert into disposition (
-       alert_id, kind, verdict, reviewer, is_attested, reason, comment, decided_at, origin, seen, seen_digest, expires_at, refers_to, sheet_id, due_at
-     ) values (
-       $1, $2, $3, $4, $5, $6, $7, $8, $9, $10::text::jsonb, decode($11, 'hex'), $12, $13,
-       (select sheet_id from review_sheet where sheet_id = $14), $15
-     )`,
+    `with words as (
+       select gen_random_uuid() as salt, $6::text as reason, $7::text as comment, $10::text::jsonb as seen
+     ),
+     said as (
+       insert into disposition (
+         alert_id, kind, verdict, reviewer, is_attested, decided_at, origin, seen_digest, text_digest, expires_at, refers_to, sheet_id, due_at
+       )
+       select $1, $2, $3, $4, $5, $8, $9, decode($11, 'hex'), digest_disposition_text(salt, reason, comment, seen), $12, $13,
+         (select sheet_id from review_sheet where sheet_id = $14), $15
+       from words
+       returning disposition_id
+     )
+     insert into disposition_text (disposition_id, salt, reason, comment, seen)
+     select disposition_id, salt, reason, comment, seen from said, words`,
     [
       ...[decision.alertId, decision.kind, decision.verdict, decision.reviewer, decision.isAttested, decision.reason],
       ...[decision.comment ?? null, now, decision.origin, JSON.stringify(decision.seen), decision.seenDigest],

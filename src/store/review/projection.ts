@@ -94,7 +94,7 @@ async function readAlertsOf(database: Queryable, accountId: number, partyIds: re
   const rows = await database.query(
     alertRow,
     `select alert.alert_id, alert.party_id, alert.state, alert.listed, alert.severity, alert.rule, alert.priority,
-       alert.opened_at, alert.due_at, disposition.verdict, disposition.seen,
+       alert.opened_at, alert.due_at, disposition.verdict, words.seen,
        coalesce(disposition.kind <> 'proposed', false) as "isFinal", disposition.expires_at,
        alert.is_true_match, alert.absence, ${seenCustomerSql} as customer,
        alert.absence is null and alert.state <> 'no_longer_matched' and exists (
@@ -106,6 +106,7 @@ async function readAlertsOf(database: Queryable, accountId: number, partyIds: re
      join party on party.party_id = alert.party_id
      join customer_version version on version.customer_id = party.customer_id and version.version = alert.customer_version
      left join disposition on disposition.disposition_id = alert.disposition_id
+     left join disposition_text words on words.disposition_id = alert.disposition_id
      left join party_state state on state.party_id = alert.party_id and state.account_id = alert.account_id
      where alert.account_id = $1 and alert.party_id = any ($2::bigint[])
      order by alert.alert_id`,

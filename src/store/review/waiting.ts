@@ -42,7 +42,7 @@ const replacedSql = (alert: string): string => `(
     'name', former.listed ->> 'name', 'matchId', former.listed ->> 'id'
   )
   from alert former
-  join disposition made on made.alert_id = former.alert_id and made.verdict is not null
+  join disposition_with_text made on made.alert_id = former.alert_id and made.verdict is not null
   where former.party_id = ${alert}.party_id and former.account_id = ${alert}.account_id and former.alert_id < ${alert}.alert_id
     and former.listed ->> 'schema' = ${alert}.listed ->> 'schema'
     and (
@@ -131,13 +131,13 @@ const waitingAlertsSql = (moment: string): string => `
       select jsonb_build_object(
         'verdict', made.verdict, 'reviewer', made.reviewer, 'reason', made.reason, 'decidedAt', made.decided_at
       )
-      from disposition made where made.disposition_id = event.disposition_id
+      from disposition_with_text made where made.disposition_id = event.disposition_id
     ) end as proposal,
     (
       select jsonb_build_object(
         'verdict', made.verdict, 'reviewer', made.reviewer, 'reason', made.reason, 'decidedAt', made.decided_at
       )
-      from disposition made where made.alert_id = event.alert_id and made.verdict is not null
+      from disposition_with_text made where made.alert_id = event.alert_id and made.verdict is not null
         and not (event.state = 'pending_approval' and made.disposition_id = event.disposition_id)
       order by made.disposition_id desc limit 1
     ) as "lastDecision",
@@ -396,7 +396,7 @@ export async function saveChangeAlerts(
              'reason', said.reason, 'saidAt', said.decided_at
            ) order by said.disposition_id desc), '[]')
            from (
-             select * from disposition where disposition.alert_id = alert.alert_id order by disposition_id desc limit ${saidAtMost}
+             select * from disposition_with_text where disposition_with_text.alert_id = alert.alert_id order by disposition_id desc limit ${saidAtMost}
            ) said
          )
        ) as facts

@@ -19,7 +19,7 @@ import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.j
 import type { Database } from '../../../src/store/database/database.js';
 import { type DatabaseLocation, openDatabase } from '../../../src/store/database/open-database.js';
 import { readReviewOrganisation } from '../../../src/store/organisations.js';
-import { testDatabases, toReviewerGrants } from '../../helpers/databases.js';
+import { insertDispositionsSql, testDatabases, toReviewerGrants } from '../../helpers/databases.js';
 import { controls, makeAppContext, people, watchlist, writeRoster } from '../../helpers/small-world.js';
 
 /** Decides false positive about the alerts of these customers, in this order, as one list would. */
@@ -94,8 +94,11 @@ describe('a reviewer with SQL by hand', () => {
   });
 
   it('neither decides alone nor settles anybody by temporary tables that stand before the real ones', async () => {
-    const alone = `insert into disposition (alert_id, kind, verdict, reviewer, is_attested, reason, decided_at, origin, seen, seen_digest)
-      select alert_id, 'decided', 'false_positive', session_user, false, 'alone', now(), 'review', '{}', '' from public.alert`;
+    const alone = insertDispositionsSql(
+      `select alert_id, 'decided' as kind, 'false_positive' as verdict, session_user as reviewer, false as is_attested,
+         'alone' as reason, '{}'::jsonb as seen, ''::bytea as seen_digest
+       from public.alert`,
+    );
     const noRule = 'create temp table four_eyes_rule (rule_id bigint, organisation_id bigint, severities text[])';
     await expect(ada.database.runScript(`${noRule}; ${alone}`)).rejects.toThrow(/decided by two people/);
     // Nor is the key readable under which answers are stored.
@@ -154,12 +157,44 @@ describe('a reviewer with SQL by hand', () => {
     }
     await expect(
       boris.database.execute(
-        `insert into disposition (alert_id, kind, verdict, reviewer, is_attested, reason, decided_at, origin, seen, seen_digest, refers_to)
-         select alert_id, 'approved', verdict, session_user, false, 'x', now(), 'review',
-           jsonb_set(seen, '{listed,topics}', '["crime"]'), seen_digest, disposition_id from disposition limit 1`,
+        insertDispositionsSql(
+          `select alert_id, 'approved' as kind, verdict, session_user as reviewer, false as is_attested, 'x' as reason,
+             jsonb_set(seen, '{listed,topics}', '["crime"]') as seen, seen_digest, disposition_id
+           from disposition_with_text limit 1`,
+          'disposition_id',
+        ),
       ),
     ).rejects.toThrow(/proposes something else/);
     expect(await decideAll(boris, 'C-1')).toEqual(['approved']);
+  });
+
+  it('says nothing without its text, and the text of a disposition is changed by nobody and removed by the owner only', async () => {
+    const [given] = await owner.query(
+      z.object({ id: z.number(), reason: z.string() }),
+      'select disposition_id as id, reason from disposition_text order by disposition_id limit 1',
+    );
+    const wordless = `insert into disposition (alert_id, kind, verdict, reviewer, is_attested, decided_at, origin, seen_digest, text_digest)
+      select alert_id, 'decided', 'true_match', session_user, false, now(), 'review', '', '' from alert limit 1`;
+    await expect(ada.database.runScript(wordless)).rejects.toThrow(/together with its text/);
+    const change = `update disposition_text set reason = 'rewritten'`;
+    await expect(ada.database.runScript(change)).rejects.toThrow(/permission denied/);
+    await expect(owner.runScript(change)).rejects.toThrow(/is never changed/);
+    await expect(ada.database.runScript('delete from disposition_text')).rejects.toThrow(/permission denied/);
+    const moved = 'create temp table kept as select * from public.disposition_text where disposition_id =';
+    await expect(
+      owner.transaction(async (transaction) => {
+        await transaction.execute(`${moved} ${given?.id}`);
+        await transaction.execute('delete from disposition_text where disposition_id = $1', [given?.id]);
+        const told = 'select reason from disposition_with_text where disposition_id = $1';
+        expect(await transaction.query(z.object({ reason: z.string() }), told, [given?.id])).toEqual([
+          { reason: 'erased' },
+        ]);
+        // The same words without the salt that has left with them are no proof.
+        await transaction.execute(
+          `insert into disposition_text select disposition_id, gen_random_uuid(), reason, comment, seen from kept`,
+        );
+      }),
+    ).rejects.toThrow(/is never changed/);
   });
 
   it('assigns and delegates with the rights of a reviewer, and is told of a roster, customer or person nobody knows', async () => {

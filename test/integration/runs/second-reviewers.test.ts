@@ -13,7 +13,12 @@ import { type DatabaseLocation, openDatabase } from '../../../src/store/database
 import { readReviewOrganisation } from '../../../src/store/organisations.js';
 import { readOpenAlerts } from '../../../src/store/review/decisions.js';
 import type { DispositionVerdict } from '../../../src/vocabulary.js';
-import { describeOnChosenDatabase, testDatabases, toReviewerGrants } from '../../helpers/databases.js';
+import {
+  describeOnChosenDatabase,
+  insertDispositionsSql,
+  testDatabases,
+  toReviewerGrants,
+} from '../../helpers/databases.js';
 import { openPreparedSites, openSmallSites } from '../../helpers/small-site.js';
 import { listed, watchlist } from '../../helpers/small-world.js';
 
@@ -263,10 +268,12 @@ describe('a decision that takes two people', () => {
         (await decide(at, (await showOne(at, reference)).mark, verdict))?.kind;
       const forge = (reference: string, verdict: string) =>
         atAdas.database.execute(
-          `insert into disposition (alert_id, kind, verdict, reviewer, is_attested, reason, decided_at, origin, seen, seen_digest)
-           select alert_id, 'decided', '${verdict}', session_user, false, 'forged', now(), 'review', seen, seen_digest
-           from disposition join alert using (alert_id) join party using (party_id) join customer using (customer_id)
-           where reference = '${reference}' order by disposition.disposition_id limit 1`,
+          insertDispositionsSql(
+            `select alert_id, 'decided' as kind, '${verdict}' as verdict, session_user as reviewer, false as is_attested,
+               'forged' as reason, seen, seen_digest
+             from disposition_with_text join alert using (alert_id) join party using (party_id) join customer using (customer_id)
+             where reference = '${reference}' order by disposition_with_text.disposition_id limit 1`,
+          ),
         );
       expect(await say(atAdas, 'C-3', 'no_longer_matched')).toBe('proposed');
       expect(await readPartyStates(owner)).toEqual(['open_alert', 'open_alert', 'open_alert']);
@@ -322,12 +329,16 @@ describe('a decision that takes two people', () => {
   async function expectForgeriesRefused(database: Database): Promise<void> {
     const forge = (kind: string, verdict: string, proposalId: string) =>
       database.execute(
-        `insert into disposition (alert_id, kind, verdict, reviewer, is_attested, reason, decided_at, origin, seen, seen_digest, refers_to)
-         select alert_id, '${kind}', '${verdict}', session_user, false, 'forged', now(), 'review', seen, seen_digest, ${proposalId} from disposition`,
+        insertDispositionsSql(
+          `select alert_id, '${kind}' as kind, '${verdict}' as verdict, session_user as reviewer, false as is_attested,
+             'forged' as reason, seen, seen_digest, disposition_id
+           from disposition_with_text`,
+          proposalId,
+        ),
       );
     await expect(forge('approved', 'false_positive', 'disposition_id')).rejects.toThrow(/confirmed by another person/);
     await expect(forge('approved', 'true_match', 'disposition_id')).rejects.toThrow(/proposes something else/);
-    await expect(forge('decided', 'false_positive', 'null')).rejects.toThrow(/decided by two people/);
+    await expect(forge('decided', 'false_positive', 'null::bigint')).rejects.toThrow(/decided by two people/);
     await expect(database.execute(`update alert set severity = 'low'`)).rejects.toThrow(/permission denied/);
     await expect(database.execute(`update alert set state = 'no_longer_matched'`)).rejects.toThrow(/permission denied/);
     const clear = `update party_state set state = 'clear' where state = 'open_alert'`;
