@@ -64,6 +64,8 @@ create table retraction (
 
 create index retraction_by_run on retraction (run_id, first_batch_id);
 
+create index retraction_of_ranges on retraction (run_id) where (party_ids is null);
+
 -- What the states of parties said by the answers of a run that were all retracted, so that accepting the run restores it. Without a row an
 -- answer had only renewed the date.
 create table retracted_state (
@@ -97,8 +99,13 @@ left join change_alert noted on noted.change_id = record.change_id
 -- Nearly all runs have none, which is looked up in a table in memory: a join with the few retractions took three times as long per change.
 where record.run_id not in (select run_id from retraction) or not exists (
   select from retraction_in_force retracted
-  where retracted.run_id = record.run_id and record.batch_id between retracted.first_batch_id and retracted.last_batch_id
-    and (retracted.party_ids is null or record.party_id = any (retracted.party_ids))
+  where retracted.run_id = record.run_id and retracted.party_ids is null
+    and record.batch_id between retracted.first_batch_id and retracted.last_batch_id
+)
+-- Those that name parties are of one batch each, and a run may have thousands.
+and not exists (
+  select from retraction_in_force retracted
+  where retracted.run_id = record.run_id and retracted.first_batch_id = record.batch_id and record.party_id = any (retracted.party_ids)
     and (retracted.kind <> 'reclassified' or record.kind = 'match_removed')
 );
 

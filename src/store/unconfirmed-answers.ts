@@ -151,6 +151,18 @@ async function keepStates(transaction: Queryable, runId: number, retractedSql: s
 
 const stateColumns = 'request_id, response_id, customer_version, settings_digest, state, reported_scores, unreturned';
 
+/**
+ * SQL: reported scores with those that people have decided on since; a retraction undoes no disposition. `party` has the columns account_id
+ * and party_id.
+ */
+const addDecidedScores = (scores: string, party: string, since: string): string => `
+  nullif(coalesce(${scores}, '{}') || coalesce((
+    select jsonb_object_agg(alert.listed ->> 'id', alert.listed -> 'score' order by said.disposition_id)
+    from alert join disposition said on said.alert_id = alert.alert_id
+    where alert.account_id = ${party}.account_id and alert.party_id = ${party}.party_id
+      and said.kind <> 'undone' and said.origin <> 'policy' and said.decided_at >= ${since}
+  ), '{}'), '{}')`;
+
 async function restoreStates(
   transaction: Queryable,
   runId: number,
@@ -177,8 +189,8 @@ async function restoreStates(
   await transaction.execute(
     `update party_state set
        request_id = former.request_id, response_id = former.response_id, customer_version = former.customer_version,
-       settings_digest = former.settings_digest, state = former.state, reported_scores = former.reported_scores,
-       unreturned = former.unreturned
+       settings_digest = former.settings_digest, state = former.state, unreturned = former.unreturned,
+       reported_scores = ${addDecidedScores('former.reported_scores', 'party_state', 'party_state.screened_at')}
      from run, party_state own
      cross join lateral jsonb_to_record(own.former_answer) as former (
        request_id bigint, response_id bigint, customer_version integer, settings_digest text, state text, reported_scores jsonb,
@@ -199,35 +211,35 @@ async function restoreStates(
 
 /** The retracted changes of a run that an early mail (accepted, or still waiting) or a report has reported. */
 export function countReportedAndTakenBack(database: Queryable, runId: number): Promise<number> {
+  const covers = (retracted: string): string => `
+    ${retracted}.run_id = $1 and change.batch_id between ${retracted}.first_batch_id and ${retracted}.last_batch_id
+    and (${retracted}.party_ids is null or change.party_id = any (${retracted}.party_ids))`;
   return readValue(
     database,
     z.number(),
     `select count(*)::integer as changes
      from change_record change join search_batch batch using (run_id, batch_id)
      where change.run_id = $1
-       and exists (
-         select from retraction_in_force retracted
-         where retracted.run_id = $1 and change.batch_id between retracted.first_batch_id and retracted.last_batch_id
-           and (retracted.party_ids is null or change.party_id = any (retracted.party_ids))
-       )
+       and exists (select from retraction_in_force retracted where ${covers('retracted')})
        -- A repeated search found the same change.
        and not exists (
          select from change_event again
          where again.run_id = $1 and again.party_id = change.party_id and again.kind = change.kind and again.match_id = change.match_id
        )
        and (
-       change.severity = 'critical'
-         and exists (
+         change.severity = 'critical' and exists (
            select from outbox warning
            -- One that still waits reports the change later, although it no longer holds. One that was given up or refused never does.
            where warning.run_id = $1 and warning.state in ('sent', 'queued')
              and change.change_id between warning.first_change_id and warning.last_change_id
          )
-       or exists (
-         select from report
-         where report.run_id = $1 and report.manifest_sha256 is not null and report.created_at >= batch.committed_at
-       )
-     )`,
+         or exists (
+           select from report
+           -- One that was made later does not list it.
+           where report.run_id = $1 and report.manifest_sha256 is not null and report.created_at between batch.committed_at
+             and (select min(retracted_at) from retraction earliest where ${covers('earliest')})
+         )
+       )`,
     [runId],
   );
 }
@@ -268,13 +280,16 @@ export async function giveBackAnswers(transaction: Queryable, runId: number, now
   );
   await transaction.execute(
     `insert into party_state (account_id, party_id, run_id, batch_id, screened_at, ${stateColumns})
-     select run.account_id, taken.party_id, $1, taken.batch_id, ${answeredAtSql}, ${stateColumns.replaceAll(/\w+/g, 'answer.$&')}
+     select run.account_id, taken.party_id, $1, taken.batch_id, ${answeredAtSql}, ${stateColumns
+       .replaceAll(/\w+/g, 'answer.$&')
+       .replace('answer.reported_scores', addDecidedScores('answer.reported_scores', 'held', 'taken.taken_back_at'))}
      from taken_back_answer taken
      join run on run.run_id = taken.run_id
      join search_batch batch on batch.run_id = taken.run_id and batch.batch_id = taken.batch_id
      join planned_screening screening on ${givenBackSql}
      ${joinReuseSql}
      join retracted_state answer on ${ofAnswerSql}
+     cross join lateral (select run.account_id, taken.party_id) held
      on conflict (account_id, party_id) do update set
        run_id = excluded.run_id, batch_id = excluded.batch_id, screened_at = excluded.screened_at, request_id = excluded.request_id,
        response_id = excluded.response_id, customer_version = excluded.customer_version, settings_digest = excluded.settings_digest,

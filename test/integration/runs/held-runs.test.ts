@@ -143,6 +143,31 @@ describeOnChosenDatabase('a run whose answers are implausible', (_open, database
     expect(await run(await work({ offsetMs: 2 }))).toMatchObject({ state: 'complete', counts: { changes: 0 } });
   });
 
+  it('keeps the score that a person decides on while it is held', async () => {
+    const { sandbox, database, work, run } = await beginAfterGood();
+    sandbox.setWorld({ ...worldOf(sanctioned), ranking: { shuffleSeed: 9, scoreNoise: 0.004 } });
+    const app = await work();
+    const held = await run(app);
+    expect(held).toMatchObject({ state: 'incomplete', counts: { screened: 0 } });
+    // What a reviewer is shown is another score than the one that was reported last.
+    const [alert] = await database.query(
+      z.object({ alertId: z.number(), partyId: z.number(), match: z.string() }),
+      `update alert set listed = jsonb_set(listed, '{score}', '0.97') where alert_id = (
+         select min(alert_id) from alert join retracted_state said using (party_id) where said.reported_scores ? (listed ->> 'id')
+       ) returning alert_id, party_id, listed ->> 'id' as match`,
+    );
+    if (alert === undefined) throw new Error('no answer of the held run differs in its score');
+    await decide(database, [alert.alertId]);
+    await acceptRun(app, held.runId, await makeAcceptance(app), new AbortController().signal);
+    const [state] = await database.query(
+      z.object({ base: z.number(), isAccepted: z.boolean() }),
+      `select (state.reported_scores -> $2)::float8 as base, state.run_id = (select max(run_id) from retracted_state) as "isAccepted"
+       from party_state state where party_id = $1`,
+      [alert.partyId, alert.match],
+    );
+    expect(state).toEqual({ base: 0.97, isAccepted: true });
+  });
+
   it('is held when the hits that vanished in the runs of a week exceed the bound together, though none does alone', async () => {
     const { sandbox, work, run } = await beginAfterGood();
     const runAfter = async (days: number, lost: number) => {
