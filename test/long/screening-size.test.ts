@@ -45,15 +45,20 @@ describe('a night in which nothing changes', () => {
 /** Nights that fill what is used again each night, and two that are measured; the tables are vacuumed each day, as a server does. */
 async function measureNights(database: Database, perCommit: number): Promise<void> {
   await fill(database);
-  for (const _ of [1, 2, 3]) await playNight(database, perCommit);
+  const logs: number[] = [];
+  const play = async (): Promise<void> => {
+    const begun = await readLog(database);
+    await playNight(database, perCommit);
+    logs.push(((await readLog(database)) - begun) / customers);
+  };
+  for (const _ of [1, 2, 3]) await play();
   const before = await readBytes(database);
-  const logBefore = await readLog(database);
-  await playNight(database, perCommit);
-  const logged = ((await readLog(database)) - logBefore) / customers;
-  await playNight(database, perCommit);
+  for (const _ of [1, 2]) await play();
   const grown = ((await readBytes(database)) - before) / customers / 2;
+  // Images of whole pages follow each checkpoint: the embedded database makes one in four or five of these nights.
+  const logged = Math.min(...logs);
   printFigure(
-    `${database.dialect}, ${perCommit} answers a commit: ${grown.toFixed(1)} bytes per unchanged customer and night, ${logged.toFixed(0)} of log`,
+    `${database.dialect}, ${perCommit} answers a commit: ${grown.toFixed(1)} bytes per unchanged customer and night, ${logged.toFixed(0)} of log (${Math.max(...logs).toFixed(0)} at most)`,
   );
   const [kept] = await database.query(
     z.object({ screened: z.number(), calls: z.number() }),
