@@ -19,8 +19,8 @@ const updatedTables = [
 ];
 
 /** Each more needs a reason; a merge lowers them. The last one more of each: the plan of a night lies in blocks, checked as they are stored. */
-const mostTables = 77;
-const mostTriggers = 43;
+const mostTables = 78;
+const mostTriggers = 44;
 
 const keyRow = z.object({ key: z.string() });
 const optionRow = z.object({ name: z.string() });
