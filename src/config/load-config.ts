@@ -255,6 +255,13 @@ function readText(file: string, shownAs: string): string {
   }
 }
 
+/** Gives a setting that is still written under its former name the one it has, unless both are there. */
+function renameKey(group: unknown, former: string, name: string): void {
+  if (!isMap(group) || group.has(name)) return;
+  const pair = group.items.find(({ key }) => isScalar(key) && key.value === former);
+  if (isScalar(pair?.key)) pair.key.value = name;
+}
+
 /** Reads a YAML file; throws ConfigError when it is missing or not text, and collects other mistakes in `problems`. */
 function readSourceFile(file: string, shownAs: string = file): SourceFile {
   const text = readText(file, shownAs);
@@ -276,6 +283,8 @@ function readSourceFile(file: string, shownAs: string = file): SourceFile {
     problems.push({ where: shownAs, path: '', message: 'the file is empty; its writing may have been interrupted' });
   }
 
+  renameKey(document.contents, 'canaries', 'controls');
+  if (isMap(document.contents)) renameKey(document.contents.get('screening'), 'canariesEvery', 'controlsEvery');
   let value: unknown = {};
   try {
     value = document.toJS({ maxAliasCount: 100 }) ?? {};

@@ -29,7 +29,7 @@ export function findMistakes(settings: unknown): Mistake[] {
   ];
 }
 
-/** Names of settings that users of early versions may still have in their files. */
+/** Former names of settings, which a file may use unless it has the new name too. */
 const formerNames: ReadonlyMap<string, string> = new Map([
   ['canaries', 'controls'],
   ['canariesEvery', 'controlsEvery'],
