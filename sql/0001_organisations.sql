@@ -63,7 +63,8 @@ $$;
 create function require_acceptor() returns trigger language plpgsql as $$
 begin
   if tg_table_name = 'settings_record' then
-    if new.accepted_by = 'first settings' and not exists (select from settings_record where organisation_id = new.organisation_id) then
+    if new.accepted_by = 'first settings' and not new.is_proposal
+      and not exists (select from settings_record where organisation_id = new.organisation_id and not is_proposal) then
       return new;
     end if;
   end if;

@@ -47,9 +47,12 @@ create table alert (
   -- (not taken over, so that somebody here looks at it: the older system's work is tried on these), "reviewer" (who has brought it here),
   -- "isAttested", "importedAt"}.
   legacy jsonb,
-  check (legacy is null or revision > 1 and legacy ->> 'verdict' in ('true_match', 'false_positive', 'inconclusive')),
-  check (legacy is null or legacy ->> 'verdict' = 'false_positive' or legacy -> 'isSample' = 'false'),
-  check (legacy is null or num_nulls(nullif(legacy ->> 'reason', ''), nullif(legacy ->> 'decidedBy', ''), nullif(legacy ->> 'decidedAt', '')) = 0),
+  check (legacy is null or revision > 1 and coalesce(legacy ->> 'verdict' in ('true_match', 'false_positive', 'inconclusive'), false)),
+  check (legacy is null or coalesce(legacy -> 'isSample' = 'false' or legacy -> 'isSample' = 'true' and legacy ->> 'verdict' = 'false_positive', false)),
+  check (legacy is null or num_nulls(
+    nullif(legacy ->> 'reason', ''), nullif(legacy ->> 'decidedBy', ''), nullif(legacy ->> 'decidedAt', ''), nullif(legacy ->> 'reviewer', ''),
+    (legacy ->> 'isAttested')::boolean, (legacy ->> 'importedAt')::timestamptz
+  ) = 0),
   constraint alert_decided check ((disposition_id is not null) or (state in ('open', 'no_longer_matched'))),
   check ((absence is null) = (absent_since is null))
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);

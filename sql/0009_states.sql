@@ -241,11 +241,25 @@ cross join lateral (
   -- Why there is no later valid answer.
   left join lateral (
     select case screening.outcome when 'remaining' then 'remaining' else screening.outcome_reason end as because
-    from open_screening screening
-    where judged.standing < 5
-      and screening.run_id = any (basis.plan_run_ids) and screening.party_id = party.party_id
-      and screening.party_range = party.party_id >> 7
-      and screening.run_id >= coalesce(party.run_id, 0)
+    from (
+      select run_id, outcome, outcome_reason from planned_screening
+      where run_id = any (basis.plan_run_ids) and planned_screening.party_id = party.party_id
+      union all
+      -- As `open_screening` has it, without opening the block for one party: the first night of a million has them all here.
+      select block.run_id, block.outcome, block.outcome_reason
+      from plan_block block
+      where block.run_id = any (basis.plan_run_ids) and block.party_range = party.party_id >> 7
+        and (party.party_id & 127)::integer::"char" = any (block.places)
+        and not exists (
+          select from planned_screening known where known.run_id = block.run_id and known.party_id = party.party_id
+        )
+        and not exists (
+          select from party_state state
+          where state.account_id = party.account_id and state.party_id = party.party_id and state.run_id = block.run_id
+            and block.outcome = 'remaining'
+        )
+    ) screening
+    where judged.standing < 5 and screening.run_id >= coalesce(party.run_id, 0)
       and (screening.outcome in ('failed', 'remaining') or screening.outcome = 'skipped' and screening.outcome_reason <> 'not_due')
     order by screening.run_id desc limit 1
   ) failure on true

@@ -88,6 +88,10 @@ declare
   today date;
 begin
   if new.reviewer is null then
+    -- A comparison inserts many at once. This function belongs to whoever owns the tables.
+    if session_user = current_user then
+      return new;
+    end if;
     perform require_owner(tg_relid, format('a discrepancy is %s', new.kind));
     return new;
   end if;

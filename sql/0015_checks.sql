@@ -20,7 +20,12 @@ create table single_search (
   primary key (run_id, ordinal),
   check ((ended_at is null) or ((response_id is null) = (outcome_reason is not null))),
   check ((ended_at is not null) or (num_nonnulls(response_id, outcome_reason, verdict) = 0)),
-  check ((verdict is null) or (response_id is not null))
+  check ((verdict is null) or (response_id is not null)),
+  -- Who asked for a check, when and why.
+  check (
+    facts -> 'askedBy' is null and verdict is null
+    or num_nulls(nullif(facts ->> 'reason', ''), facts ->> 'askedBy', facts ->> 'askedAt') = 0
+  )
 );
 
 create index single_search_by_request on single_search (request_id);

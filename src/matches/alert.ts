@@ -7,8 +7,8 @@ interface Disposition {
   verdict: DispositionVerdict;
   /** False while a second person must confirm it. */
   isFinal: boolean;
-  /** The facts that the reviewer saw; the disposition holds while they are the same. */
-  seen: SeenFacts;
+  /** The facts that the reviewer saw; the disposition holds while they are the same. Null once they are erased. */
+  seen: SeenFacts | null;
   /** When it expires; null for never. */
   expiresAt: Date | null;
 }
@@ -25,8 +25,8 @@ export interface Alert {
   disposition: Disposition | null;
 }
 
-/** Why an alert is open again: its disposition expired, its facts changed, or its match returned. */
-type ReopeningReason = SeenField | 'expired' | 'returned';
+/** Why an alert is open again: its disposition expired, its facts changed or cannot be compared any more, or its match returned. */
+type ReopeningReason = SeenField | 'erased' | 'expired' | 'returned';
 
 /** A change of an alert; alerts without a step stay as they are. */
 export type AlertStep =
@@ -111,7 +111,10 @@ function assessPair(alert: Alert, match: Match, { customer }: ReviewedParty, now
     if (state === 'no_longer_matched') return [{ kind: 'reopened', alert, match, reasons: ['returned'] }];
     return !wasAbsent && isSameMatch(alert.listed, match) ? [] : [{ kind: 'carried', alert, match, state }];
   }
-  const changed = compareSeenFacts(disposition.seen, toSeenFacts(customer, match));
+  const changed =
+    disposition.seen === null
+      ? (['erased'] as const)
+      : compareSeenFacts(disposition.seen, toSeenFacts(customer, match));
   const isDecided = state === 'pending_approval' || (disposition.isFinal && disposition.verdict !== 'inconclusive');
   const reasons: readonly ReopeningReason[] = [
     ...changed,

@@ -82,6 +82,7 @@ export async function takeBackAnswers(
  */
 export async function failUnconfirmed(transaction: Queryable, runId: number, now: Date): Promise<void> {
   const reason = 'control_failed';
+  await holdRun(transaction, runId);
   await takeBackAnswers(transaction, runId, { reason, now });
   await unpackScreenings(transaction, `screening.outcome = 'remaining'`, [runId]);
   await transaction.execute(
@@ -100,6 +101,11 @@ export async function putBackSearches(transaction: Queryable, runId: number, req
   );
 }
 
+/** Control searches of one round can fail at once: whoever comes later finds what the first has retracted. */
+async function holdRun(transaction: Queryable, runId: number): Promise<void> {
+  await transaction.execute('select from run where run_id = $1 for no key update', [runId]);
+}
+
 /** Notes which answers are retracted and restores the former states; returns the number of parties. */
 async function retract(
   transaction: Queryable,
@@ -109,6 +115,7 @@ async function retract(
   const retractedSql = toRetractedSql(which);
   const searches = typeof which === 'string' ? [] : [[...which]];
   const [place, kindPlace] = [`$${2 + searches.length}::timestamptz`, `$${3 + searches.length}`];
+  await holdRun(transaction, runId);
   await unpackScreenings(transaction, retractedSql, [runId, ...searches]);
   const parties = await transaction.execute(
     `insert into taken_back_answer (run_id, party_id, outcome, response_id, batch_id, taken_back_at)
@@ -160,7 +167,9 @@ const addDecidedScores = (scores: string, party: string, since: string): string 
     select jsonb_object_agg(alert.listed ->> 'id', alert.listed -> 'score' order by said.disposition_id)
     from alert join disposition said on said.alert_id = alert.alert_id
     where alert.account_id = ${party}.account_id and alert.party_id = ${party}.party_id
-      and said.kind <> 'undone' and said.origin <> 'policy' and said.decided_at >= ${since}
+      and said.kind <> 'undone' and said.origin <> 'policy'
+      -- The clocks of a reviewer and of a run differ.
+      and said.decided_at >= ${since} - interval '5 minutes'
   ), '{}'), '{}')`;
 
 async function restoreStates(

@@ -2,10 +2,10 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import type { Config } from '../../config/load-config.js';
 import { RunLockedError } from '../../errors.js';
-import { describeSpan, formatCount } from '../../reports/text.js';
+import { countNoun, describeSpan } from '../../reports/text.js';
 import { toCadence } from '../../screening/cadence.js';
 import { listTables } from '../../store/backup/format.js';
-import { countTiers, readImportedRosters } from '../../store/coverage.js';
+import { countSearchesOfTiers, readImportedRosters } from '../../store/coverage.js';
 import type { Database, Queryable } from '../../store/database/database.js';
 import { packagedMigrations, readMigrations } from '../../store/database/migrate.js';
 import type { DatabaseLocation } from '../../store/database/open-database.js';
@@ -112,7 +112,7 @@ async function checkAccepted(database: Database, { settings }: Config): Promise<
   return [doubtful('settings', describeRetired(accepted, retired), `to record that: ${acceptCommand}`)];
 }
 
-/** Warns when a day's searches take longer than a day at the permitted rate. */
+/** Warns when the searches of the next night take longer than a day has room for, at the permitted rate. */
 export async function checkPace(
   database: Queryable,
   organisationId: number,
@@ -120,11 +120,13 @@ export async function checkPace(
 ): Promise<Finding[]> {
   const { perSecond } = service.rate;
   const { hours } = toCadence(screening);
-  let daily = 0;
-  for (const { tier, customers } of await countTiers(database, organisationId)) daily += (customers * 24) / hours[tier];
-  const calls = Math.ceil(daily);
+  let due = 0;
+  for (const { tier, isNew, searches } of await countSearchesOfTiers(database, organisationId)) {
+    due += isNew ? searches : (searches * 24) / hours[tier];
+  }
+  const calls = Math.ceil(due);
   if (calls === 0) return [];
-  const words = `${formatCount(calls)} customers are due a day; at ${perSecond} calls/s their searches take about ${describeSpan(Math.round(calls / perSecond))}`;
+  const words = `the next night has about ${countNoun(calls, 'search', 'searches')}; at ${perSecond} calls/s they take ${describeSpan(Math.round(calls / perSecond))}`;
   if (calls / perSecond <= longestNightSeconds) return [well('pace', words)];
   const next =
     'a higher service.rate.perSecond if the service permits it, or with a reason a longer screening.cadence for lower risks';

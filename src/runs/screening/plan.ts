@@ -195,14 +195,17 @@ export async function planScreenings(session: RunSession, request: PlanRequest):
   return counts;
 }
 
-/** Says before the first call that these searches take longer than the shortest screening frequency. */
+/** What a screening frequency of a day or more has (SQL: `screening_grace`). */
+const graceSeconds = 3 * 3_600;
+
+/** Says before the first call that these searches take longer than the shortest screening frequency with its grace. */
 function warnOfLongNight({ app, runId }: RunSession, searches: number): void {
   const { screening, service } = app.settings;
   const { perSecond } = service.rate;
   const cadenceSeconds = Math.min(...Object.values(toCadence(screening).hours)) * 3_600;
   const seconds = Math.round(searches / perSecond);
-  if (seconds <= cadenceSeconds) return;
-  const message = `${countNoun(searches, 'search', 'searches')} at ${perSecond} calls/s take at least ${describeSpan(seconds)}, longer than the screening frequency of ${describeSpan(cadenceSeconds)}: customers expire before the run ends`;
+  if (seconds <= cadenceSeconds + graceSeconds) return;
+  const message = `${countNoun(searches, 'search', 'searches')} at ${perSecond} calls/s take at least ${describeSpan(seconds)}, longer than the screening frequency of ${describeSpan(cadenceSeconds)}: screenings may expire before the run ends`;
   app.emit({ kind: 'warning', runId, code: 'long_night', message });
 }
 

@@ -77,7 +77,7 @@ const alertRow = z
     expiresAt: z.date().nullable(),
   })
   .transform(({ verdict, isFinal, seen, expiresAt, ...alert }): StoredAlert => {
-    const disposition = verdict === null || seen === null ? null : { verdict, isFinal, seen, expiresAt };
+    const disposition = verdict === null ? null : { verdict, isFinal, seen, expiresAt };
     return { ...alert, disposition };
   });
 

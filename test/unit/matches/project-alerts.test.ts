@@ -104,6 +104,13 @@ describe('projectAlerts', () => {
     }
   });
 
+  it('a decision of which nobody knows any more what was seen opens the alert again, whatever it was', () => {
+    for (const alert of [settled(), decide(settled(), 'true_match')]) {
+      const erased: Alert = { ...alert, disposition: alert.disposition && { ...alert.disposition, seen: null } };
+      expect(project([erased], [match()])).toMatchObject([{ kind: 'reopened', reasons: ['erased'] }]);
+    }
+  });
+
   it('a decision that has run out opens the alert again', () => {
     const alert = settled();
     const { disposition } = alert;

@@ -97,6 +97,19 @@ describe('controls', () => {
     expect(again).toMatchObject({ state: 'complete', counts: { planned: 25, screened: 25 } });
   });
 
+  it('that fail at once retract the answers once', async () => {
+    const { sandbox, database, work, run } = await begin(names);
+    const [match, none] = controls;
+    const many = { ...everyTen, controls: [none, match, match, match, match] };
+    const patchy = listenAlong(await work({ settings: many }), (event) => {
+      if (event.kind === 'progress' && event.done === 10) sandbox.setWorld(blind);
+    });
+    const red = await run(patchy);
+    expect(red).toMatchObject({ state: 'incomplete', exitCode: 3, counts: { screened: 0, failed: 25 } });
+    expect(red.reasons[0]).toBe('4 of 5 control searches failed');
+    expect((await showRun(database, 'default', red.runId)).states).toMatchObject({ clear: 0, not_screened: 25 });
+  });
+
   it('keep a run with a failed round from continuing after a crash', async () => {
     const { sandbox, database, work, run } = await begin(names);
     const stopped = await run(await work({ settings: everyTen }), { maxSearches: 12 });
