@@ -439,11 +439,11 @@ create function hold_states(for_roster bigint) returns void language sql as $$
 $$;
 
 -- Records which of these customers of a roster have another state than was recorded last, and queues that for webhooks; returns their number.
--- Each is looked up by itself, in a plan for any number of them. A plan for the very array took 97 s for 10,000 of 60,000 customers without
--- statistics, this one 0.5 s.
+-- Each is looked up by indexes, planned once for a session: whatever the statistics say, a single one takes no longer than that. Without the
+-- switches, 50,000 new customers before an `analyze` read all states for each: more than 300 s instead of 20 s.
 create function record_states_of(customers bigint[], for_roster bigint, with_new boolean) returns bigint
 language plpgsql
-set plan_cache_mode = force_generic_plan as $$
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 declare
   recorded bigint;
 begin
