@@ -195,16 +195,14 @@ export async function planScreenings(session: RunSession, request: PlanRequest):
   return counts;
 }
 
-/** What a screening frequency of a day or more has (SQL: `screening_grace`). */
-const graceSeconds = 3 * 3_600;
-
 /** Says before the first call that these searches take longer than the shortest screening frequency with its grace. */
 function warnOfLongNight({ app, runId }: RunSession, searches: number): void {
-  const { screening, service } = app.settings;
-  const { perSecond } = service.rate;
-  const cadenceSeconds = Math.min(...Object.values(toCadence(screening).hours)) * 3_600;
+  const { perSecond } = app.settings.service.rate;
+  const { tiers } = toReuseScope(app, app.clock.now());
+  const validMs = tiers.map(({ assessedAt, staleBefore }) => assessedAt.getTime() - staleBefore.getTime());
   const seconds = Math.round(searches / perSecond);
-  if (seconds <= cadenceSeconds + graceSeconds) return;
+  if (seconds * 1_000 <= Math.min(...validMs)) return;
+  const cadenceSeconds = Math.min(...tiers.map(({ cadenceMs }) => cadenceMs)) / 1_000;
   const message = `${countNoun(searches, 'search', 'searches')} at ${perSecond} calls/s take at least ${describeSpan(seconds)}, longer than the screening frequency of ${describeSpan(cadenceSeconds)}: screenings may expire before the run ends`;
   app.emit({ kind: 'warning', runId, code: 'long_night', message });
 }

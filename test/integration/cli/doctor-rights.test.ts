@@ -67,7 +67,7 @@ it('tables of others in the same schema are nothing to us', async () => {
   await owner.runScript('drop table of_another_program; drop role doctor_other');
 });
 
-it('searches that take longer than a day allows are told before the night', async () => {
+it('warns before the night of searches that take longer than a day allows', async () => {
   const database = await databases.open();
   // Each customer has two searches; those of the new roster were never screened.
   await database.runScript(`
