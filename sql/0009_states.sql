@@ -440,7 +440,7 @@ $$;
 
 -- Records which of these customers of a roster have another state than was recorded last, and queues that for webhooks; returns their number.
 -- Each is looked up by indexes, planned once for a session: whatever the statistics say, a single one takes no longer than that. Without the
--- switches, 50,000 new customers before an `analyze` read all states for each: more than 300 s instead of 20 s.
+-- switches, each of many new customers before an `analyze` reads all states: 10,000 took 7.7 s instead of 0.9 s, 50,000 more than 300 s.
 create function record_states_of(customers bigint[], for_roster bigint, with_new boolean) returns bigint
 language plpgsql
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$

@@ -82,7 +82,6 @@ export async function takeBackAnswers(
  */
 export async function failUnconfirmed(transaction: Queryable, runId: number, now: Date): Promise<void> {
   const reason = 'control_failed';
-  await holdRun(transaction, runId);
   await takeBackAnswers(transaction, runId, { reason, now });
   await unpackScreenings(transaction, `screening.outcome = 'remaining'`, [runId]);
   await transaction.execute(

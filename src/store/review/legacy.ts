@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type DispositionVerdict, dispositionVerdicts, runModes } from '../../vocabulary.js';
-import type { Queryable } from '../database/database.js';
+import { type Queryable, requireRows } from '../database/database.js';
 import { storedMatchSchema } from '../row-shapes.js';
 
 const customerRow = z.object({
@@ -65,10 +65,11 @@ export async function saveLegacyDecisions(
     alertId,
     legacy: { ...legacy, reviewer, isAttested, importedAt },
   }));
-  await transaction.execute(
+  const saved = await transaction.execute(
     `update alert set legacy = taken.legacy
      from jsonb_to_recordset($1::text::jsonb) as taken ("alertId" bigint, legacy jsonb)
      where alert.alert_id = taken."alertId"`,
     [JSON.stringify(taken)],
   );
+  requireRows(saved, taken.length, 'alert');
 }
