@@ -9,10 +9,9 @@ create table response (
   total bigint not null,
   truncated boolean not null,
   first_seen_at timestamptz not null,
-  -- What the matches of an answer come to, so that a run that closes need not read them all again; null in answers older than this, whose
-  -- matches are counted.
-  matches integer,
-  hits integer,
+  -- What the matches of an answer come to, so that a run that closes need not read them all again.
+  matches integer default 0 not null,
+  hits integer default 0 not null,
   first_match_id text,
   unique (organisation_id, digest),
   check ((hits >= 0) and (hits <= matches))

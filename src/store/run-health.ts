@@ -123,21 +123,13 @@ export async function readAnswerFindings(database: Queryable, runId: number): Pr
   const rows = await database.query(
     findingsRow,
     `with answer as materialized (
-       select answered.searches, response.total,
-         coalesce(response.matches, counted.matches) as matches, coalesce(response.hits, counted.hits) as hits,
-         coalesce(response.first_match_id, counted.first_match_id) as first_match_id
+       select answered.searches, response.total, response.matches, response.hits, response.first_match_id
        from (
          select response_id, count(distinct request_id) as searches
          from screening where run_id = $1 and outcome = 'screened'
          group by response_id
        ) answered
        join response on response.response_id = answered.response_id
-       -- Answers of older versions have no stored counts.
-       left join lateral (
-         select count(*) as matches, count(*) filter (where match.is_hit) as hits,
-           min(match.match_id) filter (where match.rank = 1) as first_match_id
-         from match where response.matches is null and match.response_id = response.response_id
-       ) counted on response.matches is null
      )
      select
        coalesce(sum(searches * matches), 0)::bigint as matches,

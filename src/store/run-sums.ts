@@ -125,8 +125,10 @@ async function sumCustomers(database: Queryable, runId: number): Promise<z.infer
          end as state, current_status.unreadable_party_since is not null as is_unreadable, party.ordinal
        from screening
        join party using (party_id)
-       join run using (run_id)
-       left join party_standing current_status on current_status.account_id = run.account_id and current_status.party_id = screening.party_id
+       -- Both are known before, so that the states of a large plan are read in one pass.
+       left join party_standing current_status on current_status.party_id = screening.party_id
+         and current_status.roster_id = (select roster_id from run where run_id = $1)
+         and current_status.account_id = (select account_id from run where run_id = $1)
        where screening.run_id = $1
      ),
      customer as materialized (

@@ -223,9 +223,12 @@ const unprojectedSql = `
   ) event`;
 const inScopeSql = 'run.roster_id = $1 and run.account_id = $2';
 
-/** SQL: the number of hits of a party's last answer (`state`), hits that a truncated list does not show included. */
+/**
+ * SQL: the number of hits of a party's last answer (`state`), hits that a truncated list does not show included. Matches are not counted: without
+ * statistics of them the planner compared every customer with every hit (100,000 customers: 10 s instead of 0.2 s).
+ */
 const hitsSql = `(
-  (select count(*) from match where match.response_id = state.response_id and match.is_hit)
+  (select hits from response where response.response_id = state.response_id)
   + (select count(*) from jsonb_array_elements(coalesce(state.unreturned, '[]')) hidden (listed) where hidden.listed -> 'isHit' = 'true')
 )`;
 
