@@ -395,6 +395,8 @@ function toFields({ found, waitingFor, callsPerSecond, ...figures }: NonNullable
 
 /** Single steps have level debug, warnings and incomplete runs level warn, failed rosters level error. */
 function logEvent(logger: Logger, event: RunEvent, run: RunOfLine): void {
+  // One for each search, and nearly nobody reads them.
+  if (event.kind === 'progress' && !logger.isLevelEnabled('debug')) return;
   const { kind, ...facts } = event.kind === 'service' ? event.event : event;
   const isBad =
     // An outage and its end are warnings; a changed pace is normal.

@@ -16,7 +16,7 @@ import {
   ServiceUnavailableError,
   UnprocessableError,
 } from '../errors.js';
-import type { Answer, AttemptEnd, Operation } from './operation.js';
+import type { Answer, AttemptEnd, CallOptions, Operation } from './operation.js';
 
 /** An answer as received; `isComplete` is false when its body exceeds the limit or, with an error status, breaks off. */
 export interface RawAnswer {
@@ -109,14 +109,44 @@ export const readHead = (headers: RawAnswer['headers']): AnswerHead => {
   };
 };
 
+/** An answer whose bytes were checked before: it is read when somebody asks for it. */
+class KnownAnswer<T> implements Answer<T> {
+  readonly status: number;
+  readonly requestId: string | undefined;
+  attempts = 1;
+  readonly #operation: Operation<T>;
+  readonly #raw: RawAnswer;
+  #read: { data: T; body: string } | undefined;
+
+  constructor(operation: Operation<T>, raw: RawAnswer, requestId: string | undefined) {
+    this.status = raw.status;
+    this.requestId = requestId;
+    this.#operation = operation;
+    this.#raw = raw;
+  }
+
+  get data(): T {
+    this.#read ??= readData(this.#operation, this.#raw);
+    return this.#read.data;
+  }
+
+  get body(): string {
+    this.#read ??= readData(this.#operation, this.#raw);
+    return this.#read.body;
+  }
+}
+
 /** The checked answer with its head, already read; throws ApiError for an error status, ResponseError for a body that breaks the interface. */
 export const readAnswer = <T>(
   operation: Operation<T>,
   raw: RawAnswer,
-  { requestId, servedAt }: AnswerHead,
+  { trace: { requestId, servedAt }, isChecked }: { trace: AnswerHead; isChecked: CallOptions['isChecked'] },
   now: () => Date,
 ): Answer<T> => {
   const { status, headers } = raw;
+  if (status === operation.successStatus && raw.isComplete && isChecked?.(raw.body)) {
+    return new KnownAnswer(operation, raw, requestId);
+  }
   if (isSuccess(status)) {
     const { data, body } = readData(operation, raw);
     return { data, body, status, requestId, attempts: 1 };

@@ -198,7 +198,7 @@ export const createCallOperation = (settings: CallSettings): CallOperation => {
       one?.started?.(observed);
       other?.started?.(observed);
       const timeoutMs = turn.isProbe ? Math.min(wantedMs, longestProbeMs) : wantedMs;
-      const { signal, headers } = options;
+      const { signal, headers, isChecked } = options;
       let answer: Answer<T>;
       try {
         answer = await settings.transport.send(operation, {
@@ -206,6 +206,7 @@ export const createCallOperation = (settings: CallSettings): CallOperation => {
           timeoutMs,
           headers,
           signal,
+          isChecked,
           trace,
           mayLeave,
         });

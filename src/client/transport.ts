@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { ConnectionError, type ConnectionErrorContext, NightscreenError, TimeoutError } from '../errors.js';
 import { openDispatcher } from '../outgoing.js';
 import { isSuccess, type RawAnswer, readAnswer, readHead } from './answers.js';
-import type { Answer, AttemptEnd, Operation } from './operation.js';
+import type { Answer, AttemptEnd, CallOptions, Operation } from './operation.js';
 import { Members, onAbort } from './signals.js';
 
 /** A request that was not sent: when its connection was ready, it must not leave any more. */
@@ -73,6 +73,7 @@ interface ExchangeOptions {
   headers: Readonly<Record<string, string>> | undefined;
   /** Ends the exchange at any stage with the reason of the signal. */
   signal: AbortSignal | undefined;
+  isChecked: CallOptions['isChecked'];
   /** The facts of the exchange, filled while it runs, so that a broken one is reported correctly. */
   trace: Omit<AttemptEnd, 'endedAt' | 'outcome'>;
   /** The request is about to leave; false when it must not: it then ends with HeldBackError. */
@@ -203,7 +204,7 @@ class Exchange<T> implements Dispatcher.DispatchHandler, Expiring {
     const body = this.#others === undefined ? first : Buffer.concat([first, ...this.#others], this.#length);
     try {
       const raw = { status, headers, body, isComplete };
-      this.#resolve(readAnswer(this.#operation, raw, this.#options.trace, this.#ground.now));
+      this.#resolve(readAnswer(this.#operation, raw, this.#options, this.#ground.now));
     } catch (error) {
       this.#reject(error);
     }

@@ -151,8 +151,15 @@ async function openSession(app: AppContext, held: HeldLease, request: RunRequest
   const write: RunSession['write'] = (work) =>
     watch(
       app.database.transaction(async (transaction) => {
-        await assertLease(transaction, lease);
-        return work(transaction);
+        // Sent together with the first statements of the work: they count only where the lease holds.
+        const held = assertLease(transaction, lease);
+        held.catch(() => undefined);
+        const result = await work(transaction).catch(async (error: unknown) => {
+          await held;
+          throw error;
+        });
+        await held;
+        return result;
       }),
     );
   const run = await openRun(app, lease, request, write);

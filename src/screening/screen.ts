@@ -1,5 +1,5 @@
 import type { Aml, AmlSearchResult } from '../client/aml.js';
-import type { CallOptions } from '../client/operation.js';
+import type { Answer, CallOptions } from '../client/operation.js';
 import {
   ApiError,
   AuthenticationError,
@@ -18,7 +18,7 @@ import type { ScreeningRequest } from '../roster/customer.js';
 
 /** The outcome of one search. Only `screened` says anything about the customer. */
 export type ScreeningOutcome =
-  | { kind: 'screened'; answer: AmlSearchResult; body: string }
+  | { kind: 'screened'; answer: Answer<AmlSearchResult> }
   /** No valid answer. `isTransient`: the service was out of reach. `isBadAnswer`: the answer breaks the contract. */
   | { kind: 'failed'; reason: string; isTransient: boolean; isBadAnswer: boolean }
   /** The account cannot search any more, so the run stops (DESIGN: Errors). */
@@ -29,7 +29,7 @@ export type ScreeningOutcome =
 /** Makes one search (interface: AML search). Never throws for an error of the service or the network, only for an error of the ledger. */
 export const screen = (aml: Aml, request: ScreeningRequest, options: CallOptions): Promise<ScreeningOutcome> =>
   aml.search(request, options).then(
-    ({ data, body }) => ({ kind: 'screened', answer: data, body }),
+    (answer) => ({ kind: 'screened', answer }),
     (error: unknown) => toOutcome(error, options),
   );
 

@@ -71,6 +71,11 @@ const taskRow = z.object({
   type: z.enum(partyTypes),
   name: z.string(),
   parties: z.array(z.object({ partyId: z.number(), customerVersion: z.number() })),
+  /**
+   * The last answer, if the same bytes would leave all these parties as they are: this version checked it under the same settings, for the
+   * same request and records. Its digest is in hex.
+   */
+  known: z.object({ responseId: z.number(), digest: z.string(), matches: z.number(), hits: z.number() }).nullable(),
 });
 /** A remaining search of a run with its parties. */
 export type SearchTask = z.infer<typeof taskRow>;
@@ -86,12 +91,12 @@ const firstPageSize = 256;
  * rows page by page without session state: behind a pooler each statement may reach another session.
  */
 export async function* readSearchTasks(
-  database: Database,
+  { database, version, settingsDigest }: { database: Database; version: string; settingsDigest: string },
   runId: number,
   chunkSize: number,
 ): AsyncGenerator<SearchTask[], void> {
   for (const page of await readOrder(database, runId)) {
-    const tasks = await readPage(database, runId, page);
+    const tasks = await readPage(database, [runId, Array.from(page), version, settingsDigest]);
     for (let start = 0; start < tasks.length; start += chunkSize) yield tasks.slice(start, start + chunkSize);
   }
 }
@@ -114,28 +119,50 @@ function readOrder(database: Queryable, runId: number) {
   );
 }
 
-function readPage(database: Queryable, runId: number, page: Float64Array): Promise<SearchTask[]> {
+function readPage(
+  database: Queryable,
+  parameters: [runId: number, partyIds: readonly number[], version: string, settingsDigest: string],
+): Promise<SearchTask[]> {
   return database.query(
     taskRow,
-    `select request.request_id, request.type, request.name, task.parties
+    `select request.request_id, request.type, request.name, task.parties,
+       case when response.response_id is not null then jsonb_build_object(
+         'responseId', response.response_id, 'digest', encode(response.digest, 'hex'), 'matches', response.matches, 'hits', response.hits
+       ) end as known
      from (
-       select request_id, min(search_order) as place,
-         jsonb_agg(jsonb_build_object('partyId', party_id, 'customerVersion', customer_version) order by party_id) as parties
+       select planned.request_id, min(planned.search_order) as place, min(run.account_id) as account_id,
+         jsonb_agg(
+           jsonb_build_object('partyId', planned.party_id, 'customerVersion', planned.customer_version) order by planned.party_id
+         ) as parties,
+         case when bool_and(
+           state.run_id <> run.run_id and state.request_id = planned.request_id and state.customer_version = planned.customer_version
+           and state.settings_digest = $4 and state.unreturned is null
+           and answering.version = $3 and answering.resumed = 0
+         ) and min(state.response_id) = max(state.response_id) and min(state.state) = max(state.state) then min(state.response_id) end
+           as response_id,
+         min(state.state) as state
        from (
-         select party_id, request_id, customer_version, search_order from planned_screening
+         select party_id, request_id, customer_version, search_order, true as is_explicit from planned_screening
          where run_id = $1 and party_id = any ($2::bigint[]) and outcome = 'remaining'
          union all
-         select party_id, request_id, customer_version, search_order from (${toPlannedSql('$1', '$2')} and task.outcome = 'remaining') planned
-         where not exists (
-           select from party_state state join run on run.account_id = state.account_id
-           where run.run_id = $1 and state.party_id = planned.party_id and state.run_id = run.run_id
-         )
-       ) remaining
-       group by request_id
+         select party_id, request_id, customer_version, search_order, false
+         from (${toPlannedSql('$1', '$2')} and task.outcome = 'remaining') block
+       ) planned
+       join run on run.run_id = $1
+       left join party_state state on state.account_id = run.account_id and state.party_id = planned.party_id
+       left join run answering on answering.run_id = state.run_id
+       where planned.is_explicit or state.run_id is distinct from run.run_id
+       group by planned.request_id
      ) task
      join screening_request request using (request_id)
+     left join list_cap cap on cap.account_id = task.account_id and cap.gone_at is null
+     left join response on response.response_id = task.response_id and response.total is distinct from cap.length
+       and task.state = case
+         when response.hits > 0 then 'open_alert' when response.truncated then 'truncated'
+         when response.total = 0 then 'clear' else 'below_threshold'
+       end
      order by task.place, task.request_id`,
-    [runId, Array.from(page)],
+    parameters,
   );
 }
 
@@ -207,12 +234,12 @@ const stateRow = z.object({
 });
 export type PartyStateRow = z.infer<typeof stateRow>;
 
-interface NewPartyState extends PartyStateRow {
-  /** Whether it is stored already, so that only its date is new. */
-  isKnown: boolean;
-}
-
-export async function readPartyStates(database: Queryable, accountId: number, partyIds: readonly number[]) {
+export async function readPartyStates(
+  database: Queryable,
+  accountId: number,
+  partyIds: readonly number[],
+): Promise<ReadonlyMap<number, PartyStateRow>> {
+  if (partyIds.length === 0) return new Map();
   const rows = await database.query(
     stateRow,
     `select party_id, request_id, response_id, customer_version, settings_digest, reported_scores, unreturned, state
@@ -241,30 +268,43 @@ interface StateKey {
   screenedAt: Date;
 }
 
-/** Saves the newest valid answers of parties; the former ones are kept with them until a later run answers. */
-export async function savePartyStates(transaction: Queryable, key: StateKey, states: readonly NewPartyState[]) {
-  const others = states.filter(({ isKnown }) => !isKnown);
-  await Promise.all([dateStates(transaction, key, states, others), replaceStates(transaction, key, others)]);
+/**
+ * Saves the newest valid answers of parties: of those in `dated` the same state is stored already, so that only its date is new. The former ones
+ * are kept with them until a later run answers.
+ */
+export async function savePartyStates(
+  transaction: Queryable,
+  key: StateKey,
+  { dated, replaced }: { dated: readonly number[]; replaced: readonly PartyStateRow[] },
+) {
+  await Promise.all([
+    dateStates(
+      transaction,
+      key,
+      dated,
+      replaced.map(({ partyId }) => partyId),
+    ),
+    replaceStates(transaction, key, replaced),
+  ]);
 }
 
 /** Dates unchanged states and locks all of them in the common order, so that a run and a reviewer do not deadlock. */
 async function dateStates(
   transaction: Queryable,
   { accountId, runId, batchId, screenedAt }: StateKey,
-  states: readonly NewPartyState[],
-  others: readonly NewPartyState[],
+  dated: readonly number[],
+  others: readonly number[],
 ): Promise<void> {
-  if (states.length === 0) return;
-  const toIds = (rows: readonly NewPartyState[]): number[] => rows.map(({ partyId }) => partyId);
-  const dated = await transaction.query(
+  if (dated.length + others.length === 0) return;
+  const rows = await transaction.query(
     z.object({ known: z.number() }),
     'select date_states($1, $2, $3, $4, $5, $6) as known',
-    [accountId, runId, batchId, screenedAt, toIds(states), toIds(others)],
+    [accountId, runId, batchId, screenedAt, [...dated, ...others], [...others]],
   );
-  requireRows(firstRow(dated, 'party_state').known, states.length - others.length, 'party_state');
+  requireRows(firstRow(rows, 'party_state').known, dated.length, 'party_state');
 }
 
-async function replaceStates(transaction: Queryable, key: StateKey, states: readonly NewPartyState[]): Promise<void> {
+async function replaceStates(transaction: Queryable, key: StateKey, states: readonly PartyStateRow[]): Promise<void> {
   if (states.length === 0) return;
   const rows = states.map((state) => ({
     party_id: state.partyId,

@@ -132,7 +132,7 @@ async function playNight(database: Database, perCommit: number): Promise<void> {
     tiers: listTierDueTimes(toCadence({ cadenceHours: 24 }), now),
   };
   await database.transaction((transaction) => storePlan(transaction, runId, plan, toCadence({ cadenceHours: 24 })));
-  for await (const tasks of readSearchTasks(database, runId, perCommit)) {
+  for await (const tasks of readSearchTasks({ database, version: 'v', settingsDigest: 's' }, runId, perCommit)) {
     const firstCall = numbers.nextCalls(tasks.length);
     const requestIds = tasks.map(({ requestId }) => requestId);
     await database.transaction((transaction) => noteInFlight(transaction, numbers, firstCall, requestIds, now));
@@ -164,8 +164,12 @@ async function playNight(database: Database, perCommit: number): Promise<void> {
         searches,
         new Set(Array.from(packed.values(), ({ attemptId }) => attemptId)),
       );
-      const states = [...known.values()].map((state) => ({ ...state, isKnown: true }));
-      await savePartyStates(transaction, { accountId: 1, runId, batchId, screenedAt: now }, states);
+      const states = [...known.values()];
+      await savePartyStates(
+        transaction,
+        { accountId: 1, runId, batchId, screenedAt: now },
+        { dated: states.map(({ partyId }) => partyId), replaced: [] },
+      );
       await saveScreeningResults(
         transaction,
         runId,

@@ -255,9 +255,9 @@ async function searchItem(
     if (outcome.kind === 'failed') {
       return finishSearch(transaction, search, { reason: outcome.reason }, now);
     }
-    const { body } = outcome;
+    const { body, data } = outcome.answer;
     const digest = digestAnswer(organisation.digestKey, body);
-    const answer = { digest, body, matchSet: toMatchSet(outcome.answer) };
+    const answer = { digest, body, matchSet: toMatchSet(data) };
     const ids = await saveResponses(transaction, organisation.organisationId, [answer], now);
     const responseId = requireFound(ids, digest, 'response');
     await finishSearch(transaction, search, { responseId }, now);

@@ -93,7 +93,8 @@ async function answerCheck(session: RunSession, request: ScreeningRequest): Prom
       );
       return null;
     }
-    await saveAnswer(session, account, { body: outcome.body, matchSet: toMatchSet(outcome.answer) }, endedAt);
+    const { body, data } = outcome.answer;
+    await saveAnswer(session, account, { body, matchSet: toMatchSet(data) }, endedAt);
     return null;
   } finally {
     limited.clear();

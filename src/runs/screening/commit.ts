@@ -23,7 +23,7 @@ import type { WatchedAccount } from './monitoring.js';
 import { toReuseScope } from './plan.js';
 
 /** The keyed digest of an answer in hex: HMAC-SHA-256 over its bytes as received. */
-export const digestAnswer = (digestKey: Buffer, body: string): string =>
+export const digestAnswer = (digestKey: Buffer, body: string | Buffer): string =>
   createHmac('sha256', digestKey).update(body).digest('hex');
 
 interface AnsweredTask {
@@ -98,11 +98,25 @@ async function assessAnswers(
     const state = { ...party, reportedScores, unreturned, state: toPartyState(matchSet, unreturned) };
     return {
       events: changes.map((change) => ({ partyId, customerVersion, formerCustomerVersion, change })),
-      state: { ...state, isKnown: isUnchanged && isSameState(state, known) },
+      state,
+      isDated: isUnchanged && isSameState(state, known),
     };
   });
-  return { events: assessed.flatMap(({ events }) => events), states: assessed.map(({ state }) => state) };
+  return {
+    events: assessed.flatMap(({ events }) => events),
+    dated: assessed.flatMap(({ state, isDated }) => (isDated ? [state.partyId] : [])),
+    replaced: assessed.flatMap(({ state, isDated }) => (isDated ? [] : [state])),
+  };
 }
+
+/** The outcomes of parties whose answer is stored. */
+const toScreened = <Outcome extends 'screened' | 'reused'>(
+  outcome: Outcome,
+  answered: readonly Pick<AnsweredTask, 'task' | 'responseId'>[],
+) =>
+  answered.flatMap(({ task, responseId }) =>
+    task.parties.map(({ partyId }) => ({ partyId, outcome, responseId, reason: null })),
+  );
 
 const isSame = ({ known, party, matchSet }: PartyAnswer): boolean =>
   isSameAnswer(known, { responseId: party.responseId, truncated: matchSet.truncated });
@@ -122,6 +136,8 @@ export interface FinishedSearch {
   task: SearchTask;
   attempts: SearchAttempts;
   outcome: ScreeningOutcome;
+  /** The known answer of the task, if the service has given it again. */
+  known: SearchTask['known'];
   /** Its answer broke the contract; it stays planned for another attempt. */
   isMadeAgain: boolean;
 }
@@ -144,10 +160,8 @@ export async function commitScreenings(
       now,
     );
     const requestIds = ended.map(({ task }) => task.requestId);
-    // Independent statements are sent together.
-    const [known, answered] = await Promise.all([
-      readKnownStates(transaction, account, ended),
-      storeAnswers(transaction, session, finished, now),
+    // Independent statements are sent together: each wait costs a turn of a busy event loop.
+    const saved = Promise.all([
       insertBatch(transaction, { runId, batchId, now }, requestIds, packed),
       saveAttempts(
         transaction,
@@ -156,17 +170,26 @@ export async function commitScreenings(
         new Set(Array.from(packed.values(), ({ attemptId }) => attemptId)),
       ),
     ]);
-    const { events, states } = await assessAnswers(transaction, session, account, { answered, known });
+    // Where one of the next fails as well, that error is thrown.
+    saved.catch(() => undefined);
+    const unchanged = ended.flatMap(({ task, known }) => (known ? [{ task, responseId: known.responseId }] : []));
+    const others = ended.filter(({ known }) => known === null);
+    const [known, answered] = await Promise.all([
+      readKnownStates(transaction, account, others),
+      storeAnswers(transaction, session, others, now),
+    ]);
+    const { events, dated, replaced } = await assessAnswers(transaction, session, account, { answered, known });
+    const same = unchanged.flatMap(({ task }) => task.parties.map(({ partyId }) => partyId));
     await Promise.all([
+      saved,
       saveChangeEvents(transaction, runId, batchId, events),
-      savePartyStates(transaction, { accountId: account.accountId, runId, batchId, screenedAt: now }, states),
+      savePartyStates(
+        transaction,
+        { accountId: account.accountId, runId, batchId, screenedAt: now },
+        { dated: [...same, ...dated], replaced },
+      ),
       saveScreeningResults(transaction, runId, batchId, [
-        ...states.map(({ partyId, responseId }) => ({
-          partyId,
-          outcome: 'screened' as const,
-          responseId,
-          reason: null,
-        })),
+        ...toScreened('screened', [...unchanged, ...answered]),
         ...finished.flatMap(toFailures),
       ]),
     ]);
@@ -196,9 +219,8 @@ async function storeAnswers(
   const { organisationId, digestKey } = session.organisation;
   const answers = finished.flatMap(({ task, outcome }) => {
     if (outcome.kind !== 'screened') return [];
-    return [
-      { task, body: outcome.body, digest: digestAnswer(digestKey, outcome.body), matchSet: toMatchSet(outcome.answer) },
-    ];
+    const { body, data } = outcome.answer;
+    return [{ task, body, digest: digestAnswer(digestKey, body), matchSet: toMatchSet(data) }];
   });
   const ids = await saveResponses(transaction, organisationId, answers, now);
   return answers.map(({ task, digest, matchSet }) => ({
@@ -281,17 +303,11 @@ async function commitReuse(
       matchSet: requireFound(matchSets, responseId, 'response'),
     }));
     const known = await readKnownStates(transaction, account, answered);
-    const { events, states } = await assessAnswers(transaction, session, account, { answered, known });
+    const { events, dated, replaced } = await assessAnswers(transaction, session, account, { answered, known });
     await saveChangeEvents(transaction, runId, batchId, events);
-    await savePartyStates(transaction, { accountId, runId, batchId, screenedAt: now }, states);
-    const partyIds = states.map(({ partyId }) => partyId);
+    await savePartyStates(transaction, { accountId, runId, batchId, screenedAt: now }, { dated, replaced });
+    const partyIds = reusable.map(({ partyId }) => partyId);
     await dateReusedStates(transaction, { accountId, runId }, partyIds);
-    const results = states.map(({ partyId, responseId }) => ({
-      partyId,
-      outcome: 'reused' as const,
-      responseId,
-      reason: null,
-    }));
-    await saveScreeningResults(transaction, runId, batchId, results);
+    await saveScreeningResults(transaction, runId, batchId, toScreened('reused', answered));
   });
 }

@@ -26,9 +26,9 @@ async function searchControl(session: RunSession, client: Client, ordinal: numbe
     return { ...asked, verdict: 'failed' as const, found: `no valid answer: ${answer.reason}`, responseId: null };
   }
   const { organisationId, digestKey } = session.organisation;
-  const { body } = answer;
+  const { body, data } = answer.answer;
   const digest = digestAnswer(digestKey, body);
-  const matchSet = toMatchSet(answer.answer);
+  const matchSet = toMatchSet(data);
   const ids = await session.write((transaction) =>
     saveResponses(transaction, organisationId, [{ digest, body, matchSet }], asked.askedAt),
   );

@@ -213,7 +213,7 @@ async function* handOutTasks(
   { session, tally, controls, signals, announceAttempt }: SearchContext,
   drained: () => Promise<void>,
 ) {
-  for await (const chunk of readSearchTasks(session.app.database, session.run.runId, chunkSize)) {
+  for await (const chunk of readSearchTasks(session.app, session.run.runId, chunkSize)) {
     for (let place = 0; place < chunk.length; ) {
       if (controls.untilNext <= 0) {
         await drained();
@@ -349,7 +349,7 @@ async function retrySingly(context: SearchContext): Promise<void> {
   for (let round = 0; ; round += 1) {
     let answered = 0;
     let unknown = 0;
-    for await (const chunk of readSearchTasks(session.app.database, session.run.runId, remainderSize)) {
+    for await (const chunk of readSearchTasks(session.app, session.run.runId, remainderSize)) {
       for (const task of chunk) {
         const condition = await retryTask(context, waitPolicy, task);
         if (condition === 'blind') return;

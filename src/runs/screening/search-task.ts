@@ -10,7 +10,7 @@ import { noteInFlight, type SearchAttempts, saveAttempts } from '../../store/led
 import { readSearchTasks, type SearchTask } from '../../store/screenings.js';
 import { abortLater, RunHalted, stopGraceMs, toAccountHalt, toSignalHalt } from '../halt.js';
 import type { RunSession } from '../session.js';
-import { commitFailures, type FinishedSearch } from './commit.js';
+import { commitFailures, digestAnswer, type FinishedSearch } from './commit.js';
 import type { WatchedAccount } from './monitoring.js';
 import type { OutageWatch } from './outages.js';
 
@@ -222,19 +222,24 @@ export async function searchTask(
   { task, note }: AnnouncedTask,
   options: Pick<CallOptions, 'isBudgeted'> = {},
 ): Promise<FinishedSearch> {
-  const { app, runId } = session;
+  const { app, organisation, runId } = session;
   const { observer, finish } = recordAttempts(note, () => announceAttempt(task.requestId));
   const request = { type: task.type, name: task.name };
   const { signal, waitSignal } = signals;
-  const outcome = await screen(client.aml, request, { ...options, signal, waitSignal, observer });
+  let known: SearchTask['known'] = null;
+  const isChecked = (body: Buffer): boolean => {
+    if (task.known !== null && digestAnswer(organisation.digestKey, body) === task.known.digest) known = task.known;
+    return known !== null;
+  };
+  const outcome = await screen(client.aml, request, { ...options, signal, waitSignal, observer, isChecked });
   const attempts = { requestId: task.requestId, ...(await finish()) };
-  tally.note(outcome, attempts.attempts.filter((attempt) => attempt.outcome !== 'not_sent').length);
+  tally.note(outcome, attempts.attempts.filter((attempt) => attempt.outcome !== 'not_sent').length, known);
   if (isAnswered(outcome)) outage.noteAnswer('aml.search');
   if (outcome.kind !== 'aborted') {
     const { done, total, calls, found } = tally;
-    app.emit({ kind: 'progress', runId, stage: 'screen', done, total, calls, found });
+    app.emit({ kind: 'progress', runId, stage: 'screen', done, total, calls, found: { ...found } });
   }
-  return { task, attempts, outcome, isMadeAgain: badAnswers.note(task.requestId, outcome) };
+  return { task, attempts, outcome, known, isMadeAgain: badAnswers.note(task.requestId, outcome) };
 }
 
 /** Whether the service answered, also with an error of the request. */
@@ -278,16 +283,13 @@ export class SearchTally {
     return Math.max(0, this.#limit - this.#handedOut);
   }
 
-  /** Records the end of a search after so many calls. */
-  note(outcome: ScreeningOutcome, calls: number): void {
+  /** Records the end of a search after so many calls; `known` has the counts of an answer that is the one before. */
+  note(outcome: ScreeningOutcome, calls: number, known: SearchTask['known']): void {
     this.calls += calls;
     if (outcome.kind !== 'screened') return;
-    const { results } = outcome.answer;
     this.done += 1;
-    this.found = {
-      matches: this.found.matches + results.length,
-      hits: this.found.hits + results.filter((result) => result.match).length,
-    };
+    this.found.matches += known ? known.matches : outcome.answer.data.results.length;
+    this.found.hits += known ? known.hits : outcome.answer.data.results.filter((result) => result.match).length;
   }
 
   /** Counts so many answered searches as open again. */
@@ -410,7 +412,7 @@ export async function giveUpWhenTooMany({ session, badAnswers }: SearchContext):
   const message = `${badAnswers.words}: too many to ask for them again`;
   app.emit({ kind: 'warning', runId, code: 'bad_answers', message });
   const reasons = badAnswers.giveUp();
-  for await (const chunk of readSearchTasks(app.database, run.runId, chunkSize)) {
+  for await (const chunk of readSearchTasks(app, run.runId, chunkSize)) {
     const failures = chunk.flatMap((task) => {
       const reason = reasons.get(task.requestId);
       return reason === undefined ? [] : [{ task, reason }];

@@ -85,12 +85,12 @@ it('two runs with a fifth of their answers and parties in common never wait for 
     await onBoth((transaction, { runId, mine }) => {
       const states = mine.map((partyId) => ({
         ...{ partyId, requestId: partyId, responseId: 1, customerVersion: 1, settingsDigest: 's', reportedScores: {} },
-        ...{ unreturned: [], state: 'clear' as const, isKnown: round % 2 === 0 },
+        ...{ unreturned: [], state: 'clear' as const },
       }));
       return savePartyStates(
         transaction,
         { accountId: 1, runId: runId + 2 * round, batchId: 1, screenedAt: now },
-        states,
+        round % 2 === 0 ? { dated: mine, replaced: [] } : { dated: [], replaced: states },
       );
     });
   }

@@ -27,7 +27,8 @@ describeOnEachDatabase('the plan of a run', (open) => {
   };
   const readOrder = async (): Promise<readonly number[]> => {
     const order: number[] = [];
-    for await (const chunk of readSearchTasks(database, 3, 3)) order.push(...chunk.map((task) => task.requestId));
+    for await (const chunk of readSearchTasks({ database, version: 'v', settingsDigest: 's' }, 3, 3))
+      order.push(...chunk.map((task) => task.requestId));
     return order;
   };
 
@@ -194,5 +195,46 @@ describeOnEachDatabase('the plan of a run', (open) => {
     // Party 2 by the answer to party 1; party 4's is too old, and party 6 shares the search that is forced.
     expect(await plan('s')).toMatchObject({ planned: 4, reused: 1, searches: 2 });
     expect(await plan('other')).toMatchObject({ planned: 4, reused: 0, searches: 3 });
+  });
+
+  it('names the last answer as known only where the same bytes leave every party of a search as it is', async () => {
+    const screened = { screenedAt: hoursAgo(25) };
+    const knownOf = async (change: string, program: { version?: string; settingsDigest?: string } = {}) => {
+      await fillPlanningWorld(database, [screened, { ...screened, request: 1 }, screened, {}], hoursAgo(26));
+      await database.runScript(change);
+      await store(buildPlanInput(now));
+      const known = new Map<number, unknown>();
+      for await (const chunk of readSearchTasks({ database, version: 'v', settingsDigest: 's', ...program }, 3, 3))
+        for (const task of chunk) known.set(task.requestId, task.known);
+      return [1, 3, 4].map((requestId) => known.get(requestId) ?? null);
+    };
+    const answer = { responseId: 1, digest: '01', matches: 0, hits: 0 };
+    expect(await knownOf('')).toEqual([answer, answer, null]);
+    expect(await knownOf('', { version: 'w' })).toEqual([null, null, null]);
+    expect(await knownOf('', { settingsDigest: 't' })).toEqual([null, null, null]);
+    // One party of a search that two share is enough.
+    for (const change of [
+      `customer_version = 9`,
+      `request_id = 3`,
+      `state = 'truncated'`,
+      `unreturned = '[]'`,
+      `settings_digest = 't'`,
+    ])
+      expect(await knownOf(`update party_state set ${change} where party_id = 2`)).toEqual([null, answer, null]);
+    // An answer of a program that was started again, perhaps as another version.
+    expect(await knownOf('update run set resumed = 1 where run_id = 1')).toEqual([null, null, null]);
+    // Lists of this length are known to be cut, or an answer says so itself, and the state does not.
+    const five = `update response set total = 5, matches = 5; update party_state set state = 'below_threshold';`;
+    const answerOfFive = { ...answer, matches: 5 };
+    expect(await knownOf(five)).toEqual([answerOfFive, answerOfFive, null]);
+    const cap = 'insert into list_cap (account_id, length, found_run_id, found_at) values (1, 5, 2, now());';
+    expect(await knownOf(`${five} ${cap}`)).toEqual([null, null, null]);
+    expect(await knownOf(`${five} ${cap} update list_cap set gone_run_id = 2, gone_at = now()`)).toEqual([
+      answerOfFive,
+      answerOfFive,
+      null,
+    ]);
+    expect(await knownOf(`${five} update response set truncated = true`)).toEqual([null, null, null]);
+    expect(await knownOf('update response set hits = 1, matches = 1, total = 1')).toEqual([null, null, null]);
   });
 });
