@@ -335,20 +335,20 @@ begin
   )::text, true);
   drop table if exists pg_temp.standing_seen;
   create temporary table standing_seen on commit drop as
-  select customer_id, state, is_test, is_provisional, reason, risk_tier, as_of, in_scope, moment
-  from customer_standing where roster_id = for_roster;
-  return query
-  select standing.customer_id
-  from pg_temp.standing_seen standing
+  select
+    standing.customer_id, standing.state, standing.is_test, standing.is_provisional, standing.reason, standing.risk_tier, standing.as_of,
+    standing.in_scope, standing.moment, standing.due_at, standing.expires_at, standing.run_id, last.to_state as from_state, last.change_id as last_change_id,
+    standing.customer_id is not null and standing.is_test is not null and standing.is_provisional is not true
+      and (with_new or last.to_state is not null)
+      and (last.to_state, last.is_test) is distinct from (standing.state, standing.is_test) as is_new
+  from customer_standing standing
   left join (
-    select distinct on (change.customer_id) change.customer_id, change.to_state, change.is_test
+    select distinct on (change.customer_id) change.customer_id, change.change_id, change.to_state, change.is_test
     from customer_state_change change
     order by change.customer_id, change.change_id desc
   ) last on last.customer_id = standing.customer_id
-  where standing.customer_id is not null
-    and standing.is_test is not null and standing.is_provisional is not true
-    and (with_new or last.to_state is not null)
-    and (last.to_state, last.is_test) is distinct from (standing.state, standing.is_test);
+  where standing.roster_id = for_roster;
+  return query select customer_id from pg_temp.standing_seen where is_new;
 end
 $$;
 
@@ -438,14 +438,27 @@ create function hold_states(for_roster bigint) returns void language sql as $$
   for no key update
 $$;
 
--- Records which of these customers of a roster have another state than was recorded last, and queues that for webhooks; returns their number.
+-- Queues these changes of state for the webhooks that want them.
+create function tell_webhooks(changes bigint[]) returns void language sql as $$
+  insert into webhook_event (webhook_id, change_id)
+  select webhook.webhook_id, change.change_id
+  from unnest(changes) as recorded (change_id)
+  join customer_state_change change on change.change_id = recorded.change_id
+  join customer on customer.customer_id = change.customer_id
+  join roster on roster.roster_id = customer.roster_id
+  join webhook on webhook.organisation_id = roster.organisation_id and webhook.is_active
+  where (webhook.rosters is null or roster.name = any (webhook.rosters))
+    and (webhook.states is null or change.from_state = any (webhook.states) or change.to_state = any (webhook.states))
+$$;
+
+-- Records which of these customers of a roster have another state than was recorded last; returns the changes.
 -- Each is looked up by indexes, planned once for a session: whatever the statistics say, a single one takes no longer than that. Without the
 -- switches, each of many new customers before an `analyze` reads all states: 10,000 took 7.7 s instead of 0.9 s, 50,000 more than 300 s.
-create function record_states_of(customers bigint[], for_roster bigint, with_new boolean) returns bigint
+create function record_states_of(customers bigint[], for_roster bigint, with_new boolean) returns bigint[]
 language plpgsql
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 declare
-  recorded bigint;
+  recorded bigint[];
 begin
   with changed as (
     insert into customer_state_change (
@@ -467,19 +480,9 @@ begin
       and (with_new or last.to_state is not null)
       and (last.to_state, last.is_test) is distinct from (standing.state, standing.is_test)
     order by standing.customer_id
-    returning change_id, from_state, to_state
-  ),
-  told as (
-    insert into webhook_event (webhook_id, change_id)
-    select webhook.webhook_id, changed.change_id
-    from roster
-    join webhook on webhook.organisation_id = roster.organisation_id and webhook.is_active
-    cross join changed
-    where roster.roster_id = for_roster
-      and (webhook.rosters is null or roster.name = any (webhook.rosters))
-      and (webhook.states is null or changed.from_state = any (webhook.states) or changed.to_state = any (webhook.states))
+    returning change_id
   )
-  select count(*) into recorded from changed;
+  select array_agg(change_id) into recorded from changed;
   return recorded;
 end
 $$;
@@ -488,16 +491,17 @@ $$;
 create function record_state_changes(for_roster bigint, for_customer bigint, with_new boolean) returns bigint
 language plpgsql security definer as $$
 declare
-  looked_at bigint[] := array[for_customer];
-  decided bigint[];
+  again bigint[] := array[for_customer];
+  seen bigint[];
+  recorded bigint[];
 begin
   perform set_config('nightscreen.status_account', '', true), set_config('nightscreen.status_hours', '', true);
   if not pg_has_role(session_user, current_user, 'member') then
     perform set_config('nightscreen.status_at', '', true);
   end if;
-  -- Before anybody has to wait: what changes meanwhile is looked at again below.
+  -- Before anybody has to wait: what is decided meanwhile is looked at again below.
   if for_customer is null then
-    looked_at := array(select find_unrecorded_states(for_roster, with_new));
+    perform find_unrecorded_states(for_roster, with_new);
   end if;
   perform hold_states(for_roster);
   if for_customer is null then
@@ -505,13 +509,33 @@ begin
       delete from decided_state using customer
       where customer.customer_id = decided_state.customer_id and customer.roster_id = for_roster
       returning decided_state.customer_id
+    ),
+    -- A decision about whoever this run has not screened has been recorded by itself.
+    recorded_since as (
+      select seen.customer_id from pg_temp.standing_seen seen
+      where seen.is_new and exists (
+        select from customer_state_change change
+        where change.customer_id = seen.customer_id and change.change_id > coalesce(seen.last_change_id, 0)
+      )
     )
-    select array_agg(customer_id) into decided from gone;
-    looked_at := looked_at || array(select one from unnest(decided) one where one <> all (looked_at));
+    select coalesce(array_agg(customer_id), '{}') into again from (table gone union table recorded_since) one;
+    with changed as (
+      insert into customer_state_change (
+        customer_id, from_state, to_state, reason, is_test, as_of, due_at, expires_at, run_id, changed_at
+      )
+      select customer_id, from_state, state, reason, is_test, as_of, due_at, expires_at, run_id, moment
+      from pg_temp.standing_seen
+      where is_new and customer_id <> all (again)
+      order by customer_id
+      returning change_id
+    )
+    select array_agg(change_id) into seen from changed;
     -- What has been decided in this transaction is recorded with it.
     perform set_config('nightscreen.recorded_roster', for_roster::text, true);
   end if;
-  return record_states_of(looked_at, for_roster, with_new);
+  recorded := seen || record_states_of(again, for_roster, with_new);
+  perform tell_webhooks(recorded);
+  return coalesce(cardinality(recorded), 0);
 end
 $$;
 

@@ -218,7 +218,7 @@ export interface UnprojectedParty {
 const unprojectedSql = `
   run cross join lateral (
     -- \`offset 0\` keeps the search run by run, because nearly all changes of earlier runs are projected.
-    select run_id, change_id, party_id from change_event
+    select run_id, change_id, party_id, severity from change_event
     where run_id = run.run_id and change_id > coalesce(run.projected_change_id, 0) offset 0
   ) event`;
 const inScopeSql = 'run.roster_id = $1 and run.account_id = $2';
@@ -279,7 +279,16 @@ function findUnprojectedParties(database: Queryable, { rosterId, accountId }: Pr
   return readColumn(
     database,
     z.number(),
-    `select event.party_id from ${unprojectedSql} where ${inScopeSql}
+    // Without an alert and a hit only a serious change needs review; a first night has ten times as many others.
+    `select event.party_id from ${unprojectedSql}
+     where ${inScopeSql} and (
+       event.severity in ('critical', 'high')
+       or exists (select from alert where alert.party_id = event.party_id and alert.account_id = $2)
+       or exists (
+         select from party_state state
+         where state.party_id = event.party_id and state.account_id = $2 and state.state = 'open_alert'
+       )
+     )
      union
      select alert.party_id
      from alert
