@@ -17,19 +17,39 @@ create table response (
   check ((hits >= 0) and (hits <= matches))
 );
 
-create table match (
-  response_id bigint references response,
-  rank integer,
+-- The parties that a service's lists name, as its answers describe them: each description once, however many answers, changes and alerts refer
+-- to it.
+create table listed_party (
+  listed_id bigint generated always as identity primary key,
+  organisation_id bigint not null references organisation,
+  -- SHA-256 of the description, which finds it again.
+  digest bytea not null,
   match_id text not null,
   name text not null,
   schema text not null,
-  is_hit boolean not null,
-  score double precision not null,
   topics text[] not null,
   birth_dates text[] not null,
   countries text[] not null,
+  unique (organisation_id, digest)
+);
+
+-- Rows refer to listed parties that were stored before them and stay, so they need no foreign key.
+create table match (
+  response_id bigint references response,
+  rank integer,
+  listed_id bigint not null,
+  is_hit boolean not null,
+  score double precision not null,
   primary key (response_id, rank)
 );
+
+-- A match as it is read: null throughout where its party is missing, which every reader refuses.
+create function show_match(listed listed_party, rank integer, is_hit boolean, score double precision) returns jsonb stable language sql as $$
+  select jsonb_build_object(
+    'rank', rank, 'id', listed.match_id, 'name', listed.name, 'schema', listed.schema, 'isHit', is_hit, 'score', score,
+    'topics', listed.topics, 'birthDates', listed.birth_dates, 'countries', listed.countries
+  )
+$$;
 
 -- Each record behind a match that a run asked for, once in a run.
 create table match_detail (
@@ -79,5 +99,7 @@ create index list_cap_by_last_run on list_cap (gone_run_id) where (gone_run_id i
 -- One at a time stands for an account.
 create unique index list_cap_standing on list_cap (account_id) where (gone_at is null);
 
+create trigger refuse_rewriting before delete or update or truncate on listed_party for each statement
+  execute function refuse_rewriting();
 create trigger refuse_rewriting before delete or update or truncate on match_detail for each statement
   execute function refuse_rewriting();

@@ -3,7 +3,7 @@ import type { VanishedFigures } from '../changes/assess-vanished.js';
 import type { HeldFacts } from '../reports/run-facts.js';
 import { type HitFamily, hitFamilies, severities } from '../vocabulary.js';
 import { findValue, type Queryable, readValue, requireRows, toInsert } from './database/database.js';
-import { joinPartySql, partyFactsSchema, partyFactsSql, storedMatchSchema, storedMatchSql } from './row-shapes.js';
+import { joinPartySql, partyFactsSchema, partyFactsSql, storedMatchesSql, storedMatchSchema } from './row-shapes.js';
 
 interface AnsweredRun {
   runId: number;
@@ -30,10 +30,6 @@ const comparedRow = z
     after: after && [...after, ...hiddenAfter],
   }));
 
-/** SQL: the matches of an answer as JSON. */
-const matchesSql = (responseId: string, where = 'true'): string => `
-  (select coalesce(jsonb_agg(${storedMatchSql} order by match.rank), '[]') from match where match.response_id = ${responseId} and ${where})`;
-
 /**
  * The parties of a roster that were or are hits, with their matches before a run and in its answer, also those it did not screen.
  * `isCompared` only when the run sent the same search under the same settings.
@@ -44,12 +40,12 @@ export async function* readComparedParties(database: Queryable, { runId, rosterI
       comparedRow,
       `select party_id, request_id, is_answered and former_request_id = request_id and is_same_search as "isCompared",
          case
-           when not is_answered or former_answer is null then ${matchesSql('held.response_id', 'match.is_hit')}
-           else ${matchesSql("(held.former_answer ->> 'response_id')::bigint")}
+           when not is_answered or former_answer is null then ${storedMatchesSql('held.response_id', 'match.is_hit')}
+           else ${storedMatchesSql("(held.former_answer ->> 'response_id')::bigint")}
          end as before,
          coalesce(nullif(case when is_answered and former_answer is not null then former_answer -> 'unreturned' else unreturned end, 'null'), '[]')
            as "hiddenBefore",
-         case when is_answered and former_answer is not null then ${matchesSql('held.response_id')} end as after,
+         case when is_answered and former_answer is not null then ${storedMatchesSql('held.response_id')} end as after,
          coalesce(unreturned, '[]') as "hiddenAfter"
        from (
          select state.party_id, state.request_id, state.response_id, state.unreturned, state.former_answer,

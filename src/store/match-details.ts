@@ -46,7 +46,8 @@ export function readDetailBacklog(
        join party on party.party_id = alert.party_id
        join customer on customer.customer_id = party.customer_id and customer.roster_id = $1
        join party_state state on state.party_id = alert.party_id and state.account_id = alert.account_id
-       join match on match.response_id = state.response_id and match.match_id = alert.listed ->> 'id' and match.is_hit
+       join match on match.response_id = state.response_id and match.is_hit
+       join listed_party found on found.listed_id = match.listed_id and found.match_id = alert.listed ->> 'id'
        where alert.account_id = $2 and alert.state <> 'no_longer_matched'
        group by 1
      ),

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { Match, MatchSet } from '../matches/match.js';
 import { runKinds } from '../vocabulary.js';
@@ -9,8 +10,8 @@ import {
   partySaidSql,
   seenCustomerSchema,
   seenCustomerSql,
+  storedMatchesSql,
   storedMatchSchema,
-  storedMatchSql,
 } from './row-shapes.js';
 import { holdStates } from './screenings.js';
 
@@ -47,6 +48,7 @@ export async function saveResponses(
   );
   await saveMatches(
     transaction,
+    organisationId,
     inserted.flatMap((row) =>
       (byDigest.get(row.digest)?.matchSet.matches ?? []).map((match) => ({ ...match, responseId: row.responseId })),
     ),
@@ -83,18 +85,57 @@ async function findResponses(
   return new Map(rows.map((row) => [row.digest, row.responseId]));
 }
 
-async function saveMatches(transaction: Queryable, matches: readonly (Match & { responseId: number })[]) {
+async function saveMatches(
+  transaction: Queryable,
+  organisationId: number,
+  matches: readonly (Match & { responseId: number })[],
+) {
   if (matches.length === 0) return;
-  const saved = await transaction.execute(
-    `insert into match (response_id, rank, match_id, name, schema, is_hit, score, topics, birth_dates, countries)
-     select "responseId", rank, id, name, schema, "isHit", score, topics, "birthDates", countries
-     from jsonb_to_recordset($1::text::jsonb) as row (
-       "responseId" bigint, rank integer, id text, name text, schema text, "isHit" boolean, score double precision,
-       topics text[], "birthDates" text[], countries text[]
-     )`,
-    [JSON.stringify(matches)],
-  );
+  const [, saved] = await Promise.all([
+    saveListedParties(transaction, organisationId, matches),
+    transaction.execute(
+      `insert into match (response_id, rank, listed_id, is_hit, score)
+       select row.response_id, row.rank, listed.listed_id, row.is_hit, row.score
+       from unnest($2::bigint[], $3::integer[], $4::bytea[], $5::boolean[], $6::float8[]) as row (response_id, rank, digest, is_hit, score)
+       join listed_party listed on listed.organisation_id = $1 and listed.digest = row.digest`,
+      [
+        organisationId,
+        matches.map(({ responseId }) => responseId),
+        matches.map(({ rank }) => rank),
+        matches.map((match) => `\\x${digestListedParty(match)}`),
+        matches.map(({ isHit }) => isHit),
+        matches.map(({ score }) => score),
+      ],
+    ),
+  ]);
   requireRows(saved, matches.length, 'match');
+}
+
+/** A digest (hex) of what an answer says of a listed party, without what belongs to the search: rank, hit and score. */
+const digestListedParty = ({ id, name, schema, topics, birthDates, countries }: Match): string =>
+  hash('sha256', JSON.stringify([id, name, schema, topics, birthDates, countries]));
+
+/** Stores the listed parties of matches, each once; a statement that is sent later finds them all. */
+async function saveListedParties(transaction: Queryable, organisationId: number, matches: readonly Match[]) {
+  const byDigest = new Map(matches.map((match) => [digestListedParty(match), match]));
+  const rows = Array.from(byDigest, ([digest, { id, name, schema, topics, birthDates, countries }]) => {
+    return { digest, match_id: id, name, schema, topics, birth_dates: birthDates, countries };
+  });
+  // In one order for all runs, as answers.
+  await transaction.execute(
+    `insert into listed_party (organisation_id, digest, match_id, name, schema, topics, birth_dates, countries)
+     select $1, row.digest, match_id, name, schema, topics, birth_dates, countries
+     from (
+       select decode(given.digest, 'hex') as digest, match_id, name, schema, topics, birth_dates, countries
+       from jsonb_to_recordset($2::text::jsonb) as given (
+         digest text, match_id text, name text, schema text, topics text[], birth_dates text[], countries text[]
+       )
+     ) row
+     where not exists (select from listed_party known where known.organisation_id = $1 and known.digest = row.digest)
+     order by row.digest
+     on conflict (organisation_id, digest) do nothing`,
+    [organisationId, JSON.stringify(rows)],
+  );
 }
 
 const matchSetRow = z.object({
@@ -112,16 +153,8 @@ export async function readMatchSets(
   if (responseIds.length === 0) return new Map();
   const rows = await database.query(
     matchSetRow,
-    `select response.response_id, response.total, response.truncated,
-       coalesce(
-         jsonb_agg(
-           ${storedMatchSql} order by match.rank
-         ) filter (where match.rank is not null),
-         '[]'::jsonb
-       ) as matches
-     from response left join match using (response_id)
-     where response.response_id = any ($1::bigint[])
-     group by response.response_id`,
+    `select response_id, total, truncated, ${storedMatchesSql('response.response_id')} as matches
+     from response where response_id = any ($1::bigint[])`,
     [[...new Set(responseIds)]],
   );
   return new Map(rows.map(({ responseId: id, ...matchSet }) => [id, matchSet]));

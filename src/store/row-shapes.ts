@@ -18,10 +18,14 @@ export const storedMatchSchema: z.ZodType<Match> = z.object({
   countries: z.array(z.string()),
 });
 
-/** SQL: such JSON from a row of `match`. */
-export const storedMatchSql = `jsonb_build_object(
-  'rank', match.rank, 'id', match.match_id, 'name', match.name, 'schema', match.schema, 'isHit', match.is_hit,
-  'score', match.score, 'topics', match.topics, 'birthDates', match.birth_dates, 'countries', match.countries
+/** SQL: such JSON from a row of `match` and its `listed` party. */
+export const storedMatchSql = 'show_match(listed, match.rank, match.is_hit, match.score)';
+
+/** SQL: the matches of an answer, or those that `where` keeps, as JSON in the order of their ranks. */
+export const storedMatchesSql = (responseId: string, where = 'true'): string => `(
+  select coalesce(jsonb_agg(${storedMatchSql} order by match.rank), '[]')
+  from match left join listed_party listed using (listed_id)
+  where match.response_id = ${responseId} and ${where}
 )`;
 
 /** The facts of a party in one version of its customer, as `partyFactsSql` builds them. */

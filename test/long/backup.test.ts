@@ -28,9 +28,13 @@ async function fill(database: Database): Promise<void> {
     [odd],
   );
   await database.execute(
-    `insert into match (response_id, rank, match_id, name, schema, is_hit, score, topics, birth_dates, countries)
-     values (1, 1, '', $1, 'Person', true, 0.1::float8 + 0.2::float8, array['a,b', '', $1], '{}', array['NULL']), (1, 2, 'x', 'y', 'z', false, 1e-300, '{}', '{}', '{}')`,
+    `insert into listed_party (organisation_id, digest, match_id, name, schema, topics, birth_dates, countries)
+     values (1, '\\x', '', $1, 'Person', array['a,b', '', $1], '{}', array['NULL']), (1, '\\x01', 'x', 'y', 'z', '{}', '{}', '{}')`,
     [odd],
+  );
+  await database.execute(
+    `insert into match (response_id, rank, listed_id, is_hit, score)
+     values (1, 1, 1, true, 0.1::float8 + 0.2::float8), (1, 2, 2, false, 1e-300)`,
   );
   await database.execute(
     `insert into webhook (organisation_id, url, states, rosters, is_active) values (1, 'https://a.example', null, '{}', true)`,
@@ -45,7 +49,7 @@ describeOnEachDatabase('a backup', (open, databases) => {
     await fill(source);
     const target = await openEmpty();
     const summary = await restore(target, await backUp(source));
-    expect(summary.rows).toMatchObject({ organisation: 1, response: 2, match: 2, webhook: 1 });
+    expect(summary.rows).toMatchObject({ organisation: 1, listed_party: 2, response: 2, match: 2, webhook: 1 });
     expect(await readAllRows(target)).toEqual(await readAllRows(source));
     expect(await readChecks(target)).toEqual(await readChecks(source));
     await expect(target.execute('delete from response')).rejects.toMatchObject({ sqlState: '23503' });
@@ -90,7 +94,7 @@ describe('a backup (postgres only)', () => {
     const path = await backUp(source);
     const { signal } = new AbortController();
     const checked = await checkBackup(path, signal);
-    await source.execute(`update match set name = 'changed' where rank = 1`);
+    await source.execute(`update response set body = 'changed' where response_id = 2`);
     await copyFile(await backUp(source), path);
     const target = await openEmpty();
     await expect(restoreBackup(target, checked, signal)).rejects.toMatchObject({
@@ -175,7 +179,7 @@ describe('a backup (postgres only)', () => {
     const writer = await open(location);
     let lines = '';
     const write = async (more: string): Promise<void> => {
-      if (lines === '') await writer.execute(`update match set name = 'changed' where rank = 1`);
+      if (lines === '') await writer.execute(`update response set body = 'changed' where response_id = 2`);
       lines += more;
     };
     const { signal } = new AbortController();
@@ -185,6 +189,6 @@ describe('a backup (postgres only)', () => {
     const target = await openEmpty();
     await restore(target, path);
     expect(await readAllRows(target)).toEqual(before);
-    expect((await readAllRows(source))['match']).not.toEqual(before['match']);
+    expect((await readAllRows(source))['response']).not.toEqual(before['response']);
   });
 });

@@ -23,8 +23,8 @@ import {
   partyFactsSchema,
   seenCustomerSchema,
   seenCustomerSql,
+  storedMatchesSql,
   storedMatchSchema,
-  storedMatchSql,
 } from '../row-shapes.js';
 import { type ProjectionScope, saveChangeAlerts } from './waiting.js';
 
@@ -375,7 +375,7 @@ async function readUnprojectedParties(
     partyRow,
     `select party.party_id, version.version as "customerVersion", ${assessedTierSql} as "riskTier",
        party.is_current, ${seenCustomerSql} as customer,
-       (select coalesce(jsonb_agg(${storedMatchSql} order by match.rank), '[]') from match where match.response_id = state.response_id) as returned,
+       ${storedMatchesSql('state.response_id')} as returned,
        coalesce(state.unreturned, '[]') as hidden,
        (select coalesce(jsonb_agg(${changeSql} order by event.change_id), '[]')
         -- \`offset 0\`: without statistics the planner would read all changes of a run for each party.
@@ -406,7 +406,7 @@ async function readHeldParties(
     partyRow,
     `select taken.party_id, coalesce(state.customer_version, taken.customer_version) as "customerVersion",
        ${assessedTierSql} as "riskTier", party.is_current, ${seenCustomerSql} as customer,
-       (select coalesce(jsonb_agg(${storedMatchSql} order by match.rank), '[]') from match where match.response_id = taken.response_id) as returned,
+       ${storedMatchesSql('taken.response_id')} as returned,
        coalesce(taken.unreturned, '[]') as hidden,
        (select coalesce(jsonb_agg(${changeSql} order by event.change_id), '[]')
         from change_record event

@@ -18,9 +18,9 @@ const updatedTables = [
   'run',
 ];
 
-/** Each more needs a reason; a merge lowers them. The last one more of each: the plan of a night lies in blocks, checked as they are stored. */
-const mostTables = 78;
-const mostTriggers = 44;
+/** Each more needs a reason; a merge lowers them. The last one more of each: what lists say of a party is stored once. */
+const mostTables = 79;
+const mostTriggers = 45;
 
 const keyRow = z.object({ key: z.string() });
 const optionRow = z.object({ name: z.string() });

@@ -30,6 +30,8 @@ const staff = {
   run_acceptance: ['accepted_by', 'held_by', 'reason'],
   settings_record: ['accepted_by', 'proposed_by', 'reason'],
 };
+/** What lists publish, once; who was taken for whom stands elsewhere. */
+const listed = { listed_party: ['birth_dates', 'countries', 'match_id', 'name', 'schema', 'topics'] };
 /** To be moved to tables whose rows may be removed; nothing is added here. */
 const personal = {
   change_alert: ['facts'],
@@ -83,7 +85,7 @@ describeOnEachDatabase('personal data', (open) => {
        where held.udt_name in ('text', 'json', 'jsonb', '_text', '_jsonb')
        order by 1`,
     );
-    const known = [...list(codes), ...list(staff), ...list(personal)];
+    const known = [...list(codes), ...list(staff), ...list(listed), ...list(personal)];
     expect(new Set(known).size).toBe(known.length);
     expect(columns.map(({ name }) => name).toSorted()).toEqual(known.toSorted());
   });
