@@ -18,8 +18,15 @@ create table change_record (
   is_baseline boolean not null,
   match_id text not null,
   fields text[] not null,
-  before jsonb,
-  after jsonb,
+  -- The listed party as it was and as it is, each with what the search said of it; null where there was, or is, none.
+  before_listed_id bigint,
+  before_rank integer,
+  before_is_hit boolean,
+  before_score double precision,
+  after_listed_id bigint,
+  after_rank integer,
+  after_is_hit boolean,
+  after_score double precision,
   -- What moved the severity away from its rule's.
   adjustments text[] default '{}' not null check (adjustments <@ array['birth_date_contradicts', 'risk_tier']),
   -- Whether the customer's facts agree with the match; null where they were not compared.
@@ -31,6 +38,8 @@ create table change_record (
   -- Null where it is the same record, for first screenings, and for changes from before this was noted.
   former_customer_version integer,
   primary key (change_id, revision),
+  check (num_nulls(before_listed_id, before_rank, before_is_hit, before_score) in (0, 4)),
+  check (num_nulls(after_listed_id, after_rank, after_is_hit, after_score) in (0, 4)),
   foreign key (run_id, batch_id) references search_batch
 );
 
@@ -91,10 +100,17 @@ where retraction.kind <> 'held' or not exists (select from accepted_run where ac
 -- The changes that count.
 create view change_event as
 select
-  record.change_id, record.revision, record.run_id, record.batch_id, record.party_id, record.customer_version, record.kind, record.severity,
-  record.rule, record.cause, record.is_baseline, record.match_id, record.fields, record.before, record.after, record.adjustments,
-  record.birth_date_agreement, record.country_agreement, record.sanction_hit, record.former_customer_version, noted.facts as alert
+  record.*,
+  case when record.before_listed_id is not null then
+    show_match(former, record.before_rank, record.before_is_hit, record.before_score)
+  end as before,
+  case when record.after_listed_id is not null then
+    show_match(latter, record.after_rank, record.after_is_hit, record.after_score)
+  end as after,
+  noted.facts as alert
 from change_record record
+left join listed_party former on former.listed_id = record.before_listed_id
+left join listed_party latter on latter.listed_id = record.after_listed_id
 left join change_alert noted on noted.change_id = record.change_id
 -- Nearly all runs have none, which is looked up in a table in memory: a join with the few retractions took three times as long per change.
 where record.run_id not in (select run_id from retraction) or not exists (

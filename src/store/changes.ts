@@ -17,6 +17,7 @@ import {
 } from '../vocabulary.js';
 import { type Database, firstRow, type Queryable, readValue, requireRows } from './database/database.js';
 import { dossierSnapshotSchema } from './dossiers.js';
+import { findListedSql, toMatchRow } from './listed-parties.js';
 import {
   joinPartySql,
   ownerShape,
@@ -26,6 +27,8 @@ import {
   storedMatchSchema,
 } from './row-shapes.js';
 import { runIdSql } from './runs.js';
+
+const organisationSql = '(select organisation_id from run where run_id = $1)';
 
 /** Saves the change events of a batch; `formerCustomerVersion` is the customer version of the compared answer when it differs. */
 export async function saveChangeEvents(
@@ -55,21 +58,28 @@ export async function saveChangeEvents(
     is_baseline: change.isBaseline,
     match_id: change.difference.matchId,
     fields: change.difference.fields,
-    before: change.difference.before,
-    after: change.difference.after,
+    before: change.difference.before && toMatchRow(change.difference.before),
+    after: change.difference.after && toMatchRow(change.difference.after),
   }));
   const saved = await transaction.execute(
     `insert into change_record (
        run_id, batch_id, party_id, customer_version, kind, severity, rule, adjustments, birth_date_agreement, country_agreement,
-       sanction_hit, cause, is_baseline, match_id, fields, before, after, former_customer_version
+       sanction_hit, cause, is_baseline, match_id, fields, former_customer_version,
+       before_listed_id, before_rank, before_is_hit, before_score, after_listed_id, after_rank, after_is_hit, after_score
      )
      select $1, $2, party_id, customer_version, kind, severity, rule, adjustments, birth_date_agreement, country_agreement,
-       sanction_hit, cause, is_baseline, match_id, fields, before, after, former_customer_version
+       sanction_hit, cause, is_baseline, match_id, fields, former_customer_version,
+       former.listed_id, (before -> 'rank')::integer, (before -> 'is_hit')::boolean, (before -> 'score')::float8,
+       latter.listed_id, (after -> 'rank')::integer, (after -> 'is_hit')::boolean, (after -> 'score')::float8
      from jsonb_to_recordset($3::text::jsonb) as row (
        party_id bigint, customer_version integer, kind text, severity text, rule text, adjustments text[],
        birth_date_agreement text, country_agreement text, sanction_hit boolean, cause text, is_baseline boolean, match_id text, fields text[],
        before jsonb, after jsonb, former_customer_version integer
-     )`,
+     )
+     -- Stored with the answers that are compared.
+     left join lateral ${findListedSql(organisationSql, "before ->> 'digest'")} former on true
+     left join lateral ${findListedSql(organisationSql, "after ->> 'digest'")} latter on true
+     where num_nulls(before, former.listed_id) <> 1 and num_nulls(after, latter.listed_id) <> 1`,
     [runId, batchId, JSON.stringify(rows)],
   );
   requireRows(saved, rows.length, 'change_record');
@@ -284,7 +294,7 @@ async function countBySeverity(database: Queryable, list: MatchList): Promise<Re
   const rows = await database.query(
     countRow,
     `select severity, count(*)::integer as count, count(*) filter (where sanction_hit)::integer as "sanctionHits",
-       count(*) filter (where sanction_hit and (after ->> 'isHit')::boolean)::integer as "currentHits"
+       count(*) filter (where sanction_hit and after_is_hit)::integer as "currentHits"
      from change_event event where ${isOnListSql} group by severity`,
     toParameters(list),
   );
@@ -328,8 +338,8 @@ const clustersSql = `
   with reported as materialized (
     select event.change_id, event.severity, event.kind, event.cause, event.rule, event.fields, party.customer_id, customer.reference,
       coalesce(event.after, event.before) ->> 'id' as id, coalesce(event.after, event.before) ->> 'name' as name,
-      event.before is null or event.kind in ('hit_gained', 'match_returned') as is_new,
-      (event.before ->> 'isHit')::boolean as was_hit, (event.after ->> 'isHit')::boolean as is_hit
+      event.before_listed_id is null or event.kind in ('hit_gained', 'match_returned') as is_new,
+      event.before_is_hit as was_hit, event.after_is_hit as is_hit
     from change_event event join party using (party_id) join customer using (customer_id)
     where ${isOnListSql} and not event.sanction_hit
   ),

@@ -23,7 +23,7 @@ export function readNewHits(database: Queryable, runId: number): Promise<readonl
          'birthDate', coalesce(birth_date_agreement, 'unknown'), 'country', coalesce(country_agreement, 'unknown')
        ) as corroboration
      from change_event
-     where run_id = $1 and kind in ('match_added', 'hit_gained', 'match_returned') and after -> 'isHit' = 'true'
+     where run_id = $1 and kind in ('match_added', 'hit_gained', 'match_returned') and after_is_hit
      group by match_id, severity, sanction_hit, is_baseline, birth_date_agreement, country_agreement`,
     [runId],
   );

@@ -1,8 +1,8 @@
-import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { Match, MatchSet } from '../matches/match.js';
 import { runKinds } from '../vocabulary.js';
 import { findValue, type Queryable, readColumn, readValue, requireRows } from './database/database.js';
+import { findListedSql, saveListedParties, toMatchRow } from './listed-parties.js';
 import {
   assessedTierSql,
   partyFactsSchema,
@@ -91,51 +91,20 @@ async function saveMatches(
   matches: readonly (Match & { responseId: number })[],
 ) {
   if (matches.length === 0) return;
+  const rows = matches.map((match) => ({ response_id: match.responseId, ...toMatchRow(match) }));
   const [, saved] = await Promise.all([
     saveListedParties(transaction, organisationId, matches),
     transaction.execute(
       `insert into match (response_id, rank, listed_id, is_hit, score)
-       select row.response_id, row.rank, listed.listed_id, row.is_hit, row.score
-       from unnest($2::bigint[], $3::integer[], $4::bytea[], $5::boolean[], $6::float8[]) as row (response_id, rank, digest, is_hit, score)
-       join listed_party listed on listed.organisation_id = $1 and listed.digest = row.digest`,
-      [
-        organisationId,
-        matches.map(({ responseId }) => responseId),
-        matches.map(({ rank }) => rank),
-        matches.map((match) => `\\x${digestListedParty(match)}`),
-        matches.map(({ isHit }) => isHit),
-        matches.map(({ score }) => score),
-      ],
+       select response_id, rank, listed_id, is_hit, score
+       from jsonb_to_recordset($2::text::jsonb) as row (
+         response_id bigint, rank integer, digest text, is_hit boolean, score double precision
+       )
+       cross join lateral ${findListedSql('$1', 'row.digest')} listed`,
+      [organisationId, JSON.stringify(rows)],
     ),
   ]);
   requireRows(saved, matches.length, 'match');
-}
-
-/** A digest (hex) of what an answer says of a listed party, without what belongs to the search: rank, hit and score. */
-const digestListedParty = ({ id, name, schema, topics, birthDates, countries }: Match): string =>
-  hash('sha256', JSON.stringify([id, name, schema, topics, birthDates, countries]));
-
-/** Stores the listed parties of matches, each once; a statement that is sent later finds them all. */
-async function saveListedParties(transaction: Queryable, organisationId: number, matches: readonly Match[]) {
-  const byDigest = new Map(matches.map((match) => [digestListedParty(match), match]));
-  const rows = Array.from(byDigest, ([digest, { id, name, schema, topics, birthDates, countries }]) => {
-    return { digest, match_id: id, name, schema, topics, birth_dates: birthDates, countries };
-  });
-  // In one order for all runs, as answers.
-  await transaction.execute(
-    `insert into listed_party (organisation_id, digest, match_id, name, schema, topics, birth_dates, countries)
-     select $1, row.digest, match_id, name, schema, topics, birth_dates, countries
-     from (
-       select decode(given.digest, 'hex') as digest, match_id, name, schema, topics, birth_dates, countries
-       from jsonb_to_recordset($2::text::jsonb) as given (
-         digest text, match_id text, name text, schema text, topics text[], birth_dates text[], countries text[]
-       )
-     ) row
-     where not exists (select from listed_party known where known.organisation_id = $1 and known.digest = row.digest)
-     order by row.digest
-     on conflict (organisation_id, digest) do nothing`,
-    [organisationId, JSON.stringify(rows)],
-  );
 }
 
 const matchSetRow = z.object({
@@ -350,8 +319,8 @@ const partiesOfLength = `
     and response.total = $2 and not response.truncated`;
 
 /** SQL: what a change keeps when it is recorded again. */
-const changeColumns = `change_id, run_id, batch_id, party_id, customer_version, severity, cause, is_baseline, match_id, fields, before, after,
-  adjustments, birth_date_agreement, country_agreement, sanction_hit, former_customer_version`;
+const changeColumns = `change_id, run_id, batch_id, party_id, customer_version, severity, cause, is_baseline, match_id, fields,
+  before_listed_id, before_rank, before_is_hit, before_score, after_listed_id, after_rank, after_is_hit, after_score, adjustments, birth_date_agreement, country_agreement, sanction_hit, former_customer_version`;
 
 /**
  * Treats the run's lists of this length as truncated: no customer is clear by one, and a missing match is not returned instead of removed.
@@ -362,7 +331,7 @@ async function takeForCut(transaction: Queryable, runId: number, length: number,
   // A removed match is kept as hidden, so that the next complete list decides.
   await transaction.execute(
     `with removed as materialized (
-       select ${changeColumns}, rule, revision from change_event
+       select ${changeColumns}, before, rule, revision from change_event
        where run_id = $1 and kind = 'match_removed' and party_id in (select party_id from (${partiesOfLength}) parties)
      ),
      retracted as (

@@ -24,7 +24,7 @@ async function fill(database: Database): Promise<void> {
   );
   await database.execute(
     `insert into response (organisation_id, digest, body, total, truncated, first_seen_at, matches, hits)
-     values (1, '\\x', $1, 9007199254740993, true, 'infinity', 5, 5), (1, '\\x01', '', 0, false, '0044-03-15 00:00:00+00 BC', null, null)`,
+     values (1, '\\x', $1, 9007199254740993, true, 'infinity', 5, 5), (1, '\\x01', '', 0, false, '0044-03-15 00:00:00+00 BC', 0, 0)`,
     [odd],
   );
   await database.execute(

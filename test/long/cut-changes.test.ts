@@ -26,15 +26,21 @@ const mixSql = `
     fields = case when n <= 49 then '{topics}'::text[] else fields end,
     severity = case when n <= 400 then 'high' when n % 50 = 0 then 'low' else severity end,
     match_id = case when n <= 30 then 'amla_one' when n <= 49 then 'amla_two' else match_id end,
-    after = case when n <= 49 then after || jsonb_build_object('id', case when n <= 30 then 'amla_one' else 'amla_two' end, 'name', 'One')
-      when n <= 400 then after || '{"isHit": true}' else after end,
+    after_listed_id = case when n <= 30 then one.listed_id when n <= 49 then two.listed_id else after_listed_id end,
+    after_is_hit = n between 50 and 400 or after_is_hit,
     sanction_hit = n > 400 and n % 40 = 0
-  from numbered where numbered.change_id = change_record.change_id`;
+  from numbered, listed_party one, listed_party two
+  where one.match_id = 'amla_one' and two.match_id = 'amla_two' and numbered.change_id = change_record.change_id`;
 
 it('changes too many to hold are told in the files and on the page as they are when they are held', async () => {
   const database = await open();
   await fillReportableNights(database, customers);
   await database.execute('alter table change_record disable trigger refuse_rewriting');
+  await database.execute(
+    `insert into listed_party (organisation_id, digest, match_id, name, schema, topics, birth_dates, countries)
+     select 1, sha256(convert_to(id, 'UTF8')), id, 'One', 'Person', '{role.pep}', '{1961}', '{nl,be}'
+     from unnest(array['amla_one', 'amla_two']) id`,
+  );
   await database.execute(mixSql);
   const run = await readRun(database, rekeyedNight);
   if (run === null) throw new Error('the run is missing');

@@ -13,11 +13,20 @@ export const countRekeyed = (customers: number): number => 2 * Math.min(customer
 
 const party = `jsonb_build_array(jsonb_build_object('role', 'customer', 'type', 'person', 'name', 'Ferdinand Achterberg ' || n,
   'birthDate', '1960-01-01', 'countries', jsonb_build_array('nl')))`;
-const listed = (
-  name: string,
-) => `jsonb_build_object('rank', rank, 'id', 'amla_' || n || '_' || rank, 'name', ${name} || n, 'schema', 'Person',
-  'isHit', n % 50 = 0, 'score', 0.71, 'topics', jsonb_build_array('role.pep'), 'birthDates', jsonb_build_array('1961'),
-  'countries', jsonb_build_array('nl', 'be'))`;
+/** What the lists say of the two parties that each customer is compared with: at first, under another spelling, and then under another id. */
+const descriptions = ['first', 'respelled', 'rekeyed'] as const;
+
+const listPartiesSql = (customers: number): string => `
+  insert into listed_party (listed_id, organisation_id, digest, match_id, name, schema, topics, birth_dates, countries)
+    overriding system value
+    select place + 3 * (2 * n + rank - 2) + 1, 1, sha256(convert_to(place || ' ' || n || ' ' || rank, 'UTF8')),
+      case when place = 2 then 'amla_new_' else 'amla_' end || n || '_' || rank,
+      case when place = 0 then 'Achterberg, Ferdinand ' else 'Achterberg, F. ' end || n, 'Person', '{role.pep}', '{1961}', '{nl,be}'
+    from generate_series(1, ${customers}) n cross join generate_series(1, 2) rank cross join generate_series(0, 2) place;`;
+
+/** Of `description`, as the columns of a change have it. */
+const listed = (description: (typeof descriptions)[number]) =>
+  `${descriptions.indexOf(description)} + 3 * (2 * n + rank - 2) + 1, rank, n % 50 = 0, 0.71`;
 
 /** No more than a report reads: answers and matches themselves stay out. */
 const fillSql = (customers: number): string => `
@@ -57,21 +66,21 @@ const fillSql = (customers: number): string => `
     from generate_series(1, 4) night cross join generate_series(1, ${customers}) n;
   insert into party_state (account_id, party_id, run_id, request_id, response_id, customer_version, settings_digest, screened_at, state)
     select 1, n, 2, n, 1, 1, 's', timestamptz '2026-03-03', 'below_threshold' from generate_series(1, ${customers}) n;
-  insert into change_record (run_id, batch_id, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before,
-      after, birth_date_agreement, country_agreement, sanction_hit)
-    select 1, 1, n, 1, 'match_added', 'medium', 'pep_match', 'service_data', true, 'amla_' || n || '_' || rank, '{}', null,
-      ${listed("'Achterberg, Ferdinand '")}, 'unknown', 'agree', false
+  ${listPartiesSql(customers)}
+  insert into change_record (run_id, batch_id, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before_listed_id, before_rank,
+      before_is_hit, before_score, after_listed_id, after_rank, after_is_hit, after_score, birth_date_agreement, country_agreement, sanction_hit)
+    select 1, 1, n, 1, 'match_added', 'medium', 'pep_match', 'service_data', true, 'amla_' || n || '_' || rank, '{}', null::bigint,
+      null::integer, null::boolean, null::float8, ${listed('first')}, 'unknown', 'agree', false
     from generate_series(1, ${customers}) n cross join generate_series(1, 2) rank;
-  insert into change_record (run_id, batch_id, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before,
-      after, birth_date_agreement, country_agreement, sanction_hit)
+  insert into change_record (run_id, batch_id, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before_listed_id, before_rank,
+      before_is_hit, before_score, after_listed_id, after_rank, after_is_hit, after_score, birth_date_agreement, country_agreement, sanction_hit)
     select 2, 2, n, 1, 'match_changed', case when n % 30000 = 0 then 'high' else 'medium' end, 'name_changed', 'service_data', false,
-      'amla_' || n || '_' || rank, '{name}', ${listed("'Achterberg, Ferdinand '")}, ${listed("'Achterberg, F. '")}, 'unknown', 'agree', n % 30000 = 0
+      'amla_' || n || '_' || rank, '{name}', ${listed('first')}, ${listed('respelled')}, 'unknown', 'agree', n % 30000 = 0
     from generate_series(100, ${customers}, 100) n cross join generate_series(1, 2) rank;
-  insert into change_record (run_id, batch_id, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before,
-      after, birth_date_agreement, country_agreement, sanction_hit)
+  insert into change_record (run_id, batch_id, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before_listed_id, before_rank,
+      before_is_hit, before_score, after_listed_id, after_rank, after_is_hit, after_score, birth_date_agreement, country_agreement, sanction_hit)
     select 4, 4, n, 1, 'match_rekeyed', 'info', 'rekeyed', 'service_data', false, 'amla_new_' || n || '_' || rank, '{}',
-      ${listed("'Achterberg, F. '")}, ${listed("'Achterberg, F. '")} || jsonb_build_object('id', 'amla_new_' || n || '_' || rank), 'unknown',
-      'agree', false
+      ${listed('respelled')}, ${listed('rekeyed')}, 'unknown', 'agree', false
     from generate_series(1, ${countRekeyed(customers) / 2}) n cross join generate_series(1, 2) rank;
   insert into change_alert (change_id, facts)
     select change_id, jsonb_build_object('state', 'open', 'openedAt', '2026-03-02T00:00:00Z', 'dueAt', '2026-03-12T00:00:00Z', 'owner', null,

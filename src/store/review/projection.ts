@@ -359,7 +359,7 @@ const pickWorse = (later: UnprojectedChange, earlier: UnprojectedChange | undefi
 
 const changeSql = `jsonb_build_object(
   'matchId', event.match_id, 'severity', event.severity, 'rule', event.rule, 'kind', event.kind, 'cause', event.cause,
-  'isBaseline', event.is_baseline, 'formerId', event.before ->> 'id',
+  'isBaseline', event.is_baseline, 'formerId', (select match_id from listed_party where listed_id = event.before_listed_id),
   'corroboration', jsonb_build_object(
     'birthDate', coalesce(event.birth_date_agreement, 'unknown'), 'country', coalesce(event.country_agreement, 'unknown')
   )

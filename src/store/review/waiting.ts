@@ -56,7 +56,7 @@ const replacedSql = (alert: string): string => `(
     and exists (
       select from alert_event opened
       join change_event lost on lost.run_id = opened.run_id and lost.party_id = former.party_id
-        and lost.match_id = former.listed ->> 'id' and lost.after is null
+        and lost.match_id = former.listed ->> 'id' and lost.after_listed_id is null
       where opened.alert_id = ${alert}.alert_id and opened.kind = 'opened' and made.decided_at <= opened.happened_at
       -- \`offset 0\`: runs for the few former alerts only, by indexes.
       offset 0

@@ -29,7 +29,7 @@ const lostInFirstNight: readonly LostWrite[] = [
   ['match', 'insert', `new.listed_id = (select listed_id from listed_party where name = 'Oktavian Prunescu')`],
   ['response', 'insert', 'new.hits > 0'],
   ['party_state', 'insert', `new.state = 'open_alert'`],
-  ['change_record', 'insert', `new.before is null`],
+  ['change_record', 'insert', `new.before_listed_id is null`],
   ['plan_block', 'delete', 'true'],
   ['screening_block', 'insert', 'true'],
 ];

@@ -35,7 +35,6 @@ const listed = { listed_party: ['birth_dates', 'countries', 'match_id', 'name', 
 /** To be moved to tables whose rows may be removed; nothing is added here. */
 const personal = {
   change_alert: ['facts'],
-  change_record: ['after', 'before'],
   coverage_exception: ['reference'],
   discrepancy_event: ['facts'],
   invitation: ['channel', 'dossier_id', 'events', 'reference', 'state', 'status', 'token'],
@@ -55,7 +54,7 @@ const reached: Readonly<Record<string, string>> = {
   screening_request: `select name from screening_request
     where request_id = any (array(select request_id from party where customer_id = 1))`,
   party_state: `select state from party_state where account_id = 1 and party_id = ${parties}`,
-  change_record: `select before from change_record where party_id = ${parties}`,
+  change_record: `select match_id from change_record where party_id = ${parties}`,
   change_alert: `select facts from change_alert
     where change_id = any (array(select change_id from change_record where party_id = ${parties}))`,
   alert: `select listed from alert where party_id = ${parties}`,

@@ -73,7 +73,7 @@ describeOnEachDatabase('what screenings refer to', (open) => {
     expect(await database.execute('delete from run where run_id = 3')).toBe(1);
   });
 
-  it('holds as many matches and hits for an answer that was stored before they were counted with it', async () => {
+  it('counts the matches and hits of an answer as it was stored first', async () => {
     await database.transaction(async (transaction) => {
       const answers = [1, 2, 3].map((length) => ({
         digest: `0${length}`,
@@ -92,8 +92,6 @@ describeOnEachDatabase('what screenings refer to', (open) => {
       );
     });
     const counted = await readAnswerFindings(database, 3);
-    await database.execute('update response set matches = null, hits = null, first_match_id = null');
-    expect(await readAnswerFindings(database, 3)).toEqual(counted);
     // Digest 1 was there before, so that its matches are those of the answer that was stored first: none.
     expect(counted).toEqual({
       ...{ matches: 5, matchSquares: 13, hits: 2, hitSquares: 2 },

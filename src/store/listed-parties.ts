@@ -1,0 +1,44 @@
+import { hash } from 'node:crypto';
+import type { Match } from '../matches/match.js';
+import type { Queryable } from './database/database.js';
+
+/** A digest (hex) of what an answer says of a listed party, without what belongs to the search: rank, hit and score. */
+const digestListedParty = ({ id, name, schema, topics, birthDates, countries }: Match): string =>
+  hash('sha256', JSON.stringify([id, name, schema, topics, birthDates, countries]));
+
+/** A match for a statement, which finds its stored listed party by the digest. */
+export const toMatchRow = (match: Match) => ({
+  digest: digestListedParty(match),
+  rank: match.rank,
+  is_hit: match.isHit,
+  score: match.score,
+});
+
+/** SQL: the stored listed party with a digest (hex), by its index whatever the statistics say. */
+export const findListedSql = (organisationId: string, digest: string): string => `(
+  select listed_id from listed_party where organisation_id = ${organisationId} and digest = decode(${digest}, 'hex') offset 0
+)`;
+
+/** Stores the listed parties of matches, each once; a statement that is sent later finds them all. */
+export async function saveListedParties(
+  transaction: Queryable,
+  organisationId: number,
+  matches: readonly Match[],
+): Promise<void> {
+  const byDigest = new Map(matches.map((match) => [digestListedParty(match), match]));
+  const rows = Array.from(byDigest, ([digest, { id, name, schema, topics, birthDates, countries }]) => {
+    return { digest, match_id: id, name, schema, topics, birth_dates: birthDates, countries };
+  });
+  // In one order for all runs: two runs that store the same parties would deadlock otherwise.
+  await transaction.execute(
+    `insert into listed_party (organisation_id, digest, match_id, name, schema, topics, birth_dates, countries)
+     select $1, decode(row.digest, 'hex'), match_id, name, schema, topics, birth_dates, countries
+     from jsonb_to_recordset($2::text::jsonb) as row (
+       digest text, match_id text, name text, schema text, topics text[], birth_dates text[], countries text[]
+     )
+     where ${findListedSql('$1', 'row.digest')} is null
+     order by row.digest collate "C"
+     on conflict (organisation_id, digest) do nothing`,
+    [organisationId, JSON.stringify(rows)],
+  );
+}
