@@ -116,7 +116,7 @@ describe('a backup (postgres only)', () => {
       [whole.subarray(0, whole.length - 20), 'backup_broken'],
       [gzipSync(text.slice(0, text.lastIndexOf('{"end"'))), 'backup_broken'],
       [gzipSync(text.replace('https://a.example', 'https://b.example')), 'backup_broken'],
-      [gzipSync(text.replace(/^"\(1,2,x.*\n/m, '')), 'backup_broken'],
+      [gzipSync(text.replace(/^"\(1,2,2,f.*\n/m, '')), 'backup_broken'],
       [gzipSync(swapped.join('\n')), 'backup_broken'],
       [gzipSync(`${text}"(1)"\n`), 'backup_broken'],
       [gzipSync('{"schema":"nightscreen/backup/2"}\n'), 'backup_format'],

@@ -25,7 +25,7 @@ const mixSql = `
     kind = case when n <= 49 then 'match_changed' when n <= 400 then 'hit_gained' else kind end,
     fields = case when n <= 49 then '{topics}'::text[] else fields end,
     severity = case when n <= 400 then 'high' when n % 50 = 0 then 'low' else severity end,
-    match_id = case when n <= 30 then 'amla_one' when n <= 49 then 'amla_two' else match_id end,
+    match_id = case when n <= 30 then 'amla_one' when n <= 49 then 'amla_two' else change_record.match_id end,
     after_listed_id = case when n <= 30 then one.listed_id when n <= 49 then two.listed_id else after_listed_id end,
     after_is_hit = n between 50 and 400 or after_is_hit,
     sanction_hit = n > 400 and n % 40 = 0
