@@ -2,9 +2,16 @@ import { hash } from 'node:crypto';
 import type { Match } from '../matches/match.js';
 import type { Queryable } from './database/database.js';
 
+// A batch names a match two or three times: with its answer, in a change, and with the party to store.
+const digests = new WeakMap<Match, string>();
+
 /** A digest (hex) of what an answer says of a listed party, without what belongs to the search: rank, hit and score. */
-const digestListedParty = ({ id, name, schema, topics, birthDates, countries }: Match): string =>
-  hash('sha256', JSON.stringify([id, name, schema, topics, birthDates, countries]));
+function digestListedParty(match: Match): string {
+  const { id, name, schema, topics, birthDates, countries } = match;
+  const known = digests.get(match) ?? hash('sha256', JSON.stringify([id, name, schema, topics, birthDates, countries]));
+  digests.set(match, known);
+  return known;
+}
 
 /** A match for a statement, which finds its stored listed party by the digest. */
 export const toMatchRow = (match: Match) => ({
@@ -36,7 +43,6 @@ export async function saveListedParties(
      from jsonb_to_recordset($2::text::jsonb) as row (
        digest text, match_id text, name text, schema text, topics text[], birth_dates text[], countries text[]
      )
-     where ${findListedSql('$1', 'row.digest')} is null
      order by row.digest collate "C"
      on conflict (organisation_id, digest) do nothing`,
     [organisationId, JSON.stringify(rows)],

@@ -50,7 +50,7 @@ export async function saveResponses(
     transaction,
     organisationId,
     inserted.flatMap((row) =>
-      (byDigest.get(row.digest)?.matchSet.matches ?? []).map((match) => ({ ...match, responseId: row.responseId })),
+      (byDigest.get(row.digest)?.matchSet.matches ?? []).map((match) => ({ match, responseId: row.responseId })),
     ),
   );
   const all = new Map([...known, ...inserted.map((row) => [row.digest, row.responseId] as const)]);
@@ -88,12 +88,16 @@ async function findResponses(
 async function saveMatches(
   transaction: Queryable,
   organisationId: number,
-  matches: readonly (Match & { responseId: number })[],
+  matches: readonly { match: Match; responseId: number }[],
 ) {
   if (matches.length === 0) return;
-  const rows = matches.map((match) => ({ response_id: match.responseId, ...toMatchRow(match) }));
+  const rows = matches.map(({ match, responseId }) => ({ response_id: responseId, ...toMatchRow(match) }));
   const [, saved] = await Promise.all([
-    saveListedParties(transaction, organisationId, matches),
+    saveListedParties(
+      transaction,
+      organisationId,
+      matches.map(({ match }) => match),
+    ),
     transaction.execute(
       `insert into match (response_id, rank, listed_id, is_hit, score)
        select response_id, rank, listed_id, is_hit, score
