@@ -18,12 +18,9 @@ export const storedMatchSchema: z.ZodType<Match> = z.object({
   countries: z.array(z.string()),
 });
 
-/** SQL: such JSON from a row of `match` and its `listed` party. */
-export const storedMatchSql = 'show_match(listed, match.rank, match.is_hit, match.score)';
-
-/** SQL: the matches of an answer, or those that `where` keeps, as JSON in the order of their ranks. */
+/** SQL: the matches of an answer, or those that `where` keeps, as such JSON in the order of their ranks. */
 export const storedMatchesSql = (responseId: string, where = 'true'): string => `(
-  select coalesce(jsonb_agg(${storedMatchSql} order by match.rank), '[]')
+  select coalesce(jsonb_agg(show_match(listed, match.rank, match.is_hit, match.score) order by match.rank), '[]')
   from match left join listed_party listed using (listed_id)
   where match.response_id = ${responseId} and ${where}
 )`;
