@@ -22,7 +22,10 @@ create table alert (
   party_id bigint not null references party,
   state text not null check (state in ('open', 'pending_approval', 'false_positive', 'true_match', 'no_longer_matched')),
   -- The match as it was last seen, and the version of the customer's record beside which it was.
-  listed jsonb not null,
+  listed_id bigint not null,
+  rank integer not null,
+  is_hit boolean not null,
+  score double precision not null,
   customer_version integer not null,
   severity text not null check (severity in ('critical', 'high', 'medium', 'low', 'info')),
   rule text not null,
@@ -63,6 +66,10 @@ create index alert_waiting on alert (account_id) where (state in ('open', 'pendi
 
 -- An alert that waits, or a true match: found without reading every alert there ever was.
 create index alert_in_force on alert (party_id) where ((state <> 'no_longer_matched') and ((state in ('open', 'pending_approval')) or is_true_match));
+
+create view alert_with_match as
+select alert.*, listed.match_id, show_match(listed, alert.rank, alert.is_hit, alert.score) as listed
+from alert left join listed_party listed on listed.listed_id = alert.listed_id;
 
 create table disposition (
   disposition_id bigint generated always as identity primary key,
@@ -227,8 +234,8 @@ begin
   where alert.alert_id = new.alert_id;
   if new.kind <> 'undone' and new.origin <> 'policy' then
     update party_state state
-    set reported_scores = coalesce(state.reported_scores, '{}') || jsonb_build_object(alert.listed ->> 'id', alert.listed -> 'score')
-    from alert
+    set reported_scores = coalesce(state.reported_scores, '{}') || jsonb_build_object(alert.match_id, alert.score)
+    from alert_with_match alert
     where alert.alert_id = new.alert_id and state.account_id = alert.account_id and state.party_id = alert.party_id;
   end if;
   return null;

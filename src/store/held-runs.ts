@@ -281,7 +281,7 @@ export async function readHeldFacts(database: Queryable, runId: number): Promise
     alertRow,
     `select alert.alert_id as "alertId", ${partyFactsSql} as party, alert.severity, alert.listed ->> 'name' as "listedName",
        array(select jsonb_array_elements_text(alert.listed -> 'topics')) as topics
-     from alert
+     from alert_with_match alert
      ${joinPartySql('alert')}
      where ${openedBySql}
      order by alert.priority desc, alert.alert_id

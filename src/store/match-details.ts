@@ -41,13 +41,13 @@ export function readDetailBacklog(
     database,
     z.string(),
     `with listed as materialized (
-       select alert.listed ->> 'id' as id, bool_or(alert.state in ('open', 'pending_approval')) as waits, max(alert.priority) as priority
-       from alert
+       select alert.match_id as id, bool_or(alert.state in ('open', 'pending_approval')) as waits, max(alert.priority) as priority
+       from alert_with_match alert
        join party on party.party_id = alert.party_id
        join customer on customer.customer_id = party.customer_id and customer.roster_id = $1
        join party_state state on state.party_id = alert.party_id and state.account_id = alert.account_id
        join match on match.response_id = state.response_id and match.is_hit
-       join listed_party found on found.listed_id = match.listed_id and found.match_id = alert.listed ->> 'id'
+       join listed_party found on found.listed_id = match.listed_id and found.match_id = alert.match_id
        where alert.account_id = $2 and alert.state <> 'no_longer_matched'
        group by 1
      ),
@@ -188,9 +188,9 @@ export const keptDetailsSql = (alert: string): string => `(
   ) order by detail.asked_at, detail.record_id collate "C"), '[]')
   from match_detail detail
   where detail.account_id = ${alert}.account_id and detail.digest is not null and detail.record_id in (
-    select ${alert}.listed ->> 'id'
+    select ${alert}.match_id
     union
     select unnest(named.entity_ids) from match_detail named
-    where named.account_id = ${alert}.account_id and named.kind = 'activity' and named.record_id = ${alert}.listed ->> 'id'
+    where named.account_id = ${alert}.account_id and named.kind = 'activity' and named.record_id = ${alert}.match_id
   )
 )`;

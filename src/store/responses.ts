@@ -248,8 +248,8 @@ const decisionRow = z.object({
 async function readDecisionHistory(database: Queryable, partyIds: readonly number[]) {
   return database.query(
     decisionRow,
-    `select alert.party_id, alert.account_id, alert.listed ->> 'id' as "matchId", said.at, said.kind
-     from alert
+    `select alert.party_id, alert.account_id, alert.match_id as "matchId", said.at, said.kind
+     from alert_with_match alert
      cross join lateral (
        select decided_at as at, 0 as place, disposition_id as number,
          case

@@ -206,8 +206,8 @@ async function readTrueMatches(
   if (partyIds.length === 0) return new Map();
   const rows = await database.query(
     row,
-    `select party_id, array_agg(listed ->> 'id') as "matchIds"
-     from alert where party_id = any ($2::bigint[]) and account_id = $1 and is_true_match
+    `select party_id, array_agg(match_id) as "matchIds"
+     from alert_with_match where party_id = any ($2::bigint[]) and account_id = $1 and is_true_match
      group by party_id`,
     [accountId, [...partyIds]],
   );

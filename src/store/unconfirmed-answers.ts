@@ -163,8 +163,8 @@ const stateColumns = 'request_id, response_id, customer_version, settings_digest
  */
 const addDecidedScores = (scores: string, party: string, since: string): string => `
   nullif(coalesce(${scores}, '{}') || coalesce((
-    select jsonb_object_agg(alert.listed ->> 'id', alert.listed -> 'score' order by said.disposition_id)
-    from alert join disposition said on said.alert_id = alert.alert_id
+    select jsonb_object_agg(alert.match_id, alert.score order by said.disposition_id)
+    from alert_with_match alert join disposition said on said.alert_id = alert.alert_id
     where alert.account_id = ${party}.account_id and alert.party_id = ${party}.party_id
       and said.kind <> 'undone' and said.origin <> 'policy'
       -- The clocks of a reviewer and of a run differ.

@@ -40,8 +40,10 @@ export async function fillClosedNights(
           - case when n % 1000 = 7 then interval '3 days' else interval '0' end,
         case when n % 200 = 0 then 'open_alert' else 'clear' end
       from generate_series(1, ${customers}) n;
-    insert into alert (account_id, party_id, state, listed, customer_version, severity, rule, priority, is_baseline, opened_at, topic)
-      select 1, n, 'open', '{"id": "m", "name": "N", "topics": []}', 1, 'high', 'r', 1, true, now(), 'sanction' from generate_series(200, ${customers}, 200) n;
+    insert into listed_party (organisation_id, digest, match_id, name, schema, topics, birth_dates, countries)
+      values (1, '\\x01', 'm', 'N', 'Person', '{}', '{}', '{}');
+    insert into alert (account_id, party_id, state, listed_id, rank, is_hit, score, customer_version, severity, rule, priority, is_baseline, opened_at, topic)
+      select 1, n, 'open', 1, 1, true, 0.9, 1, 'high', 'r', 1, true, now(), 'sanction' from generate_series(200, ${customers}, 200) n;
     select set_config('nightscreen.status_at', (timestamptz '${lastAt.toISOString()}' + interval '2 hours')::text, true);
     select record_state_changes(1, null, true);
     select note_coverage(${nights});

@@ -212,9 +212,9 @@ function toSearch({ watchlist, failing, ranking }: WorldNight) {
 const readAlerts = (database: Database): Promise<readonly Alert[]> =>
   database.query(
     alertRow,
-    `select alert.alert_id as "alertId", customer.reference as customer, alert.listed ->> 'id' as "matchId", alert.state, disposition.verdict,
+    `select alert.alert_id as "alertId", customer.reference as customer, alert.match_id as "matchId", alert.state, disposition.verdict,
        alert.absence, extract(epoch from alert.opened_at)::float8 * 1000 as "openedAtMs"
-     from alert join party using (party_id) join customer using (customer_id)
+     from alert_with_match alert join party using (party_id) join customer using (customer_id)
      left join disposition on disposition.disposition_id = alert.disposition_id
      order by alert.alert_id`,
   );

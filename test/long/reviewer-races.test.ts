@@ -113,7 +113,13 @@ async function race(owner: Database, reviewers: readonly [Database, Database]): 
     const isChanged = random() < 0.2;
     const change = isChanged
       ? owner.execute(
-          `update alert set listed = jsonb_set(listed, '{topics}', to_jsonb(array['sanction', 'round.${round}'])) where alert_id = $1`,
+          `with changed as (
+             insert into listed_party (organisation_id, digest, match_id, name, schema, topics, birth_dates, countries)
+             select organisation_id, sha256('round.${round}'), match_id, name, schema, array['sanction', 'round.${round}'], birth_dates, countries
+             from alert join listed_party using (listed_id) where alert_id = $1
+             returning listed_id
+           )
+           update alert set listed_id = changed.listed_id from changed where alert_id = $1`,
           [alertId],
         )
       : Promise.resolve(0);

@@ -86,7 +86,7 @@ export async function readDecidableAlerts(database: Queryable, alertIds: readonl
          'proposer', proposal.reviewer, 'isFinal', latest.kind <> 'proposed', 'seenDigest', encode(latest.seen_digest, 'hex')
        ) end as current,
        array(select made.disposition_id from disposition made where made.alert_id = alert.alert_id order by 1) as decisions
-     from alert
+     from alert_with_match alert
      join party on party.party_id = alert.party_id
      join customer owner on owner.customer_id = party.customer_id
      join customer_version version on version.customer_id = party.customer_id and version.version = alert.customer_version
@@ -161,7 +161,7 @@ export function readAlertHistories(database: Queryable, organisation: string, re
          ) reported
        ) as history,
        ${keptDetailsSql('alert')} as details
-     from alert
+     from alert_with_match alert
      ${joinPartySql('alert')}
      join roster on roster.roster_id = customer.roster_id
      join organisation on organisation.organisation_id = roster.organisation_id and organisation.name = $1

@@ -31,7 +31,7 @@ export function readLegacyCustomers(database: Queryable, organisation: string, r
          'alertId', alert.alert_id, 'accountId', alert.account_id, 'mode', case when account.is_test then 'test' else 'live' end, 'listed', alert.listed, 'taken', alert.legacy -> 'verdict',
          'isDecidedHere', exists (select from disposition made where made.alert_id = alert.alert_id and made.origin = 'review')
        ) order by alert.alert_id), '[]')
-       from alert
+       from alert_with_match alert
        join party on party.party_id = alert.party_id
        join account on account.account_id = alert.account_id
        where party.customer_id = customer.customer_id and alert.state <> 'no_longer_matched'

@@ -17,7 +17,8 @@ import {
   severities,
   type WorstTopic,
 } from '../../vocabulary.js';
-import { firstRow, type Queryable, readColumn } from '../database/database.js';
+import { firstRow, type Queryable, readColumn, readValue } from '../database/database.js';
+import { findListedSql, saveListedParties, toMatchRow } from '../listed-parties.js';
 import {
   assessedTierSql,
   partyFactsSchema,
@@ -102,7 +103,7 @@ async function readAlertsOf(database: Queryable, accountId: number, partyIds: re
          join run_hold hold on hold.run_id = event.run_id and hold.kind = 'answers' and hold.held_at >= event.happened_at
          where event.alert_id = alert.alert_id and event.run_id > coalesce(state.run_id, 0)
        ) as "isProvisional"
-     from alert
+     from alert_with_match alert
      join party on party.party_id = alert.party_id
      join customer_version version on version.customer_id = party.customer_id and version.version = alert.customer_version
      left join disposition on disposition.disposition_id = alert.disposition_id
@@ -143,32 +144,40 @@ async function saveAlertChanges(
   changes: readonly AlertChange[],
 ): Promise<void> {
   if (changes.length === 0) return;
-  const rows = changes.map((change, place) => ({ ...change, place, ...change.event }));
+  const rows = changes.map((change, place) => ({ ...change, place, ...change.event, ...toMatchRow(change.listed) }));
+  // An absent match can have got the id under which it was removed; every other one was stored with its answer.
+  const absent = changes.flatMap(({ absence, listed }) => (absence === null ? [] : [listed]));
+  if (absent.length > 0) {
+    const sql = 'select organisation_id from account where account_id = $1';
+    await saveListedParties(transaction, await readValue(transaction, z.number(), sql, [accountId]), absent);
+  }
   const saved = await transaction.query(
     z.object({ alerts: z.number() }),
     `with change as (
        select * from jsonb_to_recordset($4::text::jsonb) as row (
-         place integer, "alertId" bigint, "partyId" bigint, state text, listed jsonb, "customerVersion" integer, severity text, rule text,
+         place integer, "alertId" bigint, "partyId" bigint, state text, digest text, rank integer, is_hit boolean, score double precision, "customerVersion" integer, severity text, rule text,
          priority smallint, absence text, topic text, "isBaseline" boolean, "openedAt" timestamptz, "dueAt" timestamptz, "dropsDisposition" boolean,
          kind text, reasons text[]
        )
      ),
      numbered as (
-       select change.*, coalesce("alertId", nextval(pg_get_serial_sequence('alert', 'alert_id'))) as alert_id from change
+       select change.*, found.listed_id, coalesce("alertId", nextval(pg_get_serial_sequence('alert', 'alert_id'))) as alert_id
+       from change
+       cross join lateral ${findListedSql('(select organisation_id from account where account_id = $1)', 'change.digest')} found
      ),
      inserted as (
        insert into alert (
-         alert_id, account_id, party_id, state, listed, customer_version, severity, rule, priority, is_baseline, opened_at, due_at,
+         alert_id, account_id, party_id, state, listed_id, rank, is_hit, score, customer_version, severity, rule, priority, is_baseline, opened_at, due_at,
          absence, absent_since, topic
        ) overriding system value
-       select alert_id, $1, "partyId", state, listed, "customerVersion", severity, rule, priority, "isBaseline", "openedAt", "dueAt",
+       select alert_id, $1, "partyId", state, listed_id, rank, is_hit, score, "customerVersion", severity, rule, priority, "isBaseline", "openedAt", "dueAt",
          absence, case when absence is not null then $3::timestamptz end, topic
        from numbered where "alertId" is null
        returning alert_id
      ),
      updated as (
        update alert set
-         state = numbered.state, listed = numbered.listed, customer_version = coalesce(numbered."customerVersion", alert.customer_version), severity = numbered.severity,
+         state = numbered.state, listed_id = numbered.listed_id, rank = numbered.rank, is_hit = numbered.is_hit, score = numbered.score, customer_version = coalesce(numbered."customerVersion", alert.customer_version), severity = numbered.severity,
          rule = numbered.rule, priority = numbered.priority, opened_at = numbered."openedAt", due_at = numbered."dueAt",
          absence = numbered.absence, topic = numbered.topic,
          absent_since = case when numbered.absence is not null then coalesce(alert.absent_since, $3::timestamptz) end,

@@ -39,9 +39,9 @@ const reopenedBecauseSql = (alert: string): string => `coalesce((
 const replacedSql = (alert: string): string => `(
   select jsonb_build_object(
     'verdict', made.verdict, 'reviewer', made.reviewer, 'reason', made.reason, 'decidedAt', made.decided_at,
-    'name', former.listed ->> 'name', 'matchId', former.listed ->> 'id'
+    'name', former.listed ->> 'name', 'matchId', former.match_id
   )
-  from alert former
+  from alert_with_match former
   join disposition_with_text made on made.alert_id = former.alert_id and made.verdict is not null
   where former.party_id = ${alert}.party_id and former.account_id = ${alert}.account_id and former.alert_id < ${alert}.alert_id
     and former.listed ->> 'schema' = ${alert}.listed ->> 'schema'
@@ -56,7 +56,7 @@ const replacedSql = (alert: string): string => `(
     and exists (
       select from alert_event opened
       join change_event lost on lost.run_id = opened.run_id and lost.party_id = former.party_id
-        and lost.match_id = former.listed ->> 'id' and lost.after_listed_id is null
+        and lost.match_id = former.match_id and lost.after_listed_id is null
       where opened.alert_id = ${alert}.alert_id and opened.kind = 'opened' and made.decided_at <= opened.happened_at
       -- \`offset 0\`: runs for the few former alerts only, by indexes.
       offset 0
@@ -146,7 +146,7 @@ const waitingAlertsSql = (moment: string): string => `
       'isSample', event.legacy -> 'isSample' = 'true' and not exists (select from disposition made where made.alert_id = event.alert_id)
     ) as legacy,
     (select max(said.disposition_id) from disposition said where said.alert_id = event.alert_id) as "lastSaidId"
-  from alert event
+  from alert_with_match event
   ${joinPartySql('event')}
   join roster on roster.roster_id = customer.roster_id
   join account on account.account_id = event.account_id
@@ -400,8 +400,8 @@ export async function saveChangeAlerts(
            ) said
          )
        ) as facts
-       from alert
-       where alert.party_id = event.party_id and alert.account_id = $2 and alert.listed ->> 'id' = event.match_id
+       from alert_with_match alert
+       where alert.party_id = event.party_id and alert.account_id = $2 and alert.match_id = event.match_id
        order by (alert.state = 'no_longer_matched'), alert.alert_id desc limit 1
      ) found
      where not event.is_baseline

@@ -152,9 +152,9 @@ describeOnChosenDatabase('a run whose answers are implausible', (_open, database
     // What a reviewer is shown is another score than the one that was reported last.
     const [alert] = await database.query(
       z.object({ alertId: z.number(), partyId: z.number(), match: z.string() }),
-      `update alert set listed = jsonb_set(listed, '{score}', '0.97') where alert_id = (
-         select min(alert_id) from alert join retracted_state said using (party_id) where said.reported_scores ? (listed ->> 'id')
-       ) returning alert_id, party_id, listed ->> 'id' as match`,
+      `update alert set score = 0.97 from listed_party listed where listed.listed_id = alert.listed_id and alert_id = (
+         select min(alert_id) from alert_with_match join retracted_state said using (party_id) where said.reported_scores ? match_id
+       ) returning alert_id, party_id, listed.match_id as match`,
     );
     if (alert === undefined) throw new Error('no answer of the held run differs in its score');
     await decide(database, [alert.alertId]);
@@ -281,7 +281,7 @@ describeOnChosenDatabase('a run whose answers are implausible', (_open, database
     expect(good).toMatchObject({ state: 'complete', openAlerts: { waiting: 22 } });
     const alerts = await database.query(
       z.object({ match: z.string(), state: z.string(), absence: z.string().nullable() }),
-      `select listed ->> 'id' as match, state, absence from alert where listed ->> 'id' in ('amla_new', 'amla_soon gone') order by 1`,
+      `select match_id as match, state, absence from alert_with_match where match_id in ('amla_new', 'amla_soon gone') order by 1`,
     );
     expect(alerts).toEqual([
       { match: 'amla_new', state: 'open', absence: null },
@@ -311,7 +311,7 @@ describeOnChosenDatabase('a run whose answers are implausible', (_open, database
       const row = z.object({ id: z.number(), state: z.string(), absence: z.string().nullable() });
       const [alert] = await database.query(
         row,
-        `select alert_id as id, state, absence from alert where listed ->> 'id' = $1`,
+        `select alert_id as id, state, absence from alert_with_match where match_id = $1`,
         [match],
       );
       if (!alert) throw new Error(`no alert about ${match}`);

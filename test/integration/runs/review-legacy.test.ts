@@ -44,8 +44,8 @@ describeOnChosenDatabase('decisions of an older system', (open) => {
     // Decided here: the first customer whose alert is not the sample's.
     const ids = await database.query(
       z.object({ id: z.number(), reference: z.string(), name: z.string(), match: z.string() }),
-      `select alert_id as id, reference, listed ->> 'name' as name, listed ->> 'id' as match
-       from alert join party using (party_id) join customer using (customer_id) order by alert_id`,
+      `select alert_id as id, reference, listed ->> 'name' as name, match_id as match
+       from alert_with_match join party using (party_id) join customer using (customer_id) order by alert_id`,
     );
     const [sample, here, taken] = ids;
     expect(ids.map(({ id }) => id)).toEqual([1, 2, 3]);

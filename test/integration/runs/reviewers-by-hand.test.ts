@@ -134,7 +134,7 @@ describe('a reviewer with SQL by hand', () => {
     const countReported = async () => {
       const sql = `select count(*)::integer as count from party_state
         where reported_scores = (
-          select jsonb_object_agg(alert.listed ->> 'id', alert.listed -> 'score') from alert where alert.party_id = party_state.party_id
+          select jsonb_object_agg(alert.match_id, alert.score) from alert_with_match alert where alert.party_id = party_state.party_id
         )`;
       return (await owner.query(countRow, sql))[0]?.count;
     };

@@ -57,7 +57,7 @@ const reached: Readonly<Record<string, string>> = {
   change_record: `select match_id from change_record where party_id = ${parties}`,
   change_alert: `select facts from change_alert
     where change_id = any (array(select change_id from change_record where party_id = ${parties}))`,
-  alert: `select listed from alert where party_id = ${parties}`,
+  alert: `select listed_id from alert where party_id = ${parties}`,
   disposition_text: `select seen from disposition_text
     where disposition_id = any (array(select disposition_id from disposition where alert_id = ${alerts}))`,
   shown_alert: `select facts from shown_alert where alert_id = ${alerts}`,
