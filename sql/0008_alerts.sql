@@ -48,7 +48,7 @@ create table alert (
   is_true_match boolean default false not null,
   -- What an older system had decided about it, as it says so: {"verdict", "reason", "comment", "decidedBy", "decidedAt" (in its own words), "isSample"
   -- (not taken over, so that somebody here looks at it: the older system's work is tried on these), "reviewer" (who has brought it here),
-  -- "isAttested", "importedAt"}.
+  -- "isAttested", "importedAt"}. The owner erases the reason and the comment with the customer.
   legacy jsonb,
   check (legacy is null or revision > 1 and coalesce(legacy ->> 'verdict' in ('true_match', 'false_positive', 'inconclusive'), false)),
   check (legacy is null or coalesce(legacy -> 'isSample' = 'false' or legacy -> 'isSample' = 'true' and legacy ->> 'verdict' = 'false_positive', false)),
@@ -151,6 +151,11 @@ create index alert_event_of_decided on alert_event (run_id) where (kind in ('reo
 create table shown_alert (
   shown_id bigint generated always as identity primary key,
   alert_id bigint not null references alert,
+  -- What the list said; all else but the words of an older system, which stay with the alert, is in `facts`.
+  listed_id bigint not null,
+  rank integer not null,
+  is_hit boolean not null,
+  score double precision not null,
   facts jsonb not null,
   -- What the facts were put together from; null where that was before it was noted. Who answers for an alert can be another without it.
   revision bigint,
@@ -242,15 +247,18 @@ begin
 end
 $$;
 
--- What an older system says is taken once, from whoever brings it here.
+-- What an older system says is taken once, from whoever brings it here. Its words go when the customer is erased.
 create function check_alert() returns trigger language plpgsql as $$
 begin
   new.revision := old.revision + 1;
   if new.legacy is distinct from old.legacy then
-    if old.legacy is not null then
+    if old.legacy is null then
+      perform require_author(new.legacy ->> 'reviewer', (new.legacy ->> 'isAttested')::boolean, 'decide');
+    elsif new.legacy is distinct from old.legacy || '{"reason": "erased", "comment": null}' then
       raise exception 'what an older system says of alert % is never changed or removed', old.alert_id using errcode = 'restrict_violation';
+    else
+      perform require_owner(tg_relid, 'the words of an older system are erased');
     end if;
-    perform require_author(new.legacy ->> 'reviewer', (new.legacy ->> 'isAttested')::boolean, 'decide');
   end if;
   return new;
 end

@@ -64,6 +64,10 @@ const replacedSql = (alert: string): string => `(
   order by lower(former.listed ->> 'name') = lower(${alert}.listed ->> 'name') desc, made.disposition_id desc limit 1
 )`;
 
+/** SQL: what an older system said of an alert, as `waitingRow` reads it; null where it said nothing. */
+const legacySql = (alert: string): string =>
+  `${alert}.legacy || jsonb_build_object('reviewer', ${alert}.legacy -> 'decidedBy')`;
+
 /** A waiting alert, as read from the tables or as stored in a report's sheet. */
 const waitingRow = z.object({
   alertId: z.number(),
@@ -141,8 +145,7 @@ const waitingAlertsSql = (moment: string): string => `
         and not (event.state = 'pending_approval' and made.disposition_id = event.disposition_id)
       order by made.disposition_id desc limit 1
     ) as "lastDecision",
-    event.legacy || jsonb_build_object(
-      'reviewer', event.legacy -> 'decidedBy',
+    ${legacySql('event')} || jsonb_build_object(
       'isSample', event.legacy -> 'isSample' = 'true' and not exists (select from disposition made where made.alert_id = event.alert_id)
     ) as legacy,
     (select max(said.disposition_id) from disposition said where said.alert_id = event.alert_id) as "lastSaidId"
@@ -190,14 +193,15 @@ export async function saveReportSheet(
 ): Promise<void> {
   await transaction.execute(
     `with waiting as materialized (
-       select alert.alert_id, alert.revision, alert.account_id, alert.assigned_to, alert.priority, alert.due_at
+       select alert.alert_id, alert.revision, alert.account_id, alert.assigned_to, alert.priority, alert.due_at,
+         alert.listed_id, alert.rank, alert.is_hit, alert.score
        from alert
        join party on party.party_id = alert.party_id
        join customer on customer.customer_id = party.customer_id and customer.roster_id = $2
        where alert.account_id = $3 and alert.state in ('open', 'pending_approval')
      ),
      urgent as (
-       select alert_id, revision, ${ownerSql('event', '$4')} as owner, row_number() over (${waitingOrderSql}) as place
+       select alert_id, revision, listed_id, rank, is_hit, score, ${ownerSql('event', '$4')} as owner, row_number() over (${waitingOrderSql}) as place
        from (select * from waiting event ${waitingOrderSql} limit $5) event
      ),
      -- Numbered here, because the planner has no statistics to join large lists again.
@@ -215,8 +219,9 @@ export async function saveReportSheet(
        ) known on true
      ),
      added as (
-       insert into shown_alert (shown_id, alert_id, revision, owner, facts) overriding system value
-       select listed.shown_id, listed.alert_id, listed.revision, listed.owner, to_jsonb(alert)
+       insert into shown_alert (shown_id, alert_id, revision, owner, listed_id, rank, is_hit, score, facts) overriding system value
+       select listed.shown_id, listed.alert_id, listed.revision, listed.owner, listed.listed_id, listed.rank, listed.is_hit, listed.score,
+         to_jsonb(alert) - 'listed' || jsonb_build_object('legacy', alert.legacy - array['verdict', 'reviewer', 'reason', 'comment', 'decidedBy', 'decidedAt'])
        from listed
        -- \`offset 0\`: one alert after another, by indexes.
        cross join lateral (${waitingAlertsSql('$4')} and event.alert_id = listed.alert_id offset 0) alert
@@ -238,12 +243,17 @@ export async function readReportSheet(database: Queryable, runId: number) {
   if (sheet === undefined) return null;
   const alerts = await database.query(
     z.object({ facts: waitingRow }),
-    `select shown.facts
+    `select shown.facts || jsonb_build_object(
+       'listed', show_match(listed, shown.rank, shown.is_hit, shown.score),
+       'legacy', ${legacySql('alert')} || nullif(shown.facts -> 'legacy', 'null')
+     ) as facts
      from review_sheet sheet
-     cross join lateral unnest(sheet.shown_ids) with ordinality as listed (shown_id, place)
-     join shown_alert shown on shown.shown_id = listed.shown_id
+     cross join lateral unnest(sheet.shown_ids) with ordinality as chosen (shown_id, place)
+     join shown_alert shown on shown.shown_id = chosen.shown_id
+     join alert on alert.alert_id = shown.alert_id
+     left join listed_party listed on listed.listed_id = shown.listed_id
      where sheet.sheet_id = $1
-     order by listed.place`,
+     order by chosen.place`,
     [sheet.sheetId],
   );
   return { ...sheet, alerts: alerts.map(({ facts }) => facts) };

@@ -128,5 +128,13 @@ describeOnChosenDatabase('decisions of an older system', (open) => {
     await expect(database.execute('update alert set legacy = null where legacy is not null')).rejects.toThrow(
       /never changed or removed/,
     );
+    // The words are in no copy, so that they are gone when the owner erases them.
+    const shown = `select bool_or(facts::text ~ 'not him|B. Old') as copies from shown_alert where facts -> 'legacy' -> 'isSample' = 'true'`;
+    expect(await database.query(z.object({ copies: z.boolean() }), shown)).toEqual([{ copies: false }]);
+    await database.execute(
+      `update alert set legacy = legacy || '{"reason": "erased", "comment": null}' where legacy is not null`,
+    );
+    const [erased] = await readAlertHistories(database, 'default', taken?.reference ?? '', new Date());
+    expect(erased?.history.map(({ reason }) => reason)).toContain('erased');
   });
 });

@@ -197,6 +197,38 @@ describe('a reviewer with SQL by hand', () => {
     ).rejects.toThrow(/is never changed/);
   });
 
+  it('takes what an older system says once, and its words are erased by the owner only', async () => {
+    const by = {
+      decidedBy: 'B. Old',
+      decidedAt: '3.2.2021',
+      reviewer: 'ada',
+      isAttested: false,
+      importedAt: '2026-01-01',
+    };
+    const said = JSON.stringify({
+      verdict: 'true_match',
+      reason: 'it is him',
+      comment: 'a friend',
+      isSample: false,
+      ...by,
+    });
+    const toAlert = (legacy: string) =>
+      `update alert set legacy = ${legacy} where alert_id = (select min(alert_id) from alert)`;
+    await ada.database.runScript(toAlert(`'${said}'::jsonb || jsonb_build_object('reviewer', session_user)`));
+    const erased = toAlert(`legacy || '{"reason": "erased", "comment": null}'`);
+    await expect(ada.database.runScript(erased)).rejects.toThrow(/cannot say that/);
+    await expect(owner.runScript(toAlert(`legacy || '{"verdict": "false_positive"}'`))).rejects.toThrow(
+      /never changed/,
+    );
+    await owner.runScript(erased);
+    expect(
+      await owner.query(
+        z.object({ words: z.string() }),
+        `select legacy ->> 'reason' as words from alert where legacy is not null`,
+      ),
+    ).toEqual([{ words: 'erased' }]);
+  });
+
   it('assigns and delegates with the rights of a reviewer, and is told of a roster, customer or person nobody knows', async () => {
     const by = await findReviewer(ada.database, undefined);
     const [adas, boriss] = logins;
