@@ -82,9 +82,7 @@ create table disposition (
   is_attested boolean not null,
   decided_at timestamptz not null,
   origin text not null,
-  -- Keyed, of what the reviewer saw: the decision holds while it is the same.
-  seen_digest bytea not null,
-  -- Of the row in `disposition_text`.
+  -- Of the row in `disposition_text`, and of its salt.
   text_digest bytea not null,
   expires_at timestamptz,
   -- The working list that it came by.
@@ -106,8 +104,8 @@ create index disposition_by_sheet on disposition (sheet_id) where (sheet_id is n
 
 create index disposition_by_alert on disposition (alert_id);
 
--- The words of a disposition and what its reviewer saw: personal data, which is removed when the customer is erased and never changed. The
--- salt leaves with them, so that the digest that stays tells nothing.
+-- The words of a disposition and what its reviewer saw, while which is the same it holds: personal data, which is removed when the customer is
+-- erased and never changed. The salt leaves with them, so that the digest that stays tells nothing.
 create table disposition_text (
   disposition_id bigint primary key references disposition,
   salt uuid not null,
@@ -296,7 +294,7 @@ begin
     end if;
   end if;
   if new.kind = 'approved' then
-    if referred.kind <> 'proposed' or referred.verdict <> new.verdict or referred.seen_digest <> new.seen_digest then
+    if referred.kind <> 'proposed' or referred.verdict <> new.verdict then
       raise exception 'decision % proposes something else', new.refers_to using errcode = 'integrity_constraint_violation';
     end if;
     if referred.reviewer = new.reviewer then

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { PartySaid } from '../changes/match-changes.js';
-import type { SeenCustomer } from '../matches/alert.js';
+import type { SeenCustomer, SeenFacts } from '../matches/alert.js';
 import type { Match } from '../matches/match.js';
 import type { AlertOwner, PartyFacts, ReplacedFacts } from '../reports/list-facts.js';
 import { dispositionVerdicts, partyRoles, partyTypes, riskTiers, screeningKinds } from '../vocabulary.js';
@@ -41,6 +41,19 @@ export const seenCustomerSchema = partyFactsSchema.omit({
   reference: true,
   riskTier: true,
 }) satisfies z.ZodType<SeenCustomer>;
+
+const texts = z.array(z.string());
+/** The facts that a disposition is bound to, as stored. */
+export const seenFactsSchema = z.object({
+  listed: z.object({ schema: z.string(), name: z.string(), topics: texts, birthDates: texts, countries: texts }),
+  customer: z.object({
+    role: z.string(),
+    type: z.string(),
+    name: z.string(),
+    birthDate: z.string().nullable(),
+    countries: texts,
+  }),
+}) satisfies z.ZodType<SeenFacts>;
 
 /** The facts of a party's record besides its request, as `partySaidSql` builds them. */
 export const partySaidSchema = z.object({

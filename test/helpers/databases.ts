@@ -138,8 +138,8 @@ export const insertDispositionsSql = (source: string, refersTo = 'null::bigint')
     select gen_random_uuid() as salt, ${refersTo} as refers_to, one.* from (${source}) one
   ),
   said as (
-    insert into disposition (alert_id, kind, verdict, reviewer, is_attested, decided_at, origin, seen_digest, text_digest, refers_to)
-    select alert_id, kind, verdict, reviewer, is_attested, now(), 'review', seen_digest,
+    insert into disposition (alert_id, kind, verdict, reviewer, is_attested, decided_at, origin, text_digest, refers_to)
+    select alert_id, kind, verdict, reviewer, is_attested, now(), 'review',
       digest_disposition_text(salt, reason, null, seen), refers_to
     from words
     returning disposition_id, text_digest

@@ -51,7 +51,7 @@ describeOnEachDatabase('a backup that is restored into the other kind of databas
     await database.execute(
       insertDispositionsSql(
         `select alert_id, 'decided' as kind, 'inconclusive' as verdict, session_user as reviewer, $1::boolean as is_attested,
-           'looked at' as reason, listed as seen, '\\x01'::bytea as seen_digest
+           'looked at' as reason, listed as seen
          from alert_with_match order by alert_id limit 1`,
       ),
       [dialect === 'embedded'],

@@ -182,11 +182,13 @@ async function raceForTwo(owner: Database, reviewers: readonly [Database, Databa
        (select count(*)::integer
         from disposition said
         left join disposition proposal on proposal.disposition_id = said.refers_to
+        left join disposition_text confirmed on confirmed.disposition_id = said.disposition_id
+        left join disposition_text proposed on proposed.disposition_id = proposal.disposition_id
         where said.disposition_id > (select min(disposition_id) from disposition where kind = 'proposed') and (
           -- One person restricts at once.
           said.kind = 'decided' and said.verdict <> 'true_match' or said.kind = 'approved' and (
             proposal.kind <> 'proposed' or proposal.reviewer = said.reviewer or proposal.verdict <> said.verdict
-            or proposal.alert_id <> said.alert_id or proposal.seen_digest <> said.seen_digest
+            or proposal.alert_id <> said.alert_id or proposed.seen is distinct from confirmed.seen
           )
         )) as alone,
        (select count(*)::integer from alert

@@ -37,7 +37,7 @@ import type { ReviewSettings } from './settings.js';
  */
 export async function makeAlerts(
   transaction: Queryable,
-  { app, run, organisation }: RunSession,
+  { app, run }: RunSession,
   accountId: number,
   how: 'counts' | 'held' | 'accepted',
 ): Promise<OpenAlertsFacts | null> {
@@ -58,7 +58,7 @@ export async function makeAlerts(
     );
   });
   // No policy applies to answers that were unreliable at first.
-  if (how === 'counts') await closeByPolicy(transaction, { runId, ...scope }, { now, organisation: organisation.name });
+  if (how === 'counts') await closeByPolicy(transaction, { runId, ...scope }, now);
   return saveReviewState(transaction, runId, scope, { now, maxItems: maxListRows });
 }
 
@@ -69,11 +69,10 @@ export async function makeAlerts(
 async function closeByPolicy(
   transaction: Queryable,
   { runId, ...scope }: ProjectionScope & { runId: number },
-  { now, organisation }: { now: Date; organisation: string },
+  now: Date,
 ): Promise<void> {
   const accepted = await readRunSettings(transaction, runId);
   if (accepted === null || !isAutoClosing(accepted)) return;
-  const { reviewKey } = await readReviewOrganisation(transaction, organisation);
   const closable = await findAutoClosable(transaction, runId, scope, now);
   const alerts = await readDecidableAlerts(
     transaction,
@@ -89,7 +88,6 @@ async function closeByPolicy(
         isAttested: false,
         reason: `absent since ${absentSince.toISOString()}; policy accepted by ${accepted.acceptedBy}`,
         seen: toSeenFacts(alert.customer, alert.listed),
-        seenDigest: toSeenDigest(alert, reviewKey),
       },
       now,
     );
@@ -298,10 +296,6 @@ const prioritise = (severity: Severity, match: Match, { customer }: UnprojectedP
   toPriority({ severity, isHit: match.isHit, corroboration: corroborate(customer, match), score: match.score });
 
 type SeenAlert = Pick<DecidableAlert, 'customer' | 'listed'>;
-
-/** The keyed digest (hex) of the facts that a reviewer sees of an alert; a decision is bound to it. */
-export const toSeenDigest = ({ customer, listed }: DecidableAlert, reviewKey: Buffer): string =>
-  digest(toSeenText(toSeenFacts(customer, listed)), reviewKey);
 
 /**
  * The version of an alert that a reviewer saw: a keyed digest of its facts and of its last decision, in force or not. So a list from before a

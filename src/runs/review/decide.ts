@@ -1,5 +1,5 @@
 import { toDueTime } from '../../changes/change-event.js';
-import { classifyDecision, type DecisionStep, toSeenFacts } from '../../matches/alert.js';
+import { classifyDecision, compareSeenFacts, type DecisionStep, toSeenFacts } from '../../matches/alert.js';
 import { parseAlertCode, toAlertCode, toEventSeenVersion } from '../../matches/alert-code.js';
 import { type Queryable, readAtOnce } from '../../store/database/database.js';
 import { readDecidable, saveAcceptance } from '../../store/discrepancies.js';
@@ -14,7 +14,7 @@ import {
 } from '../../store/review/decisions.js';
 import type { DispositionVerdict, Severity } from '../../vocabulary.js';
 import type { AppContext } from '../app-context.js';
-import { findStaleness, toAlertSeenVersion, toSeenDigest } from './alerts.js';
+import { findStaleness, toAlertSeenVersion } from './alerts.js';
 import type { DecisionContext, Reviewer } from './people.js';
 import { requireKnown } from './people.js';
 
@@ -79,7 +79,7 @@ export async function decideAlerts(
     // A local configuration cannot relax the four-eyes rule that the organisation's runs have stored.
     const fourEyes = new Set([...review.fourEyes, ...(stored.get(alert.accountId) ?? [])]);
     const needsSecondPerson = takesTwoToRelease(alert, fourEyes);
-    const current = toCurrent(alert, reviewKey);
+    const current = toCurrent(alert);
     const step = classifyDecision(current, { verdict, reviewer: reviewer.name, needsSecondPerson });
     const refusal = findRefusal(alert, decision, reviewKey);
     const isOwn = current?.reviewers.includes(reviewer.name) === true;
@@ -111,11 +111,13 @@ function findRefusal(
   return staleness ?? (verdict === 'no_longer_matched' && alert.absence === null ? 'still_listed' : null);
 }
 
-const toCurrent = (alert: DecidableAlert, reviewKey: Buffer): Parameters<typeof classifyDecision>[0] =>
+const toCurrent = (alert: DecidableAlert): Parameters<typeof classifyDecision>[0] =>
   alert.current && {
     ...alert.current,
     reviewers: [alert.current.reviewer, ...(alert.current.proposer === null ? [] : [alert.current.proposer])],
-    isAboutTheSame: alert.current.seenDigest === toSeenDigest(alert, reviewKey),
+    isAboutTheSame:
+      alert.current.seen !== null &&
+      compareSeenFacts(alert.current.seen, toSeenFacts(alert.customer, alert.listed)).length === 0,
   };
 
 type NewStep = Exclude<DecisionStep, { kind: 'same_already' }>;
@@ -133,7 +135,7 @@ async function saveDecision(
   alert: DecidableAlert,
   { verdict, reason, comment, origin, sheetId, expiresAt }: AlertDecision,
   step: NewStep,
-  { reviewKey, reviewer, now, review }: DecisionContext,
+  { reviewer, now, review }: DecisionContext,
 ): Promise<void> {
   const isFinal = step.kind !== 'proposed';
   const days = review.expiresAfterDays[alert.severity];
@@ -148,7 +150,6 @@ async function saveDecision(
       ...{ alertId: alert.alertId, kind: step.kind, verdict, reason, comment, origin, sheetId },
       ...{ reviewer: reviewer.name, isAttested: reviewer.isAttested },
       seen: toSeenFacts(alert.customer, alert.listed),
-      seenDigest: toSeenDigest(alert, reviewKey),
       expiresAt: holds && ends.length > 0 ? new Date(Math.min(...ends.map((end) => end.getTime()))) : null,
       refersTo: step.kind === 'approved' ? step.proposalId : null,
     },
@@ -203,7 +204,6 @@ export async function undoDecision(
         ...{ alertId, kind: 'undone', verdict: null, reason, origin: 'review' },
         ...{ reviewer: reviewer.name, isAttested: reviewer.isAttested },
         seen: toSeenFacts(alert.customer, alert.listed),
-        seenDigest: toSeenDigest(alert, reviewKey),
         refersTo: current.dispositionId,
         dueAt: toDueTime(severity, now, settings.review),
       },

@@ -22,6 +22,7 @@ import {
   partyFactsSql,
   seenCustomerSchema,
   seenCustomerSql,
+  seenFactsSchema,
   storedMatchSchema,
 } from '../row-shapes.js';
 import { type ProjectionScope, saveReportSheet } from './waiting.js';
@@ -51,8 +52,8 @@ const alertRow = z.object({
       /** The proposer of a decision that another person has confirmed. */
       proposer: z.string().nullable(),
       isFinal: z.boolean(),
-      /** Keyed digest (hex) of the facts that it was decided on. */
-      seenDigest: z.string(),
+      /** The facts that it was decided on; null once they are erased. */
+      seen: seenFactsSchema.nullable(),
     })
     .nullable(),
   /** The numbers of all its dispositions, oldest first. */
@@ -83,7 +84,7 @@ export async function readDecidableAlerts(database: Queryable, alertIds: readonl
        alert.topic, alert.is_true_match, alert.listed, ${seenCustomerSql} as customer,
        case when latest.disposition_id is not null then jsonb_build_object(
          'dispositionId', latest.disposition_id, 'verdict', latest.verdict, 'reviewer', latest.reviewer,
-         'proposer', proposal.reviewer, 'isFinal', latest.kind <> 'proposed', 'seenDigest', encode(latest.seen_digest, 'hex')
+         'proposer', proposal.reviewer, 'isFinal', latest.kind <> 'proposed', 'seen', words.seen
        ) end as current,
        array(select made.disposition_id from disposition made where made.alert_id = alert.alert_id order by 1) as decisions
      from alert_with_match alert
@@ -91,6 +92,7 @@ export async function readDecidableAlerts(database: Queryable, alertIds: readonl
      join customer owner on owner.customer_id = party.customer_id
      join customer_version version on version.customer_id = party.customer_id and version.version = alert.customer_version
      left join disposition latest on latest.disposition_id = alert.disposition_id
+     left join disposition_text words on words.disposition_id = latest.disposition_id
      left join disposition proposal on proposal.disposition_id = latest.refers_to
      where alert.alert_id = any ($1::bigint[])`,
     [[...alertIds]],
@@ -183,8 +185,6 @@ interface NewDisposition {
   comment?: string | null;
   origin: 'review' | 'legacy' | 'policy';
   seen: SeenFacts;
-  /** Keyed, in hex. */
-  seenDigest: string;
   expiresAt?: Date | null;
   refersTo?: number | null;
   /** The working list that it came from; an unknown number counts as none. */
@@ -201,10 +201,10 @@ export async function saveDisposition(transaction: Queryable, decision: NewDispo
      ),
      said as (
        insert into disposition (
-         alert_id, kind, verdict, reviewer, is_attested, decided_at, origin, seen_digest, text_digest, expires_at, refers_to, sheet_id, due_at
+         alert_id, kind, verdict, reviewer, is_attested, decided_at, origin, text_digest, expires_at, refers_to, sheet_id, due_at
        )
-       select $1, $2, $3, $4, $5, $8, $9, decode($11, 'hex'), digest_disposition_text(salt, reason, comment, seen), $12, $13,
-         (select sheet_id from review_sheet where sheet_id = $14), $15
+       select $1, $2, $3, $4, $5, $8, $9, digest_disposition_text(salt, reason, comment, seen), $11, $12,
+         (select sheet_id from review_sheet where sheet_id = $13), $14
        from words
        returning disposition_id
      )
@@ -212,7 +212,7 @@ export async function saveDisposition(transaction: Queryable, decision: NewDispo
      select disposition_id, salt, reason, comment, seen from said, words`,
     [
       ...[decision.alertId, decision.kind, decision.verdict, decision.reviewer, decision.isAttested, decision.reason],
-      ...[decision.comment ?? null, now, decision.origin, JSON.stringify(decision.seen), decision.seenDigest],
+      ...[decision.comment ?? null, now, decision.origin, JSON.stringify(decision.seen)],
       ...[decision.expiresAt ?? null, decision.refersTo ?? null, decision.sheetId ?? null, decision.dueAt ?? null],
     ],
   );

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Corroboration } from '../../changes/corroboration.js';
 import { StoreError } from '../../errors.js';
-import type { Alert, SeenCustomer, SeenFacts } from '../../matches/alert.js';
+import type { Alert, SeenCustomer } from '../../matches/alert.js';
 import type { Match } from '../../matches/match.js';
 import {
   absences,
@@ -24,6 +24,7 @@ import {
   partyFactsSchema,
   seenCustomerSchema,
   seenCustomerSql,
+  seenFactsSchema,
   storedMatchesSql,
   storedMatchSchema,
 } from '../row-shapes.js';
@@ -44,18 +45,6 @@ export interface StoredAlert extends Alert {
   /** Whether a held run found it as it is listed, after the party's last valid answer. */
   isProvisional: boolean;
 }
-
-const texts = z.array(z.string());
-const seenFactsSchema = z.object({
-  listed: z.object({ schema: z.string(), name: z.string(), topics: texts, birthDates: texts, countries: texts }),
-  customer: z.object({
-    role: z.string(),
-    type: z.string(),
-    name: z.string(),
-    birthDate: z.string().nullable(),
-    countries: texts,
-  }),
-}) satisfies z.ZodType<SeenFacts>;
 
 const alertRow = z
   .object({

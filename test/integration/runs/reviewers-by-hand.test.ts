@@ -96,7 +96,7 @@ describe('a reviewer with SQL by hand', () => {
   it('neither decides alone nor settles anybody by temporary tables that stand before the real ones', async () => {
     const alone = insertDispositionsSql(
       `select alert_id, 'decided' as kind, 'false_positive' as verdict, session_user as reviewer, false as is_attested,
-         'alone' as reason, '{}'::jsonb as seen, ''::bytea as seen_digest
+         'alone' as reason, '{}'::jsonb as seen
        from public.alert`,
     );
     const noRule = 'create temp table four_eyes_rule (rule_id bigint, organisation_id bigint, severities text[])';
@@ -159,7 +159,7 @@ describe('a reviewer with SQL by hand', () => {
       boris.database.execute(
         insertDispositionsSql(
           `select alert_id, 'approved' as kind, verdict, session_user as reviewer, false as is_attested, 'x' as reason,
-             jsonb_set(seen, '{listed,topics}', '["crime"]') as seen, seen_digest, disposition_id
+             jsonb_set(seen, '{listed,topics}', '["crime"]') as seen, disposition_id
            from disposition_with_text limit 1`,
           'disposition_id',
         ),
@@ -173,8 +173,8 @@ describe('a reviewer with SQL by hand', () => {
       z.object({ id: z.number(), reason: z.string() }),
       'select disposition_id as id, reason from disposition_text order by disposition_id limit 1',
     );
-    const wordless = `insert into disposition (alert_id, kind, verdict, reviewer, is_attested, decided_at, origin, seen_digest, text_digest)
-      select alert_id, 'decided', 'true_match', session_user, false, now(), 'review', '', '' from alert limit 1`;
+    const wordless = `insert into disposition (alert_id, kind, verdict, reviewer, is_attested, decided_at, origin, text_digest)
+      select alert_id, 'decided', 'true_match', session_user, false, now(), 'review', '' from alert limit 1`;
     await expect(ada.database.runScript(wordless)).rejects.toThrow(/together with its text/);
     const change = `update disposition_text set reason = 'rewritten'`;
     await expect(ada.database.runScript(change)).rejects.toThrow(/permission denied/);

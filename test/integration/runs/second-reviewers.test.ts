@@ -270,7 +270,7 @@ describe('a decision that takes two people', () => {
         atAdas.database.execute(
           insertDispositionsSql(
             `select alert_id, 'decided' as kind, '${verdict}' as verdict, session_user as reviewer, false as is_attested,
-               'forged' as reason, seen, seen_digest
+               'forged' as reason, seen
              from disposition_with_text join alert using (alert_id) join party using (party_id) join customer using (customer_id)
              where reference = '${reference}' order by disposition_with_text.disposition_id limit 1`,
           ),
@@ -331,7 +331,7 @@ describe('a decision that takes two people', () => {
       database.execute(
         insertDispositionsSql(
           `select alert_id, '${kind}' as kind, '${verdict}' as verdict, session_user as reviewer, false as is_attested,
-             'forged' as reason, seen, seen_digest, disposition_id
+             'forged' as reason, seen, disposition_id
            from disposition_with_text`,
           proposalId,
         ),

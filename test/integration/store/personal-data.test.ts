@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { Database } from '../../../src/store/database/database.js';
+import { type Database, readColumn } from '../../../src/store/database/database.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 
 /** Columns of tables that refuse change, by what they hold: codes and ids, words of staff, or facts of customers and listed parties. */
@@ -67,6 +67,21 @@ const reached: Readonly<Record<string, string>> = {
   customer_state_change: 'select reason from customer_state_change where customer_id = 1',
 };
 
+/** The columns of these types in tables that refuse change. */
+const readGuarded = (database: Database, types: readonly string[]) =>
+  readColumn(
+    database,
+    z.string(),
+    `select guarded.relname || '.' || column_name as name
+     from pg_trigger guard
+     join pg_proc on pg_proc.oid = guard.tgfoid and pg_proc.proname = 'refuse_rewriting'
+     join pg_class guarded on guarded.oid = guard.tgrelid and not guarded.relispartition
+     join information_schema.columns held on held.table_name = guarded.relname and held.table_schema = 'public'
+     where held.udt_name = any ($1::text[])
+     order by 1`,
+    [types],
+  );
+
 describeOnEachDatabase('personal data', (open) => {
   let database: Database;
   beforeAll(async () => {
@@ -74,19 +89,21 @@ describeOnEachDatabase('personal data', (open) => {
   }, 120_000);
 
   it('stands in no column of a table that refuses change but those that are known', async () => {
-    const columns = await database.query(
-      z.object({ name: z.string() }),
-      `select guarded.relname || '.' || column_name as name
-       from pg_trigger guard
-       join pg_proc on pg_proc.oid = guard.tgfoid and pg_proc.proname = 'refuse_rewriting'
-       join pg_class guarded on guarded.oid = guard.tgrelid and not guarded.relispartition
-       join information_schema.columns held on held.table_name = guarded.relname and held.table_schema = 'public'
-       where held.udt_name in ('text', 'json', 'jsonb', '_text', '_jsonb')
-       order by 1`,
-    );
+    const columns = await readGuarded(database, ['text', 'json', 'jsonb', '_text', '_jsonb']);
     const known = [...list(codes), ...list(staff), ...list(listed), ...list(personal)];
     expect(new Set(known).size).toBe(known.length);
-    expect(columns.map(({ name }) => name).toSorted()).toEqual(known.toSorted());
+    expect(columns.toSorted()).toEqual(known.toSorted());
+  });
+
+  it('is committed to by no digest there that outlives both its salt and what it is of', async () => {
+    const columns = await readGuarded(database, ['bytea']);
+    // The salt of a text goes with the text; the others stand beside what they are of.
+    expect(columns).toEqual([
+      'disposition.text_digest',
+      'listed_party.digest',
+      'match_detail.digest',
+      'match_detail.received_digest',
+    ]);
   });
 
   it('is found from the customer by indexes, wherever it stands', async () => {
