@@ -189,10 +189,8 @@ create table party_state (
   former_screened_at timestamptz,
   -- What it said and under which settings; null where it was the same and only its date is new.
   former_answer jsonb,
-  primary key (account_id, party_id)
+  primary key (party_id, account_id)
 ) with (fillfactor = 45, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
-
-create index party_state_by_party on party_state (party_id);
 
 create index party_state_by_response on party_state (response_id);
 
