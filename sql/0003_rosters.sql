@@ -173,6 +173,9 @@ create table party (
   unique (customer_id, ordinal)
 );
 
+-- Who shares a name: what is stored of it is of all of them. Costs a first import about 1 us and 22 bytes a party.
+create index party_by_request on party (request_id);
+
 -- Takes a block of numbers of a sequence, and gives the one before its first. Only another import waits for this lock.
 create function take_numbers(sequence regclass, wanted bigint) returns bigint language plpgsql as $$
 declare

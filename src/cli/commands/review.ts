@@ -46,7 +46,7 @@ function presentAlertHistories(reference: string, alerts: readonly ShownAlert[])
 }
 
 function formatItem({ mark, roster, mode, party, listed, severity, details, history, ...alert }: ShownAlert): string {
-  const { state, absence, openedAt, dueAt, owner } = alert;
+  const { state, absence, openedAt, dueAt, owner, namesakes } = alert;
   const waits = state === 'open' || state === 'pending_approval';
   const head: Row[] = [
     ['alert', mark],
@@ -54,6 +54,7 @@ function formatItem({ mark, roster, mode, party, listed, severity, details, hist
       'customer',
       `${party.reference} in ${roster} (${roleWords[party.role]}), ${party.name}, born ${party.birthDate ?? 'unknown'}`,
     ],
+    namesakes > 0 && ['same name', `${countNoun(namesakes, 'other customer')}, with the same answers`],
     [
       'listed',
       `${listed.name}, ${listed.topics.map(describeTopic).join(', ') || 'no risk category'}, born ${listed.birthDates.join(' or ') || 'unknown'}`,

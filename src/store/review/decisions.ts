@@ -105,6 +105,8 @@ const historyRow = z.object({
   roster: z.string(),
   mode: z.enum(runModes),
   party: partyFactsSchema,
+  /** Other customers of whom a party is searched for by the same name and type: its stored answers are theirs too. */
+  namesakes: z.number(),
   listed: storedMatchSchema,
   state: z.enum(alertStates),
   absence: z.enum(absences).nullable(),
@@ -139,6 +141,10 @@ export function readAlertHistories(database: Queryable, organisation: string, re
   return database.query(
     historyRow,
     `select alert.alert_id, roster.name as roster, case when account.is_test then 'test' else 'live' end as mode, ${partyFactsSql} as party,
+       (
+         select count(distinct other.customer_id)::integer from party other
+         where other.request_id = party.request_id and other.customer_id <> party.customer_id
+       ) as namesakes,
        alert.listed, alert.state, alert.absence, alert.severity, alert.opened_at, alert.due_at,
        ${ownerSql('alert', '$3')} as owner,
        (

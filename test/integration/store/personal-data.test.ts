@@ -1,6 +1,7 @@
 import { beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type Database, readColumn } from '../../../src/store/database/database.js';
+import { readAlertHistories } from '../../../src/store/review/decisions.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 
 /** Columns of tables that refuse change, by what they hold: codes and ids, words of staff, or facts of customers and listed parties. */
@@ -53,6 +54,7 @@ const reached: Readonly<Record<string, string>> = {
   customer_version: 'select record from customer_version where customer_id = 1',
   screening_request: `select name from screening_request
     where request_id = any (array(select request_id from party where customer_id = 1))`,
+  namesakes: `select customer_id from party where request_id = any (array(select request_id from party where customer_id = 1))`,
   party_state: `select state from party_state where account_id = 1 and party_id = ${parties}`,
   change_record: `select match_id from change_record where party_id = ${parties}`,
   change_alert: `select facts from change_alert
@@ -104,6 +106,34 @@ describeOnEachDatabase('personal data', (open) => {
       'match_detail.digest',
       'match_detail.received_digest',
     ]);
+  });
+
+  it('tells with how many other customers a name is shared', async () => {
+    await database.runScript(`
+      insert into organisation (name, digest_key, created_at) select name, '\\x00', now() from unnest('{default,other}'::text[]) name;
+      insert into roster (organisation_id, name, created_at) values (1, 'people', now()), (2, 'people', now());
+      insert into account (organisation_id, public_key, is_test, base_url, created_at) values (1, 'public_x', true, '', now());
+      insert into run (organisation_id, roster_id, mode, kind, state, stage, lease_key, epoch, owner, settings_digest, version, started_at)
+        values (1, 1, 'test', 'import', 'running', 'started', 'k', 1, 'o', 's', 'v', now());
+      insert into roster_import (run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent)
+        values (1, 1, 's', 'd', now(), 0, 0, 0, 0, 0);
+      insert into screening_request (organisation_id, type, name) values (1, 'person', 'A'), (1, 'person', 'B'), (2, 'person', 'A');
+      insert into customer (roster_id, reference, version, record_digest, first_import_id)
+        select case when n < 5 then 1 else 2 end, 'C-' || n, 1, 'd', 1 from generate_series(1, 5) n;
+      insert into customer_version (customer_id, version, import_id, record) select n, 1, 1, jsonb_build_object('parties', jsonb_build_array(
+        jsonb_build_object('role', 'customer', 'type', 'person', 'name', 'A', 'birthDate', null, 'countries', '[]'::jsonb))) from generate_series(1, 5) n;
+      insert into party (customer_id, ordinal, request_id, is_current)
+        values (1, 0, 1, true), (2, 0, 1, true), (3, 0, 1, false), (3, 1, 1, true), (4, 0, 2, true), (5, 0, 3, true);
+      insert into listed_party (organisation_id, digest, match_id, name, schema, topics, birth_dates, countries)
+        values (1, '\\x01', 'm', 'A', 'Person', '{}', '{}', '{}');
+      insert into alert (account_id, party_id, state, listed_id, rank, is_hit, score, customer_version, severity, rule, priority, is_baseline, opened_at, topic)
+        select 1, party_id, 'open', 1, 1, true, 0.9, 1, 'high', 'r', 1, true, now(), 'sanction' from party where customer_id in (1, 4)`);
+    const show = async (reference: string) => {
+      const alerts = await readAlertHistories(database, 'default', reference, new Date());
+      return alerts.map(({ namesakes }) => namesakes);
+    };
+    expect(await show('C-1')).toEqual([2]);
+    expect(await show('C-4')).toEqual([0]);
   });
 
   it('is found from the customer by indexes, wherever it stands', async () => {
