@@ -142,10 +142,10 @@ create table search_call (
   primary key (run_id, attempt_id)
 );
 
--- The ledger: every POST of a run, noted as in flight before it is sent.
+-- The ledger: every POST of a run, noted as in flight before it is sent. A call that lies in a batch is found by it: one run has thousands.
 create view search_attempt as
 select
-  batch.run_id, (batch.batch_id >> 32 << 32) + batch.call_base + (one.call >> 48) as attempt_id,
+  batch.run_id, batch.batch_id, (batch.batch_id >> 32 << 32) + batch.call_base + (one.call >> 48) as attempt_id,
   coalesce(batch.request_base + one.request, one.wide_request) as request_id,
   batch.committed_at - (one.call >> 24 & 16777215) * interval '1 millisecond' as started_at,
   batch.committed_at - ((one.call >> 24 & 16777215) - (one.call & 16777215)) * interval '1 millisecond' as ended_at,
@@ -156,10 +156,10 @@ cross join lateral unnest(batch.requests, batch.wide_requests, batch.calls, batc
   as one (request, wide_request, call, service_id, service_text)
 where one.call is not null
 union all
-select run_id, attempt_id, request_id, started_at, ended_at, status, outcome, service_request_id from search_call
+select run_id, null, attempt_id, request_id, started_at, ended_at, status, outcome, service_request_id from search_call
 union all
 select
-  flight.run_id, (flight.worker::bigint << 32) + flight.first_call + one.place - 1, one.request_id, flight.noted_at, null, null,
+  flight.run_id, null, (flight.worker::bigint << 32) + flight.first_call + one.place - 1, one.request_id, flight.noted_at, null, null,
   'in_flight', null
 from call_in_flight flight
 cross join lateral unnest(flight.requests) with ordinality as one (request_id, place)
@@ -233,6 +233,31 @@ select
 from screening_block block
 cross join lateral unnest(block.places, block.requests, block.responses, block.batches, block.customer_versions)
   as one (place, request, response, batch, customer_version);
+
+-- Who was screened when, and by which calls: one row for each, one without a call where there was none. One customer and run are found by
+-- indexes, however many there are.
+create view customer_search as
+select
+  organisation.name as organisation, roster.name as roster, customer.reference, party.ordinal, run.run_id, run.started_at as run_started_at,
+  screening.plan_reason, screening.outcome, screening.outcome_reason, screening.response_id,
+  call.started_at as called_at, call.outcome as call_outcome, call.service_request_id
+from organisation
+join roster on roster.organisation_id = organisation.organisation_id
+join customer on customer.roster_id = roster.roster_id
+join party on party.customer_id = customer.customer_id
+join run on run.roster_id = roster.roster_id
+-- `offset 0`: one run after the other, by its key. As a join, all history would be read.
+cross join lateral (
+  select * from screening
+  where screening.run_id = run.run_id and screening.party_range = party.party_id >> 7 and screening.party_id = party.party_id offset 0
+) screening
+left join lateral (
+  select started_at, outcome, service_request_id from search_attempt
+  where run_id = screening.run_id and batch_id = screening.batch_id and request_id = screening.request_id
+  union all
+  select started_at, outcome, service_request_id from search_call
+  where run_id = screening.run_id and request_id = screening.request_id
+) call on true;
 
 -- Parties that a snapshot no longer names although what is known of them is not settled: an open hit, or a list that was cut.
 create table dropped_party (
