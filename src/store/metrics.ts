@@ -68,8 +68,11 @@ export async function readStoredFigures(
              else 'older'
            end as age
          from alert
-         join party on party.party_id = alert.party_id
-         join customer on customer.customer_id = party.customer_id
+         -- \`offset 0\`: alerts are few beside customers, and one after the other they are found by indexes.
+         cross join lateral (
+           select customer.roster_id from party join customer on customer.customer_id = party.customer_id
+           where party.party_id = alert.party_id offset 0
+         ) customer
          join roster on roster.roster_id = customer.roster_id
          where roster.organisation_id = $1 and alert.state in ('open', 'pending_approval')
        ) waiting
