@@ -1,4 +1,6 @@
 -- What a run plans, sends and finds: planned screenings, the ledger of searches, control searches, and each party's last answer.
+-- What grows by every customer of every night (`search_batch`, `search_call`, `screening_block`) is partitioned by run: 256 runs are about a
+-- month of three rosters, each screened, swept and reconciled daily. All else of an unchanged night is rows that differ from the usual.
 
 -- What one transaction of a run saved, written once; evidence hangs on these. All searches that were answered lie in arrays of one order:
 -- a row for each would take four times the space.
@@ -21,7 +23,7 @@ create table search_batch (
   service_ids uuid[],
   service_texts text[],
   primary key (run_id, batch_id)
-);
+) partition by range (run_id);
 
 -- The plan of an open run, of up to 128 parties a row, written once and deleted when the run ends. What came of a party is read from its
 -- state, so that an answer writes nothing here; a row of `planned_screening` takes precedence.
@@ -85,7 +87,7 @@ create table screening_block (
   batches integer[],
   customer_versions integer[],
   primary key (run_id, party_range, part)
-);
+) partition by range (run_id);
 
 -- Whose answer stands in for a search: found when the plan is made, used when its run begins to screen.
 create table screening_reuse (
@@ -140,7 +142,7 @@ create table search_call (
   )),
   service_request_id text,
   primary key (run_id, attempt_id)
-);
+) partition by range (run_id);
 
 -- The ledger: every POST of a run, noted as in flight before it is sent. A call that lies in a batch is found by it: one run has thousands.
 create view search_attempt as
@@ -336,16 +338,6 @@ begin
 end
 $$;
 
-create function keep_run() returns trigger language plpgsql as $$
-begin
-  if exists (select from party_state where run_id = old.run_id) then
-    raise foreign_key_violation
-      using message = format('run %s is still referred to', old.run_id), table = tg_table_name, constraint = tg_name;
-  end if;
-  return null;
-end
-$$;
-
 create function refuse_emptying() returns trigger language plpgsql as $$
 begin
   lock table plan_block, planned_screening in share mode;
@@ -364,7 +356,9 @@ declare
 begin
   lock table plan_block, planned_screening in share mode;
   execute format('select exists (select from gone join planned_screening screening on screening.%1$I = gone.%1$I)', key) into is_named;
-  if not is_named and key = 'party_id' then
+  if not is_named and key = 'run_id' then
+    select exists (select from gone join party_state using (run_id)) into is_named;
+  elsif not is_named then
     select exists (
       select from gone
       join screening_block block
@@ -402,6 +396,52 @@ begin
     raise foreign_key_violation
       using message = format('there is no run %s for rows of %I', missing, tg_table_name), table = tg_table_name, constraint = tg_name;
   end if;
+  return null;
+end
+$$;
+
+-- Opens the partitions for the runs of 256 numbers. Attaching them locks the tables less than making them there would: who reads or writes
+-- other partitions does not wait. What refuses changes of a table refuses them in each of its partitions.
+create function open_run_range(of_run bigint) returns void language plpgsql security definer as $$
+declare
+  tables_schema regnamespace := (select relnamespace from pg_class where oid = 'run'::regclass);
+  first_run bigint := of_run >> 8 << 8;
+  parent text;
+  part text;
+  guard text;
+begin
+  foreach parent in array array['search_batch', 'search_call', 'screening_block'] loop
+    part := format('%s.%s_runs_%s_%s', tables_schema, parent, first_run, first_run + 255);
+    continue when to_regclass(part) is not null;
+    execute format('create table %s (like %s including all)', part, parent);
+    for guard in
+      select pg_get_triggerdef(oid) from pg_trigger where tgrelid = parent::regclass and tgname = 'refuse_rewriting'
+    loop
+      execute regexp_replace(guard, ' ON \S+ FOR', format(' ON %s FOR', part));
+    end loop;
+    execute format('alter table %s attach partition %s for values from (%s) to (%s)', parent, part, first_run, first_run + 256);
+  end loop;
+end
+$$;
+
+-- Partitions are opened 64 runs ahead, by a run that finds nobody writing to `run`: they refer to it, so it is locked meanwhile. Only where
+-- no run could, the first one of a range waits.
+create function open_run_ranges() returns trigger language plpgsql security definer as $$
+declare
+  last_run bigint := (select last_value from run_run_id_seq);
+begin
+  if to_regclass(format('search_batch_runs_%s_%s', (last_run + 1) >> 8 << 8, (last_run + 1) | 255)) is null then
+    lock table run in share row exclusive mode;
+    perform open_run_range(last_run + 1);
+  end if;
+  begin
+    if to_regclass(format('search_batch_runs_%s_%s', (last_run + 64) >> 8 << 8, (last_run + 64) | 255)) is null then
+      lock table run in share row exclusive mode nowait;
+      perform open_run_range(last_run + 64);
+    end if;
+  exception when lock_not_available then
+    null;
+  end;
   return null;
 end
 $$;
@@ -517,14 +557,14 @@ cross join lateral (
   ) searched
 ) calls;
 
+create trigger run_opens_range before insert on run for each statement
+  execute function open_run_ranges();
 create trigger run_keeps_number before update of run_id on run for each row when (old.run_id is distinct from new.run_id)
   execute function refuse_other_reference('the number of a run');
 create trigger run_stays after delete on run referencing old table as gone for each statement
   execute function refuse_missing('run_id');
 create trigger run_is_kept before truncate on run for each statement
   execute function refuse_emptying();
-create trigger run_referred_to after delete or update of run_id on run for each row
-  execute function keep_run();
 
 create trigger party_keeps_number before update of party_id on party for each row when (old.party_id is distinct from new.party_id)
   execute function refuse_other_reference('the number of a party');

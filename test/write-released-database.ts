@@ -78,6 +78,7 @@ function toSql(lines: readonly string[], roster: string): { schema: number; sql:
         'set session_replication_role = replica;',
       );
     } else if ('table' in each) {
+      if (table === 'run') statements.push('select open_run_range(run_id) from run;');
       table = each.table;
       const columns = tables.get(table)?.written.join(', ');
       begin = `delete from ${table};\ninsert into ${table} (${columns}) overriding system value select ${columns} from`;

@@ -362,6 +362,7 @@ export function readRunKeys(database: Queryable, runId: number): Promise<readonl
 export async function refreshRunStatistics(database: Database): Promise<void> {
   await database.execute(
     `analyze plan_block (run_id, party_range, outcome, places), planned_screening (run_id, party_id, request_id, outcome, plan_reason), change_record (run_id, party_id, is_baseline, cause),
-       party_state (account_id, party_id, run_id), alert (account_id, party_id), search_batch (run_id, batch_id), search_call`,
+       party_state (account_id, party_id, run_id), alert (account_id, party_id), search_batch (run_id, batch_id), search_call,
+       screening_block (run_id, party_range)`,
   );
 }

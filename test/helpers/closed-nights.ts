@@ -26,6 +26,7 @@ export async function fillClosedNights(
     insert into run (organisation_id, roster_id, account_id, mode, kind, state, stage, selection, in_scope, lease_key, epoch, owner, settings_digest, version, started_at, finished_at)
       select 1, 1, 1, 'test', 'rescreen', 'incomplete', 'finished', 'due', ${customers}, 'k', 1, 'o', 's', 'v', ${at}, ${at} + interval '2 hours'
       from generate_series(1, ${nights}) n;
+    select open_run_range(n) from generate_series(0, ${nights}, 256) n;
     insert into search_batch (run_id, batch_id, committed_at) select n, n, ${at} from generate_series(1, ${nights}) n;
     insert into roster_import (run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent)
       values (1, 1, 's', 'd', now(), 0, 0, 0, 0, 0);

@@ -82,7 +82,7 @@ describe('a backup (postgres only)', () => {
     const tables = await (await open()).query(
       nameRow,
       `select relname::text as name from pg_class
-       where relnamespace = 'public'::regnamespace and relkind = 'r' and relpersistence = 'p' and relname <> 'schema_migration'`,
+       where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition and relpersistence = 'p' and relname <> 'schema_migration'`,
     );
     const known = listTables(await readMigrations(packagedMigrations()));
     expect(known.toSorted()).toEqual(tables.map(({ name }) => name).toSorted());

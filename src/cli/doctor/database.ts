@@ -160,7 +160,7 @@ export async function checkRights(database: Queryable, pending: number): Promise
     // Our tables in the current schema of this login; without tables `closed` and `foreign` are empty.
     `with tables as (
        select oid, relname, relowner from pg_class
-       where relkind = 'r' and relnamespace = to_regnamespace(current_schema()) and relname = any ($1::text[])
+       where relkind in ('r', 'p') and relnamespace = to_regnamespace(current_schema()) and relname = any ($1::text[])
      )
      select current_schema() as schema, pg_is_in_recovery() as "isStandby",
        current_setting('transaction_read_only')::boolean as "isReadOnly",

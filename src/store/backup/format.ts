@@ -40,7 +40,7 @@ export async function describeTables(database: Queryable, tables: readonly strin
        array_agg(attname::text order by attnum) filter (where attgenerated = '') as written
      from pg_class class join pg_attribute attribute on attrelid = class.oid and attnum > 0 and not attisdropped
      where class.relnamespace = (select oid from pg_namespace where nspname = current_schema())
-       and class.relkind = 'r' and class.relname = any ($1::text[])
+       and class.relkind in ('r', 'p') and class.relname = any ($1::text[])
      group by class.relname`,
     [[...tables]],
   );

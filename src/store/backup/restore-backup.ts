@@ -248,12 +248,22 @@ async function load(
     [batch, length] = [[], 0];
     if (isRow) continue;
     if ('schema' in line) header = line;
-    else if ('table' in line) target = findTarget(described, line);
-    else if ('sequences' in line) await restoreSequences(transaction, line.sequences);
+    else if ('table' in line) {
+      // In the order of names, what is partitioned by runs comes after them.
+      if (target?.table === 'run') await openRunRanges(transaction);
+      target = findTarget(described, line);
+    } else if ('sequences' in line) await restoreSequences(transaction, line.sequences);
     else ({ end } = line);
   }
   if (!header || !end) throw new BackupError('backup_broken', `${path} is truncated: its end is missing`);
   return { header, ...end };
+}
+
+/** Opens the partitions of the restored runs. */
+async function openRunRanges(transaction: Transaction): Promise<void> {
+  await transaction.execute(
+    'select open_run_range(first_run) from (select distinct run_id >> 8 << 8 as first_run from run) range',
+  );
 }
 
 function findTarget(
@@ -292,7 +302,7 @@ async function dropChecks(transaction: Transaction, tables: readonly string[]): 
     `select class.relname::text as "table", conname::text as name, pg_get_constraintdef(constrained.oid) as definition
      from pg_constraint constrained join pg_class class on class.oid = constrained.conrelid
      where class.relnamespace = (select oid from pg_namespace where nspname = current_schema())
-       and class.relname = any ($1::text[]) and (contype = 'f' or contype = 'c' and not convalidated)
+       and class.relname = any ($1::text[]) and conparentid = 0 and (contype = 'f' or contype = 'c' and not convalidated)
      order by 1, 2`,
     [[...tables]],
   );

@@ -80,7 +80,7 @@ async function requireKnown(transaction: Transaction, tables: readonly string[])
     z.string(),
     `select relname::text as name from pg_class class
      where relnamespace = (select oid from pg_namespace where nspname = current_schema())
-       and relkind in ('r', 'p', 'f', 'm') and relpersistence = 'p' and relname <> all ($1::text[])
+       and relkind in ('r', 'p', 'f', 'm') and not relispartition and relpersistence = 'p' and relname <> all ($1::text[])
        and not exists (select from pg_depend where classid = 'pg_class'::regclass and objid = class.oid and deptype = 'e')
      order by 1`,
     [['schema_migration', ...tables]],

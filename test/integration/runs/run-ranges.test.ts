@@ -1,0 +1,70 @@
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { measureCoverage } from '../../../src/runs/coverage.js';
+import { findRun, listRuns } from '../../../src/runs/run-reference.js';
+import { readColumn } from '../../../src/store/database/database.js';
+import { readHistory } from '../../../src/store/responses.js';
+import { describeOnEachDatabase, testDatabases } from '../../helpers/databases.js';
+import { backUp, readAllRows, restore } from '../../helpers/former-databases.js';
+import { openSmallSites, type SmallSite } from '../../helpers/small-site.js';
+
+const dayMs = 86_400_000;
+
+/** A night of run 1, the next two of runs 255 and 256. */
+async function runOverBoundary({ database, run, work }: SmallSite) {
+  await run(await work({ offsetMs: -3 * dayMs }));
+  await database.execute(`select setval('run_run_id_seq', 254)`);
+  await run(await work({ offsetMs: -1.5 * dayMs }));
+  return run(await work());
+}
+
+describeOnEachDatabase('nights on both sides of a range of runs', (open, { dialect }) => {
+  const openSite = openSmallSites(open);
+  const others = testDatabases(dialect === 'postgres' ? 'embedded' : 'postgres');
+
+  it('lie in partitions of their own, and are the same in a restored backup', async () => {
+    const site = await openSite();
+    const { database, work } = site;
+    expect(await runOverBoundary(site)).toMatchObject({ runId: expect.stringMatching(/-256$/), state: 'complete' });
+    const places = await readColumn(
+      database,
+      z.string(),
+      `select distinct tableoid::regclass || ' ' || run_id from search_batch
+       union select distinct tableoid::regclass || ' ' || run_id from screening_block order by 1`,
+    );
+    expect(places).toEqual([
+      'screening_block_runs_0_255 1',
+      'screening_block_runs_0_255 255',
+      'screening_block_runs_256_511 256',
+      'search_batch_runs_0_255 1',
+      'search_batch_runs_0_255 255',
+      'search_batch_runs_256_511 256',
+    ]);
+
+    const read = async (of: typeof database) => {
+      const app = { ...(await work()), database: of };
+      const rows = await readAllRows(of);
+      return {
+        ...{ run: rows['run'], batches: rows['search_batch'], blocks: rows['screening_block'] },
+        history: await readHistory(of, 'default', 0, 100),
+        runs: await listRuns(of, 'default', 10),
+        coverage: (await measureCoverage(app, { list: 0 })).rosters,
+      };
+    };
+    const restored = await others.open(await others.locateEmpty());
+    await restore(restored, await backUp(database));
+    expect(await read(restored)).toEqual(await read(database));
+    await expect(findRun(restored, 'default', '256')).resolves.toMatchObject({ runId: 256 });
+  });
+
+  it('are read without the other partitions', async () => {
+    const site = await openSite();
+    const { database } = site;
+    await runOverBoundary(site);
+    for (const view of ['screening', 'search_attempt']) {
+      const plan = await readColumn(database, z.string(), `explain select * from ${view} where run_id = 256`);
+      expect(plan.join('\n')).toContain('_runs_256_511');
+      expect(plan.join('\n')).not.toContain('_runs_0_255');
+    }
+  });
+});
