@@ -273,10 +273,10 @@ interface GroupCommitLimits {
 }
 
 /**
- * Unsaved answers are searched again after a crash, so they wait at most 100 ms. The item limit applies only above
- * 10,000 answers a second, or with a slow database.
+ * Unsaved answers are searched again after a crash, so they wait at most 100 ms. The item limit, which is promised, applies
+ * only above a thousand answers a second, or with a slow database.
  */
-export const batchLimits: GroupCommitLimits = { maxItems: 1_024, maxDelayMs: 100 };
+export const batchLimits: GroupCommitLimits = { maxItems: 512, maxDelayMs: 100 };
 
 /** Saves items in batches, one batch at a time, in order of arrival. */
 interface GroupCommit<Item> {
