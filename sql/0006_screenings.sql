@@ -424,19 +424,23 @@ begin
 end
 $$;
 
--- Partitions are opened 64 runs ahead, by a run that finds nobody writing to `run`: they refer to it, so it is locked meanwhile. Only where
--- no run could, the first one of a range waits.
+-- Partitions are opened 64 runs ahead, by a run that finds nobody writing to `run` or to what refers to batches: attaching locks these.
+-- Whoever waited for them could block, or be blocked by, a run that closes. Only where no run could, the first one of a range waits.
 create function open_run_ranges() returns trigger language plpgsql security definer as $$
 declare
   last_run bigint := (select last_value from run_run_id_seq);
+  locking text := (
+    select format('lock table run, %s in share row exclusive mode', string_agg(distinct conrelid::regclass::text, ', '))
+    from pg_constraint where confrelid = 'search_batch'::regclass
+  );
 begin
   if to_regclass(format('search_batch_runs_%s_%s', (last_run + 1) >> 8 << 8, (last_run + 1) | 255)) is null then
-    lock table run in share row exclusive mode;
+    execute locking;
     perform open_run_range(last_run + 1);
   end if;
   begin
     if to_regclass(format('search_batch_runs_%s_%s', (last_run + 64) >> 8 << 8, (last_run + 64) | 255)) is null then
-      lock table run in share row exclusive mode nowait;
+      execute locking || ' nowait';
       perform open_run_range(last_run + 64);
     end if;
   exception when lock_not_available then

@@ -1,8 +1,8 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { measureCoverage } from '../../../src/runs/coverage.js';
 import { findRun, listRuns } from '../../../src/runs/run-reference.js';
-import { readColumn } from '../../../src/store/database/database.js';
+import { type Database, readColumn, readValue } from '../../../src/store/database/database.js';
 import { readHistory } from '../../../src/store/responses.js';
 import { describeOnEachDatabase, testDatabases } from '../../helpers/databases.js';
 import { backUp, readAllRows, restore } from '../../helpers/former-databases.js';
@@ -66,5 +66,43 @@ describeOnEachDatabase('nights on both sides of a range of runs', (open, { diale
       expect(plan.join('\n')).toContain('_runs_256_511');
       expect(plan.join('\n')).not.toContain('_runs_0_255');
     }
+  });
+});
+
+describe('partitions that are opened (postgres only)', () => {
+  const { open, locate } = testDatabases('postgres');
+  const insertRun = `
+    insert into run (organisation_id, mode, kind, state, stage, lease_key, epoch, owner, settings_digest, version, started_at)
+    values (1, 'test', 'rescreen', 'running', 'started', 'k', 1, 'o', 's', 'v', now())`;
+  const countRanges = (database: Database) =>
+    readValue(
+      database,
+      z.number(),
+      `select count(*)::integer as ranges from pg_inherits where inhparent = 'search_batch'::regclass`,
+    );
+
+  it('are opened ahead by whoever need not wait, and while others write', async () => {
+    const location = await locate();
+    const [database, writer] = [await open(location), await open(location)];
+    await database.execute(
+      `insert into organisation (name, digest_key, created_at) values ('default', '\\x00', now())`,
+    );
+    await database.execute(insertRun);
+    expect(await countRanges(database)).toBe(1);
+    await database.execute(`select setval('run_run_id_seq', 200)`);
+    const startBeside = (writing: string) =>
+      writer.transaction(async (transaction) => {
+        await transaction.execute(writing);
+        await database.transaction(async (starting) => {
+          await starting.execute(`set local lock_timeout = '2s'`);
+          await starting.execute(insertRun);
+        });
+      });
+    for (const writing of ['update run set version = version', 'lock table change_record in row exclusive mode']) {
+      await startBeside(writing);
+      expect([writing, await countRanges(database)]).toEqual([writing, 1]);
+    }
+    await startBeside('lock table search_batch, search_call, screening_block in row exclusive mode');
+    expect(await countRanges(database)).toBe(2);
   });
 });
