@@ -338,8 +338,12 @@ begin
 end
 $$;
 
+-- Screenings go by the numbers of runs and parties.
 create function refuse_emptying() returns trigger language plpgsql as $$
 begin
+  if tg_op = 'UPDATE' then
+    raise foreign_key_violation using message = format('the numbers of rows of %s cannot be changed: screenings go by them', tg_table_name);
+  end if;
   lock table plan_block, planned_screening in share mode;
   if exists (select from screening) then
     raise foreign_key_violation using message = format('%s cannot be emptied before screening is', tg_table_name);
@@ -378,7 +382,7 @@ $$;
 
 create function refuse_other_reference() returns trigger language plpgsql as $$
 begin
-  raise foreign_key_violation using message = format('%s cannot be changed: screenings go by it', tg_argv[0]);
+  raise foreign_key_violation using message = 'the run and the party of a screening cannot be changed';
 end
 $$;
 
@@ -563,18 +567,14 @@ cross join lateral (
 
 create trigger run_opens_range before insert on run for each statement
   execute function open_run_ranges();
-create trigger run_keeps_number before update of run_id on run for each row when (old.run_id is distinct from new.run_id)
-  execute function refuse_other_reference('the number of a run');
 create trigger run_stays after delete on run referencing old table as gone for each statement
   execute function refuse_missing('run_id');
-create trigger run_is_kept before truncate on run for each statement
+create trigger run_is_kept before truncate or update of run_id on run for each statement
   execute function refuse_emptying();
 
-create trigger party_keeps_number before update of party_id on party for each row when (old.party_id is distinct from new.party_id)
-  execute function refuse_other_reference('the number of a party');
 create trigger party_stays after delete on party referencing old table as gone for each statement
   execute function refuse_missing('party_id');
-create trigger party_is_kept before truncate on party for each statement
+create trigger party_is_kept before truncate or update of party_id on party for each statement
   execute function refuse_emptying();
 
 create trigger plan_references after insert on plan_block referencing new table as planned for each statement
@@ -583,7 +583,14 @@ create trigger screening_references after insert on planned_screening referencin
   execute function check_screening_references();
 create trigger screening_keeps_references before update of run_id, party_id on planned_screening for each row
   when ((old.run_id, old.party_id) is distinct from (new.run_id, new.party_id))
-  execute function refuse_other_reference('the run or the party of a screening');
+  execute function refuse_other_reference();
+
+create trigger refuse_rewriting before delete or update or truncate on search_batch for each statement
+  execute function refuse_rewriting();
+create trigger refuse_rewriting before delete or update or truncate on search_call for each statement
+  execute function refuse_rewriting();
+create trigger refuse_rewriting before delete or update or truncate on screening_block for each statement
+  execute function refuse_rewriting();
 
 create trigger party_state_run after insert on party_state referencing new table as written for each statement
   execute function require_run();

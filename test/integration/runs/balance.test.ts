@@ -16,6 +16,7 @@ const unpackSql = `
       select from planned_screening kept where kept.run_id = screening.run_id and kept.party_id = screening.party_id
     );
   delete from plan_block;
+  alter table screening_block disable trigger refuse_rewriting;
   delete from screening_block;`;
 
 /** Calls `interfere` once all searches are made, just before the run is added up. */
@@ -90,7 +91,8 @@ const tamperings: readonly [string, string, RegExp][] = [
   ],
   [
     'an answer that no call in the ledger brought',
-    `update search_batch set calls[array_position(requests, (party.request_id - request_base)::integer)] = null
+    `alter table search_batch disable trigger refuse_rewriting;
+     update search_batch set calls[array_position(requests, (party.request_id - request_base)::integer)] = null
      from party where party_id = 3 and (party.request_id - request_base)::integer = any (requests)`,
     /answered searches = answered searches in the ledger does not hold in the database: 6 is not 5/,
   ],

@@ -119,6 +119,13 @@ describeOnChosenDatabase('a run whose answers are implausible', (_open, database
     const accept = async (id = held.runId) =>
       acceptRun(app, id, await makeAcceptance(app), new AbortController().signal);
     await expect(accept(first.runId)).rejects.toThrow(`accept ${held.runId} instead`);
+    // An acceptance by hand, which gives no answer back.
+    const byHand = database.execute(
+      `insert into run_acceptance (run_id, kind, accepted_by, is_attested, reason, accepted_at)
+       select max(run_id), 'answers', session_user, $1, 'looked at', now() from run_hold`,
+      [database.dialect === 'embedded'],
+    );
+    await expect(byHand).rejects.toThrow('still withholds answers');
     expect(await accept()).toMatchObject({ kind: 'accepted', parties: 30, state: 'complete' });
     expect(sandbox.ledger()).toHaveLength(calls);
     // No alert is closed: an alert whose match is absent waits for a decision.
@@ -385,6 +392,11 @@ describeOnChosenDatabase('a run whose answers are implausible', (_open, database
       'update retraction set retracted_at = now()',
       'delete from retraction',
       'delete from retracted_state',
+      'update search_batch set committed_at = now()',
+      'delete from search_batch',
+      'delete from search_call',
+      'update screening_block set part = part',
+      'truncate screening_block',
     ]) {
       await expect(database.execute(rewriting)).rejects.toThrow('are never changed or removed');
     }

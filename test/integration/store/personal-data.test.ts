@@ -18,6 +18,9 @@ const codes = {
   retraction: ['kind'],
   run_acceptance: ['kind'],
   run_hold: ['kind', 'reasons', 'states'],
+  screening_block: ['outcome', 'plan_reason'],
+  search_batch: ['service_prefix', 'service_texts'],
+  search_call: ['outcome', 'service_request_id'],
   settings_record: ['differences', 'digest', 'settings'],
 };
 const staff = {
