@@ -299,18 +299,6 @@ create table control_outcome (
 
 create index control_outcome_by_response on control_outcome (response_id) where (response_id is not null);
 
--- Answers that control searches took back: no longer an outcome of their run, and evidence all the same.
-create table taken_back_answer (
-  run_id bigint references run,
-  party_id bigint references party,
-  outcome text not null check (outcome in ('screened', 'reused')),
-  response_id bigint not null references response,
-  batch_id bigint,
-  taken_back_at timestamptz not null,
-  primary key (run_id, party_id, batch_id),
-  foreign key (run_id, batch_id) references search_batch
-);
-
 -- Planned anew each time: a plan made for a few customers would be a poor one for a million.
 create function check_screening_references() returns trigger language plpgsql set plan_cache_mode = force_custom_plan as $$
 begin

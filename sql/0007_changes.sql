@@ -75,20 +75,23 @@ create index retraction_by_run on retraction (run_id, first_batch_id);
 
 create index retraction_of_ranges on retraction (run_id) where (party_ids is null);
 
--- What the states of parties said by the answers of a run that were all retracted, so that accepting the run restores it. Without a row an
--- answer had only renewed the date.
-create table retracted_state (
+-- Retracted answers, no longer an outcome of their run and evidence all the same. Of a held run with what the state of the party said by the
+-- answer, so that accepting the run restores it; null where the answer had only renewed the date.
+create table retracted_answer (
   run_id bigint references run,
   party_id bigint references party,
-  batch_id bigint not null,
-  request_id bigint not null,
+  batch_id bigint,
+  outcome text not null check (outcome in ('screened', 'reused')),
   response_id bigint not null references response,
-  customer_version integer not null,
-  settings_digest text not null,
-  state text not null,
+  retracted_at timestamptz not null,
+  request_id bigint,
+  customer_version integer,
+  settings_digest text,
+  state text,
   reported_scores jsonb,
   unreturned jsonb,
-  primary key (run_id, party_id),
+  primary key (run_id, party_id, batch_id),
+  check (num_nulls(request_id, customer_version, settings_digest, state) in (0, 4)),
   foreign key (run_id, batch_id) references search_batch
 );
 
@@ -131,7 +134,7 @@ create trigger refuse_rewriting before delete or update or truncate on change_al
   execute function refuse_rewriting();
 create trigger refuse_rewriting before delete or update or truncate on retraction for each statement
   execute function refuse_rewriting();
-create trigger refuse_rewriting before delete or update or truncate on retracted_state for each statement
+create trigger refuse_rewriting before delete or update or truncate on retracted_answer for each statement
   execute function refuse_rewriting();
 
 -- A closing run needs only the number of rows of each run and party: a fifth of the usual sample shows it.

@@ -117,9 +117,16 @@ async function retract(
   await holdRun(transaction, runId);
   await unpackScreenings(transaction, retractedSql, [runId, ...searches]);
   const parties = await transaction.execute(
-    `insert into taken_back_answer (run_id, party_id, outcome, response_id, batch_id, taken_back_at)
-     select run_id, party_id, outcome, response_id, batch_id, ${place}
-     from planned_screening screening where run_id = $1 and ${retractedSql}`,
+    `insert into retracted_answer (run_id, party_id, batch_id, outcome, response_id, retracted_at, ${stateColumns.join(', ')})
+     select screening.run_id, screening.party_id, screening.batch_id, screening.outcome, screening.response_id, ${place},
+       ${stateColumns.map((column) => `state.${column}`).join(', ')}
+     from planned_screening screening
+     join run on run.run_id = screening.run_id
+     left join party_state state
+       on ${which === 'all'} and state.account_id = run.account_id and state.party_id = screening.party_id and state.run_id = $1
+         -- Others had only their date renewed.
+         and (state.former_run_id is null or state.former_answer is not null)
+     where screening.run_id = $1 and ${retractedSql}`,
     [runId, ...searches, now],
   );
   if (parties === 0) return 0;
@@ -136,26 +143,12 @@ async function retract(
     [runId, ...searches, now, kind],
   );
   requireRows(Math.min(noted, 1), 1, 'retraction');
-  if (which === 'all') await keepStates(transaction, runId, retractedSql);
   await restoreStates(transaction, runId, `(${retractedSql})`, searches);
   return parties;
 }
 
-/** Keeps the states that the retracted answers of a run gave, except of answers that only renewed the date. */
-async function keepStates(transaction: Queryable, runId: number, retractedSql: string): Promise<void> {
-  await transaction.execute(
-    `insert into retracted_state (run_id, party_id, batch_id, ${stateColumns})
-     select screening.run_id, screening.party_id, screening.batch_id, ${stateColumns.replaceAll(/\w+/g, 'state.$&')}
-     from planned_screening screening
-     join run on run.run_id = screening.run_id
-     join party_state state on state.account_id = run.account_id and state.party_id = screening.party_id
-     where screening.run_id = $1 and ${retractedSql}
-       and state.run_id = $1 and (state.former_run_id is null or state.former_answer is not null)`,
-    [runId],
-  );
-}
-
-const stateColumns = 'request_id, response_id, customer_version, settings_digest, state, reported_scores, unreturned';
+/** What a state says by its answer, beside the answer's number. */
+const stateColumns = ['request_id', 'customer_version', 'settings_digest', 'state', 'reported_scores', 'unreturned'];
 
 /**
  * SQL: reported scores with those that people have decided on since; a retraction undoes no disposition. `party` has the columns account_id
@@ -262,7 +255,7 @@ export async function giveBackAnswers(transaction: Queryable, runId: number, now
      from (
        -- Of a repeated search the later answer.
        select distinct on (taken.party_id) taken.*
-       from taken_back_answer taken
+       from retracted_answer taken
        join run on run.run_id = taken.run_id
        left join party_state state on state.account_id = run.account_id and state.party_id = taken.party_id
        where taken.run_id = $1 and coalesce(state.run_id < $1, true)
@@ -275,29 +268,34 @@ export async function giveBackAnswers(transaction: Queryable, runId: number, now
   await transaction.execute(
     `insert into retraction (run_id, first_batch_id, last_batch_id, party_ids, kind, retracted_at)
      select $1, taken.batch_id, taken.batch_id, array_agg(taken.party_id order by taken.party_id), 'superseded', $2::timestamptz
-     from taken_back_answer taken join planned_screening screening on screening.run_id = $1 and screening.party_id = taken.party_id
+     from retracted_answer taken join planned_screening screening on screening.run_id = $1 and screening.party_id = taken.party_id
      where taken.run_id = $1 and ${isHeldSql}
      group by taken.batch_id`,
     [runId, now],
   );
   await holdStates(
     transaction,
-    `select run.account_id, taken.party_id from taken_back_answer taken join run on run.run_id = taken.run_id
+    `select run.account_id, taken.party_id from retracted_answer taken join run on run.run_id = taken.run_id
      join planned_screening screening on ${givenBackSql}`,
     [runId],
   );
   await transaction.execute(
-    `insert into party_state (account_id, party_id, run_id, batch_id, screened_at, ${stateColumns})
-     select run.account_id, taken.party_id, $1, taken.batch_id, ${answeredAtSql}, ${stateColumns
-       .replaceAll(/\w+/g, 'answer.$&')
-       .replace('answer.reported_scores', addDecidedScores('answer.reported_scores', 'held', 'taken.taken_back_at'))}
-     from taken_back_answer taken
+    `insert into party_state (account_id, party_id, run_id, batch_id, response_id, screened_at, ${stateColumns.join(', ')})
+     select run.account_id, taken.party_id, $1, taken.batch_id, taken.response_id, ${answeredAtSql},
+       ${stateColumns
+         .map((column) =>
+           column === 'reported_scores'
+             ? addDecidedScores('taken.reported_scores', 'held', 'taken.retracted_at')
+             : `taken.${column}`,
+         )
+         .join(', ')}
+     from retracted_answer taken
      join run on run.run_id = taken.run_id
      join search_batch batch on batch.run_id = taken.run_id and batch.batch_id = taken.batch_id
      join planned_screening screening on ${givenBackSql}
      ${joinReuseSql}
-     join retracted_state answer on ${ofAnswerSql}
      cross join lateral (select run.account_id, taken.party_id) held
+     where taken.state is not null
      on conflict (account_id, party_id) do update set
        run_id = excluded.run_id, batch_id = excluded.batch_id, screened_at = excluded.screened_at, request_id = excluded.request_id,
        response_id = excluded.response_id, customer_version = excluded.customer_version, settings_digest = excluded.settings_digest,
@@ -308,13 +306,13 @@ export async function giveBackAnswers(transaction: Queryable, runId: number, now
   await transaction.execute(
     `update party_state set former_run_id = party_state.run_id, former_screened_at = party_state.screened_at, former_answer = null,
        run_id = $1, batch_id = taken.batch_id, screened_at = ${answeredAtSql}, failed_run_id = null
-     from taken_back_answer taken
+     from retracted_answer taken
      join run on run.run_id = taken.run_id
      join search_batch batch on batch.run_id = taken.run_id and batch.batch_id = taken.batch_id
      join planned_screening screening on ${givenBackSql}
      ${joinReuseSql}
      where party_state.account_id = run.account_id and party_state.party_id = taken.party_id
-       and not exists (select from retracted_state answer where ${ofAnswerSql})`,
+       and taken.state is null`,
     [runId],
   );
   return given;
@@ -327,10 +325,6 @@ const isHeldSql = "screening.outcome = 'failed' and screening.outcome_reason = '
 const givenBackSql = `
   taken.run_id = $1 and screening.run_id = $1 and screening.party_id = taken.party_id and screening.batch_id = taken.batch_id
   and screening.outcome in ('screened', 'reused')`;
-
-/** SQL: what the state of the party said by the retracted answer (`taken`); no row where the answer only renewed the date. */
-const ofAnswerSql =
-  'answer.run_id = taken.run_id and answer.party_id = taken.party_id and answer.batch_id = taken.batch_id';
 
 /** SQL: a reused answer keeps its own time instead of the time of the run. */
 const joinReuseSql = `left join screening_reuse reuse

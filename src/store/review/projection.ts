@@ -409,13 +409,13 @@ async function readHeldParties(
        (select coalesce(jsonb_agg(${changeSql} order by event.change_id), '[]')
         from change_record event
         where event.run_id = $1 and event.party_id = taken.party_id and event.batch_id = taken.batch_id) as changes
-     from retracted_state taken
+     from retracted_answer taken
      join party on party.party_id = taken.party_id
      join customer on customer.customer_id = party.customer_id and customer.roster_id = $2
      join customer_version version
        on version.customer_id = party.customer_id and version.version = taken.customer_version
      left join party_state state on state.account_id = $3 and state.party_id = taken.party_id
-     where taken.run_id = $1 and taken.party_id > $4
+     where taken.run_id = $1 and taken.party_id > $4 and taken.state is not null
        and (
          exists (
            select from change_record event

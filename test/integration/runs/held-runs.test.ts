@@ -160,7 +160,7 @@ describeOnChosenDatabase('a run whose answers are implausible', (_open, database
     const [alert] = await database.query(
       z.object({ alertId: z.number(), partyId: z.number(), match: z.string() }),
       `update alert set score = 0.97 from listed_party listed where listed.listed_id = alert.listed_id and alert_id = (
-         select min(alert_id) from alert_with_match join retracted_state said using (party_id) where said.reported_scores ? match_id
+         select min(alert_id) from alert_with_match join retracted_answer said using (party_id) where said.reported_scores ? match_id
        ) returning alert_id, party_id, listed.match_id as match`,
     );
     if (alert === undefined) throw new Error('no answer of the held run differs in its score');
@@ -168,7 +168,7 @@ describeOnChosenDatabase('a run whose answers are implausible', (_open, database
     await acceptRun(app, held.runId, await makeAcceptance(app), new AbortController().signal);
     const [state] = await database.query(
       z.object({ base: z.number(), isAccepted: z.boolean() }),
-      `select (state.reported_scores -> $2)::float8 as base, state.run_id = (select max(run_id) from retracted_state) as "isAccepted"
+      `select (state.reported_scores -> $2)::float8 as base, state.run_id = (select max(run_id) from retracted_answer) as "isAccepted"
        from party_state state where party_id = $1`,
       [alert.partyId, alert.match],
     );
@@ -233,7 +233,7 @@ describeOnChosenDatabase('a run whose answers are implausible', (_open, database
     // The first answers are kept as evidence.
     const kept = await database.query(
       z.object({ rows: z.number() }),
-      'select count(*)::integer as rows from taken_back_answer',
+      'select count(*)::integer as rows from retracted_answer',
     );
     expect(kept).toEqual([{ rows: 36 }]);
     expect(await run(await work({ offsetMs: 1 }))).toMatchObject({ state: 'complete', counts: { screened: 30 } });
@@ -391,7 +391,7 @@ describeOnChosenDatabase('a run whose answers are implausible', (_open, database
       'delete from change_alert',
       'update retraction set retracted_at = now()',
       'delete from retraction',
-      'delete from retracted_state',
+      'delete from retracted_answer',
       'update search_batch set committed_at = now()',
       'delete from search_batch',
       'delete from search_call',

@@ -14,7 +14,7 @@ const codes = {
   disposition: ['kind', 'origin', 'verdict'],
   four_eyes_rule: ['severities'],
   match_detail: ['entity_ids', 'kind', 'reason', 'record_id', 'service_request_id'],
-  retracted_state: ['reported_scores', 'settings_digest', 'state'],
+  retracted_answer: ['outcome', 'reported_scores', 'settings_digest', 'state'],
   retraction: ['kind'],
   run_acceptance: ['kind'],
   run_hold: ['kind', 'reasons', 'states'],
@@ -37,7 +37,7 @@ const staff = {
 /** What lists publish, once but for matches that cut lists hide; who was taken for whom stands elsewhere. */
 const listed = {
   listed_party: ['birth_dates', 'countries', 'match_id', 'name', 'schema', 'topics'],
-  retracted_state: ['unreturned'],
+  retracted_answer: ['unreturned'],
 };
 /** To be moved to tables whose rows may be removed; nothing is added here. */
 const personal = {

@@ -102,7 +102,7 @@ describeOnChosenDatabase('an answer counts only once a later control search has 
     expect(before.map(({ state }) => state)).toEqual(['open_alert', 'open_alert', 'clear', 'clear', 'clear', 'clear']);
 
     const countRetracted = (what: 'change' | 'answer') =>
-      countRows(database, what === 'answer' ? 'taken_back_answer' : retractedChanges);
+      countRows(database, what === 'answer' ? 'retracted_answer' : retractedChanges);
     const [changes, answers] = [await countRetracted('change'), await countRetracted('answer')];
     const patchy = blindAmid(await work({ offsetMs: -2 * dayMs, settings: everyThree }), site);
     const red = await run(patchy, { writeReport: true });
@@ -216,7 +216,7 @@ describeOnChosenDatabase('an answer counts only once a later control search has 
     expect(good).toMatchObject({ state: 'complete', counts: { planned: 3, screened: 3 } });
     expect(people.map((name) => searched(sandbox, name)).sort()).toEqual([1, 1, 1, 1, 1, 2]);
 
-    const retracted = await countRows(database, 'taken_back_answer');
+    const retracted = await countRows(database, 'retracted_answer');
     const stopping = stopAfter(await work({ offsetMs: 2 * dayMs, ...oneByOne, settings: { controls: [] } }), 4);
     const unchecked = await run(stopping.app, {}, stopping.signal);
     expect(unchecked.reasons[0]).not.toContain('control searches');
@@ -224,7 +224,7 @@ describeOnChosenDatabase('an answer counts only once a later control search has 
       kind: 'screen',
     });
     expect(next).toMatchObject({ counts: { planned: 2, screened: 2 } });
-    expect(await countRows(database, 'taken_back_answer')).toBe(retracted);
+    expect(await countRows(database, 'retracted_answer')).toBe(retracted);
   });
 
   it('answers of a service that finds everybody are retracted with their early warnings, and a changed record is compared with the answer before a retracted one', async () => {
