@@ -19,8 +19,9 @@ const updatedTables = [
 ];
 
 /** Each more needs a reason; a merge lowers them. The last one more of each: what lists say of a party is stored once. */
-const mostTables = 79;
-const mostTriggers = 45;
+const mostTables = 78;
+/** Three of them refuse to rewrite batches, calls and packed outcomes. */
+const mostTriggers = 46;
 
 const keyRow = z.object({ key: z.string() });
 const optionRow = z.object({ name: z.string() });
