@@ -16,7 +16,7 @@ import { findOtherList, forceListed } from './checks/because-of.js';
 import { OtherAccount, RunHalted, requireHalt } from './halt.js';
 import { findGivenFile, joinDigests, type RosterScope } from './roster-scope.js';
 import { type OutageWatch, retryUntilDeadline, type WaitPolicy } from './screening/outages.js';
-import { planScreenings, toMarkedScope } from './screening/plan.js';
+import { planScreenings, toMarkedScope, warnOfLongRest } from './screening/plan.js';
 import type { Comparison, RunRequest, RunSession } from './session.js';
 import { type Acceptance, nameChangedSettings, toStoredSettings } from './settings-diff.js';
 
@@ -145,7 +145,7 @@ export async function planOrResume(session: RunSession, accountId: number | null
   await session.write((transaction) => noteAccount(transaction, session, accountId));
   // Who is due depends on the account, so a plan for another account is replaced.
   const isPlanned = (run.stage === 'planned' || run.stage === 'screened') && run.accountId === accountId;
-  if (isPlanned) return;
+  if (isPlanned) return warnOfLongRest(session);
   if (selection === 'dirty') await forceMarked(session, { rosterId, accountId });
   else await forceListed(session, part.becauseOf, { rosterId, accountId });
   await planScreenings(session, { rosterId, accountId, selection });

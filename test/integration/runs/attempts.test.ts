@@ -29,23 +29,28 @@ describeOnChosenDatabase('the ledger of attempts', (open) => {
     expect(mostAhead).toBeLessThanOrEqual(1);
   });
 
-  it('says before the first call that a night takes longer than a day', async () => {
+  it('says before the first call that a night takes longer than a day, and again when it is resumed', async () => {
     const { sandbox, run, work } = await openSite();
-    const app = await work({ rate: { perSecond: 1 / 20_000, concurrency: 1 } });
-    const stop = new AbortController();
-    const { emit } = app;
-    const spy: typeof emit = (event) => {
-      emit(event);
-      if (event.kind === 'warning' && event.code === 'long_night') stop.abort(new Error('stop'));
-    };
-    expect(await run({ ...app, emit: spy }, {}, stop.signal)).toMatchObject({ state: 'stopped' });
-    expect(listSearches(sandbox)).toEqual([]);
-    expect(app.events).toContainEqual(
-      expect.objectContaining({
-        code: 'long_night',
-        message: expect.stringMatching(/^6 searches at .* 33 h 20 min, .* 24 h 0 min:/),
-      }),
-    );
+    for (const resumed of [0, 1]) {
+      const app = await work({ rate: { perSecond: 1 / 20_000, concurrency: 1 } });
+      const stop = new AbortController();
+      const { emit } = app;
+      const spy: typeof emit = (event) => {
+        emit(event);
+        if (event.kind === 'warning' && event.code === 'long_night') stop.abort(new Error('stop'));
+      };
+      expect(await run({ ...app, emit: spy }, {}, stop.signal)).toMatchObject({
+        runId: expect.stringMatching(/-1$/),
+        state: 'stopped',
+      });
+      expect(listSearches(sandbox), `resumed ${resumed} times`).toEqual([]);
+      expect(app.events).toContainEqual(
+        expect.objectContaining({
+          code: 'long_night',
+          message: expect.stringMatching(/^6 searches at .* 33 h 20 min, .* 24 h 0 min:/),
+        }),
+      );
+    }
   });
 
   it('lets nothing leave that it cannot note', async () => {
