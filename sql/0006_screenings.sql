@@ -418,27 +418,28 @@ $$;
 
 -- Partitions are opened 64 runs ahead, by a run that finds nobody writing to `run` or to what refers to batches: attaching locks these.
 -- Whoever waited for them could block, or be blocked by, a run that closes. Only where no run could, the first one of a range waits.
+-- A preview (epoch 0) would hold them until it has tried a whole plan, so it opens nothing ahead.
 create function open_run_ranges() returns trigger language plpgsql security definer as $$
 declare
-  last_run bigint := (select last_value from run_run_id_seq);
+  ahead bigint := new.run_id + 63;
   locking text := (
     select format('lock table run, %s in share row exclusive mode', string_agg(distinct conrelid::regclass::text, ', '))
     from pg_constraint where confrelid = 'search_batch'::regclass
   );
 begin
-  if to_regclass(format('search_batch_runs_%s_%s', (last_run + 1) >> 8 << 8, (last_run + 1) | 255)) is null then
+  if to_regclass(format('search_batch_runs_%s_%s', new.run_id >> 8 << 8, new.run_id | 255)) is null then
     execute locking;
-    perform open_run_range(last_run + 1);
+    perform open_run_range(new.run_id);
   end if;
   begin
-    if to_regclass(format('search_batch_runs_%s_%s', (last_run + 64) >> 8 << 8, (last_run + 64) | 255)) is null then
+    if to_regclass(format('search_batch_runs_%s_%s', ahead >> 8 << 8, ahead | 255)) is null and new.epoch > 0 then
       execute locking || ' nowait';
-      perform open_run_range(last_run + 64);
+      perform open_run_range(ahead);
     end if;
   exception when lock_not_available then
     null;
   end;
-  return null;
+  return new;
 end
 $$;
 
@@ -553,7 +554,7 @@ cross join lateral (
   ) searched
 ) calls;
 
-create trigger run_opens_range before insert on run for each statement
+create trigger run_opens_range before insert on run for each row
   execute function open_run_ranges();
 create trigger run_stays after delete on run referencing old table as gone for each statement
   execute function refuse_missing('run_id');

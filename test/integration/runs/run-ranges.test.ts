@@ -102,6 +102,8 @@ describe('partitions that are opened (postgres only)', () => {
       await startBeside(writing);
       expect([writing, await countRanges(database)]).toEqual([writing, 1]);
     }
+    await database.execute(insertRun.replace(`'k', 1`, `'k', 0`));
+    expect(await countRanges(database)).toBe(1);
     await startBeside('lock table search_batch, search_call, screening_block in row exclusive mode');
     expect(await countRanges(database)).toBe(2);
   });
