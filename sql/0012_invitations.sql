@@ -30,6 +30,9 @@ create table invitation (
   -- status, reminding, reminded, ended), "at", "detail" (the status at the service, or the code of a failure), "runId" (the sweep that saw it)}.
   -- Only added to.
   events jsonb default '[]' not null check (jsonb_typeof(events) = 'array'),
+  check (jsonb_path_query_array(events, 'strict $[*].kind') <@ '[
+    "intended", "sending", "sent", "found", "unknown", "refused", "withdrawn", "status", "reminding", "reminded", "ended"
+  ]'),
   check ((state <> 'sending') or (sending_at is not null)),
   check ((state = 'invited') = ((status is not null) and (expires_at is not null))),
   check (is_open or (state not in ('intended', 'sending')))
@@ -110,6 +113,12 @@ begin
   if tg_op = 'DELETE' or tg_op = 'UPDATE' and not starts_with(new.events::text, rtrim(old.events::text, ']')) then
     raise exception 'events of invitations are never changed or removed' using errcode = 'restrict_violation';
   end if;
+  if exists (
+    select from jsonb_array_elements(new.events) event
+    where event ->> 'runId' is not null and not exists (select from run where run.run_id = (event ->> 'runId')::bigint)
+  ) then
+    raise foreign_key_violation using message = 'an event of an invitation names a run that does not exist';
+  end if;
   if tg_op = 'UPDATE' and new.reminded_at is not distinct from old.reminded_at
     and (new.state <> 'sending' or new.sending_at is not distinct from old.sending_at and old.state = 'sending') then
     return new;
@@ -129,7 +138,7 @@ $$;
 
 -- For reviewers: who without a dossier is not invited, and why.
 create view invitation_exclusion as
-select roster.name as roster, customer.reference as customer, judged.obstacle
+select organisation.name as organisation, roster.name as roster, customer.reference as customer, judged.obstacle
 from (
   select account_id, array_agg(discrepancy_id) as discrepancies
   from discrepancy where kind = 'customer_without_dossier' and state = 'open' group by account_id
@@ -138,6 +147,7 @@ cross join lateral judge_invitations(missing.account_id, missing.discrepancies, 
 join discrepancy on discrepancy.discrepancy_id = judged.discrepancy_id
 join customer on customer.customer_id = discrepancy.customer_id
 join roster on roster.roster_id = customer.roster_id
+join organisation on organisation.organisation_id = roster.organisation_id
 where judged.obstacle is not null;
 
 create trigger check_invitation before insert or update or delete on invitation for each row

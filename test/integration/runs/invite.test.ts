@@ -170,6 +170,13 @@ describeOnChosenDatabase('inviting customers without a dossier', (open, database
       'select invitation::text as text from invitation',
     );
     expect(kept.map(({ text }) => text).join()).not.toMatch(/example|4512345678/);
+    for (const [event, sqlState] of [
+      ['{"kind": "sent", "runId": 99}', '23503'],
+      ['{"kind": "accepted"}', '23514'],
+    ]) {
+      const adding = database.execute('update invitation set events = events || $1::text::jsonb', [event]);
+      await expect(adding).rejects.toMatchObject({ sqlState });
+    }
     for (const rewrite of ['delete from invitation', `update invitation set events = '[]'`, 'truncate invitation']) {
       await expect(database.execute(rewrite)).rejects.toThrow(/never changed/);
     }
