@@ -334,9 +334,12 @@ export class Tempo {
     this.#permits.close();
   }
 
-  /** A request with a place leaves now. */
+  /**
+   * A request with a place leaves now. It counts from when it has been written: a process that is held up in between for longer than the
+   * margin of the window would send one too many in a second.
+   */
   noteSent(): void {
-    this.#window.noteSent(performance.now());
+    queueMicrotask(() => this.#window.noteSent(performance.now()));
   }
 
   /** A request with a place will not leave. */
