@@ -6,7 +6,7 @@ import { forceScreenings, type PlanCounts, previewPlan, storePlan } from '../../
 import type { PlanInput } from '../../../src/store/plan-sql.js';
 import { readSearchTasks } from '../../../src/store/screenings.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
-import { buildPlanInput, fillPlanningWorld, readPlan } from '../../helpers/planning-world.js';
+import { buildPlanInput, fillPlanningWorld, type PlannedCustomer, readPlan } from '../../helpers/planning-world.js';
 
 const hourMs = 60 * 60 * 1_000;
 const now = new Date('2026-11-21T02:00:00Z');
@@ -199,8 +199,12 @@ describeOnEachDatabase('the plan of a run', (open) => {
 
   it('names the last answer as known only where the same bytes leave every party of a search as it is', async () => {
     const screened = { screenedAt: hoursAgo(25) };
-    const knownOf = async (change: string, program: { version?: string; settingsDigest?: string } = {}) => {
-      await fillPlanningWorld(database, [screened, { ...screened, request: 1 }, screened, {}], hoursAgo(26));
+    const knownOf = async (
+      change: string,
+      program: { version?: string; settingsDigest?: string } = {},
+      more: readonly PlannedCustomer[] = [],
+    ) => {
+      await fillPlanningWorld(database, [screened, { ...screened, request: 1 }, screened, {}, ...more], hoursAgo(26));
       await database.runScript(change);
       await store(buildPlanInput(now));
       const known = new Map<number, unknown>();
@@ -212,6 +216,8 @@ describeOnEachDatabase('the plan of a run', (open) => {
     expect(await knownOf('')).toEqual([answer, answer, null]);
     expect(await knownOf('', { version: 'w' })).toEqual([null, null, null]);
     expect(await knownOf('', { settingsDigest: 't' })).toEqual([null, null, null]);
+    // A new customer of the name has no state that could be dated.
+    expect(await knownOf('', {}, [{ request: 1 }])).toEqual([null, answer, null]);
     // One party of a search that two share is enough.
     for (const change of [
       `customer_version = 9`,
