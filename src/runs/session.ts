@@ -152,13 +152,7 @@ async function openSession(app: AppContext, held: HeldLease, request: RunRequest
     watch(
       app.database.transaction(async (transaction) => {
         // Sent together with the first statements of the work: they count only where the lease holds.
-        const held = assertLease(transaction, lease);
-        held.catch(() => undefined);
-        const result = await work(transaction).catch(async (error: unknown) => {
-          await held;
-          throw error;
-        });
-        await held;
+        const [, result] = await Promise.all([assertLease(transaction, lease), work(transaction)]);
         return result;
       }),
     );

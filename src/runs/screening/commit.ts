@@ -170,14 +170,17 @@ export async function commitScreenings(
         new Set(Array.from(packed.values(), ({ attemptId }) => attemptId)),
       ),
     ]);
-    // Where one of the next fails as well, that error is thrown.
     saved.catch(() => undefined);
     const unchanged = ended.flatMap(({ task, known }) => (known ? [{ task, responseId: known.responseId }] : []));
     const others = ended.filter(({ known }) => known === null);
     const [known, answered] = await Promise.all([
       readKnownStates(transaction, account, others),
       storeAnswers(transaction, session, others, now),
-    ]);
+    ]).catch(async (error: unknown) => {
+      // What failed first says why; the rest only that the transaction had ended.
+      await saved;
+      throw error;
+    });
     const { events, dated, replaced } = await assessAnswers(transaction, session, account, { answered, known });
     const same = unchanged.flatMap(({ task }) => task.parties.map(({ partyId }) => partyId));
     await Promise.all([
