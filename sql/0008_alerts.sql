@@ -104,8 +104,8 @@ create index disposition_by_sheet on disposition (sheet_id) where (sheet_id is n
 
 create index disposition_by_alert on disposition (alert_id);
 
--- The words of a disposition and what its reviewer saw, while which is the same it holds: personal data, which is removed when the customer is
--- erased and never changed. The salt leaves with them, so that the digest that stays tells nothing.
+-- The words of a disposition and what its reviewer saw; it holds while that stays the same. This is personal data, which is removed when the
+-- customer is erased and never changed. The salt leaves with it, so that the digest that stays tells nothing.
 create table disposition_text (
   disposition_id bigint primary key references disposition,
   salt uuid not null,

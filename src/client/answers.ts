@@ -125,14 +125,17 @@ class KnownAnswer<T> implements Answer<T> {
     this.#raw = raw;
   }
 
-  get data(): T {
+  get #content(): { data: T; body: string } {
     this.#read ??= readData(this.#operation, this.#raw);
-    return this.#read.data;
+    return this.#read;
+  }
+
+  get data(): T {
+    return this.#content.data;
   }
 
   get body(): string {
-    this.#read ??= readData(this.#operation, this.#raw);
-    return this.#read.body;
+    return this.#content.body;
   }
 }
 

@@ -80,16 +80,6 @@ async function insertPlan(transaction: Queryable, runId: number, input: PlanInpu
   if (input.selection !== 'dirty') await saveRunGaps(transaction, runId, input.rosterId);
 }
 
-/** The number of searches, each of one request, that the plan of a run still has. */
-export function countRemainingSearches(database: Queryable, runId: number): Promise<number> {
-  return readValue(
-    database,
-    z.number(),
-    `select count(distinct request_id)::integer as searches from open_screening where run_id = $1 and outcome = 'remaining'`,
-    [runId],
-  );
-}
-
 /** Whether any part of a run's plan has been done, or a call was made for it. */
 export function hasBegun(database: Queryable, runId: number): Promise<boolean> {
   return readValue(

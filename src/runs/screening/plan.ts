@@ -5,7 +5,7 @@ import { listTierDueTimes, toCadence } from '../../screening/cadence.js';
 import { dirtySettingsSchema } from '../../screening/settings.js';
 import type { Queryable } from '../../store/database/database.js';
 import { readBudgetUsage, readNotedSince, readUsageAndPosition } from '../../store/ledger.js';
-import { countRemainingSearches, type PlanCounts, type PlanInput, storePlan } from '../../store/plan.js';
+import { type PlanCounts, type PlanInput, storePlan } from '../../store/plan.js';
 import { findLeftRuns } from '../../store/runs.js';
 import { countSearchTasks } from '../../store/screenings.js';
 import { countUnconfirmed } from '../../store/unconfirmed-answers.js';
@@ -197,7 +197,8 @@ export async function planScreenings(session: RunSession, request: PlanRequest):
 
 /** As `planScreenings` does, for what a resumed run still has to search. */
 export async function warnOfLongRest(session: RunSession): Promise<void> {
-  warnOfLongNight(session, await countRemainingSearches(session.app.database, session.run.runId));
+  const { remaining } = await countSearchTasks(session.app.database, session.run.runId);
+  warnOfLongNight(session, remaining);
 }
 
 /** Says before the first call that these searches take longer than the shortest screening frequency with its grace. */
