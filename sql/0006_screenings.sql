@@ -240,7 +240,8 @@ cross join lateral unnest(block.places, block.requests, block.responses, block.b
 -- indexes, however many there are.
 create view customer_search as
 select
-  organisation.name as organisation, roster.name as roster, customer.reference, party.ordinal, run.run_id, run.started_at as run_started_at,
+  organisation.name as organisation, roster.name as roster, customer.reference, party.ordinal, run.run_id, run.mode,
+  run.state as run_state, run.started_at as run_started_at,
   screening.plan_reason, screening.outcome, screening.outcome_reason, screening.response_id,
   call.started_at as called_at, call.outcome as call_outcome, call.service_request_id
 from organisation
@@ -585,3 +586,6 @@ create trigger party_state_run after insert on party_state referencing new table
   execute function require_run();
 create trigger party_state_run_changed after update on party_state referencing new table as written for each statement
   execute function require_run();
+
+-- Otherwise the first runs of two rosters would both wait for the lock with which partitions are opened.
+select open_run_range(0);

@@ -65,15 +65,24 @@ it.each(sizes)(
     const asked = customers - 1;
     const [askedMs, answer] = await takeTime(() =>
       database.query(
-        z.object({ outcome: z.string(), runId: z.number(), callOutcome: z.string(), serviceRequestId: z.string() }),
-        `select run_id, outcome, call_outcome, service_request_id from customer_search
+        z.object({
+          mode: z.string(),
+          runState: z.string(),
+          outcome: z.string(),
+          runId: z.number(),
+          callOutcome: z.string(),
+          serviceRequestId: z.string(),
+        }),
+        `select run_id, mode, run_state, outcome, call_outcome, service_request_id from customer_search
        where organisation = 'default' and roster = 'people' and reference = $1 and run_started_at between $2 and $3`,
         [`C-${asked}`, new Date(lastAt.getTime() - hourMs), new Date(lastAt.getTime() + hourMs)],
       ),
     );
     // Planning is a part of it, and the connection has planned nothing like it before.
     const serviceRequestId = expect.stringMatching(/^req_[0-9a-f-]{36}$/);
-    expect(answer).toEqual([{ runId: nights, outcome: 'screened', callOutcome: 'ok', serviceRequestId }]);
+    expect(answer).toEqual([
+      { runId: nights, mode: 'test', runState: 'incomplete', outcome: 'screened', callOutcome: 'ok', serviceRequestId },
+    ]);
     printFigure(
       `who was screened when, by which call, one of ${customers} customers and ${nights} nights: ${askedMs.toFixed(0)} ms`,
     );
