@@ -176,6 +176,57 @@ create table run_gap (
   primary key (run_id, reference)
 );
 
+-- Opens the partitions for the runs of 256 numbers. Attaching them locks the tables less than making them there would: who reads or writes
+-- other partitions does not wait. What refuses changes of a table refuses them in each of its partitions.
+create function open_run_range(of_run bigint) returns void language plpgsql security definer as $$
+declare
+  tables_schema regnamespace := (select relnamespace from pg_class where oid = 'run'::regclass);
+  first_run bigint := of_run >> 8 << 8;
+  parent text;
+  part text;
+  guard text;
+begin
+  foreach parent in array array['search_batch', 'search_call', 'screening_block'] loop
+    part := format('%s.%s_runs_%s_%s', tables_schema, parent, first_run, first_run + 255);
+    continue when to_regclass(part) is not null;
+    execute format('create table %s (like %s including all)', part, parent);
+    for guard in
+      select pg_get_triggerdef(oid) from pg_trigger where tgrelid = parent::regclass and tgname = 'refuse_rewriting'
+    loop
+      execute regexp_replace(guard, ' ON \S+ FOR', format(' ON %s FOR', part));
+    end loop;
+    execute format('alter table %s attach partition %s for values from (%s) to (%s)', parent, part, first_run, first_run + 256);
+  end loop;
+end
+$$;
+
+-- Partitions are opened 64 runs ahead, by a run that finds nobody writing to `run` or to what refers to batches: attaching locks these.
+-- Whoever waited for them could block, or be blocked by, a run that closes. Only where no run could, the first one of a range waits.
+-- A preview (epoch 0) writes to no partition and would hold these locks until it has tried a whole plan, so it opens none.
+create function open_run_ranges() returns trigger language plpgsql security definer as $$
+declare
+  ahead bigint := new.run_id + 63;
+  locking text := (
+    select format('lock table run, %s in share row exclusive mode', string_agg(distinct conrelid::regclass::text, ', '))
+    from pg_constraint where confrelid = 'search_batch'::regclass
+  );
+begin
+  if to_regclass(format('search_batch_runs_%s_%s', new.run_id >> 8 << 8, new.run_id | 255)) is null then
+    execute locking;
+    perform open_run_range(new.run_id);
+  end if;
+  begin
+    if to_regclass(format('search_batch_runs_%s_%s', ahead >> 8 << 8, ahead | 255)) is null then
+      execute locking || ' nowait';
+      perform open_run_range(ahead);
+    end if;
+  exception when lock_not_available then
+    null;
+  end;
+  return new;
+end
+$$;
+
 -- Where four eyes are set, a held run is accepted by two people. On the embedded database a second person is only another name that the first one types.
 create function check_run_acceptance() returns trigger language plpgsql as $$
 begin
@@ -207,6 +258,8 @@ begin
 end
 $$;
 
+create trigger run_opens_range before insert on run for each row when (new.epoch > 0)
+  execute function open_run_ranges();
 create trigger refuse_rewriting before delete or update or truncate on run_hold for each statement
   execute function refuse_rewriting();
 

@@ -1,4 +1,80 @@
--- What the service answered: each answer once, its matches, and the records behind them.
+-- What the service was asked and what it answered: the ledger of calls, each answer once, its matches, and the records behind them.
+-- What grows by every customer of every night (`search_batch`, `search_call`, `screening_block`) is partitioned by run: 256 runs are about a
+-- month of three rosters, each screened, swept and reconciled daily. All else of an unchanged night is rows that differ from the usual.
+
+-- What one transaction of a run saved, written once; evidence hangs on these. All searches that were answered lie in arrays of one order:
+-- a row for each would take four times the space.
+create table search_batch (
+  run_id bigint references run,
+  -- Given by the process before it commits, so that a commit of unknown outcome is found again: the worker in the upper 32 bits, its
+  -- sequence in the lower ones. Batches of a run are in the order of their numbers.
+  batch_id bigint,
+  committed_at timestamptz not null,
+  -- Answered searches, as offsets; whole numbers where these do not fit.
+  request_base bigint,
+  requests integer[],
+  wide_requests bigint[],
+  -- The one call of each search that was answered at once: its number after `call_base` (from bit 48), the milliseconds from its start
+  -- to the commit (from bit 24), and those that it took. Null: its calls are in `search_call`.
+  call_base integer,
+  calls bigint[],
+  -- What the service called these calls: a common prefix with a UUID each, or whole texts.
+  service_prefix text,
+  service_ids uuid[],
+  service_texts text[],
+  primary key (run_id, batch_id)
+) partition by range (run_id);
+
+-- Calls that were noted and have not ended, by groups: noted before they are sent, emptied by the commit of what came of them.
+create table call_in_flight (
+  run_id bigint references run,
+  worker integer,
+  -- The number of the first call; those of the others follow.
+  first_call integer,
+  noted_at timestamptz not null,
+  -- Null for a call that has ended.
+  requests bigint[] not null,
+  primary key (run_id, worker, first_call)
+) with (fillfactor = 50);
+
+-- Calls that differ from the usual: not answered, repeated, for no customer, or unknown after a crash.
+create table search_call (
+  run_id bigint references run,
+  -- The worker in the upper 32 bits, the number that it gave the call in the lower ones.
+  attempt_id bigint,
+  request_id bigint not null,
+  started_at timestamptz not null,
+  ended_at timestamptz,
+  status smallint,
+  outcome text not null check (outcome in (
+    'ok', 'error_status', 'bad_response', 'timeout', 'connection', 'aborted', 'not_sent', 'unknown'
+  )),
+  service_request_id text,
+  primary key (run_id, attempt_id)
+) partition by range (run_id);
+
+-- The ledger: every POST of a run, noted as in flight before it is sent. A call that lies in a batch is found by it: one run has thousands.
+create view search_attempt as
+select
+  batch.run_id, batch.batch_id, (batch.batch_id >> 32 << 32) + batch.call_base + (one.call >> 48) as attempt_id,
+  coalesce(batch.request_base + one.request, one.wide_request) as request_id,
+  batch.committed_at - (one.call >> 24 & 16777215) * interval '1 millisecond' as started_at,
+  batch.committed_at - ((one.call >> 24 & 16777215) - (one.call & 16777215)) * interval '1 millisecond' as ended_at,
+  201::smallint as status, 'ok' as outcome,
+  coalesce(batch.service_prefix || one.service_id, one.service_text) as service_request_id
+from search_batch batch
+cross join lateral unnest(batch.requests, batch.wide_requests, batch.calls, batch.service_ids, batch.service_texts)
+  as one (request, wide_request, call, service_id, service_text)
+where one.call is not null
+union all
+select run_id, null, attempt_id, request_id, started_at, ended_at, status, outcome, service_request_id from search_call
+union all
+select
+  flight.run_id, null, (flight.worker::bigint << 32) + flight.first_call + one.place - 1, one.request_id, flight.noted_at, null, null,
+  'in_flight', null
+from call_in_flight flight
+cross join lateral unnest(flight.requests) with ordinality as one (request_id, place)
+where one.request_id is not null;
 
 -- Answers by keyed digest: an unchanged answer is stored once, ever.
 create table response (
@@ -10,8 +86,8 @@ create table response (
   truncated boolean not null,
   first_seen_at timestamptz not null,
   -- What the matches of an answer come to, so that a run that closes need not read them all again.
-  matches integer default 0 not null,
-  hits integer default 0 not null,
+  matches integer not null,
+  hits integer not null,
   first_match_id text,
   unique (organisation_id, digest),
   check ((hits >= 0) and (hits <= matches))
@@ -102,4 +178,8 @@ create unique index list_cap_standing on list_cap (account_id) where (gone_at is
 create trigger refuse_rewriting before delete or update or truncate on listed_party for each statement
   execute function refuse_rewriting();
 create trigger refuse_rewriting before delete or update or truncate on match_detail for each statement
+  execute function refuse_rewriting();
+create trigger refuse_rewriting before delete or update or truncate on search_batch for each statement
+  execute function refuse_rewriting();
+create trigger refuse_rewriting before delete or update or truncate on search_call for each statement
   execute function refuse_rewriting();

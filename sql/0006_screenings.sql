@@ -1,29 +1,4 @@
--- What a run plans, sends and finds: planned screenings, the ledger of searches, control searches, and each party's last answer.
--- What grows by every customer of every night (`search_batch`, `search_call`, `screening_block`) is partitioned by run: 256 runs are about a
--- month of three rosters, each screened, swept and reconciled daily. All else of an unchanged night is rows that differ from the usual.
-
--- What one transaction of a run saved, written once; evidence hangs on these. All searches that were answered lie in arrays of one order:
--- a row for each would take four times the space.
-create table search_batch (
-  run_id bigint references run,
-  -- Given by the process before it commits, so that a commit of unknown outcome is found again: the worker in the upper 32 bits, its
-  -- sequence in the lower ones. Batches of a run are in the order of their numbers.
-  batch_id bigint,
-  committed_at timestamptz not null,
-  -- Answered searches, as offsets; whole numbers where these do not fit.
-  request_base bigint,
-  requests integer[],
-  wide_requests bigint[],
-  -- The one call of each search that was answered at once: its number after `call_base` (from bit 48), the milliseconds from its start
-  -- to the commit (from bit 24), and those that it took. Null: its calls are in `search_call`.
-  call_base integer,
-  calls bigint[],
-  -- What the service called these calls: a common prefix with a UUID each, or whole texts.
-  service_prefix text,
-  service_ids uuid[],
-  service_texts text[],
-  primary key (run_id, batch_id)
-) partition by range (run_id);
+-- What a run plans and what comes of it: planned screenings, control searches, and each party's last answer.
 
 -- The plan of an open run, of up to 128 parties a row, written once and deleted when the run ends. What came of a party is read from its
 -- state, so that an answer writes nothing here; a row of `planned_screening` takes precedence.
@@ -116,57 +91,6 @@ create table forced_screening (
 
 create index forced_screening_by_party on forced_screening (party_id);
 
--- Calls that were noted and have not ended, by groups: noted before they are sent, emptied by the commit of what came of them.
-create table call_in_flight (
-  run_id bigint references run,
-  worker integer,
-  -- The number of the first call; those of the others follow.
-  first_call integer,
-  noted_at timestamptz not null,
-  -- Null for a call that has ended.
-  requests bigint[] not null,
-  primary key (run_id, worker, first_call)
-) with (fillfactor = 50);
-
--- Calls that differ from the usual: not answered, repeated, for no customer, or unknown after a crash.
-create table search_call (
-  run_id bigint references run,
-  -- The worker in the upper 32 bits, the number that it gave the call in the lower ones.
-  attempt_id bigint,
-  request_id bigint not null,
-  started_at timestamptz not null,
-  ended_at timestamptz,
-  status smallint,
-  outcome text not null check (outcome in (
-    'ok', 'error_status', 'bad_response', 'timeout', 'connection', 'aborted', 'not_sent', 'unknown'
-  )),
-  service_request_id text,
-  primary key (run_id, attempt_id)
-) partition by range (run_id);
-
--- The ledger: every POST of a run, noted as in flight before it is sent. A call that lies in a batch is found by it: one run has thousands.
-create view search_attempt as
-select
-  batch.run_id, batch.batch_id, (batch.batch_id >> 32 << 32) + batch.call_base + (one.call >> 48) as attempt_id,
-  coalesce(batch.request_base + one.request, one.wide_request) as request_id,
-  batch.committed_at - (one.call >> 24 & 16777215) * interval '1 millisecond' as started_at,
-  batch.committed_at - ((one.call >> 24 & 16777215) - (one.call & 16777215)) * interval '1 millisecond' as ended_at,
-  201::smallint as status, 'ok' as outcome,
-  coalesce(batch.service_prefix || one.service_id, one.service_text) as service_request_id
-from search_batch batch
-cross join lateral unnest(batch.requests, batch.wide_requests, batch.calls, batch.service_ids, batch.service_texts)
-  as one (request, wide_request, call, service_id, service_text)
-where one.call is not null
-union all
-select run_id, null, attempt_id, request_id, started_at, ended_at, status, outcome, service_request_id from search_call
-union all
-select
-  flight.run_id, null, (flight.worker::bigint << 32) + flight.first_call + one.place - 1, one.request_id, flight.noted_at, null, null,
-  'in_flight', null
-from call_in_flight flight
-cross join lateral unnest(flight.requests) with ordinality as one (request_id, place)
-where one.request_id is not null;
-
 -- The last valid answer for a party on an account, which the next one is compared with.
 create table party_state (
   account_id bigint references account,
@@ -235,32 +159,6 @@ select
 from screening_block block
 cross join lateral unnest(block.places, block.requests, block.responses, block.batches, block.customer_versions)
   as one (place, request, response, batch, customer_version);
-
--- Who was screened when, and by which calls: one row for each, one without a call where there was none. One customer and run are found by
--- indexes, however many there are.
-create view customer_search as
-select
-  organisation.name as organisation, roster.name as roster, customer.reference, party.ordinal, run.run_id, run.mode,
-  run.state as run_state, run.started_at as run_started_at,
-  screening.plan_reason, screening.outcome, screening.outcome_reason, screening.response_id,
-  call.started_at as called_at, call.outcome as call_outcome, call.service_request_id
-from organisation
-join roster on roster.organisation_id = organisation.organisation_id
-join customer on customer.roster_id = roster.roster_id
-join party on party.customer_id = customer.customer_id
-join run on run.roster_id = roster.roster_id
--- `offset 0`: one run after the other, by its key. As a join, all history would be read.
-cross join lateral (
-  select * from screening
-  where screening.run_id = run.run_id and screening.party_range = party.party_id >> 7 and screening.party_id = party.party_id offset 0
-) screening
-left join lateral (
-  select started_at, outcome, service_request_id from search_attempt
-  where run_id = screening.run_id and batch_id = screening.batch_id and request_id = screening.request_id
-  union all
-  select started_at, outcome, service_request_id from search_call
-  where run_id = screening.run_id and request_id = screening.request_id
-) call on true;
 
 -- Parties that a snapshot no longer names although what is known of them is not settled: an open hit, or a list that was cut.
 create table dropped_party (
@@ -393,57 +291,6 @@ begin
 end
 $$;
 
--- Opens the partitions for the runs of 256 numbers. Attaching them locks the tables less than making them there would: who reads or writes
--- other partitions does not wait. What refuses changes of a table refuses them in each of its partitions.
-create function open_run_range(of_run bigint) returns void language plpgsql security definer as $$
-declare
-  tables_schema regnamespace := (select relnamespace from pg_class where oid = 'run'::regclass);
-  first_run bigint := of_run >> 8 << 8;
-  parent text;
-  part text;
-  guard text;
-begin
-  foreach parent in array array['search_batch', 'search_call', 'screening_block'] loop
-    part := format('%s.%s_runs_%s_%s', tables_schema, parent, first_run, first_run + 255);
-    continue when to_regclass(part) is not null;
-    execute format('create table %s (like %s including all)', part, parent);
-    for guard in
-      select pg_get_triggerdef(oid) from pg_trigger where tgrelid = parent::regclass and tgname = 'refuse_rewriting'
-    loop
-      execute regexp_replace(guard, ' ON \S+ FOR', format(' ON %s FOR', part));
-    end loop;
-    execute format('alter table %s attach partition %s for values from (%s) to (%s)', parent, part, first_run, first_run + 256);
-  end loop;
-end
-$$;
-
--- Partitions are opened 64 runs ahead, by a run that finds nobody writing to `run` or to what refers to batches: attaching locks these.
--- Whoever waited for them could block, or be blocked by, a run that closes. Only where no run could, the first one of a range waits.
--- A preview (epoch 0) would hold them until it has tried a whole plan, so it opens nothing ahead.
-create function open_run_ranges() returns trigger language plpgsql security definer as $$
-declare
-  ahead bigint := new.run_id + 63;
-  locking text := (
-    select format('lock table run, %s in share row exclusive mode', string_agg(distinct conrelid::regclass::text, ', '))
-    from pg_constraint where confrelid = 'search_batch'::regclass
-  );
-begin
-  if to_regclass(format('search_batch_runs_%s_%s', new.run_id >> 8 << 8, new.run_id | 255)) is null then
-    execute locking;
-    perform open_run_range(new.run_id);
-  end if;
-  begin
-    if to_regclass(format('search_batch_runs_%s_%s', ahead >> 8 << 8, ahead | 255)) is null and new.epoch > 0 then
-      execute locking || ' nowait';
-      perform open_run_range(ahead);
-    end if;
-  exception when lock_not_available then
-    null;
-  end;
-  return new;
-end
-$$;
-
 -- A state that the run has given already is left alone, so that it is not counted.
 create function date_states(
   for_account bigint, by_run bigint, by_batch bigint, moment timestamptz, parties bigint[], others bigint[]
@@ -555,8 +402,6 @@ cross join lateral (
   ) searched
 ) calls;
 
-create trigger run_opens_range before insert on run for each row
-  execute function open_run_ranges();
 create trigger run_stays after delete on run referencing old table as gone for each statement
   execute function refuse_missing('run_id');
 create trigger run_is_kept before truncate or update of run_id on run for each statement
@@ -575,10 +420,6 @@ create trigger screening_keeps_references before update of run_id, party_id on p
   when ((old.run_id, old.party_id) is distinct from (new.run_id, new.party_id))
   execute function refuse_other_reference();
 
-create trigger refuse_rewriting before delete or update or truncate on search_batch for each statement
-  execute function refuse_rewriting();
-create trigger refuse_rewriting before delete or update or truncate on search_call for each statement
-  execute function refuse_rewriting();
 create trigger refuse_rewriting before delete or update or truncate on screening_block for each statement
   execute function refuse_rewriting();
 

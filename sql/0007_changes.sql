@@ -95,6 +95,48 @@ create table retracted_answer (
   foreign key (run_id, batch_id) references search_batch
 );
 
+-- Who was screened when, and by which calls: one row for each, one without a call where there was none. One customer and run are found by
+-- indexes, however many there are.
+create view customer_search as
+select
+  organisation.name as organisation, roster.name as roster, customer.reference, party.ordinal, run.run_id, run.mode,
+  run.state as run_state, run.started_at as run_started_at,
+  screening.plan_reason, screening.outcome, screening.outcome_reason, screening.response_id,
+  -- When an answer that does not count was retracted: that of an earlier call, or, without a response, of the last one.
+  retracted.retracted_at,
+  call.started_at as called_at, call.outcome as call_outcome, call.service_request_id
+from organisation
+join roster on roster.organisation_id = organisation.organisation_id
+join customer on customer.roster_id = roster.roster_id
+join party on party.customer_id = customer.customer_id
+join run on run.roster_id = roster.roster_id
+-- `offset 0`: one run after the other, by its key. As a join, all history would be read.
+cross join lateral (
+  select * from screening
+  where screening.run_id = run.run_id and screening.party_range = party.party_id >> 7 and screening.party_id = party.party_id offset 0
+) screening
+left join lateral (
+  select max(taken.retracted_at) as retracted_at
+  from retracted_answer taken
+  where taken.run_id = screening.run_id and taken.party_id = screening.party_id
+    and (taken.batch_id is distinct from screening.batch_id or screening.response_id is null)
+) retracted on true
+left join lateral (
+  select attempt.started_at, attempt.outcome, attempt.service_request_id
+  from (
+    select screening.batch_id
+    union
+    select taken.batch_id from retracted_answer taken where taken.run_id = screening.run_id and taken.party_id = screening.party_id
+  ) saved
+  cross join lateral (
+    select * from search_attempt
+    where run_id = screening.run_id and batch_id = saved.batch_id and request_id = screening.request_id offset 0
+  ) attempt
+  union all
+  select started_at, outcome, service_request_id from search_call
+  where run_id = screening.run_id and request_id = screening.request_id
+) call on true;
+
 -- Accepting a held run ends its retraction.
 create view retraction_in_force as
 select retraction.* from retraction

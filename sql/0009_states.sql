@@ -1,4 +1,4 @@
--- The state of each customer, its changes, and the webhooks that report them.
+-- The state of each customer, and its changes.
 
 -- By how much a screening outlasts its cadence: two hours so that one night skips the customers, and one for a next night that starts late.
 -- In src/screening/cadence.ts it is the same.
@@ -30,30 +30,6 @@ create index customer_state_change_by_customer on customer_state_change (custome
 create table decided_state (
   customer_id bigint primary key
 );
-
--- Where changes of state are reported, by the configuration of the last run.
-create table webhook (
-  webhook_id bigint generated always as identity primary key,
-  organisation_id bigint not null references organisation,
-  url text not null,
-  -- Only changes from or to one of these; null for all.
-  states text[],
-  -- Only customers of these rosters; null for all.
-  rosters text[],
-  is_active boolean not null,
-  unique (organisation_id, url)
-);
-
--- Changes of state that are in no message to this webhook yet.
-create table webhook_event (
-  webhook_id bigint references webhook,
-  change_id bigint,
-  -- Changes of state that wait until the run is accepted, and later ones of the same customers.
-  held_run_id bigint references run,
-  primary key (webhook_id, change_id)
-);
-
-create index webhook_event_held on webhook_event (held_run_id) where (held_run_id is not null);
 
 -- Each party of each roster on each account (null: no account yet) by its last answer that counts and by its alerts. An answer of an open run
 -- that waits for control searches does not count yet; the answer before it does.
@@ -352,103 +328,11 @@ begin
 end
 $$;
 
--- Why the last search of a customer failed, of those in the last three plans of a roster, unless there is a later valid answer.
-create function last_failures(for_roster bigint, for_account bigint) returns table (customer_id bigint, reason text)
-language sql stable as $$
-  select failed.customer_id, min(failed.outcome_reason)
-  from (
-    select distinct on (screening.party_id) party.customer_id, screening.party_id, screening.outcome_reason, screening.run_id
-    from (
-      select run_id from run
-      where roster_id = for_roster and account_id = for_account and in_scope is not null and selection is distinct from 'dirty'
-      order by run_id desc limit 3
-    ) plans
-    -- `offset 0`: one plan after the other, however long the history is.
-    cross join lateral (
-      select run_id, party_id, outcome_reason from planned_screening where run_id = plans.run_id and outcome = 'failed' offset 0
-    ) screening
-    join party on party.party_id = screening.party_id
-    order by screening.party_id, screening.run_id desc
-  ) failed
-  left join party_state state on state.account_id = for_account and state.party_id = failed.party_id
-  where coalesce(failed.run_id >= state.run_id, true)
-  group by failed.customer_id
-$$;
-
--- Notes with the roster of a run that closes how many of its customers are in which state and how old their screenings are, from the walk that
--- `record_state_changes` has just made. Screenings of one second, in a large roster of one minute, count as old as the oldest of them. Nothing is
--- noted while a run is open, after an answer that a wrong clock has dated, or when a person has decided during the walk or shortly before it: a
--- decision that was not committed yet is not in what it has seen.
-create function note_coverage(for_run bigint) returns void language plpgsql security definer as $$
-declare
-  before_walk jsonb := current_setting('nightscreen.before_walk')::jsonb;
-begin
-  update roster set coverage = (
-    with span as (
-      select case when count(*) > 2000 then 60 else 1 end as seconds, min(moment) as moment,
-        bool_or(is_provisional) or bool_or(as_of > moment + interval '1 hour') or exists (
-          select from (select * from disposition order by disposition_id desc limit 1000) late
-          where late.origin <> 'policy' and (
-            late.disposition_id > (before_walk ->> 'disposition')::bigint or late.decided_at > min(standing_seen.moment) - interval '10 minutes'
-          )
-        ) as is_unclear
-      from pg_temp.standing_seen
-    ),
-    own as (
-      select account.account_id from run join account using (account_id)
-      where run.roster_id = roster.roster_id order by account.is_test, run.run_id desc limit 1
-    )
-    select case when not span.is_unclear then jsonb_build_object(
-      'runId', for_run, 'accountId', own.account_id, 'at', span.moment, 'seconds', span.seconds,
-      'hours', (
-        select jsonb_object_agg(tier, coalesce((latest.hours ->> tier)::double precision, 24))
-        from unnest(array['high', 'medium', 'low']) tier
-        left join (
-          select run.cadence -> 'hours' as hours from run
-          where run.roster_id = roster.roster_id and run.account_id = own.account_id and run.cadence is not null
-          order by run.run_id desc limit 1
-        ) latest on true
-      ),
-      'cap', (before_walk -> 'caps' ->> own.account_id::text)::integer,
-      'lastDisposition', (before_walk ->> 'disposition')::bigint,
-      'lastChange', (select coalesce(max(change_id), 0) from customer_state_change),
-      'entries', (
-        select coalesce(jsonb_agg(jsonb_build_array(
-          risk_tier, state, reason, failure, customers, extract(epoch from oldest) * 1000
-        )), '[]')
-        from (
-          select seen.risk_tier, seen.state, seen.reason, failed.reason as failure, count(*) as customers, min(seen.as_of) as oldest
-          from pg_temp.standing_seen seen
-          left join last_failures(roster.roster_id, own.account_id) failed on failed.customer_id = seen.customer_id
-          where seen.in_scope
-          group by seen.risk_tier, seen.state, seen.reason, failed.reason, floor(extract(epoch from seen.as_of) / span.seconds)
-        ) grouped
-      )
-    ) end
-    from span, own
-  )
-  from run where run.run_id = for_run and roster.roster_id = run.roster_id;
-end
-$$;
-
 -- What two see at once is recorded once, and the changes of a customer are numbered in their order: held until the transaction ends.
 create function hold_states(for_roster bigint) returns void language sql as $$
   select from organisation
   where organisation_id = (select organisation_id from roster where roster_id = for_roster)
   for no key update
-$$;
-
--- Queues these changes of state for the webhooks that want them.
-create function tell_webhooks(changes bigint[]) returns void language sql as $$
-  insert into webhook_event (webhook_id, change_id)
-  select webhook.webhook_id, change.change_id
-  from unnest(changes) as recorded (change_id)
-  join customer_state_change change on change.change_id = recorded.change_id
-  join customer on customer.customer_id = change.customer_id
-  join roster on roster.roster_id = customer.roster_id
-  join webhook on webhook.organisation_id = roster.organisation_id and webhook.is_active
-  where (webhook.rosters is null or roster.name = any (webhook.rosters))
-    and (webhook.states is null or change.from_state = any (webhook.states) or change.to_state = any (webhook.states))
 $$;
 
 -- Records which of these customers of a roster have another state than was recorded last; returns the changes.

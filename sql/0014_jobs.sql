@@ -1,4 +1,4 @@
--- Scheduled jobs, and what was found wrong.
+-- Scheduled jobs, what was found wrong, and the coverage of each roster, which watchdogs read.
 
 -- One row for each time at which a job was due, whoever runs it and however often it has to be taken up.
 create table job_run (
@@ -95,3 +95,82 @@ create table watched (
   check ((last_watched_at is null) = starts_with(subject, 'plan/')),
   check (retired_at is null or cron is not null)
 );
+
+-- Why the last search of a customer failed, of those in the last three plans of a roster, unless there is a later valid answer.
+create function last_failures(for_roster bigint, for_account bigint) returns table (customer_id bigint, reason text)
+language sql stable as $$
+  select failed.customer_id, min(failed.outcome_reason)
+  from (
+    select distinct on (screening.party_id) party.customer_id, screening.party_id, screening.outcome_reason, screening.run_id
+    from (
+      select run_id from run
+      where roster_id = for_roster and account_id = for_account and in_scope is not null and selection is distinct from 'dirty'
+      order by run_id desc limit 3
+    ) plans
+    -- `offset 0`: one plan after the other, however long the history is.
+    cross join lateral (
+      select run_id, party_id, outcome_reason from planned_screening where run_id = plans.run_id and outcome = 'failed' offset 0
+    ) screening
+    join party on party.party_id = screening.party_id
+    order by screening.party_id, screening.run_id desc
+  ) failed
+  left join party_state state on state.account_id = for_account and state.party_id = failed.party_id
+  where coalesce(failed.run_id >= state.run_id, true)
+  group by failed.customer_id
+$$;
+
+-- Notes with the roster of a run that closes how many of its customers are in which state and how old their screenings are, from the walk that
+-- `record_state_changes` has just made. Screenings of one second, in a large roster of one minute, count as old as the oldest of them. Nothing is
+-- noted while a run is open, after an answer that a wrong clock has dated, or when a person has decided during the walk or shortly before it: a
+-- decision that was not committed yet is not in what it has seen.
+create function note_coverage(for_run bigint) returns void language plpgsql security definer as $$
+declare
+  before_walk jsonb := current_setting('nightscreen.before_walk')::jsonb;
+begin
+  update roster set coverage = (
+    with span as (
+      select case when count(*) > 2000 then 60 else 1 end as seconds, min(moment) as moment,
+        bool_or(is_provisional) or bool_or(as_of > moment + interval '1 hour') or exists (
+          select from (select * from disposition order by disposition_id desc limit 1000) late
+          where late.origin <> 'policy' and (
+            late.disposition_id > (before_walk ->> 'disposition')::bigint or late.decided_at > min(standing_seen.moment) - interval '10 minutes'
+          )
+        ) as is_unclear
+      from pg_temp.standing_seen
+    ),
+    own as (
+      select account.account_id from run join account using (account_id)
+      where run.roster_id = roster.roster_id order by account.is_test, run.run_id desc limit 1
+    )
+    select case when not span.is_unclear then jsonb_build_object(
+      'runId', for_run, 'accountId', own.account_id, 'at', span.moment, 'seconds', span.seconds,
+      'hours', (
+        select jsonb_object_agg(tier, coalesce((latest.hours ->> tier)::double precision, 24))
+        from unnest(array['high', 'medium', 'low']) tier
+        left join (
+          select run.cadence -> 'hours' as hours from run
+          where run.roster_id = roster.roster_id and run.account_id = own.account_id and run.cadence is not null
+          order by run.run_id desc limit 1
+        ) latest on true
+      ),
+      'cap', (before_walk -> 'caps' ->> own.account_id::text)::integer,
+      'lastDisposition', (before_walk ->> 'disposition')::bigint,
+      'lastChange', (select coalesce(max(change_id), 0) from customer_state_change),
+      'entries', (
+        select coalesce(jsonb_agg(jsonb_build_array(
+          risk_tier, state, reason, failure, customers, extract(epoch from oldest) * 1000
+        )), '[]')
+        from (
+          select seen.risk_tier, seen.state, seen.reason, failed.reason as failure, count(*) as customers, min(seen.as_of) as oldest
+          from pg_temp.standing_seen seen
+          left join last_failures(roster.roster_id, own.account_id) failed on failed.customer_id = seen.customer_id
+          where seen.in_scope
+          group by seen.risk_tier, seen.state, seen.reason, failed.reason, floor(extract(epoch from seen.as_of) / span.seconds)
+        ) grouped
+      )
+    ) end
+    from span, own
+  )
+  from run where run.run_id = for_run and roster.roster_id = run.roster_id;
+end
+$$;

@@ -86,6 +86,8 @@ export async function compareWithDossiers(transaction: Queryable, input: Reconci
   return { sums, largest: firstRow(largest, 'shared_key') };
 }
 
+const ownFactsSql = `version.record -> 'parties' -> 0 ->> 'name' as name, version.record -> 'parties' -> 0 ->> 'type' as type`;
+
 /** SQL: the customers of the roster. Those without a readable record get negative ids, which no other customer has. */
 function customersSql({ rosterId, link }: ReconciliationInput, bind: Bind, wanted: 'keys' | 'all') {
   const ofRoster = bind(rosterId, 'bigint');
@@ -93,7 +95,7 @@ function customersSql({ rosterId, link }: ReconciliationInput, bind: Bind, wante
   const expected = isWhole ? toExpected(link.expect, bind) : null;
   const known = `
     select customer.customer_id, ${toCustomerKey(link, bind)} as key, customer.left_at is null as is_active
-      ${expected === null ? '' : `, ${expected.ofCustomer} as is_expected, customer.reference, version.record -> 'parties' -> 0 ->> 'name' as name, version.record -> 'parties' -> 0 ->> 'type' as type`}
+      ${expected === null ? '' : `, ${expected.ofCustomer} as is_expected, customer.reference, ${ownFactsSql}`}
     from customer ${isWhole || link.customerColumn !== undefined ? 'join customer_version version using (customer_id, version)' : ''}
     where customer.roster_id = ${ofRoster}`;
   const unaccepted = `

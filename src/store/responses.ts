@@ -324,7 +324,8 @@ const partiesOfLength = `
 
 /** SQL: what a change keeps when it is recorded again. */
 const changeColumns = `change_id, run_id, batch_id, party_id, customer_version, severity, cause, is_baseline, match_id, fields,
-  before_listed_id, before_rank, before_is_hit, before_score, after_listed_id, after_rank, after_is_hit, after_score, adjustments, birth_date_agreement, country_agreement, sanction_hit, former_customer_version`;
+  before_listed_id, before_rank, before_is_hit, before_score, after_listed_id, after_rank, after_is_hit, after_score, adjustments,
+  birth_date_agreement, country_agreement, sanction_hit, former_customer_version`;
 
 /**
  * Treats the run's lists of this length as truncated: no customer is clear by one, and a missing match is not returned instead of removed.

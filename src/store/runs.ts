@@ -53,7 +53,10 @@ export async function insertRun(database: Queryable, run: NewRun): Promise<RunRo
   return stored;
 }
 
-/** Takes an open run over under a new epoch, in state `running`, and stores the changes since its start; replaces `rosterFile` and `settingsRecordId` unless undefined. */
+/**
+ * Takes an open run over under a new epoch, in state `running`, and stores the changes since its start; replaces `rosterFile` and
+ * `settingsRecordId` unless undefined.
+ */
 export async function takeOverRun(
   database: Queryable,
   runId: number,
@@ -355,14 +358,35 @@ export function readRunKeys(database: Queryable, runId: number): Promise<readonl
   return readValue(database, z.array(z.string()), 'select keys from run where run_id = $1', [runId]);
 }
 
+/** What is partitioned by run, with the columns that statements need to know. */
+const partitioned = [
+  ['search_batch', '(run_id, batch_id)'],
+  ['search_call', ''],
+  ['screening_block', '(run_id, party_range)'],
+] as const;
+
 /**
  * Updates the database's statistics after a run. Without them, the statements that close a large run are planned for empty tables and take
  * minutes instead of seconds. Outside the transaction that closes the run, because its locks would block other runs.
  */
-export async function refreshRunStatistics(database: Database): Promise<void> {
+export async function refreshRunStatistics(database: Database, runId: number): Promise<void> {
+  const first = runId - (runId % 256);
+  const own = partitioned.map(([table, columns]) => `${table}_runs_${first}_${first + 255} ${columns}`);
   await database.execute(
-    `analyze plan_block (run_id, party_range, outcome, places), planned_screening (run_id, party_id, request_id, outcome, plan_reason), change_record (run_id, party_id, is_baseline, cause),
-       party_state (account_id, party_id, run_id), alert (account_id, party_id), search_batch (run_id, batch_id), search_call,
-       screening_block (run_id, party_range)`,
+    `analyze plan_block (run_id, party_range, outcome, places), planned_screening (run_id, party_id, request_id, outcome, plan_reason),
+       change_record (run_id, party_id, is_baseline, cause), party_state (account_id, party_id, run_id), alert (account_id, party_id),
+       ${own.join(', ')}`,
   );
+  // To analyse a whole table reads all its history: only once it has doubled, so that a night costs what it changes. No autovacuum does it.
+  const grown = await readColumn(
+    database,
+    z.string(),
+    `select parent.relname::text from pg_class parent
+     where parent.oid = any ($1::text[]::regclass[]) and 2 * greatest(parent.reltuples, 0) < (
+       select sum(greatest(part.reltuples, 0)) from pg_inherits join pg_class part on part.oid = inhrelid where inhparent = parent.oid
+     )`,
+    [partitioned.map(([table]) => table)],
+  );
+  const whole = partitioned.filter(([table]) => grown.includes(table));
+  if (whole.length > 0) await database.execute(`analyze ${whole.map((one) => one.join(' ')).join(', ')}`);
 }

@@ -30,8 +30,8 @@ export async function fillClosedNights(
     insert into search_batch (run_id, batch_id, committed_at) select n, n, ${at} from generate_series(1, ${nights}) n;
     insert into roster_import (run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent)
       values (1, 1, 's', 'd', now(), 0, 0, 0, 0, 0);
-    insert into response (organisation_id, digest, body, total, truncated, first_seen_at)
-      select 1, int8send(n), '{}', 0, false, now() from generate_series(1, 2) n;
+    insert into response (organisation_id, digest, body, total, truncated, first_seen_at, matches, hits)
+      select 1, int8send(n), '{}', 0, false, now(), 0, 0 from generate_series(1, 2) n;
     insert into screening_request (organisation_id, type, name) select 1, 'person', 'Name ' || n from generate_series(1, ${customers}) n;
     insert into customer (roster_id, reference, version, record_digest, first_import_id)
       select 1, 'C-' || n, 1, 'd', 1 from generate_series(1, ${customers}) n;

@@ -72,7 +72,7 @@ export async function fillPlanningWorld(
       from generate_series(1, 3) n;
     insert into roster_import (run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent)
       values (1, 1, 's', 'd', now(), 0, 0, 0, 0, 0);
-    insert into response (organisation_id, digest, body, total, truncated, first_seen_at) values (1, '\\x01', '{}', 0, false, now());
+    insert into response (organisation_id, digest, body, total, truncated, first_seen_at, matches, hits) values (1, '\\x01', '{}', 0, false, now(), 0, 0);
     insert into screening_request (organisation_id, type, name) select 1, 'person', 'Name ' || n from generate_series(1, ${customers.length}) n;`);
   const rows = customers.map((customer, index) => {
     const id = index + 1;

@@ -51,7 +51,7 @@ const fillSql = (customers: number): string => `
     select night, night, timestamptz '2026-03-01' + night * interval '1 day' from generate_series(1, 4) night;
   insert into roster_import (run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent)
     values (1, 1, 's', 'd', now(), 0, 0, 0, 0, 0);
-  insert into response (organisation_id, digest, body, total, truncated, first_seen_at) values (1, '\\x01', '{}', 0, false, now());
+  insert into response (organisation_id, digest, body, total, truncated, first_seen_at, matches, hits) values (1, '\\x01', '{}', 0, false, now(), 0, 0);
   insert into screening_request (organisation_id, type, name)
     select 1, 'person', 'Ferdinand Achterberg ' || n from generate_series(1, ${customers}) n;
   insert into customer (roster_id, reference, version, record_digest, first_import_id)

@@ -106,8 +106,8 @@ async function fill(database: Database): Promise<void> {
       insert into customer_version (customer_id, version, import_id, record)
         select n, 1, 1, '{"parties": []}' from generate_series(1, ${customers}) n;
       insert into party (customer_id, ordinal, request_id, is_current) select n, 0, n, true from generate_series(1, ${customers}) n;
-      insert into response (organisation_id, digest, body, total, truncated, first_seen_at)
-        select 1, decode(md5(n::text), 'hex'), '{}', 0, false, now() from generate_series(1, ${customers}) n;
+      insert into response (organisation_id, digest, body, total, truncated, first_seen_at, matches, hits)
+        select 1, decode(md5(n::text), 'hex'), '{}', 0, false, now(), 0, 0 from generate_series(1, ${customers}) n;
       insert into party_state (account_id, party_id, run_id, request_id, response_id, customer_version, settings_digest, screened_at, state)
         select 1, n, 1, n, n, 1, 's', now() - interval '1 day', 'clear' from generate_series(1, ${customers}) n;
     `);

@@ -70,7 +70,7 @@ export async function finishScreening(
   { isReported }: { isReported: boolean },
 ): Promise<RunSummary> {
   const { app, run, runId } = session;
-  await refreshRunStatistics(app.database);
+  await refreshRunStatistics(app.database, run.runId);
   const closed = await session.write((transaction) => concludeRun(transaction, session, { halted, isReported }));
   if (closed.hold) {
     const message = describeHeldAnswers(closed.hold, runId);

@@ -295,7 +295,8 @@ export function saveOpenAlerts(
      )
      update run set open_alerts = (
        select jsonb_build_object(
-         'waiting', count(*), 'customers', count(distinct customer_id), 'absent', count(absence), 'overdue', count(*) filter (where is_overdue), 'unassigned', count(*) filter (where owner is null),
+         'waiting', count(*), 'customers', count(distinct customer_id), 'absent', count(absence), 'overdue', count(*) filter (where is_overdue),
+         'unassigned', count(*) filter (where owner is null),
          'proposed', count(*) filter (where state = 'pending_approval'), 'oldestAt', min(opened_at),
          'bySeverity', (
            select coalesce(jsonb_agg(jsonb_build_object('severity', severity, 'waiting', alerts, 'overdue', late)

@@ -28,7 +28,8 @@ export function readLegacyCustomers(database: Queryable, organisation: string, r
     customerRow,
     `select customer.reference, roster.name as roster, (
        select coalesce(jsonb_agg(jsonb_build_object(
-         'alertId', alert.alert_id, 'accountId', alert.account_id, 'mode', case when account.is_test then 'test' else 'live' end, 'listed', alert.listed, 'taken', alert.legacy -> 'verdict',
+         'alertId', alert.alert_id, 'accountId', alert.account_id, 'mode', case when account.is_test then 'test' else 'live' end,
+         'listed', alert.listed, 'taken', alert.legacy -> 'verdict',
          'isDecidedHere', exists (select from disposition made where made.alert_id = alert.alert_id and made.origin = 'review')
        ) order by alert.alert_id), '[]')
        from alert_with_match alert

@@ -144,9 +144,9 @@ async function saveAlertChanges(
     z.object({ alerts: z.number() }),
     `with change as (
        select * from jsonb_to_recordset($4::text::jsonb) as row (
-         place integer, "alertId" bigint, "partyId" bigint, state text, digest text, rank integer, is_hit boolean, score double precision, "customerVersion" integer, severity text, rule text,
-         priority smallint, absence text, topic text, "isBaseline" boolean, "openedAt" timestamptz, "dueAt" timestamptz, "dropsDisposition" boolean,
-         kind text, reasons text[]
+         place integer, "alertId" bigint, "partyId" bigint, state text, digest text, rank integer, is_hit boolean,
+         score double precision, "customerVersion" integer, severity text, rule text, priority smallint, absence text, topic text,
+         "isBaseline" boolean, "openedAt" timestamptz, "dueAt" timestamptz, "dropsDisposition" boolean, kind text, reasons text[]
        )
      ),
      numbered as (
@@ -166,8 +166,9 @@ async function saveAlertChanges(
      ),
      updated as (
        update alert set
-         state = numbered.state, listed_id = numbered.listed_id, rank = numbered.rank, is_hit = numbered.is_hit, score = numbered.score, customer_version = coalesce(numbered."customerVersion", alert.customer_version), severity = numbered.severity,
-         rule = numbered.rule, priority = numbered.priority, opened_at = numbered."openedAt", due_at = numbered."dueAt",
+         state = numbered.state, listed_id = numbered.listed_id, rank = numbered.rank, is_hit = numbered.is_hit,
+         score = numbered.score, customer_version = coalesce(numbered."customerVersion", alert.customer_version),
+         severity = numbered.severity, rule = numbered.rule, priority = numbered.priority, opened_at = numbered."openedAt", due_at = numbered."dueAt",
          absence = numbered.absence, topic = numbered.topic,
          absent_since = case when numbered.absence is not null then coalesce(alert.absent_since, $3::timestamptz) end,
          disposition_id = case when numbered."dropsDisposition" then null else alert.disposition_id end

@@ -127,8 +127,8 @@ export type StoredWaitingAlert = z.infer<typeof waitingRow> & Omit<WaitingAlert,
 
 /** SQL: the waiting alerts (`event`), as `waitingRow` reads them, at a moment (a placeholder); the caller adds conditions and order. */
 const waitingAlertsSql = (moment: string): string => `
-  select event.alert_id as "alertId", case when account.is_test then 'test' else 'live' end as mode, ${partyFactsSql} as party, event.listed, event.severity, event.rule, event.priority,
-    event.opened_at as "openedAt", event.due_at as "dueAt", event.state,
+  select event.alert_id as "alertId", case when account.is_test then 'test' else 'live' end as mode, ${partyFactsSql} as party,
+    event.listed, event.severity, event.rule, event.priority, event.opened_at as "openedAt", event.due_at as "dueAt", event.state,
     event.absence, event.absent_since as "absentSince", ${replacedSql('event')} as replaced,
     ${ownerSql('event', moment)} as owner, ${reopenedBecauseSql('event')} as "reopenedBecause",
     case when event.state = 'pending_approval' then (

@@ -236,6 +236,15 @@ describeOnChosenDatabase('a run whose answers are implausible', (_open, database
       'select count(*)::integer as rows from retracted_answer',
     );
     expect(kept).toEqual([{ rows: 36 }]);
+    // Both calls are shown for a customer whose search was made again, one for the others.
+    const calls = await database.query(
+      z.object({ calls: z.number(), answered: z.number(), ids: z.number(), retracted: z.boolean() }),
+      `select count(*)::integer as calls, count(*) filter (where call_outcome = 'ok')::integer as answered,
+         count(distinct service_request_id)::integer as ids, bool_and(retracted_at is not null) as retracted
+       from customer_search where run_id = 2 and reference in ('C-1', 'C-6', 'C-7') group by reference order by reference`,
+    );
+    const [twice, once] = [2, 1].map((times) => ({ calls: times, answered: times, ids: times, retracted: true }));
+    expect(calls).toEqual([twice, twice, once]);
     expect(await run(await work({ offsetMs: 1 }))).toMatchObject({ state: 'complete', counts: { screened: 30 } });
   });
 

@@ -93,6 +93,17 @@ describe('a reviewer with SQL by hand', () => {
     }
   });
 
+  it('can call no function of ours that has the rights of the owner', async () => {
+    const open = await owner.query(
+      z.object({ name: z.string(), isTrigger: z.boolean() }),
+      `select proname::text as name, prorettype in ('trigger'::regtype, 'event_trigger'::regtype) as "isTrigger" from pg_proc
+       where pronamespace = 'public'::regnamespace and prosecdef and has_function_privilege('public', oid, 'execute')
+       order by 1`,
+    );
+    // Postgres calls trigger functions for a change of a row that its author may make, and refuses every other call.
+    expect(open.filter(({ isTrigger }) => !isTrigger)).toEqual([]);
+  });
+
   it('neither decides alone nor settles anybody by temporary tables that stand before the real ones', async () => {
     const alone = insertDispositionsSql(
       `select alert_id, 'decided' as kind, 'false_positive' as verdict, session_user as reviewer, false as is_attested,

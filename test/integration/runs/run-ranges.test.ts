@@ -69,6 +69,33 @@ describeOnEachDatabase('nights on both sides of a range of runs', (open, { diale
   });
 });
 
+describe('the statistics of a run range (postgres only)', () => {
+  const openSite = openSmallSites(testDatabases('postgres').open);
+  const countAnalyses = async (database: Database) => {
+    const rows = await database.query(
+      z.object({ name: z.string(), times: z.number() }),
+      `select relname::text as name, analyze_count::integer as times from pg_stat_all_tables
+       where relname ~ '^(search_batch|screening_block)' order by 1`,
+    );
+    return Object.fromEntries(rows.map(({ name, times }) => [name, times]));
+  };
+
+  it('are refreshed by a run of it, those of the whole tables once these have doubled', async () => {
+    const site = await openSite();
+    const { database, run, work } = site;
+    await runOverBoundary(site);
+    const before = await countAnalyses(database);
+    // Doubled since the first night: all history was read for it.
+    expect(before).toMatchObject({ search_batch: 2, search_batch_runs_0_255: 4, search_batch_runs_256_511: 2 });
+    await run(await work({ offsetMs: 1.5 * dayMs }));
+    expect(await countAnalyses(database)).toEqual({
+      ...before,
+      search_batch_runs_256_511: 3,
+      screening_block_runs_256_511: (before['screening_block_runs_256_511'] ?? 0) + 1,
+    });
+  });
+});
+
 describe('partitions that are opened (postgres only)', () => {
   const { open, locate } = testDatabases('postgres');
   const insertRun = `
@@ -102,8 +129,20 @@ describe('partitions that are opened (postgres only)', () => {
       await startBeside(writing);
       expect([writing, await countRanges(database)]).toEqual([writing, 1]);
     }
-    await database.execute(insertRun.replace(`'k', 1`, `'k', 0`));
+    // A preview opens none, not even its own, and waits for nobody.
+    const preview = insertRun.replace(`'k', 1`, `'k', 0`);
+    await database.execute(preview);
     expect(await countRanges(database)).toBe(1);
+    await database.execute(`select setval('run_run_id_seq', 299)`);
+    await writer.transaction(async (transaction) => {
+      await transaction.execute('lock table change_record in row exclusive mode');
+      await database.transaction(async (trial) => {
+        await trial.execute(`set local lock_timeout = '2s'`);
+        await trial.execute(preview);
+      });
+    });
+    expect(await countRanges(database)).toBe(1);
+    await database.execute(`select setval('run_run_id_seq', 204)`);
     await startBeside('lock table search_batch, search_call, screening_block in row exclusive mode');
     expect(await countRanges(database)).toBe(2);
   });

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { z } from 'zod';
 import { showRun } from '../../../src/runs/run-reference.js';
 import { runScreening } from '../../../src/runs/screening-run.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
@@ -42,6 +43,19 @@ describeOnChosenDatabase('two nights of the demo roster', (open) => {
         state: 'complete',
         counts: { proven: true },
       });
+      // A close trusts the sums that are stored with each answer.
+      const sizes = z.object({ answers: z.number(), hits: z.number(), wrong: z.number() });
+      const stored = await database.query(
+        sizes,
+        `select count(*)::integer as answers, sum(response.hits)::integer as hits,
+           (count(*) filter (where (response.matches, response.hits) is distinct from (rows.matches, rows.hits)))::integer as wrong
+         from response
+         cross join lateral (
+           select count(*) as matches, count(*) filter (where is_hit) as hits from match where match.response_id = response.response_id
+         ) rows`,
+      );
+      expect(stored).toEqual([{ answers: expect.any(Number), hits: expect.any(Number), wrong: 0 }]);
+      expect(stored[0]?.hits).toBeGreaterThan(10);
       const [reportOne] = await runReports(first, {});
       expect(reportOne?.runId).toBe(nightOne.runId);
 

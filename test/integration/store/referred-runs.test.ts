@@ -16,7 +16,7 @@ const setUp = `
   insert into customer (roster_id, reference, version, record_digest, first_import_id) values (1, 'C-1', 1, 'd', 1);
   insert into customer_version (customer_id, version, import_id, record) values (1, 1, 1, '{"parties": []}');
   insert into party (customer_id, ordinal, request_id, is_current) values (1, 0, 1, true);
-  insert into response (organisation_id, digest, body, total, truncated, first_seen_at) values (1, '\\x01', '{}', 0, false, now());
+  insert into response (organisation_id, digest, body, total, truncated, first_seen_at, matches, hits) values (1, '\\x01', '{}', 0, false, now(), 0, 0);
   insert into party_state (account_id, party_id, run_id, request_id, response_id, customer_version, settings_digest, screened_at, state)
     values (1, 1, 1, 1, 1, 1, 's', now(), 'clear');
   insert into search_call (run_id, attempt_id, request_id, started_at, outcome) values (2, 1, 1, now(), 'unknown');
