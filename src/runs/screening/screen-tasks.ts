@@ -142,7 +142,8 @@ function openPass(context: SearchContext): { work(): Promise<void>; close(): Pro
           // Before the save, so that no further search is paid for.
           if (outcome.kind === 'halted') signals.stop(toAccountHalt(outcome.error));
           if (outcome.kind === 'failed' && outcome.isTransient) unanswered += 1;
-          await commit.add(finished);
+          // After a stop hundreds of searches that were handed out have left nothing to save.
+          if (hasLeftTraces(finished)) await commit.add(finished);
         } finally {
           underWay.end();
         }
@@ -156,6 +157,9 @@ function openPass(context: SearchContext): { work(): Promise<void>; close(): Pro
     },
   };
 }
+
+const hasLeftTraces = ({ outcome, attempts }: FinishedSearch): boolean =>
+  outcome.kind !== 'aborted' || attempts.attempts.length + attempts.unsentIds.length > 0;
 
 /** Counts running searches; `ended` resolves when none runs. */
 class UnderWay {
@@ -202,7 +206,8 @@ async function searchLastRound(
   return new RunHalted('budget', `${message}, and too little of it is left for the control searches at the end`);
 }
 
-const chunkSize = 256;
+/** A whole page: at the end of a chunk all workers wait for notes, because none can be made in advance. */
+const chunkSize = 2_000;
 
 /**
  * The remaining tasks in chunks until a stop or the limit. Each task must be completed, also after a stop: otherwise

@@ -29,6 +29,8 @@ interface AttemptNote {
  */
 const aheadMs = 40;
 const mostTogether = 256;
+/** At a pace that needs so many notes in advance, the next are made before these are used up: otherwise all searches wait for each commit. */
+const fewLeft = 128;
 
 interface Waiting {
   requestId: number;
@@ -37,15 +39,18 @@ interface Waiting {
 }
 
 /**
- * Notes due attempts in groups, together with the next ones that the pace of the last group reaches within `aheadMs`.
+ * Notes due attempts in groups, together with the next ones that the pace of the last group reaches within `aheadMs`. At most
+ * `mostTogether` are noted in advance.
  */
 export function createAttemptNotes({ app, numbers, write }: RunSession): (requestId: number) => AttemptNote {
-  const mostAhead = (app.settings.service.rate.perSecond * aheadMs) / 1_000;
+  const mostAhead = Math.min(mostTogether, (app.settings.service.rate.perSecond * aheadMs) / 1_000);
   const announced = new Set<Waiting>();
   const ahead = new Set<Waiting>();
   const due: Waiting[] = [];
   let isWriting = false;
   let last = { size: 1, begunMs: 0 };
+  const isRunningLow = (): boolean =>
+    mostAhead > fewLeft && last.size >= fewLeft / 4 && ahead.size < fewLeft && announced.size > 0;
 
   const takeGroup = (): readonly Waiting[] => {
     const begunMs = performance.now();
@@ -76,7 +81,7 @@ export function createAttemptNotes({ app, numbers, write }: RunSession): (reques
     isWriting = true;
     // Many attempts become due at the same moment.
     await turnOfEvents();
-    while (due.length > 0) await writeGroup(takeGroup());
+    while (due.length > 0 || isRunningLow()) await writeGroup(takeGroup());
     isWriting = false;
   };
 
@@ -97,7 +102,7 @@ export function createAttemptNotes({ app, numbers, write }: RunSession): (reques
     return {
       take: () => {
         if (leave()) begin();
-        if (due.length > 0 && !isWriting) void writeAll();
+        if (!isWriting && (due.length > 0 || isRunningLow())) void writeAll();
         return row;
       },
       drop: async () => (leave() ? undefined : row),
