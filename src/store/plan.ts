@@ -23,6 +23,8 @@ export async function storePlan(
     JSON.stringify({ hours, reason }),
   ]);
   await insertPlan(transaction, runId, input);
+  // The last plan has been deleted, and statistics of an empty table send each party of this one through an index: 2.2 s of 100,000.
+  await transaction.execute('analyze plan_block (run_id, party_range, outcome, places)');
   return countStoredPlan(transaction, runId);
 }
 
