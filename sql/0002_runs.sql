@@ -95,6 +95,11 @@ create table run (
   -- By topic family: listed parties that were hits before it, among the customers that it searched for (`known`) and of all its roster
   -- (`standing`), and how many of the known it no longer found.
   vanishing jsonb,
+  -- When what it planned, sent and found for each party was dropped (`drop_run_range`), by whom and why; null while it is stored.
+  dropped_at timestamptz,
+  dropped_by text check (dropped_by <> ''),
+  dropped_because text check (dropped_because <> ''),
+  check (num_nulls(dropped_at, dropped_by, dropped_because) in (0, 3)),
   constraint run_sums_hold check ((state not in ('complete', 'incomplete', 'stopped')) or (sums is null) or run_sums_hold(sums))
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
 
@@ -200,30 +205,128 @@ begin
 end
 $$;
 
--- Partitions are opened 64 runs ahead, by a run that finds nobody writing to `run` or to what refers to batches: attaching locks these.
--- Whoever waited for them could block, or be blocked by, a run that closes. Only where no run could, the first one of a range waits.
--- A preview (epoch 0) writes to no partition and would hold these locks until it has tried a whole plan, so it opens none.
+-- Partitions are opened 64 runs ahead, by a run that finds nobody writing to `run`: opening locks it, because rows of the partitions refer to
+-- it. Whoever waited for it could block, or be blocked by, a run that closes. Only where no run could, the first one of a range waits.
+-- A preview (epoch 0) writes to no partition and would hold the lock until it has tried a whole plan, so it opens none.
 create function open_run_ranges() returns trigger language plpgsql security definer as $$
 declare
   ahead bigint := new.run_id + 63;
-  locking text := (
-    select format('lock table run, %s in share row exclusive mode', string_agg(distinct conrelid::regclass::text, ', '))
-    from pg_constraint where confrelid = 'search_batch'::regclass
-  );
 begin
   if to_regclass(format('search_batch_runs_%s_%s', new.run_id >> 8 << 8, new.run_id | 255)) is null then
-    execute locking;
+    lock table run in share row exclusive mode;
     perform open_run_range(new.run_id);
   end if;
   begin
     if to_regclass(format('search_batch_runs_%s_%s', ahead >> 8 << 8, ahead | 255)) is null then
-      execute locking || ' nowait';
+      lock table run in share row exclusive mode nowait;
       perform open_run_range(ahead);
     end if;
   exception when lock_not_available then
     null;
   end;
   return new;
+end
+$$;
+
+-- Why the 256 runs from this one on cannot be dropped; null where they can. A month is more than budgets, mail and reports look back.
+create function find_run_range_use(first_run bigint) returns text language plpgsql stable as $$
+declare
+  found_use text;
+begin
+  with own as materialized (
+    select * from run where run_id between first_run and first_run + 255
+  ),
+  standing as (
+    -- The account whose answers are a roster's states.
+    select distinct on (roster_id) roster_id, account_id
+    from run join account using (account_id) where roster_id is not null
+    order by roster_id, account.is_test, run_id desc
+  )
+  select use into found_use
+  from (
+    select 1 as place, 'not all of its runs have begun' as use where not exists (select from run where run_id > first_run + 255)
+    union all
+    select 2, format('run %s has not ended', run_id) from own where state in ('running', 'stopped')
+    union all
+    select 3, format('run %s ended less than 32 days ago', run_id) from own
+    where coalesce(finished_at, started_at) > now() - interval '32 days'
+    union all
+    select 4, format('run %s is one of the last three plans of its roster', run_id) from own
+    where in_scope is not null and selection is distinct from 'dirty' and 3 > (
+      select count(*) from run later
+      where later.roster_id = own.roster_id and later.account_id = own.account_id and later.run_id > own.run_id
+        and later.in_scope is not null and later.selection is distinct from 'dirty'
+    )
+    union all
+    select 5, format('run %s is held', own.run_id)
+    from own
+    where not exists (select from accepted_run where accepted_run.run_id = own.run_id) and (
+      exists (select from webhook_event where held_run_id = own.run_id)
+      or exists (
+        select from planned_screening screening
+        left join party_state state on state.account_id = own.account_id and state.party_id = screening.party_id
+        where screening.run_id = own.run_id and screening.outcome = 'failed' and screening.outcome_reason = 'held'
+          and coalesce(state.run_id <= own.run_id, true)
+      )
+    )
+    union all
+    select 6, format('the last answers of %s customers are from it', count(distinct customer.customer_id))
+    from standing
+    join customer on customer.roster_id = standing.roster_id
+    join party on party.customer_id = customer.customer_id
+    join party_state state on state.account_id = standing.account_id and state.party_id = party.party_id
+    join run answering on answering.run_id = state.run_id
+    left join screening_reuse reuse on reuse.run_id = state.run_id and reuse.party_id = state.party_id
+    where first_run in (
+      state.run_id >> 8 << 8, reuse.answered_run_id >> 8 << 8,
+      case when answering.state in ('running', 'stopped') then state.former_run_id >> 8 << 8 end
+    ) and (
+      customer.left_at is null and party.is_current or exists (
+        select from alert
+        where alert.party_id = party.party_id and (alert.state in ('open', 'pending_approval') or alert.is_true_match)
+      )
+    )
+    having count(*) > 0
+  ) uses
+  order by place limit 1;
+  return found_use;
+end
+$$;
+
+-- Drops what 256 runs planned, sent and found for each party, and notes it with these runs, so that readers say that it is no longer stored.
+-- Their sums, and all answers, changes, alerts, dispositions and reports stay. Returns the runs.
+create function drop_run_range(of_run bigint, by_whom text, because text) returns setof bigint
+language plpgsql set lock_timeout = '5s' as $$
+declare
+  first_run bigint := of_run >> 8 << 8;
+  in_use text;
+  parent text;
+begin
+  -- Who writes a run finishes first, and nobody begins until this has ended.
+  lock table run, search_batch, search_call, screening_block in access exclusive mode;
+  if to_regclass(format('search_batch_runs_%s_%s', first_run, first_run + 255)) is null then
+    raise exception 'the runs % to % are not stored', first_run, first_run + 255 using errcode = 'no_data_found';
+  end if;
+  in_use := find_run_range_use(first_run);
+  if in_use is not null then
+    raise exception 'the runs % to % cannot be dropped: %', first_run, first_run + 255, in_use using errcode = 'object_in_use';
+  end if;
+  return query
+    update run set dropped_at = now(), dropped_by = by_whom, dropped_because = because
+    where run.kind <> 'sweep' and run.run_id between first_run and first_run + 255 and exists (
+      select from search_batch where search_batch.run_id = run.run_id
+      union all select from search_call where search_call.run_id = run.run_id
+      union all select from screening_block where screening_block.run_id = run.run_id
+      union all select from planned_screening where planned_screening.run_id = run.run_id
+    )
+    returning run.run_id;
+  delete from planned_screening where run_id between first_run and first_run + 255;
+  delete from screening_reuse where run_id between first_run and first_run + 255;
+  delete from forced_screening where run_id between first_run and first_run + 255;
+  delete from run_gap where run_id between first_run and first_run + 255;
+  foreach parent in array array['search_batch', 'search_call', 'screening_block'] loop
+    execute format('drop table %s_runs_%s_%s', parent, first_run, first_run + 255);
+  end loop;
 end
 $$;
 

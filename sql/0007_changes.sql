@@ -39,8 +39,7 @@ create table change_record (
   former_customer_version integer,
   primary key (change_id, revision),
   check (num_nulls(before_listed_id, before_rank, before_is_hit, before_score) in (0, 4)),
-  check (num_nulls(after_listed_id, after_rank, after_is_hit, after_score) in (0, 4)),
-  foreign key (run_id, batch_id) references search_batch
+  check (num_nulls(after_listed_id, after_rank, after_is_hit, after_score) in (0, 4))
 );
 
 create index change_record_by_party on change_record (party_id);
@@ -91,16 +90,28 @@ create table retracted_answer (
   reported_scores jsonb,
   unreturned jsonb,
   primary key (run_id, party_id, batch_id),
-  check (num_nulls(request_id, customer_version, settings_digest, state) in (0, 4)),
-  foreign key (run_id, batch_id) references search_batch
+  check (num_nulls(request_id, customer_version, settings_digest, state) in (0, 4))
 );
+
+-- What is evidence names a batch that was stored with it, and stays when the batches of old runs are dropped: no foreign key allows that.
+create function require_batch() returns trigger language plpgsql security definer as $$
+begin
+  if exists (
+    select from (select distinct run_id, batch_id from written) wanted
+    where not exists (select from search_batch batch where batch.run_id = wanted.run_id and batch.batch_id = wanted.batch_id)
+  ) then
+    raise foreign_key_violation using message = format('a row of %I names a batch that does not exist', tg_table_name);
+  end if;
+  return null;
+end
+$$;
 
 -- Who was screened when, and by which calls: one row for each, one without a call where there was none. One customer and run are found by
 -- indexes, however many there are.
 create view customer_search as
 select
   organisation.name as organisation, roster.name as roster, customer.reference, party.ordinal, run.run_id, run.mode,
-  run.state as run_state, run.started_at as run_started_at,
+  run.state as run_state, run.started_at as run_started_at, run.dropped_at,
   screening.plan_reason, screening.outcome, screening.outcome_reason, screening.response_id,
   -- When an answer that does not count was retracted: that of an earlier call, or, without a response, of the last one.
   retracted.retracted_at,
@@ -112,8 +123,12 @@ join party on party.customer_id = customer.customer_id
 join run on run.roster_id = roster.roster_id
 -- `offset 0`: one run after the other, by its key. As a join, all history would be read.
 cross join lateral (
-  select * from screening
-  where screening.run_id = run.run_id and screening.party_range = party.party_id >> 7 and screening.party_id = party.party_id offset 0
+  select run_id, party_id, request_id, response_id, batch_id, plan_reason, outcome, outcome_reason from screening
+  where screening.run_id = run.run_id and screening.party_range = party.party_id >> 7 and screening.party_id = party.party_id
+  union all
+  -- Whether it screened the party is not known any more.
+  select run.run_id, party.party_id, null, null, null, null, 'no_longer_stored', null where run.dropped_at is not null
+  offset 0
 ) screening
 left join lateral (
   select max(taken.retracted_at) as retracted_at
@@ -169,6 +184,11 @@ and not exists (
   where retracted.run_id = record.run_id and retracted.first_batch_id = record.batch_id and record.party_id = any (retracted.party_ids)
     and (retracted.kind <> 'reclassified' or record.kind = 'match_removed')
 );
+
+create trigger change_record_batch after insert on change_record referencing new table as written for each statement
+  execute function require_batch();
+create trigger retracted_answer_batch after insert on retracted_answer referencing new table as written for each statement
+  execute function require_batch();
 
 create trigger refuse_rewriting before delete or update or truncate on change_record for each statement
   execute function refuse_rewriting();

@@ -42,6 +42,9 @@ type NewRun = Omit<
   | 'comparedRunId'
   | 'finishedAt'
   | 'sums'
+  | 'droppedAt'
+  | 'droppedBy'
+  | 'droppedBecause'
 > & { settingsRecordId?: number | undefined };
 
 /** Stores a new run in state `running`, with the process that works on it. */
@@ -205,6 +208,10 @@ export const runRow = z.object({
   startedAt: z.date(),
   finishedAt: z.date().nullable(),
   sums: runSumsSchema.nullable(),
+  /** When its searches were dropped, by whom and why; null while they are stored. */
+  droppedAt: z.date().nullable(),
+  droppedBy: z.string().nullable(),
+  droppedBecause: z.string().nullable(),
 });
 export type RunRow = z.infer<typeof runRow>;
 
@@ -377,7 +384,7 @@ export async function refreshRunStatistics(database: Database, runId: number): P
        change_record (run_id, party_id, is_baseline, cause), party_state (account_id, party_id, run_id), alert (account_id, party_id),
        ${own.join(', ')}`,
   );
-  // To analyse a whole table reads all its history: only once it has doubled, so that a night costs what it changes. No autovacuum does it.
+  // To analyse a whole table reads all its history (12 ranges took 0.4 s, the own one 0.12 s), and no autovacuum does it: only once it has doubled.
   const grown = await readColumn(
     database,
     z.string(),

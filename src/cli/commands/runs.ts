@@ -272,6 +272,7 @@ function listStatus(run: RunDescription): Row[] {
       `${run.startedAt.toISOString()} to ${run.finishedAt?.toISOString() ?? 'now'}, ${describeSpan(Math.round(run.seconds))}`,
     ],
     ['account', `${run.account ?? 'unknown yet'}; keys ${run.keys.join(', ') || 'none'}`],
+    run.dropped !== null && ['stored', run.dropped],
     ['version', `${run.version}, settings ${run.settingsDigest.slice(0, 12)}`],
   ];
 }
@@ -294,7 +295,7 @@ function listHolders({ heldBy, holders, state, resumed }: RunDescription): Row[]
   ];
 }
 
-function listSums({ sums, planned, calls, snapshot }: RunDescription): Row[] {
+function listSums({ sums, planned, calls, snapshot, dropped }: RunDescription): Row[] {
   const counted = sums?.counts;
   const rows: Row[] =
     counted === undefined
@@ -319,7 +320,7 @@ function listSums({ sums, planned, calls, snapshot }: RunDescription): Row[] {
   const billed = sums?.possiblyBilledTwice ?? 0;
   return [
     ...rows,
-    ['calls', `${formatCount(calls.sent)}${rate}`],
+    (sums !== null || dropped === null) && ['calls', `${formatCount(calls.sent)}${rate}`],
     some('ended', describeReasons(calls.byOutcome)),
     sums !== null && ['billed twice', `${formatCount(billed)} possibly`],
   ];

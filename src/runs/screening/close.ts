@@ -52,7 +52,7 @@ import { queueBrokenRun } from '../mail/failures.js';
 import { quoteArgument } from '../quote-argument.js';
 import { reconcileRoster } from '../reconcile-run.js';
 import { makeAlerts } from '../review/alerts.js';
-import { findRun } from '../run-reference.js';
+import { findRun, requireStored } from '../run-reference.js';
 import { compareBalance, type RunSummary, toRunSummary, toRunVerdict } from '../run-summary.js';
 import { openOrganisation, type RunSession, withLease } from '../session.js';
 import { requireAcceptedSettings } from '../settings-acceptance.js';
@@ -380,6 +380,7 @@ export async function acceptRun(
 > {
   const { database } = app;
   const run = await findRun(database, app.settings.organisation, text);
+  requireStored(run);
   const organisation = await openOrganisation(app);
   await refuseUnlessHeld(database, run);
   const named = (await readRosterNames(database, organisation.name)).get(run.rosterId ?? 0);

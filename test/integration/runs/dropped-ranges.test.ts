@@ -1,0 +1,120 @@
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { formatRunDescription } from '../../../src/cli/commands/runs.js';
+import { describeRun } from '../../../src/runs/describe-run.js';
+import { replaySettings } from '../../../src/runs/replay.js';
+import { acceptRun } from '../../../src/runs/screening/close.js';
+import { runReports } from '../../../src/runs/write-reports.js';
+import { type Database, type Queryable, readColumn, readValue } from '../../../src/store/database/database.js';
+import { describeOnEachDatabase, testDatabases } from '../../helpers/databases.js';
+import { backUp, readAllRows, restore } from '../../helpers/former-databases.js';
+import { makeAcceptance, openPreparedSites } from '../../helpers/small-site.js';
+import { people } from '../../helpers/small-world.js';
+
+const dayMs = 86_400_000;
+const drop = (database: Queryable, runId = 1) =>
+  readColumn(database, z.number(), `select drop_run_range($1, 'A. Meyer', 'kept long enough')`, [runId]);
+
+/** What each night says of a customer, oldest first. */
+const readNights = (database: Database, reference: string) =>
+  database.query(
+    z.object({ runId: z.number(), outcome: z.string(), calls: z.number(), isDropped: z.boolean() }),
+    `select run_id, outcome, count(call_outcome)::integer as calls, bool_or(dropped_at is not null) as is_dropped
+     from customer_search where reference = $1 group by run_id, outcome order by run_id`,
+    [reference],
+  );
+
+const inTheWay: readonly [string, RegExp][] = [
+  [`update run set state = 'stopped' where run_id = 255`, /run 255 has not ended/],
+  ['update run set finished_at = now() where run_id = 255', /run 255 ended less than 32 days ago/],
+  [`update run set selection = 'dirty' where run_id = 257`, /run 255 is one of the last three plans of its roster/],
+  [
+    `update party_state set run_id = 1 where party_id = 3;
+     insert into planned_screening (run_id, party_id, request_id, customer_version, plan_reason, outcome, outcome_reason)
+       values (255, 3, 3, 1, 'cadence', 'failed', 'held')`,
+    /run 255 is held/,
+  ],
+  ['update party_state set run_id = 255 where party_id = 3', /the last answers of 1 customers are from it/],
+  [
+    `update run set state = 'stopped' where run_id = 258; update party_state set former_run_id = 1 where party_id < 3`,
+    /the last answers of 2 customers are from it/,
+  ],
+  [
+    `insert into screening_reuse (run_id, party_id, response_id, answered_run_id, answered_at)
+       select run_id, party_id, response_id, 255, now() from party_state where party_id = 3`,
+    /the last answers of 1 customers are from it/,
+  ],
+];
+
+describeOnEachDatabase('a range of runs that is dropped', (_open, databases) => {
+  const others = testDatabases(databases.dialect === 'postgres' ? 'embedded' : 'postgres');
+  /** Runs 1 and 255 are old, 256 to 258 are of the last days; in 256 the search for C-2 failed. */
+  const openSite = openPreparedSites(databases, async ({ sandbox, database, run, work }) => {
+    await run(await work({ offsetMs: -100 * dayMs }));
+    await database.execute(`select setval('run_run_id_seq', 254)`);
+    await run(await work({ offsetMs: -70 * dayMs }));
+    await expect(drop(database)).rejects.toThrow(/not all of its runs have begun/);
+    sandbox.setFaults([{ name: String(people[1]), times: 1, raw: { status: 422, body: '{}' } }]);
+    expect(await run(await work({ offsetMs: -2 * dayMs }))).toMatchObject({ counts: { failed: 1 } });
+    await run(await work({ offsetMs: -dayMs }));
+    expect(await run(await work())).toMatchObject({ state: 'complete', counts: { screened: 6 } });
+  });
+
+  it.each(inTheWay)('must be needed by nobody: %s', async (sql, message) => {
+    const { database } = await openSite();
+    const tamper = database.transaction(async (transaction) => {
+      await transaction.runScript(sql);
+      await drop(transaction);
+    });
+    await expect(tamper).rejects.toThrow(message);
+    expect(await readNights(database, 'C-1')).toHaveLength(5);
+  });
+
+  it('is no longer stored, and everything that reads it says so; evidence, sums and later nights stay', async () => {
+    const site = await openSite();
+    const { database, work, run } = site;
+    const app = await work();
+    await runReports(app, { runId: '256' });
+    const before = await describeRun(app, '1');
+    const [rows, nights] = [await readAllRows(database), await readNights(database, 'C-2')];
+    expect(nights.map(({ outcome }) => outcome)).toEqual(['screened', 'screened', 'failed', 'screened', 'screened']);
+
+    expect(await drop(database)).toEqual([1, 255]);
+    await expect(drop(database)).rejects.toThrow(/the runs 0 to 255 are not stored/);
+    const places = `select relname::text from pg_class where relname ~ '_runs_0_255$'`;
+    expect(await readColumn(database, z.string(), places)).toEqual([]);
+    const kept = await readAllRows(database);
+    const gone = ['search_batch', 'search_call', 'screening_block', 'planned_screening', 'run'];
+    for (const [table, those] of Object.entries(rows)) {
+      if (!gone.includes(table)) expect([table, kept[table]]).toEqual([table, those]);
+    }
+
+    const no = { outcome: 'no_longer_stored', calls: 0, isDropped: true };
+    expect(await readNights(database, 'C-2')).toEqual([{ runId: 1, ...no }, { runId: 255, ...no }, ...nights.slice(2)]);
+    const shown = await describeRun(app, '1');
+    const { sums, calls } = before;
+    expect(shown).toMatchObject({ sums, balance: null, calls: { sent: calls.sent, byOutcome: calls.byOutcome } });
+    expect(formatRunDescription(shown)).toMatch(
+      /^stored +its searches are no longer stored: dropped at .* by A. Meyer/m,
+    );
+    const isDropped = 'select bool_and(dropped_at is not null) as dropped from run_balance where run_id < 256';
+    expect(await readValue(database, z.boolean(), isDropped)).toBe(true);
+    const refused = expect.objectContaining({ message: expect.stringContaining('no longer stored') });
+    await expect(describeRun(app, '255', { list: 'failed', limit: 1, after: null })).rejects.toEqual(refused);
+    await expect(runReports(app, { runId: '255' })).rejects.toEqual(refused);
+    const accepting = acceptRun(app, '255', await makeAcceptance(app), new AbortController().signal);
+    await expect(accepting).rejects.toEqual(refused);
+    // When C-2 was screened before is not known any more; nobody else was left out later.
+    await expect(runReports(app, { runId: '256' })).rejects.toMatchObject({ code: 'history_dropped' });
+    expect(await runReports(app, { runId: '257' })).toMatchObject([{ state: 'complete' }]);
+    expect(await replaySettings(app, app.settings, null)).toMatchObject({ droppedRuns: 2, answers: 6 });
+
+    const restored = await others.open(await others.locateEmpty());
+    await restore(restored, await backUp(database));
+    expect(await readNights(restored, 'C-2')).toEqual(await readNights(database, 'C-2'));
+    expect(await describeRun({ ...app, database: restored }, '1')).toEqual(shown);
+    const next = await run(await work({ offsetMs: dayMs }));
+    expect(next).toMatchObject({ state: 'complete', counts: { screened: 6, changes: 0 } });
+    expect((await describeRun(app, next.runId)).balance).toMatchObject({ disagreements: [] });
+  });
+});
