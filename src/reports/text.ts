@@ -2,7 +2,7 @@ import { toLocalTime } from '../local-time.js';
 
 /** A whole number with commas between the thousands, the same in every locale: `12,345`. */
 export function formatCount(count: number): string {
-  return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
+  return String(count).replace(/\B(?<!\.\d*)(?=(\d{3})+(?!\d))/g, ',');
 }
 
 /** A count with its noun: `1 customer`, `2 customers`; `plural` for an irregular plural. */

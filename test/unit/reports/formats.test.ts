@@ -395,7 +395,14 @@ describe('times', () => {
 
 describe('figures', () => {
   it('are written the same everywhere', () => {
-    expect([0, 999, 1000, 1234567].map(formatCount)).toEqual(['0', '999', '1,000', '1,234,567']);
+    expect([0, 999, 1000, 1234567, 0.0001, 1000.5].map(formatCount)).toEqual([
+      '0',
+      '999',
+      '1,000',
+      '1,234,567',
+      '0.0001',
+      '1,000.5',
+    ]);
     expect(formatTime(new Date('2026-11-21T02:04:15.480Z'))).toBe('2026-11-21 02:04:15 UTC');
     expect(formatDuration(new Date(0), new Date(3_725_000))).toBe('1 h 2 min');
   });
