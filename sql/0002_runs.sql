@@ -309,7 +309,7 @@ begin
   end if;
   in_use := find_run_range_use(first_run);
   if in_use is not null then
-    raise exception 'the runs % to % cannot be dropped: %', first_run, first_run + 255, in_use using errcode = 'object_in_use';
+    raise exception 'the runs % to % are needed: %', first_run, first_run + 255, in_use using errcode = 'object_in_use';
   end if;
   return query
     update run set dropped_at = now(), dropped_by = by_whom, dropped_because = because

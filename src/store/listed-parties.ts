@@ -36,7 +36,8 @@ export async function saveListedParties(
   const rows = Array.from(byDigest, ([digest, { id, name, schema, topics, birthDates, countries }]) => {
     return { digest, match_id: id, name, schema, topics, birth_dates: birthDates, countries };
   });
-  // In one order for all runs: two runs that store the same parties would deadlock otherwise.
+  // In one order for all runs: two runs that store the same parties would deadlock otherwise. Alerts of absent matches, whose id alone is new, are
+  // stored 500 parties at a time: closes that deadlock over these few are repeated.
   await transaction.execute(
     `insert into listed_party (organisation_id, digest, match_id, name, schema, topics, birth_dates, countries)
      select $1, decode(row.digest, 'hex'), match_id, name, schema, topics, birth_dates, countries

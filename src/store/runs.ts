@@ -365,6 +365,29 @@ export function readRunKeys(database: Queryable, runId: number): Promise<readonl
   return readValue(database, z.array(z.string()), 'select keys from run where run_id = $1', [runId]);
 }
 
+/**
+ * Drops the searches of the 256 runs around one and returns their names; null when some are of another organisation. Throws DatabaseError while
+ * something needs them.
+ */
+export function dropRunRange(
+  database: Database,
+  { runId, organisationId }: RunRow,
+  { by, reason }: { by: string; reason: string },
+): Promise<readonly string[] | null> {
+  return database.transaction(async (transaction) => {
+    const isMixed = await readValue(
+      transaction,
+      z.boolean(),
+      'select exists (select from run where run_id >> 8 = $1::bigint >> 8 and organisation_id <> $2) as is_mixed',
+      [runId, organisationId],
+    );
+    if (isMixed) return null;
+    const ids = await readColumn(transaction, z.number(), 'select drop_run_range($1, $2, $3)', [runId, by, reason]);
+    const names = `select ${runIdSql('run')} from run where run_id = any ($1::bigint[]) order by run_id`;
+    return readColumn(transaction, z.string(), names, [ids]);
+  });
+}
+
 /** What is partitioned by run, with the columns that statements need to know. */
 const partitioned = [
   ['search_batch', '(run_id, batch_id)'],

@@ -191,6 +191,38 @@ function addAccept(runs: Command, act: Act): void {
     );
 }
 
+function addDrop(runs: Command, act: Act): void {
+  addByOption(runs.command('drop <id>'))
+    .description('drop the searches of the 256 runs around an old one; sums, answers and changes stay')
+    .addOption(shared('reason', '<text>'))
+    .addHelpText(
+      'after',
+      examples([
+        'runs drop 12 --reason "kept for five years"',
+        'runs drop 12 --by "A. Meyer" --reason "kept for five years"',
+      ]),
+    )
+    .action((id: string, options: { by?: string; reason?: string }) =>
+      act(async (invocation) => {
+        const { parseRunId } = await import('../../runs/run-reference.js');
+        const { dropRuns } = await import('../../runs/dropped-runs.js');
+        const { findAcceptance } = await import('../../runs/settings-acceptance.js');
+        const config = loadInvocationConfig(invocation);
+        parseRunId(id);
+        return withAppContext(invocation, { config, needsDatabase: true }, async (app) => {
+          const acceptance = await findAcceptance(app.database, options);
+          const dropped = await dropRuns(app, id, acceptance);
+          const { name } = acceptance.by;
+          return {
+            exitCode: exitCodes.complete,
+            document: { schema: 'nightscreen/run-drop/1', runs: dropped, by: name, reason: acceptance.reason },
+            text: `the searches of ${countNoun(dropped.length, 'run')} are dropped by ${name}:\n${dropped.map((runId) => `${runId}\n`).join('')}`,
+          };
+        });
+      }),
+    );
+}
+
 type Accepted = Awaited<ReturnType<typeof acceptRun>>;
 
 /** The exit code that the run itself would have had. */
@@ -211,14 +243,15 @@ function describeAccepted(accepted: Accepted, name: string): string {
   return `${runId} is accepted by ${name}: ${answers}no alert was closed. ${report} writes its report again\n`;
 }
 
-/** Adds `runs list`, `runs show`, `runs resume` and `runs accept`. */
+/** Adds `runs list`, `runs show`, `runs resume`, `runs accept` and `runs drop`. */
 export function addRunsCommand(program: Command, act: Act): void {
-  const runs = program.command('runs').description('list, show, resume or accept runs');
+  const runs = program.command('runs').description('list, show, resume, accept or drop runs');
   runs.addHelpText('after', examples(['runs list', 'runs show 12']));
   addList(runs, act);
   addShow(runs, act);
   addResume(runs, act);
   addAccept(runs, act);
+  addDrop(runs, act);
 }
 
 type RunDescription = Awaited<ReturnType<typeof describeRun>>;

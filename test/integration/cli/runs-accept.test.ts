@@ -96,6 +96,9 @@ ${assessing}
     expect(sandbox.ledger()).toHaveLength(calls);
     expect((await run(['runs', 'show', held])).stdout).toMatch(/^state +complete/m);
     await expectRefused([held, ...said], /is already accepted, by \S+ on 20/);
+    const dropped = await run(['runs', 'drop', held, ...said]);
+    expect([dropped.exitCode, dropped.stdout]).toEqual([2, '']);
+    expect(dropped.stderr).toContain('the runs 0 to 255 are needed: not all of its runs have begun');
   });
 
   it('waits for a second person under four eyes: exit code 3, then 2 for the same person, then 0', async () => {

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { formatRunDescription } from '../../../src/cli/commands/runs.js';
 import { describeRun } from '../../../src/runs/describe-run.js';
+import { dropRuns } from '../../../src/runs/dropped-runs.js';
 import { replaySettings } from '../../../src/runs/replay.js';
 import { acceptRun } from '../../../src/runs/screening/close.js';
 import { runReports } from '../../../src/runs/write-reports.js';
@@ -76,10 +77,28 @@ describeOnEachDatabase('a range of runs that is dropped', (_open, databases) => 
     const app = await work();
     await runReports(app, { runId: '256' });
     const before = await describeRun(app, '1');
+    await database.execute(`insert into organisation (name, digest_key, created_at) values ('other', '\\x01', now())`);
     const [rows, nights] = [await readAllRows(database), await readNights(database, 'C-2')];
     expect(nights.map(({ outcome }) => outcome)).toEqual(['screened', 'screened', 'failed', 'screened', 'screened']);
 
-    expect(await drop(database)).toEqual([1, 255]);
+    const who = { ...(await makeAcceptance(app)), reason: 'kept long enough' };
+    const refuse = (text: string, words: string) =>
+      expect(dropRuns(app, text, who)).rejects.toEqual(
+        expect.objectContaining({ code: 'usage_error', message: expect.stringContaining(words) }),
+      );
+    await refuse('258', 'were not dropped: the runs 256 to 511 are needed: not all of its runs have begun');
+    const give = (organisation: string) =>
+      database.execute(
+        `update run set organisation_id = organisation.organisation_id from organisation
+         where organisation.name = $1 and run.run_id = 255`,
+        [organisation],
+      );
+    await give('other');
+    await refuse('1', 'are not all of this organisation');
+    await give('default');
+    const dropped = await dropRuns(app, '1', who);
+    expect(dropped).toEqual([before.runId, expect.stringMatching(/-rescreen-255$/)]);
+    await refuse('1', 'no longer stored');
     await expect(drop(database)).rejects.toThrow(/the runs 0 to 255 are not stored/);
     const places = `select relname::text from pg_class where relname ~ '_runs_0_255$'`;
     expect(await readColumn(database, z.string(), places)).toEqual([]);
@@ -95,7 +114,7 @@ describeOnEachDatabase('a range of runs that is dropped', (_open, databases) => 
     const { sums, calls } = before;
     expect(shown).toMatchObject({ sums, balance: null, calls: { sent: calls.sent, byOutcome: calls.byOutcome } });
     expect(formatRunDescription(shown)).toMatch(
-      /^stored +its searches are no longer stored: dropped at .* by A. Meyer/m,
+      /^stored +its searches are no longer stored: dropped at .* by .+, because: kept long enough/m,
     );
     const isDropped = 'select bool_and(dropped_at is not null) as dropped from run_balance where run_id < 256';
     expect(await readValue(database, z.boolean(), isDropped)).toBe(true);

@@ -1,0 +1,31 @@
+import { ConfigError } from '../errors.js';
+import { DatabaseError } from '../store/database/database.js';
+import { dropRunRange, toRunId } from '../store/runs.js';
+import type { AppContext } from './app-context.js';
+import { findRun, requireStored } from './run-reference.js';
+import type { Acceptance } from './settings-diff.js';
+
+const refuse = (message: string): ConfigError => new ConfigError([{ where: 'run', path: '', message }]);
+
+/** Refusals of the database: the runs are needed or not stored, others hold them, or the login does not own the tables. */
+const refusals = new Set(['55006', 'P0002', '55P03', '42501']);
+
+/**
+ * Drops what the 256 runs around an old one planned, sent and found for each party; sums, answers and changes stay. Returns the names of the
+ * runs. Throws ConfigError while something needs them, or when some are of another organisation.
+ */
+export async function dropRuns(app: AppContext, text: string, { by, reason }: Acceptance): Promise<readonly string[]> {
+  const { database, settings } = app;
+  const run = await findRun(database, settings.organisation, text);
+  requireStored(run);
+  try {
+    const dropped = await dropRunRange(database, run, { by: by.name, reason });
+    if (dropped !== null) return dropped;
+  } catch (error) {
+    if (!(error instanceof DatabaseError && refusals.has(error.sqlState ?? ''))) throw error;
+    throw refuse(`the runs around ${toRunId(run)} were not dropped: ${error.message}`);
+  }
+  throw refuse(
+    `the 256 runs around ${toRunId(run)} are not all of this organisation, so only the owner of the database drops them: \`select drop_run_range(${run.runId}, 'NAME', 'REASON')\``,
+  );
+}
