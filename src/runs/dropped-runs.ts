@@ -23,7 +23,9 @@ export async function dropRuns(app: AppContext, text: string, { by, reason }: Ac
     if (dropped !== null) return dropped;
   } catch (error) {
     if (!(error instanceof DatabaseError && refusals.has(error.sqlState ?? ''))) throw error;
-    throw refuse(`the runs around ${toRunId(run)} were not dropped: ${error.message}`);
+    const isBusy = error.sqlState === '55P03';
+    const why = isBusy ? 'others used the tables for 5 seconds; try again when no run works' : error.message;
+    throw refuse(`the runs around ${toRunId(run)} were not dropped: ${why}`);
   }
   throw refuse(
     `the 256 runs around ${toRunId(run)} are not all of this organisation, so only the owner of the database drops them: \`select drop_run_range(${run.runId}, 'NAME', 'REASON')\``,

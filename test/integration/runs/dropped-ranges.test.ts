@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { formatRunDescription } from '../../../src/cli/commands/runs.js';
@@ -96,6 +97,20 @@ describeOnEachDatabase('a range of runs that is dropped', (_open, databases) => 
     await give('other');
     await refuse('1', 'are not all of this organisation');
     await give('default');
+    // The embedded database has one connection, so that nobody else can be in the way.
+    if (databases.dialect === 'postgres') {
+      const steps = new EventEmitter();
+      const begun = once(steps, 'begun');
+      const reading = database.transaction(async (transaction) => {
+        await transaction.execute('select from search_call limit 1');
+        steps.emit('begun');
+        await once(steps, 'over');
+      });
+      await begun;
+      await refuse('1', 'try again when no run works');
+      steps.emit('over');
+      await reading;
+    }
     const dropped = await dropRuns(app, '1', who);
     expect(dropped).toEqual([before.runId, expect.stringMatching(/-rescreen-255$/)]);
     await refuse('1', 'no longer stored');
