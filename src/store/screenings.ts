@@ -161,7 +161,11 @@ function readPage(
          from (${toPlannedSql('$1', '$2')} and task.outcome = 'remaining') block
        ) planned
        join run on run.run_id = $1
-       left join party_state state on state.account_id = run.account_id and state.party_id = planned.party_id
+       -- offset 0: looked up one by one. As a join, each page of a first night reads all states so far.
+       left join lateral (
+         select party_id, run_id, request_id, response_id, customer_version, settings_digest, unreturned, state.state from party_state state
+         where state.account_id = run.account_id and state.party_id = planned.party_id offset 0
+       ) state on true
        left join run answering on answering.run_id = state.run_id
        where planned.is_explicit or state.run_id is distinct from run.run_id
        group by planned.request_id
