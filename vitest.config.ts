@@ -83,7 +83,14 @@ class SlowestFirst extends BaseSequencer {
 
 // Where the embedded database lives for seconds, optimising its machine code costs more than it gives: 0.8 s for each process.
 const quickStart = ['--liftoff-only'];
-const each = { testTimeout: 60_000, hookTimeout: 120_000, maxWorkers: 3 };
+const each = {
+  testTimeout: 60_000,
+  hookTimeout: 120_000,
+  maxWorkers: 3,
+  // Compiled modules stay in node_modules, by their content: later runs find what `npm test` has compiled. Two folders of unit tests take
+  // 23.5 instead of 28.4 s of processor time.
+  experimental: { fsModuleCache: true },
+};
 
 export default defineConfig({
   test: {
