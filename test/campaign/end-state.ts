@@ -64,7 +64,8 @@ export async function countLedger(
     noteRow,
     `select request.type || '/' || request.name as key,
        count(*) filter (where outcome <> 'not_sent')::integer as noted,
-       count(*) filter (where outcome not in ('not_sent', 'in_flight', 'unknown'))::integer as known,
+       -- A call that was cut or too late may never have arrived, as on a connection that the service has closed meanwhile.
+       count(*) filter (where outcome not in ('not_sent', 'in_flight', 'unknown', 'timeout', 'connection'))::integer as known,
        count(*) filter (where outcome in ('in_flight', 'unknown', 'aborted'))::integer as unanswered
      from search_attempt join screening_request request using (request_id) join run using (run_id)
      where run.started_at >= $1 group by 1`,
