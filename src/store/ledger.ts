@@ -51,7 +51,7 @@ export class RunNumbers {
   }
 }
 
-/** Notes requests as in flight before they are sent, under the numbers from `firstCall`; a repeat changes nothing. */
+/** Notes requests as in flight before they are sent, under the numbers from `firstCall`; a repeat changes nothing, other requests are refused. */
 export async function noteInFlight(
   transaction: Queryable,
   { runId, worker }: RunNumbers,
@@ -66,7 +66,7 @@ export async function noteInFlight(
      )
      insert into call_in_flight (run_id, worker, first_call, noted_at, requests)
      select run_id, $2, $3, $5, $4 from counted
-     on conflict (run_id, worker, first_call) do update set noted_at = excluded.noted_at`,
+     on conflict (run_id, worker, first_call) do update set noted_at = excluded.noted_at where call_in_flight.requests = excluded.requests`,
     [runId, worker, firstCall, [...requestIds], now],
   );
   requireRows(noted, 1, 'call_in_flight');

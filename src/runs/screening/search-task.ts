@@ -42,7 +42,11 @@ interface Waiting {
  * Notes due attempts in groups, together with the next ones that the pace of the last group reaches within `aheadMs`. At most
  * `mostTogether` are noted in advance.
  */
-export function createAttemptNotes({ app, numbers, write }: RunSession): (requestId: number) => AttemptNote {
+export function createAttemptNotes({
+  app,
+  numbers,
+  write,
+}: Pick<RunSession, 'app' | 'numbers' | 'write'>): (requestId: number) => AttemptNote {
   const mostAhead = Math.min(mostTogether, (app.settings.service.rate.perSecond * aheadMs) / 1_000);
   const announced = new Set<Waiting>();
   const ahead = new Set<Waiting>();
@@ -59,7 +63,8 @@ export function createAttemptNotes({ app, numbers, write }: RunSession): (reques
     // A burst at the start does not predict the pace, and repeats come before attempts that are already noted.
     const most = Math.min(size, group.length + mostAhead - ahead.size);
     for (const next of announced) {
-      if (group.length + 1 > most) break;
+      // At least one: a group takes its numbers, and after a pause the pace of the last one reaches none.
+      if (group.length > 0 && group.length + 1 > most) break;
       announced.delete(next);
       ahead.add(next);
       group.push(next);
