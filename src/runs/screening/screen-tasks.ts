@@ -354,14 +354,20 @@ async function retrySingly(context: SearchContext): Promise<void> {
   for (let round = 0; ; round += 1) {
     let answered = 0;
     let unknown = 0;
+    let hasGivenUp = false;
     for await (const chunk of readSearchTasks(session.app, session.run.runId, remainderSize)) {
       for (const task of chunk) {
         const condition = await retryTask(context, waitPolicy, task);
         if (condition === 'blind') return;
         if (condition === 'unknown') unknown += 1;
         else answered += 1;
+        hasGivenUp = condition === 'given_up';
+        if (hasGivenUp) break;
       }
+      if (hasGivenUp) break;
     }
+    // Other searches have failed with it: what is left is read anew.
+    if (hasGivenUp) continue;
     if (unknown === 0) return;
     // Without any answer, an outage and a request that the service cannot answer look the same.
     if (answered === 0)
@@ -371,16 +377,20 @@ async function retrySingly(context: SearchContext): Promise<void> {
 
 /**
  * Repeats a search until it is answered or its request is shown to be the cause; `unknown` when no control search can
- * show it.
+ * show it, `given_up` when all that had bad answers have failed.
  */
-async function retryTask(context: SearchContext, waitPolicy: WaitPolicy, task: SearchTask): Promise<ServiceCondition> {
+async function retryTask(
+  context: SearchContext,
+  waitPolicy: WaitPolicy,
+  task: SearchTask,
+): Promise<ServiceCondition | 'given_up'> {
   const { session, client, tally, controls } = context;
   for (;;) {
     if (!(await controls.searchIfDue())) return 'blind';
     const failure = await searchAlone(context, task);
     if (failure === null) return 'works';
     if (failure === 'made_again') {
-      if (await giveUpWhenTooMany(context)) return 'works';
+      if (await giveUpWhenTooMany(context)) return 'given_up';
       continue;
     }
     const condition = await checkService(session, client, waitPolicy, tally.done);
