@@ -251,7 +251,8 @@ begin
     select 3, format('run %s ended less than 32 days ago', run_id) from own
     where coalesce(finished_at, started_at) > now() - interval '32 days'
     union all
-    select 4, format('run %s is one of the last three plans of its roster', run_id) from own
+    select 4, format('run %s is one of the last three plans of its roster', run_id)
+    from own join standing using (roster_id, account_id)
     where in_scope is not null and selection is distinct from 'dirty' and 3 > (
       select count(*) from run later
       where later.roster_id = own.roster_id and later.account_id = own.account_id and later.run_id > own.run_id
@@ -287,6 +288,15 @@ begin
       )
     )
     having count(*) > 0
+    union all
+    select 7, format('%s searches that were asked for in it have not been made', count(*))
+    from forced_screening forced
+    join own on own.run_id = forced.run_id
+    join party on party.party_id = forced.party_id and party.is_current
+    join customer on customer.customer_id = party.customer_id and customer.left_at is null
+    left join party_state state on state.account_id = own.account_id and state.party_id = forced.party_id
+    where coalesce(state.run_id < forced.run_id, true)
+    having count(*) > 0
   ) uses
   order by place limit 1;
   return found_use;
@@ -318,6 +328,8 @@ begin
       union all select from search_call where search_call.run_id = run.run_id
       union all select from screening_block where screening_block.run_id = run.run_id
       union all select from planned_screening where planned_screening.run_id = run.run_id
+      union all select from forced_screening where forced_screening.run_id = run.run_id
+      union all select from run_gap where run_gap.run_id = run.run_id
     )
     returning run.run_id;
   delete from planned_screening where run_id between first_run and first_run + 255;

@@ -221,9 +221,9 @@ const notScreenedRow: z.ZodType<NotScreenedFacts> = z.object({
   lastScreenedAt: z.date().nullable(),
 });
 
-/** SQL: the last answer of the party of `screening` before `run`, from the history. */
-const lastScreenedSql = `(
-  select coalesce(reuse.answered_at, batch.committed_at)
+/** SQL: of the last answer of the party of `screening` before `run`, from the history. */
+const toLastAnswerSql = (column: string): string => `(
+  select ${column}
   from run earlier
   join screening before
     on before.run_id = earlier.run_id and before.party_range = screening.party_range and before.party_id = screening.party_id
@@ -247,7 +247,9 @@ const unreadPartySql = `jsonb_build_object('reference', gap.reference, 'role', '
 /** SQL: the last answer of the party of `screening` before `run` must be looked up in the history. */
 const needsHistorySql = `state.run_id is not null and not (state.run_id < run.run_id and state.screened_at > 'epoch')`;
 
-/** Throws StoreError when a report would say "never" of a party whose last answer may have been dropped. */
+const lastScreenedSql = toLastAnswerSql('coalesce(reuse.answered_at, batch.committed_at)');
+
+/** Throws StoreError when a party's last answer may be one that has been dropped. */
 async function requireHistory(database: Queryable, runId: number): Promise<void> {
   const isUnknown = await readValue(
     database,
@@ -258,8 +260,15 @@ async function requireHistory(database: Queryable, runId: number): Promise<void>
      ) and exists (
        select from screening
        join run on run.run_id = screening.run_id
+       join party on party.party_id = screening.party_id
+       join customer on customer.customer_id = party.customer_id
+       join roster_import joined on joined.import_id = customer.first_import_id
        left join party_state state on state.account_id = run.account_id and state.party_id = screening.party_id
-       where ${isNotScreenedSql} and ${needsHistorySql} and ${lastScreenedSql} is null
+       where ${isNotScreenedSql} and ${needsHistorySql} and exists (
+         select from run dropped
+         where dropped.roster_id = run.roster_id and dropped.account_id = run.account_id and dropped.dropped_at is not null
+           and dropped.run_id between joined.run_id and run.run_id and dropped.run_id > coalesce(${toLastAnswerSql('earlier.run_id')}, 0)
+       )
      ) as is_unknown`,
     [runId],
   );

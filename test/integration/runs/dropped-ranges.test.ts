@@ -46,6 +46,11 @@ const inTheWay: readonly [string, RegExp][] = [
        select run_id, party_id, response_id, 255, now() from party_state where party_id = 3`,
     /the last answers of 1 customers are from it/,
   ],
+  [
+    `delete from party_state where party_id = 3;
+     insert into forced_screening (run_id, party_id, because) values (255, 3, 'asked for')`,
+    /1 searches that were asked for in it have not been made/,
+  ],
 ];
 
 describeOnEachDatabase('a range of runs that is dropped', (_open, databases) => {
@@ -141,6 +146,16 @@ describeOnEachDatabase('a range of runs that is dropped', (_open, databases) => 
     // When C-2 was screened before is not known any more; nobody else was left out later.
     await expect(runReports(app, { runId: '256' })).rejects.toMatchObject({ code: 'history_dropped' });
     expect(await runReports(app, { runId: '257' })).toMatchObject([{ state: 'complete' }]);
+    // Whoever came after the runs that were dropped was never screened before.
+    const join = (runId: number) =>
+      database.execute(
+        `update customer set first_import_id = (select import_id from roster_import where run_id = $1) where reference = 'C-2'`,
+        [runId],
+      );
+    await join(256);
+    const directory = `${app.settings.reports.dir}-again`;
+    expect(await runReports(app, { runId: '256', directory })).toHaveLength(1);
+    await join(1);
     expect(await replaySettings(app, app.settings, null)).toMatchObject({ droppedRuns: 2, answers: 6 });
 
     const restored = await others.open(await others.locateEmpty());
