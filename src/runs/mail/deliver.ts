@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
+import { StoreError } from '../../errors.js';
 import { type DeliveryResult, openMailer } from '../../mail/delivery.js';
 import type { MailMessage } from '../../mail/message.js';
 import { buildReportMessage } from '../../mail/report-message.js';
@@ -20,7 +21,7 @@ import {
   readOutbox,
   toWaitMs,
 } from '../../store/outbox.js';
-import { findUnsentRuns, type RunRow, readRun } from '../../store/runs.js';
+import { findUnsentRuns, type RunRow, readRun, toRunId } from '../../store/runs.js';
 import type { AppContext } from '../app-context.js';
 import type { RunSummary } from '../run-summary.js';
 import { prepareReportMail, type RunReport, writeReportFor } from '../write-reports.js';
@@ -219,7 +220,13 @@ export async function queueWrittenReport(app: AppContext, written: RunReport): P
 /** Queues the unsent reports of each roster's newest screening and of those before it, and sends all mail that is due. */
 export async function sendUnsentReports(app: AppContext): ReturnType<typeof deliverDue> {
   for (const run of await findUnsentRuns(app.database, app.settings.organisation)) {
-    await queueWrittenReport(app, await writeReportFor(app, run));
+    try {
+      await queueWrittenReport(app, await writeReportFor(app, run));
+    } catch (error) {
+      // It can never be written again, and the others must not wait for it.
+      if (!(error instanceof StoreError && error.code === 'history_dropped')) throw error;
+      app.emit({ kind: 'warning', runId: toRunId(run), code: 'mail_not_sent', message: error.message });
+    }
   }
   return deliverDue(app);
 }
