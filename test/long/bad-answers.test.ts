@@ -150,6 +150,22 @@ describe('answers that are not what they should be', () => {
     );
   });
 
+  it('end all that still wait for another, also when too many have come while searches were made singly', async () => {
+    const customers = 40;
+    const { sandbox, work, run } = await begin(Array.from({ length: customers }, (_, number) => toMemberName(number)));
+    sandbox.setWorld(makeMembersWorld(customers, 1));
+    const of = (first: number, count: number) =>
+      Array.from({ length: count }, (_, index) => ({ name: toMemberName(first + index), times: 100 }));
+    sandbox.setFaults([
+      ...of(0, 3).map((fault) => ({ ...fault, status: 500 })),
+      ...of(3, 10).map((fault) => ({ ...fault, raw: { status: 201, body: '{"query":null}' } })),
+    ]);
+    const app = await work({ rate: { perSecond: 400, concurrency: 8 } });
+    expect(await run(app)).toMatchObject({ state: 'incomplete', counts: { screened: 27, failed: 13, remaining: 0 } });
+    const warnings = app.events.flatMap((event) => (event.kind === 'warning' ? event.message : []));
+    expect(warnings).toContainEqual(expect.stringMatching(/^21 of .* too many to ask for them again$/));
+  });
+
   it('count as calls of the request also when the run is stopped in between', async () => {
     const [first = '', ...others] = people;
     const { sandbox, work, run } = await begin([first, ...others]);
