@@ -403,7 +403,7 @@ export async function refreshRunStatistics(database: Database, runId: number): P
   const first = runId - (runId % 256);
   const own = partitioned.map(([table, columns]) => `${table}_runs_${first}_${first + 255} ${columns}`);
   await database.execute(
-    `analyze plan_block (run_id, party_range, outcome, places), planned_screening (run_id, party_id, request_id, outcome, plan_reason),
+    `analyze planned_screening (run_id, party_id, request_id, outcome, plan_reason),
        change_record (run_id, party_id, is_baseline, cause), party_state (account_id, party_id, run_id), alert (account_id, party_id),
        ${own.join(', ')}`,
   );
