@@ -351,23 +351,19 @@ const remainderSize = 16;
 async function retrySingly(context: SearchContext): Promise<void> {
   const { session, outage } = context;
   const waitPolicy: WaitPolicy = { clock: session.app.clock, outage, signal: session.signal };
-  for (let round = 0; ; round += 1) {
+  rounds: for (let round = 0; ; round += 1) {
     let answered = 0;
     let unknown = 0;
-    let hasGivenUp = false;
     for await (const chunk of readSearchTasks(session.app, session.run.runId, remainderSize)) {
       for (const task of chunk) {
         const condition = await retryTask(context, waitPolicy, task);
         if (condition === 'blind') return;
+        // Other searches have failed with it: what is left is read anew.
+        if (condition === 'given_up') continue rounds;
         if (condition === 'unknown') unknown += 1;
         else answered += 1;
-        hasGivenUp = condition === 'given_up';
-        if (hasGivenUp) break;
       }
-      if (hasGivenUp) break;
     }
-    // Other searches have failed with it: what is left is read anew.
-    if (hasGivenUp) continue;
     if (unknown === 0) return;
     // Without any answer, an outage and a request that the service cannot answer look the same.
     if (answered === 0)
