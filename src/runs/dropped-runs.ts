@@ -1,11 +1,8 @@
-import { ConfigError } from '../errors.js';
 import { DatabaseError } from '../store/database/database.js';
 import { dropRunRange, toRunId } from '../store/runs.js';
 import type { AppContext } from './app-context.js';
-import { findRun, requireStored } from './run-reference.js';
+import { findRun, refuseRun, requireStored } from './run-reference.js';
 import type { Acceptance } from './settings-diff.js';
-
-const refuse = (message: string): ConfigError => new ConfigError([{ where: 'run', path: '', message }]);
 
 /** Refusals of the database: the runs are needed or not stored, others hold them, or the login does not own the tables. */
 const refusals = new Set(['55006', 'P0002', '55P03', '42501']);
@@ -25,9 +22,9 @@ export async function dropRuns(app: AppContext, text: string, { by, reason }: Ac
     if (!(error instanceof DatabaseError && refusals.has(error.sqlState ?? ''))) throw error;
     const isBusy = error.sqlState === '55P03';
     const why = isBusy ? 'others used the tables for 5 seconds; try again when no run works' : error.message;
-    throw refuse(`the runs around ${toRunId(run)} were not dropped: ${why}`);
+    throw refuseRun(`the runs around ${toRunId(run)} were not dropped: ${why}`);
   }
-  throw refuse(
+  throw refuseRun(
     `the 256 runs around ${toRunId(run)} are not all of this organisation, so only the owner of the database drops them: \`select drop_run_range(${run.runId}, 'NAME', 'REASON')\``,
   );
 }

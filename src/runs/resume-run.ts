@@ -1,10 +1,9 @@
-import { ConfigError } from '../errors.js';
 import { standardInput } from '../roster/csv/source-bytes.js';
 import { type RosterSettings, toFileRoster } from '../roster/settings.js';
 import { readRosterNames } from '../store/organisations.js';
 import { type RunRow, toRunId } from '../store/runs.js';
 import type { AppContext } from './app-context.js';
-import { findRun } from './run-reference.js';
+import { findRun, refuseRun } from './run-reference.js';
 import type { RunSummary } from './run-summary.js';
 import { runScreening } from './screening-run.js';
 import type { Acceptance } from './settings-diff.js';
@@ -21,28 +20,29 @@ export async function resumeRun(
   options: { acceptRoster?: Acceptance | undefined } = {},
 ): Promise<RunSummary> {
   const run = await findRun(app.database, app.settings.organisation, runId);
-  const refuse = (message: string): ConfigError => new ConfigError([{ where: 'run', path: '', message }]);
   if (run.state !== 'stopped' && run.state !== 'running') {
-    throw refuse(`${toRunId(run)} is ${run.state}, so there is nothing to resume; start a new run instead`);
+    throw refuseRun(`${toRunId(run)} is ${run.state}, so there is nothing to resume; start a new run instead`);
   }
   if (run.kind === 'sweep' && run.selection === 'dirty')
-    throw refuse(
+    throw refuseRun(
       `${toRunId(run)} looked up marked dossiers, which are still marked; start nightscreen sweep --dirty again`,
     );
   if (run.kind === 'sweep') return runSweep(app, { writeReport: true }, signal);
   if (run.kind === 'check')
-    throw refuse(`${toRunId(run)} was a single check; repeat it with nightscreen check NAME --type TYPE --reason TEXT`);
+    throw refuseRun(
+      `${toRunId(run)} was a single check; repeat it with nightscreen check NAME --type TYPE --reason TEXT`,
+    );
   if (run.kind === 'assure')
-    throw refuse(
+    throw refuseRun(
       `${toRunId(run)} measured recall; continue it with the same list, sample and seed: nightscreen lab assure FILE --sample N --seed TEXT`,
     );
-  if (run.kind === 'reconcile') throw refuse(`${toRunId(run)} made no calls; start nightscreen reconcile again`);
+  if (run.kind === 'reconcile') throw refuseRun(`${toRunId(run)} made no calls; start nightscreen reconcile again`);
   if (run.kind === 'import' || run.rosterId === null) {
-    throw refuse(`${toRunId(run)} is an import; import the roster again instead`);
+    throw refuseRun(`${toRunId(run)} is an import; import the roster again instead`);
   }
   if (run.kind === 'screen' && run.stage === 'started') {
     // Only the command says whether a file comes first and which list is compared.
-    throw refuse(`${toRunId(run)} was not planned yet; start it again with the same command, which resumes it`);
+    throw refuseRun(`${toRunId(run)} was not planned yet; start it again with the same command, which resumes it`);
   }
   const name = (await readRosterNames(app.database, app.settings.organisation)).get(run.rosterId) ?? '';
   const roster = toRosterOf(run, name, app.settings.rosters);
@@ -51,7 +51,7 @@ export async function resumeRun(
       run.rosterFile === standardInput
         ? `${toRunId(run)} was to import roster ${name} from standard input, which cannot be read again; start it again with the same command and the same input`
         : `${toRunId(run)} had not imported roster ${name} yet; start it again with its file`;
-    throw refuse(why);
+    throw refuseRun(why);
   }
   return runScreening(
     app,

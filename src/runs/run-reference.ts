@@ -5,13 +5,14 @@ import { describeHolder, readHeldLeases } from '../store/leases.js';
 import { readRosterNames } from '../store/organisations.js';
 import { findRunOf, type RunRow, readRuns, toRunId } from '../store/runs.js';
 
+/** The error of a run that is not there, or not fit for what is wanted of it. */
+export const refuseRun = (message: string): ConfigError => new ConfigError([{ where: 'run', path: '', message }]);
+
 /** The number of a run from its name or its number; throws ConfigError for other text. */
 export function parseRunId(text: string): number {
   const digits = /^(?:\d{4}-\d{2}-\d{2}-[a-z]+-)?(\d{1,15})$/.exec(text.trim())?.[1];
   if (digits === undefined) {
-    throw new ConfigError([
-      { where: 'run', path: '', message: `"${text}" is not a run id; \`nightscreen runs list\` shows the runs` },
-    ]);
+    throw refuseRun(`"${text}" is not a run id; \`nightscreen runs list\` shows the runs`);
   }
   return Number(digits);
 }
@@ -55,13 +56,7 @@ export function describeDrop({ droppedAt, droppedBy, droppedBecause }: RunRow): 
 export function requireStored(run: RunRow): void {
   const dropped = describeDrop(run);
   if (dropped === null) return;
-  throw new ConfigError([
-    {
-      where: 'run',
-      path: '',
-      message: `${toRunId(run)}: ${dropped}; \`nightscreen runs show ${run.runId}\` shows what is`,
-    },
-  ]);
+  throw refuseRun(`${toRunId(run)}: ${dropped}; \`nightscreen runs show ${run.runId}\` shows what is`);
 }
 
 /** The run of an organisation that `text` names; throws ConfigError when there is none. */
@@ -69,9 +64,7 @@ export async function findRun(database: Queryable, organisation: string, text: s
   const run = await findRunOf(database, organisation, parseRunId(text));
   // A name must match as a whole: a typing error must not show another run.
   if (run && (/^\d+$/.test(text.trim()) || toRunId(run) === text.trim())) return run;
-  throw new ConfigError([
-    { where: 'run', path: '', message: `there is no run ${text}; \`nightscreen runs list\` shows the runs` },
-  ]);
+  throw refuseRun(`there is no run ${text}; \`nightscreen runs list\` shows the runs`);
 }
 
 /** Everything stored about a run; throws ConfigError when there is none of that name. */

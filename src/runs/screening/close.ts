@@ -1,4 +1,4 @@
-import { ConfigError, describeHeldBy, listGuards } from '../../errors.js';
+import { describeHeldBy, listGuards } from '../../errors.js';
 import type { ControlSearch } from '../../matches/control.js';
 import { describeDrops, describeNotices, listSnapshotRemarks } from '../../reports/reasons.js';
 import { countNoun, formatCount } from '../../reports/text.js';
@@ -52,7 +52,7 @@ import { queueBrokenRun } from '../mail/failures.js';
 import { quoteArgument } from '../quote-argument.js';
 import { reconcileRoster } from '../reconcile-run.js';
 import { makeAlerts } from '../review/alerts.js';
-import { findRun, requireStored } from '../run-reference.js';
+import { findRun, refuseRun, requireStored } from '../run-reference.js';
 import { compareBalance, type RunSummary, toRunSummary, toRunVerdict } from '../run-summary.js';
 import { openOrganisation, type RunSession, withLease } from '../session.js';
 import { requireAcceptedSettings } from '../settings-acceptance.js';
@@ -359,8 +359,6 @@ function findMissingControls(controls: readonly Pick<ControlSearch, 'expect'>[])
   return wanted.filter((expect) => controls.every((control) => control.expect !== expect));
 }
 
-const refuse = (message: string): ConfigError => new ConfigError([{ where: 'run', path: '', message }]);
-
 /**
  * Applies the stored answers of a held run without new searches, and releases its webhooks. With four eyes the first
  * call proposes and a second person accepts. Closes no waiting alert. Throws ConfigError when nothing can be accepted,
@@ -392,7 +390,7 @@ export async function acceptRun(
       const kinds = await refuseUnlessHeld(transaction, current);
       // The answers of the open run would become alerts before its control searches have confirmed them.
       const open = await findOpenRun(transaction, run.leaseKey);
-      if (open) throw refuse(`${toRunId(open)} has not ended: resume it or start a new run first`);
+      if (open) throw refuseRun(`${toRunId(open)} has not ended: resume it or start a new run first`);
       const runId = toRunId(run);
       if (await proposesOnly(app, transaction, current, acceptance)) return { kind: 'proposed', runId };
       const parties = kinds.has('answers') ? await giveBack(transaction, current, app.clock.now()) : 0;
@@ -417,13 +415,13 @@ async function refuseUnlessHeld(
   run: RunRow,
 ): Promise<ReadonlySet<'answers' | 'webhooks'>> {
   const runId = toRunId(run);
-  if (run.state === 'running' || run.state === 'stopped') throw refuse(`${runId} has not ended`);
+  if (run.state === 'running' || run.state === 'stopped') throw refuseRun(`${runId} has not ended`);
   const { holds, accepted } = await readRunHolds(database, run.runId);
-  if (holds.length === 0) throw refuse(`${runId} is not held, so there is nothing to accept`);
+  if (holds.length === 0) throw refuseRun(`${runId} is not held, so there is nothing to accept`);
   const waiting = holds.filter(({ acceptedAt }) => acceptedAt === null);
   if (waiting.length > 0) return new Set(waiting.map(({ kind }) => kind));
   const by = accepted ? `, by ${accepted.acceptedBy} on ${accepted.acceptedAt.toISOString()}` : '';
-  throw refuse(`${runId} is already accepted${by}`);
+  throw refuseRun(`${runId} is already accepted${by}`);
 }
 
 /**
@@ -444,7 +442,7 @@ async function proposesOnly(
   const { acceptances: proposals } = await readRunHolds(transaction, run.runId);
   const { name } = acceptance.by;
   if (proposals.some(({ acceptedBy }) => acceptedBy !== name)) return false;
-  if (proposals.length > 0) throw refuse(`${toRunId(run)} waits for a second person: ${name} already proposed it`);
+  if (proposals.length > 0) throw refuseRun(`${toRunId(run)} waits for a second person: ${name} already proposed it`);
   await saveAcceptance(app, transaction, run, acceptance, true);
   return true;
 }
@@ -463,11 +461,11 @@ async function saveAcceptance(
 async function giveBack(transaction: Transaction, run: RunRow, now: Date): Promise<number> {
   const { runId, rosterId, accountId } = run;
   const name = toRunId(run);
-  if (rosterId === null || accountId === null) throw refuse(`${name} belongs to no roster`);
+  if (rosterId === null || accountId === null) throw refuseRun(`${name} belongs to no roster`);
   const later = await findLaterHeld(transaction, { runId, rosterId, accountId });
   const held = later === null ? null : await readRun(transaction, later);
-  if (held) throw refuse(`a later run is held too, with newer answers: accept ${toRunId(held)} instead`);
+  if (held) throw refuseRun(`a later run is held too, with newer answers: accept ${toRunId(held)} instead`);
   const parties = await giveBackAnswers(transaction, runId, now);
   if (parties > 0) return parties;
-  throw refuse(`a later run has screened every customer of ${name}, so there is nothing to accept`);
+  throw refuseRun(`a later run has screened every customer of ${name}, so there is nothing to accept`);
 }
