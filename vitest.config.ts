@@ -10,6 +10,7 @@ const apart = ['test/e2e/**/*.test.ts'];
 // them (`npm run test:rest`), and mostly wait: a processor for each of two.
 const long = ['test/long/**/*.test.ts'];
 const timed = [
+  'coverage-size',
   'csv-bombs',
   'inspect-size',
   'lease-takeover',
