@@ -50,10 +50,21 @@ create index change_record_critical on change_record (run_id, change_id) where (
 create index change_record_in_order on change_record (run_id, change_id);
 
 -- The state of the alert of a change when the run closed that reported it: a report shows it, whenever it is made again. Rows are made from
--- changes, which stay, so they need no foreign key.
+-- changes, dispositions and listed parties, which stay, so they need no foreign key. What these say in words is read there.
 create table change_alert (
   change_id bigint primary key,
-  facts jsonb not null
+  state text not null check (state in ('open', 'pending_approval', 'false_positive', 'true_match', 'no_longer_matched')),
+  opened_at timestamptz not null,
+  due_at timestamptz,
+  -- Who answers for it, and for whom: {"name", "standsInFor"}.
+  owner jsonb,
+  reopened_because text[] not null,
+  -- Its last dispositions.
+  said bigint[] not null,
+  -- The last disposition of a match that was absent when that of the alert appeared, and that match.
+  replaced_disposition_id bigint,
+  replaced_listed_id bigint,
+  check ((replaced_disposition_id is null) = (replaced_listed_id is null))
 );
 
 -- Which answers and changes of a run do not count: those of a range of its batches.
@@ -166,12 +177,10 @@ select
   end as before,
   case when record.after_listed_id is not null then
     show_match(latter, record.after_rank, record.after_is_hit, record.after_score)
-  end as after,
-  noted.facts as alert
+  end as after
 from change_record record
 left join listed_party former on former.listed_id = record.before_listed_id
 left join listed_party latter on latter.listed_id = record.after_listed_id
-left join change_alert noted on noted.change_id = record.change_id
 -- Nearly all runs have none, which is looked up in a table in memory: a join with the few retractions took three times as long per change.
 where record.run_id not in (select run_id from retraction) or not exists (
   select from retraction_in_force retracted

@@ -24,6 +24,7 @@ import {
   partyFactsSchema,
   partyFactsSql,
   replacedShape,
+  replacedSql,
   storedMatchSchema,
 } from './row-shapes.js';
 import { runIdSql } from './runs.js';
@@ -85,7 +86,7 @@ export async function saveChangeEvents(
   requireRows(saved, rows.length, 'change_record');
 }
 
-/** The alert of a change when its run closed, as stored. */
+/** The alert of a change when its run closed, as `changeAlertSql` builds it. */
 const changeAlertShape = z.object({
   state: z.enum(alertStates),
   openedAt: z.coerce.date(),
@@ -102,9 +103,21 @@ const changeAlertShape = z.object({
       saidAt: z.coerce.date(),
     }),
   ),
-  // Older versions did not store it.
-  replaced: replacedShape.nullable().default(null),
+  replaced: replacedShape.nullable(),
 }) satisfies z.ZodType<ChangeAlertFacts>;
+
+/** SQL: that JSON from `noted` (change_alert); null without a row. */
+const changeAlertSql = `case when noted.change_id is not null then jsonb_build_object(
+  'state', noted.state, 'openedAt', noted.opened_at, 'dueAt', noted.due_at, 'owner', noted.owner, 'reopenedBecause', noted.reopened_because,
+  'said', (
+    select coalesce(jsonb_agg(jsonb_build_object(
+      'kind', said.kind, 'verdict', said.verdict, 'reviewer', said.reviewer, 'isAttested', said.is_attested,
+      'reason', said.reason, 'saidAt', said.decided_at
+    ) order by said.disposition_id desc), '[]')
+    from disposition_with_text said where said.disposition_id = any (noted.said)
+  ),
+  'replaced', ${replacedSql('noted.replaced_disposition_id', 'noted.replaced_listed_id')}
+) end`;
 
 const changeShape = z.object({
   changeId: z.number(),
@@ -146,9 +159,10 @@ const matchChangeSql = `
     case when event.birth_date_agreement is not null then jsonb_build_object(
       'birthDate', event.birth_date_agreement, 'country', event.country_agreement
     ) end as corroboration,
-    event.match_id, event.fields, event.before, event.after, event.is_baseline, event.alert
+    event.match_id, event.fields, event.before, event.after, event.is_baseline, ${changeAlertSql} as alert
   from change_event event
   join run found on found.run_id = event.run_id
+  left join change_alert noted on noted.change_id = event.change_id
   ${joinPartySql('event')}`;
 
 /** The first `limit` critical changes of a run between two ids, both included, in order. */
@@ -398,8 +412,8 @@ function readNextDue(database: Queryable, list: MatchList, now: Date): Promise<D
   return readValue(
     database,
     z.date().nullable(),
-    `select min((event.alert ->> 'dueAt')::timestamptz) as "dueAt" from change_event event
-     where ${isOnListSql} and event.alert ->> 'state' in ('open', 'pending_approval') and (event.alert ->> 'dueAt')::timestamptz >= $3`,
+    `select min(noted.due_at) as "dueAt" from change_event event join change_alert noted using (change_id)
+     where ${isOnListSql} and noted.state in ('open', 'pending_approval') and noted.due_at >= $3`,
     [...toParameters(list), now],
   );
 }

@@ -125,7 +125,7 @@ export const ownerSql = (alert: string, moment: string): string => `(
   where ${alert}.assigned_to is not null
 )`;
 
-/** The last disposition of a match that was absent when the match of the alert appeared, as stored. */
+/** The last disposition of a match that was absent when the match of the alert appeared, as `replacedSql` builds it. */
 export const replacedShape = z.object({
   verdict: z.enum(dispositionVerdicts),
   reviewer: z.string(),
@@ -134,6 +134,16 @@ export const replacedShape = z.object({
   name: z.string(),
   matchId: z.string(),
 }) satisfies z.ZodType<ReplacedFacts>;
+
+/** SQL: that JSON from the numbers of the disposition and of the listed party; null without one. */
+export const replacedSql = (dispositionId: string, listedId: string): string => `(
+  select jsonb_build_object(
+    'verdict', made.verdict, 'reviewer', made.reviewer, 'reason', made.reason, 'decidedAt', made.decided_at,
+    'name', former.name, 'matchId', former.match_id
+  )
+  from disposition_with_text made left join listed_party former on former.listed_id = ${listedId}
+  where made.disposition_id = ${dispositionId}
+)`;
 
 /** SQL: the run kinds that screen, for `in (...)`. */
 export const screeningKindsSql = screeningKinds.map((kind) => `'${kind}'`).join(', ');

@@ -82,8 +82,6 @@ const fillSql = (customers: number): string => `
     select 4, 4, n, 1, 'match_rekeyed', 'info', 'rekeyed', 'service_data', false, 'amla_new_' || n || '_' || rank, '{}',
       ${listed('respelled')}, ${listed('rekeyed')}, 'unknown', 'agree', false
     from generate_series(1, ${countRekeyed(customers) / 2}) n cross join generate_series(1, 2) rank;
-  insert into change_alert (change_id, facts)
-    select change_id, jsonb_build_object('state', 'open', 'openedAt', '2026-03-02T00:00:00Z', 'dueAt', '2026-03-12T00:00:00Z', 'owner', null,
-      'reopenedBecause', jsonb_build_array(), 'said', jsonb_build_array())
-    from change_record where run_id = 4;
+  insert into change_alert (change_id, state, opened_at, due_at, reopened_because, said)
+    select change_id, 'open', '2026-03-02T00:00:00Z', '2026-03-12T00:00:00Z', '{}', '{}' from change_record where run_id = 4;
   analyze;`;

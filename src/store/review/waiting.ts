@@ -9,6 +9,7 @@ import {
   partyFactsSchema,
   partyFactsSql,
   replacedShape,
+  replacedSql,
   storedMatchSchema,
 } from '../row-shapes.js';
 
@@ -33,16 +34,13 @@ const reopenedBecauseSql = (alert: string): string => `coalesce((
 ), '{}')`;
 
 /**
- * SQL: the last decision about a similar match of the party that disappeared when the alert's match came, as `replacedShape` reads it; null
- * without one, and for an alert with a decision of its own. The facts that it depends on never change.
+ * SQL: joins the last decision about a similar match of the party that disappeared when the alert's match came, and that match; without a row
+ * for none, and for an alert with a decision of its own. The facts that it depends on never change.
  */
-const replacedSql = (alert: string): string => `(
-  select jsonb_build_object(
-    'verdict', made.verdict, 'reviewer', made.reviewer, 'reason', made.reason, 'decidedAt', made.decided_at,
-    'name', former.listed ->> 'name', 'matchId', former.match_id
-  )
+const joinReplacedSql = (alert: string): string => `left join lateral (
+  select made.disposition_id, former.listed_id
   from alert_with_match former
-  join disposition_with_text made on made.alert_id = former.alert_id and made.verdict is not null
+  join disposition made on made.alert_id = former.alert_id and made.verdict is not null
   where former.party_id = ${alert}.party_id and former.account_id = ${alert}.account_id and former.alert_id < ${alert}.alert_id
     and former.listed ->> 'schema' = ${alert}.listed ->> 'schema'
     and (
@@ -62,7 +60,7 @@ const replacedSql = (alert: string): string => `(
       offset 0
     )
   order by lower(former.listed ->> 'name') = lower(${alert}.listed ->> 'name') desc, made.disposition_id desc limit 1
-)`;
+) replaced on true`;
 
 /** SQL: what an older system said of an alert, as `waitingRow` reads it; null where it said nothing. */
 const legacySql = (alert: string): string =>
@@ -129,7 +127,7 @@ export type StoredWaitingAlert = z.infer<typeof waitingRow> & Omit<WaitingAlert,
 const waitingAlertsSql = (moment: string): string => `
   select event.alert_id as "alertId", case when account.is_test then 'test' else 'live' end as mode, ${partyFactsSql} as party,
     event.listed, event.severity, event.rule, event.priority, event.opened_at as "openedAt", event.due_at as "dueAt", event.state,
-    event.absence, event.absent_since as "absentSince", ${replacedSql('event')} as replaced,
+    event.absence, event.absent_since as "absentSince", ${replacedSql('replaced.disposition_id', 'replaced.listed_id')} as replaced,
     ${ownerSql('event', moment)} as owner, ${reopenedBecauseSql('event')} as "reopenedBecause",
     case when event.state = 'pending_approval' then (
       select jsonb_build_object(
@@ -153,6 +151,7 @@ const waitingAlertsSql = (moment: string): string => `
   ${joinPartySql('event')}
   join roster on roster.roster_id = customer.roster_id
   join account on account.account_id = event.account_id
+  ${joinReplacedSql('event')}
   where event.state in ('open', 'pending_approval')`;
 
 /** SQL: the most urgent alerts first. */
@@ -389,28 +388,21 @@ export async function saveChangeAlerts(
 ): Promise<void> {
   if (partyIds.length === 0) return;
   await transaction.execute(
-    `insert into change_alert (change_id, facts)
-     select event.change_id, found.facts
+    `insert into change_alert (
+       change_id, state, opened_at, due_at, owner, reopened_because, said, replaced_disposition_id, replaced_listed_id
+     )
+     select event.change_id, found.*
      from unnest($4::bigint[]) as chosen (party_id)
      -- Fenced off: without statistics all changes of a run would be walked through for each party.
      cross join lateral (select * from change_event where party_id = chosen.party_id offset 0) event
      join run on run.run_id = event.run_id and run.roster_id = $1 and run.account_id = $2
        and event.change_id > coalesce(run.projected_change_id, 0)
      cross join lateral (
-       select jsonb_build_object(
-         'state', alert.state, 'openedAt', alert.opened_at, 'dueAt', alert.due_at, 'owner', ${ownerSql('alert', '$3')},
-         'reopenedBecause', ${reopenedBecauseSql('alert')}, 'replaced', ${replacedSql('alert')},
-         'said', (
-           select coalesce(jsonb_agg(jsonb_build_object(
-             'kind', said.kind, 'verdict', said.verdict, 'reviewer', said.reviewer, 'isAttested', said.is_attested,
-             'reason', said.reason, 'saidAt', said.decided_at
-           ) order by said.disposition_id desc), '[]')
-           from (
-             select * from disposition_with_text where disposition_with_text.alert_id = alert.alert_id order by disposition_id desc limit ${saidAtMost}
-           ) said
-         )
-       ) as facts
+       select alert.state, alert.opened_at, alert.due_at, ${ownerSql('alert', '$3')}, ${reopenedBecauseSql('alert')},
+         array(select disposition_id from disposition where disposition.alert_id = alert.alert_id order by 1 desc limit ${saidAtMost}),
+         replaced.disposition_id, replaced.listed_id
        from alert_with_match alert
+       ${joinReplacedSql('alert')}
        where alert.party_id = event.party_id and alert.account_id = $2 and alert.match_id = event.match_id
        order by (alert.state = 'no_longer_matched'), alert.alert_id desc limit 1
      ) found

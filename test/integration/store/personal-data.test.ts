@@ -7,6 +7,7 @@ import { describeOnEachDatabase } from '../../helpers/databases.js';
 /** Columns of tables that refuse change, by what they hold: codes and ids, words of staff, or facts of customers and listed parties. */
 const codes = {
   alert_event: ['kind', 'reasons', 'severity'],
+  change_alert: ['reopened_because', 'state'],
   change_record: 'adjustments birth_date_agreement cause country_agreement fields kind match_id rule severity'.split(
     ' ',
   ),
@@ -25,6 +26,7 @@ const codes = {
 };
 const staff = {
   alert_event: ['actor', 'assigned_to'],
+  change_alert: ['owner'],
   coverage_exception: ['accepted_by', 'because', 'reason'],
   discrepancy_event: ['reason', 'reviewer'],
   disposition: ['reviewer'],
@@ -41,7 +43,6 @@ const listed = {
 };
 /** To be moved to tables whose rows may be removed; nothing is added here. */
 const personal = {
-  change_alert: ['facts'],
   coverage_exception: ['reference'],
   discrepancy_event: ['facts'],
   invitation: ['channel', 'dossier_id', 'events', 'reference', 'state', 'status', 'token'],
@@ -63,7 +64,7 @@ const reached: Readonly<Record<string, string>> = {
   namesakes: `select customer_id from party where request_id = any (array(select request_id from party where customer_id = 1))`,
   party_state: `select state from party_state where account_id = 1 and party_id = ${parties}`,
   change_record: `select match_id from change_record where party_id = ${parties}`,
-  change_alert: `select facts from change_alert
+  change_alert: `select said from change_alert
     where change_id = any (array(select change_id from change_record where party_id = ${parties}))`,
   alert: `select listed_id from alert where party_id = ${parties}`,
   disposition_text: `select seen from disposition_text
