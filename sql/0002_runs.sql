@@ -92,6 +92,13 @@ create table run (
   watch jsonb,
   -- Searches that were made again before it was judged, and the listed parties that had vanished by the first answers.
   second_search jsonb,
+  -- How a sweep ended: {"pages", "dossiers", "appeared", "changed", "gone", "proven", "unprovenBecause", "details" (what became of its look-ups; null
+  -- where none were to be made)}; null before its end.
+  sweep jsonb check (sweep is null or kind = 'sweep' and (sweep ->> 'proven')::boolean is not null),
+  -- The published list that was compared with the customers before it was planned (whom it forced stands in its plan), or that a measurement of
+  -- recall takes its sample from: {"file", "format", "files" (each with the SHA-256, hex), "digest", "listed"}. Of a comparison "spellings", and with
+  -- its sums "comparedAt" once every customer has been compared. Of a measurement "seed", "spelling", "sampleSize", "atLeast".
+  published_list jsonb check ((published_list ? 'spellings') <> (published_list ? 'seed')),
   -- By topic family: listed parties that were hits before it, among the customers that it searched for (`known`) and of all its roster
   -- (`standing`), and how many of the known it no longer found.
   vanishing jsonb,

@@ -77,19 +77,6 @@ create index dossier_record_to_ask on dossier_record (account_id) where (run_id 
 
 create index dossier_record_by_run on dossier_record (run_id);
 
-create table sweep (
-  run_id bigint primary key references run,
-  pages integer not null,
-  dossiers integer not null,
-  appeared integer not null,
-  changed integer not null,
-  gone integer not null,
-  proven boolean not null,
-  unproven_because text,
-  -- What became of a sweep's look-ups; null where none were to be made.
-  details jsonb
-);
-
 -- The pages of a sweep in progress: the ids of their dossiers and when these were created, in the order of the walk. Each window of creation times
 -- begins with a row without dossiers, most recent window first. They are removed when the sweep is closed.
 create table swept_page (

@@ -1,4 +1,4 @@
--- Searches beside a plan: single checks and measurements of recall; and the published lists that these and comparisons read.
+-- Searches beside a plan: single checks and measurements of recall.
 
 -- A single check is one search; a measurement stores its whole sample before it searches for it.
 create table single_search (
@@ -31,28 +31,3 @@ create table single_search (
 create index single_search_by_request on single_search (request_id);
 
 create index single_search_by_response on single_search (response_id) where (response_id is not null);
-
--- A published list that was compared with the customers before a run was planned (whom it forced stands in that run's plan), or that a
--- measurement of recall takes its sample from.
-create table published_list (
-  run_id bigint primary key references run,
-  file text not null,
-  format text not null,
-  -- SHA-256 (hex) of every file that was read.
-  files jsonb not null,
-  digest text not null,
-  listed integer not null,
-  -- Of a comparison.
-  spellings integer,
-  compared_parties integer default 0 not null,
-  forced_parties integer default 0 not null,
-  forced_customers integer default 0 not null,
-  -- Null until every customer has been compared with it.
-  compared_at timestamptz,
-  -- Of a measurement.
-  seed text,
-  spelling text check (spelling in ('as_listed', 'variants')),
-  sample_size integer,
-  at_least double precision,
-  check (num_nonnulls(seed, spelling, sample_size) = case when spellings is null then 3 else 0 end)
-);

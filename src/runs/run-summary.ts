@@ -1,7 +1,7 @@
 import type { OpenAlertsFacts, RosterChangeFacts, RunCounts } from '../reports/list-facts.js';
 import type { SnapshotFacts } from '../reports/run-facts.js';
 import { countNoun, formatCount } from '../reports/text.js';
-import type { SweepRow } from '../store/dossiers.js';
+import type { Sweep } from '../store/dossiers.js';
 import type { RunSums, readRunBalance } from '../store/run-sums.js';
 import type { HaltCode, RunKind, RunMode, RunState } from '../vocabulary.js';
 
@@ -22,7 +22,7 @@ export interface RunSummary {
   remarks?: readonly string[];
   counts:
     | Omit<RunCounts, 'inScope'>
-    | Omit<SweepRow, 'unprovenBecause' | 'details'>
+    | Omit<Sweep, 'unprovenBecause' | 'details'>
     /** Of a reconciliation. */
     | Record<
         | 'customers'

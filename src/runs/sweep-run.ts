@@ -21,7 +21,7 @@ import {
   markGone,
   readDossiers,
   readSweepProgress,
-  type SweepRow,
+  type Sweep,
   saveDossierChanges,
   saveDossierRecord,
   saveDossiers,
@@ -110,7 +110,7 @@ async function findAge({ database, clock }: AppContext, open: RunRow): Promise<C
   return { blocker, differences: [] };
 }
 
-const nothing: SweepRow = {
+const nothing: Sweep = {
   pages: 0,
   dossiers: 0,
   appeared: 0,
@@ -238,7 +238,7 @@ async function saveGone(
 async function closeSweep(
   session: RunSession,
   account: Account | null,
-  sweep: SweepRow,
+  sweep: Sweep,
   state: RunState,
   writeReport: boolean,
 ): Promise<RunSummary> {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { PartyState } from '../matches/match.js';
 import { partyTypes, runKinds } from '../vocabulary.js';
-import { findRow, type Queryable, requireRows, toInsert } from './database/database.js';
+import { findRow, findValue, type Queryable, requireRows, toInsert } from './database/database.js';
 import { isOfSql } from './organisations.js';
 
 const checkRow = z.object({
@@ -91,14 +91,14 @@ const listShape = z.object({
   spellings: z.number(),
 });
 
-const comparisonRow = listShape.extend({
+const comparisonShape = listShape.extend({
   comparedParties: z.number(),
   forcedParties: z.number(),
   forcedCustomers: z.number(),
-  comparedAt: z.date().nullable(),
+  comparedAt: z.coerce.date().nullable(),
 });
 /** The published list of a run; `comparedAt` is null until all customers are compared with it. */
-export type ListComparison = z.infer<typeof comparisonRow>;
+export type ListComparison = z.infer<typeof comparisonShape>;
 
 const forcedRow = z.object({ reference: z.string(), because: z.string() });
 /** A customer whose search a list has forced. */
@@ -106,8 +106,11 @@ export type ForcedCustomer = z.infer<typeof forcedRow>;
 
 /** Stores the published list of a run before the comparison with its customers. */
 export async function noteList(transaction: Queryable, runId: number, list: z.infer<typeof listShape>): Promise<void> {
-  const row = { runId, ...list, files: JSON.stringify(list.files) };
-  await transaction.execute(...toInsert('published_list', row, 'on conflict (run_id) do nothing'));
+  const noted = { ...list, comparedParties: 0, forcedParties: 0, forcedCustomers: 0, comparedAt: null };
+  await transaction.execute('update run set published_list = coalesce(published_list, $2) where run_id = $1', [
+    runId,
+    JSON.stringify(noted satisfies ListComparison),
+  ]);
 }
 
 /** Stores the counts of the finished comparison with a run's list. */
@@ -117,20 +120,18 @@ export async function finishComparison(
   sums: Pick<ListComparison, 'comparedParties' | 'forcedParties' | 'forcedCustomers'>,
   comparedAt: Date,
 ): Promise<void> {
-  await transaction.execute(
-    `update published_list set compared_parties = $2, forced_parties = $3, forced_customers = $4, compared_at = $5
-     where run_id = $1`,
-    [runId, sums.comparedParties, sums.forcedParties, sums.forcedCustomers, comparedAt],
-  );
+  await transaction.execute('update run set published_list = published_list || $2 where run_id = $1', [
+    runId,
+    JSON.stringify({ ...sums, comparedAt }),
+  ]);
 }
 
 /** The published list of a run. */
 export function readListComparison(database: Queryable, runId: number): Promise<ListComparison | null> {
-  return findRow(
+  return findValue(
     database,
-    comparisonRow,
-    `select file, format, files, digest, listed, spellings, compared_parties, forced_parties, forced_customers, compared_at
-     from published_list where run_id = $1 and spellings is not null`,
+    comparisonShape,
+    `select published_list from run where run_id = $1 and published_list ? 'spellings'`,
     [runId],
   );
 }
@@ -142,16 +143,15 @@ export function readListComparison(database: Queryable, runId: number): Promise<
 export async function findUncomparedLists(database: Queryable, runId: number) {
   return database.query(
     z.object({ file: z.string(), runId: z.number(), kind: z.enum(runKinds), startedAt: z.date() }),
-    `select noted.file, earlier.run_id, earlier.kind, earlier.started_at
+    `select earlier.published_list ->> 'file' as file, earlier.run_id, earlier.kind, earlier.started_at
      from run ours
      join run earlier on earlier.roster_id = ours.roster_id and earlier.mode = ours.mode and earlier.run_id < ours.run_id
-       and earlier.state = 'abandoned'
-     join published_list noted on noted.run_id = earlier.run_id and noted.spellings is not null and noted.compared_at is null
+       and earlier.state = 'abandoned' and earlier.published_list -> 'comparedAt' = 'null'
      where ours.run_id = $1
        and not exists (
-         select from published_list compared join run later on later.run_id = compared.run_id
+         select from run later
          where later.roster_id = ours.roster_id and later.mode = ours.mode and later.run_id > earlier.run_id
-           and compared.digest = noted.digest and compared.compared_at is not null
+           and later.published_list -> 'digest' = earlier.published_list -> 'digest' and later.published_list ->> 'comparedAt' is not null
        )
        and exists (
          select from screening
@@ -180,7 +180,7 @@ export async function readForcedCustomers(database: Queryable, runId: number, li
 }
 
 /** The settings of a recall measurement; stored before the first search. */
-const factsRow = listShape.omit({ spellings: true }).extend({
+const factsShape = listShape.omit({ spellings: true }).extend({
   seed: z.string(),
   spelling: z.enum(['as_listed', 'variants']),
   sampleSize: z.number(),
@@ -208,13 +208,13 @@ const alertRow = nameShape.extend({
 export async function insertAssurance(
   transaction: Queryable,
   runId: number,
-  facts: z.infer<typeof factsRow>,
+  facts: z.infer<typeof factsShape>,
   names: readonly z.infer<typeof nameShape>[],
   requestIds: readonly number[],
 ): Promise<void> {
-  const { file, format, digest, listed, seed, spelling, sampleSize, atLeast } = facts;
-  const list = { file, format, files: JSON.stringify(facts.files), digest, listed };
-  await transaction.execute(...toInsert('published_list', { runId, ...list, seed, spelling, sampleSize, atLeast }));
+  const { file, format, files, digest, listed, seed, spelling, sampleSize, atLeast } = facts;
+  const list = { file, format, files, digest, listed, seed, spelling, sampleSize, atLeast };
+  await transaction.execute('update run set published_list = $2 where run_id = $1', [runId, JSON.stringify(list)]);
   const items = names.map(({ sentName, ...entry }, at) => ({
     ...{ ordinal: at + 1, requestId: requestIds[at], name: sentName, facts: entry },
   }));
@@ -229,16 +229,18 @@ export async function insertAssurance(
 
 /** Changes the share of a sample that must be found. */
 export async function setLeastShare(transaction: Queryable, runId: number, atLeast: number | null): Promise<void> {
-  await transaction.execute('update published_list set at_least = $2 where run_id = $1', [runId, atLeast]);
+  await transaction.execute(
+    `update run set published_list = published_list || jsonb_build_object('atLeast', $2::float8) where run_id = $1`,
+    [runId, atLeast],
+  );
 }
 
 /** The measurement of a run with its sample: the listed names in order, each with the outcome of its search; null for other runs. */
 export async function readAssurance(database: Queryable, runId: number) {
-  const facts = await findRow(
+  const facts = await findValue(
     database,
-    factsRow,
-    `select file, format, files, digest, listed, seed, spelling, sample_size, at_least
-     from published_list where run_id = $1 and seed is not null`,
+    factsShape,
+    `select published_list from run where run_id = $1 and published_list ? 'seed'`,
     [runId],
   );
   if (facts === null) return null;

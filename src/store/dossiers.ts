@@ -86,7 +86,7 @@ export async function countSweptDossiers(
     `update dossier_change set run_id = $2
      from run
      where run.run_id = dossier_change.run_id and run.account_id = $1 and run.run_id < $2
-       and not exists (select from sweep where sweep.run_id = run.run_id)`,
+       and run.sweep is null`,
     [accountId, runId],
   );
   const rows = await transaction.query(
@@ -138,7 +138,7 @@ const detailsShape = z.object({
   missing: z.number(),
   stoppedBecause: z.enum(detailStops).nullable(),
 });
-const sweepRow = z.object({
+const sweepShape = z.object({
   pages: z.number(),
   dossiers: z.number(),
   appeared: z.number(),
@@ -148,30 +148,28 @@ const sweepRow = z.object({
   unprovenBecause: z.string().nullable(),
   /** Counts of looked-up dossier records; `missing` ones are left for the next sweep. Null if look-ups are off. */
   details: detailsShape.nullable(),
-  isStart: z.boolean(),
 });
 /** The result of a sweep. */
-export type SweepRow = Omit<z.infer<typeof sweepRow>, 'isStart'>;
+export type Sweep = z.infer<typeof sweepShape>;
 
 /** Saves the result of a sweep. */
-export async function saveSweep(transaction: Queryable, runId: number, sweep: SweepRow): Promise<void> {
-  await transaction.execute(...toUpsert('sweep', { runId, ...sweep }, ['run_id']));
+export async function saveSweep(transaction: Queryable, runId: number, sweep: Sweep): Promise<void> {
+  await transaction.execute('update run set sweep = $2 where run_id = $1', [runId, JSON.stringify(sweep)]);
 }
 
-/** The result of a sweep; null before its end. */
-export function readSweep(database: Queryable, runId: number) {
-  return findRow(
+/** The result of a sweep; null before its end. `isStart`: no sweep of the account had ended before. */
+export async function readSweep(database: Queryable, runId: number) {
+  const found = await findRow(
     database,
-    sweepRow,
-    `select pages, dossiers, appeared, changed, gone, proven, unproven_because, sweep.details,
-       not exists (
-         select from sweep earlier
-         join run before on before.run_id = earlier.run_id
-         where before.account_id = run.account_id and before.run_id < run.run_id
+    z.object({ sweep: sweepShape, isStart: z.boolean() }),
+    `select sweep, not exists (
+         select from run before
+         where before.account_id = run.account_id and before.run_id < run.run_id and before.sweep is not null
        ) as "isStart"
-     from sweep join run using (run_id) where run_id = $1`,
+     from run where run_id = $1 and sweep is not null`,
     [runId],
   );
+  return found && { ...found.sweep, isStart: found.isStart };
 }
 
 const lastSweepRow = z.object({
@@ -189,9 +187,10 @@ export async function findLastSweep(database: Queryable, of: number | { organisa
     database,
     lastSweepRow,
     `select run_id, account_id, account.is_test, run.finished_at,
-       case when not sweep.proven then coalesce(sweep.unproven_because, 'the last sweep is not proven complete') end as "unprovenBecause"
-     from sweep join run using (run_id) join account using (account_id)
-     where ${condition} = $1 and run.finished_at is not null
+       case when not (run.sweep -> 'proven')::boolean then coalesce(run.sweep ->> 'unprovenBecause', 'the last sweep is not proven complete') end
+         as "unprovenBecause"
+     from run join account using (account_id)
+     where ${condition} = $1 and run.sweep is not null and run.finished_at is not null
      order by run_id desc limit 1`,
     [id],
   );
@@ -241,7 +240,7 @@ export async function readSweepProgress(database: Queryable, accountId: number, 
   const isStart = await readValue(
     database,
     z.boolean(),
-    'select not exists (select from sweep join run using (run_id) where run.account_id = $1) as found',
+    'select not exists (select from run where account_id = $1 and sweep is not null) as found',
     [accountId],
   );
   const windows = await database.query(

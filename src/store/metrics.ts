@@ -40,7 +40,7 @@ export async function readStoredFigures(
       // By index from the newest run; single checks and imports are not nightly work.
       `select run.kind, roster.name as roster, run.state, run.started_at, run.finished_at, newest.last_success as "lastSuccessAt",
          (select count(*) from control_outcome where control_outcome.run_id = run.run_id and verdict = 'failed') as "failedControls",
-         (select proven from sweep where sweep.run_id = run.run_id) as "isProven",
+         (run.sweep -> 'proven')::boolean as "isProven",
          run.sums -> 'attemptsByOutcome' as calls,
          (run.health ->> 'perSecond')::float8 as "perSecond", (run.health ->> 'limitPerSecond')::float8 as "limitPerSecond",
          (run.health ->> 'repeated')::integer as repeated, nullif(run.health -> 'cost', 'null'::jsonb) as cost

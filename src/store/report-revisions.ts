@@ -83,8 +83,7 @@ function findUnreadSweeps(transaction: Queryable, run: RunRow): Promise<readonly
     transaction,
     z.number(),
     `select swept.run_id from run swept
-     join sweep on sweep.run_id = swept.run_id
-     where swept.organisation_id = $3 and swept.account_id = $4 and swept.finished_at is not null
+     where swept.organisation_id = $3 and swept.account_id = $4 and swept.sweep is not null and swept.finished_at is not null
        and not exists (
          select from report
          join run reported on reported.run_id = report.run_id and reported.roster_id = $2

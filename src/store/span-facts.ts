@@ -134,9 +134,9 @@ function readSpanSweeps(database: Queryable, { last: run, from, until }: SpanOfR
   return readColumn(
     database,
     z.number(),
-    `select swept.run_id from run swept join sweep on sweep.run_id = swept.run_id
-     where swept.organisation_id = $1 and swept.account_id = $2 and swept.finished_at >= $3 and swept.finished_at < $4
-     order by swept.run_id`,
+    `select run_id from run
+     where organisation_id = $1 and account_id = $2 and sweep is not null and finished_at >= $3 and finished_at < $4
+     order by run_id`,
     [run.organisationId, run.accountId, from, until],
   );
 }

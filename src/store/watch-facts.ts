@@ -25,7 +25,7 @@ export type NightFacts = z.infer<typeof nightRow>;
 const nightColumns = `run.run_id, ${runIdSql('run')} as name, run.state, run.state_reasons as reasons,
   ${takenAtSql('run')} as "takenAt", coalesce((run.sums #>> '{counts,failed}')::integer, 0) as failed,
   exists (select from control_outcome where control_outcome.run_id = run.run_id and verdict = 'failed') as "hasFailedControl",
-  (select proven from sweep where sweep.run_id = run.run_id) as "isProven"`;
+  (run.sweep -> 'proven')::boolean as "isProven"`;
 
 /** The newest runs of a nightly job. */
 export interface Nights {

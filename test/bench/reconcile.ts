@@ -114,7 +114,7 @@ async function fill(database: Database, customers: number): Promise<void> {
     insert into run (organisation_id, roster_id, account_id, mode, kind, state, stage, lease_key, epoch, owner, settings_digest, version, started_at, finished_at)
       values (1, null, 1, 'test', 'sweep', 'complete', 'finished', 'sweep', 1, 'bench', '', '', now(), now()),
         (1, 1, 1, 'test', 'rescreen', 'complete', 'finished', 'roster', 1, 'bench', '', '', now(), now());
-    insert into sweep (run_id, pages, dossiers, appeared, changed, gone, proven) values (1, 1, ${customers}, 0, 0, 0, true);
+    update run set sweep = '{"proven": true}' where run_id = 1;
     insert into roster_import (run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent)
       values (2, 1, 'people.csv', '', now(), ${customers}, ${customers}, 0, 0, 0);
     insert into customer (roster_id, reference, version, record_digest, first_import_id)

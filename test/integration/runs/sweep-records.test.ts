@@ -160,7 +160,7 @@ describeOnChosenDatabase('records of dossiers', (open) => {
     expect(app.events).toContainEqual(expect.objectContaining({ code: 'details_left' }));
     const stored = await database.query(
       z.object({ details: z.looseObject({ stoppedBecause: z.string() }) }),
-      'select details from sweep',
+      `select sweep -> 'details' as details from run where sweep is not null`,
     );
     expect(stored).toMatchObject([{ details: { stoppedBecause } }]);
     sandbox.setConditions({});
