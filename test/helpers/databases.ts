@@ -6,11 +6,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, describe, inject } from 'vitest';
-import type { Database } from '../../src/store/database/database.js';
+import { type Database, TransactionScope } from '../../src/store/database/database.js';
 import { type DatabaseLocation, openDatabase } from '../../src/store/database/open-database.js';
 import { templateName } from './database-servers.js';
 
 const copyFolder = promisify(execFile);
+
+TransactionScope.isDetecting = true;
 
 /** Opens databases for one suite; all of them are closed and removed when the suite ends. */
 export interface TestDatabases {
