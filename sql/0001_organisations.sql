@@ -88,6 +88,9 @@ create table organisation (
   schedule_paused_by text,
   schedule_pause_reason text,
   schedule_resumed_by text,
+  -- Where changes of state are reported, by the configuration of the last run: {"url", "states" (only changes from or to one of these; null for all),
+  -- "rosters" (only changes of their customers; null for all)}.
+  webhooks jsonb default '[]' not null,
   check ((schedule_paused_at is null) = (schedule_paused_until is null))
 );
 

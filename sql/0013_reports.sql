@@ -88,39 +88,28 @@ $$;
 
 create trigger keep_attempts before delete or update on outbox for each row execute function keep_attempts();
 
--- Where changes of state are reported, by the configuration of the last run.
-create table webhook (
-  webhook_id bigint generated always as identity primary key,
-  organisation_id bigint not null references organisation,
-  url text not null,
-  -- Only changes from or to one of these; null for all.
-  states text[],
-  -- Only customers of these rosters; null for all.
-  rosters text[],
-  is_active boolean not null,
-  unique (organisation_id, url)
-);
-
 -- Changes of state that are in no message to this webhook yet.
 create table webhook_event (
-  webhook_id bigint references webhook,
+  organisation_id bigint references organisation,
+  url text,
   change_id bigint,
   -- Changes of state that wait until the run is accepted, and later ones of the same customers.
   held_run_id bigint references run,
-  primary key (webhook_id, change_id)
+  primary key (organisation_id, url, change_id)
 );
 
 create index webhook_event_held on webhook_event (held_run_id) where (held_run_id is not null);
 
 -- Queues these changes of state for the webhooks that want them.
 create function tell_webhooks(changes bigint[]) returns void language sql as $$
-  insert into webhook_event (webhook_id, change_id)
-  select webhook.webhook_id, change.change_id
+  insert into webhook_event (organisation_id, url, change_id)
+  select organisation.organisation_id, webhook ->> 'url', change.change_id
   from unnest(changes) as recorded (change_id)
   join customer_state_change change on change.change_id = recorded.change_id
   join customer on customer.customer_id = change.customer_id
   join roster on roster.roster_id = customer.roster_id
-  join webhook on webhook.organisation_id = roster.organisation_id and webhook.is_active
-  where (webhook.rosters is null or roster.name = any (webhook.rosters))
-    and (webhook.states is null or change.from_state = any (webhook.states) or change.to_state = any (webhook.states))
+  join organisation on organisation.organisation_id = roster.organisation_id
+  cross join jsonb_array_elements(organisation.webhooks) webhook
+  where (webhook -> 'rosters' = 'null' or webhook -> 'rosters' ? roster.name)
+    and (webhook -> 'states' = 'null' or webhook -> 'states' ?| array[change.from_state, change.to_state])
 $$;

@@ -168,9 +168,9 @@ async function packEvents({ database, clock }: AppContext, organisationId: numbe
       const events = await takeWebhookEvents(transaction, organisationId, mostChanges);
       const [first] = events;
       if (first === undefined) return false;
-      const { webhookId, url } = first;
+      const { url } = first;
       const message = buildMessage(
-        webhookId,
+        url,
         events.map(({ change }) => change),
       );
       const now = clock.now();

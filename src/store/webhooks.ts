@@ -11,36 +11,19 @@ interface WebhookTarget {
 
 async function saveWebhooks(transaction: Queryable, organisationId: number, webhooks: readonly WebhookTarget[]) {
   const rows = webhooks.map(({ url, states = null, rosters = null }) => ({ url, states, rosters }));
+  // An unchanged list is not locked: runs of other rosters would wait for this commit.
   await transaction.execute(
-    `with configured as (
-       select * from jsonb_to_recordset($2::text::jsonb) as row (url text, states text[], rosters text[])
-     ),
-     left_out as (
-       update webhook set is_active = false
-       where organisation_id = $1 and is_active and not exists (select from configured where configured.url = webhook.url)
-     )
-     insert into webhook (organisation_id, url, states, rosters, is_active)
-     -- Unchanged rows are not locked: runs of other rosters would wait for this commit.
-     select $1, url, states, rosters, true from configured
-     where not exists (
-       select from webhook known
-       where known.organisation_id = $1 and known.url = configured.url and known.is_active
-         and (known.states, known.rosters) is not distinct from (configured.states, configured.rosters)
-     )
-     on conflict (organisation_id, url) do update set states = excluded.states, rosters = excluded.rosters, is_active = true
-       where (webhook.states, webhook.rosters, webhook.is_active) is distinct from (excluded.states, excluded.rosters, true)`,
+    'update organisation set webhooks = $2::text::jsonb where organisation_id = $1 and webhooks <> $2::text::jsonb',
     [organisationId, JSON.stringify(rows)],
   );
-  await transaction.execute(
-    `delete from webhook_event using webhook
-     where webhook.webhook_id = webhook_event.webhook_id and webhook.organisation_id = $1 and not webhook.is_active`,
-    [organisationId],
-  );
+  await transaction.execute('delete from webhook_event where organisation_id = $1 and url <> all ($2::text[])', [
+    organisationId,
+    rows.map(({ url }) => url),
+  ]);
 }
 
 const timeShape = z.coerce.date().nullable();
 const eventRow = z.object({
-  webhookId: z.number(),
   url: z.string(),
   change: z.object({
     sequence: z.number(),
@@ -73,7 +56,7 @@ const isHeldSql = `exists (
   select from webhook_event held
   join customer_state_change kept on kept.change_id = held.change_id
   join customer_state_change own on own.change_id = waiting.change_id
-  where held.held_run_id is not null and held.webhook_id = waiting.webhook_id
+  where held.held_run_id is not null and (held.organisation_id, held.url) = (waiting.organisation_id, waiting.url)
     and kept.customer_id = own.customer_id and kept.change_id <= own.change_id
 )`;
 
@@ -82,19 +65,16 @@ export function takeWebhookEvents(transaction: Queryable, organisationId: number
   return transaction.query(
     eventRow,
     `with taken as (
-       delete from webhook_event where (webhook_id, change_id) in (
-         select webhook_id, change_id from webhook_event waiting
-         where webhook_id = (
-           select webhook_id from webhook where organisation_id = $1 and exists (
-             select from webhook_event waiting where waiting.webhook_id = webhook.webhook_id and not ${isHeldSql}
-           )
-           order by webhook_id limit 1
+       delete from webhook_event where organisation_id = $1 and (url, change_id) in (
+         select url, change_id from webhook_event waiting
+         where organisation_id = $1 and url = (
+           select url from webhook_event waiting where organisation_id = $1 and not ${isHeldSql} order by url, change_id limit 1
          ) and not ${isHeldSql}
          order by change_id limit $2 for update skip locked
        )
-       returning webhook_id, change_id
+       returning url, change_id
      )
-     select webhook.webhook_id, webhook.url, jsonb_build_object(
+     select taken.url, jsonb_build_object(
          'sequence', change.change_id, 'roster', roster.name, 'reference', customer.reference,
          'from', change.from_state, 'to', change.to_state, 'reason', change.reason,
          'asOf', change.as_of, 'dueAt', change.due_at, 'expiresAt', change.expires_at,
@@ -102,7 +82,6 @@ export function takeWebhookEvents(transaction: Queryable, organisationId: number
          'mode', case when change.is_test then 'test' else 'live' end, 'changedAt', change.changed_at
        ) as change
      from taken
-     join webhook using (webhook_id)
      join customer_state_change change using (change_id)
      join customer using (customer_id)
      join roster using (roster_id)
@@ -156,7 +135,7 @@ export function countWaiting(database: Queryable, organisationId: number): Promi
     database,
     z.number(),
     `select (select count(*) from outbox where organisation_id = $1 and kind = 'webhook' and state = 'queued')
-       + (select count(*) from webhook_event join webhook using (webhook_id) where organisation_id = $1) as waiting`,
+       + (select count(*) from webhook_event where organisation_id = $1) as waiting`,
     [organisationId],
   );
 }

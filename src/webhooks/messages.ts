@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, hash } from 'node:crypto';
 import { type Dispatcher, request } from 'undici';
 import { ConfigError } from '../errors.js';
 import type { RunMode } from '../vocabulary.js';
@@ -23,11 +23,11 @@ interface StateChange {
 }
 
 /**
- * One message with these changes. Its id contains the webhook and the last change, which is in no other message to it. With the first change, a
+ * One message with these changes. Its id contains a digest of the webhook's address and the last change, which is in no other message to it. With the first change, a
  * message that combines changes from a restored backup with newer ones would look like one that was sent before.
  */
-export function buildMessage(webhookId: number, changes: readonly StateChange[]): WebhookMessage {
-  const id = `nightscreen_${webhookId}_${changes.at(-1)?.sequence ?? 0}`;
+export function buildMessage(url: string, changes: readonly StateChange[]): WebhookMessage {
+  const id = `nightscreen_${hash('sha256', url).slice(0, 16)}_${changes.at(-1)?.sequence ?? 0}`;
   const events = changes.map((change) => ({ id: `status_${change.sequence}`, ...change, isProvisional: false }));
   return { id, body: JSON.stringify({ schema: 'nightscreen/status-changes/1', id, events }) };
 }

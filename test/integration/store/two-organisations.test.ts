@@ -116,15 +116,11 @@ async function leaveRuns(database: Database, likeRunId: number, name: string): P
 
 /** The changes of state of a roster wait for a receiver. */
 async function awaitReceiver(database: Database, organisationId: number): Promise<void> {
-  await database.execute('insert into webhook (organisation_id, url, is_active) values ($1, $2, true)', [
-    organisationId,
-    hook,
-  ]);
   await database.execute(
-    `insert into webhook_event (webhook_id, change_id)
-     select webhook_id, change_id from customer_state_change join customer using (customer_id) join roster using (roster_id)
-     join webhook using (organisation_id) where organisation_id = $1`,
-    [organisationId],
+    `insert into webhook_event (organisation_id, url, change_id)
+     select organisation_id, $2, change_id from customer_state_change join customer using (customer_id) join roster using (roster_id)
+     where organisation_id = $1`,
+    [organisationId, hook],
   );
 }
 

@@ -21,11 +21,11 @@ it('never gives what a restored database tells together with something newer the
   const rest = { expiresAt: null, runId: null, mode: 'test', changedAt: new Date(0) } as const;
   const toId = (...sequences: readonly number[]) =>
     buildMessage(
-      1,
+      'https://core.bank.example/hook',
       sequences.map((sequence) => ({ sequence, ...change, ...rest })),
     ).id;
-  expect(toId(10, 11)).toBe('nightscreen_1_11');
-  expect(toId(10, 11, 1_000_012)).toBe('nightscreen_1_1000012');
+  expect(toId(10, 11)).toBe('nightscreen_a9ae78f44031f03b_11');
+  expect(toId(10, 11, 1_000_012)).toBe('nightscreen_a9ae78f44031f03b_1000012');
 });
 
 it('takes no secret that is missing, short or not base64, and never shows one', () => {
