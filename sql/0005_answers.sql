@@ -89,8 +89,15 @@ create table response (
   matches integer not null,
   hits integer not null,
   first_match_id text,
+  -- The matches in the order of the answer; null where there are none. Listed parties are stored before them and stay, so they need no foreign key.
+  listed_ids bigint[],
+  are_hits boolean[],
+  scores double precision[],
   unique (organisation_id, digest),
-  check ((hits >= 0) and (hits <= matches))
+  check ((hits >= 0) and (hits <= matches)),
+  check (
+    coalesce(cardinality(listed_ids), 0) = matches and coalesce(cardinality(are_hits), 0) = matches and coalesce(cardinality(scores), 0) = matches
+  )
 );
 
 -- The parties that a service's lists name, as its answers describe them: each description once, however many answers, changes and alerts refer
@@ -109,15 +116,11 @@ create table listed_party (
   unique (organisation_id, digest)
 );
 
--- Rows refer to listed parties that were stored before them and stay, so they need no foreign key.
-create table match (
-  response_id bigint references response,
-  rank integer,
-  listed_id bigint not null,
-  is_hit boolean not null,
-  score double precision not null,
-  primary key (response_id, rank)
-);
+-- The matches of each answer.
+create view match as
+select response.response_id, one.rank::integer as rank, one.listed_id, one.is_hit, one.score
+from response
+cross join lateral unnest(response.listed_ids, response.are_hits, response.scores) with ordinality as one (listed_id, is_hit, score, rank);
 
 -- A match as it is read: null throughout where its party is missing, which every reader refuses.
 create function show_match(listed listed_party, rank integer, is_hit boolean, score double precision) returns jsonb stable language sql as $$

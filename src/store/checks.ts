@@ -250,7 +250,7 @@ export async function readAssurance(database: Queryable, runId: number) {
        facts ->> 'script' as script, facts ->> 'variant' as variant, item.name as "sentName", item.outcome_reason, item.response_id,
        case when ended_at is null then 'remaining' when item.response_id is null then 'failed' else 'answered' end as outcome,
        coalesce(response.total, 0) as results,
-       (select count(*) from match where match.response_id = item.response_id and match.is_hit) as hits
+       coalesce(response.hits, 0) as hits
      from single_search item
      left join response using (response_id)
      where item.run_id = $1

@@ -32,6 +32,7 @@ export async function saveListedParties(
   organisationId: number,
   matches: readonly Match[],
 ): Promise<void> {
+  if (matches.length === 0) return;
   const byDigest = new Map(matches.map((match) => [digestListedParty(match), match]));
   const rows = Array.from(byDigest, ([digest, { id, name, schema, topics, birthDates, countries }]) => {
     return { digest, match_id: id, name, schema, topics, birth_dates: birthDates, countries };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Match, MatchSet } from '../matches/match.js';
+import type { MatchSet } from '../matches/match.js';
 import { runKinds } from '../vocabulary.js';
 import { findValue, type Queryable, readColumn, readValue, requireRows } from './database/database.js';
 import { findListedSql, saveListedParties, toMatchRow } from './listed-parties.js';
@@ -29,30 +29,36 @@ export async function saveResponses(
   const byDigest = new Map(inOrder.map((response) => [response.digest, response]));
   const known = await findResponses(transaction, organisationId, [...byDigest.keys()]);
   // Usually no answer is new, so no body is sent to the database.
-  const unknown = [...byDigest.keys()].filter((digest) => !known.has(digest));
-  if (unknown.length === 0) return known;
-  const rows = [...byDigest].flatMap(([digest, { body, matchSet }]) =>
-    known.has(digest) ? [] : [{ digest, body, ...toSizes(matchSet) }],
-  );
-  const inserted = await transaction.query(
-    idRow,
-    `insert into response (organisation_id, digest, body, total, truncated, first_seen_at, matches, hits, first_match_id)
-     select $1, decode(digest, 'hex'), body, total, truncated, $3, matches, hits, first_match_id
-     from jsonb_to_recordset($2::text::jsonb) as row (
-       digest text, body text, total bigint, truncated boolean, matches integer, hits integer, first_match_id text
-     )
-     order by row.digest collate "C"
-     on conflict (organisation_id, digest) do nothing
-     returning response_id, encode(digest, 'hex') as digest`,
-    [organisationId, JSON.stringify(rows), now],
-  );
-  await saveMatches(
-    transaction,
-    organisationId,
-    inserted.flatMap((row) =>
-      (byDigest.get(row.digest)?.matchSet.matches ?? []).map((match) => ({ match, responseId: row.responseId })),
+  if (known.size === byDigest.size) return known;
+  const fresh = [...byDigest.values()].filter(({ digest }) => !known.has(digest));
+  const rows = fresh.map(({ digest, body, matchSet }) => ({ digest, body, ...toSizes(matchSet) }));
+  const [, inserted] = await Promise.all([
+    saveListedParties(
+      transaction,
+      organisationId,
+      fresh.flatMap(({ matchSet }) => matchSet.matches),
     ),
-  );
+    transaction.query(
+      idRow,
+      `insert into response (
+         organisation_id, digest, body, total, truncated, first_seen_at, matches, hits, first_match_id, listed_ids, are_hits, scores
+       )
+       select $1, decode(digest, 'hex'), body, total, truncated, $3, matches, hits, first_match_id, said.listed_ids, said.are_hits, said.scores
+       from jsonb_to_recordset($2::text::jsonb) as row (
+         digest text, body text, total bigint, truncated boolean, matches integer, hits integer, first_match_id text, listed jsonb
+       )
+       cross join lateral (
+         select array_agg(listed_id order by rank) as listed_ids, array_agg(is_hit order by rank) as are_hits,
+           array_agg(score order by rank) as scores
+         from jsonb_to_recordset(row.listed) as one (digest text, rank integer, is_hit boolean, score double precision)
+         cross join lateral ${findListedSql('$1', 'one.digest')} listed
+       ) said
+       order by row.digest collate "C"
+       on conflict (organisation_id, digest) do nothing
+       returning response_id, encode(digest, 'hex') as digest`,
+      [organisationId, JSON.stringify(rows), now],
+    ),
+  ]);
   const all = new Map([...known, ...inserted.map((row) => [row.digest, row.responseId] as const)]);
   if (all.size === byDigest.size) return all;
   // Another run has stored some of them in the meantime.
@@ -61,13 +67,14 @@ export async function saveResponses(
   return stored;
 }
 
-/** The counts stored with an answer; the first match has rank 1. */
+/** An answer's matches as they are stored, and their counts; the first match has rank 1. */
 const toSizes = ({ total, truncated, matches }: MatchSet) => ({
   total,
   truncated,
   matches: matches.length,
   hits: matches.filter(({ isHit }) => isHit).length,
   first_match_id: matches.find(({ rank }) => rank === 1)?.id ?? null,
+  listed: matches.map(toMatchRow),
 });
 
 async function findResponses(
@@ -83,32 +90,6 @@ async function findResponses(
     [organisationId, digests.map((digest) => `\\x${digest}`)],
   );
   return new Map(rows.map((row) => [row.digest, row.responseId]));
-}
-
-async function saveMatches(
-  transaction: Queryable,
-  organisationId: number,
-  matches: readonly { match: Match; responseId: number }[],
-) {
-  if (matches.length === 0) return;
-  const rows = matches.map(({ match, responseId }) => ({ response_id: responseId, ...toMatchRow(match) }));
-  const [, saved] = await Promise.all([
-    saveListedParties(
-      transaction,
-      organisationId,
-      matches.map(({ match }) => match),
-    ),
-    transaction.execute(
-      `insert into match (response_id, rank, listed_id, is_hit, score)
-       select response_id, rank, listed_id, is_hit, score
-       from jsonb_to_recordset($2::text::jsonb) as row (
-         response_id bigint, rank integer, digest text, is_hit boolean, score double precision
-       )
-       cross join lateral ${findListedSql('$1', 'row.digest')} listed`,
-      [organisationId, JSON.stringify(rows)],
-    ),
-  ]);
-  requireRows(saved, matches.length, 'match');
 }
 
 const matchSetRow = z.object({

@@ -244,9 +244,9 @@ function countBilledTwice(database: Queryable, runId: number): Promise<number> {
 export async function countFound(database: Queryable, runId: number): Promise<{ matches: number; hits: number }> {
   const rows = await database.query(
     z.object({ matches: z.number(), hits: z.number() }),
-    `select count(match.rank) as matches, count(*) filter (where match.is_hit) as hits
+    `select coalesce(sum(response.matches), 0)::integer as matches, coalesce(sum(response.hits), 0)::integer as hits
      from (select distinct request_id, response_id from screening where run_id = $1 and outcome = 'screened') answered
-     join match using (response_id)`,
+     join response using (response_id)`,
     [runId],
   );
   return firstRow(rows, 'screening');

@@ -232,7 +232,8 @@ describeOnEachDatabase('the plan of a run', (open) => {
     // An answer of a program that was started again, perhaps as another version.
     expect(await knownOf('update run set resumed = 1 where run_id = 1')).toEqual([null, null, null]);
     // Lists of this length are known to be cut, or an answer says so itself, and the state does not.
-    const five = `update response set total = 5, matches = 5; update party_state set state = 'below_threshold';`;
+    const five = `update response set total = 5, matches = 5, listed_ids = '{1,1,1,1,1}', are_hits = '{f,f,f,f,f}', scores = '{0,0,0,0,0}';
+      update party_state set state = 'below_threshold';`;
     const answerOfFive = { ...answer, matches: 5 };
     expect(await knownOf(five)).toEqual([answerOfFive, answerOfFive, null]);
     const cap = 'insert into list_cap (account_id, length, found_run_id, found_at) values (1, 5, 2, now());';
