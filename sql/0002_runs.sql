@@ -284,7 +284,7 @@ begin
     join party on party.customer_id = customer.customer_id
     join party_state state on state.account_id = standing.account_id and state.party_id = party.party_id
     join run answering on answering.run_id = state.run_id
-    left join screening_reuse reuse on reuse.run_id = state.run_id and reuse.party_id = state.party_id
+    left join plan_exception reuse on reuse.run_id = state.run_id and reuse.party_id = state.party_id
     where first_run in (
       state.run_id >> 8 << 8, reuse.answered_run_id >> 8 << 8,
       case when answering.state in ('running', 'stopped') then state.former_run_id >> 8 << 8 end
@@ -297,8 +297,8 @@ begin
     having count(*) > 0
     union all
     select 7, format('%s searches that were asked for in it have not been made', count(*))
-    from forced_screening forced
-    join own on own.run_id = forced.run_id
+    from plan_exception forced
+    join own on own.run_id = forced.run_id and forced.because is not null
     join party on party.party_id = forced.party_id and party.is_current
     join customer on customer.customer_id = party.customer_id and customer.left_at is null
     left join party_state state on state.account_id = own.account_id and state.party_id = forced.party_id
@@ -335,13 +335,12 @@ begin
       union all select from search_call where search_call.run_id = run.run_id
       union all select from screening_block where screening_block.run_id = run.run_id
       union all select from planned_screening where planned_screening.run_id = run.run_id
-      union all select from forced_screening where forced_screening.run_id = run.run_id
+      union all select from plan_exception where plan_exception.run_id = run.run_id and because is not null
       union all select from run_gap where run_gap.run_id = run.run_id
     )
     returning run.run_id;
   delete from planned_screening where run_id between first_run and first_run + 255;
-  delete from screening_reuse where run_id between first_run and first_run + 255;
-  delete from forced_screening where run_id between first_run and first_run + 255;
+  delete from plan_exception where run_id between first_run and first_run + 255;
   delete from run_gap where run_id between first_run and first_run + 255;
   foreach parent in array array['search_batch', 'search_call', 'screening_block'] loop
     execute format('drop table %s_runs_%s_%s', parent, first_run, first_run + 255);

@@ -64,32 +64,26 @@ create table screening_block (
   primary key (run_id, party_range, part)
 ) partition by range (run_id);
 
--- Whose answer stands in for a search: found when the plan is made, used when its run begins to screen.
-create table screening_reuse (
+-- Parties for which a run does not go by their screening frequency: it searches for them whatever that is, as noted before its plan is made; or
+-- another answer stands in for their search, as found when the plan is made and used when its run begins to screen.
+create table plan_exception (
   run_id bigint references run,
   party_id bigint references party,
-  response_id bigint not null references response,
+  -- Why it is searched for.
+  because text check (because <> ''),
+  response_id bigint references response,
   -- The run that had it answered, and when.
-  answered_run_id bigint not null references run,
-  answered_at timestamptz not null,
-  primary key (run_id, party_id)
+  answered_run_id bigint references run,
+  answered_at timestamptz,
+  primary key (run_id, party_id),
+  check (num_nulls(response_id, answered_run_id, answered_at) = case when because is null then 0 else 3 end)
 );
 
-create index screening_reuse_by_party on screening_reuse (party_id);
+create index plan_exception_by_party on plan_exception (party_id);
 
-create index screening_reuse_by_response on screening_reuse (response_id);
+create index plan_exception_by_response on plan_exception (response_id) where (response_id is not null);
 
-create index screening_reuse_by_run on screening_reuse (answered_run_id);
-
--- Parties that a run screens whatever their screening frequency; filled before its plan is made.
-create table forced_screening (
-  run_id bigint references run,
-  party_id bigint references party,
-  because text not null check (because <> ''),
-  primary key (run_id, party_id)
-);
-
-create index forced_screening_by_party on forced_screening (party_id);
+create index plan_exception_by_run on plan_exception (answered_run_id) where (answered_run_id is not null);
 
 -- The last valid answer for a party on an account, which the next one is compared with.
 create table party_state (

@@ -206,7 +206,7 @@ export async function forceMarkedCustomers(
   now: Date,
 ): Promise<void> {
   await transaction.execute(
-    `insert into forced_screening (run_id, party_id, because)
+    `insert into plan_exception (run_id, party_id, because)
      select $1, party_id, 'an event of the service, or a change of its dossier' from party
      where customer_id = any ($2::bigint[]) and is_current
      on conflict (run_id, party_id) do nothing`,
@@ -237,10 +237,10 @@ export async function clearSearchedMarks(transaction: Queryable, runId: number):
   await transaction.execute(
     `delete from customer_mark mark
      where tried_run_id = $1 and not exists (
-       select from forced_screening forced
+       select from plan_exception forced
        join party using (party_id)
        left join screening on screening.run_id = forced.run_id and screening.party_id = forced.party_id
-       where forced.run_id = $1 and party.customer_id = mark.customer_id and coalesce(screening.outcome <> 'screened', true)
+       where forced.run_id = $1 and forced.because is not null and party.customer_id = mark.customer_id and coalesce(screening.outcome <> 'screened', true)
      )`,
     [runId],
   );

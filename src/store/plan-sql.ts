@@ -157,7 +157,8 @@ type Scope = Pick<PlanInput, 'rosterId' | 'accountId' | 'leaveAfterDays'> &
 const markedOnlySql = ({ bind }: Bindings, { selection, runId = null }: Scope, customerId: string): string =>
   selection === 'dirty'
     ? `and ${customerId} in (
-        select party.customer_id from forced_screening join party using (party_id) where forced_screening.run_id = ${bind(runId, 'bigint')}
+        select party.customer_id from plan_exception forced join party using (party_id)
+        where forced.run_id = ${bind(runId, 'bigint')} and forced.because is not null
       )`
     : '';
 
@@ -267,7 +268,8 @@ export function assessedPartiesSql(bindings: Bindings, input: PlanInput): string
   from party_standing party
   join (${tierRowsSql(bindings, input.tiers)}) tier on tier.tier = party.risk_tier
   left join run origin on origin.run_id = party.run_id
-  left join forced_screening forced on forced.run_id = ${bind(input.runId, 'bigint')} and forced.party_id = party.party_id
+  left join plan_exception forced
+    on forced.run_id = ${bind(input.runId, 'bigint')} and forced.party_id = party.party_id and forced.because is not null
   ${leftReasonSql(bindings, input.leftRuns)}
   where ${inPartyScopeSql(bindings, input)}`;
 }
@@ -332,12 +334,12 @@ export function readReusable(
     reusableRow,
     `with planned as materialized (
        select reuse.party_id, screening.request_id, screening.customer_version, reuse.response_id, reuse.answered_at, tier.due_before
-       from screening_reuse reuse
+       from plan_exception reuse
        join open_screening screening on screening.run_id = reuse.run_id and screening.party_id = reuse.party_id and screening.outcome = 'remaining'
        join party on party.party_id = reuse.party_id
        join customer_version version on version.customer_id = party.customer_id and version.version = screening.customer_version
        join (${tierRowsSql(bindings, tiers)}) tier on tier.tier = coalesce(version.risk_tier, 'high')
-       where reuse.run_id = ${runId}
+       where reuse.run_id = ${runId} and reuse.response_id is not null
      ),
      newest as materialized (
        select distinct on (request_id) request_id, response_id, is_usable
@@ -408,12 +410,12 @@ export function readRosterParties(
  */
 export async function carryForcedScreenings(transaction: Queryable, runId: number): Promise<number> {
   return transaction.execute(
-    `insert into forced_screening (run_id, party_id, because)
+    `insert into plan_exception (run_id, party_id, because)
      select distinct on (forced.party_id) current_run.run_id, forced.party_id, forced.because
      from run current_run
      join run earlier on earlier.roster_id = current_run.roster_id and earlier.run_id < current_run.run_id
        and earlier.mode = current_run.mode
-     join forced_screening forced on forced.run_id = earlier.run_id
+     join plan_exception forced on forced.run_id = earlier.run_id and forced.because is not null
      join party_standing party
        on party.party_id = forced.party_id and party.account_id is not distinct from current_run.account_id
      where current_run.run_id = $1 and ${isSearchedSql} and coalesce(party.run_id < forced.run_id, true)

@@ -58,7 +58,7 @@ async function insertPlan(transaction: Queryable, runId: number, input: PlanInpu
   const run = bindings.bind(runId, 'bigint');
   const storeReuse = `
      reuse as (
-       insert into screening_reuse (run_id, party_id, response_id, answered_run_id, answered_at)
+       insert into plan_exception (run_id, party_id, response_id, answered_run_id, answered_at)
        select ${run}, party_id, response_id, answered_run_id, answered_at from plan where is_reused
      )`;
   const storeScope = `
@@ -96,7 +96,7 @@ export function hasBegun(database: Queryable, runId: number): Promise<boolean> {
 
 /** Removes a plan of which nothing has been done. */
 async function removePlan(transaction: Queryable, runId: number): Promise<void> {
-  await transaction.execute('delete from screening_reuse where run_id = $1', [runId]);
+  await transaction.execute('delete from plan_exception where run_id = $1 and because is null', [runId]);
   await transaction.execute('delete from plan_block where run_id = $1', [runId]);
   await transaction.execute('delete from planned_screening where run_id = $1', [runId]);
 }
@@ -155,7 +155,8 @@ async function countStoredPlan(database: Queryable, runId: number): Promise<Plan
          reuse.party_id is not null as is_reused
        from open_screening screening
        join party on party.party_id = screening.party_id
-       left join screening_reuse reuse on reuse.run_id = screening.run_id and reuse.party_id = screening.party_id
+       left join plan_exception reuse
+         on reuse.run_id = screening.run_id and reuse.party_id = screening.party_id and reuse.response_id is not null
        where screening.run_id = $1
      ) ${countsSql}`,
     [runId],
@@ -206,7 +207,7 @@ export interface ForcedScreening {
 export async function forceScreenings(transaction: Queryable, runId: number, rows: readonly ForcedScreening[]) {
   if (rows.length === 0) return;
   await transaction.execute(
-    `insert into forced_screening (run_id, party_id, because)
+    `insert into plan_exception (run_id, party_id, because)
      select $1, party_id, because
      from jsonb_to_recordset($2::text::jsonb) as row (party_id bigint, because text)
      on conflict (run_id, party_id) do nothing`,
@@ -222,7 +223,7 @@ export async function dateReusedStates(
 ): Promise<void> {
   const dated = await transaction.execute(
     `update party_state set screened_at = reuse.answered_at
-     from screening_reuse reuse
+     from plan_exception reuse
      where reuse.run_id = $2 and reuse.party_id = any ($3::bigint[])
        and party_state.account_id = $1 and party_state.party_id = reuse.party_id`,
     [key.accountId, key.runId, [...partyIds]],

@@ -149,7 +149,7 @@ function readPage(
            and state.settings_digest = $4 and state.unreturned is null
            and answering.version = $3 and answering.resumed = 0 and answering.dropped_at is null
            -- Another version may have checked an answer that was used again.
-           and not exists (select from screening_reuse reuse where reuse.run_id = state.run_id and reuse.party_id = state.party_id), false)
+           and not exists (select from plan_exception reuse where reuse.run_id = state.run_id and reuse.party_id = state.party_id and reuse.because is null), false)
          ) and min(state.response_id) = max(state.response_id) and min(state.state) = max(state.state) then min(state.response_id) end
            as response_id,
          min(state.state) as state

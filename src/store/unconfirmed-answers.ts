@@ -327,6 +327,6 @@ const givenBackSql = `
   and screening.outcome in ('screened', 'reused')`;
 
 /** SQL: a reused answer keeps its own time instead of the time of the run. */
-const joinReuseSql = `left join screening_reuse reuse
+const joinReuseSql = `left join plan_exception reuse
        on taken.outcome = 'reused' and reuse.run_id = taken.run_id and reuse.party_id = taken.party_id`;
 const answeredAtSql = 'coalesce(reuse.answered_at, batch.committed_at)';

@@ -42,13 +42,13 @@ const inTheWay: readonly [string, RegExp][] = [
     /the last answers of 2 customers are from it/,
   ],
   [
-    `insert into screening_reuse (run_id, party_id, response_id, answered_run_id, answered_at)
+    `insert into plan_exception (run_id, party_id, response_id, answered_run_id, answered_at)
        select run_id, party_id, response_id, 255, now() from party_state where party_id = 3`,
     /the last answers of 1 customers are from it/,
   ],
   [
     `delete from party_state where party_id = 3;
-     insert into forced_screening (run_id, party_id, because) values (255, 3, 'asked for')`,
+     insert into plan_exception (run_id, party_id, because) values (255, 3, 'asked for')`,
     /1 searches that were asked for in it have not been made/,
   ],
 ];

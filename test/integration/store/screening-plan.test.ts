@@ -227,7 +227,7 @@ describeOnEachDatabase('the plan of a run', (open) => {
       `settings_digest = 't'`,
     ])
       expect(await knownOf(`update party_state set ${change} where party_id = 2`)).toEqual([null, answer, null]);
-    const reused = `insert into screening_reuse (run_id, party_id, response_id, answered_run_id, answered_at) values (1, 2, 1, 1, now())`;
+    const reused = `insert into plan_exception (run_id, party_id, response_id, answered_run_id, answered_at) values (1, 2, 1, 1, now())`;
     expect(await knownOf(reused)).toEqual([null, answer, null]);
     // An answer of a program that was started again, perhaps as another version.
     expect(await knownOf('update run set resumed = 1 where run_id = 1')).toEqual([null, null, null]);
