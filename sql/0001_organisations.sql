@@ -102,6 +102,11 @@ create table account (
   is_test boolean not null,
   base_url text not null,
   created_at timestamptz not null,
+  -- Lengths at which its lists were found to be cut without a word, in order: {"length", "foundRunId", "foundAt", "goneRunId" (which had a longer
+  -- list, or showed a shorter cap), "goneAt"}; the one that stands is the last.
+  list_caps jsonb default '[]' not null,
+  list_cap integer generated always as (case when list_caps -> -1 -> 'goneAt' = 'null' then (list_caps -> -1 -> 'length')::integer end) stored
+    check (list_cap > 0),
   unique (organisation_id, public_key)
 );
 

@@ -335,7 +335,7 @@ begin
       union all select from search_call where search_call.run_id = run.run_id
       union all select from screening_block where screening_block.run_id = run.run_id
       union all select from planned_screening where planned_screening.run_id = run.run_id
-      union all select from plan_exception where plan_exception.run_id = run.run_id and because is not null
+      union all select from plan_exception where plan_exception.run_id = run.run_id and plan_exception.because is not null
       union all select from run_gap where run_gap.run_id = run.run_id
     )
     returning run.run_id;

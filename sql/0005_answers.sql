@@ -158,26 +158,6 @@ create table match_detail (
 
 create index match_detail_by_record on match_detail (account_id, record_id, kind, digest);
 
--- Lengths at which an account's lists were found to be cut without a word.
-create table list_cap (
-  cap_id bigint generated always as identity primary key,
-  account_id bigint not null references account,
-  length integer not null check (length > 0),
-  found_run_id bigint not null references run,
-  found_at timestamptz not null,
-  -- The run that had a longer list, or one that showed a shorter cap.
-  gone_run_id bigint references run,
-  gone_at timestamptz,
-  check ((gone_run_id is null) = (gone_at is null))
-);
-
-create index list_cap_by_run on list_cap (found_run_id);
-
-create index list_cap_by_last_run on list_cap (gone_run_id) where (gone_run_id is not null);
-
--- One at a time stands for an account.
-create unique index list_cap_standing on list_cap (account_id) where (gone_at is null);
-
 create trigger refuse_rewriting before delete or update or truncate on listed_party for each statement
   execute function refuse_rewriting();
 create trigger refuse_rewriting before delete or update or truncate on match_detail for each statement

@@ -53,8 +53,7 @@ select
     when alerts.settled = 0 then 'open_alert'
     when answer.hides_matches or exists (
       select from response
-      left join list_cap on list_cap.account_id = account.account_id and list_cap.gone_at is null
-      where response.response_id = answer.response_id and (response.truncated or response.total = list_cap.length)
+      where response.response_id = answer.response_id and (response.truncated or response.total = account.list_cap)
     ) then 'truncated'
     else 'false_positive'
   end as answer_state,
@@ -63,8 +62,8 @@ select
   news.is_open as has_new_hits
 from roster
 cross join lateral (
-  select account_id, is_test from account where account.organisation_id = roster.organisation_id
-  union all select null, null
+  select account_id, is_test, list_cap from account where account.organisation_id = roster.organisation_id
+  union all select null, null, null
 ) account
 join customer on customer.roster_id = roster.roster_id
 join customer_version version on version.customer_id = customer.customer_id and version.version = customer.version
@@ -307,7 +306,7 @@ begin
   -- Read before the walk: what changes during it is not in what the walk has seen.
   perform set_config('nightscreen.before_walk', jsonb_build_object(
     'disposition', (select coalesce(max(disposition_id), 0) from disposition),
-    'caps', (select coalesce(jsonb_object_agg(account_id, length), '{}') from list_cap where gone_at is null)
+    'caps', (select coalesce(jsonb_object_agg(account_id, list_cap), '{}') from account where list_cap is not null)
   )::text, true);
   drop table if exists pg_temp.standing_seen;
   create temporary table standing_seen on commit drop as

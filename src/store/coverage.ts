@@ -122,7 +122,7 @@ async function findNotedGroups(database: Database, input: PlanInput): Promise<re
        and (coverage ->> 'runId')::bigint = (select max(run_id) from run where run.roster_id = $1)
        and not exists (select from run where run.roster_id = $1 and run.state in ('running', 'stopped'))
        and (coverage ->> 'cap')::integer is not distinct from (
-         select length from list_cap where list_cap.account_id = $2 and gone_at is null
+         select list_cap from account where account_id = $2
        )
        -- The last alert of an offboarded customer may be closed, which is no change of a state.
        and not exists (

@@ -180,9 +180,12 @@ async function readAnswerHistory(database: Queryable, partyIds: readonly number[
          ) answered
          left join search_batch batch on batch.run_id = answered.run_id and batch.batch_id = answered.batch_id
          left join lateral (
-           select length from list_cap
-           where list_cap.account_id = run.account_id and found_run_id <= run.run_id and (gone_run_id is null or gone_run_id >= run.run_id)
-           order by cap_id desc limit 1
+           select length
+           from account
+           cross join jsonb_array_elements(account.list_caps) with ordinality as noted (cap, place)
+           cross join jsonb_to_record(cap) as found (length integer, "foundRunId" bigint, "goneRunId" bigint)
+           where account.account_id = run.account_id and "foundRunId" <= run.run_id and coalesce("goneRunId" >= run.run_id, true)
+           order by place desc limit 1
          ) cap on true
          where run.account_id is not null and answered.outcome in ('screened', 'reused')
        ) answer
@@ -274,9 +277,7 @@ export async function countStoredChanges(database: Queryable, organisation: stri
 
 /** The length at which an account's lists are truncated without notice, or null. */
 export function readListCap(database: Queryable, accountId: number): Promise<number | null> {
-  return findValue(database, z.number(), 'select length from list_cap where account_id = $1 and gone_at is null', [
-    accountId,
-  ]);
+  return findValue(database, z.number().nullable(), 'select list_cap from account where account_id = $1', [accountId]);
 }
 
 /**
@@ -289,17 +290,13 @@ export async function applyListCap(
   { cap, gone }: { cap: number | null; gone: number | null },
 ): Promise<number> {
   await transaction.execute(
-    `update list_cap set gone_run_id = $2, gone_at = $3
-     where account_id = $1 and gone_at is null and length is distinct from $4::integer`,
+    `update account set list_caps = case when list_cap is null then list_caps else
+         jsonb_set(list_caps, '{-1}', list_caps -> -1 || jsonb_build_object('goneRunId', $2::bigint, 'goneAt', $3::timestamptz)) end
+       || case when $4::integer is null then '[]' else jsonb_build_array(jsonb_build_object(
+         'length', $4::integer, 'foundRunId', $2::bigint, 'foundAt', $3::timestamptz, 'goneRunId', null, 'goneAt', null)) end
+     where account_id = $1 and list_cap is distinct from $4::integer`,
     [key.accountId, key.runId, key.now, cap],
   );
-  if (cap !== null) {
-    await transaction.execute(
-      `insert into list_cap (account_id, length, found_run_id, found_at) values ($1, $2, $3, $4)
-       on conflict (account_id) where gone_at is null do nothing`,
-      [key.accountId, cap, key.runId, key.now],
-    );
-  }
   const freed = gone === null ? 0 : await takeForWhole(transaction, key.runId, gone);
   return cap === null ? freed : takeForCut(transaction, key.runId, cap, key.now);
 }

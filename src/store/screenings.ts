@@ -171,8 +171,8 @@ function readPage(
        group by planned.request_id
      ) task
      join screening_request request using (request_id)
-     left join list_cap cap on cap.account_id = task.account_id and cap.gone_at is null
-     left join response on response.response_id = task.response_id and response.total is distinct from cap.length
+     left join account on account.account_id = task.account_id
+     left join response on response.response_id = task.response_id and response.total is distinct from account.list_cap
        and task.state = case
          when response.hits > 0 then 'open_alert' when response.truncated then 'truncated'
          when response.total = 0 then 'clear' else 'below_threshold'

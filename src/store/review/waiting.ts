@@ -276,9 +276,9 @@ const isPlainlyAbsentSql = `(
   and exists (
     select from party_state state
     join response on response.response_id = state.response_id
-    left join list_cap on list_cap.account_id = state.account_id and list_cap.gone_at is null
+    join account on account.account_id = state.account_id
     where state.party_id = alert.party_id and state.account_id = alert.account_id and state.customer_version = alert.customer_version
-      and state.unreturned is null and not response.truncated and response.total is distinct from list_cap.length
+      and state.unreturned is null and not response.truncated and response.total is distinct from account.list_cap
   )
 )`;
 
@@ -328,9 +328,10 @@ export async function findAutoClosable(
            ))
            -- A former limit of list lengths may have truncated earlier answers.
            and not exists (
-             select from list_cap cap
-             where cap.account_id = alert.account_id and cap.length = response.total
-               and (cap.gone_at is null or cap.gone_at > batch.committed_at)
+             select from account
+             cross join jsonb_to_recordset(account.list_caps) as cap (length bigint, "goneAt" timestamptz)
+             where account.account_id = alert.account_id and cap.length = response.total
+               and coalesce(cap."goneAt" > batch.committed_at, true)
            )
        )
      order by alert.alert_id`,

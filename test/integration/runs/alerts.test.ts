@@ -320,8 +320,9 @@ describeOnChosenDatabase('alerts and states', (open, databases) => {
     const other = listed('weak', 'Tamsin Johanna Maria Oyelaran', ['role.pep']);
     const { runId } = await night(12, second, other);
     await database.execute(
-      `insert into list_cap (account_id, length, found_run_id, found_at, gone_run_id, gone_at)
-       select account_id, 1, run_id, now() - interval '13 days', run_id, now() - interval '9 days' from run where run_id = $1`,
+      `update account set list_caps = jsonb_build_array(jsonb_build_object(
+         'length', 1, 'foundRunId', run_id, 'foundAt', now() - interval '13 days', 'goneRunId', run_id, 'goneAt', now() - interval '9 days'
+       )) from run where run_id = $1 and account.account_id = run.account_id`,
       [Number(runId.split('-').at(-1))],
     );
     await night(10, second, other);

@@ -19,7 +19,7 @@ const updatedTables = [
 ];
 
 /** Each more needs a reason; a merge lowers them. The last one more of each: what lists say of a party is stored once. */
-const mostTables = 73;
+const mostTables = 72;
 /** Three of them refuse to rewrite batches, calls and packed outcomes; two stand for foreign keys that old batches could not be dropped with. */
 const mostTriggers = 48;
 

@@ -236,14 +236,15 @@ describeOnEachDatabase('the plan of a run', (open) => {
       update party_state set state = 'below_threshold';`;
     const answerOfFive = { ...answer, matches: 5 };
     expect(await knownOf(five)).toEqual([answerOfFive, answerOfFive, null]);
-    const cap = 'insert into list_cap (account_id, length, found_run_id, found_at) values (1, 5, 2, now());';
+    const cap = `update account set list_caps = '[{"length": 5, "foundRunId": 2, "goneAt": null}]';`;
     expect(await knownOf(`${five} ${cap}`)).toEqual([null, null, null]);
-    expect(await knownOf(`${five} ${cap} update list_cap set gone_run_id = 2, gone_at = now()`)).toEqual([
-      answerOfFive,
-      answerOfFive,
-      null,
-    ]);
+    expect(
+      await knownOf(
+        `${five} ${cap} update account set list_caps = jsonb_set(list_caps, '{-1,goneAt}', to_jsonb(now()))`,
+      ),
+    ).toEqual([answerOfFive, answerOfFive, null]);
     expect(await knownOf(`${five} update response set truncated = true`)).toEqual([null, null, null]);
-    expect(await knownOf('update response set hits = 1, matches = 1, total = 1')).toEqual([null, null, null]);
+    const hit = `update response set hits = 1, matches = 1, total = 1, listed_ids = '{1}', are_hits = '{t}', scores = '{1}'`;
+    expect(await knownOf(hit)).toEqual([null, null, null]);
   });
 });
