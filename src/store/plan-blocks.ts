@@ -33,14 +33,13 @@ export const toPlanBlocksSql = (run: string): string => `
  * condition. Each is looked up by its place: whole blocks are not opened for single parties.
  */
 export const toPlannedSql = (run: string, parties: string): string => `
-  select asked.party_id, task.request_base + task.requests[task.at] as request_id, task.plan_reason, task.outcome,
-    coalesce(task.customer_version, task.customer_versions[task.at]) as customer_version, task.search_orders[task.at] as search_order
+  select asked.party_id, task.request_base + task.requests[place.at] as request_id, task.plan_reason, task.outcome,
+    coalesce(task.customer_version, task.customer_versions[place.at]) as customer_version, task.search_orders[place.at] as search_order
   from unnest(${parties}::bigint[]) as asked (party_id)
-  cross join lateral (
-    select *, array_position(block.places, (asked.party_id & 127)::integer::"char") as at
-    from plan_block block where block.run_id = ${run} and block.party_range = asked.party_id >> 7
-  ) task
-  where task.at is not null
+  join plan_block task on task.run_id = ${run} and task.party_range = asked.party_id >> 7
+  -- offset 0: otherwise the place is looked for at each of its uses.
+  cross join lateral (select array_position(task.places, (asked.party_id & 127)::integer::"char") as at offset 0) place
+  where place.at is not null
     and not exists (select from planned_screening known where known.run_id = ${run} and known.party_id = asked.party_id)`;
 
 const columns =

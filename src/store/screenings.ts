@@ -66,19 +66,30 @@ async function saveAlike(transaction: Queryable, runId: number, batchId: number,
   requireRows(firstRow(saved, 'planned_screening').parties, results.length, 'planned_screening');
 }
 
-const taskRow = z.object({
-  requestId: z.number(),
-  type: z.enum(partyTypes),
-  name: z.string(),
-  parties: z.array(z.object({ partyId: z.number(), customerVersion: z.number() })),
-  /**
-   * The last answer, if the same bytes would leave all these parties as they are: this version checked it under the same settings, for the
-   * same request and records. Its digest is in hex.
-   */
-  known: z.object({ responseId: z.number(), digest: z.string(), matches: z.number(), hits: z.number() }).nullable(),
-});
+// Columns instead of JSON take half of the database's time for a page.
+const taskRow = z
+  .object({
+    requestId: z.number(),
+    type: z.enum(partyTypes),
+    name: z.string(),
+    partyIds: z.array(z.number()),
+    customerVersions: z.array(z.number()),
+    responseId: z.number().nullable(),
+    digest: z.string().nullable(),
+    matches: z.number().nullable(),
+    hits: z.number().nullable(),
+  })
+  .transform(({ partyIds, customerVersions, responseId, digest, matches, hits, ...request }) => ({
+    ...request,
+    parties: partyIds.map((partyId, place) => ({ partyId, customerVersion: customerVersions[place] ?? 0 })),
+    /**
+     * The last answer, if the same bytes would leave all these parties as they are: this version checked it under the same settings, for the
+     * same request and records. Its digest is in hex.
+     */
+    known: responseId && digest ? { responseId, digest, matches: matches ?? 0, hits: hits ?? 0 } : null,
+  }));
 /** A remaining search of a run with its parties. */
-export type SearchTask = z.infer<typeof taskRow>;
+export type SearchTask = z.output<typeof taskRow>;
 
 /** Parties in the order of their searches, as numbers: a million take 8 MB. */
 const pageRow = z.object({ partyIds: z.array(z.number()) }).transform(({ partyIds }) => Float64Array.from(partyIds));
@@ -135,15 +146,12 @@ function readPage(
 ): Promise<SearchTask[]> {
   return database.query(
     taskRow,
-    `select request.request_id, request.type, request.name, task.parties,
-       case when response.response_id is not null then jsonb_build_object(
-         'responseId', response.response_id, 'digest', encode(response.digest, 'hex'), 'matches', response.matches, 'hits', response.hits
-       ) end as known
+    `select request.request_id, request.type, request.name, task.party_ids, task.customer_versions,
+       response.response_id, encode(response.digest, 'hex') as digest, response.matches, response.hits
      from (
        select planned.request_id, min(planned.search_order) as place, min(run.account_id) as account_id,
-         jsonb_agg(
-           jsonb_build_object('partyId', planned.party_id, 'customerVersion', planned.customer_version) order by planned.party_id
-         ) as parties,
+         array_agg(planned.party_id order by planned.party_id) as party_ids,
+         array_agg(planned.customer_version order by planned.party_id) as customer_versions,
          case when bool_and(coalesce(
            state.run_id <> run.run_id and state.request_id = planned.request_id and state.customer_version = planned.customer_version
            and state.settings_digest = $4 and state.unreturned is null
@@ -193,22 +201,6 @@ export async function countSearchTasks(database: Queryable, runId: number) {
     [runId],
   );
   return firstRow(rows, 'screening');
-}
-
-/** The last answered search of this run, to repeat as a control search; undefined without one. */
-export async function findAnsweredRequest(database: Queryable, runId: number) {
-  const [row] = await database.query(
-    z.object({ type: z.enum(partyTypes), name: z.string() }),
-    `select request.type, request.name
-     from (
-       select request_base, requests, wide_requests from search_batch
-       where run_id = $1 and (requests is not null or wide_requests is not null)
-       order by batch_id desc limit 1
-     ) batch
-     join screening_request request on request.request_id = coalesce(batch.request_base + batch.requests[1], batch.wide_requests[1])`,
-    [runId],
-  );
-  return row;
 }
 
 const row = z.object({ partyId: z.number(), matchIds: z.array(z.string()) });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { type Queryable, readValue, requireRows } from './database/database.js';
+import { partyTypes } from '../vocabulary.js';
+import { findRow, type Queryable, readValue, requireRows } from './database/database.js';
 import type { SearchAttempts } from './ledger.js';
 
 /** What a batch keeps of the one call of a search that was answered at once. */
@@ -106,4 +107,20 @@ function toServiceIds(ids: readonly (string | null)[]): readonly [string | null,
   if (prefix !== undefined && isUniform) return [prefix, toArray(parts.map((part) => part?.[2] ?? null)), null];
   const texts = ids.map((id) => (id === null ? null : `"${id.replaceAll(/["\\]/g, String.raw`\$&`)}"`));
   return [null, null, toArray(texts)];
+}
+
+/** The last answered search of this run, to repeat as a control search; null without one. */
+export function findAnsweredRequest(database: Queryable, runId: number) {
+  return findRow(
+    database,
+    z.object({ type: z.enum(partyTypes), name: z.string() }),
+    `select request.type, request.name
+     from (
+       select request_base, requests, wide_requests from search_batch
+       where run_id = $1 and (requests is not null or wide_requests is not null)
+       order by batch_id desc limit 1
+     ) batch
+     join screening_request request on request.request_id = coalesce(batch.request_base + batch.requests[1], batch.wide_requests[1])`,
+    [runId],
+  );
 }

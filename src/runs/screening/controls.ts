@@ -4,7 +4,8 @@ import { toMatchSet } from '../../matches/match.js';
 import { type ControlOutcome, countControls, findNextRound, saveControlOutcome } from '../../store/controls.js';
 import { requireFound } from '../../store/database/database.js';
 import { saveResponses } from '../../store/responses.js';
-import { countSearchTasks, findAnsweredRequest } from '../../store/screenings.js';
+import { countSearchTasks } from '../../store/screenings.js';
+import { findAnsweredRequest } from '../../store/search-batch.js';
 import { confirmAnswers, failUnconfirmed, readLastBatch } from '../../store/unconfirmed-answers.js';
 import type { RunSession } from '../session.js';
 import { digestAnswer } from './commit.js';
@@ -159,7 +160,7 @@ export async function findControl(
     };
   }
   const answered = await findAnsweredRequest(app.database, run.runId);
-  if (answered === undefined) return undefined;
+  if (answered === null) return undefined;
   return async (session) => {
     await searchUnplanned(session, client, answered);
     return true;
