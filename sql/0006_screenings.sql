@@ -100,8 +100,8 @@ create table party_state (
   state text not null check (state in ('clear', 'below_threshold', 'truncated', 'open_alert')),
   -- Scores last reported where they differ from the answer's, by match id: slow drift is measured from these.
   reported_scores jsonb,
-  -- Known matches that cut lists have hidden since they were last seen.
-  unreturned jsonb,
+  -- Known matches that cut lists have hidden since they were last seen: {"listedId", "rank", "isHit", "score"} each.
+  unreturned jsonb check (not jsonb_path_exists(unreturned, '$[*] ? (@.listedId == null)')),
   -- The newest run in which a search for the party failed; it counts while no later run has had a valid answer.
   failed_run_id bigint,
   -- The answer before the one of `run_id`: null where there was none. Read only while that run is open; the next answer overwrites it.

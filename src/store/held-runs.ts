@@ -3,7 +3,14 @@ import type { VanishedFigures } from '../changes/assess-vanished.js';
 import type { HeldFacts } from '../reports/run-facts.js';
 import { type HitFamily, hitFamilies, severities } from '../vocabulary.js';
 import { findValue, type Queryable, readValue, requireRows, toInsert } from './database/database.js';
-import { joinPartySql, partyFactsSchema, partyFactsSql, storedMatchesSql, storedMatchSchema } from './row-shapes.js';
+import {
+  hiddenMatchesSql,
+  joinPartySql,
+  partyFactsSchema,
+  partyFactsSql,
+  storedMatchesSql,
+  storedMatchSchema,
+} from './row-shapes.js';
 
 interface AnsweredRun {
   runId: number;
@@ -43,10 +50,10 @@ export async function* readComparedParties(database: Queryable, { runId, rosterI
            when not is_answered or former_answer is null then ${storedMatchesSql('held.response_id', 'match.is_hit')}
            else ${storedMatchesSql("(held.former_answer ->> 'response_id')::bigint")}
          end as before,
-         coalesce(nullif(case when is_answered and former_answer is not null then former_answer -> 'unreturned' else unreturned end, 'null'), '[]')
+         ${hiddenMatchesSql("case when is_answered and former_answer is not null then former_answer -> 'unreturned' else unreturned end")}
            as "hiddenBefore",
          case when is_answered and former_answer is not null then ${storedMatchesSql('held.response_id')} end as after,
-         coalesce(unreturned, '[]') as "hiddenAfter"
+         ${hiddenMatchesSql('unreturned')} as "hiddenAfter"
        from (
          select state.party_id, state.request_id, state.response_id, state.unreturned, state.former_answer,
            state.run_id = $1 as is_answered,

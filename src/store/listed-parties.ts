@@ -26,6 +26,15 @@ export const findListedSql = (organisationId: string, digest: string): string =>
   select listed_id from listed_party where organisation_id = ${organisationId} and digest = decode(${digest}, 'hex') offset 0
 )`;
 
+/** SQL: matches (an array of `toMatchRow`) as references; null for a listed party that is not stored, which the table refuses. */
+export const toHiddenSql = (organisationId: string, matches: string): string => `(
+  select jsonb_agg(
+    jsonb_build_object('listedId', found.listed_id, 'rank', one -> 'rank', 'isHit', one -> 'is_hit', 'score', one -> 'score') order by place
+  )
+  from jsonb_array_elements(${matches}) with ordinality as hidden (one, place)
+  left join lateral ${findListedSql(organisationId, "one ->> 'digest'")} found on true
+)`;
+
 /** Stores the listed parties of matches, each once; a statement that is sent later finds them all. */
 export async function saveListedParties(
   transaction: Queryable,

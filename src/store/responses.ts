@@ -325,7 +325,7 @@ async function takeForCut(transaction: Queryable, runId: number, length: number,
   // A removed match is kept as hidden, so that the next complete list decides.
   await transaction.execute(
     `with removed as materialized (
-       select ${changeColumns}, before, rule, revision from change_event
+       select ${changeColumns}, rule, revision from change_event
        where run_id = $1 and kind = 'match_removed' and party_id in (select party_id from (${partiesOfLength}) parties)
      ),
      retracted as (
@@ -337,7 +337,12 @@ async function takeForCut(transaction: Queryable, runId: number, length: number,
        select ${changeColumns}, 'match_not_returned', case when rule = 'delisted' then 'not_returned' else rule end, revision + 1 from removed
      )
      update party_state set unreturned = coalesce(unreturned, '[]'::jsonb) || lost.matches
-     from (select party_id, jsonb_agg(before) as matches from removed group by party_id) lost, run
+     from (
+       select party_id, jsonb_agg(
+         jsonb_build_object('listedId', before_listed_id, 'rank', before_rank, 'isHit', before_is_hit, 'score', before_score)
+       ) as matches
+       from removed group by party_id
+     ) lost, run
      where run.run_id = $1 and party_state.account_id = run.account_id and party_state.party_id = lost.party_id`,
     [runId, length, now],
   );

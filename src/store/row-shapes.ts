@@ -25,6 +25,15 @@ export const storedMatchesSql = (responseId: string, where = 'true'): string => 
   where match.response_id = ${responseId} and ${where}
 )`;
 
+/** SQL: the known matches that a cut list hides, as such JSON. */
+export const hiddenMatchesSql = (unreturned: string): string => `(
+  select coalesce(jsonb_agg(
+    show_match(listed, (one -> 'rank')::integer, (one -> 'isHit')::boolean, (one -> 'score')::float8) order by place
+  ), '[]')
+  from jsonb_array_elements(nullif(${unreturned}, 'null')) with ordinality as hidden (one, place)
+  left join listed_party listed on listed.listed_id = (one -> 'listedId')::bigint
+)`;
+
 /** The facts of a party in one version of its customer, as `partyFactsSql` builds them. */
 export const partyFactsSchema = z.object({
   reference: z.string(),

@@ -3,8 +3,9 @@ import type { ChangedParty, PartySaid } from '../changes/match-changes.js';
 import type { Match } from '../matches/match.js';
 import { type ListableOutcome, partyTypes, riskTiers } from '../vocabulary.js';
 import { type Database, firstRow, type Queryable, requireRows } from './database/database.js';
+import { toHiddenSql, toMatchRow } from './listed-parties.js';
 import { toPlannedSql } from './plan-blocks.js';
-import { assessedTierSql, partySaidSchema, partySaidSql, storedMatchSchema } from './row-shapes.js';
+import { assessedTierSql, hiddenMatchesSql, partySaidSchema, partySaidSql, storedMatchSchema } from './row-shapes.js';
 
 /** The outcome of a planned screening of one party. */
 type ScreeningResult =
@@ -234,10 +235,7 @@ const stateRow = z.object({
     .nullable()
     .transform((scores): Readonly<Record<string, number>> => scores ?? {}),
   /** Known matches that truncated lists have hidden since. */
-  unreturned: z
-    .array(storedMatchSchema)
-    .nullable()
-    .transform((matches): readonly Match[] => matches ?? []),
+  unreturned: z.array(storedMatchSchema).readonly(),
   state: z.enum(['clear', 'below_threshold', 'truncated', 'open_alert']),
 });
 export type PartyStateRow = z.infer<typeof stateRow>;
@@ -250,7 +248,8 @@ export async function readPartyStates(
   if (partyIds.length === 0) return new Map();
   const rows = await database.query(
     stateRow,
-    `select party_id, request_id, response_id, customer_version, settings_digest, reported_scores, unreturned, state
+    `select party_id, request_id, response_id, customer_version, settings_digest, reported_scores,
+       ${hiddenMatchesSql('unreturned')} as unreturned, state
      from party_state where account_id = $1 and party_id = any ($2::bigint[])`,
     [accountId, [...partyIds]],
   );
@@ -322,14 +321,15 @@ async function replaceStates(transaction: Queryable, key: StateKey, states: read
     settings_digest: state.settingsDigest,
     state: state.state,
     reported_scores: Object.keys(state.reportedScores).length === 0 ? null : state.reportedScores,
-    unreturned: state.unreturned.length === 0 ? null : state.unreturned,
+    unreturned: state.unreturned.length === 0 ? null : state.unreturned.map(toMatchRow),
   }));
   const saved = await transaction.execute(
     `insert into party_state (
        account_id, run_id, batch_id, screened_at, party_id, request_id, response_id, customer_version, settings_digest, state,
        reported_scores, unreturned
      )
-     select $1, $2, $5::bigint, $3, party_id, request_id, response_id, customer_version, settings_digest, state, reported_scores, unreturned
+     select $1, $2, $5::bigint, $3, party_id, request_id, response_id, customer_version, settings_digest, state, reported_scores,
+       ${toHiddenSql('(select organisation_id from account where account_id = $1)', 'row.unreturned')}
      from jsonb_to_recordset($4::text::jsonb) as row (
        party_id bigint, request_id bigint, response_id bigint, customer_version integer, settings_digest text, state text,
        reported_scores jsonb, unreturned jsonb

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { LedgerEntry } from '../../src/sandbox/calls.js';
 import type { Database } from '../../src/store/database/database.js';
+import { hiddenMatchesSql } from '../../src/store/row-shapes.js';
 
 /** What is wrong with the reports of one site, and what tells them from those of another. */
 export async function compareReports(calm: string, other: string): Promise<readonly string[]> {
@@ -103,7 +104,7 @@ const dumps = {
     join screening_request request using (request_id)
     order by customer.reference collate "C", party.ordinal`,
   states: `select jsonb_build_array(customer.reference, state.state, response.body, state.customer_version, state.reported_scores,
-      state.unreturned) as row
+      ${hiddenMatchesSql('state.unreturned')}) as row
     from party_state state join party using (party_id) join customer using (customer_id) join response using (response_id)
     order by customer.reference collate "C"`,
   outcomes: `select jsonb_build_array(run.kind, run.started_at::date, customer.reference, plan_reason, outcome, outcome_reason, response.body,

@@ -21,6 +21,7 @@ import { firstRow, type Queryable, readColumn, readValue } from '../database/dat
 import { findListedSql, saveListedParties, toMatchRow } from '../listed-parties.js';
 import {
   assessedTierSql,
+  hiddenMatchesSql,
   partyFactsSchema,
   seenCustomerSchema,
   seenCustomerSql,
@@ -228,7 +229,7 @@ const inScopeSql = 'run.roster_id = $1 and run.account_id = $2';
  */
 const hitsSql = `(
   (select hits from response where response.response_id = state.response_id)
-  + (select count(*) from jsonb_array_elements(coalesce(state.unreturned, '[]')) hidden (listed) where hidden.listed -> 'isHit' = 'true')
+  + (select count(*) from jsonb_array_elements(coalesce(state.unreturned, '[]')) hidden (one) where hidden.one -> 'isHit' = 'true')
 )`;
 
 /** SQL: the current parties (`state`) of a roster ($1) on an account ($2) whose answer has more hits than they have alerts. */
@@ -375,7 +376,7 @@ async function readUnprojectedParties(
     `select party.party_id, version.version as "customerVersion", ${assessedTierSql} as "riskTier",
        party.is_current, ${seenCustomerSql} as customer,
        ${storedMatchesSql('state.response_id')} as returned,
-       coalesce(state.unreturned, '[]') as hidden,
+       ${hiddenMatchesSql('state.unreturned')} as hidden,
        (select coalesce(jsonb_agg(${changeSql} order by event.change_id), '[]')
         -- \`offset 0\`: without statistics the planner would read all changes of a run for each party.
         from (select * from change_event where party_id = party.party_id offset 0) event
@@ -406,7 +407,7 @@ async function readHeldParties(
     `select taken.party_id, coalesce(state.customer_version, taken.customer_version) as "customerVersion",
        ${assessedTierSql} as "riskTier", party.is_current, ${seenCustomerSql} as customer,
        ${storedMatchesSql('taken.response_id')} as returned,
-       coalesce(taken.unreturned, '[]') as hidden,
+       ${hiddenMatchesSql('taken.unreturned')} as hidden,
        (select coalesce(jsonb_agg(${changeSql} order by event.change_id), '[]')
         from change_record event
         where event.run_id = $1 and event.party_id = taken.party_id and event.batch_id = taken.batch_id) as changes

@@ -15,7 +15,7 @@ const codes = {
   disposition: ['kind', 'origin', 'verdict'],
   four_eyes_rule: ['severities'],
   match_detail: ['entity_ids', 'kind', 'reason', 'record_id', 'service_request_id'],
-  retracted_answer: ['outcome', 'reported_scores', 'settings_digest', 'state'],
+  retracted_answer: ['outcome', 'reported_scores', 'settings_digest', 'state', 'unreturned'],
   retraction: ['kind'],
   run_acceptance: ['kind'],
   run_hold: ['kind', 'reasons', 'states'],
@@ -36,10 +36,9 @@ const staff = {
   run_acceptance: ['accepted_by', 'held_by', 'reason'],
   settings_record: ['accepted_by', 'proposed_by', 'reason'],
 };
-/** What lists publish, once but for matches that cut lists hide; who was taken for whom stands elsewhere. */
+/** What lists publish, once; who was taken for whom stands elsewhere. */
 const listed = {
   listed_party: ['birth_dates', 'countries', 'match_id', 'name', 'schema', 'topics'],
-  retracted_answer: ['unreturned'],
 };
 /** To be moved to tables whose rows may be removed; nothing is added here. */
 const personal = {
