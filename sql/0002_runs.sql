@@ -235,8 +235,9 @@ begin
 end
 $$;
 
--- Why the 256 runs from this one on cannot be dropped; null where they can. A month is more than budgets, mail and reports look back.
-create function find_run_range_use(first_run bigint) returns text language plpgsql stable as $$
+-- Why the 256 runs from this one on cannot be dropped; null where they can. A month is more than budgets, mail and reports look back. Of `runs_only`
+-- no screening is read.
+create function find_run_range_use(first_run bigint, runs_only boolean) returns text language plpgsql stable as $$
 declare
   found_use text;
 begin
@@ -273,8 +274,9 @@ begin
       or exists (
         select from planned_screening screening
         left join party_state state on state.account_id = own.account_id and state.party_id = screening.party_id
+        left join run answering on answering.run_id = state.run_id
         where screening.run_id = own.run_id and screening.outcome = 'failed' and screening.outcome_reason = 'held'
-          and coalesce(state.run_id <= own.run_id, true)
+          and coalesce(case when answering.state in ('running', 'stopped') then state.former_run_id else state.run_id end <= own.run_id, true)
       )
     )
     union all
@@ -296,15 +298,17 @@ begin
     )
     having count(*) > 0
     union all
-    select 7, format('%s searches that were asked for in it have not been made', count(*))
+    select 7, format('%s of its forced searches have not been made since', count(*))
     from plan_exception forced
     join own on own.run_id = forced.run_id and forced.because is not null
     join party on party.party_id = forced.party_id and party.is_current
     join customer on customer.customer_id = party.customer_id and customer.left_at is null
     left join party_state state on state.account_id = own.account_id and state.party_id = forced.party_id
-    where coalesce(state.run_id < forced.run_id, true)
+    left join run answering on answering.run_id = state.run_id
+    where coalesce(case when answering.state in ('running', 'stopped') then state.former_run_id else state.run_id end < forced.run_id, true)
     having count(*) > 0
   ) uses
+  where place < 5 or not runs_only
   order by place limit 1;
   return found_use;
 end
@@ -319,12 +323,20 @@ declare
   in_use text;
   parent text;
 begin
-  -- Who writes a run finishes first, and nobody begins until this has ended.
-  lock table run, search_batch, search_call, screening_block in access exclusive mode;
+  -- One at a time: two that have looked would each wait for the other below.
+  lock table plan_exception in share update exclusive mode;
   if to_regclass(format('search_batch_runs_%s_%s', first_run, first_run + 255)) is null then
     raise exception 'the runs % to % are not stored', first_run, first_run + 255 using errcode = 'no_data_found';
   end if;
-  in_use := find_run_range_use(first_run);
+  -- All answers are looked at, which takes long, before anybody has to wait.
+  in_use := find_run_range_use(first_run, false);
+  if in_use is null then
+    -- Who writes a run finishes first, and nobody begins until this has ended. What has become of the runs since is seen by another look at
+    -- them. No answer can have come to be of these runs: what an open run may retract has counted with the answer before it, and a run that may
+    -- still be accepted is a use. Not seen is a customer who has returned since; it is as if that had been afterwards.
+    lock table run, search_batch, search_call, screening_block in access exclusive mode;
+    in_use := find_run_range_use(first_run, true);
+  end if;
   if in_use is not null then
     raise exception 'the runs % to % are needed: %', first_run, first_run + 255, in_use using errcode = 'object_in_use';
   end if;

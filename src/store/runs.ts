@@ -369,19 +369,20 @@ export function readRunKeys(database: Queryable, runId: number): Promise<readonl
  * Drops the searches of the 256 runs around one and returns their names; null when some are of another organisation. Throws DatabaseError while
  * something needs them.
  */
-export function dropRunRange(
+export async function dropRunRange(
   database: Database,
   { runId, organisationId }: RunRow,
   { by, reason }: { by: string; reason: string },
 ): Promise<readonly string[] | null> {
+  // Outside of the transaction, which must hold no lock on runs before all others have released theirs.
+  const isMixed = await readValue(
+    database,
+    z.boolean(),
+    'select exists (select from run where run_id >> 8 = $1::bigint >> 8 and organisation_id <> $2) as is_mixed',
+    [runId, organisationId],
+  );
+  if (isMixed) return null;
   return database.transaction(async (transaction) => {
-    const isMixed = await readValue(
-      transaction,
-      z.boolean(),
-      'select exists (select from run where run_id >> 8 = $1::bigint >> 8 and organisation_id <> $2) as is_mixed',
-      [runId, organisationId],
-    );
-    if (isMixed) return null;
     const ids = await readColumn(transaction, z.number(), 'select drop_run_range($1, $2, $3)', [runId, by, reason]);
     const names = `select ${runIdSql('run')} from run where run_id = any ($1::bigint[]) order by run_id`;
     return readColumn(transaction, z.string(), names, [ids]);

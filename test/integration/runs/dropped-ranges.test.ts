@@ -49,7 +49,12 @@ const inTheWay: readonly [string, RegExp][] = [
   [
     `delete from party_state where party_id = 3;
      insert into plan_exception (run_id, party_id, because) values (255, 3, 'asked for')`,
-    /1 searches that were asked for in it have not been made/,
+    /1 of its forced searches have not been made since/,
+  ],
+  [
+    `update run set state = 'stopped' where run_id = 258; update party_state set former_run_id = null where party_id = 3;
+     insert into plan_exception (run_id, party_id, because) values (255, 3, 'asked for')`,
+    /1 of its forced searches have not been made since/,
   ],
 ];
 
@@ -75,6 +80,31 @@ describeOnEachDatabase('a range of runs that is dropped', (_open, databases) => 
     });
     await expect(tamper).rejects.toThrow(message);
     expect(await readNights(database, 'C-1')).toHaveLength(5);
+  });
+
+  it('is looked at for long before anybody has to wait, and again once nobody writes', {
+    skip: databases.dialect === 'embedded',
+  }, async () => {
+    const { database } = await openSite();
+    const steps = new EventEmitter();
+    const held = once(steps, 'held');
+    const holding = database.transaction(async (transaction) => {
+      await transaction.execute('lock table party_state in access exclusive mode');
+      steps.emit('held');
+      await once(steps, 'over');
+    });
+    await held;
+    const dropping = drop(database).catch((error: unknown) => error);
+    const waiting = `select exists (select from pg_stat_activity where query like '%drop_run_range%' and wait_event_type = 'Lock'
+      and pid <> pg_backend_pid() and datname = current_database()) as is_waiting`;
+    await expect.poll(() => readValue(database, z.boolean(), waiting), { timeout: 4_000 }).toBe(true);
+    await database.transaction(async (transaction) => {
+      await transaction.execute(`set local lock_timeout = '1s'`);
+      await transaction.execute('update run set finished_at = now() where run_id = 255');
+    });
+    steps.emit('over');
+    await holding;
+    expect(await dropping).toMatchObject({ message: expect.stringContaining('run 255 ended less than 32 days ago') });
   });
 
   it('is no longer stored, and everything that reads it says so; evidence, sums and later nights stay', async () => {
