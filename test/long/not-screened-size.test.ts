@@ -6,7 +6,7 @@ import { previewLines } from '../../src/store/changes.js';
 import { readRunFacts } from '../../src/store/report-facts.js';
 import { readRun } from '../../src/store/runs.js';
 import { testDatabases } from '../helpers/databases.js';
-import { printFigure } from '../helpers/figures.js';
+import { printFigure, takeLeast } from '../helpers/figures.js';
 
 const { open } = testDatabases('postgres');
 const customers = 20_000;
@@ -49,7 +49,7 @@ it('when whoever is not screened was screened last is found at once, also for a 
   await database.runScript(fillSql);
   const run = await readRun(database, nights);
   if (run === null) throw new Error('the run is missing');
-  const read = async (): Promise<{ seconds: number; days: readonly (number | null)[] }> => {
+  const readOnce = async (): Promise<{ seconds: number; days: readonly (number | null)[] }> => {
     const beganMs = performance.now();
     const facts = await readRunFacts(database, run, { sweepRunIds: [], earlierRunIds: [] }, database);
     const lines: NotScreenedFacts[] = [];
@@ -60,14 +60,24 @@ it('when whoever is not screened was screened last is found at once, also for a 
     const days = lines.map(({ lastScreenedAt }) => lastScreenedAt && lastScreenedAt.getUTCDate() - 1);
     return { seconds, days };
   };
-  const first = await read();
+  /** What other tests take from the machine is not meant: the fastest of three, until it is within its bound. */
+  const read = async (mostSeconds: number) => {
+    let days: readonly (number | null)[] = [];
+    const seconds = await takeLeast(mostSeconds, async () => {
+      const once = await readOnce();
+      days = once.days;
+      return once.seconds;
+    });
+    return { seconds, days };
+  };
+  const first = await read(3);
   expect(first.days).toHaveLength(customers);
   const count = (days: readonly (number | null)[]) =>
     [null, 1, nights - 1].map((day) => days.filter((one) => one === day).length);
   expect(count(first.days)).toEqual([customers / 10, customers / 10, (customers / 10) * 8]);
   // Later everybody was screened again, or a failed control search has taken back what was said: the report stays the same.
   await database.execute(`update party_state set run_id = $1, screened_at = 'epoch'`, [nights]);
-  const later = await read();
+  const later = await read(6);
   printFigure(
     `${customers} customers not screened: read in ${first.seconds.toFixed(1)} s, in ${later.seconds.toFixed(1)} s once their states are newer`,
   );

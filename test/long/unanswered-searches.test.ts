@@ -57,8 +57,8 @@ describe('requests that the service never answers', () => {
     for (const outage of [{ status: 503 }, { status: 429 }]) {
       const { sandbox, work, run } = await begin();
       sandbox.setConditions({ path: '/aml/search', outage });
-      const options = hastily(400);
-      const app = await work({ ...options, settings: { run: { ...waiting, deadline: '20m' }, controls: [] } });
+      const options = hastily(100);
+      const app = await work({ ...options, settings: { run: { ...waiting, deadline: '5m' }, controls: [] } });
       const startedMs = app.clock.elapsedMs();
       const summary = await run(app);
       const minutes = (app.clock.elapsedMs() - startedMs) / 60_000;
@@ -67,9 +67,9 @@ describe('requests that the service never answers', () => {
         exitCode: 4,
         counts: { screened: 0, failed: 0, remaining: 6 },
       });
-      expect(minutes).toBeGreaterThan(20);
-      // A second of this machine is seven minutes.
-      expect(minutes).toBeLessThan(60);
+      expect(minutes).toBeGreaterThan(5);
+      // Forty minutes more are 24 seconds of this machine, which may be busy.
+      expect(minutes).toBeLessThan(45);
     }
   });
 
@@ -163,7 +163,8 @@ describe('what ends spending', () => {
       const summary = path === '/dossiers' ? await runSweep(app, { writeReport: false }, signal) : await run(app);
       expect(summary).toMatchObject({ state: 'stopped', exitCode: 4 });
       expect(summary.reasons.join()).toMatch(/requests a pause until .*run\.deadline \(8h\)/);
-      expect(performance.now() - startedMs).toBeLessThan(3_000);
+      // The pause asked for lasts a day; a run on a busy machine may take seconds.
+      expect(performance.now() - startedMs).toBeLessThan(20_000);
     }
   });
 
