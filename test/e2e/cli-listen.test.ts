@@ -71,7 +71,7 @@ describe.each(['embedded', 'postgres'] as const)('listen (%s)', (dialect) => {
     expect([exitCode, performance.now() - stopping < 8_000]).toEqual([0, true]);
     expect(JSON.parse(summary.text())).toMatchObject({ schema: 'nightscreen/listen/1', taken, forged: 1, repeated: 0 });
     expect(said.text()).not.toContain(dossier.name);
-  }, 120_000);
+  }, 300_000);
 });
 
 test('without a key, with a private one, and with none that can be read, it is refused before it listens', async () => {

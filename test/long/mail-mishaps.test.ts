@@ -150,7 +150,7 @@ describe('mail', () => {
     await once(silent.listen(0, '127.0.0.1'), 'listening');
     const { port } = z.object({ port: z.number() }).parse(silent.address());
     const { work, database } = await begin();
-    const settings = toSettings({ to: ['one@bank.example', 'two@bank.example'], timeoutMs: 30_000 });
+    const settings = toSettings({ to: ['one@bank.example', 'two@bank.example'], timeoutMs: 60_000 });
     const app = { ...(await work({ settings })), secret: () => `smtp://127.0.0.1:${port}` };
     const stopped = AbortSignal.abort(new InterruptedError('SIGTERM'));
     const begunMs = performance.now();
@@ -162,7 +162,8 @@ describe('mail', () => {
     await once(silent, 'connection');
     controller.abort();
     expect(await sending).toEqual({ sent: 0, failed: 1 });
-    expect(performance.now() - begunMs).toBeLessThan(10_000);
+    // A third of what it would wait for one of them.
+    expect(performance.now() - begunMs).toBeLessThan(20_000);
     silent.close();
     const server = await serve();
     await deliverDue({ ...at(app, 2), secret: () => server.url });

@@ -38,6 +38,11 @@ it.each([
 const makeRows = (count: number, write: (row: number) => string): string =>
   Array.from({ length: count }, (_, row) => `${write(row)}\n`).join('');
 
+const countCpuMs = (since: NodeJS.CpuUsage): number => {
+  const { user, system } = process.cpuUsage(since);
+  return (user + system) / 1_000;
+};
+
 // Twenty columns, for one of them took a second: the time of a cell grew with the square of its length.
 const manyNotes = (note: string): string => Array.from({ length: 20 }, () => note).join(',');
 
@@ -45,19 +50,19 @@ it.each([
   ['200 rows with notes of 2,000 letters and no blank', 200, () => manyNotes('callback'.repeat(250))],
   ['200 rows with notes of 2,000 points and letters', 200, () => manyNotes('a.'.repeat(1_000))],
   ['20 rows, one of them of 900 KB', 20, (row: number) => manyNotes(row === 10 ? 'a'.repeat(45_000) : '')],
-])('%s are inspected within 5 s', async (_, count, write) => {
-  const begunMs = performance.now();
+])('%s are inspected within 5 s of a processor', async (_, count, write) => {
+  const begun = process.cpuUsage();
   const headers = Array.from({ length: 20 }, (_, at) => `note${at}`);
   const rows = makeRows(count, (row) => `${row + 100},Ann Lee,${write(row)}`);
   const { guess } = await inspect(`id,name,${headers.join(',')}\n${rows}`);
-  expect(performance.now() - begunMs).toBeLessThan(5_000);
+  expect(countCpuMs(begun)).toBeLessThan(5_000);
   expect(guess.columns).toMatchObject({ id: 'id', name: 'name' });
 });
 
-it('a row with one cell of 900 KB is inspected within 5 s', async () => {
-  const begunMs = performance.now();
+it('a row with one cell of 900 KB is inspected within 5 s of a processor', async () => {
+  const begun = process.cpuUsage();
   const { guess } = await inspect(`id,name,note\n1,Ann Lee,${'a'.repeat(900_000)}\n2,Bob Ray,x\n`);
-  expect(performance.now() - begunMs).toBeLessThan(5_000);
+  expect(countCpuMs(begun)).toBeLessThan(5_000);
   expect(guess.columns).toMatchObject({ id: 'id', name: 'name' });
 });
 
