@@ -5,10 +5,11 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, describe, inject } from 'vitest';
+import { afterAll, beforeEach, describe, inject } from 'vitest';
 import { type Database, TransactionScope } from '../../src/store/database/database.js';
 import { type DatabaseLocation, openDatabase } from '../../src/store/database/open-database.js';
 import { templateName } from './database-servers.js';
+import { isFullSize } from './figures.js';
 
 const copyFolder = promisify(execFile);
 
@@ -39,6 +40,20 @@ export function describeOnEachDatabase(title: string, suite: Suite): void {
 /** Runs a suite on a real Postgres server, or on the embedded database in the project of the test runner that is for it. */
 export function describeOnChosenDatabase(title: string, suite: Suite): void {
   describeOn(process.env['NIGHTSCREEN_TEST_DATABASE'] === 'embedded' ? 'embedded' : 'postgres', title, suite);
+}
+
+/**
+ * Names tests of a suite by the beginning of their titles: what they do beyond the others is SQL, which the store's own tests try on both
+ * databases. On the embedded one, where a night takes several times as long, they run at full size only.
+ */
+export function leaveSqlToPostgres({ dialect }: TestDatabases, ...titles: readonly string[]): void {
+  if (dialect !== 'embedded' || isFullSize) return;
+  beforeEach(({ task, skip }) =>
+    skip(
+      titles.some((title) => task.name.startsWith(title)),
+      'tried on Postgres',
+    ),
+  );
 }
 
 function describeOn(dialect: Database['dialect'], title: string, suite: Suite): void {

@@ -21,7 +21,7 @@ import { findReportableRuns } from '../../../src/store/runs.js';
 import { findLastNights } from '../../../src/store/watch-facts.js';
 import { type Listener, type ListenerParts, startListener } from '../../../src/webhooks/listener.js';
 import { listenSettingsSchema } from '../../../src/webhooks/settings.js';
-import { describeOnChosenDatabase } from '../../helpers/databases.js';
+import { describeOnChosenDatabase, leaveSqlToPostgres } from '../../helpers/databases.js';
 import { eventKey, foreignKey, playEvents, sendEvent, signEvent } from '../../helpers/play-events.js';
 import { acceptChanges, openPreparedSites, type SmallSite, searched } from '../../helpers/small-site.js';
 import { buildSandboxDossier, listed, people } from '../../helpers/small-world.js';
@@ -213,6 +213,14 @@ const [first, second, third, fourth] = [
 const dossiers = [first, second, third, fourth];
 
 describeOnChosenDatabase('events as hints', (open, databases) => {
+  leaveSqlToPostgres(
+    databases,
+    'the next night reports what',
+    'an event about AML screening marks',
+    'an event before its record waits',
+    'an unavailable service leaves the marks',
+    'marked customers',
+  );
   const workOf = (site: SmallSite) => {
     const roster = { ...site.roster, dossiers: dossierLinkSchema.parse({}) };
     const work = (offsetMs = 0, settings: Partial<RunSettings> = {}) =>

@@ -11,7 +11,7 @@ import { runSweep } from '../../../src/runs/sweep-run.js';
 import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
 import type { Fault } from '../../../src/sandbox/trouble.js';
 import type { Database } from '../../../src/store/database/database.js';
-import { describeOnChosenDatabase } from '../../helpers/databases.js';
+import { describeOnChosenDatabase, leaveSqlToPostgres } from '../../helpers/databases.js';
 import { decide, openPreparedSites, openSmallSites, type SmallSite } from '../../helpers/small-site.js';
 import type { AppContextOptions } from '../../helpers/small-world.js';
 
@@ -78,6 +78,7 @@ const hasty = (offsetMs: number) => ({
 });
 
 describeOnChosenDatabase('inviting customers without a dossier', (open, databases) => {
+  leaveSqlToPostgres(databases, 'finds what was sent before an older', 'follows invitations in sweeps');
   const begin = openSmallSites(open);
 
   /** What it takes to screen and invite these customers. */
