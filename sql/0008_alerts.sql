@@ -3,6 +3,7 @@
 -- Each working list that was written, and each row of one that confirms many absent alerts of one listed party at once.
 create table review_sheet (
   sheet_id bigint generated always as identity primary key,
+  organisation_id bigint not null references organisation,
   exported_at timestamptz not null,
   exported_by text not null,
   -- Of the workbook of a run's report: what it shows, what is most urgent first, and of how many that waited.
@@ -277,6 +278,12 @@ begin
   else
     perform require_author(new.reviewer, new.is_attested, 'decide');
     select * into subject from alert where alert_id = new.alert_id for update;
+  end if;
+  if new.sheet_id is not null and not exists (
+    select from review_sheet join account using (organisation_id)
+    where review_sheet.sheet_id = new.sheet_id and account.account_id = subject.account_id
+  ) then
+    raise exception 'sheet % is of another organisation than alert %', new.sheet_id, new.alert_id using errcode = 'integrity_constraint_violation';
   end if;
   if new.verdict = 'no_longer_matched' and subject.absence is null then
     raise exception 'the match of alert % is listed', new.alert_id using errcode = 'integrity_constraint_violation';

@@ -89,6 +89,7 @@ const notedRow = z.object({
   at: z.coerce.date(),
   seconds: z.number(),
   lastChange: z.number(),
+  lastDisposition: z.number(),
   /** Tier, state, reason, last failure, customers, and the time of the oldest screening. */
   entries: z.array(
     z.tuple([tier, z.string(), z.string().nullable(), z.string().nullable(), z.number(), z.number().nullable()]),
@@ -111,6 +112,7 @@ async function findNotedGroups(database: Database, input: PlanInput): Promise<re
     database,
     notedRow,
     `select coverage ->> 'at' as at, (coverage ->> 'seconds')::integer as seconds, (coverage ->> 'lastChange')::bigint as "lastChange",
+       (coverage ->> 'lastDisposition')::bigint as "lastDisposition",
        coverage -> 'entries' as entries, (
          select jsonb_object_agg(name, extract(epoch from cadence + screening_grace(cadence)) * 1000)
          from jsonb_each_text($4::text::jsonb) as each (name, value)
@@ -139,6 +141,8 @@ async function findNotedGroups(database: Database, input: PlanInput): Promise<re
   return entries && groupNoted(entries, noted.validMs, assessedAt);
 }
 
+/** Dispositions that may be committed after so many later ones. */
+const lateDispositions = 1_000;
 /** Above this, looking at each decided customer takes longer than counting them all. */
 const mostDecided = 1_000;
 
@@ -146,11 +150,20 @@ const mostDecided = 1_000;
 async function applyDecisions(database: Database, input: PlanInput, noted: Noted): Promise<Noted['entries'] | null> {
   const decided = await database.query(
     z.object({ customerId: z.number(), from: z.string().nullable(), hasLeft: z.boolean() }),
-    `select change.customer_id, (array_agg(change.from_state order by change.change_id))[1] as from, bool_or(left_at is not null) as "hasLeft"
-     from customer_state_change change join customer on customer.customer_id = change.customer_id
-     where change.change_id > $2 and customer.roster_id = $1
-     group by change.customer_id limit $3`,
-    [input.rosterId, noted.lastChange, mostDecided + 1],
+    // By the few dispositions, because the nights of other rosters may have changed a million states since.
+    `select decided.customer_id, first.from_state as from, decided.left_at is not null as "hasLeft"
+     from (
+       select distinct customer.customer_id, customer.left_at
+       from disposition said join alert using (alert_id) join party using (party_id) join customer using (customer_id)
+       where said.disposition_id > $2 and customer.roster_id = $1
+     ) decided
+     cross join lateral (
+       select from_state from customer_state_change change
+       where change.customer_id = decided.customer_id and change.change_id > $3
+       order by change.change_id limit 1
+     ) first
+     limit $4`,
+    [input.rosterId, noted.lastDisposition - lateDispositions, noted.lastChange, mostDecided + 1],
   );
   if (decided.length === 0) return noted.entries;
   if (decided.length > mostDecided || decided.some(({ hasLeft }) => hasLeft)) return null;
@@ -164,8 +177,9 @@ async function applyDecisions(database: Database, input: PlanInput, noted: Noted
         reason: z.string().nullable(),
         asOf: z.date().nullable(),
       }),
-      `select customer_id, risk_tier as tier, state, reason, as_of from customer_standing where customer_id = any ($1::bigint[])`,
-      [decided.map(({ customerId }) => customerId)],
+      `select customer_id, risk_tier as tier, state, reason, as_of from customer_standing
+       where roster_id = $1 and customer_id = any ($2::bigint[])`,
+      [input.rosterId, decided.map(({ customerId }) => customerId)],
     ),
   );
   const toSpan = (ms: number | null): number | null => ms && Math.floor(ms / 1_000 / noted.seconds);

@@ -246,17 +246,18 @@ const decidableRow = z.object({
 });
 
 /** The known ones of these discrepancies with their last event, by number. */
-export async function readDecidable(database: Queryable, discrepancyIds: readonly number[]) {
+export async function readDecidable(database: Queryable, organisationId: number, discrepancyIds: readonly number[]) {
   const rows = await database.query(
     decidableRow,
     `select discrepancy_id, account_id, severity, state = 'resolved' as "isResolved", last
      from discrepancy
+     join account using (account_id)
      cross join lateral (
        select jsonb_build_object('eventId', event_id, 'kind', event.kind, 'reviewer', reviewer, 'until', event.accepted_until) as last
        from discrepancy_event event where event.discrepancy_id = discrepancy.discrepancy_id order by event_id desc limit 1
      ) said
-     where discrepancy_id = any ($1::bigint[])`,
-    [discrepancyIds],
+     where account.organisation_id = $1 and discrepancy_id = any ($2::bigint[])`,
+    [organisationId, discrepancyIds],
   );
   return new Map(rows.map((row) => [row.discrepancyId, row]));
 }

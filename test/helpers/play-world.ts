@@ -238,7 +238,7 @@ async function decideAs(
   expiresAtMs: number | null,
 ): Promise<string> {
   const { database, clock, settings, second } = app;
-  const { reviewKey } = await readReviewOrganisation(database, settings.organisation);
+  const { organisationId, reviewKey } = await readReviewOrganisation(database, settings.organisation);
   const now = clock.now();
   const isAttested = database.dialect === 'embedded';
   const said = { reason: 'by chance', comment: null, origin: 'review', sheetId: null } as const;
@@ -246,7 +246,7 @@ async function decideAs(
   const first = await findReviewer(database, isAttested ? 'ada' : undefined);
   const people = choice.hasSecond && second !== null ? [first, { name: second, isAttested }] : [first];
   for (const reviewer of people) {
-    const held = await database.transaction((transaction) => holdAlerts(transaction, [alertId]));
+    const held = await database.transaction((transaction) => holdAlerts(transaction, organisationId, [alertId]));
     const alert = held.get(alertId);
     if (!alert) return 'unknown alert';
     const seenVersion = toAlertSeenVersion(alert, reviewKey);
@@ -260,7 +260,11 @@ async function decideAs(
     const [result] = await database.transaction(async (transaction) => {
       if (reviewer !== first) await transaction.execute(`set local session authorization ${reviewer.name}`);
       const decisions = [{ alertId, verdict, seenVersion, expiresAt, ...said }];
-      return decideAlerts(transaction, { reviewKey, reviewer, now, review: settings.review }, decisions);
+      return decideAlerts(
+        transaction,
+        { organisationId, reviewKey, reviewer, now, review: settings.review },
+        decisions,
+      );
     });
     became = result?.kind === 'refused' ? result.reason : (result?.kind ?? 'nothing');
     if (became === 'decided') break;

@@ -152,7 +152,7 @@ const alone = { fourEyes: [], expiresAfterDays: {} };
 export async function decide(database: Database, alertIds: readonly number[], facts: Partial<AlertDecision> = {}) {
   const reviewer = await findReviewer(database, database.dialect === 'embedded' ? 'R. Reviewer' : undefined);
   return database.transaction(async (transaction) => {
-    const alerts = await holdAlerts(transaction, alertIds);
+    const alerts = await holdAlerts(transaction, 1, alertIds);
     const decisions = [...alerts.values()].map((alert): AlertDecision => {
       const seenVersion = toAlertSeenVersion(alert, reviewKey);
       const decision = {
@@ -164,7 +164,11 @@ export async function decide(database: Database, alertIds: readonly number[], fa
       } as const;
       return { alertId: alert.alertId, ...decision, seenVersion, expiresAt: null, ...facts };
     });
-    return decideAlerts(transaction, { reviewKey, reviewer, now: new Date(), review: alone }, decisions);
+    return decideAlerts(
+      transaction,
+      { organisationId: 1, reviewKey, reviewer, now: new Date(), review: alone },
+      decisions,
+    );
   });
 }
 

@@ -83,20 +83,22 @@ interface Attempt {
 /** Decides about an alert as it is now, or as it was when `seenVersion` was taken. */
 const decide = (database: Database, { alertId, verdict, by }: Attempt, seenVersion?: string) =>
   database.transaction(async (transaction) => {
-    const alert = (await holdAlerts(transaction, [alertId])).get(alertId);
+    const alert = (await holdAlerts(transaction, 1, [alertId])).get(alertId);
     const decision = { reason: 'a race', comment: null, origin: 'review', sheetId: null, expiresAt: null } as const;
     const seen = seenVersion ?? (alert ? toAlertSeenVersion(alert, reviewKey) : '');
     const reviewer = { name: by, isAttested: false };
     const review = { fourEyes: [], expiresAfterDays: {} };
-    const [result] = await decideAlerts(transaction, { reviewKey, reviewer, now: new Date(), review }, [
-      { ...decision, alertId, verdict, seenVersion: seen },
-    ]);
+    const [result] = await decideAlerts(
+      transaction,
+      { organisationId: 1, reviewKey, reviewer, now: new Date(), review },
+      [{ ...decision, alertId, verdict, seenVersion: seen }],
+    );
     return result;
   });
 
 const readStamp = (database: Database, alertId: number): Promise<string> =>
   database.transaction(async (transaction) => {
-    const alert = (await holdAlerts(transaction, [alertId])).get(alertId);
+    const alert = (await holdAlerts(transaction, 1, [alertId])).get(alertId);
     return alert ? toAlertSeenVersion(alert, reviewKey) : '';
   });
 

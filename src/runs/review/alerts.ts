@@ -58,7 +58,7 @@ export async function makeAlerts(
     );
   });
   // No policy applies to answers that were unreliable at first.
-  if (how === 'counts') await closeByPolicy(transaction, { runId, ...scope }, now);
+  if (how === 'counts') await closeByPolicy(transaction, { runId, organisationId: run.organisationId, ...scope }, now);
   return saveReviewState(transaction, runId, scope, { now, maxItems: maxListRows });
 }
 
@@ -68,7 +68,7 @@ export async function makeAlerts(
  */
 async function closeByPolicy(
   transaction: Queryable,
-  { runId, ...scope }: ProjectionScope & { runId: number },
+  { runId, organisationId, ...scope }: ProjectionScope & { runId: number; organisationId: number },
   now: Date,
 ): Promise<void> {
   const accepted = await readRunSettings(transaction, runId);
@@ -76,6 +76,7 @@ async function closeByPolicy(
   const closable = await findAutoClosable(transaction, runId, scope, now);
   const alerts = await readDecidableAlerts(
     transaction,
+    organisationId,
     closable.map(({ alertId }) => alertId),
   );
   for (const { alertId, absentSince } of closable) {

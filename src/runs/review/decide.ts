@@ -59,9 +59,10 @@ export async function decideAlerts(
   context: DecisionContext,
   decisions: readonly AlertDecision[],
 ): Promise<readonly DecisionResult[]> {
-  const { reviewKey, reviewer, review } = context;
+  const { organisationId, reviewKey, reviewer, review } = context;
   const alerts = await holdAlerts(
     transaction,
+    organisationId,
     decisions.map(({ alertId }) => alertId),
   );
   const stored = await readFourEyes(
@@ -178,12 +179,13 @@ export async function undoDecision(
   { mark, reviewer, reason }: { mark: string; reviewer: Reviewer; reason: string },
 ): Promise<UndoResult> {
   const { database, settings, clock } = app;
-  const { reviewKey } = await readReviewOrganisation(database, settings.organisation);
+  const { organisationId, reviewKey } = await readReviewOrganisation(database, settings.organisation);
   const discrepancy = parseAlertCode(mark, reviewKey, 'D');
   if (discrepancy !== null) {
     const { alertId: discrepancyId, seenVersion } = discrepancy;
+    const context = { organisationId, reviewKey, reviewer, reason, now: clock.now() };
     const ended = await database.transaction((transaction) =>
-      endAcceptance(transaction, { discrepancyId, seenVersion }, { reviewKey, reviewer, reason, now: clock.now() }),
+      endAcceptance(transaction, { discrepancyId, seenVersion }, context),
     );
     return ended === 'ended' ? { kind: 'acceptance_ended' } : { kind: 'refused', reason: ended };
   }
@@ -191,7 +193,7 @@ export async function undoDecision(
   if (parsed === null) return { kind: 'refused', reason: 'no_alert' };
   const { alertId, seenVersion } = parsed;
   return database.transaction(async (transaction): Promise<UndoResult> => {
-    const alert = (await holdAlerts(transaction, [alertId])).get(alertId);
+    const alert = (await holdAlerts(transaction, organisationId, [alertId])).get(alertId);
     if (alert === undefined) return { kind: 'refused', reason: 'unknown_alert' };
     const staleness = findStaleness(alert, seenVersion, reviewKey);
     if (staleness !== null) return { kind: 'refused', reason: staleness };
@@ -233,6 +235,7 @@ export async function showAlerts(
     const histories = await readAlertHistories(snapshot, name, reference, clock.now());
     const alerts = await readDecidableAlerts(
       snapshot,
+      organisationId,
       histories.map(({ alertId }) => alertId),
     );
     return histories.flatMap(({ alertId, ...history }) => {
@@ -250,9 +253,9 @@ export async function showAlerts(
 async function endAcceptance(
   transaction: Queryable,
   { discrepancyId, seenVersion }: { discrepancyId: number; seenVersion: string },
-  { reviewKey, reviewer, now, reason }: Omit<DecisionContext, 'review'> & { reason: string },
+  { organisationId, reviewKey, reviewer, now, reason }: Omit<DecisionContext, 'review'> & { reason: string },
 ): Promise<'ended' | 'unknown_alert' | 'changed_since' | 'nothing_to_undo'> {
-  const found = (await readDecidable(transaction, [discrepancyId])).get(discrepancyId);
+  const found = (await readDecidable(transaction, organisationId, [discrepancyId])).get(discrepancyId);
   if (found === undefined) return 'unknown_alert';
   if (seenVersion !== toEventSeenVersion(found.last.eventId, reviewKey)) return 'changed_since';
   if (found.last.kind !== 'accepted' && found.last.kind !== 'proposed') return 'nothing_to_undo';

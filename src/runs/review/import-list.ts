@@ -14,7 +14,7 @@ import { gatherBy } from '../replay.js';
 import { toAlertSeenVersion, toBulkSeenVersion } from './alerts.js';
 import { decideAlerts } from './decide.js';
 import { type DecisionImport, type ListTable, openListTable, parseVerdict } from './list-table.js';
-import type { DecisionContext, Reviewer } from './people.js';
+import type { DecisionContext } from './people.js';
 import type { ReviewSettings } from './settings.js';
 
 /** The rows of an imported working list by their results. */
@@ -27,19 +27,19 @@ export type ImportedDecisions = Awaited<ReturnType<typeof importDecisions>>;
 export async function importDecisions(app: AppContext, request: DecisionImport) {
   const { database, settings, clock } = app;
   const now = clock.now();
-  const { reviewKey } = await readReviewOrganisation(database, settings.organisation);
-  const expandBulk = openBulkRows(database, reviewKey, request.reviewer);
+  const { organisationId, reviewKey } = await readReviewOrganisation(database, settings.organisation);
+  const expandBulk = openBulkRows(database, { organisationId, reviewKey, reviewer: request.reviewer });
   const { decisions: list, acceptances } = await readReviewList(request.path, reviewKey, expandBulk);
   const { undecided, onlyReasons } = list;
   // Spreadsheets change references, so the reference in the list is used only for an unknown alert.
   const alertIds = [...list.filled, ...list.faulty].flatMap(({ alertId }) => alertId ?? []);
-  const alerts = await readDecidableAlerts(database, alertIds);
+  const alerts = await readDecidableAlerts(database, organisationId, alertIds);
   const toCustomer = ({ alertId, customer }: FilledRow | FaultyRow): string | null =>
     (alertId === null ? undefined : alerts.get(alertId)?.reference) ?? customer;
   const filled = list.filled.map((row) => ({ ...row, customer: toCustomer(row) }));
   const faulty = list.faulty.map((row) => ({ ...row, customer: toCustomer(row) }));
   const decisions = filled.map((row) => ({ ...row, origin: 'review', expiresAt: null }) as const);
-  const context = { reviewKey, reviewer: request.reviewer, now, review: settings.review };
+  const context = { organisationId, reviewKey, reviewer: request.reviewer, now, review: settings.review };
   const { isApplied, result: tried } = await tryOut(
     database,
     async (transaction) => ({
@@ -277,12 +277,15 @@ function toRow(
 
 /** Expands a bulk row to one row for each of its alerts, unless one of them has changed since the list was written. */
 const openBulkRows =
-  (database: Queryable, reviewKey: Buffer, reviewer: Reviewer): ExpandBulk =>
+  (
+    database: Queryable,
+    { organisationId, reviewKey, reviewer }: Pick<DecisionContext, 'organisationId' | 'reviewKey' | 'reviewer'>,
+  ): ExpandBulk =>
   async ({ bulkId, seenVersion, ...row }) => {
     const fault = (problem: string) => ({ line: row.line, customer: row.customer, alertId: null, problem });
     if (row.verdict !== 'no_longer_matched') return fault('a row of several alerts takes only "no longer matched"');
-    const alertIds = await readBulk(database, bulkId);
-    const alerts = await readDecidableAlerts(database, alertIds);
+    const alertIds = await readBulk(database, organisationId, bulkId);
+    const alerts = await readDecidableAlerts(database, organisationId, alertIds);
     const toRows = () =>
       alertIds.flatMap((alertId) => {
         const alert = alerts.get(alertId);
@@ -369,6 +372,7 @@ type AcceptanceResult =
 async function acceptDiscrepancies(
   transaction: Queryable,
   {
+    organisationId,
     reviewKey,
     reviewer,
     now,
@@ -378,6 +382,7 @@ async function acceptDiscrepancies(
 ): Promise<readonly AcceptanceResult[]> {
   const known = await readDecidable(
     transaction,
+    organisationId,
     rows.map(({ discrepancyId }) => discrepancyId),
   );
   const accounts = [...known.values()].map(({ accountId }) => accountId);

@@ -166,9 +166,9 @@ const referencesAtOnce = 1_000;
  */
 export async function importLegacy(app: AppContext, request: DecisionImport) {
   const { database, settings, clock } = app;
-  const { name, reviewKey } = await readReviewOrganisation(database, settings.organisation);
+  const { organisationId, name, reviewKey } = await readReviewOrganisation(database, settings.organisation);
   const read = await readLegacyRows(request.path);
-  const context = { reviewKey, reviewer: request.reviewer, now: clock.now(), review: settings.review };
+  const context = { organisationId, reviewKey, reviewer: request.reviewer, now: clock.now(), review: settings.review };
   const isWhole = (rows: readonly AssessedRow[]) =>
     rows.every(({ kind }) => kind !== 'refused' && kind !== 'unmatched');
   const { isApplied, result } = await tryOut(
@@ -184,11 +184,12 @@ async function takeRows(
   { organisation, ...context }: DecisionContext & { organisation: string },
   read: readonly LegacyRow[],
 ) {
-  const { reviewKey, reviewer, now } = context;
+  const { organisationId, reviewKey, reviewer, now } = context;
   const known = await readCustomers(transaction, organisation, read);
   // Locked before the rows are assessed, so that no decision comes in between.
   const held = await holdAlerts(
     transaction,
+    organisationId,
     known.flatMap(({ alerts }) => alerts.map(({ alertId }) => alertId)),
   );
   const customers = (await readCustomers(transaction, organisation, read)).map((customer) => ({

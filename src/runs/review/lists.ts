@@ -41,7 +41,7 @@ export async function exportAlerts(
   const now = clock.now();
   const { organisationId, name, reviewKey } = await readReviewOrganisation(database, settings.organisation);
   await requireKnown(database, organisationId, { roster, person: { name: assignee, flag: '--assignee' } });
-  const sheet = await openReviewSheet(database, { organisation: name, roster, assignee, exportedBy, now });
+  const sheet = await openReviewSheet(database, { organisationId, roster, assignee, exportedBy, now });
   const { sheetId } = sheet;
   const waiting = sheet.waiting.filter(
     ({ proposal }) =>
@@ -51,7 +51,7 @@ export async function exportAlerts(
     alertId: alert.alertId,
     shown: toWaitingAlert(alert, { sheetId, reviewKey }),
   }));
-  const bulk = await listBulkRows(database, alerts, { sheetId, reviewKey });
+  const bulk = await listBulkRows(database, alerts, { organisationId, sheetId, reviewKey });
   const discrepancies = await chooseDiscrepancies(database, name, {
     ...{ roster, onlyProposals, notProposedBy, allDiscrepancies },
     isAssigned: assignee !== null,
@@ -112,7 +112,7 @@ const sample = { share: 0.05, least: 5 };
 async function listBulkRows(
   database: Queryable,
   alerts: readonly ListedAlert[],
-  { sheetId, reviewKey }: { sheetId: number; reviewKey: Buffer },
+  { organisationId, sheetId, reviewKey }: { organisationId: number; sheetId: number; reviewKey: Buffer },
 ): Promise<readonly WaitingAlert[]> {
   const absent = alerts.filter(({ shown }) => shown.absence !== null && shown.absence !== 'customer_changed');
   const accounts = await findPlainlyAbsent(
@@ -135,7 +135,8 @@ async function listBulkRows(
       if (first === undefined || chunk.length < 2) continue;
       const alertIds = chunk.map(({ alertId }) => alertId).sort((left, right) => left - right);
       const bulkId = await saveBulk(database, sheetId, alertIds);
-      const seenVersion = toBulkSeenVersion(await readDecidableAlerts(database, alertIds), alertIds, reviewKey);
+      const seen = await readDecidableAlerts(database, organisationId, alertIds);
+      const seenVersion = toBulkSeenVersion(seen, alertIds, reviewKey);
       rows.push({
         ...first.shown,
         mark: toAlertCode({ alertId: bulkId, seenVersion }, reviewKey, 'B'),

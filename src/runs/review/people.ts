@@ -15,8 +15,9 @@ export interface Reviewer {
   isAttested: boolean;
 }
 
-/** The reviewer, the time and the settings of a decision. */
+/** The organisation, the reviewer, the time and the settings of a decision. */
 export interface DecisionContext {
+  organisationId: number;
   reviewKey: Buffer;
   reviewer: Reviewer;
   now: Date;

@@ -66,18 +66,20 @@ export type DecidableAlert = z.infer<typeof alertRow>;
  * Locks alerts and the states of their parties until the transaction ends: of two people who decide at the same time, the second sees the
  * decision of the first.
  */
-export async function holdAlerts(transaction: Queryable, alertIds: readonly number[]) {
+export async function holdAlerts(transaction: Queryable, organisationId: number, alertIds: readonly number[]) {
   const ids = [...new Set(alertIds)].sort((left, right) => left - right);
   // Reviewers and runs lock in the same order, alerts before states, so that no deadlock occurs.
-  await transaction.execute(`select from alert where alert_id = any ($1::bigint[]) order by alert_id for update`, [
-    ids,
-  ]);
+  await transaction.execute(
+    `select from alert where account_id in (select account_id from account where organisation_id = $1) and alert_id = any ($2::bigint[])
+     order by alert_id for update`,
+    [organisationId, ids],
+  );
   await transaction.execute('select hold_party_states($1::bigint[])', [ids]);
-  return readDecidableAlerts(transaction, ids);
+  return readDecidableAlerts(transaction, organisationId, ids);
 }
 
-/** The current facts of alerts, by id. */
-export async function readDecidableAlerts(database: Queryable, alertIds: readonly number[]) {
+/** The current facts of an organisation's alerts, by id. */
+export async function readDecidableAlerts(database: Queryable, organisationId: number, alertIds: readonly number[]) {
   const rows = await database.query(
     alertRow,
     `select alert.alert_id, alert.party_id, alert.account_id, owner.reference, alert.state, alert.absence, alert.severity,
@@ -88,14 +90,15 @@ export async function readDecidableAlerts(database: Queryable, alertIds: readonl
        ) end as current,
        array(select made.disposition_id from disposition made where made.alert_id = alert.alert_id order by 1) as decisions
      from alert_with_match alert
+     join account on account.account_id = alert.account_id and account.organisation_id = $1
      join party on party.party_id = alert.party_id
      join customer owner on owner.customer_id = party.customer_id
      join customer_version version on version.customer_id = party.customer_id and version.version = alert.customer_version
      left join disposition latest on latest.disposition_id = alert.disposition_id
      left join disposition_text words on words.disposition_id = latest.disposition_id
      left join disposition proposal on proposal.disposition_id = latest.refers_to
-     where alert.alert_id = any ($1::bigint[])`,
-    [[...alertIds]],
+     where alert.alert_id = any ($2::bigint[])`,
+    [organisationId, [...alertIds]],
   );
   return new Map(rows.map((row) => [row.alertId, row]));
 }
@@ -210,7 +213,10 @@ export async function saveDisposition(transaction: Queryable, decision: NewDispo
          alert_id, kind, verdict, reviewer, is_attested, decided_at, origin, text_digest, expires_at, refers_to, sheet_id, due_at
        )
        select $1, $2, $3, $4, $5, $8, $9, digest_disposition_text(salt, reason, comment, seen), $11, $12,
-         (select sheet_id from review_sheet where sheet_id = $13), $14
+         (
+           select sheet_id from review_sheet
+           where sheet_id = $13 and organisation_id = (select organisation_id from alert join account using (account_id) where alert_id = $1)
+         ), $14
        from words
        returning disposition_id
      )

@@ -163,19 +163,19 @@ const waitingOrderSql = 'order by event.priority desc, event.due_at, event.alert
  */
 export async function openReviewSheet(
   database: Queryable,
-  list: { organisation: string; roster: string | null; assignee: string | null; exportedBy: string; now: Date },
+  list: { organisationId: number; roster: string | null; assignee: string | null; exportedBy: string; now: Date },
 ) {
-  const { organisation, roster, assignee, exportedBy, now } = list;
-  const sheet = toInsert('review_sheet', { exportedAt: now, exportedBy }, 'returning sheet_id');
+  const { organisationId, roster, assignee, exportedBy, now } = list;
+  const sheet = toInsert('review_sheet', { organisationId, exportedAt: now, exportedBy }, 'returning sheet_id');
   const sheetId = await readValue(database, z.number(), ...sheet);
   const waiting = await database.query(
     waitingRow,
     `${waitingAlertsSql('$3')}
-       and roster.organisation_id = (select organisation_id from organisation where name = $1)
+       and roster.organisation_id = $1
        and ($2::text is null or roster.name = $2)
        and ($4::text is null or coalesce(find_stand_in(roster.organisation_id, event.assigned_to, $3), event.assigned_to) = $4)
      ${waitingOrderSql}`,
-    [organisation, roster, now, assignee],
+    [organisationId, roster, now, assignee],
   );
   return { sheetId, waiting };
 }
@@ -226,8 +226,9 @@ export async function saveReportSheet(
        cross join lateral (${waitingAlertsSql('$4')} and event.alert_id = listed.alert_id offset 0) alert
        where listed.is_new
      )
-     insert into review_sheet (exported_at, exported_by, run_id, shown_ids, waiting)
-     select $4, 'report', $1, array(select shown_id from listed order by place), (select count(*) from waiting)`,
+     insert into review_sheet (organisation_id, exported_at, exported_by, run_id, shown_ids, waiting)
+     select organisation_id, $4, 'report', run_id, array(select shown_id from listed order by place), (select count(*) from waiting)
+     from run where run_id = $1`,
     [runId, rosterId, accountId, now, maxItems],
   );
 }
@@ -362,16 +363,21 @@ export function saveBulk(database: Queryable, sheetId: number, alertIds: readonl
   return readValue(
     database,
     z.number(),
-    `insert into review_sheet (exported_at, exported_by, alert_ids)
-     select exported_at, exported_by, $2::bigint[] from review_sheet where sheet_id = $1 returning sheet_id`,
+    `insert into review_sheet (organisation_id, exported_at, exported_by, alert_ids)
+     select organisation_id, exported_at, exported_by, $2::bigint[] from review_sheet where sheet_id = $1 returning sheet_id`,
     [sheetId, [...alertIds]],
   );
 }
 
-/** The alerts of a bulk row; empty for an unknown number. */
-export async function readBulk(database: Queryable, bulkId: number): Promise<readonly number[]> {
-  const sql = 'select alert_ids from review_sheet where sheet_id = $1 and alert_ids is not null';
-  return (await findValue(database, z.array(z.number()), sql, [bulkId])) ?? [];
+/** The alerts of an organisation's bulk row; empty for an unknown number. */
+export async function readBulk(
+  database: Queryable,
+  organisationId: number,
+  bulkId: number,
+): Promise<readonly number[]> {
+  const sql =
+    'select alert_ids from review_sheet where organisation_id = $1 and sheet_id = $2 and alert_ids is not null';
+  return (await findValue(database, z.array(z.number()), sql, [organisationId, bulkId])) ?? [];
 }
 
 /** The most dispositions of an alert that a report shows. */

@@ -54,7 +54,7 @@ async function confirmFirst({ database, settings }: AppContext, reference: strin
       `select alert_id as "alertId" from alert join party using (party_id) join customer using (customer_id) where reference = $1`,
       [reference],
     );
-    const alert = (await holdAlerts(transaction, [row?.alertId ?? 0])).get(row?.alertId ?? 0);
+    const alert = (await holdAlerts(transaction, 1, [row?.alertId ?? 0])).get(row?.alertId ?? 0);
     if (!alert) throw new Error('no alert');
     const decision = { verdict: 'true_match', reason: 'the same passport', comment: null, origin: 'review' } as const;
     const rest = {
@@ -64,7 +64,7 @@ async function confirmFirst({ database, settings }: AppContext, reference: strin
       expiresAt: null,
     };
     const now = new Date(Date.now() - 2.5 * dayMs);
-    const context = { reviewKey, reviewer: by, now, review: settings.review };
+    const context = { organisationId: 1, reviewKey, reviewer: by, now, review: settings.review };
     expect(await decideAlerts(transaction, context, [{ ...decision, ...rest }])).toMatchObject([{ kind: 'decided' }]);
   });
 }

@@ -5,6 +5,7 @@ import { ConfigError } from '../../../src/errors.js';
 import { measureCoverage } from '../../../src/runs/coverage.js';
 import { runImport } from '../../../src/runs/import/import-run.js';
 import { budgetSettingsSchema } from '../../../src/screening/budget.js';
+import { type Database, readValue, type Transaction } from '../../../src/store/database/database.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { decide, openSmallSites } from '../../helpers/small-site.js';
 import { people } from '../../helpers/small-world.js';
@@ -94,6 +95,22 @@ describe('coverage', () => {
     await compare();
     await decide(database, [waiting[1]?.id ?? 0], { verdict: 'true_match' });
     await compare();
+    // What the nights of another roster have changed since is not read.
+    await database.runScript(`
+      insert into roster (organisation_id, name, created_at) values (1, 'others', now());
+      insert into customer (roster_id, reference, version, record_digest, first_import_id) select max(roster_id), 'O-1', 1, 'd', 1 from roster;
+      insert into customer_state_change (customer_id, to_state, is_test, changed_at)
+        select max(customer_id), 'clear', true, now() from customer cross join generate_series(1, 3000) group by generate_series`);
+    const reads = await database.transaction(async (transaction) => {
+      const { query, execute } = transaction;
+      const transact = (work: (same: Transaction) => unknown) => work(transaction);
+      const inOne: Database = Object.assign(Object.create(database), { query, execute, transaction: transact });
+      await measureCoverage({ ...app, database: inOne }, { roster: 'people', list: 0 });
+      const table = `'customer_state_change'::regclass`;
+      const sql = `select pg_stat_get_xact_tuples_returned(${table}) + pg_stat_get_xact_tuples_fetched(${table}) as reads`;
+      return readValue(transaction, z.number(), sql);
+    });
+    expect(reads).toBeLessThan(100);
     // Without a note of its own: each customer is counted.
     await runImport(app, roster, signal);
     expect((await measureAt(0)).total).toMatchObject({ inScope: 6, never: 1 });

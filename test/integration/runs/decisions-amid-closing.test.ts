@@ -43,13 +43,17 @@ async function decide(database: Database, alertId: number, verdict: DispositionV
   const reviewer = await findReviewer(database, undefined);
   const review = { fourEyes: [], expiresAfterDays: {} };
   const toSeenVersion = async (transaction: Queryable): Promise<string> => {
-    const alert = (await holdAlerts(transaction, [alertId])).get(alertId);
+    const alert = (await holdAlerts(transaction, 1, [alertId])).get(alertId);
     return alert ? toAlertSeenVersion(alert, reviewKey) : '';
   };
   return database.transaction(async (transaction) => {
     const about = { alertId, verdict, reason: 'looked at', comment: null, origin: 'review', sheetId: null } as const;
     const decision = { ...about, seenVersion: await toSeenVersion(transaction), expiresAt: null };
-    const results = await decideAlerts(transaction, { reviewKey, reviewer, now: new Date(), review }, [decision]);
+    const results = await decideAlerts(
+      transaction,
+      { organisationId: 1, reviewKey, reviewer, now: new Date(), review },
+      [decision],
+    );
     await before;
     return results;
   });

@@ -33,7 +33,7 @@ async function keepSheet({ database, clock }: AppContext) {
   const scope = { rosterId: 1, accountId: 1 };
   await database.transaction((transaction) => saveReportSheet(transaction, runId, scope, { now, maxItems: 10_000 }));
   const sheet = await readReportSheet(database, runId);
-  const list = { organisation: 'default', roster: null, assignee: null, exportedBy: 'a test', now };
+  const list = { organisationId: 1, roster: null, assignee: null, exportedBy: 'a test', now };
   const { waiting } = await openReviewSheet(database, list);
   return { sheet, waiting };
 }
@@ -60,10 +60,10 @@ describe("a report's list of what waits", () => {
     };
     const decide = async (app: AppContext, reference: string, verdict: DispositionVerdict) => {
       const { alertId } = await findAlert(app, reference);
-      const { reviewKey } = await readReviewOrganisation(database, 'default');
-      const context = { reviewKey, reviewer: by, now: app.clock.now(), review: app.settings.review };
+      const { organisationId, reviewKey } = await readReviewOrganisation(database, 'default');
+      const context = { organisationId, reviewKey, reviewer: by, now: app.clock.now(), review: app.settings.review };
       const results = await database.transaction(async (transaction) => {
-        const alert = (await holdAlerts(transaction, [alertId])).get(alertId);
+        const alert = (await holdAlerts(transaction, organisationId, [alertId])).get(alertId);
         const seenVersion = alert ? toAlertSeenVersion(alert, reviewKey) : '';
         const said = { verdict, reason: 'looked at', comment: null, origin: 'review', sheetId: null } as const;
         return decideAlerts(transaction, context, [{ alertId, seenVersion, ...said, expiresAt: null }]);

@@ -25,7 +25,7 @@ import { controls, makeAppContext, people, watchlist, writeRoster } from '../../
 /** Decides false positive about the alerts of these customers, in this order, as one list would. */
 async function decideAll(app: AppContext, ...references: readonly string[]) {
   const { database, settings, clock } = app;
-  const { reviewKey } = await readReviewOrganisation(database, settings.organisation);
+  const { organisationId, reviewKey } = await readReviewOrganisation(database, settings.organisation);
   const reviewer = await findReviewer(database, undefined);
   const said = { verdict: 'false_positive', reason: 'another', comment: null, origin: 'review' } as const;
   const decisions: AlertDecision[] = [];
@@ -37,7 +37,7 @@ async function decideAll(app: AppContext, ...references: readonly string[]) {
   return database.transaction(async (transaction) => {
     const results = await decideAlerts(
       transaction,
-      { reviewKey, reviewer, now: clock.now(), review: settings.review },
+      { organisationId, reviewKey, reviewer, now: clock.now(), review: settings.review },
       decisions,
     );
     return results.map(({ kind }) => kind);

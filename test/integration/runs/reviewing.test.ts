@@ -106,7 +106,7 @@ describeOnChosenDatabase('review alerts', (_open, databases) => {
     if (!alert) throw new Error('no alert');
     const { alertId } = alert;
     const stale = await database.transaction(async (transaction) => {
-      const held = (await holdAlerts(transaction, [alertId])).get(alertId);
+      const held = (await holdAlerts(transaction, 1, [alertId])).get(alertId);
       return held ? toAlertSeenVersion(held, reviewKey) : '';
     });
     expect(await decide(database, [alertId])).toMatchObject([{ kind: 'decided' }]);

@@ -16,13 +16,13 @@ const dayMs = 24 * 3_600_000;
 
 async function decide(app: AppContext, verdicts: Record<string, DispositionVerdict>) {
   const { database, settings, clock } = app;
-  const { reviewKey } = await readReviewOrganisation(database, settings.organisation);
+  const { organisationId, reviewKey } = await readReviewOrganisation(database, settings.organisation);
   const reviewer = await findReviewer(database, database.dialect === 'embedded' ? 'ada' : undefined);
   for (const [reference, verdict] of Object.entries(verdicts)) {
     const [alert] = await showAlerts(app, reference);
     const parsed = parseAlertCode(alert?.mark ?? '', reviewKey) ?? { alertId: 0, seenVersion: '' };
     await database.transaction((transaction) =>
-      decideAlerts(transaction, { reviewKey, reviewer, now: clock.now(), review: settings.review }, [
+      decideAlerts(transaction, { organisationId, reviewKey, reviewer, now: clock.now(), review: settings.review }, [
         { ...parsed, verdict, reason: 'looked', comment: null, origin: 'review', sheetId: null, expiresAt: null },
       ]),
     );

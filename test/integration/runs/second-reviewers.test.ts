@@ -38,11 +38,11 @@ async function asReviewer({ database }: AppContext, name: string) {
 /** Decides about the alert of this mark as an imported review list does. */
 async function decide(app: AppContext, mark: string, verdict: DispositionVerdict, name = 'ada') {
   const { database, settings, clock } = app;
-  const { reviewKey } = await readReviewOrganisation(database, settings.organisation);
+  const { organisationId, reviewKey } = await readReviewOrganisation(database, settings.organisation);
   const reviewer = await asReviewer(app, name);
   const parsed = parseAlertCode(mark, reviewKey) ?? { alertId: 0, seenVersion: '' };
   return database.transaction(async (transaction) => {
-    const context = { reviewKey, reviewer, now: clock.now(), review: settings.review };
+    const context = { organisationId, reviewKey, reviewer, now: clock.now(), review: settings.review };
     const said = { reason: `${verdict}, says ${name}`, comment: null, origin: 'review', sheetId: null } as const;
     const [result] = await decideAlerts(transaction, context, [{ ...parsed, ...said, verdict, expiresAt: null }]);
     return result;

@@ -1,3 +1,6 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { dossierLinkSchema, type RosterSettings, toFileRoster } from '../../../src/roster/settings.js';
@@ -5,7 +8,10 @@ import { runCheck } from '../../../src/runs/checks/check.js';
 import { measureCoverage } from '../../../src/runs/coverage.js';
 import { dropMails, listMails } from '../../../src/runs/mail/manage.js';
 import { runReconciliation } from '../../../src/runs/reconcile-run.js';
+import { decideAlerts } from '../../../src/runs/review/decide.js';
+import { importDecisions } from '../../../src/runs/review/import-list.js';
 import { exportAlerts } from '../../../src/runs/review/lists.js';
+import { findReviewer } from '../../../src/runs/review/people.js';
 import { findRun, listRuns, showRun } from '../../../src/runs/run-reference.js';
 import { runScreening } from '../../../src/runs/screening-run.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
@@ -15,7 +21,7 @@ import { readDossierHistory } from '../../../src/store/changes.js';
 import { findDeadChecks } from '../../../src/store/checks.js';
 import { readImportedRosters } from '../../../src/store/coverage.js';
 import type { Database, Transaction } from '../../../src/store/database/database.js';
-import { readCurrentDiscrepancies } from '../../../src/store/discrepancies.js';
+import { readCurrentDiscrepancies, readDecidable } from '../../../src/store/discrepancies.js';
 import { findLastSweep, readDossiers } from '../../../src/store/dossiers.js';
 import { forgetEvents, listMarkedDossiers, markDossiers } from '../../../src/store/event-marks.js';
 import { noteWatched, readAhead, readOpenIncidents, saveIncidentNews } from '../../../src/store/incidents.js';
@@ -39,6 +45,7 @@ import {
   listRosters,
   readAcceptedSettings,
   readOrganisation,
+  readReviewOrganisation,
   readRosterNames,
   readRostersOf,
   readSettingsHistory,
@@ -46,9 +53,10 @@ import {
 } from '../../../src/store/organisations.js';
 import { claimNext, makeDue, queueOutbox, queueReport, readOutbox } from '../../../src/store/outbox.js';
 import { countStoredChanges, readHistory } from '../../../src/store/responses.js';
-import { readAlertHistories } from '../../../src/store/review/decisions.js';
+import { holdAlerts, readAlertHistories } from '../../../src/store/review/decisions.js';
 import { readLegacyCustomers } from '../../../src/store/review/legacy.js';
 import { assignWaitingAlerts, insertDelegation, readDelegations } from '../../../src/store/review/people.js';
+import { readBulk, saveBulk } from '../../../src/store/review/waiting.js';
 import { hasImport } from '../../../src/store/roster-imports.js';
 import { findReportableRuns, findUnsentRuns, isOnTrial, readRuns } from '../../../src/store/runs.js';
 import { readSpanRuns } from '../../../src/store/span-facts.js';
@@ -326,6 +334,59 @@ describeOnEachDatabase('two organisations in one database', (open) => {
     expect(await findSchedulePause(database, organisationId, now)).not.toBeNull();
 
     expect(await readEverything(database, north)).toEqual(before);
+  });
+
+  it('what one is shown is decided about by nobody of the other: not by its list, nor alert by alert, nor under the number of its sheet', async () => {
+    const { alerts, sheetId } = await exportAlerts(north.app, { roster: 'retail', exportedBy: 'test' });
+    const path = join(await mkdtemp(join(tmpdir(), 'nightscreen-list-')), 'list.csv');
+    await writeFile(path, `alert,sheet,disposition,reason\n${alerts[0]?.mark},S-${sheetId},false positive,no reason\n`);
+    const by = await findReviewer(database, database.dialect === 'embedded' ? reviewer : undefined);
+    const apply = (made: Made) =>
+      importDecisions(made.app, { path, reviewer: by, apply: made === south, partial: true });
+    expect(await apply(north)).toMatchObject({ isApplied: false, decided: [{}], faulty: [] });
+    expect(await apply(south)).toMatchObject({ decided: [], refused: [{ reason: 'unknown_alert' }] });
+
+    const alertsOf = ({ organisationId }: Made) =>
+      database.transaction((transaction) => holdAlerts(transaction, organisationId, ids));
+    const ids = Array.from({ length: 40 }, (_, index) => index + 1);
+    const [ofNorth, ofSouth] = [await alertsOf(north), await alertsOf(south)];
+    const [own = 0] = ofSouth.keys();
+    expect([...ofNorth.keys()].filter((id) => ofSouth.has(id))).toEqual([]);
+    const said = {
+      verdict: 'true_match',
+      reason: 'r',
+      comment: null,
+      seenVersion: '',
+      origin: 'review',
+      sheetId,
+    } as const;
+    const decisions = [...ofNorth.keys()].map((alertId) => ({ ...said, alertId, expiresAt: null }));
+    const { reviewKey } = await readReviewOrganisation(database, 'north');
+    const context = {
+      organisationId: south.organisationId,
+      reviewKey,
+      reviewer: by,
+      now,
+      review: south.app.settings.review,
+    };
+    expect(await database.transaction((transaction) => decideAlerts(transaction, context, decisions))).toEqual(
+      decisions.map(({ alertId }) => ({ alertId, kind: 'refused', reason: 'unknown_alert' })),
+    );
+    const bulk = await saveBulk(database, sheetId, [1, 2]);
+    expect(await readBulk(database, north.organisationId, bulk)).toEqual([1, 2]);
+    expect(await readBulk(database, south.organisationId, bulk)).toEqual([]);
+    const discrepanciesOf = async ({ organisationId }: Made) => [
+      ...(await readDecidable(database, organisationId, ids)).keys(),
+    ];
+    const [discrepancies, others] = [await discrepanciesOf(north), await discrepanciesOf(south)];
+    expect(Math.min(discrepancies.length, others.length)).toBeGreaterThan(0);
+    expect(discrepancies.filter((id) => others.includes(id))).toEqual([]);
+    const byHand = database.execute(
+      `insert into disposition (alert_id, kind, verdict, reviewer, is_attested, decided_at, origin, text_digest, sheet_id)
+       values ($1, 'decided', 'true_match', $2, $3, now(), 'review', '\\x00', $4)`,
+      [own, by.name, by.isAttested, sheetId],
+    );
+    await expect(byHand).rejects.toThrow(`sheet ${sheetId} is of another organisation than alert ${own}`);
   });
 
   it('a lease of one is never that of the other, whatever their names and rosters are', () => {

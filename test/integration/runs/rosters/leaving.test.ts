@@ -136,18 +136,18 @@ describeOnChosenDatabase('leaving a roster', (open) => {
     await write('C-1,person,Wilhelmina Achterberg,,yes', 'C-2,person,Aroha Ngata,Oktavian Prunescu,yes');
     const first = await work({ offsetMs: -4 * dayMs });
     await run(first, { roster: settings });
-    const { reviewKey } = await readReviewOrganisation(database, 'default');
+    const { organisationId, reviewKey } = await readReviewOrganisation(database, 'default');
     const reviewer = await findReviewer(database, database.dialect === 'embedded' ? 'R. Reviewer' : undefined);
     const confirm = (ids: readonly number[], verdict: DispositionVerdict = 'true_match') =>
       database.transaction(async (transaction) => {
         const said = { verdict, reason: 'it is them', comment: null, origin: 'review' } as const;
-        const decisions = [...(await holdAlerts(transaction, ids)).values()].map((alert) => {
+        const decisions = [...(await holdAlerts(transaction, organisationId, ids)).values()].map((alert) => {
           const seenVersion = toAlertSeenVersion(alert, reviewKey);
           return { alertId: alert.alertId, seenVersion, ...said, sheetId: null, expiresAt: null };
         });
         await decideAlerts(
           transaction,
-          { reviewKey, reviewer, now: new Date(), review: first.settings.review },
+          { organisationId, reviewKey, reviewer, now: new Date(), review: first.settings.review },
           decisions,
         );
       });
