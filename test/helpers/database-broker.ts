@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, cp, mkdtemp, readFile, rm, statfs } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -21,36 +22,34 @@ declare module 'vitest' {
 const usedAtMost = 40;
 
 /**
- * Answers test files over loopback HTTP: `/postgres` gives the URL of a server that holds the migrated template, `/embedded` a folder
- * with a migrated database to copy, `/empty` one without any table of ours; `/used/NAME` says that a database of the server is not needed any more. Each is made once per Vitest run, when first asked for, and removed at its
- * end; so is the compiled command line.
+ * Answers test files over loopback HTTP: `/postgres/TEMPLATE` gives the URL of a new database like that one of our server, `/used/NAME` says
+ * that it is not needed any more; `/embedded` gives a folder with a migrated database to copy, `/empty` one without any table of ours. Server
+ * and folders are made once per Vitest run, when first asked for, and removed at its end; so is the compiled command line.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const temporary = await takeTemporaryFolder();
   // As in the tests' own processes, see vitest.config.ts.
   setFlagsFromString('--liftoff-only');
-  let postgres: Promise<PostgresServer> | undefined;
+  let postgres: Promise<{ server: PostgresServer; admin: Database }> | undefined;
   let embedded: Promise<string> | undefined;
   let empty: Promise<string> | undefined;
   const cli = await compileCli();
   const used: string[] = [];
   // Each dropping writes all that the server has in memory: many at a time cost little more than one.
-  const dropSome = async (url: string, name: string): Promise<string> => {
+  const dropSome = async (admin: Database, name: string): Promise<string> => {
     used.push(name);
     if (used.length < usedAtMost) return '';
-    const admin = await openDatabase({ url }, 'tests');
     for (const each of used.splice(0)) await admin.execute(`drop database ${each} with (force)`);
-    await admin.close();
     return '';
   };
   // Tests come back after minutes, over a connection that must still be there.
   const server = createServer({ keepAliveTimeout: 600_000 }, (request, response) => {
     const answer = async (): Promise<string> => {
-      const [, used] = /^\/used\/(test_\w+)$/.exec(request.url ?? '') ?? [];
-      if (used !== undefined && postgres) return dropSome((await postgres).url, used);
-      if (request.url === '/postgres') {
+      const [, what, name] = /^\/(used|postgres)\/(\w+)$/.exec(request.url ?? '') ?? [];
+      if (name !== undefined) {
         postgres ??= startMigratedPostgres();
-        return (await postgres).url;
+        const { server, admin } = await postgres;
+        return what === 'used' ? dropSome(admin, name) : createLike(server, admin, name);
       }
       empty ??= makeFolder(() => Promise.resolve());
       if (request.url === '/empty') return empty;
@@ -70,7 +69,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return async () => {
     server.closeAllConnections();
     server.close();
-    await (await postgres?.catch(() => undefined))?.stop();
+    const { server: started, admin } = (await postgres?.catch(() => undefined)) ?? {};
+    await admin?.close();
+    await started?.stop();
     await cli.remove();
     await rm(temporary, { recursive: true, force: true });
   };
@@ -102,18 +103,24 @@ async function hasRoomInMemory(): Promise<boolean> {
   }
 }
 
-async function startMigratedPostgres(): Promise<PostgresServer> {
+async function startMigratedPostgres(): Promise<{ server: PostgresServer; admin: Database }> {
   const server = await startPostgres();
   try {
     const admin = await openDatabase({ url: server.url }, 'tests');
     await admin.runScript(`create database ${templateName}`);
-    await admin.close();
     await prepareAndClose({ url: server.url.replace(/postgres$/, templateName) }, migrate);
-    return server;
+    return { server, admin };
   } catch (error) {
     await server.stop();
     throw error;
   }
+}
+
+/** Over a connection that stays: each new one costs the server 35 ms of processor time, more than the copy of the template. */
+async function createLike({ url }: PostgresServer, admin: Database, template: string): Promise<string> {
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await admin.execute(`create database ${name} template ${template} strategy file_copy`);
+  return url.replace(/postgres$/, name);
 }
 
 async function makeFolder(prepare: (database: Database) => Promise<unknown>, from?: string): Promise<string> {

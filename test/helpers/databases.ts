@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -67,7 +66,8 @@ function describeOn(dialect: Database['dialect'], title: string, suite: Suite): 
 export function testDatabases(dialect: Database['dialect']): TestDatabases {
   const opened: Database[] = [];
   const removals: (() => Promise<void>)[] = [];
-  const makeEmpty = () => (dialect === 'postgres' ? makePostgres(null, removals) : makeFolder('/empty', removals));
+  const makeEmpty = () =>
+    dialect === 'postgres' ? makePostgres('template1', removals) : makeFolder('/empty', removals);
   const make = () =>
     dialect === 'postgres' ? makePostgres(templateName, removals) : makeFolder('/embedded', removals);
   const open = async (location: DatabaseLocation): Promise<Database> => {
@@ -91,26 +91,12 @@ export function testDatabases(dialect: Database['dialect']): TestDatabases {
 
 const nameOf = (url: string): string => new URL(url).pathname.slice(1);
 
-async function makePostgres(template: string | null, removals: (() => Promise<void>)[]): Promise<DatabaseLocation> {
-  const server = await askBroker('/postgres');
-  const name = `test_${randomBytes(6).toString('hex')}`;
-  await administer(
-    server,
-    `create database ${name}${template === null ? '' : ` template ${template} strategy file_copy`}`,
-  );
+async function makePostgres(template: string, removals: (() => Promise<void>)[]): Promise<DatabaseLocation> {
+  const url = await askBroker(`/postgres/${template}`);
   removals.push(async () => {
-    await askBroker(`/used/${name}`);
+    await askBroker(`/used/${nameOf(url)}`);
   });
-  return { url: server.replace(/postgres$/, name) };
-}
-
-async function administer(server: string, statement: string): Promise<void> {
-  const admin = await openDatabase({ url: server }, 'tests');
-  try {
-    await admin.execute(statement);
-  } finally {
-    await admin.close();
-  }
+  return { url };
 }
 
 type Original = '/embedded' | '/empty' | { folder: string };
