@@ -38,8 +38,8 @@ create table dossier_change (
   fields text[] not null,
   before jsonb,
   after jsonb,
-  -- When the change was seen: the run of a change is the sweep that reports it, which may be a later one. Null before this version.
-  seen_at timestamptz
+  -- When the change was seen: the run of a change is the sweep that reports it, which may be a later one.
+  seen_at timestamptz not null
 );
 
 create index dossier_change_by_run on dossier_change (run_id);

@@ -29,7 +29,7 @@ create table job_run (
   run_ids text[] default '{}' not null,
   -- When the last attempt began.
   attempt_at timestamptz,
-  -- When the attempt has exceeded its timeout; null for attempts of earlier versions.
+  -- When the attempt has exceeded its timeout.
   deadline_at timestamptz,
   -- The attempt exceeded its timeout.
   timed_out boolean default false not null,

@@ -242,13 +242,13 @@ export async function readDossierHistory(database: Queryable, organisationId: nu
   if (known.length === 0) return null;
   return database.query(
     transitionRow,
-    `select coalesce(change.seen_at, run.started_at) as "seenAt", change.kind, change.fields,
+    `select change.seen_at, change.kind, change.fields,
        jsonb_build_object('before', change.before ->> 'status', 'after', change.after ->> 'status') as status,
        jsonb_build_object('before', change.before ->> 'updatedAt', 'after', change.after ->> 'updatedAt') as "updatedAt"
      from dossier_change change
      join run on run.run_id = change.run_id
      where change.dossier_id = $2 and run.account_id = any ($1::bigint[])
-     order by "seenAt", change.change_id`,
+     order by change.seen_at, change.change_id`,
     [known.map(({ accountId }) => accountId), dossierId],
   );
 }

@@ -26,7 +26,7 @@ const jobRunRow = z.object({
   exitCode: z.number().nullable(),
   because: z.string().nullable(),
   runIds: z.array(z.string()),
-  /** Start of the last attempt; null when an earlier version started it. */
+  /** Start of the last attempt; null for a missed one. */
   attemptAt: z.date().nullable(),
   /** The timeout of the last attempt. */
   deadlineAt: z.date().nullable(),

@@ -344,7 +344,7 @@ export async function saveReviewState(
   return saveOpenAlerts(transaction, runId, scope, now);
 }
 
-/** What waited for reviewers when a run closed; null for a run that is open, or that an earlier version closed. */
+/** What waited for reviewers when a run closed; null for a run that is open. */
 export function readOpenAlerts(database: Queryable, runId: number): Promise<OpenAlertsFacts | null> {
   return findValue(database, openAlertsRow.nullable(), 'select open_alerts as alerts from run where run_id = $1', [
     runId,
@@ -399,7 +399,7 @@ async function saveSettledAlerts(
   );
 }
 
-/** The decided alerts when a run closed; null for a run without alerts, or that an earlier version closed. */
+/** The decided alerts when a run closed; null for a run without alerts. */
 export function readSettledAlerts(database: Queryable, runId: number): Promise<HistoryFacts['settled']> {
   return findValue(database, settledShape.nullable(), 'select settled_alerts as settled from run where run_id = $1', [
     runId,
