@@ -81,6 +81,9 @@ create table plan_exception (
 
 create index plan_exception_by_party on plan_exception (party_id);
 
+-- Each plan looks for what earlier runs have left unsearched.
+create index plan_exception_forced on plan_exception (run_id) where (because is not null);
+
 create index plan_exception_by_response on plan_exception (response_id) where (response_id is not null);
 
 create index plan_exception_by_run on plan_exception (answered_run_id) where (answered_run_id is not null);

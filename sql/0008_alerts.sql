@@ -105,6 +105,9 @@ create index disposition_by_sheet on disposition (sheet_id) where (sheet_id is n
 
 create index disposition_by_alert on disposition (alert_id);
 
+-- A night may close many alerts by itself: the last decisions of people are found among them.
+create index disposition_of_people on disposition (disposition_id) where (origin <> 'policy');
+
 -- The words of a disposition and what its reviewer saw; it holds while that stays the same. This is personal data, which is removed when the
 -- customer is erased and never changed. The salt leaves with it, so that the digest that stays tells nothing.
 create table disposition_text (

@@ -131,10 +131,8 @@ begin
     with span as (
       select case when count(*) > 2000 then 60 else 1 end as seconds, min(moment) as moment,
         bool_or(is_provisional) or bool_or(as_of > moment + interval '1 hour') or exists (
-          select from (select * from disposition order by disposition_id desc limit 1000) late
-          where late.origin <> 'policy' and (
-            late.disposition_id > (before_walk ->> 'disposition')::bigint or late.decided_at > min(standing_seen.moment) - interval '10 minutes'
-          )
+          select from (select * from disposition where origin <> 'policy' order by disposition_id desc limit 1000) late
+          where late.disposition_id > (before_walk ->> 'disposition')::bigint or late.decided_at > min(standing_seen.moment) - interval '10 minutes'
         ) as is_unclear
       from pg_temp.standing_seen
     ),

@@ -6,7 +6,7 @@ import { readParties, readRoster } from '../roster/read-roster.js';
 import type { RosterSettings } from '../roster/settings.js';
 import { forceMarkedCustomers, listMarkedCustomers } from '../store/event-marks.js';
 import { type Account, findLastAccount, readAccountName } from '../store/organisations.js';
-import { hasBegun } from '../store/plan.js';
+import { hasBegun, removePlan } from '../store/plan.js';
 import { type RosterHold, readImportOrigin, readRosterHold } from '../store/roster-imports.js';
 import { type RunRow, readLastActivity, readRunKeys, toRunId } from '../store/runs.js';
 import type { PlanSelection, RunKind, RunMode, ScreeningKind } from '../vocabulary.js';
@@ -142,9 +142,13 @@ export async function awaitAccount(
 export async function planOrResume(session: RunSession, accountId: number | null, part: ScreeningPart): Promise<void> {
   const { run } = session;
   const { rosterId, selection } = part;
-  await session.write((transaction) => noteAccount(transaction, session, accountId));
   // Who is due depends on the account, so a plan for another account is replaced.
   const isPlanned = (run.stage === 'planned' || run.stage === 'screened') && run.accountId === accountId;
+  await session.write(async (transaction) => {
+    await noteAccount(transaction, session, accountId);
+    // At once: after a kill in between, the next start would keep the plan that was made for the other account.
+    if (!isPlanned) await removePlan(transaction, run.runId);
+  });
   if (isPlanned) return warnOfLongRest(session);
   if (selection === 'dirty') await forceMarked(session, { rosterId, accountId });
   else await forceListed(session, part.becauseOf, { rosterId, accountId });

@@ -19,6 +19,7 @@ import {
   postponeWebhook,
   readCustomerStatuses,
   recordStateChanges,
+  saveWebhooks,
   takeWebhookEvents,
 } from '../store/webhooks.js';
 import type { CustomerState } from '../vocabulary.js';
@@ -83,6 +84,10 @@ export async function exportStatus(
   return { rosters, neverImported, batches: read(), sums, isCovered };
 }
 
+/** Stores the webhooks of the settings, before `recordStates` in a transaction of its own. */
+export const noteWebhooks = ({ run, app, write }: Pick<RunSession, 'run' | 'app' | 'write'>): Promise<void> =>
+  write((transaction) => saveWebhooks(transaction, run.organisationId, app.settings.webhooks ?? []));
+
 /**
  * Records changes of state, for the history and for webhooks; the last step of its transaction. A planned run records expired and superseded
  * screenings; a closed run records all its results, also of new customers.
@@ -93,9 +98,7 @@ export async function recordStates(
   when: 'planned' | 'closed',
 ): Promise<void> {
   if (run.rosterId === null) return;
-  const { organisationId, rosterId } = run;
-  const changes = { now: app.clock.now(), webhooks: app.settings.webhooks ?? [], withNew: when === 'closed' };
-  await recordStateChanges(transaction, { organisationId, rosterId }, changes);
+  await recordStateChanges(transaction, run.rosterId, { now: app.clock.now(), withNew: when === 'closed' });
   if (when === 'closed') await noteCoverage(transaction, run.runId);
 }
 

@@ -141,7 +141,7 @@ async function findNotedGroups(database: Database, input: PlanInput): Promise<re
   return entries && groupNoted(entries, noted.validMs, assessedAt);
 }
 
-/** Dispositions that may be committed after so many later ones. */
+/** Dispositions of people that may be committed after so many later ones; a run's own are in what it has noted. */
 const lateDispositions = 1_000;
 /** Above this, looking at each decided customer takes longer than counting them all. */
 const mostDecided = 1_000;
@@ -155,7 +155,10 @@ async function applyDecisions(database: Database, input: PlanInput, noted: Noted
      from (
        select distinct customer.customer_id, customer.left_at
        from disposition said join alert using (alert_id) join party using (party_id) join customer using (customer_id)
-       where said.disposition_id > $2 and customer.roster_id = $1
+       where customer.roster_id = $1 and said.origin <> 'policy' and said.disposition_id > coalesce((
+         select disposition_id from disposition where origin <> 'policy' and disposition_id <= $2
+         order by disposition_id desc offset $5 limit 1
+       ), 0)
      ) decided
      cross join lateral (
        select from_state from customer_state_change change
@@ -163,7 +166,7 @@ async function applyDecisions(database: Database, input: PlanInput, noted: Noted
        order by change.change_id limit 1
      ) first
      limit $4`,
-    [input.rosterId, noted.lastDisposition - lateDispositions, noted.lastChange, mostDecided + 1],
+    [input.rosterId, noted.lastDisposition, noted.lastChange, mostDecided + 1, lateDispositions],
   );
   if (decided.length === 0) return noted.entries;
   if (decided.length > mostDecided || decided.some(({ hasLeft }) => hasLeft)) return null;

@@ -81,9 +81,17 @@ export async function ensureAccount(
 ): Promise<Account> {
   const rows = await database.query(
     accountRow,
-    `insert into account (organisation_id, public_key, is_test, base_url, created_at) values ($1, $2, $3, $4, $5)
-     on conflict (organisation_id, public_key) do update set base_url = excluded.base_url
-     returning account_id, is_test`,
+    // A row that stays as it is is not locked: a closing run that has found another list cap holds it.
+    `with kept as (
+       select account_id, is_test from account where organisation_id = $1 and public_key = $2 and base_url = $4
+     ),
+     saved as (
+       insert into account (organisation_id, public_key, is_test, base_url, created_at)
+       select $1, $2, $3, $4, $5 where not exists (table kept)
+       on conflict (organisation_id, public_key) do update set base_url = excluded.base_url
+       returning account_id, is_test
+     )
+     table kept union all table saved`,
     [organisationId, toPublicKey(account.publicKey, account.isTest), account.isTest, account.baseUrl, now],
   );
   return firstRow(rows, 'account');

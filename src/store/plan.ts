@@ -94,11 +94,12 @@ export function hasBegun(database: Queryable, runId: number): Promise<boolean> {
   );
 }
 
-/** Removes a plan of which nothing has been done. */
-async function removePlan(transaction: Queryable, runId: number): Promise<void> {
+/** Removes a plan of which nothing has been done; its reused answers would stand in the way of forced searches. */
+export async function removePlan(transaction: Queryable, runId: number): Promise<void> {
   await transaction.execute('delete from plan_exception where run_id = $1 and because is null', [runId]);
   await transaction.execute('delete from plan_block where run_id = $1', [runId]);
   await transaction.execute('delete from planned_screening where run_id = $1', [runId]);
+  await transaction.execute(`update run set stage = 'imported' where run_id = $1 and stage = 'planned'`, [runId]);
 }
 
 const tally = z.record(z.string(), z.number());

@@ -9,7 +9,11 @@ interface WebhookTarget {
   rosters?: readonly string[] | undefined;
 }
 
-async function saveWebhooks(transaction: Queryable, organisationId: number, webhooks: readonly WebhookTarget[]) {
+/**
+ * The webhooks of an organisation from now on. In a transaction of its own, before the walk of `recordStateChanges`: whoever decides waits for
+ * the row of the organisation.
+ */
+export async function saveWebhooks(transaction: Queryable, organisationId: number, webhooks: readonly WebhookTarget[]) {
   const rows = webhooks.map(({ url, states = null, rosters = null }) => ({ url, states, rosters }));
   // An unchanged list is not locked: runs of other rosters would wait for this commit.
   await transaction.execute(
@@ -189,15 +193,14 @@ export function readCustomerStatuses(database: Database, organisation: string, r
 const assessAtSql = `select set_config('nightscreen.status_at', $1, true)`;
 
 /**
- * Records every customer of a roster whose state at `now` differs from the recorded one, and queues the change for `webhooks`, which are the
- * organisation's from now on; gives the number. Customers without a recorded state count only `withNew`.
+ * Records every customer of a roster whose state at `now` differs from the recorded one, and queues the change for the organisation's webhooks;
+ * gives the number. Customers without a recorded state count only `withNew`.
  */
 export async function recordStateChanges(
   transaction: Queryable,
-  { organisationId, rosterId }: { organisationId: number; rosterId: number },
-  { now, webhooks, withNew }: { now: Date; webhooks: readonly WebhookTarget[]; withNew: boolean },
+  rosterId: number,
+  { now, withNew }: { now: Date; withNew: boolean },
 ): Promise<number> {
-  await saveWebhooks(transaction, organisationId, webhooks);
   await transaction.execute(assessAtSql, [now.toISOString()]);
   return readValue(transaction, z.number(), 'select record_state_changes($1, null, $2) as recorded', [
     rosterId,

@@ -65,8 +65,8 @@ it.each(sizes)(
     expect(noted.total).toMatchObject({ inScope: customers, valid: customers - customers / 1_000 });
     expect(noted.total.failedBecause).toEqual({ timeout: customers / 1_000 });
     expect(facts.rosters[0]?.groups.reduce((sum, group) => sum + group.customers, 0)).toBe(customers);
-    // Customers' nights are found among them, with their calls. Planning is a part of it. What is loaded once for a connection is not
-    // meant, nor what other tests take from it: the fastest of three.
+    // Customers' nights are found among them, with their calls. Planning is a part of it, loading the catalogue is not: a connection's first
+    // statement takes 60 ms more. The fastest of three, because other tests may run beside it.
     const findNight = (reference: string) =>
       database.query(
         z.object({

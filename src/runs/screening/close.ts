@@ -57,7 +57,7 @@ import { compareBalance, type RunSummary, toRunSummary, toRunVerdict } from '../
 import { openOrganisation, type RunSession, withLease } from '../session.js';
 import { requireAcceptedSettings } from '../settings-acceptance.js';
 import { type Acceptance, requireLogins } from '../settings-diff.js';
-import { recordStates } from '../status.js';
+import { noteWebhooks, recordStates } from '../status.js';
 import { assessRun, describeFinding, readBounds } from './hold-run.js';
 import { assessFindings, assessLists } from './monitoring.js';
 
@@ -71,6 +71,7 @@ export async function finishScreening(
 ): Promise<RunSummary> {
   const { app, run, runId } = session;
   await refreshRunStatistics(app.database, run.runId);
+  await noteWebhooks(session);
   const closed = await session.write((transaction) => concludeRun(transaction, session, { halted, isReported }));
   if (closed.hold) {
     const message = describeHeldAnswers(closed.hold, runId);
@@ -383,8 +384,9 @@ export async function acceptRun(
   await refuseUnlessHeld(database, run);
   const named = (await readRosterNames(database, organisation.name)).get(run.rosterId ?? 0);
   if (named !== undefined) await requireAcceptedSettings(app, { organisation, roster: named });
-  return withLease(app, run.leaseKey, signal, (held) =>
-    database.transaction(async (transaction) => {
+  return withLease(app, run.leaseKey, signal, async (held) => {
+    await noteWebhooks({ run, app, write: (work) => database.transaction(work) });
+    return database.transaction(async (transaction) => {
       await assertLease(transaction, held.lease);
       const current = (await readRun(transaction, run.runId)) ?? run;
       const kinds = await refuseUnlessHeld(transaction, current);
@@ -405,8 +407,8 @@ export async function acceptRun(
         isAccepted: true,
       });
       return { kind: 'accepted', runId, parties, state, reasons };
-    }),
-  );
+    });
+  });
 }
 
 /** What is held of a run; throws ConfigError when nothing is. */

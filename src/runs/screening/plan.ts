@@ -13,7 +13,7 @@ import type { PlanSelection } from '../../vocabulary.js';
 import type { AppContext, RunSettings } from '../app-context.js';
 import { RunHalted } from '../halt.js';
 import type { RunSession } from '../session.js';
-import { recordStates } from '../status.js';
+import { noteWebhooks, recordStates } from '../status.js';
 
 /** Whether the settings limit the number of searches. */
 export const hasCaps = ({ budget }: Pick<RunSettings, 'budget'>): boolean =>
@@ -183,6 +183,7 @@ export function countControlSearches(searches: number, controls: number, every: 
 export async function planScreenings(session: RunSession, request: PlanRequest): Promise<PlanCounts> {
   const { app, run, runId } = session;
   app.emit({ kind: 'stage_started', runId, stage: 'plan' });
+  await noteWebhooks(session);
   const counts = await session.write(async (transaction) => {
     const { input } = await toPlanInput(app, transaction, request, run.runId);
     const stored = await storePlan(transaction, run.runId, input, toCadence(app.settings.screening));

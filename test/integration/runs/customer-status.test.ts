@@ -94,9 +94,7 @@ describe('the status of customers', () => {
     await database.execute('update run set confirmed_batch_id = 1 where run_id = 2');
     expect(await expectAgreement(app)).toEqual({ clear: 4, open_alert: 2 });
     const record = (now: Date) =>
-      database.transaction((transaction) =>
-        recordStateChanges(transaction, { organisationId: 1, rosterId: 1 }, { now, webhooks: [], withNew: true }),
-      );
+      database.transaction((transaction) => recordStateChanges(transaction, 1, { now, withNew: true }));
     expect(await record(new Date())).toBe(0);
     // Somebody decides while the run is open, and takes no notice of how it closes.
     await database.execute(`update alert set is_true_match = true where party_id = 1`);

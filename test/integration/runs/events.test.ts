@@ -218,8 +218,6 @@ describeOnChosenDatabase('events as hints', (open, databases) => {
     'the next night reports what',
     'an event about AML screening marks',
     'an event before its record waits',
-    'an unavailable service leaves the marks',
-    'marked customers',
   );
   const workOf = (site: SmallSite) => {
     const roster = { ...site.roster, dossiers: dossierLinkSchema.parse({}) };

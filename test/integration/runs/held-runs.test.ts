@@ -18,7 +18,7 @@ import { screeningSettingsSchema } from '../../../src/screening/settings.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { findPlainlyAbsent } from '../../../src/store/review/waiting.js';
 import { webhooksSettingsSchema } from '../../../src/webhooks/settings.js';
-import { describeOnChosenDatabase, leaveSqlToPostgres } from '../../helpers/databases.js';
+import { describeOnChosenDatabase } from '../../helpers/databases.js';
 import {
   decide,
   makeAcceptance,
@@ -55,17 +55,6 @@ const countEvents = async (database: Database): Promise<number> => {
 };
 
 describeOnChosenDatabase('a run whose answers are implausible', (_open, databases) => {
-  leaveSqlToPostgres(
-    databases,
-    'keeps the score that a person decides on',
-    'is held when the hits that vanished in the runs of a week',
-    'repeats searches whose hits vanished',
-    'is not held for a delisting and new ids',
-    'opens alerts for new matches',
-    're-opens a decision whose customer has changed',
-    'leaves what a later run has answered retracted',
-    'dates reused answers from',
-  );
   const beginUsual = openPreparedSites(
     databases,
     async ({ database, work, run }) => {

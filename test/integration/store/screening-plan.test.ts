@@ -1,8 +1,9 @@
 import { beforeAll, expect, it } from 'vitest';
+import { z } from 'zod';
 import { toCadence } from '../../../src/screening/cadence.js';
 import { readCoverage } from '../../../src/store/coverage.js';
-import type { Database } from '../../../src/store/database/database.js';
-import { forceScreenings, type PlanCounts, previewPlan, storePlan } from '../../../src/store/plan.js';
+import { type Database, readValue } from '../../../src/store/database/database.js';
+import { forceScreenings, type PlanCounts, previewPlan, removePlan, storePlan } from '../../../src/store/plan.js';
 import type { PlanInput } from '../../../src/store/plan-sql.js';
 import { readSearchTasks } from '../../../src/store/screenings.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
@@ -195,6 +196,16 @@ describeOnEachDatabase('the plan of a run', (open) => {
     // Party 2 by the answer to party 1; party 4's is too old, and party 6 shares the search that is forced.
     expect(await plan('s')).toMatchObject({ planned: 4, reused: 1, searches: 2 });
     expect(await plan('other')).toMatchObject({ planned: 4, reused: 0, searches: 3 });
+  });
+
+  it('searches for whoever is forced, although a plan that is replaced used an answer again', async () => {
+    await fillPlanningWorld(database, [{ screenedAt: hoursAgo(3) }, { request: 1 }], hoursAgo(14));
+    const input = buildPlanInput(now, { reuse: { answeredAfter: hoursAgo(12), settingsDigest: 's' } });
+    expect(await store(input)).toMatchObject({ planned: 1, reused: 1, searches: 0 });
+    await removePlan(database, 3);
+    expect(await readValue(database, z.string(), 'select stage from run where run_id = 3')).toBe('imported');
+    await forceScreenings(database, 3, [{ partyId: 2, because: 'a list' }]);
+    expect(await store(input)).toMatchObject({ planned: 1, reused: 0, searches: 1, reasons: { forced: 1 } });
   });
 
   it('names the last answer as known only where the same bytes leave every party of a search as it is', async () => {
