@@ -95,6 +95,9 @@ describe('coverage', () => {
     await compare();
     await decide(database, [waiting[1]?.id ?? 0], { verdict: 'true_match' });
     await compare();
+    // Also where the run closed thousands of alerts by itself after the decision was numbered and before it was committed.
+    await database.execute(`update roster set coverage = coverage || '{"lastDisposition": 5000}'`);
+    await compare();
     // What the nights of another roster have changed since is not read.
     await database.runScript(`
       insert into roster (organisation_id, name, created_at) values (1, 'others', now());
