@@ -26,7 +26,6 @@ const lostInFirstNight: readonly LostWrite[] = [
   ['call_in_flight', 'insert', isNoteOf('Oktavian Prunescu')],
   ['search_batch', 'insert', 'true'],
   ['listed_party', 'insert', `new.name = 'Oktavian Prunescu'`],
-  ['match', 'insert', `new.listed_id = (select listed_id from listed_party where name = 'Oktavian Prunescu')`],
   ['response', 'insert', 'new.hits > 0'],
   ['party_state', 'insert', `new.state = 'open_alert'`],
   ['change_record', 'insert', `new.before_listed_id is null`],
@@ -50,7 +49,8 @@ describeOnChosenDatabase('a run of which the database silently leaves a write ou
         create trigger leave_out before ${statement} on ${table} for each row execute function leave_out();`);
       const error: unknown = await play().catch((thrown: unknown) => thrown);
       expect({ table, statement, condition, error }).toMatchObject({
-        error: { code: expect.stringMatching(/^rows?_missing$/) },
+        // An answer without one of its listed parties breaks a check of its own row.
+        error: table === 'listed_party' ? { sqlState: '23514' } : { code: expect.stringMatching(/^rows?_missing$/) },
       });
       await database.runScript(`drop trigger leave_out on ${table}; drop function leave_out();`);
     };
