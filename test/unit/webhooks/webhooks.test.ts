@@ -62,15 +62,15 @@ it('gives up on a receiver that sends an answer slower than the deadline', async
   const silent = createServer(() => undefined);
   await once(silent.listen(0, '127.0.0.1'), 'listening');
   const silentPort = z.object({ port: z.number() }).parse(silent.address()).port;
-  const post = (at: number) =>
+  const post = (at: number, deadlineMs: number) =>
     postMessage(
-      { url: `http://127.0.0.1:${at}`, keys: [], dispatcher, deadlineMs: 150 },
+      { url: `http://127.0.0.1:${at}`, keys: [], dispatcher, deadlineMs },
       { id: 'x', body: '{}' },
       new Date(),
     );
-  // The status has come: it was taken, whatever else the receiver has to say.
-  expect(await post(port)).toMatchObject({ kind: 'sent' });
-  expect(await post(silentPort)).toMatchObject({ kind: 'failed', said: 'no answer within 150 ms' });
+  // The status has come: it was taken, whatever else the receiver has to say. A busy machine takes its time for it.
+  expect(await post(port, 1_500)).toMatchObject({ kind: 'sent' });
+  expect(await post(silentPort, 150)).toMatchObject({ kind: 'failed', said: 'no answer within 150 ms' });
   await dispatcher.destroy();
   for (const one of [server, silent]) {
     one.closeAllConnections();
