@@ -87,7 +87,10 @@ const taskRow = z
      * The last answer, if the same bytes would leave all these parties as they are: this version checked it under the same settings, for the
      * same request and records. Its digest is in hex.
      */
-    known: responseId && digest ? { responseId, digest, matches: matches ?? 0, hits: hits ?? 0 } : null,
+    known:
+      responseId === null || digest === null || matches === null || hits === null
+        ? null
+        : { responseId, digest, matches, hits },
   }));
 /** A remaining search of a run with its parties. */
 export type SearchTask = z.output<typeof taskRow>;
