@@ -83,7 +83,7 @@ describeOnChosenDatabase('names and words', (open) => {
     const second: Answers = [{ results: [entry('a2', { year: 1961 })] }, { results: [other('b2')], total: 2 }];
     const cut = await night(1, second);
     const said = { verdict: 'false_positive', reason: words };
-    const told = [
+    const reported = [
       {
         kind: 'match_added',
         matchId: 'a2',
@@ -93,7 +93,7 @@ describeOnChosenDatabase('names and words', (open) => {
       { kind: 'match_not_returned', matchId: 'b1', alert: { said: [said], replaced: null } },
       { kind: 'match_added', matchId: 'b2' },
     ];
-    expect(await cut.readChanges()).toMatchObject(told);
+    expect(await cut.readChanges()).toMatchObject(reported);
     expect(await (await night(2, second, { noise: 0.004 })).readChanges()).toEqual([]);
 
     const held = await night(3, [{ results: [] }, { results: [other('b3')], total: 3 }], { allOf: 1 });
@@ -106,7 +106,7 @@ describeOnChosenDatabase('names and words', (open) => {
     });
 
     await acceptRun(held.app, held.runId, await makeAcceptance(held.app), new AbortController().signal);
-    expect(await cut.readChanges()).toMatchObject(told);
+    expect(await cut.readChanges()).toMatchObject(reported);
     // What the accepted run hides is known: it is neither new nor returned once the list is whole.
     const whole = await night(4, [{ results: [] }, { results: [entry('b1'), other('b2'), other('b3')] }]);
     expect(await whole.readChanges()).toEqual([]);
