@@ -118,8 +118,22 @@ cross join lateral (
     join run on run.run_id = event.run_id and run.account_id = account.account_id
     where event.party_id = party.party_id and event.change_id > coalesce(run.projected_change_id, 0)
   ) and pending.former is null as is_open
+  offset 0
 ) news
 where party.is_current or alerts.waiting > 0 or alerts.is_true_match or news.is_open;
+
+-- The offboarded customers of a roster who stay in scope on an account, because an alert waits. Most rosters have none, and the view takes 15 ms
+-- to plan.
+create function open_leavers(for_roster bigint, for_account bigint) returns setof bigint language plpgsql stable as $$
+begin
+  if exists (select from customer where roster_id = for_roster and left_at is not null) then
+    return query
+      select party.customer_id from party_standing party
+      where party.roster_id = for_roster and party.account_id is not distinct from for_account and party.left_at is not null
+        and (party.waiting > 0 or party.has_new_hits);
+  end if;
+end
+$$;
 
 -- Each customer in the state that answers, alerts and dispositions give. A run over marked customers says nothing of the others.
 create view customer_standing as
