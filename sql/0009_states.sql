@@ -384,11 +384,11 @@ begin
 end
 $$;
 
--- Whoever does not own the tables has the states judged now, on the roster's own account.
-create function record_state_changes(for_roster bigint, for_customer bigint, with_new boolean) returns bigint
+-- Of these customers of a roster, or of all. Whoever does not own the tables has the states judged now, on the roster's own account.
+create function record_state_changes(for_roster bigint, for_customers bigint[], with_new boolean) returns bigint
 language plpgsql security definer as $$
 declare
-  again bigint[] := array[for_customer];
+  again bigint[] := for_customers;
   seen bigint[];
   recorded bigint[];
 begin
@@ -397,11 +397,11 @@ begin
     perform set_config('nightscreen.status_at', '', true);
   end if;
   -- Before anybody has to wait: what is decided meanwhile is looked at again below.
-  if for_customer is null then
+  if for_customers is null then
     perform find_unrecorded_states(for_roster, with_new);
   end if;
   perform hold_states(for_roster);
-  if for_customer is null then
+  if for_customers is null then
     with gone as (
       delete from decided_state using customer
       where customer.customer_id = decided_state.customer_id and customer.roster_id = for_roster
@@ -455,7 +455,7 @@ begin
   ) then
     insert into decided_state (customer_id) values (whose.customer_id) on conflict do nothing;
   else
-    perform record_state_changes(whose.roster_id, whose.customer_id, true);
+    perform record_state_changes(whose.roster_id, array[whose.customer_id], true);
   end if;
   return null;
 end

@@ -97,8 +97,9 @@ export async function recordStates(
   { app, run }: RunSession,
   when: 'planned' | 'closed',
 ): Promise<void> {
-  if (run.rosterId === null) return;
-  await recordStateChanges(transaction, run.rosterId, { now: app.clock.now(), withNew: when === 'closed' });
+  const { runId, rosterId } = run;
+  if (rosterId === null) return;
+  await recordStateChanges(transaction, { runId, rosterId }, when, app.clock.now());
   if (when === 'closed') await noteCoverage(transaction, run.runId);
 }
 

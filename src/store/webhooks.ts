@@ -193,19 +193,21 @@ export function readCustomerStatuses(database: Database, organisation: string, r
 const assessAtSql = `select set_config('nightscreen.status_at', $1, true)`;
 
 /**
- * Records every customer of a roster whose state at `now` differs from the recorded one, and queues the change for the organisation's webhooks;
- * gives the number. Customers without a recorded state count only `withNew`.
+ * Records every customer of a roster whose state at `now` differs from the recorded one, and queues the change for the organisation's webhooks.
+ * A run that is `planned` looks only at whom it may concern, and at nobody without a recorded state.
  */
 export async function recordStateChanges(
   transaction: Queryable,
-  rosterId: number,
-  { now, withNew }: { now: Date; withNew: boolean },
-): Promise<number> {
+  { runId, rosterId }: { runId: number; rosterId: number },
+  when: 'planned' | 'closed',
+  now: Date,
+): Promise<void> {
   await transaction.execute(assessAtSql, [now.toISOString()]);
-  return readValue(transaction, z.number(), 'select record_state_changes($1, null, $2) as recorded', [
-    rosterId,
-    withNew,
-  ]);
+  if (when === 'closed') await transaction.execute('select record_state_changes($1, null, true)', [rosterId]);
+  else {
+    const sql = 'select record_state_changes($1, find_touched_customers($2, $3), false)';
+    await transaction.execute(sql, [rosterId, runId, now]);
+  }
 }
 
 /** Notes the coverage of a run's roster as the run leaves it; right after `recordStateChanges` in the same transaction. */

@@ -27,13 +27,16 @@ async function countByView({ database, clock }: AppContext) {
   });
 }
 
-/** Whom the walk through a large roster takes for changed, and who of those that stand otherwise than recorded is not among them. */
-export async function findUnrecorded({ database, clock }: AppContext) {
+/**
+ * Whom the walk through a large roster takes for changed, and who of those that stand otherwise than recorded is not among them; `withNew` with
+ * those of whom nothing is recorded.
+ */
+export async function findUnrecorded({ database, clock }: AppContext, withNew = true) {
   return database.transaction(async (transaction) => {
     await transaction.execute(`select set_config('nightscreen.status_at', $1, true)`, [clock.now().toISOString()]);
     const [found] = await transaction.query(
       z.object({ found: z.array(z.number()), missed: z.array(z.number()) }),
-      `with found as materialized (select find_unrecorded_states(1, true) as customer_id)
+      `with found as materialized (select find_unrecorded_states(1, $1) as customer_id)
        select array(select customer_id from found) as found, array(
          select standing.customer_id from customer_standing standing
          left join lateral (
@@ -42,8 +45,10 @@ export async function findUnrecorded({ database, clock }: AppContext) {
          ) last on true
          where standing.customer_id is not null and standing.is_test is not null and standing.is_provisional is not true
            and (last.to_state, last.is_test) is distinct from (standing.state, standing.is_test)
+           and ($1 or last.to_state is not null)
            and standing.customer_id not in (select customer_id from found)
        ) as missed`,
+      [withNew],
     );
     return found;
   });

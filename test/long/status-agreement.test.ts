@@ -2,12 +2,14 @@ import { writeFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import type { AppContext } from '../../src/runs/app-context.js';
 import { runImport } from '../../src/runs/import/import-run.js';
+import { readValue } from '../../src/store/database/database.js';
 import { testDatabases } from '../helpers/databases.js';
 import { isFullSize } from '../helpers/figures.js';
-import { decide, makeAcceptance, openSmallSites } from '../helpers/small-site.js';
+import { decide, listenAlong, makeAcceptance, openSmallSites } from '../helpers/small-site.js';
 import { fileOf, listed, toCsv, watchlist } from '../helpers/small-world.js';
-import { expectAgreement } from '../helpers/status-agreement.js';
+import { expectAgreement, findUnrecorded } from '../helpers/status-agreement.js';
 
 const stories = isFullSize ? 12 : 6;
 const hourMs = 60 * 60 * 1_000;
@@ -32,6 +34,17 @@ const days = fc.array(
 
 const openAlert = z.object({ id: z.number() });
 
+/** Whose recorded state does not hold now that a run is planned, and whether its plan had to look at few of them only. */
+async function lookAtPlanned(app: AppContext) {
+  const isSpared = await readValue(
+    app.database,
+    z.boolean(),
+    'select find_touched_customers(max(run_id), $1) is not null as spared from run',
+    [app.clock.now()],
+  );
+  return { isSpared, unrecorded: (await findUnrecorded(app, false))?.found ?? [] };
+}
+
 describe('the status of customers, whatever the days bring', () => {
   const { open } = testDatabases('postgres');
   const openSite = openSmallSites(open);
@@ -39,6 +52,7 @@ describe('the status of customers, whatever the days bring', () => {
   it('is what coverage says and what the run that closed says; nobody is clear without a valid answer', async () => {
     let compared = 0;
     let clear = 0;
+    const planned: boolean[] = [];
     await fc.assert(
       fc.asyncProperty(days, async (played) => {
         const { sandbox, database, roster, work, run } = await openSite(names);
@@ -72,7 +86,15 @@ describe('the status of customers, whatever the days bring', () => {
           );
           if (day.work === 'import') await runImport(usual, roster, signal, { acceptRoster });
           if (day.work === 'run') {
-            await run(usual, { selection: day.selection, acceptRoster });
+            const looks: Promise<{ unrecorded: readonly number[]; isSpared: boolean }>[] = [];
+            const app = listenAlong(usual, (event) => {
+              if (event.kind === 'stage_finished' && event.stage === 'plan') looks.push(lookAtPlanned(usual));
+            });
+            await run(app, { selection: day.selection, acceptRoster });
+            for (const { unrecorded, isSpared } of await Promise.all(looks)) {
+              expect(unrecorded).toEqual([]);
+              planned.push(isSpared);
+            }
             const [stored] = await database.query(
               z.object({ state: z.string(), states: z.record(z.string(), z.number()).nullable() }),
               `select state, sums -> 'states' as states from run order by run_id desc limit 1`,
@@ -103,5 +125,7 @@ describe('the status of customers, whatever the days bring', () => {
       { numRuns: stories, endOnFailure: true },
     );
     expect([compared > 5 * stories, clear > 2 * stories]).toEqual([true, true]);
+    // Some plans need not look at all customers, and some must.
+    expect(new Set(planned)).toEqual(new Set([true, false]));
   });
 });
