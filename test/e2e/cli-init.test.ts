@@ -9,7 +9,8 @@ import { loadConfig } from '../../src/config/load-config.js';
 import { createSearch } from '../../src/sandbox/search-watchlist.js';
 import { startSandbox } from '../../src/sandbox/start-sandbox.js';
 import { loadWorld } from '../../src/sandbox/world.js';
-import { findCli, runCli } from '../helpers/cli-process.js';
+import { findCli, runCli, runInProcess } from '../helpers/cli-process.js';
+import { testDatabases } from '../helpers/databases.js';
 import { watchlist } from '../helpers/small-world.js';
 
 /** As a program of a French bank writes it: a title, an empty line, lines of delimiters, a total, own words, and letters that were lost. */
@@ -51,6 +52,7 @@ function makeKunden(): Buffer {
   return Buffer.from([header, ...rows, ''].join('\r\n'), 'latin1');
 }
 
+const databases = testDatabases('postgres');
 let sandbox: Awaited<ReturnType<typeof startSandbox>>;
 beforeAll(async () => {
   sandbox = await startSandbox({ world: { watchlist, dossiers: [] } });
@@ -77,7 +79,7 @@ describe('init', () => {
   it('makes of an unknown CSV a short configuration that is valid as it is and once it is completed, and prints the next command', async () => {
     const folder = makeFolder();
     const words = ['init', '--url', sandbox.url, '--key-file', 'key', '--file', file];
-    const made = await runCli([...words, '--json'], { folder });
+    const made = await runInProcess([...words, '--json'], { folder });
     expect(made.stderr).toBe('');
     expect(made.exitCode).toBe(0);
     const found = documentSchema.parse(JSON.parse(made.stdout));
@@ -112,7 +114,7 @@ describe('init', () => {
 
     // A file that is there is never written again.
     const before = readFileSync(found.file, 'utf8');
-    const again = await runCli(words, { folder });
+    const again = await runInProcess(words, { folder });
     expect(again).toMatchObject({ exitCode: 2, stdout: '' });
     expect(again.stderr).toContain('is there already and stays as it is');
     expect(again.stderr).not.toContain('flag --config');
@@ -121,10 +123,10 @@ describe('init', () => {
 
   it('says without a terminal which flags are missing, and writes nothing', async () => {
     const folder = makeFolder();
-    const { exitCode, stderr } = await runCli(['init', '--sandbox'], { folder });
+    const { exitCode, stderr } = await runInProcess(['init', '--sandbox'], { folder });
     expect(exitCode).toBe(2);
     expect(stderr).toContain('flag --file: is missing');
-    const bare = await runCli(['init'], { folder });
+    const bare = await runInProcess(['init'], { folder });
     expect(bare.stderr.match(/^ +flag --(url|key-file|file): is missing/gm)).toHaveLength(3);
     expect(() => readFileSync(join(folder, 'nightscreen.config.yaml'))).toThrow();
   });
@@ -161,7 +163,7 @@ describe('init', () => {
     const folder = makeFolder();
     writeFileSync(join(folder, 'clients.csv'), makeClients());
     const words = ['init', '--url', sandbox.url, '--key-file', 'key', '--file', 'clients.csv'];
-    const { exitCode, stdout } = await runCli(words, { folder });
+    const { exitCode, stdout } = await runInProcess(words, { folder });
     expect(exitCode).toBe(0);
     for (const said of [
       'line 3 is the header: the lines above it are not read',
@@ -179,13 +181,17 @@ describe('init', () => {
     const [roster] = loadConfig({ environment, folder }).settings.rosters;
     expect(roster?.csv).toMatchObject({ header: 3 });
     expect(roster?.columns.type).toEqual({ column: 'Type', values: { pp: 'person', pm: 'entity' } });
-    const imported = await runCli(['import', '--dry-run'], { folder, environment });
+    const { url = '' } = await databases.locate();
+    const imported = await runInProcess(['import', '--dry-run'], {
+      folder,
+      environment: { ...environment, DATABASE_URL: url },
+    });
     expect(imported.stdout).toMatch(/\b34\b/);
   });
 
   it('goes on without a service that is yet to be started', async () => {
     const folder = makeFolder();
-    const { exitCode, stdout } = await runCli(['init', '--sandbox', '--file', file], { folder });
+    const { exitCode, stdout } = await runInProcess(['init', '--sandbox', '--file', file], { folder });
     expect(exitCode).toBe(0);
     expect(stdout).toContain('finds no real sanctioned name');
     const words = ['init', '--sandbox', '--file', file, '--config', 'second.yaml'];

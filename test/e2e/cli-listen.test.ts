@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.js';
-import { collect, runCli, startCli } from '../helpers/cli-process.js';
+import { collect, runCli, runInProcess, startCli } from '../helpers/cli-process.js';
 import { seedDatabase, testDatabases } from '../helpers/databases.js';
 import { sendEvent, signEvent } from '../helpers/play-events.js';
 import { buildSandboxDossier, writeRoster } from '../helpers/small-world.js';
@@ -78,7 +78,7 @@ test('without a key, with a private one, and with none that can be read, it is r
   await seedDatabase(folder);
   const listen = async (key?: string) => {
     configure(key === undefined ? {} : { listen: { key } });
-    const { exitCode, stderr } = await runCli(['reconcile', 'listen', '--port', '0'], { folder, environment });
+    const { exitCode, stderr } = await runInProcess(['reconcile', 'listen', '--port', '0'], { folder, environment });
     return `${exitCode} ${stderr}`;
   };
   expect(await listen()).toMatch(/^2 .*listen\.key.*is not set.*set it \(or NIGHTSCREEN_LISTEN_KEY\) to the PEM file/s);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { startSandbox } from '../../src/sandbox/start-sandbox.js';
-import { runCli } from '../helpers/cli-process.js';
+import { runInProcess } from '../helpers/cli-process.js';
 import { testDatabases } from '../helpers/databases.js';
 import { people, toCsv, watchlist } from '../helpers/small-world.js';
 
@@ -20,8 +20,8 @@ it('a first run says what it cannot show, and an export keeps every filled list 
     NIGHTSCREEN_BASE_URL: sandbox.url,
     NIGHTSCREEN_API_KEY: sandbox.privateKey,
   };
-  const cli = (words: string) => runCli(words.split(' '), { folder, environment });
-  const first = await cli('onboard --file people.csv');
+  const cli = (words: string) => runInProcess(words.split(' '), { folder, environment });
+  const first = await cli(`onboard --file ${join(folder, 'people.csv')}`);
   expect(first.exitCode).toBe(0);
   expect(first.stdout).toMatch(/^note +control searches: none configured/m);
   expect(first.stderr).toContain('finds no real sanctioned name');

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { keepSchedules } from '../../src/runs/scheduled.js';
 import type { DatabaseLocation } from '../../src/store/database/open-database.js';
-import { collect, runCli, startCli } from '../helpers/cli-process.js';
+import { collect, runInProcess, startCli } from '../helpers/cli-process.js';
 import { testDatabases } from '../helpers/databases.js';
 import { makeAppContext } from '../helpers/small-world.js';
 
@@ -21,7 +21,7 @@ export default {
   after: ['report'],
   async run({ date, attempt, reportsFolder, query }, signal) {
     const [{ count }] = await query('select count(*)::integer as count from job_run where job = $1', ['${name}']);
-    appendFileSync('${name}.txt', \`\${date} attempt \${attempt}, \${count} known\\n\`);
+    appendFileSync(${JSON.stringify(join(folder, `${name}.txt`))}, \`\${date} attempt \${attempt}, \${count} known\\n\`);
     return { exitCode: 3, note: reportsFolder.endsWith('reports') ? 'two files could not be copied' : 'wrong folder' };
   },
 };
@@ -47,7 +47,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const cli = (...words: string[]) => runCli(words, { folder, environment });
+const cli = (...words: string[]) => runInProcess(words, { folder, environment });
 
 test('a job of one’s own runs once for its date, one-shot, and its outcome is shown', async () => {
   const early = await cli('schedule', 'run', 'note', '--if-due');
@@ -91,7 +91,7 @@ async function planBefore(cron: string, ...jobs: readonly string[]): Promise<voi
 test('the scheduler runs what comes due, says how it ended, and ends with 0 on a signal', async () => {
   // Due once, in a few seconds, and planned before: whether the process is there by then or later, it is run once, and nothing else is
   // under way when the signal comes.
-  const due = new Date(Math.ceil(Date.now() / 1_000) * 1_000 + 4_000);
+  const due = new Date(Math.ceil(Date.now() / 1_000) * 1_000 + 2_000);
   const cron = toCron(due);
   writeFileSync(join(folder, 'own-jobs', 'strike.mjs'), toJob('strike'));
   writeFileSync(join(folder, 'nightscreen.config.yaml'), configuration(cron, 'strike'));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { startSandbox } from '../../src/sandbox/start-sandbox.js';
-import { killCli, runCli } from '../helpers/cli-process.js';
+import { killCli, runCli, runInProcess } from '../helpers/cli-process.js';
 import { testDatabases } from '../helpers/databases.js';
 import { makeSeededRandom, printFigure } from '../helpers/figures.js';
 import { buildSandboxDossier } from '../helpers/small-world.js';
@@ -27,7 +27,7 @@ test('a sweep that is killed again and again reads at most one page anew each ti
     };
     const countPages = (): number => sandbox.ledger().filter(({ path }) => path === '/dossiers').length;
     const sweep = ['sweep', '--no-report', '--json'];
-    await runCli(sweep, (await sweepAnew()).site);
+    await runInProcess(sweep, (await sweepAnew()).site);
     const undisturbed = countPages();
 
     sandbox.setConditions({ path: '/dossiers', latencyMs: { min: 10, max: 30, seed: 3 } });

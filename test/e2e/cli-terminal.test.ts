@@ -8,7 +8,7 @@ import { stringify } from 'csv-stringify/sync';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { startSandbox } from '../../src/sandbox/start-sandbox.js';
-import { findCli, runCli } from '../helpers/cli-process.js';
+import { bundleProgram, type Program, quickStart, runInProcess } from '../helpers/cli-process.js';
 import { testDatabases } from '../helpers/databases.js';
 import { fillInList } from '../helpers/report-files.js';
 import { listed as makeListed } from '../helpers/small-world.js';
@@ -50,21 +50,28 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const run = (...words: string[]) => runCli(words, { folder, environment });
+const run = (...words: string[]) => runInProcess(words, { folder, environment });
 
-/** What a command shows on a terminal of its own, standard output and messages together, and its exit code. */
-async function runOnTerminal(...words: string[]): Promise<{ exitCode: number; shown: string }> {
-  const command = [process.execPath, findCli(), ...words].map((word) => `'${word}'`).join(' ');
-  const env = { PATH: process.env['PATH'] ?? '', ...environment };
-  const options = { cwd: folder, env, maxBuffer: 1e8 };
-  // Of util-linux, which every Debian has; -e gives the exit code of the command.
+let program: Program;
+beforeAll(async () => {
+  program = await bundleProgram(new URL('./terminal-program.ts', import.meta.url));
+  return () => program.remove();
+});
+
+/** What commands show one after the other on a terminal, standard output and messages together, and their exit codes. */
+async function runOnTerminal(commands: readonly (readonly string[])[]): Promise<{ exitCode: number; shown: string }[]> {
+  writeFileSync(join(folder, 'commands.json'), JSON.stringify(commands));
+  const command = [process.execPath, ...quickStart, program.path, 'commands.json'].map((word) => `'${word}'`).join(' ');
+  const options = { cwd: folder, env: { PATH: process.env['PATH'] ?? '', ...environment }, maxBuffer: 1e8 };
+  // Of util-linux, which every Debian has; -e gives the exit code of the program.
   const running = promisify(execFile)('script', ['-qec', command, '/dev/null'], options);
   running.child.stdin?.end();
-  const { stdout, code } = await running.then(
-    (ended) => ({ ...ended, code: 0 }),
-    (failure: unknown) => z.object({ stdout: z.string(), code: z.number() }).parse(failure),
-  );
-  return { exitCode: code, shown: stdout };
+  const { stdout } = await running;
+  return stdout
+    .split(/<ended with (\d+)>\r*\n/)
+    .flatMap((shown, at, parts) =>
+      at % 2 === 0 && parts[at + 1] !== undefined ? [{ exitCode: Number(parts[at + 1]), shown }] : [],
+    );
 }
 
 const misleading = /(?![\n\t\u200c\u200d])[\p{Cc}\p{Cf}\u2028\u2029]/u;
@@ -90,24 +97,25 @@ const byCommand: readonly [title: string, exitCode: number, words: readonly stri
   ['an unknown command', 2, [attack]],
 ];
 
-async function expectHarmless(exitCode: number, words: readonly string[]): Promise<void> {
-  const plain = await runOnTerminal(...words);
-  const document = await runOnTerminal(...words, '--json');
-  expect([plain.exitCode, document.exitCode], plain.shown).toEqual([exitCode, exitCode]);
-  for (const { shown } of [plain, document]) {
+/** Each command shows plain text first and its document after it. */
+async function expectHarmless(commands: typeof byCommand): Promise<void> {
+  const results = await runOnTerminal(commands.flatMap(([, , words]) => [words, [...words, '--json']]));
+  const expected = commands.flatMap(([title, exitCode]) =>
+    [title, `${title}, as JSON`].map((what) => ({ what, exitCode })),
+  );
+  expect(results.map(({ exitCode }, at) => ({ what: expected[at]?.what, exitCode }))).toEqual(expected);
+  for (const { shown } of results) {
     expect(shown.length).toBeGreaterThan(20);
     expect(withoutDrawing(shown)).not.toMatch(misleading);
   }
 }
 
-test.each(byCommand)('a terminal is shown no control character by %s', (_, exitCode, words) =>
-  expectHarmless(exitCode, words),
-);
+test('a terminal is shown no control character by any command', () => expectHarmless(byCommand));
 
 test('a terminal is shown no control character by an import, with the rows that it rejected', async () => {
   const listed = await run('runs', 'list', '--json');
   const { runs } = z.object({ runs: z.array(z.object({ runId: z.string() })) }).parse(JSON.parse(listed.stdout));
-  await expectHarmless(0, ['runs', 'show', runs.at(-1)?.runId ?? '']);
+  await expectHarmless([['the run of an import', 0, ['runs', 'show', runs.at(-1)?.runId ?? '']]]);
 });
 
 test('the CSV files of a night hold no control character, and say whom they mean', () => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { z } from 'zod';
-import { runCli } from '../helpers/cli-process.js';
+import { runInProcess } from '../helpers/cli-process.js';
 
 const document = z.object({
   probe: z.object({ calls: z.object({ total: z.number(), searches: z.number() }), snippet: z.string() }),
@@ -34,7 +34,10 @@ test.each([
   const folder = await mkdtemp(join(tmpdir(), 'nightscreen-guard-'));
   await writeFile(join(folder, 'nightscreen.config.yaml'), 'service: { mode: test }\n');
   const environment = { NIGHTSCREEN_BASE_URL: `http://127.0.0.1:${port}/v1`, NIGHTSCREEN_API_KEY: key };
-  const { exitCode, stdout } = await runCli(['doctor', '--probe', '--spend', '3', '--json'], { folder, environment });
+  const { exitCode, stdout } = await runInProcess(['doctor', '--probe', '--spend', '3', '--json'], {
+    folder,
+    environment,
+  });
   const { calls, snippet } = document.parse(JSON.parse(stdout)).probe;
   expect(exitCode).toBe(3);
   expect(lines.filter((line) => line === 'POST /v1/aml/search').length).toBe(calls.searches);

@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { configSchema } from '../../src/config/schema.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.js';
-import { runCli } from '../helpers/cli-process.js';
+import { runInProcess } from '../helpers/cli-process.js';
 import { buildSandboxDossier, controls, watchlist } from '../helpers/small-world.js';
 import { type DeviantService, startDeviantService } from './deviant-service.js';
 
@@ -52,7 +52,10 @@ beforeEach(async () => {
 });
 
 async function probe(words: readonly string[], environment: Record<string, string>) {
-  const { exitCode, stdout, stderr } = await runCli(['doctor', '--probe', '--json', ...words], { folder, environment });
+  const { exitCode, stdout, stderr } = await runInProcess(['doctor', '--probe', '--json', ...words], {
+    folder,
+    environment,
+  });
   const key = environment['NIGHTSCREEN_API_KEY'] ?? '';
   const base64 = Buffer.from(`${key}:`).toString('base64');
   for (const secret of [key, base64, customerName]) expect(stdout + stderr).not.toContain(secret);
@@ -107,7 +110,7 @@ test('a spend without a probe, or out of range, is a usage error and asks nothin
     ['--probe', '--spend', '21'],
     ['--probe', '--spend', '-1'],
   ]) {
-    const { exitCode } = await runCli(['doctor', ...words], { folder, environment: access() });
+    const { exitCode } = await runInProcess(['doctor', ...words], { folder, environment: access() });
     expect(exitCode).toBe(2);
   }
   expect(sandbox.ledger()).toEqual([]);
