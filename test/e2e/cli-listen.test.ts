@@ -17,7 +17,11 @@ let environment: Record<string, string>;
 beforeEach(async () => {
   sandbox = await startSandbox({ world: { watchlist: [], dossiers: [dossier] } });
   folder = mkdtempSync(join(tmpdir(), 'nightscreen-listen-'));
-  environment = { NIGHTSCREEN_BASE_URL: sandbox.url, NIGHTSCREEN_API_KEY: sandbox.privateKey };
+  environment = {
+    NIGHTSCREEN_DATA: join(folder, '.nightscreen'),
+    NIGHTSCREEN_BASE_URL: sandbox.url,
+    NIGHTSCREEN_API_KEY: sandbox.privateKey,
+  };
 });
 afterEach(async () => {
   await sandbox.close();

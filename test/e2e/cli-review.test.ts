@@ -17,6 +17,7 @@ it('a first run says what it cannot show, and an export keeps every filled list 
   const { url = '' } = await databases.locate();
   const environment = {
     DATABASE_URL: url,
+    NIGHTSCREEN_REPORTS: join(folder, 'reports'),
     NIGHTSCREEN_BASE_URL: sandbox.url,
     NIGHTSCREEN_API_KEY: sandbox.privateKey,
   };
