@@ -16,6 +16,7 @@ import type { Database } from '../../src/store/database/database.js';
 import { readSettingsHistory } from '../../src/store/organisations.js';
 import { holdAlerts } from '../../src/store/review/decisions.js';
 import type { TestDatabases } from './databases.js';
+import { reuseDatabases } from './reused-databases.js';
 import {
   type AppContextOptions,
   controls,
@@ -63,8 +64,9 @@ function closeAfterEach(): Closing {
 /** Gives a way to begin small sites in the tests of a suite; each is closed after its test. Call it where hooks may be registered. */
 export function openSmallSites(open: () => Promise<Database>): (names?: readonly string[]) => Promise<SmallSite> {
   const closing = closeAfterEach();
+  const openNext = reuseDatabases(open);
   return async (names = people) => {
-    const database = await open();
+    const database = await openNext();
     return openSite({ database, roster: toFileRoster('people', await writeRoster(names)), closing });
   };
 }
@@ -90,11 +92,15 @@ export function openPreparedSites<Prepared>(
     return { location, roster, text: await readFile(fileOf(roster), 'utf8'), prepared };
   };
   let original: ReturnType<typeof makeOriginal> | undefined;
-  return async () => {
+  const takeOriginal = () => {
     original ??= makeOriginal();
-    const { location, roster, text, prepared } = await original;
+    return original;
+  };
+  const openNext = reuseDatabases(async () => databases.openCopy((await takeOriginal()).location));
+  return async () => {
+    const { roster, text, prepared } = await takeOriginal();
     await writeFile(fileOf(roster), text);
-    const database = await databases.openCopy(location);
+    const database = await openNext();
     const site = await openSite({ ...facts, database, roster });
     await database.execute('update account set public_key = $1', [site.sandbox.publicKey]);
     return { ...site, prepared };
