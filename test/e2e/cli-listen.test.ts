@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.js';
-import { collect, runCli, runInProcess, startCli } from '../helpers/cli-process.js';
+import { collect, runInProcess, startCli } from '../helpers/cli-process.js';
 import { seedDatabase, testDatabases } from '../helpers/databases.js';
 import { sendEvent, signEvent } from '../helpers/play-events.js';
 import { buildSandboxDossier, writeRoster } from '../helpers/small-world.js';
@@ -19,6 +19,7 @@ beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'nightscreen-listen-'));
   environment = {
     NIGHTSCREEN_DATA: join(folder, '.nightscreen'),
+    NIGHTSCREEN_REPORTS: join(folder, 'reports'),
     NIGHTSCREEN_BASE_URL: sandbox.url,
     NIGHTSCREEN_API_KEY: sandbox.privateKey,
   };
@@ -27,7 +28,7 @@ afterEach(async () => {
   await sandbox.close();
   rmSync(folder, { recursive: true });
 });
-const cli = (...words: string[]) => runCli([...words, '--json'], { folder, environment });
+const cli = (...words: string[]) => runInProcess([...words, '--json'], { folder, environment });
 const configure = (settings: object): void =>
   writeFileSync(join(folder, 'nightscreen.config.yaml'), JSON.stringify(settings));
 
