@@ -175,43 +175,51 @@ $$;
 
 -- The customers whose recorded state may no longer hold when a run is planned at a moment: those whose record its import has changed, and those
 -- whom decisions concern, because another clock may have dated these. Null for any of them, where that is not sure: what the last run of the
--- roster noted is not all that has happened since, or a screening has expired.
-create function find_touched_customers(for_run bigint, at_moment timestamptz) returns bigint[] language sql stable as $$
-  select case when
-    (noted ->> 'accountId')::bigint = run.account_id and (noted ->> 'at')::timestamptz <= at_moment
-    and (noted ->> 'runId')::bigint = (
-      select max(earlier.run_id) from run earlier where earlier.roster_id = run.roster_id and earlier.run_id < for_run
-    )
+-- roster noted is not all that has happened since, a screening has expired, or they are so many that a walk through all is as quick.
+create function find_touched_customers(for_run bigint, at_moment timestamptz) returns bigint[] language plpgsql stable as $$
+declare
+  planned run := (select run from run where run_id = for_run);
+  noted jsonb := (select coverage from roster where roster_id = planned.roster_id);
+  last_change bigint := (noted ->> 'lastChange')::bigint;
+  touched bigint[];
+begin
+  if (
+    (noted ->> 'accountId')::bigint = planned.account_id and (noted ->> 'at')::timestamptz <= at_moment
+    and (noted ->> 'runId')::bigint = (select max(run_id) from run where roster_id = planned.roster_id and run_id < for_run)
     and not exists (
-      select from run other where other.roster_id = run.roster_id and other.run_id <> for_run and other.state in ('running', 'stopped')
+      select from run where roster_id = planned.roster_id and run_id <> for_run and state in ('running', 'stopped')
     )
-    and (noted ->> 'cap')::integer is not distinct from (select list_cap from account where account.account_id = run.account_id)
+    and (noted ->> 'cap')::integer is not distinct from (select list_cap from account where account_id = planned.account_id)
     and not exists (
       select from jsonb_each_text(noted -> 'hours') frequency (tier, hours)
-      where hours::double precision is distinct from (run.cadence -> 'hours' ->> tier)::double precision
+      where hours::double precision is distinct from (planned.cadence -> 'hours' ->> tier)::double precision
     )
-    -- Those that go by more than their own record, and so many that a walk through all takes no longer.
-    and not exists (
-      select from roster_import
-      where roster_import.run_id = for_run and (returned > 0 or conflicts > 0 or changed > 1000 + customers / 20)
-    )
-    and not exists (select from customer where customer.roster_id = run.roster_id and unreadable_party_since is not null)
-    and not exists (select from decided_state join customer using (customer_id) where customer.roster_id = run.roster_id)
+    -- Those that go by more than their own record.
+    and not exists (select from roster_import where run_id = for_run and (returned > 0 or conflicts > 0))
+    and not exists (select from customer where roster_id = planned.roster_id and unreadable_party_since is not null)
+    and not exists (select from decided_state join customer using (customer_id) where customer.roster_id = planned.roster_id)
     and not exists (
       select from jsonb_array_elements(noted -> 'entries') entry
       cross join lateral (select (noted -> 'hours' ->> (entry ->> 0))::double precision * interval '1 hour' as cadence) tier
+      cross join lateral (
+        select to_timestamp((entry ->> 5)::double precision / 1000) + cadence + screening_grace(cadence) <= at_moment + interval '1 minute' as is_past
+      ) age
       where entry ->> 2 in ('related_party_unreadable', 'conflicting_duplicate')
-        -- Nobody has decided about those that were never valid.
-        or entry ->> 1 <> 'not_screened'
-          and to_timestamp((entry ->> 5)::double precision / 1000) + cadence + screening_grace(cadence) <= at_moment + interval '1 minute'
+        or entry ->> 1 <> 'not_screened' and is_past
+        -- By another party of the customer, which a wrong clock has dated ahead.
+        or entry ->> 2 = 'expired' and not is_past
     )
-  then array(
-    select version.customer_id from roster_import join customer_version version using (import_id)
-    where roster_import.run_id = for_run and version.version > 1
+  ) is not true then
+    return null;
+  end if;
+  touched := array(
+    select customer_id from roster_import join customer_version using (import_id)
+    where run_id = for_run and changed_fields is not null
     union
-    select customer_id from customer_state_change change join customer using (customer_id)
-    where change.change_id > (noted ->> 'lastChange')::bigint and customer.roster_id = run.roster_id
-  ) end
-  from run join roster on roster.roster_id = run.roster_id cross join lateral (select roster.coverage as noted) last
-  where run.run_id = for_run
+    select customer_id from customer_state_change join customer using (customer_id)
+    where change_id > last_change and roster_id = planned.roster_id
+    limit 5001
+  );
+  return case when cardinality(touched) <= 5000 then touched end;
+end
 $$;

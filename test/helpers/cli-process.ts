@@ -7,7 +7,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import type { Invocation } from '../../src/cli/invocation.js';
-import { runCommandLine } from '../../src/cli/run-command-line.js';
 import { openRedactor } from '../../src/logging.js';
 import { LastRun } from '../../src/runs/app-context.js';
 
@@ -85,6 +84,8 @@ export async function runInProcess(
   { folder, environment = {} }: CliOptions,
 ): Promise<{ exitCode: number; stdout: string; stderr: string }> {
   const { invocation, terminal } = makeInvocation(folder);
+  // Here, because the processes that only start others need not load the whole program.
+  const { runCommandLine } = await import('../../src/cli/run-command-line.js');
   const exitCode = await runCommandLine({ words, environment, folder, terminal: invocation.terminal });
   return { exitCode, ...terminal };
 }

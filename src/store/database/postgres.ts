@@ -75,10 +75,15 @@ class InUse {
       return;
     }
     const since = performance.now();
-    const timer = setTimeout(() => this.#allowMore(), openingMs - this.#waitedMs);
+    let hasOpened = false;
+    const open = (): void => {
+      hasOpened = true;
+      this.#allowMore();
+    };
+    const timer = this.#allowed < poolSize ? setTimeout(open, openingMs - this.#waitedMs) : undefined;
     await new Promise<void>((resolve) => this.#waiting.push(resolve));
     clearTimeout(timer);
-    this.#waitedMs += performance.now() - since;
+    if (!hasOpened) this.#waitedMs += performance.now() - since;
     if (this.#waitedMs >= openingMs) this.#allowMore();
   }
 
@@ -90,9 +95,9 @@ class InUse {
   }
 
   #allowMore(): void {
+    this.#waitedMs = 0;
     if (this.#allowed === poolSize) return;
     this.#allowed += 1;
-    this.#waitedMs = 0;
     this.#used += 1;
     this.give();
   }
@@ -138,6 +143,7 @@ export class PostgresDatabase implements Database {
   readonly #statementTimeoutMs: number;
   readonly #pool: pg.Pool;
   readonly #inUse = new InUse();
+  readonly #taken = new Set<pg.ClientBase>();
   readonly #scope = new TransactionScope();
   readonly #reconnecting: Reconnecting;
   #closed: Promise<void> | undefined;
@@ -157,7 +163,10 @@ export class PostgresDatabase implements Database {
     // The next query replaces a broken idle connection; without these listeners it would end the process.
     this.#pool.on('error', ignore);
     this.#pool.on('connect', (client) => client.on('error', ignore));
-    this.#pool.on('release', () => this.#inUse.give());
+    this.#pool.on('release', (_error, client) => {
+      // Not one that the pool itself puts back, because it came up too late.
+      if (this.#taken.delete(client)) this.#inUse.give();
+    });
   }
 
   async query<Row>(row: z.ZodType<Row>, sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
@@ -210,10 +219,14 @@ export class PostgresDatabase implements Database {
 
   async #connect(): Promise<pg.PoolClient> {
     await this.#inUse.take();
-    return this.#pool.connect().catch((error: unknown) => {
+    try {
+      const client = await this.#pool.connect();
+      this.#taken.add(client);
+      return client;
+    } catch (error) {
       this.#inUse.give();
       return rethrow(error);
-    });
+    }
   }
 
   /** Runs one transaction on a connection and releases it. */
