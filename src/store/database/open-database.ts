@@ -1,7 +1,7 @@
 import { ConfigError, FolderOwnerError, RunLockedError, StoreError } from '../../errors.js';
+import type { ReconnectOptions } from './connections.js';
 import { type Database, toDatabaseError } from './database.js';
 import type { FolderWaitPolicy } from './folder-lock.js';
-import type { ReconnectOptions } from './reconnecting.js';
 
 /** The location of the data: a Postgres URL, or the folder of the embedded database; the URL wins. */
 export interface DatabaseLocation {

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import type { ConnectionEvent } from '../../../src/store/database/connections.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { openDatabase } from '../../../src/store/database/open-database.js';
-import type { ConnectionEvent } from '../../../src/store/database/reconnecting.js';
 import { tryAcquireLease } from '../../../src/store/leases.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { type Cut, startCuttingProxy } from '../../helpers/proxies.js';
