@@ -18,7 +18,7 @@ export function reuseDatabases(open: () => Promise<Database>): () => Promise<Dat
   });
   const openNext = async () => {
     const used = free.pop();
-    if (used !== undefined && (await used.putBack().catch(() => false))) return used;
+    if (used !== undefined && (await used.putBack())) return used;
     const database = await open();
     return { database, putBack: await rememberContent(database) };
   };
@@ -54,7 +54,7 @@ const tablesSql = `
   group by attrelid order by 1`;
 
 const sequencesSql = `
-  select format('select setval(%L, %s, %s)', schemaname || '.' || sequencename, coalesce(last_value, start_value), last_value is not null)
+  select format('select setval(%L, %s, %L)', schemaname || '.' || sequencename, coalesce(last_value, start_value), last_value is not null)
   from pg_sequences`;
 
 /** Reads all rows and sequences; gives what puts them back, or says that this cannot be done. */
