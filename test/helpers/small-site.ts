@@ -16,7 +16,6 @@ import type { Database } from '../../src/store/database/database.js';
 import { readSettingsHistory } from '../../src/store/organisations.js';
 import { holdAlerts } from '../../src/store/review/decisions.js';
 import type { TestDatabases } from './databases.js';
-import { reuseDatabases } from './reused-databases.js';
 import {
   type AppContextOptions,
   controls,
@@ -64,9 +63,8 @@ function closeAfterEach(): Closing {
 /** Gives a way to begin small sites in the tests of a suite; each is closed after its test. Call it where hooks may be registered. */
 export function openSmallSites(open: () => Promise<Database>): (names?: readonly string[]) => Promise<SmallSite> {
   const closing = closeAfterEach();
-  const openNext = reuseDatabases(open);
   return async (names = people) => {
-    const database = await openNext();
+    const database = await open();
     return openSite({ database, roster: toFileRoster('people', await writeRoster(names)), closing });
   };
 }
@@ -92,15 +90,11 @@ export function openPreparedSites<Prepared>(
     return { location, roster, text: await readFile(fileOf(roster), 'utf8'), prepared };
   };
   let original: ReturnType<typeof makeOriginal> | undefined;
-  const takeOriginal = () => {
-    original ??= makeOriginal();
-    return original;
-  };
-  const openNext = reuseDatabases(async () => databases.openCopy((await takeOriginal()).location));
   return async () => {
-    const { roster, text, prepared } = await takeOriginal();
+    original ??= makeOriginal();
+    const { location, roster, text, prepared } = await original;
     await writeFile(fileOf(roster), text);
-    const database = await openNext();
+    const database = await databases.openCopy(location);
     const site = await openSite({ ...facts, database, roster });
     await database.execute('update account set public_key = $1', [site.sandbox.publicKey]);
     return { ...site, prepared };

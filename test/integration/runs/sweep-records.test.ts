@@ -6,7 +6,6 @@ import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.j
 import type { SandboxDossier } from '../../../src/sandbox/world.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
-import { reuseDatabases } from '../../helpers/reused-databases.js';
 import { buildSandboxDossier, makeAppContext, type TestAppContext } from '../../helpers/small-world.js';
 
 const signal = new AbortController().signal;
@@ -42,8 +41,7 @@ async function findPresigned(database: Database): Promise<readonly string[]> {
   return found;
 }
 
-describeOnChosenDatabase('records of dossiers', (openNew) => {
-  const open = reuseDatabases(openNew);
+describeOnChosenDatabase('records of dossiers', (open) => {
   const sandboxes: Sandbox[] = [];
   afterEach(async () => {
     for (const sandbox of sandboxes.splice(0)) await sandbox.close();

@@ -9,7 +9,6 @@ import type { SandboxDossier } from '../../../src/sandbox/world.js';
 import { readDossierHistory } from '../../../src/store/changes.js';
 import { readRunning } from '../../../src/store/watch-facts.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
-import { reuseDatabases } from '../../helpers/reused-databases.js';
 import { buildSandboxDossier, makeAppContext } from '../../helpers/small-world.js';
 
 const signal = new AbortController().signal;
@@ -17,8 +16,7 @@ const signal = new AbortController().signal;
 const range = (from: number, to: number): SandboxDossier[] =>
   Array.from({ length: to - from + 1 }, (_, index) => buildSandboxDossier(from + index));
 
-describeOnChosenDatabase('a sweep', (openNew) => {
-  const open = reuseDatabases(openNew);
+describeOnChosenDatabase('a sweep', (open) => {
   const sandboxes: Sandbox[] = [];
   afterEach(async () => {
     for (const sandbox of sandboxes.splice(0)) await sandbox.close();

@@ -3,7 +3,6 @@ import { RosterHeldError } from '../../../../src/errors.js';
 import { previewImport } from '../../../../src/runs/preview.js';
 import type { Database } from '../../../../src/store/database/database.js';
 import { describeOnChosenDatabase } from '../../../helpers/databases.js';
-import { reuseDatabases } from '../../../helpers/reused-databases.js';
 import { openRosterNights } from '../../../helpers/roster-nights.js';
 import { makeAcceptance } from '../../../helpers/small-site.js';
 
@@ -80,9 +79,7 @@ const rotated =
     return { first, last };
   };
 
-describeOnChosenDatabase('changes of known customers', (openNew) => {
-  const open = reuseDatabases(openNew);
-
+describeOnChosenDatabase('changes of known customers', (open) => {
   it('hold a roster when 501 of 2,001 names get a suffix, with both figures and 20 changes, until somebody accepts them', async () => {
     const database = await open();
     const nights = await openRosterNights(database);

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { describeOnChosenDatabase } from '../../../helpers/databases.js';
-import { reuseDatabases } from '../../../helpers/reused-databases.js';
 import {
   openRosterNights,
   readChanges,
@@ -12,9 +11,7 @@ import {
 
 const row = (id: number, name: string, rest = ',,,,,,'): string => `C-${id},person,${name}${rest}`;
 
-describeOnChosenDatabase('the history of a roster', (openNew) => {
-  const open = reuseDatabases(openNew);
-
+describeOnChosenDatabase('the history of a roster', (open) => {
   it('a first snapshot searches once for rows with the same name, and knows a name that was searched for before', async () => {
     const database = await open();
     const nights = await openRosterNights(database);
@@ -129,9 +126,7 @@ describeOnChosenDatabase('the history of a roster', (openNew) => {
   });
 });
 
-describeOnChosenDatabase('rows of a roster that belong together', (openNew) => {
-  const open = reuseDatabases(openNew);
-
+describeOnChosenDatabase('rows of a roster that belong together', (open) => {
   it('screens both names where rows contradict each other, until a clean row comes', async () => {
     const database = await open();
     const nights = await openRosterNights(database);
