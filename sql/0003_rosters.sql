@@ -133,9 +133,10 @@ create table customer (
 ) with (autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
 
 -- They are few, and looked for with each import.
-create index customer_left on customer (roster_id) where (left_at is not null);
-
 create index customer_unreadable_party on customer (roster_id) where (unreadable_party_since is not null);
+
+-- Whether there are any is asked with each plan.
+create index customer_left on customer (roster_id) where (left_at is not null);
 
 create index customer_by_reference_key on customer (roster_id, reference_key) include (customer_id, left_at);
 

@@ -118,6 +118,7 @@ cross join lateral (
     join run on run.run_id = event.run_id and run.account_id = account.account_id
     where event.party_id = party.party_id and event.change_id > coalesce(run.projected_change_id, 0)
   ) and pending.former is null as is_open
+  -- Fenced off: otherwise each of its uses is planned by itself, with all that the view of changes consists of.
   offset 0
 ) news
 where party.is_current or alerts.waiting > 0 or alerts.is_true_match or news.is_open;

@@ -100,7 +100,7 @@ export async function recordStates(
   const { runId, rosterId } = run;
   if (rosterId === null) return;
   await recordStateChanges(transaction, { runId, rosterId }, when, app.clock.now());
-  if (when === 'closed') await noteCoverage(transaction, run.runId);
+  if (when === 'closed') await noteCoverage(transaction, runId);
 }
 
 const minuteMs = 60_000;
