@@ -1,4 +1,4 @@
--- Who screens whom, under which accepted settings, and who may do what.
+-- Who screens whom, and who may do what.
 
 -- History is only added to; an empty table may be emptied.
 create function refuse_rewriting() returns trigger language plpgsql as $$
@@ -59,20 +59,6 @@ begin
 end
 $$;
 
--- The first settings of an organisation nobody has to accept.
-create function require_acceptor() returns trigger language plpgsql as $$
-begin
-  if tg_table_name = 'settings_record' then
-    if new.accepted_by = 'first settings' and not new.is_proposal
-      and not exists (select from settings_record where organisation_id = new.organisation_id and not is_proposal) then
-      return new;
-    end if;
-  end if;
-  perform require_author(new.accepted_by, new.is_attested, 'accept anything');
-  return new;
-end
-$$;
-
 create table organisation (
   organisation_id bigint generated always as identity primary key,
   name text not null unique,
@@ -120,31 +106,6 @@ create table roster (
   unique (organisation_id, name)
 );
 
--- The settings that judge as somebody accepted them; the newest of an organisation are in force. A proposal is what one person accepts where
--- two people are needed: in force only when another person accepts the same.
-create table settings_record (
-  settings_record_id bigint generated always as identity primary key,
-  organisation_id bigint not null references organisation,
-  is_proposal boolean default false not null,
-  -- Null for a proposal.
-  settings jsonb,
-  -- SHA-256 (hex) of them with their keys in order.
-  digest text not null,
-  -- What differs from the record before, in words; empty for the first, and for a proposal.
-  differences text[] default '{}' not null,
-  accepted_by text not null check (accepted_by <> ''),
-  -- True where nobody but the person says who they are.
-  is_attested boolean not null,
-  reason text not null check (reason <> ''),
-  accepted_at timestamptz not null,
-  -- Who accepted the settings first, where two people did.
-  proposed_by text,
-  check (proposed_by <> accepted_by),
-  check (is_proposal = (settings is null))
-);
-
-create index settings_record_by_organisation on settings_record (organisation_id, settings_record_id);
-
 -- For which severities nobody decides alone that a match is, or is not, the customer; the last one of an organisation holds.
 create table four_eyes_rule (
   rule_id bigint generated always as identity primary key,
@@ -153,11 +114,6 @@ create table four_eyes_rule (
   set_at timestamptz not null,
   set_by text default session_user not null
 );
-
-create trigger refuse_rewriting before delete or update or truncate on settings_record for each statement
-  execute function refuse_rewriting();
-create trigger require_acceptor before insert on settings_record for each row
-  execute function require_acceptor();
 
 create trigger refuse_rewriting before delete or update or truncate on four_eyes_rule for each statement
   execute function refuse_rewriting();

@@ -1,4 +1,4 @@
--- Runs: what was asked for, who runs it, how it ended, and what it is held for.
+-- Runs: what was asked for, who runs it, how it ended, what it is held for, and what people have accepted.
 
 -- A run cannot be stored as come to its end with sums that do not hold; null sums are those of a sweep or of an early stop.
 create function run_sums_hold(sums jsonb) returns boolean language sql immutable as $$
@@ -77,8 +77,8 @@ create table run (
   open_alerts jsonb,
   -- How many hits were new, and how many of their records were asked for; null where none were to be fetched.
   details jsonb,
-  -- Under which of them a run was begun.
-  settings_record_id bigint references settings_record,
+  -- Under which accepted settings it was begun.
+  settings_id bigint,
   -- How its calls went: rate, repeats, breaks, cost.
   health jsonb,
   -- Alerts that nobody has to decide about any more, and what the run did with them.
@@ -151,31 +151,68 @@ create table run_hold (
   check ((kind = 'roster') = (roster is not null))
 );
 
--- Who proposed to accept the answers of a held run, and who accepted them; and who took its roster although guards would have held it.
-create table run_acceptance (
+-- What people have accepted, by name and with a reason:
+-- * settings that judge: the newest of an organisation are in force;
+-- * the answers of a held run;
+-- * the roster of a run, although its guards would have held it;
+-- * a gap: customers without a readable record, and rows without a readable id. Until a day, runs and coverage do not end in exit code 3
+--   because of them, and their state stays.
+-- Who may accept one kind needs no right on the columns of another.
+create table acceptance (
   acceptance_id bigint generated always as identity primary key,
-  run_id bigint not null references run,
-  kind text not null check (kind in ('answers', 'roster')),
+  kind text not null check (kind in ('settings', 'answers', 'roster', 'gap')),
+  -- What one person accepts where two people are needed: in force only when another person accepts the same.
   is_proposal boolean default false not null,
   accepted_by text not null check (accepted_by <> ''),
+  -- True where nobody but the person says who they are.
   is_attested boolean not null,
   reason text not null check (reason <> ''),
   accepted_at timestamptz not null,
+  organisation_id bigint references organisation,
+  run_id bigint references run,
+  roster_id bigint references roster,
+  -- Null for a proposal.
+  settings jsonb,
+  -- SHA-256 (hex) of them with their keys in order.
+  digest text,
+  -- What differs from the settings before, in words; empty for the first, and null for a proposal.
+  differences text[],
+  -- Who accepted the settings first, where two people did.
+  proposed_by text check (proposed_by <> accepted_by),
   -- Of a roster: each guard with what it found, in words that give both figures; and the first of the changes that guards found, each with the
   -- facts before and after.
   held_by jsonb,
   changes jsonb,
-  check ((kind = 'roster') = (held_by is not null) and (kind = 'roster') = (changes is not null)),
-  check (kind = 'answers' or not is_proposal)
+  -- Why it is a gap.
+  gap text check (gap in ('row_rejected', 'conflicting_duplicate', 'roster_held', 'related_party_unreadable', 'unreadable_id')),
+  -- Null: rows whose id cannot be read, at most so many.
+  reference text collate "C",
+  rows integer,
+  until date,
+  check (not is_proposal or kind in ('settings', 'answers')),
+  check (num_nulls(organisation_id, digest) = case kind when 'settings' then 0 else 2 end),
+  check (num_nulls(settings, differences) = case when kind = 'settings' and not is_proposal then 0 else 2 end),
+  check (proposed_by is null or settings is not null),
+  check ((run_id is not null) = (kind in ('answers', 'roster'))),
+  check (num_nulls(held_by, changes) = case kind when 'roster' then 0 else 2 end),
+  check (num_nulls(roster_id, gap, until) = case kind when 'gap' then 0 else 3 end),
+  check (num_nonnulls(reference, rows) = case kind when 'gap' then 1 else 0 end),
+  check ((gap = 'unreadable_id') = (reference is null))
 );
 
-create unique index run_acceptance_once on run_acceptance (run_id) where (kind = 'answers' and not is_proposal);
+create index acceptance_of_settings on acceptance (organisation_id, acceptance_id) where (organisation_id is not null);
 
-create index run_acceptance_by_run on run_acceptance (run_id);
+create index acceptance_by_run on acceptance (run_id) where (run_id is not null);
+
+create unique index acceptance_of_answers on acceptance (run_id) where (kind = 'answers' and not is_proposal);
+
+create index acceptance_of_gaps on acceptance (roster_id, reference) where (roster_id is not null);
+
+alter table run add constraint run_settings_fkey foreign key (settings_id) references acceptance(acceptance_id);
 
 -- Held runs whose answers and webhooks count since.
 create view accepted_run as
-select run_id, accepted_at from run_acceptance where kind = 'answers' and not is_proposal;
+select run_id, accepted_at from acceptance where kind = 'answers' and not is_proposal;
 
 -- Customers in scope whom a run cannot screen whatever the service answers: without a readable record, or with a related party that cannot be
 -- read. Kept with its plan, so that its report says the same whenever it is made.
@@ -360,24 +397,31 @@ begin
 end
 $$;
 
--- Where four eyes are set, a held run is accepted by two people. On the embedded database a second person is only another name that the first one types.
-create function check_run_acceptance() returns trigger language plpgsql as $$
+-- Nobody has to accept the first settings of an organisation. Where four eyes are set, a held run is accepted by two people. On the embedded
+-- database a second person is only another name that the first one types.
+create function check_acceptance() returns trigger language plpgsql as $$
 begin
+  if new.kind = 'settings' and new.accepted_by = 'first settings' and not new.is_proposal
+    and not exists (select from acceptance where organisation_id = new.organisation_id and not is_proposal) then
+    return new;
+  end if;
   perform require_author(new.accepted_by, new.is_attested, 'accept anything');
-  if new.kind = 'answers' and not new.is_proposal
-    and coalesce((
-      select cardinality(rule.severities) from four_eyes_rule rule join run on run.organisation_id = rule.organisation_id
-      where run.run_id = new.run_id order by rule.rule_id desc limit 1
-    ), 0) > 0
+  if new.kind <> 'answers' or new.is_proposal then
+    return new;
+  end if;
+  if coalesce((
+    select cardinality(rule.severities) from four_eyes_rule rule join run on run.organisation_id = rule.organisation_id
+    where run.run_id = new.run_id order by rule.rule_id desc limit 1
+  ), 0) > 0
     and (version() ~ 'emscripten' or not exists (
-      select from run_acceptance proposal
+      select from acceptance proposal
       where proposal.run_id = new.run_id and proposal.is_proposal and proposal.accepted_by <> new.accepted_by
     ))
   then
     raise exception 'accepting a run takes two people' using errcode = 'insufficient_privilege';
   end if;
   -- Otherwise its customers would read as accepted by answers that nobody gave back.
-  if new.kind = 'answers' and not new.is_proposal and exists (
+  if exists (
     select from planned_screening screening
     join run using (run_id)
     left join party_state state on state.account_id = run.account_id and state.party_id = screening.party_id
@@ -396,7 +440,7 @@ create trigger run_opens_range before insert on run for each row when (new.epoch
 create trigger refuse_rewriting before delete or update or truncate on run_hold for each statement
   execute function refuse_rewriting();
 
-create trigger refuse_rewriting before delete or update or truncate on run_acceptance for each statement
+create trigger refuse_rewriting before delete or update or truncate on acceptance for each statement
   execute function refuse_rewriting();
-create trigger check_run_acceptance before insert on run_acceptance for each row
-  execute function check_run_acceptance();
+create trigger check_acceptance before insert on acceptance for each row
+  execute function check_acceptance();

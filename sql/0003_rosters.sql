@@ -89,26 +89,6 @@ create table unaccepted_customer (
 
 create index unaccepted_customer_by_run on unaccepted_customer (run_id);
 
--- Customers without a readable record, and rows without a readable id, whom somebody has accepted until a day: runs and coverage do not end in
--- exit code 3 because of them, and their state stays.
-create table coverage_exception (
-  exception_id bigint generated always as identity primary key,
-  roster_id bigint not null references roster,
-  reason text not null check (reason in ('row_rejected', 'conflicting_duplicate', 'roster_held', 'related_party_unreadable', 'unreadable_id')),
-  -- Null: rows whose id cannot be read, at most so many.
-  reference text collate "C",
-  rows integer,
-  until date not null,
-  accepted_by text not null check (accepted_by <> ''),
-  is_attested boolean not null,
-  because text not null check (because <> ''),
-  accepted_at timestamptz not null,
-  check ((reason = 'unreadable_id') = (reference is null)),
-  check ((rows is null) = (reference is not null))
-);
-
-create index coverage_exception_by_roster on coverage_exception (roster_id, reference);
-
 create table customer (
   customer_id bigint generated always as identity primary key,
   roster_id bigint not null,
@@ -202,11 +182,6 @@ select import_id, customer_id, kind, null, because from roster_standing;
 -- The import that a customer came with keeps the roster, and the run that made a request keeps the organisation.
 create trigger refuse_orphans after delete on roster_import referencing old table as gone for each statement
   execute function refuse_orphans('customer.first_import_id.import_id', 'customer_version.import_id.import_id');
-
-create trigger refuse_rewriting before delete or update or truncate on coverage_exception for each statement
-  execute function refuse_rewriting();
-create trigger require_acceptor before insert on coverage_exception for each row
-  execute function require_acceptor();
 
 create trigger refuse_orphans after delete on customer referencing old table as gone for each statement
   execute function refuse_orphans(

@@ -12,7 +12,7 @@ create table report (
   -- Null until every recipient has been handed it.
   sent_at timestamptz,
   -- The settings that the roster's last report before this one was made under; null where nothing is known of them.
-  former_settings_record_id bigint references settings_record,
+  former_settings_id bigint references acceptance,
   primary key (run_id, revision)
 );
 

@@ -47,7 +47,7 @@ export async function runScreening(
   readWebhookKeys(app);
   const open = options.importFirst ? openRosterScope : openImportedRoster;
   const scope = await open(app, options.roster.name);
-  const settingsRecordId = await requireAcceptedSettings(app, scope);
+  const settingsId = await requireAcceptedSettings(app, scope);
   await closeDeadChecks(app);
   let outage: OutageWatch | undefined;
   let part: ScreeningPart;
@@ -56,7 +56,7 @@ export async function runScreening(
     outage = watchOutage(app, client, startedAt);
     const known = await findKnownAccount(app, scope, client, { outage, signal: held.signal }, other);
     part = { ...options, known, outage, rosterId: scope.rosterId };
-    return { ...toRequest(app, options, scope, known), settingsRecordId };
+    return { ...toRequest(app, options, scope, known), settingsId };
   };
   const summary = await withLeasedRun(app, scope.leaseKey, signal, findRequest, (session) =>
     screenRoster(session, client, part),

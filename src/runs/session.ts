@@ -77,7 +77,7 @@ export interface RunRequest {
   /** Resumes only the open run of this number. */
   resumeOnly?: number | undefined;
   /** The record of the accepted settings; undefined when none apply. */
-  settingsRecordId?: number | undefined;
+  settingsId?: number | undefined;
 }
 
 /** Finds or creates the organisation of the settings. */
@@ -245,7 +245,7 @@ async function openRun(
       owner,
       settingsDigest: app.settingsDigest,
       settings: toStoredSettings(app.settings),
-      settingsRecordId: request.settingsRecordId,
+      settingsId: request.settingsId,
       version: app.version,
       startedAt: holder.takenAt,
     });

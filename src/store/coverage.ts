@@ -314,17 +314,17 @@ const openGapRow = z.object({
 /** SQL: the gaps of roster $1, each with whether an exception is valid for it on the day of $2. */
 const eachGapSql = `
   select gap.reason, gap.reference, null::integer as rows, exists (
-    select from coverage_exception exception
-    where exception.roster_id = $1 and exception.reference = gap.reference and exception.reason = gap.reason
-      and exception.until >= ($2::timestamptz at time zone 'UTC')::date
+    select from acceptance accepted
+    where accepted.roster_id = $1 and accepted.reference = gap.reference and accepted.gap = gap.reason
+      and accepted.until >= ($2::timestamptz at time zone 'UTC')::date
   ) as is_accepted
   from (${gapsSql('$1')}) gap
   union all
   -- A partial roster (delta) corrects no row of the last full one.
   select 'unreadable_id', null, unreadable.rows, exists (
-    select from coverage_exception exception
-    where exception.roster_id = $1 and exception.reason = 'unreadable_id' and exception.rows >= unreadable.rows
-      and exception.until >= ($2::timestamptz at time zone 'UTC')::date
+    select from acceptance accepted
+    where accepted.roster_id = $1 and accepted.gap = 'unreadable_id' and accepted.rows >= unreadable.rows
+      and accepted.until >= ($2::timestamptz at time zone 'UTC')::date
   )
   from (
     select sum(unreadable_ids)::integer as rows from roster_import
@@ -370,8 +370,8 @@ export async function saveCoverageExceptions(
   const accepted = open.filter(({ reference }) => customers === null || customers.some((one) => one === reference));
   if (unknown.length === 0 && accepted.length > 0) {
     await transaction.execute(
-      `insert into coverage_exception (roster_id, reason, reference, rows, until, accepted_by, is_attested, because, accepted_at)
-       select $1::bigint, reason, reference, rows, $3::date, $4, $5, $6, $7
+      `insert into acceptance (kind, roster_id, gap, reference, rows, until, accepted_by, is_attested, reason, accepted_at)
+       select 'gap', $1::bigint, reason, reference, rows, $3::date, $4, $5, $6, $7
        from jsonb_to_recordset($2::text::jsonb) as gap (reason text, reference text, rows integer)`,
       [rosterId, JSON.stringify(accepted), until, acceptedBy, isAttested, because, acceptedAt],
     );

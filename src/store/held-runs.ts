@@ -252,7 +252,7 @@ export async function readRunHolds(database: Queryable, runId: number) {
   const acceptances = await database.query(
     acceptanceRow,
     `select is_proposal, accepted_by, is_attested, reason, accepted_at
-     from run_acceptance where run_id = $1 and kind = 'answers' order by acceptance_id`,
+     from acceptance where run_id = $1 and kind = 'answers' order by acceptance_id`,
     [runId],
   );
   return { holds, acceptances, accepted: acceptances.find(({ isProposal }) => !isProposal) };
@@ -265,7 +265,7 @@ export async function saveRunAcceptance(
   { isProposal, acceptedBy, isAttested, reason, acceptedAt }: z.infer<typeof acceptanceRow>,
 ): Promise<void> {
   const row = { runId, kind: 'answers', isProposal, acceptedBy, isAttested, reason, acceptedAt };
-  await transaction.execute(...toInsert('run_acceptance', row));
+  await transaction.execute(...toInsert('acceptance', row));
   if (isProposal) return;
   await transaction.execute('update webhook_event set held_run_id = null where held_run_id = $1', [runId]);
 }

@@ -186,8 +186,7 @@ const recordRow = z.object({
 /** Accepted assessment settings. */
 export type SettingsRecord = z.infer<typeof recordRow>;
 
-const columns = `settings_record.settings_record_id as "recordId", settings_record.settings, digest, differences, accepted_by, is_attested,
-  reason, accepted_at`;
+const columns = `acceptance_id as "recordId", acceptance.settings, digest, differences, accepted_by, is_attested, reason, accepted_at`;
 
 /**
  * The last accepted settings of an organisation; null before the first. `isLocked`: no other process records its settings until the
@@ -204,8 +203,8 @@ export async function readAcceptedSettings(
   return findRow(
     database,
     recordRow,
-    `select ${columns} from settings_record where organisation_id = $1 and not is_proposal and reason <> $2
-     order by settings_record_id desc limit 1`,
+    `select ${columns} from acceptance where organisation_id = $1 and not is_proposal and reason <> $2
+     order by acceptance_id desc limit 1`,
     [organisationId, exceptReason],
   );
 }
@@ -215,7 +214,7 @@ export function readRunSettings(database: Queryable, runId: number): Promise<Set
   return findRow(
     database,
     recordRow,
-    `select ${columns} from settings_record join run using (settings_record_id) where run.run_id = $1`,
+    `select ${columns} from run join acceptance on acceptance_id = run.settings_id where run.run_id = $1`,
     [runId],
   );
 }
@@ -224,8 +223,8 @@ export function readRunSettings(database: Queryable, runId: number): Promise<Set
 export async function readSettingsHistory(database: Queryable, organisation: string) {
   return database.query(
     recordRow,
-    `select ${columns} from settings_record join organisation using (organisation_id)
-     where organisation.name = $1 and not is_proposal order by settings_record_id`,
+    `select ${columns} from acceptance join organisation using (organisation_id)
+     where organisation.name = $1 and not is_proposal order by acceptance_id`,
     [organisation],
   );
 }
@@ -240,8 +239,9 @@ export async function saveSettingsRecord(
   record: Omit<SettingsRecord, 'recordId'> & { proposedBy?: string | null },
 ) {
   const { settings, digest, differences, acceptedBy, isAttested, reason, acceptedAt, proposedBy } = record;
-  const row = { organisationId, settings, digest, differences, acceptedBy, isAttested, reason, acceptedAt, proposedBy };
-  return readValue(transaction, z.number(), ...toInsert('settings_record', row, 'returning settings_record_id'));
+  const accepted = { acceptedBy, isAttested, reason, acceptedAt, proposedBy };
+  const row = { kind: 'settings', organisationId, settings, digest, differences, ...accepted };
+  return readValue(transaction, z.number(), ...toInsert('acceptance', row, 'returning acceptance_id'));
 }
 
 /**
@@ -257,15 +257,24 @@ export async function proposeSettings(
   const proposer = await findValue(
     transaction,
     z.string(),
-    `select accepted_by as by from settings_record
+    `select accepted_by as by from acceptance
      where organisation_id = $1 and is_proposal and digest = $2 and accepted_by <> $3
-       and settings_record_id > coalesce((select max(settings_record_id) from settings_record where organisation_id = $1 and not is_proposal), 0)
-     order by settings_record_id desc limit 1`,
+       and acceptance_id > coalesce((select max(acceptance_id) from acceptance where organisation_id = $1 and not is_proposal), 0)
+     order by acceptance_id desc limit 1`,
     [organisationId, digest, acceptedBy],
   );
   if (proposer !== null) return proposer;
-  const row = { organisationId, isProposal: true, digest, acceptedBy, isAttested, reason, acceptedAt };
-  await transaction.execute(...toInsert('settings_record', row));
+  const row = {
+    kind: 'settings',
+    organisationId,
+    isProposal: true,
+    digest,
+    acceptedBy,
+    isAttested,
+    reason,
+    acceptedAt,
+  };
+  await transaction.execute(...toInsert('acceptance', row));
   return null;
 }
 
@@ -274,10 +283,10 @@ export async function readSettingsChanges(database: Queryable, runId: number, fo
   if (formerRecordId === null) return [];
   return database.query(
     recordRow.omit({ recordId: true, settings: true, digest: true }),
-    `select ${columns} from settings_record
-     join run on run.run_id = $1 and run.organisation_id = settings_record.organisation_id
-     where settings_record.settings_record_id > $2 and settings_record.settings_record_id <= run.settings_record_id and not is_proposal
-     order by 1`,
+    `select ${columns} from acceptance
+     join run on run.run_id = $1 and run.organisation_id = acceptance.organisation_id
+     where acceptance_id > $2 and acceptance_id <= run.settings_id and not is_proposal
+     order by acceptance_id`,
     [runId, formerRecordId],
   );
 }

@@ -56,7 +56,7 @@ export async function readRunFacts(
     finishedAt: run.finishedAt,
     timezone: timezoneSchema.parse(run.settings),
     settingsDigest: run.settingsDigest,
-    settingsChanges: await readSettingsChanges(database, run.runId, covered.formerSettingsRecordId ?? null),
+    settingsChanges: await readSettingsChanges(database, run.runId, covered.formerSettingsId ?? null),
     cadence: await readRunCadence(database, run.runId),
     keyFingerprint: (await readRunKeys(database, run.runId)).join(', '),
     comparedWith: compared?.finishedAt ? { runId: toRunId(compared), finishedAt: compared.finishedAt } : null,

@@ -10,7 +10,7 @@ const revisionRow = z.object({
   /** Earlier runs of the roster whose findings are in no earlier report. */
   earlierRunIds: z.array(z.number()).readonly(),
   /** The settings of the roster's last report before this one; null where there is none. */
-  formerSettingsRecordId: z.number().nullable(),
+  formerSettingsId: z.number().nullable(),
   /** The digest of its manifest; null until the report is written. */
   manifestSha256: z.string().nullable(),
   /** Whether the run was not resumed since. */
@@ -19,7 +19,7 @@ const revisionRow = z.object({
 /** A revision of a run's report, and what it covers besides the run itself. */
 export type ReportRevision = Omit<z.infer<typeof revisionRow>, 'isCurrent'>;
 
-const columns = 'revision, sweep_run_ids, earlier_run_ids, former_settings_record_id, manifest_sha256';
+const columns = 'revision, sweep_run_ids, earlier_run_ids, former_settings_id, manifest_sha256';
 
 /** The reports of a run, oldest first. */
 export async function readRevisions(database: Queryable, run: RunRow) {
@@ -51,7 +51,7 @@ export async function fixReportRevision(transaction: Queryable, run: RunRow, now
     sweepRunIds: run.kind === 'sweep' ? [run.runId] : [...(latest?.sweepRunIds ?? []), ...unreadSweeps],
     earlierRunIds: [...(latest?.earlierRunIds ?? []), ...unreadRuns],
     createdAt: now,
-    formerSettingsRecordId: latest ? latest.formerSettingsRecordId : await findFormerSettings(transaction, run),
+    formerSettingsId: latest ? latest.formerSettingsId : await findFormerSettings(transaction, run),
   };
   const ending = `returning ${columns}, true as is_current`;
   const inserted = await transaction.query(revisionRow, ...toInsert('report', row, ending));
@@ -63,7 +63,7 @@ function findFormerSettings(transaction: Queryable, { runId, rosterId }: RunRow)
   return findValue(
     transaction,
     z.number().nullable(),
-    `select run.settings_record_id as "recordId" from run
+    `select run.settings_id as "recordId" from run
      where roster_id = $2 and run_id < $1
        and exists (select from report where report.run_id = run.run_id and report.manifest_sha256 is not null)
      order by run_id desc limit 1`,

@@ -31,14 +31,14 @@ const acceptanceRow = z.object({
 export async function saveRosterAcceptance(transaction: Queryable, runId: number, acceptance: RosterAcceptanceFacts) {
   const { acceptedBy, isAttested, reason, acceptedAt } = acceptance;
   const row = { runId, kind: 'roster', acceptedBy, isAttested, reason, acceptedAt, ...toFoundJson(acceptance) };
-  await transaction.execute(...toInsert('run_acceptance', row));
+  await transaction.execute(...toInsert('acceptance', row));
 }
 
 /** The first changes that were accepted with a run's own roster. */
 export async function readAcceptedChanges(database: Queryable, runId: number): Promise<readonly RosterChangeFacts[]> {
   const rows = await database.query(
     z.object({ changes }),
-    `select changes from run_acceptance where run_id = $1 and kind = 'roster' order by acceptance_id`,
+    `select changes from acceptance where run_id = $1 and kind = 'roster' order by acceptance_id`,
     [runId],
   );
   return rows.flatMap((accepted) => accepted.changes);
@@ -118,7 +118,7 @@ export async function readRosterAcceptances(database: Queryable, runId: number) 
   return database.query(
     acceptanceRow,
     `select accepted_by, is_attested, reason, accepted_at, held_by, changes
-     from run_acceptance
+     from acceptance
      where kind = 'roster' and run_id in (
        select $1::bigint
        union all

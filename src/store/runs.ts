@@ -29,7 +29,7 @@ import { screeningKindsSql } from './row-shapes.js';
 import { type RunSums, runSumsSchema } from './run-sums.js';
 import { holdStates } from './screenings.js';
 
-/** A new run; without `settingsRecordId` when no accepted settings apply. */
+/** A new run; without `settingsId` when no accepted settings apply. */
 type NewRun = Omit<
   RunRow,
   | 'runId'
@@ -45,7 +45,7 @@ type NewRun = Omit<
   | 'droppedAt'
   | 'droppedBy'
   | 'droppedBecause'
-> & { settingsRecordId?: number | undefined };
+> & { settingsId?: number | undefined };
 
 /** Stores a new run in state `running`, with the process that works on it. */
 export async function insertRun(database: Queryable, run: NewRun): Promise<RunRow> {
@@ -58,28 +58,21 @@ export async function insertRun(database: Queryable, run: NewRun): Promise<RunRo
 
 /**
  * Takes an open run over under a new epoch, in state `running`, and stores the changes since its start; replaces `rosterFile` and
- * `settingsRecordId` unless undefined.
+ * `settingsId` unless undefined.
  */
 export async function takeOverRun(
   database: Queryable,
   runId: number,
   holder: z.infer<typeof holderRow>,
-  now: { rosterFile?: string | null | undefined; settingsRecordId?: number | undefined } = {},
+  now: { rosterFile?: string | null | undefined; settingsId?: number | undefined } = {},
 ): Promise<RunRow> {
   const rows = await database.query(
     runRow,
     `update run set state = 'running', state_reasons = '{}', halted_by = null, epoch = $2, owner = $3, resumed = resumed + 1, finished_at = null,
-       roster_file = case when $4 then $5 else roster_file end, settings_record_id = coalesce($6, settings_record_id)
+       roster_file = case when $4 then $5 else roster_file end, settings_id = coalesce($6, settings_id)
      where run_id = $1
      returning *`,
-    [
-      runId,
-      holder.epoch,
-      holder.owner,
-      now.rosterFile !== undefined,
-      now.rosterFile ?? null,
-      now.settingsRecordId ?? null,
-    ],
+    [runId, holder.epoch, holder.owner, now.rosterFile !== undefined, now.rosterFile ?? null, now.settingsId ?? null],
   );
   const run = firstRow(rows, 'run');
   await saveRunWorker(database, run, holder);

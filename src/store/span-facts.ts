@@ -32,7 +32,7 @@ export async function readSpanFacts(database: Queryable, span: SpanOfRuns, lists
   const covered = {
     sweepRunIds: await readSpanSweeps(database, span),
     earlierRunIds: others.map(({ runId }) => runId),
-    formerSettingsRecordId: await readSettingsBefore(database, first),
+    formerSettingsId: await readSettingsBefore(database, first),
   };
   const facts = await readRunFacts(database, last, covered, lists);
   return {
@@ -145,7 +145,7 @@ function readSettingsBefore(database: Queryable, run: RunRow): Promise<number | 
   return findValue(
     database,
     z.number().nullable(),
-    `select settings_record_id as "recordId" from run where roster_id = $1 and run_id < $2 order by run_id desc limit 1`,
+    `select settings_id as "recordId" from run where roster_id = $1 and run_id < $2 order by run_id desc limit 1`,
     [run.rosterId, run.runId],
   );
 }

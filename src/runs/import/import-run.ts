@@ -31,11 +31,11 @@ export async function runImport(
   options: ImportOptions = {},
 ): Promise<RunSummary> {
   const scope = await openRosterScope(app, roster.name);
-  const settingsRecordId = await requireAcceptedSettings(app, scope);
+  const settingsId = await requireAcceptedSettings(app, scope);
   // The service is not called; the mode is that of the next screening.
   const mode = toImportMode(app);
   const rosterFile = findGivenFile(app.settings.rosters, roster);
-  const request = { ...scope, kind: 'import', mode, selection: null, rosterFile, settingsRecordId } as const;
+  const request = { ...scope, kind: 'import', mode, selection: null, rosterFile, settingsId } as const;
   let isImported = false;
   const importAlone = async (session: RunSession): Promise<RunSummary> => {
     const compared = await importRoster(session, roster, scope.rosterId, options);

@@ -311,7 +311,7 @@ export async function findAutoClosable(
        and not exists (select from disposition said where said.alert_id = alert.alert_id)
        and alert.legacy is null
        and not exists (
-         select from settings_record accepted
+         select from acceptance accepted
          where accepted.organisation_id = roster.organisation_id and not accepted.is_proposal and accepted.accepted_at > alert.absent_since
        )
        and ${policyAnswers} <= (

@@ -116,14 +116,14 @@ describeOnChosenDatabase('assessment settings', (open) => {
     await acceptSettings(await work({ settings: step(0.03) }), acceptance);
     await writeReportFor(changed, nightTwo.runId);
     expect(await readFile(path, 'utf8')).toBe(text);
-    await expect(database.execute(`update settings_record set reason = 'another'`)).rejects.toThrow(/never changed/);
+    await expect(database.execute(`update acceptance set reason = 'another'`)).rejects.toThrow(/never changed/);
     await expect(
       database.execute(
-        `insert into settings_record (organisation_id, settings, digest, differences, accepted_by, is_attested, reason, accepted_at)
-         select organisation_id, settings, digest, differences, 'somebody else', $1, reason, accepted_at from settings_record limit 1`,
+        `insert into acceptance (kind, organisation_id, settings, digest, differences, accepted_by, is_attested, reason, accepted_at)
+         select kind, organisation_id, settings, digest, differences, 'somebody else', $1, reason, accepted_at from acceptance limit 1`,
         [database.dialect === 'postgres'],
       ),
-    ).rejects.toThrow();
+    ).rejects.toThrow(/in the name of|nobody is authenticated/);
   });
 
   it('hold nothing up where another roster is meant, or what this version does not know: that is told until it is recorded', async () => {
@@ -255,8 +255,9 @@ it('somebody accepts settings under a login of their own with the documented rig
   const app = await work({ settings: step(0.5) });
   await run(await work());
   const login = `officer_${randomBytes(4).toString('hex')}`;
+  const grants = (await readFile('docs/settings-changes.md', 'utf8')).match(/^grant .* to meyer;$/gm) ?? [];
   await database.runScript(`create role ${login} login; grant select on all tables in schema public to ${login};
-    grant insert on settings_record to ${login}; grant update (created_at) on organisation to ${login};`);
+    ${grants.join('').replaceAll('meyer', login)}`);
   const url = new URL(String(location.url));
   url.username = login;
   const own = await openDatabase({ url: url.href }, login);
@@ -273,9 +274,19 @@ it('somebody accepts settings under a login of their own with the documented rig
     expect(await acceptSettings(closing, await makeAcceptance({ database }))).toMatchObject({ recorded: true });
     const [last] = await database.query(
       z.object({ by: z.string().nullable() }),
-      'select proposed_by as by from settings_record where not is_proposal order by settings_record_id desc limit 1',
+      'select proposed_by as by from acceptance where not is_proposal order by acceptance_id desc limit 1',
     );
     expect(last).toEqual({ by: login });
+    const accept = (columns: string, values: string) =>
+      own.execute(`insert into acceptance (accepted_by, is_attested, reason, accepted_at, kind, ${columns})
+        values (session_user, false, 'agreed', now(), ${values})`);
+    const gap = ['roster_id, gap, reference, until', `'gap', 1, 'row_rejected', 'C-9', now()`] as const;
+    await expect(accept(...gap)).rejects.toThrow(/permission denied/);
+    await expect(accept('run_id', `'answers', 1`)).rejects.toThrow(/permission denied/);
+    const [exception = ''] = (await readFile('docs/rosters.md', 'utf8')).match(/^grant .* to meyer;$/gm) ?? [];
+    await database.runScript(`revoke insert on acceptance from ${login}; ${exception.replace('meyer', login)}`);
+    await accept(...gap);
+    await expect(accept('organisation_id, digest', `'settings', 1, ''`)).rejects.toThrow(/permission denied/);
   } finally {
     await own.close();
     await database.runScript(`drop owned by ${login}; drop role ${login};`);

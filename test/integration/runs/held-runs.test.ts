@@ -121,7 +121,7 @@ describeOnChosenDatabase('a run whose answers are implausible', (_open, database
     await expect(accept(first.runId)).rejects.toThrow(`accept ${held.runId} instead`);
     // An acceptance by hand, which gives no answer back.
     const byHand = database.execute(
-      `insert into run_acceptance (run_id, kind, accepted_by, is_attested, reason, accepted_at)
+      `insert into acceptance (run_id, kind, accepted_by, is_attested, reason, accepted_at)
        select max(run_id), 'answers', session_user, $1, 'looked at', now() from run_hold`,
       [database.dialect === 'embedded'],
     );
@@ -313,7 +313,7 @@ describeOnChosenDatabase('a run whose answers are implausible', (_open, database
     const toIds = ids.map(({ id }) => id);
     expect(await findPlainlyAbsent(database, toIds)).toEqual(new Map());
     await database.execute(
-      `insert into run_acceptance (run_id, kind, accepted_by, is_attested, reason, accepted_at)
+      `insert into acceptance (run_id, kind, accepted_by, is_attested, reason, accepted_at)
        select run_id, 'answers', session_user, $1, 'looked at', now() from run_hold`,
       [database.dialect === 'embedded'],
     );

@@ -6,6 +6,7 @@ import { describeOnEachDatabase } from '../../helpers/databases.js';
 
 /** Columns of tables that refuse change, by what they hold: codes and ids, words of staff, or facts of customers and listed parties. */
 const codes = {
+  acceptance: ['differences', 'digest', 'gap', 'kind', 'settings'],
   alert_event: ['kind', 'reasons', 'severity'],
   change_alert: ['reopened_because', 'state'],
   change_record: 'adjustments birth_date_agreement cause country_agreement fields kind match_id rule severity'.split(
@@ -17,24 +18,20 @@ const codes = {
   match_detail: ['entity_ids', 'kind', 'reason', 'record_id', 'service_request_id'],
   retracted_answer: ['outcome', 'reported_scores', 'settings_digest', 'state', 'unreturned'],
   retraction: ['kind'],
-  run_acceptance: ['kind'],
   run_hold: ['kind', 'reasons', 'states'],
   screening_block: ['outcome', 'plan_reason'],
   search_batch: ['service_prefix', 'service_texts'],
   search_call: ['outcome', 'service_request_id'],
-  settings_record: ['differences', 'digest', 'settings'],
 };
 const staff = {
+  acceptance: ['accepted_by', 'held_by', 'proposed_by', 'reason'],
   alert_event: ['actor', 'assigned_to'],
   change_alert: ['owner'],
-  coverage_exception: ['accepted_by', 'because', 'reason'],
   discrepancy_event: ['reason', 'reviewer'],
   disposition: ['reviewer'],
   four_eyes_rule: ['set_by'],
   review_delegation: ['actor', 'from_name', 'reason', 'to_name'],
   review_sheet: ['exported_by'],
-  run_acceptance: ['accepted_by', 'held_by', 'reason'],
-  settings_record: ['accepted_by', 'proposed_by', 'reason'],
 };
 /** What lists publish, once; who was taken for whom stands elsewhere. */
 const listed = {
@@ -42,11 +39,10 @@ const listed = {
 };
 /** To be moved to tables whose rows may be removed; nothing is added here. */
 const personal = {
-  coverage_exception: ['reference'],
+  acceptance: ['changes', 'reference'],
   discrepancy_event: ['facts'],
   invitation: ['channel', 'dossier_id', 'events', 'reference', 'state', 'status', 'token'],
   match_detail: ['body'],
-  run_acceptance: ['changes'],
   run_hold: ['roster'],
 };
 

@@ -59,7 +59,7 @@ describeOnChosenDatabase('guards of a roster', (open) => {
     const countAccepted = () =>
       database.query(
         z.object({ accepted: z.number() }),
-        `select count(*)::integer as accepted from run_acceptance where kind = 'roster'`,
+        `select count(*)::integer as accepted from acceptance where kind = 'roster'`,
       );
     await database.runScript(`
       create function break_off() returns trigger language plpgsql as $$ begin raise 'broken off'; end $$;

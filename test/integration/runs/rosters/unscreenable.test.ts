@@ -74,7 +74,7 @@ describeOnChosenDatabase('customers of whom the roster cannot be read', (open) =
     });
     expect(await readUnscreened(database)).toEqual(['C-9 not_screened row_rejected']);
     expect(await measure(3)).toMatchObject({ isCovered: false });
-    await expect(database.execute('delete from coverage_exception')).rejects.toThrow();
+    await expect(database.execute('delete from acceptance')).rejects.toThrow();
   });
 
   it('are searched for and not screened when only rows that contradict each other name them', async () => {
