@@ -16,7 +16,7 @@ create unlogged table roster_staging (
   record_digest bytea,
   -- Why the row itself says that the customer has left.
   leaves text check (leaves in ('inactive', 'end_date')),
-  -- The customer itself.
+  -- The customer itself; null where the record is not staged, because the roster has the same.
   type text collate "C",
   sent_name text collate "C",
   file text,
@@ -37,7 +37,7 @@ create unlogged table roster_raw (
   rows text not null
 );
 
--- What accepted rows say, apart from what they are judged by: of a roster that is as it was, nobody reads it.
+-- What accepted rows say, apart from what they are judged by, unless the roster has the same.
 create unlogged table roster_record (
   run_id bigint not null,
   ordinal integer not null,

@@ -3,6 +3,7 @@ import { findRow, firstRow, type Queryable, readValue } from './database/databas
 import {
   analyzeRecords,
   plainSql,
+  refuseUnstaged,
   type SlottedRecord,
   type StagedImport,
   slottedRecordSchema,
@@ -52,10 +53,12 @@ export async function resolveRows(
 /** Collects the customers that have several rows, with all of their data in the snapshot. */
 async function collectImportConflicts(
   transaction: Queryable,
-  { runId, rosterId, isDelta }: StagedImport,
+  staged: StagedImport,
   assessedRows: number,
 ): Promise<void> {
+  const { runId, rosterId, isDelta } = staged;
   if (assessedRows > 0) {
+    await stageKnownRecords(transaction, runId, rosterId, "staged.reject_reason = 'conflicting_id'");
     await analyzeRecords(transaction);
     await collectConflicts(transaction, runId, isDelta);
   }
@@ -103,7 +106,7 @@ async function collectImportConflicts(
       [runId, rosterId],
     );
   }
-  await fillConflicts(transaction, runId, isDelta);
+  await fillConflicts(transaction, staged);
 }
 
 function hasStrayParties(transaction: Queryable, runId: number): Promise<boolean> {
@@ -128,7 +131,7 @@ async function collectConflicts(transaction: Queryable, runId: number, isDelta: 
      select $1, reference, jsonb_agg(parties order by ordinal), $2
      from (
        select distinct on (reference, record_digest) reference, ordinal, record -> 'parties' as parties
-       from roster_staging join roster_record using (run_id, ordinal)
+       from roster_staging left join roster_record using (run_id, ordinal)
        where run_id = $1 and reject_reason = 'conflicting_id'
        order by reference, record_digest, ordinal
      ) conflicting
@@ -138,7 +141,7 @@ async function collectConflicts(transaction: Queryable, runId: number, isDelta: 
 }
 
 /** Moves the accepted rows of conflicts from the plain rows to their conflicts. */
-async function fillConflicts(transaction: Queryable, runId: number, isDelta: boolean): Promise<void> {
+async function fillConflicts(transaction: Queryable, { runId, rosterId, isDelta }: StagedImport): Promise<void> {
   const rows = await transaction.query(
     z.object({ found: z.boolean() }),
     'select exists (select from roster_case where run_id = $1) as found',
@@ -146,11 +149,12 @@ async function fillConflicts(transaction: Queryable, runId: number, isDelta: boo
   );
   if (!firstRow(rows, 'roster_case').found) return;
   await transaction.execute('analyze roster_case (run_id, reference)');
+  await stageKnownRecords(transaction, runId, rosterId, isOfCaseSql);
   await analyzeRecords(transaction);
   await transaction.execute(
     `update roster_case whole set
        ordinal = staged.ordinal, own_record = said.record, own_digest = staged.record_digest, leaves = staged.leaves
-     from roster_staging staged join roster_record said using (run_id, ordinal)
+     from roster_staging staged left join roster_record said using (run_id, ordinal)
      where whole.run_id = $1 and staged.run_id = $1 and staged.reference = whole.reference
        and staged.reject_reason is null and not staged.is_repetition`,
     [runId],
@@ -164,10 +168,28 @@ async function fillConflicts(transaction: Queryable, runId: number, isDelta: boo
   );
   await transaction.execute(
     `update roster_staging staged set is_plain = false
-     where ${plainSql} and exists (
-       select from roster_case whole where whole.run_id = $1 and whole.reference = staged.reference
-     )`,
+     where ${plainSql} and ${isOfCaseSql}`,
     [runId],
+  );
+}
+
+const isOfCaseSql = `exists (
+  select from roster_case whole where whole.run_id = $1 and whole.reference = staged.reference
+)`;
+
+/** Stages the records of rows that say what the roster has already, and are put together with others nevertheless. */
+function stageKnownRecords(transaction: Queryable, runId: number, rosterId: number, rowsSql: string): Promise<number> {
+  return transaction.execute(
+    `insert into roster_record (run_id, ordinal, risk_tier, record)
+     select $1, staged.ordinal, latest.risk_tier,
+       jsonb_set(latest.record, '{parties}', jsonb_path_query_array(latest.record, '$.parties[*] ? (@ != null)'))
+     from roster_staging staged
+     join customer on customer.roster_id = $2 and customer.reference = staged.reference
+       and customer.record_digest = staged.record_digest and customer.own_digest is null
+     join customer_version latest on latest.customer_id = customer.customer_id and latest.version = customer.version
+     where staged.run_id = $1 and staged.type is null and ${rowsSql}
+       and not exists (select from roster_record said where said.run_id = $1 and said.ordinal = staged.ordinal)`,
+    [runId, rosterId],
   );
 }
 
@@ -320,7 +342,7 @@ const conflictRow = z.object({
   ownRecord: slottedRecordSchema.nullable(),
   ownDigest: z.string().nullable(),
   leaves: z.enum(['inactive', 'end_date']).nullable(),
-  conflicts: z.array(z.array(slottedPartySchema)),
+  conflicts: z.array(z.array(slottedPartySchema).nullable()),
   related: z.array(slottedPartySchema),
   keepsRelated: z.boolean(),
   isShown: z.boolean(),
@@ -334,7 +356,7 @@ const conflictRow = z.object({
 });
 
 /** A customer of several rows: the data of the snapshot and the known record. */
-export type ImportConflict = z.infer<typeof conflictRow>;
+export type ImportConflict = Awaited<ReturnType<typeof readConflicts>>[number];
 
 interface ResolvedConflict {
   kind: 'new' | 'changed' | 'same';
@@ -351,12 +373,8 @@ interface ResolvedConflict {
   ownDigest: string | null;
 }
 
-async function readConflicts(
-  transaction: Queryable,
-  { runId, rosterId }: StagedImport,
-  after: string,
-): Promise<readonly ImportConflict[]> {
-  return transaction.query(
+async function readConflicts(transaction: Queryable, { runId, rosterId }: StagedImport, after: string) {
+  const rows = await transaction.query(
     conflictRow,
     `select whole.reference, whole.ordinal, whole.own_record, encode(whole.own_digest, 'hex') as "ownDigest",
        whole.leaves, whole.conflicts, whole.related, whole.keeps_related, whole.is_shown,
@@ -380,6 +398,12 @@ async function readConflicts(
      limit $4`,
     [runId, rosterId, after, batchSize],
   );
+  return rows.map((row) => {
+    const conflicts = row.conflicts.filter((parties) => parties !== null);
+    const isWhole = conflicts.length === row.conflicts.length && (row.ownRecord !== null || row.ownDigest === null);
+    if (!isWhole) throw refuseUnstaged();
+    return { ...row, conflicts };
+  });
 }
 
 async function saveResolvedConflicts(transaction: Queryable, runId: number, resolved: readonly ResolvedConflict[]) {

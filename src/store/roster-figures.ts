@@ -8,6 +8,7 @@ import {
   countOnTheWay,
   fieldSeparator,
   plainSql,
+  refuseUnstaged,
   requireStaged,
   rowSeparator,
   type StagedImport,
@@ -132,6 +133,7 @@ async function countSnapshot(
     z.object({
       joined: z.number(),
       changed: z.number(),
+      unstaged: z.number(),
       absent: z.number(),
       newlyAbsent: z.number(),
       leavers: z.number(),
@@ -140,6 +142,7 @@ async function countSnapshot(
     }),
     `select count(*) filter (where kind = 'new')::integer as joined,
        count(*) filter (where kind = 'changed')::integer as changed,
+       count(*) filter (where kind <> 'same' and record is null)::integer as unstaged,
        count(*) filter (where not step.is_shown and customer.left_at is null)::integer as absent,
        count(*) filter (where not step.is_shown and customer.left_at is null and customer.absent_since is null)::integer as newly_absent,
        count(*) filter (where ${isLeavingSql})::integer as leavers,
@@ -151,7 +154,8 @@ async function countSnapshot(
   );
   const { plain, several, leavers, unreadable, ...row } = firstRow(rows, 'roster_staging');
   const party = firstRow(parties, 'roster_party_staging');
-  const step = firstRow(steps, 'roster_step');
+  const { unstaged, ...step } = firstRow(steps, 'roster_step');
+  if (unstaged > 0) throw refuseUnstaged();
   if (isFirst && (several > 0 || plain < row.rows)) await analyzeRecords(transaction);
   const counts = {
     ...row,
@@ -381,8 +385,16 @@ export async function readComparedFigures(
            select from customer where roster_id = $2 and reference = step.record #>> '{parties,0,name}'
          )
        ) as "namesAsIds",
-       $3 and exists (
-         select from roster_record where run_id = $1 and record #>> '{parties,0,birthDate}' is not null
+       $3 and (
+         exists (select from roster_record where run_id = $1 and record #>> '{parties,0,birthDate}' is not null)
+         -- Of a row without a staged record the roster has the same.
+         or exists (
+           select from roster_staging staged
+           join customer on customer.roster_id = $2 and customer.reference = staged.reference
+           join customer_version latest using (customer_id, version)
+           where staged.run_id = $1 and staged.record_digest is not null and staged.type is null
+             and latest.record #>> '{parties,0,birthDate}' is not null
+         )
        ) as "hasBirthDates"`,
     [runId, rosterId, asksBirthDates],
   );

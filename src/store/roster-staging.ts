@@ -9,14 +9,14 @@ interface StagedCustomer {
   line: number;
   file: string | null;
   reference: string;
-  /** The request of the customer itself. */
-  type: string;
-  sentName: string;
+  /** The request of the customer itself; null with the record. */
+  type: string | null;
+  sentName: string | null;
   /** The number of parties of the record. */
   parties: number;
   riskTier: string | null;
-  /** The record as JSON. */
-  record: string;
+  /** The record as JSON; null for one that the roster has. */
+  record: string | null;
   /** 32 hexadecimal digits, equal for equal records only. */
   recordDigest: string;
   /** Why the row itself offboards the customer. */
@@ -182,8 +182,9 @@ export class StagingChunk {
     this.#rawBlocks.add((this.#lastCustomer === 0 ? '' : rowSeparator) + toRaw(row, toCopyText));
     this.#lastCustomer = ordinal;
     this.#rowBlocks.add(
-      `${runId}\t${ordinal}\t${line}\t${toCopyText(file)}\t${toCopyText(reference)}\t${type}\t${toCopyText(sentName)}\t${parties}\t\\\\x${recordDigest}\t${leaves ?? '\\N'}\n`,
+      `${runId}\t${ordinal}\t${line}\t${toCopyText(file)}\t${toCopyText(reference)}\t${type ?? '\\N'}\t${toCopyText(sentName)}\t${parties}\t\\\\x${recordDigest}\t${leaves ?? '\\N'}\n`,
     );
+    if (record === null) return;
     // JSON holds no control character.
     const escaped = record.includes('\\') ? toCopyText(record) : record;
     this.#recordBlocks.add(`${runId}\t${ordinal}\t${riskTier ?? '\\N'}\t${escaped}\n`);
@@ -227,7 +228,7 @@ async function insertCustomers(transaction: Queryable, runId: number, rows: read
        )
      ),
      records as (
-       insert into roster_record (${recordColumns}) select $1, ordinal, "riskTier", record::jsonb from row
+       insert into roster_record (${recordColumns}) select $1, ordinal, "riskTier", record::jsonb from row where record is not null
      )
      insert into roster_staging (${rowColumns})
      select $1, ordinal, line, file, reference, type, "sentName", parties, decode("recordDigest", 'hex'), leaves from row`,
@@ -330,6 +331,13 @@ export function requireStaged(found: number, expected: number): void {
     `only ${found} of ${expected} staged rows are present, so nothing of the roster was stored. The database may have restarted; start again`,
   );
 }
+
+/** The error for a record that was taken for one that the roster has, and that the roster does not have. */
+export const refuseUnstaged = (): StoreError =>
+  new StoreError(
+    'record_not_staged',
+    'the roster lacks a record that it seemed to have, so nothing of the new roster was stored; run the same command again',
+  );
 
 /** The run, roster and mode of a staged import. */
 export interface StagedImport {

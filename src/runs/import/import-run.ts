@@ -5,6 +5,7 @@ import { listSnapshotRemarks } from '../../reports/reasons.js';
 import { countNoun } from '../../reports/text.js';
 import type { RosterSettings } from '../../roster/settings.js';
 import { DatabaseError } from '../../store/database/database.js';
+import { readKnownRecords } from '../../store/known-records.js';
 import type { SnapshotCounts } from '../../store/roster-figures.js';
 import { readAcceptedChanges, readSnapshot, saveRosterAcceptance, saveRosterHold } from '../../store/roster-imports.js';
 import { mergeSnapshot, takeNumbers } from '../../store/roster-merge.js';
@@ -132,6 +133,8 @@ async function importSnapshot(
     ...session,
     runId: run.runId,
     copies: app.database.dialect === 'postgres',
+    // A delta is small beside its roster.
+    ...(options.isDelta !== true && { known: await readKnownRecords(app.database, rosterId) }),
     clock,
     today: toLocalTime(clock.now(), settings.run.timezone).date,
     secret: app.secret,

@@ -16,6 +16,7 @@ import { partyFilePrefix } from '../../roster/rejects.js';
 import type { RosterSettings } from '../../roster/settings.js';
 import type { TableReading } from '../../roster/table-reading.js';
 import type { Transaction } from '../../store/database/database.js';
+import type { KnownRecords } from '../../store/known-records.js';
 import {
   digestRecord,
   fieldSeparator,
@@ -54,6 +55,8 @@ interface Stager {
   runId: number;
   /** Whether the database supports `copy`. */
   copies: boolean;
+  /** Their records are not staged. */
+  known?: KnownRecords;
   clock: Clock;
   /** The current day (`yyyy-mm-dd`) in the roster's time zone: a customer stays until the end of the last day there. */
   today: string;
@@ -106,7 +109,7 @@ async function stageCustomers(
   cutRows: RejectedRow[],
   tally: DoubtTally,
 ): Promise<number> {
-  const { runId, copies, today, signal, write } = stager;
+  const { runId, copies, known, today, signal, write } = stager;
   const emit = emitPace(reading.progress, stager);
   const mostRows = copies ? copiedRows : chunkRows;
   let ordinal = 0;
@@ -127,7 +130,7 @@ async function stageCustomers(
       for (const row of rows) {
         ordinal += 1;
         noteCut(row, cutRows);
-        chunk.add(toStagedRow(row, ordinal, today));
+        chunk.add(toStagedRow(row, ordinal, today, known));
         if (row.kind !== 'customer') continue;
         const { customer, line, file, fields } = row;
         const at = ordinal;
@@ -217,25 +220,27 @@ function emitPace(progress: TableReading['progress'], { clock, emit }: Stager): 
 }
 
 /** Converts a row of a roster for staging; `today` (`yyyy-mm-dd`) decides which end dates are past. */
-export function toStagedRow(row: RosterRow, ordinal: number, today: string) {
+export function toStagedRow(row: RosterRow, ordinal: number, today: string, known?: KnownRecords) {
   if (row.kind === 'rejected') return { kind: 'rejected' as const, ordinal, ...row.rejected };
   const { customer, line, file, fields, joined } = row;
   const [own] = customer.parties;
   const sentName = toScreeningRequest(own).name;
   const body = toBody(customer, sentName);
   const { said } = customer.readings;
+  const recordDigest = digestRecord(`${inOneOrder(customer, sentName) ?? body}}`);
+  const isKnown = known?.has(customer.reference, recordDigest) ?? false;
   return {
     kind: 'customer' as const,
     ordinal,
     line,
     file,
     reference: customer.reference,
-    type: own.type,
-    sentName,
+    type: isKnown ? null : own.type,
+    sentName: isKnown ? null : sentName,
     parties: customer.parties.length,
     riskTier: customer.riskTier,
-    record: withoutNul(said === null ? `${body}}` : `${body},"said":${toSaid(said)}}`),
-    recordDigest: digestRecord(`${inOneOrder(customer, sentName) ?? body}}`),
+    record: isKnown ? null : withoutNul(said === null ? `${body}}` : `${body},"said":${toSaid(said)}}`),
+    recordDigest,
     leaves: toLeaving(customer, today),
     raw: joined ?? joinFields(fields),
   };
