@@ -105,15 +105,3 @@ create table roster (
   coverage jsonb,
   unique (organisation_id, name)
 );
-
--- For which severities nobody decides alone that a match is, or is not, the customer; the last one of an organisation holds.
-create table four_eyes_rule (
-  rule_id bigint generated always as identity primary key,
-  organisation_id bigint not null references organisation,
-  severities text[] not null check (severities <@ array['critical', 'high', 'medium', 'low', 'info']),
-  set_at timestamptz not null,
-  set_by text default session_user not null
-);
-
-create trigger refuse_rewriting before delete or update or truncate on four_eyes_rule for each statement
-  execute function refuse_rewriting();

@@ -210,6 +210,16 @@ create index acceptance_of_gaps on acceptance (roster_id, reference) where (rost
 
 alter table run add constraint run_settings_fkey foreign key (settings_id) references acceptance(acceptance_id);
 
+-- For which severities nobody decides alone that a match is, or is not, the customer: by the settings of the last run that made alerts.
+create function find_four_eyes(organisation bigint) returns text[] stable language sql as $$
+  select coalesce((
+    select array(select jsonb_array_elements_text(accepted.settings #> '{review,fourEyes}'))
+    from run join acceptance accepted on accepted.acceptance_id = run.settings_id
+    where run.organisation_id = organisation and run.in_scope is not null and run.state in ('complete', 'incomplete', 'unbalanced')
+    order by run.run_id desc limit 1
+  ), '{}')
+$$;
+
 -- Held runs whose answers and webhooks count since.
 create view accepted_run as
 select run_id, accepted_at from acceptance where kind = 'answers' and not is_proposal;
@@ -409,10 +419,7 @@ begin
   if new.kind <> 'answers' or new.is_proposal then
     return new;
   end if;
-  if coalesce((
-    select cardinality(rule.severities) from four_eyes_rule rule join run on run.organisation_id = rule.organisation_id
-    where run.run_id = new.run_id order by rule.rule_id desc limit 1
-  ), 0) > 0
+  if find_four_eyes((select organisation_id from run where run_id = new.run_id)) <> '{}'
     and (version() ~ 'emscripten' or not exists (
       select from acceptance proposal
       where proposal.run_id = new.run_id and proposal.is_proposal and proposal.accepted_by <> new.accepted_by

@@ -274,6 +274,7 @@ create function check_disposition() returns trigger language plpgsql as $$
 declare
   subject alert;
   referred disposition;
+  four_eyes text[];
 begin
   if new.origin = 'policy' then
     perform require_owner(tg_relid, format('an alert is %s', new.kind));
@@ -310,12 +311,11 @@ begin
     if referred.reviewer = new.reviewer then
       raise exception 'what % has proposed is confirmed by another person', new.reviewer using errcode = 'insufficient_privilege';
     end if;
-  elsif new.kind = 'decided' and new.verdict in ('false_positive', 'no_longer_matched') and coalesce((
-    select rule.severities <> '{}' and (subject.severity = any (rule.severities) or subject.topic = 'sanction' or subject.is_true_match)
-    from four_eyes_rule rule join account using (organisation_id)
-    where account.account_id = subject.account_id order by rule.rule_id desc limit 1
-  ), false) then
-    raise exception 'the release of alert % is decided by two people', new.alert_id using errcode = 'insufficient_privilege';
+  elsif new.kind = 'decided' and new.verdict in ('false_positive', 'no_longer_matched') then
+    four_eyes := find_four_eyes((select organisation_id from account where account_id = subject.account_id));
+    if four_eyes <> '{}' and (subject.severity = any (four_eyes) or subject.topic = 'sanction' or subject.is_true_match) then
+      raise exception 'the release of alert % is decided by two people', new.alert_id using errcode = 'insufficient_privilege';
+    end if;
   end if;
   return new;
 end

@@ -117,13 +117,12 @@ begin
   if new.kind = 'proposed' and version() ~ 'emscripten' then
     raise exception 'on the embedded database no second person can be told from the first' using errcode = 'insufficient_privilege';
   end if;
-  if new.kind = 'accepted' and coalesce((
-    select found.severity = any (rule.severities)
-    from four_eyes_rule rule join account using (organisation_id)
-    where account.account_id = found.account_id order by rule.rule_id desc limit 1
-  ), false) and not (
-    seen.kind = 'proposed' and seen.accepted_until = new.accepted_until and seen.reviewer <> new.reviewer
-  ) then
+  if new.kind = 'accepted'
+    and found.severity = any (find_four_eyes((select organisation_id from account where account_id = found.account_id)))
+    and not (
+      seen.kind = 'proposed' and seen.accepted_until = new.accepted_until and seen.reviewer <> new.reviewer
+    )
+  then
     raise exception 'a discrepancy of severity % is accepted by two people', found.severity using errcode = 'insufficient_privilege';
   end if;
   update discrepancy set

@@ -10,7 +10,7 @@ begin
   foreach one in array array(
     select oid::regprocedure from pg_proc
     where pronamespace = tables_schema
-      and (prolang = (select oid from pg_language where lanname = 'plpgsql') or proname = 'counts_as_true_match')
+      and (prolang = (select oid from pg_language where lanname = 'plpgsql') or proname in ('counts_as_true_match', 'find_four_eyes'))
   ) loop
     execute format('alter function %s set search_path = pg_catalog, %s, pg_temp', one, tables_schema);
   end loop;

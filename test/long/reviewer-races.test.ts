@@ -47,7 +47,12 @@ it('races of two reviewers amid changing alerts lose nothing, and nobody decides
   try {
     await race(owner, [ada, boris]);
     await owner.execute(
-      `insert into four_eyes_rule (organisation_id, severities, set_at) values (1, '{critical,high}', now())`,
+      `with accepted as (
+         insert into acceptance (kind, organisation_id, settings, digest, differences, accepted_by, is_attested, reason, accepted_at)
+         values ('settings', 1, '{"review": {"fourEyes": ["critical", "high"]}}', '', '{}', session_user, false, 'a test', now())
+         returning acceptance_id
+       )
+       update run set settings_id = acceptance_id from accepted`,
     );
     await raceForTwo(owner, [ada, boris]);
     expect(await requireAssignee(owner, 'ada', '--to')).toBe('ada');

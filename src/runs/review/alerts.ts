@@ -15,7 +15,6 @@ import {
   type DecidableAlert,
   readDecidableAlerts,
   saveDisposition,
-  saveFourEyes,
   saveReviewState,
 } from '../../store/review/decisions.js';
 import {
@@ -47,8 +46,6 @@ export async function makeAlerts(
   const now = clock.now();
   const scope = { rosterId, accountId };
   const assessed = { calendar: settings.review, families: settings.changes.topics, now };
-  // The acceptance of an earlier run does not change the current four-eyes rule.
-  if (how !== 'accepted') await saveFourEyes(transaction, run.organisationId, settings.review.fourEyes, now);
   await projectParties(transaction, { ...scope, runId, now, isHeld: how === 'held' }, (party, alerts, isOfHeldRun) => {
     if (!isOfHeldRun) return toAlertChanges(addProvisional(party, alerts), alerts, assessed);
     // A held run opens what is new or worse. It closes nothing, and no decision moves to other facts.

@@ -8,7 +8,6 @@ import {
   type DispositionVerdict,
   dispositionVerdicts,
   runModes,
-  type Severity,
   severities,
   worstTopics,
 } from '../../vocabulary.js';
@@ -236,33 +235,10 @@ const ruleRow = z.object({ accountId: z.number(), severities: z.array(z.enum(sev
 export async function readFourEyes(database: Queryable, accountIds: readonly number[]) {
   const rows = await database.query(
     ruleRow,
-    `select account.account_id, rule.severities
-     from account
-     join lateral (
-       select severities from four_eyes_rule
-       where four_eyes_rule.organisation_id = account.organisation_id order by rule_id desc limit 1
-     ) rule on true
-     where account.account_id = any ($1::bigint[])`,
+    `select account_id, find_four_eyes(organisation_id) as severities from account where account_id = any ($1::bigint[])`,
     [[...new Set(accountIds)]],
   );
   return new Map(rows.map(({ accountId, severities }) => [accountId, new Set(severities)]));
-}
-
-/** Stores which severities need two people, if that has changed. */
-export async function saveFourEyes(
-  transaction: Queryable,
-  organisationId: number,
-  fourEyes: readonly Severity[],
-  now: Date,
-): Promise<void> {
-  await transaction.execute(
-    `insert into four_eyes_rule (organisation_id, severities, set_at)
-     select $1, $2::text[], $3
-     where $2::text[] <> coalesce((
-       select severities from four_eyes_rule where organisation_id = $1 order by rule_id desc limit 1
-     ), '{}')`,
-    [organisationId, z.enum(severities).options.filter((severity) => fourEyes.includes(severity)), now],
-  );
 }
 
 const count = z.number().int();

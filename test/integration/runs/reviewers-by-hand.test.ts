@@ -85,7 +85,7 @@ describe('a reviewer with SQL by hand', () => {
     const functions = await owner.query(
       pathRow,
       `select proname as name, proconfig as settings from pg_proc
-       where pronamespace = 'public'::regnamespace and (prorettype = 'trigger'::regtype or prosecdef or proname = 'find_stand_in')`,
+       where pronamespace = 'public'::regnamespace and (prorettype = 'trigger'::regtype or prosecdef or proname in ('find_stand_in', 'find_four_eyes'))`,
     );
     expect(functions.length).toBeGreaterThan(15);
     for (const { name, settings } of functions) {
@@ -110,7 +110,7 @@ describe('a reviewer with SQL by hand', () => {
          'alone' as reason, '{}'::jsonb as seen
        from public.alert`,
     );
-    const noRule = 'create temp table four_eyes_rule (rule_id bigint, organisation_id bigint, severities text[])';
+    const noRule = 'create temp table run as table public.run with no data';
     await expect(ada.database.runScript(`${noRule}; ${alone}`)).rejects.toThrow(/decided by two people/);
     // Nor is the key readable under which answers are stored.
     await expect(ada.database.runScript('select digest_key from public.organisation')).rejects.toThrow(

@@ -343,9 +343,11 @@ describe('a decision that takes two people', () => {
     await expect(database.execute(`update alert set state = 'no_longer_matched'`)).rejects.toThrow(/permission denied/);
     const clear = `update party_state set state = 'clear' where state = 'open_alert'`;
     await expect(database.execute(clear)).rejects.toThrow(/permission denied/);
-    await expect(
-      database.execute(`insert into four_eyes_rule (organisation_id, severities, set_at) values (1, '{}', now())`),
-    ).rejects.toThrow(/permission denied/);
+    // Who takes part in a decision goes by the settings of the last run.
+    await expect(database.execute('update run set settings_id = null')).rejects.toThrow(/permission denied/);
+    const settings = `insert into acceptance (kind, organisation_id, settings, digest, accepted_by, is_attested, reason, accepted_at)
+      values ('settings', 1, '{}', '', session_user, false, 'alone', now())`;
+    await expect(database.execute(settings)).rejects.toThrow(/permission denied/);
   }
 
   async function undoAlone(atAdas: AppContext, atBoris: AppContext): Promise<void> {

@@ -14,7 +14,6 @@ const codes = {
   ),
   discrepancy_event: ['kind', 'severity'],
   disposition: ['kind', 'origin', 'verdict'],
-  four_eyes_rule: ['severities'],
   match_detail: ['entity_ids', 'kind', 'reason', 'record_id', 'service_request_id'],
   retracted_answer: ['outcome', 'reported_scores', 'settings_digest', 'state', 'unreturned'],
   retraction: ['kind'],
@@ -29,7 +28,6 @@ const staff = {
   change_alert: ['owner'],
   discrepancy_event: ['reason', 'reviewer'],
   disposition: ['reviewer'],
-  four_eyes_rule: ['set_by'],
   review_delegation: ['actor', 'from_name', 'reason', 'to_name'],
   review_sheet: ['exported_by'],
 };
