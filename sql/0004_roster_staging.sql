@@ -19,6 +19,8 @@ create unlogged table roster_staging (
   -- The customer itself; null where the record is not staged, because the roster has the same.
   type text collate "C",
   sent_name text collate "C",
+  -- In a first snapshot, where another row or an earlier import sends the same; every other row has a request of its own.
+  request_id bigint,
   file text,
   reject_reason text,
   reject_column text,
@@ -43,13 +45,6 @@ create unlogged table roster_record (
   ordinal integer not null,
   risk_tier text,
   record jsonb not null
-);
-
--- Rows of a first snapshot of which the same is sent as of another row, or as was sent before; those of all others have numbers of their own.
-create unlogged table roster_request (
-  run_id bigint not null,
-  ordinal integer not null,
-  request_id bigint not null
 );
 
 -- The same as for rows of the roster for related parties.
@@ -114,16 +109,15 @@ begin
   delete from roster_party_staging where run_id = cleared_run_id;
   if pg_table_size('roster_staging') + pg_table_size('roster_record') + pg_table_size('roster_raw') > 1048576 then
     begin
-      lock table roster_staging, roster_record, roster_raw, roster_request in access exclusive mode nowait;
+      lock table roster_staging, roster_record, roster_raw in access exclusive mode nowait;
       if not exists (select from roster_raw where run_id <> cleared_run_id) then
-        truncate roster_staging, roster_record, roster_raw, roster_request;
+        truncate roster_staging, roster_record, roster_raw;
         return;
       end if;
     exception when lock_not_available or insufficient_privilege then
       null;
     end;
   end if;
-  delete from roster_request where run_id = cleared_run_id;
   delete from roster_raw where run_id = cleared_run_id;
   delete from roster_record where run_id = cleared_run_id;
   delete from roster_staging where run_id = cleared_run_id;

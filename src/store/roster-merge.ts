@@ -28,8 +28,7 @@ export async function takeNumbers(transaction: Queryable, wanted: number) {
 
 /**
  * Merges a compared snapshot into the roster in one transaction: new customers, new versions of changed ones, their parties, absence, rejects. A
- * rejected row with a known id keeps the last accepted record in scope. `requests` resolves to the number of shared requests once all requests
- * are stored. Throws StoreError, with nothing changed, when a row of any kind would be lost.
+ * rejected row with a known id keeps the last accepted record in scope. `requests` resolves once all requests are stored. Throws StoreError, with nothing changed, when a row of any kind would be lost.
  */
 export async function mergeSnapshot(
   transaction: Queryable,
@@ -39,7 +38,7 @@ export async function mergeSnapshot(
     plain,
     onTheWay,
   }: { counts: SnapshotCounts; plain: PlainCounts; onTheWay: Awaited<ReturnType<typeof countOnTheWay>> },
-  requests: Promise<number>,
+  requests: Promise<void>,
 ): Promise<void> {
   await takeRoom(transaction);
   const found = await countOnTheWay(transaction, origin.runId);
@@ -51,7 +50,8 @@ export async function mergeSnapshot(
   await saveCustomers(transaction, origin, importId, counts);
   await saveVersions(transaction, origin, importId, counts, plain.customers < counts.rows);
   await saveAttendance(transaction, origin, importId, counts);
-  await saveParties(transaction, origin, importId, plain, await awake(transaction, requests));
+  await awake(transaction, requests);
+  await saveParties(transaction, origin, importId, plain);
   if (origin.isFirst || counts.joined + counts.changed > 0) {
     await transaction.execute('analyze customer, customer_version (customer_id, version, import_id, risk_tier), party');
   }
@@ -62,15 +62,15 @@ export async function mergeSnapshot(
 const pollMs = 1_000;
 
 /** Awaits work and sends a statement at intervals: the server ends a transaction that is idle for too long. */
-async function awake(transaction: Queryable, work: Promise<number>): Promise<number> {
+async function awake(transaction: Queryable, work: Promise<void>): Promise<void> {
+  const done = work.then(() => true);
   let timer: NodeJS.Timeout | undefined;
   for (;;) {
-    const pause = new Promise<null>((resolve) => {
-      timer = setTimeout(() => resolve(null), pollMs);
+    const pause = new Promise<false>((resolve) => {
+      timer = setTimeout(() => resolve(false), pollMs);
     });
     try {
-      const done = await Promise.race([work, pause]);
-      if (done !== null) return done;
+      if (await Promise.race([done, pause])) return;
     } finally {
       clearTimeout(timer);
     }
@@ -234,27 +234,23 @@ async function saveVersions(
 }
 
 /**
- * Stores the parties of new and changed customers with their requests; `shared` plain rows of a first snapshot have the request of another row.
- * Throws StoreError when one would be lost. Dropped parties with an open state are recorded.
+ * Stores the parties of new and changed customers with their requests. Throws StoreError when one would be lost. Dropped parties with
+ * an open state are recorded.
  */
 async function saveParties(
   transaction: Queryable,
   origin: ImportOrigin,
   importId: number,
   plain: PlainCounts,
-  shared: number,
 ): Promise<void> {
   const { runId, organisationId, isFirst, lastCustomerId, lastRequestId } = origin;
   const joinRequest = (type: string, name: string): string =>
     `join screening_request request on request.organisation_id = $2 and request.type = ${type} and request.name = ${name}`;
   const values = [runId, organisationId, lastCustomerId];
   if (isFirst) {
-    const own = '$3::bigint + staged.ordinal';
     const saved = await transaction.execute(
       `insert into party (customer_id, ordinal, request_id, is_current)
-       select $2::bigint + staged.ordinal, 0, ${shared > 0 ? `coalesce(shared.request_id, ${own})` : own}, true
-       from (select ordinal from roster_staging where ${plainSql}) staged
-       ${shared > 0 ? 'left join roster_request shared on shared.run_id = $1 and shared.ordinal = staged.ordinal' : ''}`,
+       select $2::bigint + ordinal, 0, coalesce(request_id, $3::bigint + ordinal), true from roster_staging where ${plainSql}`,
       [runId, lastCustomerId, lastRequestId],
     );
     requireAll(saved, plain.customers);

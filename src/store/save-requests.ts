@@ -42,20 +42,19 @@ const stepRequestsSql = `
   where step.run_id = $1 and party <> 'null'`;
 
 /**
- * Stores the requests of a compared snapshot, each once. Gives the number of rows of a first snapshot that share a
- * request. Requests have no effect until a party uses them, so they may be stored outside the import's transaction.
+ * Stores the requests of a compared snapshot, each once, and notes the rows of a first snapshot that share one. Requests have no effect until a party uses them, so they may be stored outside the import's transaction.
  */
 export async function saveRequests(
   write: <T>(work: (transaction: Transaction) => Promise<T>) => Promise<T>,
   origin: RequestOrigin,
   plain: PlainCounts,
-): Promise<number> {
+): Promise<void> {
   try {
-    return await write((transaction) => insertRequests(transaction, origin, plain, ''));
+    await write((transaction) => insertRequests(transaction, origin, plain, ''));
   } catch (error) {
     if (!(error instanceof DatabaseError && error.sqlState === uniqueViolation)) throw error;
     // A concurrent import stored one of them. Always tolerating this would take a third longer.
-    return write((transaction) =>
+    await write((transaction) =>
       insertRequests(transaction, origin, plain, 'on conflict (organisation_id, name, type) do nothing'),
     );
   }
@@ -75,7 +74,7 @@ async function insertRequests(transaction: Queryable, origin: RequestOrigin, pla
     [runId, organisationId],
   );
   if (own + others > 0) await transaction.execute('analyze screening_request (organisation_id, type, name)');
-  return own < plain.customers ? noteSharedRequests(transaction, origin, plain.customers - own) : 0;
+  if (own < plain.customers) await noteSharedRequests(transaction, origin, plain.customers - own);
 }
 
 const isUnknownSql = `
@@ -114,22 +113,15 @@ async function noteSharedRequests(
   transaction: Queryable,
   { runId, organisationId, lastRequestId }: RequestOrigin,
   expected: number,
-): Promise<number> {
+): Promise<void> {
   const noted = await transaction.execute(
-    `insert into roster_request (run_id, ordinal, request_id)
-     select $1, staged.ordinal, request.request_id
-     from (
-       select ordinal, type, sent_name from roster_staging
-       where ${plainSql} and not exists (
-         select from screening_request own where own.request_id = $3::bigint + roster_staging.ordinal
-       )
-     ) staged
-     join screening_request request on request.organisation_id = $2 and request.type = staged.type and request.name = staged.sent_name`,
+    `update roster_staging staged set request_id = request.request_id
+     from screening_request request
+     where ${plainSql} and request.organisation_id = $2 and request.type = staged.type and request.name = staged.sent_name
+       and not exists (select from screening_request own where own.request_id = $3::bigint + staged.ordinal)`,
     [runId, organisationId, lastRequestId],
   );
   requireAll(noted, expected);
-  await transaction.execute('analyze roster_request');
-  return noted;
 }
 
 const screenedFactsSql = (facts: string): string =>

@@ -196,7 +196,7 @@ async function besideRequests(
   session: RunSession,
   origin: Parameters<typeof saveRequests>[1],
   plain: ComparedSnapshot['plain'],
-  merge: (requests: Promise<number>) => Promise<void>,
+  merge: (requests: Promise<void>) => Promise<void>,
 ): Promise<void> {
   const requests = saveRequests(session.write, origin, plain);
   if (session.app.database.dialect === 'embedded') {
