@@ -62,32 +62,15 @@ create unlogged table roster_party_staging (
   fields json
 );
 
--- Customers that are put together from several rows, or from rows and what is known of them.
-create unlogged table roster_case (
-  run_id bigint,
-  reference text collate "C",
-  ordinal integer,
-  own_record jsonb,
-  own_digest bytea,
-  leaves text,
-  -- Records that contradict each other.
-  conflicts jsonb default '[]'::jsonb not null,
-  related jsonb default '[]'::jsonb not null,
-  -- A row of theirs was not accepted, so that what was known of them stays.
-  keeps_related boolean default false not null,
-  -- The snapshot itself shows the customer.
-  is_shown boolean default false not null,
-  primary key (run_id, reference)
-);
-
--- What a snapshot changes; of a roster's first one only its cases.
+-- What a snapshot changes; of a roster's first one only customers that are put together from several rows, or from rows and what is known.
 create unlogged table roster_step (
   run_id bigint not null,
-  kind text not null check (kind in ('new', 'changed', 'same')),
+  -- Null: still to be put together; `record` and `own_digest` are those of the customer's own row until then.
+  kind text check (kind in ('new', 'changed', 'same')),
   -- False: known, and not in the snapshot.
-  is_shown boolean not null,
+  is_shown boolean default false not null,
   -- The snapshot says more of the customer than rows that were not accepted.
-  has_record boolean not null,
+  has_record boolean default false not null,
   reference text collate "C" not null,
   customer_id bigint,
   version integer,
@@ -95,8 +78,15 @@ create unlogged table roster_step (
   record jsonb,
   record_digest bytea,
   own_digest bytea,
-  leaves text
+  leaves text,
+  -- Of what is put together: records that contradict each other, related parties, and whether a row of theirs was not accepted, so that
+  -- what was known of them stays.
+  conflicts jsonb,
+  related jsonb,
+  keeps_related boolean
 );
+
+create unique index roster_step_open on roster_step (run_id, reference) where kind is null;
 
 -- Empties what a run has staged. Small tables are not truncated: truncating takes 10 ms, and every statement about them is planned again.
 create function clear_roster_staging(cleared_run_id bigint) returns void language plpgsql as $$
@@ -104,7 +94,6 @@ begin
   if not exists (select from roster_raw where run_id = cleared_run_id) then
     return;
   end if;
-  delete from roster_case where run_id = cleared_run_id;
   delete from roster_step where run_id = cleared_run_id;
   delete from roster_party_staging where run_id = cleared_run_id;
   if pg_table_size('roster_staging') + pg_table_size('roster_record') + pg_table_size('roster_raw') > 1048576 then

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { findRow, firstRow, type Queryable, readValue } from './database/database.js';
+import { findRow, firstRow, type Queryable, readValue, requireAll } from './database/database.js';
 import {
   analyzeRecords,
   plainSql,
@@ -63,7 +63,7 @@ async function collectImportConflicts(
     await collectConflicts(transaction, runId, isDelta);
   }
   await transaction.execute(
-    `insert into roster_case (run_id, reference, related, keeps_related)
+    `insert into roster_step (run_id, reference, related, keeps_related)
      select $1, reference, coalesce(jsonb_agg(distinct party) filter (where reject_reason is null), '[]'),
        bool_or(reject_reason is not null)
      from roster_party_staging related
@@ -81,16 +81,16 @@ async function collectImportConflicts(
          )
        )
      group by reference
-     on conflict (run_id, reference) do update set related = excluded.related, keeps_related = excluded.keeps_related`,
+     on conflict (run_id, reference) where kind is null do update set related = excluded.related, keeps_related = excluded.keeps_related`,
     [runId, rosterId, isDelta],
   );
   // Customers of a delta keep related parties that the delta does not mention. So do all customers when a rejected row
   // of a related party names no customer, because it may concern any of them.
   const keepsAll = isDelta || (await hasStrayParties(transaction, runId));
   if (keepsAll) {
-    await transaction.execute('update roster_case set keeps_related = true where run_id = $1', [runId]);
+    await transaction.execute('update roster_step set keeps_related = true where run_id = $1', [runId]);
     await transaction.execute(
-      `insert into roster_case (run_id, reference, keeps_related)
+      `insert into roster_step (run_id, reference, keeps_related)
        select $1, staged.reference, true
        from customer join roster_staging staged on staged.reference = customer.reference
        where ${plainSql} and customer.roster_id = $2 and (
@@ -102,7 +102,7 @@ async function collectImportConflicts(
              and jsonb_array_length(latest.record -> 'parties') > 1
          )
        )
-       on conflict (run_id, reference) do nothing`,
+       on conflict (run_id, reference) where kind is null do nothing`,
       [runId, rosterId],
     );
   }
@@ -127,7 +127,7 @@ async function analyzeSteps(transaction: Queryable): Promise<void> {
 
 async function collectConflicts(transaction: Queryable, runId: number, isDelta: boolean): Promise<void> {
   await transaction.execute(
-    `insert into roster_case (run_id, reference, conflicts, keeps_related)
+    `insert into roster_step (run_id, reference, conflicts, keeps_related)
      select $1, reference, jsonb_agg(parties order by ordinal), $2
      from (
        select distinct on (reference, record_digest) reference, ordinal, record -> 'parties' as parties
@@ -144,23 +144,23 @@ async function collectConflicts(transaction: Queryable, runId: number, isDelta: 
 async function fillConflicts(transaction: Queryable, { runId, rosterId, isDelta }: StagedImport): Promise<void> {
   const rows = await transaction.query(
     z.object({ found: z.boolean() }),
-    'select exists (select from roster_case where run_id = $1) as found',
+    'select exists (select from roster_step where run_id = $1) as found',
     [runId],
   );
-  if (!firstRow(rows, 'roster_case').found) return;
-  await transaction.execute('analyze roster_case (run_id, reference)');
+  if (!firstRow(rows, 'roster_step').found) return;
+  await analyzeSteps(transaction);
   await stageKnownRecords(transaction, runId, rosterId, isOfCaseSql);
   await analyzeRecords(transaction);
   await transaction.execute(
-    `update roster_case whole set
-       ordinal = staged.ordinal, own_record = said.record, own_digest = staged.record_digest, leaves = staged.leaves
+    `update roster_step whole set
+       record = said.record, own_digest = staged.record_digest, leaves = staged.leaves
      from roster_staging staged left join roster_record said using (run_id, ordinal)
      where whole.run_id = $1 and staged.run_id = $1 and staged.reference = whole.reference
        and staged.reject_reason is null and not staged.is_repetition`,
     [runId],
   );
   await transaction.execute(
-    `update roster_case whole set is_shown = true
+    `update roster_step whole set is_shown = true
      where run_id = $1 and ($2 or exists (
        select from roster_staging staged where staged.run_id = $1 and staged.reference = whole.reference
      ))`,
@@ -174,7 +174,7 @@ async function fillConflicts(transaction: Queryable, { runId, rosterId, isDelta 
 }
 
 const isOfCaseSql = `exists (
-  select from roster_case whole where whole.run_id = $1 and whole.reference = staged.reference
+  select from roster_step whole where whole.run_id = $1 and whole.kind is null and whole.reference = staged.reference
 )`;
 
 /** Stages the records of rows that say what the roster has already, and are put together with others nevertheless. */
@@ -217,13 +217,13 @@ async function compareWithKnown(transaction: Queryable, staged: StagedImport): P
            where staged.run_id = $1 and staged.reference = rejected.reference and staged.reject_reason is null
          )
          and not exists (
-           select from roster_case whole where whole.run_id = $1 and whole.reference = rejected.reference
+           select from roster_step whole where whole.run_id = $1 and whole.kind is null and whole.reference = rejected.reference
          )
      ) shown
      full join (
        select customer_id, reference, version, record_digest, absent_since, left_at from customer
        where roster_id = $2 and not exists (
-         select from roster_case whole where whole.run_id = $1 and whole.reference = customer.reference
+         select from roster_step whole where whole.run_id = $1 and whole.kind is null and whole.reference = customer.reference
        )
      ) known on known.reference = shown.reference
      where case
@@ -248,21 +248,17 @@ async function compareWithKnown(transaction: Queryable, staged: StagedImport): P
 
 /** A changed customer who has or had several parties needs a matching of party slots. */
 async function makeSlotConflicts(transaction: Queryable, runId: number): Promise<void> {
-  const isSlotted = `
-    step.run_id = $1 and step.kind = 'changed' and (
-      jsonb_array_length(step.record -> 'parties') > 1
-      or exists (
-        select from customer_version former
-        where former.customer_id = step.customer_id and jsonb_array_length(former.record -> 'parties') > 1
-      )
-    )`;
   await transaction.execute(
-    `insert into roster_case (run_id, reference, ordinal, own_record, own_digest, leaves, is_shown)
-     select step.run_id, step.reference, step.ordinal, step.record, step.record_digest, step.leaves, true
-     from roster_step step where ${isSlotted}`,
+    `update roster_step step set kind = null, own_digest = step.record_digest
+     where step.run_id = $1 and step.kind = 'changed' and (
+       jsonb_array_length(step.record -> 'parties') > 1
+       or exists (
+         select from customer_version former
+         where former.customer_id = step.customer_id and jsonb_array_length(former.record -> 'parties') > 1
+       )
+     )`,
     [runId],
   );
-  await transaction.execute(`delete from roster_step step where ${isSlotted}`, [runId]);
 }
 
 /** Marks repetitions, contradicting rows, and related parties of unknown customers. Gives the number of repeating and contradicting rows. */
@@ -338,7 +334,6 @@ const slottedPartySchema = slottedRecordSchema.shape.parties.element.unwrap();
 
 const conflictRow = z.object({
   reference: z.string(),
-  ordinal: z.number().nullable(),
   ownRecord: slottedRecordSchema.nullable(),
   ownDigest: z.string().nullable(),
   leaves: z.enum(['inactive', 'end_date']).nullable(),
@@ -376,11 +371,12 @@ interface ResolvedConflict {
 async function readConflicts(transaction: Queryable, { runId, rosterId }: StagedImport, after: string) {
   const rows = await transaction.query(
     conflictRow,
-    `select whole.reference, whole.ordinal, whole.own_record, encode(whole.own_digest, 'hex') as "ownDigest",
-       whole.leaves, whole.conflicts, whole.related, whole.keeps_related, whole.is_shown,
+    `select whole.reference, whole.record as "ownRecord", encode(whole.own_digest, 'hex') as "ownDigest",
+       whole.leaves, coalesce(whole.conflicts, '[]') as conflicts, coalesce(whole.related, '[]') as related,
+       coalesce(whole.keeps_related, false) as "keepsRelated", whole.is_shown,
        customer.customer_id, customer.version, encode(customer.record_digest, 'hex') as "knownDigest",
        encode(customer.own_digest, 'hex') as "knownOwnDigest", latest.record as "knownRecord", slotted.slots
-     from roster_case whole
+     from roster_step whole
      left join customer on customer.roster_id = $2 and customer.reference = whole.reference
      left join customer_version latest on latest.customer_id = customer.customer_id and latest.version = customer.version
      left join lateral (
@@ -393,7 +389,7 @@ async function readConflicts(transaction: Queryable, { runId, rosterId }: Staged
          order by place, former.version desc
        ) newest
      ) slotted on true
-     where whole.run_id = $1 and whole.reference > $3
+     where whole.run_id = $1 and whole.kind is null and whole.reference > $3
      order by whole.reference
      limit $4`,
     [runId, rosterId, after, batchSize],
@@ -407,15 +403,18 @@ async function readConflicts(transaction: Queryable, { runId, rosterId }: Staged
 }
 
 async function saveResolvedConflicts(transaction: Queryable, runId: number, resolved: readonly ResolvedConflict[]) {
-  await transaction.execute(
-    `insert into roster_step (run_id, kind, is_shown, has_record, reference, customer_id, version, leaves, record, record_digest, own_digest)
-     select $1, kind, "isShown", "hasRecord", reference, "customerId", version, leaves, record, decode("recordDigest", 'hex'), decode("ownDigest", 'hex')
+  const saved = await transaction.execute(
+    `update roster_step step set
+       kind = row.kind, is_shown = "isShown", has_record = "hasRecord", customer_id = "customerId", version = row.version, ordinal = null,
+       leaves = row.leaves, record = row.record, record_digest = decode("recordDigest", 'hex'), own_digest = decode("ownDigest", 'hex')
      from jsonb_to_recordset($2::text::jsonb) as row (
        kind text, "isShown" boolean, "hasRecord" boolean, reference text, "customerId" bigint, version integer, leaves text, record jsonb,
        "recordDigest" text, "ownDigest" text
-     )`,
+     )
+     where step.run_id = $1 and step.kind is null and step.reference = row.reference`,
     [runId, JSON.stringify(resolved)],
   );
+  requireAll(saved, resolved.length, 'customers of several rows');
 }
 
 const tooManyPartiesRow = z.object({ reference: z.string(), parties: z.number() });

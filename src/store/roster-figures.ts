@@ -125,7 +125,7 @@ async function countSnapshot(
     `select count(*)::integer as rows, count(reject_reason)::integer as rejected,
        count(*) filter (where reject_reason is null and party ->> 'role' = 'other')::integer as others,
        count(*) filter (where reject_reason is not null and reference is null)::integer as unreadable,
-       (select count(*)::integer from roster_case where run_id = $1 and conflicts <> '[]') as conflicts
+       (select count(*)::integer from roster_step where run_id = $1 and conflicts <> '[]') as conflicts
      from roster_party_staging where run_id = $1`,
     [runId],
   );
