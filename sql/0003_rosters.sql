@@ -36,6 +36,9 @@ create table roster_import (
   unreadable_ids integer default 0 not null,
   -- Of each column with values in doubt: how many values were read, how many are in doubt, and the most frequent of these.
   doubts jsonb default '[]'::jsonb not null,
+  -- Parties that it no longer names although what is known of them is not settled: {"partyId", "accountId", "customerVersion" (the record that
+  -- dropped the party), "state" (open_alert, true_match, or truncated: a list that was cut)}.
+  dropped_parties jsonb default '[]' not null,
   -- How many rows the source said it had.
   control_total bigint,
   check (rows = ((customers + rejected) + duplicates))

@@ -157,19 +157,6 @@ from screening_block block
 cross join lateral unnest(block.places, block.requests, block.responses, block.batches, block.customer_versions)
   as one (place, request, response, batch, customer_version);
 
--- Parties that a snapshot no longer names although what is known of them is not settled: an open hit, or a list that was cut.
-create table dropped_party (
-  import_id bigint references roster_import,
-  party_id bigint references party,
-  account_id bigint references account,
-  -- The last version of the customer that names the party.
-  customer_version integer not null,
-  state text not null,
-  primary key (import_id, party_id, account_id)
-);
-
-create index dropped_party_by_party on dropped_party (party_id);
-
 -- Control searches of a run and what came of them.
 create table control_outcome (
   run_id bigint references run,

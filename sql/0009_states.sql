@@ -26,10 +26,24 @@ create index customer_state_change_by_run on customer_state_change (run_id) wher
 
 create index customer_state_change_by_customer on customer_state_change (customer_id, change_id);
 
--- Decided about while a run was open: to be looked at closely when the next one is planned or closed.
-create table decided_state (
-  customer_id bigint primary key
+-- Customers for whom something is still to be done.
+create table customer_mark (
+  account_id bigint references account,
+  customer_id bigint references customer,
+  -- `search`: their dossier has changed, or was in an event about AML screening, and they have not been searched for since. `state`: somebody has
+  -- decided about them while a run was open, so that their state is looked at closely when the next run is planned or closed.
+  kind text check (kind in ('search', 'state')),
+  marked_at timestamptz not null,
+  -- The run that was to search last; null where the customer was marked after it was planned.
+  tried_run_id bigint references run,
+  tried_at timestamptz,
+  primary key (account_id, customer_id, kind),
+  check (kind = 'search' or num_nonnulls(tried_run_id, tried_at) = 0)
 );
+
+create index customer_mark_by_customer on customer_mark (customer_id);
+
+create index customer_mark_by_run on customer_mark (tried_run_id) where (tried_run_id is not null);
 
 -- Each party of each roster on each account (null: no account yet) by its last answer that counts and by its alerts. An answer of an open run
 -- that waits for control searches does not count yet; the answer before it does.
@@ -404,9 +418,9 @@ begin
   perform hold_states(for_roster);
   if for_customers is null then
     with gone as (
-      delete from decided_state using customer
-      where customer.customer_id = decided_state.customer_id and customer.roster_id = for_roster
-      returning decided_state.customer_id
+      delete from customer_mark mark using customer
+      where mark.kind = 'state' and customer.customer_id = mark.customer_id and customer.roster_id = for_roster
+      returning mark.customer_id
     ),
     -- A decision about whoever this run has not screened has been recorded by itself.
     recorded_since as (
@@ -454,7 +468,8 @@ begin
     select from party_state newest join run using (run_id)
     where newest.party_id = new.party_id and newest.account_id = new.account_id and run.state in ('running', 'stopped')
   ) then
-    insert into decided_state (customer_id) values (whose.customer_id) on conflict do nothing;
+    insert into customer_mark (account_id, customer_id, kind, marked_at) values (new.account_id, whose.customer_id, 'state', now())
+    on conflict do nothing;
   else
     perform record_state_changes(whose.roster_id, array[whose.customer_id], true);
   end if;

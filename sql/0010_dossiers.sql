@@ -124,18 +124,3 @@ create table dossier_mark (
   try_after timestamptz,
   primary key (organisation_id, dossier_id)
 );
-
--- Customers whose dossier has changed, or was in an event about AML screening, and that have not been searched for since.
-create table customer_mark (
-  account_id bigint references account,
-  customer_id bigint references customer,
-  marked_at timestamptz not null,
-  -- The run that was to search last; null where the customer was marked after it was planned.
-  tried_run_id bigint references run,
-  tried_at timestamptz,
-  primary key (account_id, customer_id)
-);
-
-create index customer_mark_by_customer on customer_mark (customer_id);
-
-create index customer_mark_by_run on customer_mark (tried_run_id) where (tried_run_id is not null);

@@ -197,7 +197,9 @@ begin
     -- Those that go by more than their own record.
     and not exists (select from roster_import where run_id = for_run and (returned > 0 or conflicts > 0))
     and not exists (select from customer where roster_id = planned.roster_id and unreadable_party_since is not null)
-    and not exists (select from decided_state join customer using (customer_id) where customer.roster_id = planned.roster_id)
+    and not exists (
+      select from customer_mark mark join customer using (customer_id) where mark.kind = 'state' and customer.roster_id = planned.roster_id
+    )
     and not exists (
       select from jsonb_array_elements(noted -> 'entries') entry
       cross join lateral (select (noted -> 'hours' ->> (entry ->> 0))::double precision * interval '1 hour' as cadence) tier

@@ -158,13 +158,17 @@ const droppedRow: z.ZodType<DroppedPartyFacts> = z.object({
 async function readDroppedParties(database: Queryable, runIds: readonly number[], accountId: number | null) {
   return database.query(
     droppedRow,
-    `select distinct on (customer.reference collate "C", party.ordinal, dropped.import_id)
+    `select distinct on (customer.reference collate "C", party.ordinal, imported.import_id)
        ${partyFactsSql} as party, dropped.state, imported.imported_at as "droppedAt"
-     from dropped_party dropped
-     join roster_import imported on imported.import_id = dropped.import_id
+     from roster_import imported
+     cross join lateral (
+       select "partyId" as party_id, "accountId" as account_id, "customerVersion" as customer_version, state
+       from jsonb_to_recordset(imported.dropped_parties)
+         as row ("partyId" bigint, "accountId" bigint, "customerVersion" integer, state text)
+     ) dropped
      ${joinPartySql('dropped')}
      where imported.run_id = any ($1::bigint[]) and ($2::bigint is null or dropped.account_id = $2)
-     order by customer.reference collate "C", party.ordinal, dropped.import_id, dropped.state desc`,
+     order by customer.reference collate "C", party.ordinal, imported.import_id, dropped.state desc`,
     [[...runIds], accountId],
   );
 }

@@ -103,9 +103,7 @@ function findUnreadRuns(transaction: Queryable, run: RunRow): Promise<readonly n
      where earlier.roster_id = $2 and earlier.run_id < $1
        and (
          exists (select from change_event where change_event.run_id = earlier.run_id)
-         or exists (
-           select from roster_import join dropped_party using (import_id) where roster_import.run_id = earlier.run_id
-         )
+         or exists (select from roster_import where roster_import.run_id = earlier.run_id and dropped_parties <> '[]')
        )
        and not exists (
          select from report

@@ -224,7 +224,7 @@ const snapshotColumns = `
           and later.import_id <= roster_import.import_id
       )
   ) end as "otherRoles",
-  (select count(distinct party_id)::integer from dropped_party where dropped_party.import_id = roster_import.import_id) as "droppedParties",
+  (select count(distinct dropped -> 'partyId')::integer from jsonb_array_elements(dropped_parties) dropped) as "droppedParties",
   (
     select count(distinct reject.reference)::integer from roster_row reject
     join customer on customer.roster_id = roster_import.roster_id and customer.reference = reject.reference

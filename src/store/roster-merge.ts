@@ -303,17 +303,21 @@ async function saveParties(
          and coalesce(step.record -> 'parties' -> party.ordinal::integer, 'null') = 'null'
        returning party.party_id, step.version
      )
-     insert into dropped_party (import_id, party_id, account_id, customer_version, state)
-     select $2, dropped.party_id, party.account_id, dropped.version, state
-     from dropped join party_standing party on party.party_id = dropped.party_id and party.account_id is not null
-     cross join lateral (
-       select case
-         when party.is_true_match then 'true_match'
-         when party.waiting > 0 or party.has_new_hits then 'open_alert'
-         else party.answer_state
-       end as state
-     ) attendance
-     where state in ('open_alert', 'truncated', 'true_match')`,
+     update roster_import set dropped_parties = (
+       select coalesce(jsonb_agg(jsonb_build_object(
+         'partyId', dropped.party_id, 'accountId', party.account_id, 'customerVersion', dropped.version, 'state', state
+       ) order by dropped.party_id, party.account_id), '[]')
+       from dropped join party_standing party on party.party_id = dropped.party_id and party.account_id is not null
+       cross join lateral (
+         select case
+           when party.is_true_match then 'true_match'
+           when party.waiting > 0 or party.has_new_hits then 'open_alert'
+           else party.answer_state
+         end as state
+       ) attendance
+       where state in ('open_alert', 'truncated', 'true_match')
+     )
+     where import_id = $2`,
     [runId, importId],
   );
 }

@@ -97,12 +97,12 @@ describe('the status of customers', () => {
     expect(await record()).toBe(0);
     // Somebody decides while the run is open, and takes no notice of how it closes.
     await database.execute(`update alert set is_true_match = true where party_id = 1`);
-    const noted = await database.query(z.object({ id: z.number() }), 'select customer_id as id from decided_state');
+    const noted = await database.query(z.object({ id: z.number() }), 'select customer_id as id from customer_mark');
     expect(noted).toHaveLength(1);
     await database.execute(`update run set state = 'complete' where run_id = 2`);
     expect((await findUnrecorded(app))?.missed).toEqual([]);
     expect([await record(), await record()]).toEqual([1, 0]);
-    expect(await database.query(z.object({}), 'select from decided_state')).toEqual([]);
+    expect(await database.query(z.object({}), 'select from customer_mark')).toEqual([]);
   });
 
   it('gives a login with rights on the view alone what it needs, and nothing else', async () => {

@@ -191,7 +191,7 @@ const readMarks = (database: Database) =>
 const readMarkedCustomers = async (database: Database): Promise<readonly string[]> => {
   const rows = await database.query(
     z.object({ reference: z.string() }),
-    'select reference from customer_mark join customer using (customer_id) order by reference',
+    `select reference from customer_mark join customer using (customer_id) where kind = 'search' order by reference`,
   );
   return rows.map(({ reference }) => reference);
 };
