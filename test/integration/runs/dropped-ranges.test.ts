@@ -8,7 +8,7 @@ import { replaySettings } from '../../../src/runs/replay.js';
 import { acceptRun } from '../../../src/runs/screening/close.js';
 import { runReports } from '../../../src/runs/write-reports.js';
 import { type Database, type Queryable, readColumn, readValue } from '../../../src/store/database/database.js';
-import { describeOnEachDatabase, testDatabases } from '../../helpers/databases.js';
+import { describeOnChosenDatabase, testDatabases } from '../../helpers/databases.js';
 import { backUp, readAllRows, restore } from '../../helpers/former-databases.js';
 import { makeAcceptance, openPreparedSites } from '../../helpers/small-site.js';
 import { people } from '../../helpers/small-world.js';
@@ -58,7 +58,7 @@ const inTheWay: readonly [string, RegExp][] = [
   ],
 ];
 
-describeOnEachDatabase('a range of runs that is dropped', (_open, databases) => {
+describeOnChosenDatabase('a range of runs that is dropped', (_open, databases) => {
   const others = testDatabases(databases.dialect === 'postgres' ? 'embedded' : 'postgres');
   /** Runs 1 and 255 are old, 256 to 258 are of the last days; in 256 the search for C-2 failed. */
   const openSite = openPreparedSites(databases, async ({ sandbox, database, run, work }) => {
