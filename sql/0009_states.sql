@@ -195,7 +195,8 @@ select
   customer.is_provisional,
   customer.run_id,
   customer.waiting,
-  (array['sanction', 'crime', 'unknown', 'pep', 'associate', 'other', 'none'])[customer.topic_place] as worst_topic
+  (array['sanction', 'crime', 'unknown', 'pep', 'associate', 'other', 'none'])[customer.topic_place] as worst_topic,
+  basis.account_id
 from basis
 cross join (
   -- Best first.
@@ -224,7 +225,31 @@ cross join lateral (
     bool_or(party.waiting > 0 or party.has_new_hits) as is_open,
     bool_or(party.is_true_match) as is_true_match,
     bool_or(party.is_provisional) as is_provisional,
-    min(failure.because) as because,
+    -- Why there is no later valid answer.
+    min(case when judged.standing < 5 then (
+      select case screening.outcome when 'remaining' then 'remaining' else screening.outcome_reason end as because
+      from (
+        select run_id, outcome, outcome_reason from planned_screening
+        where run_id = any (basis.plan_run_ids) and planned_screening.party_id = party.party_id
+        union all
+        -- As `open_screening` has it, without opening the block for one party: the first night of a million has them all here.
+        select block.run_id, block.outcome, block.outcome_reason
+        from plan_block block
+        where block.run_id = any (basis.plan_run_ids) and block.party_range = party.party_id >> 7
+          and (party.party_id & 127)::integer::"char" = any (block.places)
+          and not exists (
+            select from planned_screening known where known.run_id = block.run_id and known.party_id = party.party_id
+          )
+          and not exists (
+            select from party_state state
+            where state.account_id = party.account_id and state.party_id = party.party_id and state.run_id = block.run_id
+              and block.outcome = 'remaining'
+          )
+      ) screening
+      where screening.run_id >= coalesce(party.run_id, 0)
+        and (screening.outcome in ('failed', 'remaining') or screening.outcome = 'skipped' and screening.outcome_reason <> 'not_due')
+      order by screening.run_id desc limit 1
+    ) end) as because,
     sum(party.waiting)::integer as waiting,
     min(party.topic_place) as topic_place
   from party_standing party
@@ -242,31 +267,6 @@ cross join lateral (
       else 5
     end as standing
   ) judged
-  -- Why there is no later valid answer.
-  left join lateral (
-    select case screening.outcome when 'remaining' then 'remaining' else screening.outcome_reason end as because
-    from (
-      select run_id, outcome, outcome_reason from planned_screening
-      where run_id = any (basis.plan_run_ids) and planned_screening.party_id = party.party_id
-      union all
-      -- As `open_screening` has it, without opening the block for one party: the first night of a million has them all here.
-      select block.run_id, block.outcome, block.outcome_reason
-      from plan_block block
-      where block.run_id = any (basis.plan_run_ids) and block.party_range = party.party_id >> 7
-        and (party.party_id & 127)::integer::"char" = any (block.places)
-        and not exists (
-          select from planned_screening known where known.run_id = block.run_id and known.party_id = party.party_id
-        )
-        and not exists (
-          select from party_state state
-          where state.account_id = party.account_id and state.party_id = party.party_id and state.run_id = block.run_id
-            and block.outcome = 'remaining'
-        )
-    ) screening
-    where judged.standing < 5 and screening.run_id >= coalesce(party.run_id, 0)
-      and (screening.outcome in ('failed', 'remaining') or screening.outcome = 'skipped' and screening.outcome_reason <> 'not_due')
-    order by screening.run_id desc limit 1
-  ) failure on true
   where party.roster_id = basis.roster_id and party.account_id is not distinct from basis.account_id
   group by party.customer_id, party.reference, party.risk_tier, party.left_at, party.unreadable_party_since, tier.cadence
 ) customer
@@ -274,7 +274,7 @@ where customer.left_at is null or customer.is_open or customer.is_true_match
 union all
 select
   basis.organisation_id, basis.roster_id, basis.roster, basis.is_test, basis.moment, null, unaccepted.reference, 'high', true, 'not_screened',
-  unaccepted.reason, null, null, null, true, null, null, false, null, 0, null
+  unaccepted.reason, null, null, null, true, null, null, false, null, 0, null, basis.account_id
 from basis
 join unaccepted_customer unaccepted on unaccepted.roster_id = basis.roster_id;
 
@@ -328,20 +328,22 @@ left join lateral (
 ) last on true;
 
 -- The customers of a roster whose state is another than the recorded one, by one walk through the definition. What it saw stays for the rest of
--- the transaction: a walk through a million takes half a minute.
+-- the transaction: a walk through a million takes half a minute, and a run that closes takes its sums and its coverage from it as well.
 create function find_unrecorded_states(for_roster bigint, with_new boolean) returns setof bigint
 language plpgsql as $$
 begin
+  perform set_config('nightscreen.status_account', '', true), set_config('nightscreen.status_hours', '', true);
   -- Read before the walk: what changes during it is not in what the walk has seen.
   perform set_config('nightscreen.before_walk', jsonb_build_object(
     'disposition', (select coalesce(max(disposition_id), 0) from disposition),
     'caps', (select coalesce(jsonb_object_agg(account_id, list_cap), '{}') from account where list_cap is not null)
-  )::text, true);
+  )::text, true), set_config('nightscreen.walked_roster', for_roster::text, true);
   drop table if exists pg_temp.standing_seen;
   create temporary table standing_seen on commit drop as
   select
     standing.customer_id, standing.state, standing.is_test, standing.is_provisional, standing.reason, standing.risk_tier, standing.as_of,
-    standing.in_scope, standing.moment, standing.due_at, standing.expires_at, standing.run_id, last.to_state as from_state, last.change_id as last_change_id,
+    standing.in_scope, standing.moment, standing.due_at, standing.expires_at, standing.run_id, standing.account_id, standing.last_state,
+    standing.never_screened, last.to_state as from_state, last.change_id as last_change_id,
     standing.customer_id is not null and standing.is_test is not null and standing.is_provisional is not true
       and (with_new or last.to_state is not null)
       and (last.to_state, last.is_test) is distinct from (standing.state, standing.is_test) as is_new
@@ -411,8 +413,8 @@ begin
   if not pg_has_role(session_user, current_user, 'member') then
     perform set_config('nightscreen.status_at', '', true);
   end if;
-  -- Before anybody has to wait: what is decided meanwhile is looked at again below.
-  if for_customers is null then
+  -- Before anybody has to wait: what is decided meanwhile is looked at again below. A run that closes has walked already.
+  if for_customers is null and current_setting('nightscreen.walked_roster', true) is distinct from for_roster::text then
     perform find_unrecorded_states(for_roster, with_new);
   end if;
   perform hold_states(for_roster);
@@ -442,8 +444,8 @@ begin
       returning change_id
     )
     select array_agg(change_id) into seen from changed;
-    -- What has been decided in this transaction is recorded with it.
-    perform set_config('nightscreen.recorded_roster', for_roster::text, true);
+    -- What has been decided in this transaction is recorded with it. Another call walks again.
+    perform set_config('nightscreen.recorded_roster', for_roster::text, true), set_config('nightscreen.walked_roster', '', true);
   end if;
   recorded := seen || record_states_of(again, for_roster, with_new);
   perform tell_webhooks(recorded);

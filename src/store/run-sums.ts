@@ -66,15 +66,18 @@ const changesRow = z.object({ isBaseline: z.boolean(), severity: z.string(), cou
 
 const nothingFound = { critical: 0, high: 0, medium: 0, low: 0, info: 0 };
 
-/** Computes the sums of a run from its screenings, attempts, answers and change events; `held` avoids a second pass over the answers. */
+/**
+ * Computes the sums of a run from its screenings, attempts, answers and change events. `held` avoids a second pass over the answers, and
+ * `isWalked` one over the states, after `walkStates` in the same transaction.
+ */
 export async function computeRunSums(
   database: Queryable,
   runId: number,
-  held?: Pick<AnswerFindings, 'matches' | 'hits'>,
+  { held, isWalked = false }: { held?: Pick<AnswerFindings, 'matches' | 'hits'>; isWalked?: boolean } = {},
 ): Promise<RunSums> {
   // Independent statements are sent together.
   const [customers, imported, changes, attempts, { matches, hits }] = await Promise.all([
-    sumCustomers(database, runId),
+    sumCustomers(database, runId, isWalked),
     readImportedRows(database, runId),
     countChanges(database, runId),
     countAttempts(database, runId),
@@ -107,32 +110,53 @@ const tallySql = (name: string, where: string): string => `
   (select coalesce(json_object_agg(name, count order by name), '{}')
    from (select ${name} as name, count(*) as count from customer where ${where} group by ${name}) tally)`;
 
+/** SQL: the states of a customer, best first (DESIGN: The one rule); the last one of its parties counts. */
+const customerStatesSql = `array[
+  'clear', 'below_threshold', 'false_positive', 'truncated', 'not_screened', 'open_alert', 'true_match'
+]`;
+const notScreenedPlace = 5;
+
+/** SQL: the worst state by its answers and alerts of each customer (`customer_id`) of a run ($1) whose parties meet a condition. */
+const worstStatesSql = (condition: string): string => `
+  select party.customer_id, max(array_position(${customerStatesSql}, case
+      when party.is_true_match then 'true_match'
+      when party.waiting > 0 or party.has_new_hits then 'open_alert'
+      else coalesce(party.answer_state, 'not_screened')
+    end)) as worst
+  from run join party_standing party on party.roster_id = run.roster_id and party.account_id = run.account_id
+  where run.run_id = $1 and ${condition}
+  group by party.customer_id`;
+
+/** SQL: the same as the walk of this transaction has seen it. It leaves out who is offboarded meanwhile, and may be about another account. */
+const walkedStatesSql = `
+  select own.customer_id, coalesce(
+      case when run.account_id = seen.account_id then greatest(
+        array_position(${customerStatesSql}, seen.last_state), case when seen.never_screened then ${notScreenedPlace} end
+      ) end,
+      (select worst from (${worstStatesSql('party.customer_id = own.customer_id')}) one)
+    ) as worst
+  from (select distinct customer_id from own) own
+  join run on run.run_id = $1
+  left join pg_temp.standing_seen seen on seen.customer_id = own.customer_id`;
+
 /** Counts each customer of the run once: failed before remaining before screened before skipped, and the worst state of its parties. */
-async function sumCustomers(database: Queryable, runId: number): Promise<z.infer<typeof customersRow>> {
+async function sumCustomers(
+  database: Queryable,
+  runId: number,
+  isWalked: boolean,
+): Promise<z.infer<typeof customersRow>> {
   const rows = await database.query(
     customersRow,
     `with own as materialized (
-       select party.customer_id, screening.request_id, screening.outcome, screening.outcome_reason,
+       select party.customer_id, party.is_current, party.ordinal, screening.request_id, screening.outcome, screening.outcome_reason,
          screening.batch_id is not null and screening.outcome <> 'reused' as is_searched,
-         case
-           -- A party that is no longer in the roster, without a waiting alert, does not affect its customer's state.
-           when current_status.party_id is null and not party.is_current then 'clear'
-           when current_status.is_true_match then 'true_match'
-           when current_status.waiting > 0 or current_status.has_new_hits then 'open_alert'
-           when screening.outcome in ('screened', 'reused') or screening.outcome_reason = 'not_due'
-             then coalesce(current_status.answer_state, 'not_screened')
-           else 'not_screened'
-         end as state, current_status.unreadable_party_since is not null as is_unreadable, party.ordinal
+         screening.outcome in ('screened', 'reused') or coalesce(screening.outcome_reason = 'not_due', false) as is_valid
        from screening
        join party using (party_id)
-       -- Both are known before, so that the states of a large plan are read in one pass.
-       left join party_standing current_status on current_status.party_id = screening.party_id
-         and current_status.roster_id = (select roster_id from run where run_id = $1)
-         and current_status.account_id = (select account_id from run where run_id = $1)
        where screening.run_id = $1
      ),
      customer as materialized (
-       select customer_id, bool_or(outcome <> 'skipped') as is_planned,
+       select own.customer_id, bool_or(outcome <> 'skipped') as is_planned,
          bool_or(outcome = 'failed') as has_failed, bool_or(outcome = 'remaining') as has_remaining,
          bool_and(outcome in ('screened', 'reused', 'skipped')) as is_answered,
          bool_and(outcome in ('reused', 'skipped')) as is_reused,
@@ -141,13 +165,21 @@ async function sumCustomers(database: Queryable, runId: number): Promise<z.infer
            min(outcome_reason) filter (where outcome = 'skipped' and outcome_reason <> 'not_due'),
            min(outcome_reason) filter (where outcome = 'skipped')
          ) as skipped_because,
-         -- Without an accepted row, or with an unreadable related party.
+         -- A party that is no longer in the roster, without a waiting alert, does not affect its customer's state.
          greatest(
-           max(array_position(${customerStatesSql}, state)), case when bool_or(is_unreadable) or min(ordinal) > 0 then 5 end
+           coalesce(min(standing.worst), 1),
+           case
+             when bool_or(is_current and (not is_valid or standing.worst is null)) or bool_or(unreadable.customer_id is not null) or min(ordinal) > 0
+               then ${notScreenedPlace}
+           end
          ) as worst,
-         bool_or(is_unreadable) or min(ordinal) > 0 as is_unreadable
+         -- Without an accepted row, or with an unreadable related party.
+         bool_or(unreadable.customer_id is not null) or min(ordinal) > 0 as is_unreadable
        from own
-       group by customer_id
+       left join (${isWalked ? walkedStatesSql : worstStatesSql('true')}) standing on standing.customer_id = own.customer_id
+       left join customer unreadable on unreadable.customer_id = own.customer_id and unreadable.unreadable_party_since is not null
+         and unreadable.roster_id = (select roster_id from run where run_id = $1)
+       group by own.customer_id
      )
      , unaccepted as materialized (
        select coalesce(run.unaccepted, '{}') as by_reason,
@@ -251,11 +283,6 @@ export async function countFound(database: Queryable, runId: number): Promise<{ 
   );
   return firstRow(rows, 'screening');
 }
-
-/** SQL: the states of a customer, best first (DESIGN: The one rule); the last one of its parties counts. */
-const customerStatesSql = `array[
-  'clear', 'below_threshold', 'false_positive', 'truncated', 'not_screened', 'open_alert', 'true_match'
-]`;
 
 const balanceRow = z.object({
   rows: z.number(),

@@ -120,6 +120,8 @@ export async function closeRun(
     stage: RunStage | null;
     finishedAt: Date;
     sums: RunSums | null;
+    /** Its screenings are packed already (`packScreenings`). */
+    isPacked?: boolean;
   },
 ): Promise<void> {
   const sums = end.sums === null ? null : JSON.stringify(end.sums);
@@ -131,7 +133,7 @@ export async function closeRun(
   );
   await noteFailedParties(database, runId);
   await noteBillableAttempts(database, runId);
-  if (end.state !== 'stopped' && end.state !== 'running') await packScreenings(database, runId);
+  if (end.state !== 'stopped' && end.state !== 'running' && !end.isPacked) await packScreenings(database, runId);
 }
 
 /** Changes the state and the reasons of a closed run. */

@@ -193,6 +193,21 @@ export function readCustomerStatuses(database: Database, organisation: string, r
 const assessAtSql = `select set_config('nightscreen.status_at', $1, true)`;
 
 /**
+ * Looks at the state of every customer of a roster at `now`, for the sums of a run that closes and for `recordStateChanges`, all in one
+ * transaction. Whatever changes a state must be done before.
+ */
+export async function walkStates(
+  transaction: Queryable,
+  { runId, rosterId }: { runId: number; rosterId: number },
+  now: Date,
+): Promise<void> {
+  // Answers of a run that has ended are not provisional. How it has ended is stored when it is closed.
+  await transaction.execute(`update run set state = 'incomplete' where run_id = $1`, [runId]);
+  await transaction.execute(assessAtSql, [now.toISOString()]);
+  await transaction.execute('select count(*) from find_unrecorded_states($1, true)', [rosterId]);
+}
+
+/**
  * Records every customer of a roster whose state at `now` differs from the recorded one, and queues the change for the organisation's webhooks.
  * A run that is `planned` looks only at whom it may concern, and at nobody without a recorded state.
  */

@@ -22,6 +22,7 @@ import { assertLease } from '../../store/leases.js';
 import { RunNumbers } from '../../store/ledger.js';
 import { readRosterNames } from '../../store/organisations.js';
 import { countOverBudget } from '../../store/plan.js';
+import { packScreenings } from '../../store/plan-blocks.js';
 import { readFourEyes, saveOpenAlerts } from '../../store/review/decisions.js';
 import { findStateDisagreements } from '../../store/review/projection.js';
 import { type RosterHold, readAcceptedChanges, readRosterHold, readSnapshot } from '../../store/roster-imports.js';
@@ -43,7 +44,7 @@ import {
   giveBackAnswers,
   takeBackAnswers,
 } from '../../store/unconfirmed-answers.js';
-import { readLastStateChange } from '../../store/webhooks.js';
+import { readLastStateChange, walkStates } from '../../store/webhooks.js';
 import type { RunState } from '../../vocabulary.js';
 import type { AppContext } from '../app-context.js';
 import type { RunHalted } from '../halt.js';
@@ -107,6 +108,8 @@ async function concludeRun(
   { halted, isReported, isAccepted = false }: { halted: RunHalted | null; isReported: boolean; isAccepted?: boolean },
 ) {
   const { app, run } = session;
+  // Hash tables of 100,000 customers fit. The embedded database has less memory.
+  if (app.database.dialect === 'postgres') await transaction.execute("select set_config('work_mem', '64MB', true)");
   // A run of marked customers does not assess the whole roster.
   const isOfMarked = run.selection === 'dirty';
   const { failed } = await countControls(transaction, run.runId);
@@ -118,6 +121,8 @@ async function concludeRun(
   // First, because all later assessments use the answers. A stopped run is compared as a whole when it ends.
   const hold =
     halt === null && accountId !== null && !isAccepted ? await holdUnreliable(transaction, session, accountId) : null;
+  // What assesses the run from here on reads a tenth of the rows, and the balance is that of what stays.
+  if (halt === null) await packScreenings(transaction, run.runId);
   const held = await readAnswerFindings(transaction, run.runId);
   const listCap =
     accountId === null || hold ? null : await assessLists(transaction, session, accountId, held.answersByLength);
@@ -137,7 +142,11 @@ async function concludeRun(
     ...(openAlerts === null ? [] : await describeStates(transaction, run, accountId)),
     ...(reconciled?.imbalances ?? []),
   ];
-  const sums = await computeRunSums(transaction, run.runId, held);
+  // The states of a stopped run are provisional: they are computed, but not recorded.
+  const { runId, rosterId } = run;
+  const isWalked = halt === null && rosterId !== null;
+  if (isWalked) await walkStates(transaction, { runId, rosterId }, app.clock.now());
+  const sums = await computeRunSums(transaction, runId, { held, isWalked });
   const isWhole = failed === 0 && halt === null && hold === null;
   const found = await assessFindings(transaction, run, sums, held, isWhole);
   const watch = { rates: found.rates, listCap, volume: found.volume };
@@ -176,6 +185,7 @@ async function concludeRun(
     stage: halt ? null : 'finished',
     finishedAt: app.clock.now(),
     sums,
+    isPacked: halt === null,
   });
   const { service, budget } = app.settings;
   await saveRunHealth(transaction, run.runId, { limitPerSecond: service.rate.perSecond, ...budget });
@@ -185,7 +195,6 @@ async function concludeRun(
   const acceptedChanges = await readAcceptedChanges(transaction, run.runId);
   const lastChange = await readLastStateChange(transaction);
   if (isOfMarked) await clearSearchedMarks(transaction, run.runId);
-  // The states of a stopped run are provisional.
   if (halt === null) await recordStates(transaction, session, 'closed');
   if (hold) await saveRunHold(transaction, run, { kind: 'answers', ...hold, heldAt: app.clock.now() });
   const heldBack =
