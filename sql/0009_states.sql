@@ -63,7 +63,7 @@ select
   pending.former is null and coalesce(origin.state in ('running', 'stopped'), false) as is_provisional,
   -- By the answer alone; hits that are all settled, or may be cut off, are known by the alerts.
   case
-    when answer.state <> 'open_alert' then answer.state
+    when answer.state is distinct from 'open_alert' then answer.state
     when alerts.settled = 0 then 'open_alert'
     when answer.hides_matches or exists (
       select from response
