@@ -275,13 +275,13 @@ begin
 end
 $$;
 
--- A state that the run has given already is left alone, so that it is not counted.
+-- Counts the states that are dated (`known`); one that the run has given already is left alone. `is_explicit`: some of the parties have a row in
+-- `planned_screening`, which takes their outcome as well.
 create function date_states(
-  for_account bigint, by_run bigint, by_batch bigint, moment timestamptz, parties bigint[], others bigint[]
-) returns bigint
+  for_account bigint, by_run bigint, by_batch bigint, moment timestamptz, parties bigint[], others bigint[],
+  out known bigint, out is_explicit boolean
+)
 language plpgsql set enable_seqscan = off set enable_bitmapscan = off as $$
-declare
-  known bigint;
 begin
   with dated as (
     update party_state set
@@ -295,7 +295,7 @@ begin
     returning party_id
   )
   select count(*) filter (where party_id <> all (others)) into known from dated;
-  return known;
+  is_explicit := exists (select from planned_screening where run_id = by_run and party_id = any (parties));
 end
 $$;
 

@@ -12,7 +12,7 @@ type ScreeningResult =
   | { partyId: number; outcome: 'screened' | 'reused'; responseId: number; reason: null }
   | { partyId: number; outcome: 'failed'; responseId: null; reason: string };
 
-/** Saves the outcomes of planned screenings. */
+/** Saves the outcomes of planned screenings; an answer needs it only where a party has a row of its own (`savePartyStates`). */
 export async function saveScreeningResults(
   transaction: Queryable,
   runId: number,
@@ -280,14 +280,15 @@ interface StateKey {
 
 /**
  * Saves the newest valid answers of parties: of those in `dated` the same state is stored already, so that only its date is new. The former ones
- * are kept with them until a later run answers.
+ * are kept with them until a later run answers. True if some of the parties have a planned screening of their own, whose outcome must be saved
+ * as well.
  */
 export async function savePartyStates(
   transaction: Queryable,
   key: StateKey,
   { dated, replaced }: { dated: readonly number[]; replaced: readonly PartyStateRow[] },
-) {
-  await Promise.all([
+): Promise<boolean> {
+  const [isExplicit] = await Promise.all([
     dateStates(
       transaction,
       key,
@@ -296,6 +297,7 @@ export async function savePartyStates(
     ),
     replaceStates(transaction, key, replaced),
   ]);
+  return isExplicit;
 }
 
 /** Dates unchanged states and locks all of them in the common order, so that a run and a reviewer do not deadlock. */
@@ -304,14 +306,16 @@ async function dateStates(
   { accountId, runId, batchId, screenedAt }: StateKey,
   dated: readonly number[],
   others: readonly number[],
-): Promise<void> {
-  if (dated.length + others.length === 0) return;
+): Promise<boolean> {
+  if (dated.length + others.length === 0) return false;
   const rows = await transaction.query(
-    z.object({ known: z.number() }),
-    'select date_states($1, $2, $3, $4, $5, $6) as known',
+    z.object({ known: z.number(), isExplicit: z.boolean() }),
+    'select known, is_explicit from date_states($1, $2, $3, $4, $5, $6)',
     [accountId, runId, batchId, screenedAt, [...dated, ...others], [...others]],
   );
-  requireRows(firstRow(rows, 'party_state').known, dated.length, 'party_state');
+  const { known, isExplicit } = firstRow(rows, 'party_state');
+  requireRows(known, dated.length, 'party_state');
+  return isExplicit;
 }
 
 async function replaceStates(transaction: Queryable, key: StateKey, states: readonly PartyStateRow[]): Promise<void> {

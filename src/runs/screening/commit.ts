@@ -183,19 +183,18 @@ export async function commitScreenings(
     });
     const { events, dated, replaced } = await assessAnswers(transaction, session, account, { answered, known });
     const same = unchanged.flatMap(({ task }) => task.parties.map(({ partyId }) => partyId));
-    await Promise.all([
-      saved,
-      saveChangeEvents(transaction, runId, batchId, events),
+    const [isExplicit] = await Promise.all([
       savePartyStates(
         transaction,
         { accountId: account.accountId, runId, batchId, screenedAt: now },
         { dated: [...same, ...dated], replaced },
       ),
-      saveScreeningResults(transaction, runId, batchId, [
-        ...toScreened('screened', [...unchanged, ...answered]),
-        ...finished.flatMap(toFailures),
-      ]),
+      saveChangeEvents(transaction, runId, batchId, events),
+      saveScreeningResults(transaction, runId, batchId, finished.flatMap(toFailures)),
+      saved,
     ]);
+    if (!isExplicit) return;
+    await saveScreeningResults(transaction, runId, batchId, toScreened('screened', [...unchanged, ...answered]));
   });
 }
 
