@@ -153,7 +153,7 @@ function readPage(
     `select request.request_id, request.type, request.name, task.party_ids, task.customer_versions,
        response.response_id, encode(response.digest, 'hex') as digest, response.matches, response.hits
      from (
-       select planned.request_id, min(planned.search_order) as place, min(run.account_id) as account_id,
+       select planned.request_id, min(planned.search_order) as place,
          array_agg(planned.party_id order by planned.party_id) as party_ids,
          array_agg(planned.customer_version order by planned.party_id) as customer_versions,
          case when bool_and(coalesce(
@@ -161,7 +161,7 @@ function readPage(
            and state.settings_digest = $4 and state.unreturned is null
            and answering.version = $3 and answering.resumed = 0 and answering.dropped_at is null
            -- Another version may have checked an answer that was used again.
-           and not exists (select from plan_exception reuse where reuse.run_id = state.run_id and reuse.party_id = state.party_id and reuse.because is null), false)
+           and (state.run_id, state.party_id) not in (select run_id, party_id from plan_exception where party_id = any ($2::bigint[]) and because is null), false)
          ) and min(state.response_id) = max(state.response_id) and min(state.state) = max(state.state) then min(state.response_id) end
            as response_id,
          min(state.state) as state
@@ -183,8 +183,8 @@ function readPage(
        group by planned.request_id
      ) task
      join screening_request request using (request_id)
-     left join account on account.account_id = task.account_id
-     left join response on response.response_id = task.response_id and response.total is distinct from account.list_cap
+     left join response on response.response_id = task.response_id
+       and response.total is distinct from (select list_cap from run join account using (account_id) where run_id = $1)
        and task.state = case
          when response.hits > 0 then 'open_alert' when response.truncated then 'truncated'
          when response.total = 0 then 'clear' else 'below_threshold'
