@@ -21,7 +21,7 @@ export async function saveRunHealth(
   runId: number,
   terms: { limitPerSecond: number; pricePerSearch?: number | undefined; currency: string },
 ): Promise<void> {
-  const { perSecond, breaks } = await readRunCalls(transaction, runId);
+  const { perSecond, breaks } = await readCallTimes(transaction, runId);
   const rows = await transaction.query(
     z.object({ repeated: z.number(), billable: z.number() }),
     // One pass instead of a self-join, because a recent run has no statistics. A call repeats when an earlier call of its request has no
@@ -33,6 +33,8 @@ export async function saveRunHealth(
            max(attempt_id) as last
          from search_attempt
          where run_id = $1 and outcome <> 'not_sent'
+           -- Nearly all requests have one call, which was answered.
+           and request_id in (select request_id from search_attempt where run_id = $1 and outcome not in ('ok', 'not_sent'))
          group by request_id
        ) request
      ) as repeated
@@ -76,6 +78,11 @@ export async function readRunCalls(database: Queryable, runId: number) {
      from search_attempt where run_id = $1 and outcome <> 'not_sent' group by name order by name`,
     [runId],
   );
+  const byOutcome = Object.fromEntries(outcomes.map(({ name, count }) => [name, count]));
+  return { byOutcome, ...(await readCallTimes(database, runId)) };
+}
+
+async function readCallTimes(database: Queryable, runId: number) {
   const times = await database.query(
     timesRow,
     `select count(*) as calls, min(started_at) as "firstAt", max(started_at) as "lastAt",
@@ -92,14 +99,8 @@ export async function readRunCalls(database: Queryable, runId: number) {
     [runId, pauseSeconds],
   );
   const { calls, firstAt, lastAt, busySeconds, breaks } = firstRow(times, 'search_attempt');
-  return {
-    byOutcome: Object.fromEntries(outcomes.map(({ name, count }) => [name, count])),
-    sent: calls,
-    firstAt,
-    lastAt,
-    breaks,
-    perSecond: calls < 2 || busySeconds === 0 ? null : Math.round(((calls - 1) * 10) / busySeconds) / 10,
-  };
+  const perSecond = calls < 2 || busySeconds === 0 ? null : Math.round(((calls - 1) * 10) / busySeconds) / 10;
+  return { sent: calls, firstAt, lastAt, breaks, perSecond };
 }
 
 const findingsRow = z.object({
