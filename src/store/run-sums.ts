@@ -114,14 +114,16 @@ const tallySql = (name: string, where: string): string => `
 const customerStatesSql = `array[
   'clear', 'below_threshold', 'false_positive', 'truncated', 'not_screened', 'open_alert', 'true_match'
 ]`;
-const notScreenedPlace = 5;
 
-/** SQL: the worst state by its answers and alerts of each customer (`customer_id`) of a run ($1) whose parties meet a condition. */
+/**
+ * SQL: the worst state by answers and alerts of each customer (`customer_id`) of a run ($1) whose parties meet a condition, and whether one of its
+ * parties has no answer that counts.
+ */
 const worstStatesSql = (condition: string): string => `
-  select party.customer_id, max(array_position(${customerStatesSql}, case
+  select party.customer_id, bool_or(party.answer_state is null) as has_none, max(array_position(${customerStatesSql}, case
       when party.is_true_match then 'true_match'
       when party.waiting > 0 or party.has_new_hits then 'open_alert'
-      else coalesce(party.answer_state, 'not_screened')
+      else party.answer_state
     end)) as worst
   from run join party_standing party on party.roster_id = run.roster_id and party.account_id = run.account_id
   where run.run_id = $1 and ${condition}
@@ -129,15 +131,12 @@ const worstStatesSql = (condition: string): string => `
 
 /** SQL: the same as the walk of this transaction has seen it. It leaves out who is offboarded meanwhile, and may be about another account. */
 const walkedStatesSql = `
-  select own.customer_id, coalesce(
-      case when run.account_id = seen.account_id then greatest(
-        array_position(${customerStatesSql}, seen.last_state), case when seen.never_screened then ${notScreenedPlace} end
-      ) end,
-      (select worst from (${worstStatesSql('party.customer_id = own.customer_id')}) one)
-    ) as worst
+  select own.customer_id, coalesce(seen.never_screened, judged.has_none) as has_none,
+    coalesce(array_position(${customerStatesSql}, seen.last_state), judged.worst) as worst
   from (select distinct customer_id from own) own
   join run on run.run_id = $1
-  left join pg_temp.standing_seen seen on seen.customer_id = own.customer_id`;
+  left join pg_temp.standing_seen seen on seen.customer_id = own.customer_id and seen.account_id = run.account_id
+  left join lateral (${worstStatesSql('seen.customer_id is null and party.customer_id = own.customer_id')}) judged on true`;
 
 /** Counts each customer of the run once: failed before remaining before screened before skipped, and the worst state of its parties. */
 async function sumCustomers(
@@ -166,13 +165,12 @@ async function sumCustomers(
            min(outcome_reason) filter (where outcome = 'skipped')
          ) as skipped_because,
          -- A party that is no longer in the roster, without a waiting alert, does not affect its customer's state.
-         greatest(
-           coalesce(min(standing.worst), 1),
-           case
-             when bool_or(is_current and (not is_valid or standing.worst is null)) or bool_or(unreadable.customer_id is not null) or min(ordinal) > 0
-               then ${notScreenedPlace}
-           end
-         ) as worst,
+         greatest(coalesce(min(standing.worst), 1), case
+           when bool_or(is_current and (not is_valid or standing.has_none is null)) or bool_or(unreadable.customer_id is not null) or min(ordinal) > 0
+             then array_position(${customerStatesSql}, 'not_screened')
+           -- The answer of a stopped run that waits for control searches, and is the first one, may be a hit.
+           when bool_or(is_current and standing.has_none) then array_position(${customerStatesSql}, 'open_alert')
+         end) as worst,
          -- Without an accepted row, or with an unreadable related party.
          bool_or(unreadable.customer_id is not null) or min(ordinal) > 0 as is_unreadable
        from own
