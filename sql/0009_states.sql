@@ -338,8 +338,8 @@ begin
     'disposition', (select coalesce(max(disposition_id), 0) from disposition),
     'caps', (select coalesce(jsonb_object_agg(account_id, list_cap), '{}') from account where list_cap is not null)
   )::text, true), set_config('nightscreen.walked_roster', for_roster::text, true);
-  drop table if exists pg_temp.standing_seen;
-  create temporary table standing_seen on commit drop as
+  drop table if exists pg_temp.walked_state;
+  create temporary table walked_state on commit drop as
   select
     standing.customer_id, standing.state, standing.is_test, standing.is_provisional, standing.reason, standing.risk_tier, standing.as_of,
     standing.in_scope, standing.moment, standing.due_at, standing.expires_at, standing.run_id, standing.account_id, standing.last_state,
@@ -354,7 +354,7 @@ begin
     order by change.customer_id, change.change_id desc
   ) last on last.customer_id = standing.customer_id
   where standing.roster_id = for_roster;
-  return query select customer_id from pg_temp.standing_seen where is_new;
+  return query select customer_id from pg_temp.walked_state where is_new;
 end
 $$;
 
@@ -426,7 +426,7 @@ begin
     ),
     -- A decision about whoever this run has not screened has been recorded by itself.
     recorded_since as (
-      select seen.customer_id from pg_temp.standing_seen seen
+      select seen.customer_id from pg_temp.walked_state seen
       where seen.is_new and exists (
         select from customer_state_change change
         where change.customer_id = seen.customer_id and change.change_id > coalesce(seen.last_change_id, 0)
@@ -438,7 +438,7 @@ begin
         customer_id, from_state, to_state, reason, is_test, as_of, due_at, expires_at, run_id, changed_at
       )
       select customer_id, from_state, state, reason, is_test, as_of, due_at, expires_at, run_id, moment
-      from pg_temp.standing_seen
+      from pg_temp.walked_state
       where is_new and customer_id <> all (again)
       order by customer_id
       returning change_id

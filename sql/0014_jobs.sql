@@ -132,9 +132,9 @@ begin
       select case when count(*) > 2000 then 60 else 1 end as seconds, min(moment) as moment,
         bool_or(is_provisional) or bool_or(as_of > moment + interval '1 hour') or exists (
           select from (select * from disposition where origin <> 'policy' order by disposition_id desc limit 1000) late
-          where late.disposition_id > (before_walk ->> 'disposition')::bigint or late.decided_at > min(standing_seen.moment) - interval '10 minutes'
+          where late.disposition_id > (before_walk ->> 'disposition')::bigint or late.decided_at > min(walked_state.moment) - interval '10 minutes'
         ) as is_unclear
-      from pg_temp.standing_seen
+      from pg_temp.walked_state
     ),
     own as (
       select account.account_id from run join account using (account_id)
@@ -160,7 +160,7 @@ begin
         )), '[]')
         from (
           select seen.risk_tier, seen.state, seen.reason, failed.reason as failure, count(*) as customers, min(seen.as_of) as oldest
-          from pg_temp.standing_seen seen
+          from pg_temp.walked_state seen
           left join last_failures(roster.roster_id, own.account_id) failed on failed.customer_id = seen.customer_id
           where seen.in_scope
           group by seen.risk_tier, seen.state, seen.reason, failed.reason, floor(extract(epoch from seen.as_of) / span.seconds)

@@ -135,7 +135,7 @@ const walkedStatesSql = `
     coalesce(array_position(${customerStatesSql}, seen.last_state), judged.worst) as worst
   from (select distinct customer_id from own) own
   join run on run.run_id = $1
-  left join pg_temp.standing_seen seen on seen.customer_id = own.customer_id and seen.account_id = run.account_id
+  left join pg_temp.walked_state seen on seen.customer_id = own.customer_id and seen.account_id = run.account_id
   left join lateral (${worstStatesSql('seen.customer_id is null and party.customer_id = own.customer_id')}) judged on true`;
 
 /** Counts each customer of the run once: failed before remaining before screened before skipped, and the worst state of its parties. */
