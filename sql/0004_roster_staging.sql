@@ -2,9 +2,12 @@
 
 create unlogged table roster_staging (
   run_id bigint not null,
-  -- Place in the source, from 1.
+  -- Place in the sources, from 1; those of related parties come last.
   ordinal integer not null,
   line integer not null,
+  is_party boolean default false not null,
+  -- A related party as its row says it; null where that is rejected.
+  party jsonb,
   -- Further parties of the customer's own stand in the record.
   parties smallint,
   -- Accepted, and stands for a customer by itself.
@@ -26,8 +29,10 @@ create unlogged table roster_staging (
   reject_column text,
   value_class text,
   fields json,
-  check ((not is_plain) or ((reject_reason is null) and (not is_repetition)))
+  check ((not is_plain) or ((reject_reason is null) and (not is_repetition) and (not is_party)))
 );
+
+create index roster_staging_party on roster_staging (run_id, reference) where is_party;
 
 -- The fields of accepted rows as they stand, in case another row contradicts one of them: those of a chunk in one text, each row behind its
 -- place, with the unit separator between fields and the record separator between rows. The first of an import is empty: whether something is
@@ -45,21 +50,6 @@ create unlogged table roster_record (
   ordinal integer not null,
   risk_tier text,
   record jsonb not null
-);
-
--- The same as for rows of the roster for related parties.
-create unlogged table roster_party_staging (
-  run_id bigint not null,
-  ordinal integer not null,
-  line integer not null,
-  file text,
-  reference text collate "C",
-  -- Null: the row is rejected as it stands.
-  party jsonb,
-  reject_reason text,
-  reject_column text,
-  value_class text,
-  fields json
 );
 
 -- What a snapshot changes; of a roster's first one only customers that are put together from several rows, or from rows and what is known.
@@ -95,7 +85,6 @@ begin
     return;
   end if;
   delete from roster_step where run_id = cleared_run_id;
-  delete from roster_party_staging where run_id = cleared_run_id;
   if pg_table_size('roster_staging') + pg_table_size('roster_record') + pg_table_size('roster_raw') > 1048576 then
     begin
       lock table roster_staging, roster_record, roster_raw in access exclusive mode nowait;

@@ -66,8 +66,8 @@ async function collectImportConflicts(
     `insert into roster_step (run_id, reference, related, keeps_related)
      select $1, reference, coalesce(jsonb_agg(distinct party) filter (where reject_reason is null), '[]'),
        bool_or(reject_reason is not null)
-     from roster_party_staging related
-     where run_id = $1 and reference is not null and reject_reason is distinct from 'unknown_customer'
+     from roster_staging related
+     where run_id = $1 and is_party and reference is not null and reject_reason is distinct from 'unknown_customer'
        and (
          exists (
            select from roster_staging staged
@@ -114,8 +114,8 @@ function hasStrayParties(transaction: Queryable, runId: number): Promise<boolean
     transaction,
     z.boolean(),
     `select exists (
-       select from roster_party_staging
-       where run_id = $1 and reject_reason is not null and (reference is null or reject_reason = 'unknown_customer')
+       select from roster_staging
+       where run_id = $1 and is_party and reject_reason is not null and (reference is null or reject_reason = 'unknown_customer')
      ) as found`,
     [runId],
   );
@@ -156,13 +156,14 @@ async function fillConflicts(transaction: Queryable, { runId, rosterId, isDelta 
        record = said.record, own_digest = staged.record_digest, leaves = staged.leaves
      from roster_staging staged left join roster_record said using (run_id, ordinal)
      where whole.run_id = $1 and staged.run_id = $1 and staged.reference = whole.reference
-       and staged.reject_reason is null and not staged.is_repetition`,
+       and staged.reject_reason is null and not staged.is_repetition and not staged.is_party`,
     [runId],
   );
   await transaction.execute(
     `update roster_step whole set is_shown = true
      where run_id = $1 and ($2 or exists (
-       select from roster_staging staged where staged.run_id = $1 and staged.reference = whole.reference
+       select from roster_staging staged
+       where staged.run_id = $1 and staged.reference = whole.reference and not staged.is_party
      ))`,
     [runId, isDelta],
   );
@@ -212,9 +213,10 @@ async function compareWithKnown(transaction: Queryable, staged: StagedImport): P
        select distinct rejected.reference, null::integer, null::bytea, null
        from roster_staging rejected
        where rejected.run_id = $1 and rejected.reject_reason is not null and rejected.reference is not null
-         and not exists (
+         and not rejected.is_party and not exists (
            select from roster_staging staged
            where staged.run_id = $1 and staged.reference = rejected.reference and staged.reject_reason is null
+             and not staged.is_party
          )
          and not exists (
            select from roster_step whole where whole.run_id = $1 and whole.kind is null and whole.reference = rejected.reference
@@ -285,10 +287,9 @@ async function assessRows(transaction: Queryable, { runId, rosterId }: StagedImp
   );
   const assessed = repeated + (await assessBesideRejects(transaction, runId, rosterId));
   if (assessed > 0) await analyzeRows(transaction);
-  await transaction.execute('analyze roster_party_staging (run_id, reference, reject_reason)');
   await transaction.execute(
-    `update roster_party_staging related set reject_reason = 'unknown_customer'
-     where run_id = $1 and reject_reason is null
+    `update roster_staging related set reject_reason = 'unknown_customer'
+     where run_id = $1 and is_party and reject_reason is null
        and not exists (
          select from roster_staging staged
          where staged.run_id = $1 and staged.reference = related.reference and staged.record_digest is not null
@@ -312,7 +313,7 @@ function assessBesideRejects(transaction: Queryable, runId: number, rosterId: nu
        and reference in (
          select rejected.reference from roster_staging rejected
          where rejected.run_id = $1 and rejected.reject_reason is not null and rejected.record_digest is null
-           and rejected.reference is not null
+           and rejected.reference is not null and not rejected.is_party
        )
        and not exists (
          select from customer known
@@ -326,7 +327,7 @@ function assessBesideRejects(transaction: Queryable, runId: number, rosterId: nu
 // Without statistics, a newly filled table is joined row against row.
 async function analyzeRows(transaction: Queryable): Promise<void> {
   await transaction.execute(
-    'analyze roster_staging (run_id, ordinal, is_plain, reference, record_digest, reject_reason)',
+    'analyze roster_staging (run_id, ordinal, is_party, is_plain, reference, record_digest, reject_reason)',
   );
 }
 
@@ -426,10 +427,11 @@ function findTooManyParties(transaction: Queryable, runId: number, most: number)
     tooManyPartiesRow,
     `select counted.reference, count(distinct staged.party)::integer as parties
      from (
-       select reference from roster_party_staging
-       where run_id = $1 and reject_reason is null group by reference having count(*) > $2
+       select reference from roster_staging
+       where run_id = $1 and is_party and reject_reason is null group by reference having count(*) > $2
      ) counted
-     join roster_party_staging staged on staged.run_id = $1 and staged.reference = counted.reference and staged.reject_reason is null
+     join roster_staging staged on staged.run_id = $1 and staged.is_party and staged.reference = counted.reference
+       and staged.reject_reason is null
      group by counted.reference having count(distinct staged.party) > $2
      order by parties desc, counted.reference limit 1`,
     [runId, most],

@@ -111,7 +111,7 @@ async function countSnapshot(
        count(*) filter (where ${plainSql})::integer as plain,
        count(*) filter (where ${plainSql} and parties > 1)::integer as several,
        count(*) filter (where ${plainSql} and leaves is not null)::integer as leavers
-     from roster_staging where run_id = $1`,
+     from roster_staging where run_id = $1 and not is_party`,
     [runId],
   );
   const parties = await transaction.query(
@@ -126,7 +126,7 @@ async function countSnapshot(
        count(*) filter (where reject_reason is null and party ->> 'role' = 'other')::integer as others,
        count(*) filter (where reject_reason is not null and reference is null)::integer as unreadable,
        (select count(*)::integer from roster_step where run_id = $1 and conflicts <> '[]') as conflicts
-     from roster_party_staging where run_id = $1`,
+     from roster_staging where run_id = $1 and is_party`,
     [runId],
   );
   const steps = await transaction.query(
@@ -153,7 +153,7 @@ async function countSnapshot(
     [runId, await findLeavingDay(transaction, rosterId, rule)],
   );
   const { plain, several, leavers, unreadable, ...row } = firstRow(rows, 'roster_staging');
-  const party = firstRow(parties, 'roster_party_staging');
+  const party = firstRow(parties, 'roster_staging');
   const { unstaged, ...step } = firstRow(steps, 'roster_step');
   if (unstaged > 0) throw refuseUnstaged();
   if (isFirst && (several > 0 || plain < row.rows)) await analyzeRecords(transaction);
@@ -240,7 +240,7 @@ function countSameRejects(transaction: Queryable, runId: number, importId: numbe
     z.number(),
     `with staged as (
        select reject_reason as reason, coalesce(reference, '') as reference, coalesce(fields::text, '') as fields, count(*) as rows
-       from ${isParty ? 'roster_party_staging' : 'roster_staging'} where run_id = $1 and reject_reason is not null
+       from roster_staging where run_id = $1 and is_party = $3 and reject_reason is not null
        group by 1, 2, 3
      ),
      accepted as (

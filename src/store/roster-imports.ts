@@ -85,14 +85,15 @@ async function saveHeldIds(transaction: Queryable, { runId, rosterId, isDelta }:
   await transaction.execute(
     `delete from unaccepted_customer unaccepted
      where roster_id = $2 and reason = 'roster_held' and not $3 and not exists (
-       select from roster_staging staged where staged.run_id = $1 and staged.reference = unaccepted.reference
+       select from roster_staging staged
+       where staged.run_id = $1 and staged.reference = unaccepted.reference and not staged.is_party
      )`,
     [runId, rosterId, isDelta],
   );
   return transaction.execute(
     `insert into unaccepted_customer (roster_id, reference, reason, since, run_id)
      select $2::bigint, reference, 'roster_held', $3, $1::bigint
-     from (select distinct reference from roster_staging where run_id = $1 and reference is not null) named
+     from (select distinct reference from roster_staging where run_id = $1 and reference is not null and not is_party) named
      where not exists (
        select from customer known where known.roster_id = $2 and known.reference = named.reference
      )

@@ -99,7 +99,7 @@ async function saveRejects(
   const saved = await transaction.execute(
     `insert into roster_row (import_id, ordinal, line, file, column_name, reason, value_class, reference, fields, is_party)
      select $2::bigint, ordinal, line, file, reject_column, reject_reason, value_class, reference,
-       case when raw.fields is null then coalesce(rejected.fields, '{}'::json) else json_object($3::text[], raw.fields) end, false
+       case when raw.fields is null then coalesce(rejected.fields, '{}'::json) else json_object($3::text[], raw.fields) end, is_party
      from roster_staging rejected
      -- The source texts of contradicting rows.
      left join (
@@ -113,10 +113,7 @@ async function saveRejects(
            and contradicted.ordinal between chunk.first_ordinal and chunk.last_ordinal
        )
      ) raw using (ordinal)
-     where run_id = $1 and reject_reason is not null
-     union all
-     select $2::bigint, ordinal, line, file, reject_column, reject_reason, value_class, reference, coalesce(fields, '{}'::json), true
-     from roster_party_staging where run_id = $1 and reject_reason is not null`,
+     where run_id = $1 and reject_reason is not null`,
     [origin.runId, importId, [...origin.headers], fieldSeparator, rowSeparator],
   );
   requireAll(saved, rejected + partyRejected, 'rejected rows');
@@ -133,9 +130,6 @@ async function saveDoubts(transaction: Queryable, { runId, doubted }: ImportOrig
      where not exists (
        select from roster_staging staged
        where staged.run_id = $1 and staged.ordinal = row.ordinal and (staged.reject_reason is not null or staged.is_repetition)
-     ) and not exists (
-       select from roster_party_staging staged
-       where staged.run_id = $1 and staged.ordinal = row.ordinal and staged.reject_reason is not null
      )`,
     [runId, importId, toJson(doubted)],
   );
@@ -146,7 +140,7 @@ async function numberNewCustomers(transaction: Queryable, { runId, lastCustomerI
   await transaction.execute(
     `update roster_step step set customer_id = $2::bigint + numbered.place
      from (
-       select reference, coalesce(ordinal, (select max(ordinal) from roster_staging where run_id = $1)
+       select reference, coalesce(ordinal, (select max(ordinal) from roster_staging where run_id = $1 and not is_party)
          + row_number() over (partition by ordinal is null order by reference)) as place
        from roster_step where run_id = $1 and kind = 'new'
      ) numbered
@@ -348,6 +342,7 @@ async function saveUnaccepted(transaction: Queryable, staged: StagedImport, impo
        or not $3 and not exists (
          select from roster_staging staged
          where staged.run_id = $1 and staged.reference = unaccepted.reference and staged.reject_reason is not null
+           and not staged.is_party
        )
      )`,
     [runId, rosterId, isDelta],
@@ -356,7 +351,8 @@ async function saveUnaccepted(transaction: Queryable, staged: StagedImport, impo
     `insert into unaccepted_customer (roster_id, reference, reason, since, run_id)
      select $2::bigint, reference, 'row_rejected', $3, $1::bigint
      from (
-       select distinct reference from roster_staging where run_id = $1 and reject_reason is not null and reference is not null
+       select distinct reference from roster_staging
+       where run_id = $1 and reject_reason is not null and reference is not null and not is_party
      ) named
      where not ${isKnownSql('named.reference')}
      on conflict (roster_id, reference) do update set reason = excluded.reason, run_id = excluded.run_id`,
@@ -374,8 +370,8 @@ async function saveUnreadableParties(transaction: Queryable, staged: StagedImpor
     `with named as materialized (
        select reference, count(distinct fields::text) filter (where reject_reason is not null) as unreadable,
          count(distinct party) filter (where reject_reason is null) as readable
-       from roster_party_staging
-       where run_id = $1 and reference is not null and reject_reason is distinct from 'unknown_customer'
+       from roster_staging
+       where run_id = $1 and is_party and reference is not null and reject_reason is distinct from 'unknown_customer'
        group by reference
      ),
      assessed as (
@@ -395,12 +391,13 @@ async function saveUnreadableParties(transaction: Queryable, staged: StagedImpor
     `update customer set unreadable_party_since = null
      where roster_id = $2 and unreadable_party_since is not null
        and not exists (
-         select from roster_party_staging party
-         where party.run_id = $1 and party.reject_reason is not null
+         select from roster_staging party
+         where party.run_id = $1 and party.is_party and party.reject_reason is not null
            and (party.reference is null or party.reference = customer.reference and party.reject_reason <> 'unknown_customer')
        )
        and (not $3 or exists (
-         select from roster_party_staging party where party.run_id = $1 and party.reference = customer.reference
+         select from roster_staging party
+         where party.run_id = $1 and party.is_party and party.reference = customer.reference
        ))`,
     [runId, rosterId, isDelta],
   );

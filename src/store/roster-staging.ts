@@ -165,7 +165,7 @@ export class StagingChunk {
         await copy(transaction, `roster_staging (${rowColumns})`, rows);
         await copy(transaction, `roster_raw (${rawColumns})`, raw);
         if (customers.length > 0) await insertCustomers(transaction, runId, customers);
-        if (rejects.length > 0) await insertRejects(transaction, 'roster_staging', runId, rejects);
+        if (rejects.length > 0) await insertRejects(transaction, runId, rejects, false);
       }),
     ];
     if (records.length > 0) {
@@ -206,8 +206,8 @@ export async function stageParties(
   const related = rows.filter((row) => row.kind === 'party');
   if (related.length > 0) {
     await transaction.execute(
-      `insert into roster_party_staging (run_id, ordinal, line, file, reference, party, fields)
-       select $1, ordinal, line, file, reference, party, fields
+      `insert into roster_staging (run_id, ordinal, line, file, reference, party, fields, is_plain, is_party)
+       select $1, ordinal, line, file, reference, party, fields, false, true
        from json_to_recordset($2::text::json) as row (
          ordinal integer, line integer, file text, reference text, party jsonb, fields json
        )`,
@@ -215,7 +215,7 @@ export async function stageParties(
     );
   }
   const rejects = rows.filter((row) => row.kind === 'rejected');
-  if (rejects.length > 0) await insertRejects(transaction, 'roster_party_staging', runId, rejects);
+  if (rejects.length > 0) await insertRejects(transaction, runId, rejects, true);
 }
 
 async function insertCustomers(transaction: Queryable, runId: number, rows: readonly StagedCustomer[]): Promise<void> {
@@ -249,18 +249,18 @@ const toRaw = ({ ordinal, raw }: StagedCustomer, toText: (text: string) => strin
 
 async function insertRejects(
   transaction: Queryable,
-  table: 'roster_staging' | 'roster_party_staging',
   runId: number,
   rows: readonly StagedReject[],
+  isParty: boolean,
 ): Promise<void> {
-  const [column, value] = table === 'roster_staging' ? [', is_plain', ', false'] : ['', ''];
   await transaction.execute(
-    `insert into ${table} (run_id, ordinal, line, file, reference, reject_reason, reject_column, value_class, fields${column})
-     select $1, ordinal, line, file, reference, reason, "column", "valueClass", fields${value}
+    `insert into roster_staging
+       (run_id, ordinal, line, file, reference, reject_reason, reject_column, value_class, fields, is_plain, is_party)
+     select $1, ordinal, line, file, reference, reason, "column", "valueClass", fields, false, $3
      from json_to_recordset($2::text::json) as row (
        ordinal integer, line integer, file text, reference text, reason text, "column" text, "valueClass" text, fields json
      )`,
-    [runId, toJson(rows)],
+    [runId, toJson(rows), isParty],
   );
 }
 
@@ -282,24 +282,20 @@ const rejectionRow = z.object({
 
 /** The rejects of an import, related parties included: the number of rows by reason, and the first `limit` rows, related parties last. */
 export async function readStagedRejections(transaction: Queryable, runId: number, limit: number) {
-  const columns = 'ordinal, line, file, reference, reject_column as "column", reject_reason as reason, value_class';
-  const rejectedSql = `
-    from (
-      select ${columns} from roster_staging where run_id = $1 and reject_reason is not null
-      union all
-      select ${columns} from roster_party_staging where run_id = $1 and reject_reason is not null
-    ) rejected`;
+  const rejectedSql = 'from roster_staging where run_id = $1 and reject_reason is not null';
   const counted = await transaction.query(
     z.object({ reason: z.string(), count: z.number() }),
-    `select reason, count(*)::integer as count ${rejectedSql} group by reason order by reason`,
+    `select reject_reason as reason, count(*)::integer as count ${rejectedSql} group by 1 order by 1`,
     [runId],
   );
   return {
     rejectedByReason: Object.fromEntries(counted.map(({ reason, count }) => [reason, count])),
-    firstRejections: await transaction.query(rejectionRow, `select * ${rejectedSql} order by ordinal limit $2`, [
-      runId,
-      limit,
-    ]),
+    firstRejections: await transaction.query(
+      rejectionRow,
+      `select line, file, reference, reject_column as "column", reject_reason as reason, value_class
+       ${rejectedSql} order by ordinal limit $2`,
+      [runId, limit],
+    ),
   };
 }
 
@@ -312,8 +308,7 @@ const stagedRow = z.object({
 export async function countOnTheWay(transaction: Queryable, runId: number) {
   const rows = await transaction.query(
     stagedRow,
-    `select (select count(*) from roster_staging where run_id = $1)
-         + (select count(*) from roster_party_staging where run_id = $1) as rows,
+    `select (select count(*) from roster_staging where run_id = $1) as rows,
        (select count(*) from roster_step where run_id = $1) as steps`,
     [runId],
   );
