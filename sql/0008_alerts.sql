@@ -208,12 +208,68 @@ begin
 end
 $$;
 
--- An alert has the state that the last disposition gives it. Reviewers need no right to give it another. After a person's disposition,
--- changes of the score are measured from the score that it was made on.
+-- One person restricts at once. Releasing an alert (`false_positive`, `no_longer_matched`) takes two of a severity with four eyes; and where four
+-- eyes are set for any severity, of every sanctions alert and of whoever counts as a true match. A proposal becomes a decision only by
+-- another person who has seen the same and says the same. What is confirmed or undone is the decision that holds. `no_longer_matched` is said
+-- only of an alert whose match is absent.
+create function check_disposition(said disposition) returns void language plpgsql as $$
+declare
+  subject alert;
+  referred disposition;
+  four_eyes text[];
+begin
+  if said.origin = 'policy' then
+    perform require_owner('disposition'::regclass, format('an alert is %s', said.kind));
+    select * into subject from alert where alert_id = said.alert_id;
+  else
+    perform require_author(said.reviewer, said.is_attested, 'decide');
+    -- Others who decide wait here. Each of them holds the key of the alert, which a stronger lock would wait for.
+    select * into subject from alert where alert_id = said.alert_id for no key update;
+  end if;
+  if said.sheet_id is not null and not exists (
+    select from review_sheet join account using (organisation_id)
+    where review_sheet.sheet_id = said.sheet_id and account.account_id = subject.account_id
+  ) then
+    raise exception 'sheet % is of another organisation than alert %', said.sheet_id, said.alert_id using errcode = 'integrity_constraint_violation';
+  end if;
+  if said.verdict = 'no_longer_matched' and subject.absence is null then
+    raise exception 'the match of alert % is listed', said.alert_id using errcode = 'integrity_constraint_violation';
+  end if;
+  if said.origin = 'policy' then
+    return;
+  end if;
+  if said.kind in ('proposed', 'approved') and version() ~ 'emscripten' then
+    raise exception 'on the embedded database no second person can be told from the first' using errcode = 'insufficient_privilege';
+  end if;
+  if said.kind in ('approved', 'undone') then
+    select * into referred from disposition where disposition_id = said.refers_to;
+    if referred.alert_id is distinct from said.alert_id or subject.disposition_id is distinct from said.refers_to then
+      raise exception 'decision % does not stand about alert %', said.refers_to, said.alert_id using errcode = 'integrity_constraint_violation';
+    end if;
+  end if;
+  if said.kind = 'approved' then
+    if referred.kind <> 'proposed' or referred.verdict <> said.verdict then
+      raise exception 'decision % proposes something else', said.refers_to using errcode = 'integrity_constraint_violation';
+    end if;
+    if referred.reviewer = said.reviewer then
+      raise exception 'what % has proposed is confirmed by another person', said.reviewer using errcode = 'insufficient_privilege';
+    end if;
+  elsif said.kind = 'decided' and said.verdict in ('false_positive', 'no_longer_matched') then
+    four_eyes := find_four_eyes((select organisation_id from account where account_id = subject.account_id));
+    if four_eyes <> '{}' and (subject.severity = any (four_eyes) or subject.topic = 'sanction' or subject.is_true_match) then
+      raise exception 'the release of alert % is decided by two people', said.alert_id using errcode = 'insufficient_privilege';
+    end if;
+  end if;
+end
+$$;
+
+-- An alert has the state that the last disposition gives it, if that is allowed. Reviewers need no right to give it another. After a person's
+-- disposition, changes of the score are measured from the score that it was made on.
 create function apply_disposition() returns trigger language plpgsql security definer as $$
 declare
   words disposition_text;
 begin
+  perform check_disposition(new);
   -- Both are written by one statement, at whose end this is looked at.
   select * into words from disposition_text where disposition_id = new.disposition_id;
   if not found then
@@ -260,61 +316,6 @@ begin
       raise exception 'what an older system says of alert % is never changed or removed', old.alert_id using errcode = 'restrict_violation';
     else
       perform require_owner(tg_relid, 'the words of an older system are erased');
-    end if;
-  end if;
-  return new;
-end
-$$;
-
--- One person restricts at once. Releasing an alert (`false_positive`, `no_longer_matched`) takes two of a severity with four eyes; and where four
--- eyes are set for any severity, of every sanctions alert and of whoever counts as a true match. A proposal becomes a decision only by
--- another person who has seen the same and says the same. What is confirmed or undone is the decision that holds. `no_longer_matched` is said
--- only of an alert whose match is absent.
-create function check_disposition() returns trigger language plpgsql as $$
-declare
-  subject alert;
-  referred disposition;
-  four_eyes text[];
-begin
-  if new.origin = 'policy' then
-    perform require_owner(tg_relid, format('an alert is %s', new.kind));
-    select * into subject from alert where alert_id = new.alert_id;
-  else
-    perform require_author(new.reviewer, new.is_attested, 'decide');
-    select * into subject from alert where alert_id = new.alert_id for update;
-  end if;
-  if new.sheet_id is not null and not exists (
-    select from review_sheet join account using (organisation_id)
-    where review_sheet.sheet_id = new.sheet_id and account.account_id = subject.account_id
-  ) then
-    raise exception 'sheet % is of another organisation than alert %', new.sheet_id, new.alert_id using errcode = 'integrity_constraint_violation';
-  end if;
-  if new.verdict = 'no_longer_matched' and subject.absence is null then
-    raise exception 'the match of alert % is listed', new.alert_id using errcode = 'integrity_constraint_violation';
-  end if;
-  if new.origin = 'policy' then
-    return new;
-  end if;
-  if new.kind in ('proposed', 'approved') and version() ~ 'emscripten' then
-    raise exception 'on the embedded database no second person can be told from the first' using errcode = 'insufficient_privilege';
-  end if;
-  if new.kind in ('approved', 'undone') then
-    select * into referred from disposition where disposition_id = new.refers_to;
-    if referred.alert_id is distinct from new.alert_id or subject.disposition_id is distinct from new.refers_to then
-      raise exception 'decision % does not stand about alert %', new.refers_to, new.alert_id using errcode = 'integrity_constraint_violation';
-    end if;
-  end if;
-  if new.kind = 'approved' then
-    if referred.kind <> 'proposed' or referred.verdict <> new.verdict then
-      raise exception 'decision % proposes something else', new.refers_to using errcode = 'integrity_constraint_violation';
-    end if;
-    if referred.reviewer = new.reviewer then
-      raise exception 'what % has proposed is confirmed by another person', new.reviewer using errcode = 'insufficient_privilege';
-    end if;
-  elsif new.kind = 'decided' and new.verdict in ('false_positive', 'no_longer_matched') then
-    four_eyes := find_four_eyes((select organisation_id from account where account_id = subject.account_id));
-    if four_eyes <> '{}' and (subject.severity = any (four_eyes) or subject.topic = 'sanction' or subject.is_true_match) then
-      raise exception 'the release of alert % is decided by two people', new.alert_id using errcode = 'insufficient_privilege';
     end if;
   end if;
   return new;
@@ -376,8 +377,6 @@ create trigger refuse_rewriting before delete or update or truncate on dispositi
   execute function refuse_rewriting();
 create trigger apply_disposition after insert on disposition for each row
   execute function apply_disposition();
-create trigger check_disposition before insert on disposition for each row
-  execute function check_disposition();
 
 create trigger check_disposition_text after insert or update on disposition_text for each row
   execute function check_disposition_text();

@@ -179,6 +179,24 @@ describe('a reviewer with SQL by hand', () => {
     expect(await decideAll(boris, 'C-1')).toEqual(['approved']);
   });
 
+  it('decides about an alert that another has assigned and decides about, and neither waits for ever', async () => {
+    const say = insertDispositionsSql(
+      `select alert_id, 'decided' as kind, 'inconclusive' as verdict, session_user as reviewer, false as is_attested,
+         'at once' as reason, '{}'::jsonb as seen
+       from alert order by alert_id limit 1`,
+    );
+    await ada.database.transaction(async (transaction) => {
+      await transaction.execute(
+        `insert into alert_event (alert_id, kind, happened_at, severity, actor)
+         select alert_id, 'assigned', now(), severity, session_user from alert order by alert_id limit 1`,
+      );
+      await boris.database.execute(say);
+      await transaction.execute(say);
+    });
+    const stored = `select count(*)::integer as count from disposition_text where reason = 'at once'`;
+    expect(await owner.query(countRow, stored)).toEqual([{ count: 2 }]);
+  });
+
   it('says nothing without its text, and the text of a disposition is changed by nobody and removed by the owner only', async () => {
     const [given] = await owner.query(
       z.object({ id: z.number(), reason: z.string() }),
