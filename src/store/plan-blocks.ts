@@ -1,6 +1,10 @@
 import { z } from 'zod';
 import { firstRow, type Queryable, requireRows } from './database/database.js';
 
+/** SQL: the numbers of an array as offsets from a base. */
+const toOffsetsSql = (ids: string, base: string): string =>
+  `array(select (id - ${base})::integer from unnest(${ids}) as id)`;
+
 /**
  * SQL: stores the rows of `plan` as the plan of a run. Parties of one range that are planned alike share a row.
  */
@@ -10,21 +14,18 @@ export const toPlanBlocksSql = (run: string): string => `
     search_orders
   )
   select ${run}, party_range, row_number() over (partition by party_range), reason, outcome, outcome_reason, request_base,
-    case when first_version = last_version then first_version end, places, requests,
+    case when first_version = last_version then first_version end, places, ${toOffsetsSql('requests', 'request_base')},
     case when first_version <> last_version then versions end, case when outcome = 'remaining' then search_orders end
   from (
-    select party_range, reason, outcome, outcome_reason, request_base, min(version) as first_version, max(version) as last_version,
+    select party_id >> 7 as party_range, reason, outcome, outcome_reason, min(request_id) as request_base,
+      min(version) as first_version, max(version) as last_version,
       array_agg((party_id & 127)::integer::"char" order by party_id) as places,
-      array_agg((request_id - request_base)::integer order by party_id) as requests,
+      array_agg(request_id order by party_id) as requests,
       array_agg(version order by party_id) as versions,
       array_agg(search_order order by party_id) as search_orders
-    from (
-      select party_id, request_id, version, reason, outcome, outcome_reason, search_order, party_id >> 7 as party_range,
-        -- Offsets of 31 bits: what is further apart lies in rows of its own.
-        min(request_id) over (partition by party_id >> 7, reason, outcome, outcome_reason, request_id >> 31) as request_base
-      from plan
-    ) based
-    group by party_range, reason, outcome, outcome_reason, request_base
+    from plan
+    -- Offsets of 31 bits: what is further apart lies in rows of its own.
+    group by party_id >> 7, reason, outcome, outcome_reason, request_id >> 31
   ) grouped
   order by party_range`;
 
@@ -99,26 +100,20 @@ export async function packScreenings(transaction: Queryable, runId: number): Pro
          + coalesce((select max(part) from screening_block known where known.run_id = $1 and known.party_range = grouped.party_range), 0),
        plan_reason, outcome, request_base, response_base, batch_base,
        case when first_version = last_version then first_version end,
-       places, requests, case when response_base is not null then responses end, case when batch_base is not null then batches end,
-       case when first_version <> last_version then customer_versions end
+       places, ${toOffsetsSql('requests', 'request_base')}, case when response_base is not null then ${toOffsetsSql('responses', 'response_base')} end,
+       case when batch_base is not null then ${toOffsetsSql('batches', 'batch_base')} end, case when first_version <> last_version then customer_versions end
      from (
-       select party_range, plan_reason, outcome, request_base, response_base, batch_base,
+       select party_range, plan_reason, outcome,
+         min(request_id) as request_base, min(response_id) as response_base, min(batch_id) as batch_base,
          min(customer_version) as first_version, max(customer_version) as last_version,
          array_agg((party_id & 127)::integer::"char" order by party_id) as places,
-         array_agg((request_id - request_base)::integer order by party_id) as requests,
-         array_agg((response_id - response_base)::integer order by party_id) as responses,
-         array_agg((batch_id - batch_base)::integer order by party_id) as batches,
+         array_agg(request_id order by party_id) as requests,
+         array_agg(response_id order by party_id) as responses,
+         array_agg(batch_id order by party_id) as batches,
          array_agg(customer_version order by party_id) as customer_versions
-       from (
-         select *, min(request_id) over alike as request_base, min(response_id) over alike as response_base,
-           min(batch_id) over alike as batch_base
-         from usual
-         -- Offsets of 31 bits: what is further apart lies in blocks of its own.
-         window alike as (
-           partition by party_range, plan_reason, outcome, request_id >> 31, response_id >> 31, batch_id >> 31
-         )
-       ) based
-       group by party_range, plan_reason, outcome, request_base, response_base, batch_base
+       from usual
+       -- Offsets of 31 bits: what is further apart lies in blocks of its own.
+       group by party_range, plan_reason, outcome, request_id >> 31, response_id >> 31, batch_id >> 31
      ) grouped
      returning cardinality(places) as parties
      )

@@ -185,6 +185,8 @@ export async function planScreenings(session: RunSession, request: PlanRequest):
   app.emit({ kind: 'stage_started', runId, stage: 'plan' });
   await noteWebhooks(session);
   const counts = await session.write(async (transaction) => {
+    // Sorts of 100,000 customers fit. The embedded database has less memory.
+    if (app.database.dialect === 'postgres') await transaction.execute("select set_config('work_mem', '64MB', true)");
     const { input } = await toPlanInput(app, transaction, request, run.runId);
     const stored = await storePlan(transaction, run.runId, input, toCadence(app.settings.screening));
     await recordStates(transaction, session, 'planned');
