@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { isFullSize } from './test/helpers/figures.js';
 
-// These start processes: nothing of another test may be left in theirs.
+// These start processes.
 const apart = ['test/e2e/**/*.test.ts'];
 // `npm run test:long`: they kill, pause and time real processes for minutes; those that hold to a time come last, whatever runs with
 // them (`npm run test:rest`), and mostly wait: a processor for each of two.
@@ -102,7 +102,7 @@ export default defineConfig({
     sequence: { sequencer: SlowestFirst },
     reporters: ['default'],
     projects: [
-      { test: { ...each, name: 'apart', include: apart, execArgv: quickStart } },
+      { test: { ...each, name: 'apart', include: apart, execArgv: quickStart, isolate: false } },
       // The others share what they load, which is a fifth of their time.
       {
         test: {

@@ -202,7 +202,7 @@ export function makeExport(line: string): MadeExport {
     const [kind = '', ...argument] = rest.split(':');
     return { header, kind, argument: argument.join(':') };
   });
-  const rowCount = Number(options.find((option) => option.startsWith('rows='))?.slice(5) ?? 120);
+  const rowCount = Number(options.find((option) => option.startsWith('rows='))?.slice(5) ?? 60);
   const mix = has('companies') ? 1 : has('mixed') ? 0.35 : 0;
   const pool = options.find((option) => option in namePools) ?? 'en';
   const people = Array.from({ length: rowCount }, (_, row) => makePerson(row, pool, mix, random));

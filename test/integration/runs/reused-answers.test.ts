@@ -1,50 +1,46 @@
 import { describe, expect, it } from 'vitest';
-import { type RosterSettings, toFileRoster } from '../../../src/roster/settings.js';
+import { toFileRoster } from '../../../src/roster/settings.js';
 import { runCheck } from '../../../src/runs/checks/check.js';
 import { showRun } from '../../../src/runs/run-reference.js';
 import { screeningSettingsSchema } from '../../../src/screening/settings.js';
 import { testDatabases } from '../../helpers/databases.js';
-import { openSmallSites, type SmallSite, searched } from '../../helpers/small-site.js';
+import { openPreparedSites, openSmallSites, searched } from '../../helpers/small-site.js';
 import { listed, people, watchlist, writeRoster } from '../../helpers/small-world.js';
 
 const hourMs = 60 * 60 * 1_000;
 const settings = { screening: screeningSettingsSchema.parse({ reuseMaxAge: '20h' }) };
 
 describe('an answer that is used again', () => {
-  const { open } = testDatabases('postgres');
-  const begin = openSmallSites(open);
+  const databases = testDatabases('postgres');
+  const begin = openSmallSites(databases.open);
 
-  /** A second roster of the same people, planned at `offsetMs` and stopped before it used any answer again. */
-  async function planSecond({ work, run }: SmallSite, offsetMs: number): Promise<RosterSettings> {
+  /** Sites after a night, with a second roster of the same people that was planned an hour later and stopped before it used any answer again. */
+  const beginPlanned = openPreparedSites(databases, async ({ work, run }) => {
+    await run(await work({ offsetMs: -6 * hourMs, settings }));
     const roster = toFileRoster('second', await writeRoster([...people, 'Only Second']));
     const stop = new AbortController();
-    const app = await work({ offsetMs, settings });
+    const app = await work({ offsetMs: -5 * hourMs, settings });
     const emit: typeof app.emit = (event) => {
       if (event.kind === 'stage_finished' && event.stage === 'plan') stop.abort(new Error('stop'));
     };
     const stopped = await run({ ...app, emit }, { roster }, stop.signal);
     expect(stopped).toMatchObject({ state: 'stopped', counts: { planned: 7, reused: 0, remaining: 7 } });
     return roster;
-  }
+  });
 
   it('is the newest one: what was found since the plan was made is never hidden by an older answer', async () => {
-    const site = await begin();
-    const { sandbox, database, work, run } = site;
-    await run(await work({ offsetMs: -6 * hourMs, settings }));
-    const roster = await planSecond(site, -5 * hourMs);
+    const { sandbox, database, work, run, prepared: roster } = await beginPlanned();
     sandbox.setWorld({ watchlist: [...watchlist, listed('n', 'Tamsin Oyelaran')], dossiers: [] });
     await run(await work({ offsetMs: -4 * hourMs, settings }), { selection: 'all' });
     const resumed = await run(await work({ settings }), { roster });
     expect(resumed).toMatchObject({ state: 'complete', counts: { screened: 2, reused: 5, remaining: 0 } });
-    expect(searched(sandbox, 'Tamsin Oyelaran')).toBe(3);
+    // In the night before, another sandbox was asked.
+    expect(searched(sandbox, 'Tamsin Oyelaran')).toBe(2);
     expect((await showRun(database, 'default', resumed.runId)).states).toMatchObject({ open_alert: 3 });
   });
 
   it('is young enough for the cadence also when its run is resumed later', async () => {
-    const site = await begin();
-    const { work, run } = site;
-    await run(await work({ offsetMs: -6 * hourMs, settings }));
-    const roster = await planSecond(site, -5 * hourMs);
+    const { work, run, prepared: roster } = await beginPlanned();
     const shorter = { screening: { ...settings.screening, cadenceHours: 6 } };
     expect(await run(await work({ settings: shorter }), { roster })).toMatchObject({
       counts: { screened: 7, reused: 0 },

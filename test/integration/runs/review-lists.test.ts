@@ -13,7 +13,7 @@ import type { DecisionImport } from '../../../src/runs/review/list-table.js';
 import { exportAlerts } from '../../../src/runs/review/lists.js';
 import { findReviewer } from '../../../src/runs/review/people.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
-import { openSmallSites } from '../../helpers/small-site.js';
+import { openPreparedSites, openSmallSites } from '../../helpers/small-site.js';
 import { listed, type TestAppContext, watchlist } from '../../helpers/small-world.js';
 
 const dayMs = 24 * 3_600_000;
@@ -39,12 +39,14 @@ const decide = (row: Row | undefined, disposition: string, reason = 'looked at i
   reason,
 });
 
-describeOnChosenDatabase('a working list', (open) => {
+describeOnChosenDatabase('a working list', (open, databases) => {
   const begin = openSmallSites(open);
+  const beginAfterNight = openPreparedSites(databases, async ({ work, run }) =>
+    run(await work({ offsetMs: -2 * dayMs })),
+  );
 
   it('goes out and comes back through a spreadsheet that mangles dates and ids, and decides what it says, once', async () => {
-    const { work, run } = await begin();
-    await run(await work({ offsetMs: -dayMs }));
+    const { work } = await beginAfterNight();
     const app = await work();
     const rows = await exportRows(app);
     expect(rows.map(({ reference, hit, disposition }) => [reference, hit, disposition])).toEqual([
@@ -71,8 +73,7 @@ describeOnChosenDatabase('a working list', (open) => {
   });
 
   it('is taken whole or not at all, unless in part; each row that cannot be taken says why', async () => {
-    const { sandbox, work, run } = await begin();
-    await run(await work({ offsetMs: -2 * dayMs }));
+    const { sandbox, work, run } = await beginAfterNight();
     const app = await work();
     const [first, second] = await exportRows(app);
     const [one = listed('one', ''), ...others] = watchlist;
@@ -111,9 +112,8 @@ describeOnChosenDatabase('a working list', (open) => {
   });
 
   it('keeps all that waits when a later run asks with the key of another account', async () => {
-    const { sandbox, work, run } = await begin();
+    const { sandbox, work, run } = await beginAfterNight();
     const first = await work({ offsetMs: -2 * dayMs });
-    await run(first);
     const before = (await exportRows(first)).map(({ alert }) => alert);
     expect(before).toHaveLength(2);
     await run(await work({ offsetMs: -dayMs, apiKey: sandbox.otherPrivateKey }), { selection: 'all' });
@@ -126,9 +126,8 @@ describeOnChosenDatabase('a working list', (open) => {
   });
 
   it('a name that nobody knows is refused and not taken for nothing to do', async () => {
-    const { work, run } = await begin();
+    const { work } = await beginAfterNight();
     const app = await work();
-    await run(app);
     const request = { roster: null, exportedBy: 'a test' };
     await expect(exportAlerts(app, { ...request, roster: 'peple' })).rejects.toThrow(
       /roster peple was never .*: people/,

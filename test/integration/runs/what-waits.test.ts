@@ -10,7 +10,7 @@ import type { RunSummary } from '../../../src/runs/run-summary.js';
 import { runReports } from '../../../src/runs/write-reports.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
 import { fillInList } from '../../helpers/report-files.js';
-import { openSmallSites } from '../../helpers/small-site.js';
+import { openPreparedSites } from '../../helpers/small-site.js';
 import { fileOf, listed, people, type TestAppContext, toCsv, watchlist } from '../../helpers/small-world.js';
 
 const dayMs = 24 * 3_600_000;
@@ -35,12 +35,14 @@ async function ruleOut(app: TestAppContext, run: RunSummary, customer: string): 
   });
 }
 
-describeOnChosenDatabase('a report', (open) => {
-  const begin = openSmallSites(open);
+describeOnChosenDatabase('a report', (_open, databases) => {
+  /** Sites after a night whose report is written; `prepared` is its run. */
+  const begin = openPreparedSites(databases, async ({ work, run }) =>
+    run(await work({ offsetMs: -3 * dayMs }), { writeReport: true }),
+  );
 
   it('shows an alert that waits on each night until somebody decides, changed or not, with its code', async () => {
     const { work, run } = await begin();
-    await run(await work({ offsetMs: -3 * dayMs }), { writeReport: true });
     const quiet = await run(await work({ offsetMs: -1.5 * dayMs }), { writeReport: true });
     const report = await readReport(quiet);
     expect(report.changes).toEqual([]);
@@ -55,7 +57,6 @@ describeOnChosenDatabase('a report', (open) => {
 
   it('shows the customer before and now where its own record changed, and calls nobody delisted for it', async () => {
     const { roster, work, run } = await begin();
-    await run(await work({ offsetMs: -2 * dayMs }), { writeReport: true });
     await writeFile(fileOf(roster), toCsv(people.with(1, 'Zephaniah Brandt')));
     const changed = await run(await work({ offsetMs: -dayMs }), { writeReport: true });
     const report = await readReport(changed);
@@ -76,8 +77,7 @@ describeOnChosenDatabase('a report', (open) => {
   });
 
   it('shows on a new alert what was decided about the match that left when it came under another id and birth date', async () => {
-    const { sandbox, work, run } = await begin();
-    const first = await run(await work({ offsetMs: -2 * dayMs }), { writeReport: true });
+    const { sandbox, work, run, prepared: first } = await begin();
     await ruleOut(await work({ offsetMs: -1.5 * dayMs }), first, 'C-1');
     const other = { ...one, id: 'amla_other', birth_date: ['1961-01-01'] };
     sandbox.setWorld({ watchlist: [other, two, control], dossiers: [] });
@@ -98,8 +98,11 @@ describeOnChosenDatabase('a report', (open) => {
   });
 
   it('of a run from before customers, absent matches and former records were noted is written all the same', async () => {
-    const { database, work, run } = await begin();
-    const { runId } = await run(await work({ offsetMs: -2 * dayMs }));
+    const {
+      database,
+      work,
+      prepared: { runId },
+    } = await begin();
     await database.transaction(async (transaction) => {
       await transaction.execute("update run set open_alerts = open_alerts - 'customers' - 'absent'", []);
       await transaction.execute("update shown_alert set facts = facts - 'absence' - 'absentSince' - 'replaced'", []);

@@ -37,17 +37,17 @@ describeOnChosenDatabase('leaving a roster', (open) => {
   it('counts only days on which a whole snapshot came: nobody leaves by the clock alone', async () => {
     const database = await open();
     const nights = await openRosterNights(database);
-    await nights.play({ rows: rows(3) });
+    const play = (day: number, present = rows(3).slice(1)) => nights.play({ day, rows: present, leaveAfterDays: 2 });
+    await play(0, rows(3));
     // The first snapshot after two weeks without any.
-    await nights.play({ day: 14, rows: rows(3).slice(1) });
+    await play(14);
     expect(await readAttendance(database)).toEqual(['2: C-1 absent']);
     // Absent for ten days by the clock, of which one had a snapshot.
-    await nights.play({ day: 24, rows: rows(3).slice(1) });
-    await nights.play({ day: 24, rows: rows(3).slice(1) });
-    for (let day = 25; day <= 29; day += 1) await nights.play({ day, rows: rows(3).slice(1) });
+    await play(24);
+    await play(24);
     expect(await readAttendance(database)).toEqual(['2: C-1 absent']);
-    await nights.play({ day: 30, rows: rows(3).slice(1) });
-    expect(await readAttendance(database)).toEqual(['2: C-1 absent', '10: C-1 left absent']);
+    await play(25);
+    expect(await readAttendance(database)).toEqual(['2: C-1 absent', '5: C-1 left absent']);
     await nights.close();
   });
 
@@ -70,20 +70,22 @@ describeOnChosenDatabase('leaving a roster', (open) => {
   it('neither marks nor counts absence by a held, a failed, a previewed or a partial import', async () => {
     const database = await open();
     const nights = await openRosterNights(database);
-    await nights.play({ rows: rows(40) });
+    const leaveAfterDays = 2;
+    await nights.play({ leaveAfterDays, rows: rows(40) });
     const others = rows(40).slice(1);
     const none = async (day: number): Promise<void> => {
-      await nights.play({ day, rows: others.slice(10), guards: {} }).catch(() => undefined);
-      await nights.play({ day, rows: ['C-2,"person'] }).catch(() => undefined);
-      const { app, settings } = await nights.prepare({ day, rows: others });
+      await nights.play({ day, leaveAfterDays, rows: others.slice(10), guards: {} }).catch(() => undefined);
+      await nights.play({ day, leaveAfterDays, rows: ['C-2,"person'] }).catch(() => undefined);
+      const { app, settings } = await nights.prepare({ day, leaveAfterDays, rows: others });
       await previewImport(app, settings, new AbortController().signal);
-      await nights.play({ day, rows: others.slice(0, 2), isDelta: true });
+      await nights.play({ day, leaveAfterDays, rows: others.slice(0, 2), isDelta: true });
     };
     await none(1);
     expect(await readFirst(database)).toEqual([{ absent: false, left: false }]);
-    await nights.play({ day: 2, rows: others });
-    for (let day = 3; day <= 11; day += 3) await none(day);
-    await nights.play({ day: 12, rows: others });
+    await nights.play({ day: 2, leaveAfterDays, rows: others });
+    // Two days would be enough to leave.
+    for (const day of [3, 6]) await none(day);
+    await nights.play({ day: 12, leaveAfterDays, rows: others });
     expect(await readFirst(database)).toEqual([{ absent: true, left: false }]);
     await nights.close();
   });
