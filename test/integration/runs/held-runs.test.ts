@@ -18,7 +18,7 @@ import { screeningSettingsSchema } from '../../../src/screening/settings.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { findPlainlyAbsent } from '../../../src/store/review/waiting.js';
 import { webhooksSettingsSchema } from '../../../src/webhooks/settings.js';
-import { describeOnChosenDatabase } from '../../helpers/databases.js';
+import { describeOnChosenDatabase, leaveSqlToPostgres } from '../../helpers/databases.js';
 import {
   decide,
   makeAcceptance,
@@ -55,6 +55,15 @@ const countEvents = async (database: Database): Promise<number> => {
 };
 
 describeOnChosenDatabase('a run whose answers are implausible', (_open, databases) => {
+  leaveSqlToPostgres(
+    databases,
+    'is held when the hits that vanished in the runs of a week',
+    'keeps the score that a person decides on',
+    'is not held for a delisting',
+    'opens alerts for new matches',
+    're-opens a decision whose customer has changed',
+    'dates reused answers',
+  );
   const beginUsual = openPreparedSites(
     databases,
     async ({ database, work, run }) => {
