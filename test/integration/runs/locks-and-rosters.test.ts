@@ -62,7 +62,7 @@ it('two runs with a fifth of their answers and parties in common never wait for 
   // Each round is a night of two runs: a run answers for a party once.
   await one.execute(
     `insert into run (organisation_id, roster_id, account_id, mode, kind, state, stage, lease_key, epoch, owner, settings_digest, version, started_at)
-     select 1, 1, 1, 'test', 'rescreen', 'complete', 'finished', 'k', 1, 'o', 's', 'v', now() from generate_series(4, 130)`,
+     select 1, 1, 1, 'test', 'rescreen', 'complete', 'finished', 'k', 1, 'o', 's', 'v', now() from generate_series(4, 64)`,
   );
   const matchSet = { total: 0, truncated: false, matches: [] };
   const sides = [
@@ -79,7 +79,8 @@ it('two runs with a fifth of their answers and parties in common never wait for 
         }),
       ),
     );
-  for (let round = 0; round < 60; round += 1) {
+  // Without the one order of each, 60 rounds met twelve circles.
+  for (let round = 0; round < 30; round += 1) {
     await onBoth((transaction, { mine }) => {
       const toDigest = (partyId: number) => createHash('sha256').update(`${round} ${partyId}`).digest('hex');
       const answers = mine.map((partyId) => ({ digest: toDigest(partyId), body: '{}', matchSet }));
@@ -99,7 +100,7 @@ it('two runs with a fifth of their answers and parties in common never wait for 
     });
   }
   // One of two in a circle is rolled back and repeated.
-  expect(attempts).toBe(240);
+  expect(attempts).toBe(120);
 });
 
 it('several writers of one report at the same time write the same one', async () => {
