@@ -276,8 +276,12 @@ async function addFiles(
   add: (name: string, chunks: Chunks) => Promise<WrittenFile>,
   report: Report,
 ): Promise<readonly WrittenFile[]> {
-  const files: WrittenFile[] = [];
-  for (const [name, render] of formats) files.push(await add(name, render(report)));
+  // Side by side: one is rendered while the database reads for another. After a failure all must have ended before the files are removed.
+  const written = await Promise.allSettled(formats.map(([name, render]) => add(name, render(report))));
+  const files = written.map((one) => {
+    if (one.status === 'rejected') throw one.reason;
+    return one.value;
+  });
   const partyRejects = renderPartyRejectsCsv(report);
   if (partyRejects) files.push(await add(partyRejectsName, partyRejects));
   const sums = files.map((file) => `${file.sha256}  ${file.name}\n`);
