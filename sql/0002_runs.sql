@@ -171,8 +171,11 @@ create table acceptance (
   organisation_id bigint references organisation,
   run_id bigint references run,
   roster_id bigint references roster,
-  -- Null for a proposal.
-  settings jsonb,
+  -- Null for a proposal. The database itself reads for which severities two people are needed.
+  settings jsonb check (
+    settings #> '{review,fourEyes}' is null
+    or jsonb_typeof(settings #> '{review,fourEyes}') = 'array' and settings #> '{review,fourEyes}' <@ '["critical", "high", "medium", "low", "info"]'
+  ),
   -- SHA-256 (hex) of them with their keys in order.
   digest text,
   -- What differs from the settings before, in words; empty for the first, and null for a proposal.

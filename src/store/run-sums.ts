@@ -116,27 +116,29 @@ const customerStatesSql = `array[
 ]`;
 
 /**
- * SQL: the worst state by answers and alerts of each customer (`customer_id`) of a run ($1) whose parties meet a condition, and whether one of its
- * parties has no answer that counts.
+ * SQL: the worst state by answers and alerts of each customer (`customer_id`) of a run ($1), of those of its parties that meet a condition;
+ * whether one of them has no answer that counts, and whether an answer of this run waits for control searches without one before it.
  */
 const worstStatesSql = (condition: string): string => `
-  select party.customer_id, bool_or(party.answer_state is null) as has_none, max(array_position(${customerStatesSql}, case
+  select party.customer_id, bool_or(party.answer_state is null) as has_none,
+    bool_or(party.answer_state is null and party.party_id in (select party_id from own where is_valid)) as is_waiting,
+    max(array_position(${customerStatesSql}, case
       when party.is_true_match then 'true_match'
       when party.waiting > 0 or party.has_new_hits then 'open_alert'
       else party.answer_state
     end)) as worst
   from run join party_standing party on party.roster_id = run.roster_id and party.account_id = run.account_id
-  where run.run_id = $1 and ${condition}
+  where run.run_id = $1 and ${condition} and party.party_id in (select party_id from own)
   group by party.customer_id`;
 
-/** SQL: the same as the walk of this transaction has seen it. It leaves out who is offboarded meanwhile, and may be about another account. */
+/** SQL: the same as the walk of this transaction has found it. It leaves out who is offboarded meanwhile, and may be about another account. */
 const walkedStatesSql = `
-  select own.customer_id, coalesce(seen.never_screened, judged.has_none) as has_none,
-    coalesce(array_position(${customerStatesSql}, seen.last_state), judged.worst) as worst
+  select own.customer_id, coalesce(walked.never_screened, judged.has_none) as has_none, coalesce(judged.is_waiting, false) as is_waiting,
+    coalesce(array_position(${customerStatesSql}, walked.last_state), judged.worst) as worst
   from (select distinct customer_id from own) own
   join run on run.run_id = $1
-  left join pg_temp.walked_state seen on seen.customer_id = own.customer_id and seen.account_id = run.account_id
-  left join lateral (${worstStatesSql('seen.customer_id is null and party.customer_id = own.customer_id')}) judged on true`;
+  left join pg_temp.walked_state walked on walked.customer_id = own.customer_id and walked.account_id = run.account_id
+  left join lateral (${worstStatesSql('walked.customer_id is null and party.customer_id = own.customer_id')}) judged on true`;
 
 /** Counts each customer of the run once: failed before remaining before screened before skipped, and the worst state of its parties. */
 async function sumCustomers(
@@ -147,7 +149,7 @@ async function sumCustomers(
   const rows = await database.query(
     customersRow,
     `with own as materialized (
-       select party.customer_id, party.is_current, party.ordinal, screening.request_id, screening.outcome, screening.outcome_reason,
+       select party.party_id, party.customer_id, party.is_current, party.ordinal, screening.request_id, screening.outcome, screening.outcome_reason,
          screening.batch_id is not null and screening.outcome <> 'reused' as is_searched,
          screening.outcome in ('screened', 'reused') or coalesce(screening.outcome_reason = 'not_due', false) as is_valid
        from screening
@@ -166,10 +168,10 @@ async function sumCustomers(
          ) as skipped_because,
          -- A party that is no longer in the roster, without a waiting alert, does not affect its customer's state.
          greatest(coalesce(min(standing.worst), 1), case
-           when bool_or(is_current and (not is_valid or standing.has_none is null)) or bool_or(unreadable.customer_id is not null) or min(ordinal) > 0
+           -- It may be a hit.
+           when bool_or(standing.is_waiting) then array_position(${customerStatesSql}, 'open_alert')
+           when bool_or(is_current and (not is_valid or standing.has_none is not false)) or bool_or(unreadable.customer_id is not null) or min(ordinal) > 0
              then array_position(${customerStatesSql}, 'not_screened')
-           -- The answer of a stopped run that waits for control searches, and is the first one, may be a hit.
-           when bool_or(is_current and standing.has_none) then array_position(${customerStatesSql}, 'open_alert')
          end) as worst,
          -- Without an accepted row, or with an unreadable related party.
          bool_or(unreadable.customer_id is not null) or min(ordinal) > 0 as is_unreadable

@@ -146,7 +146,8 @@ async function concludeRun(
   const { runId, rosterId } = run;
   const isWalked = halt === null && rosterId !== null;
   if (isWalked) await walkStates(transaction, { runId, rosterId }, app.clock.now());
-  const sums = await computeRunSums(transaction, runId, { held, isWalked });
+  // An import may have added parties since a held run was planned, which the walk has found as well.
+  const sums = await computeRunSums(transaction, runId, { held, isWalked: isWalked && !isAccepted });
   const isWhole = failed === 0 && halt === null && hold === null;
   const found = await assessFindings(transaction, run, sums, held, isWhole);
   const watch = { rates: found.rates, listCap, volume: found.volume };

@@ -372,6 +372,31 @@ describeOnChosenDatabase('a run whose answers are implausible', (_open, database
     ]);
   });
 
+  it('counts when it is accepted only what it has planned, not what the roster has gained since', async () => {
+    const { sandbox, database, work, run } = await beginAfterGood();
+    sandbox.setWorld(worldOf(sanctioned));
+    const app = await work();
+    const held = await run(app);
+    // As an import leaves it.
+    await database.runScript(`
+      update customer_version set record = jsonb_set(record, '{parties,1}', record #> '{parties,0}')
+        from customer where customer.customer_id = customer_version.customer_id and reference in ('C-29', 'C-30');
+      insert into party (customer_id, ordinal, request_id, is_current)
+        select customer_id, 1, request_id, true from party join customer using (customer_id) where reference in ('C-29', 'C-30');`);
+    await acceptRun(app, held.runId, await makeAcceptance(app), new AbortController().signal);
+    const states = `select sums -> 'states' as states from run where run_id = 2`;
+    expect(await database.query(z.object({ states: z.record(z.string(), z.number()) }), states)).toEqual([
+      { states: expect.objectContaining({ clear: 10, open_alert: 20, not_screened: 0 }) },
+    ]);
+    expect(
+      await database.query(
+        z.object({ customers: z.number() }),
+        `
+      select count(*)::integer as customers from customer_screening_status where state = 'not_screened' and reason = 'never'`,
+      ),
+    ).toEqual([{ customers: 2 }]);
+  });
+
   it('leaves what a later run has answered retracted when it is accepted, and rewrites no evidence', async () => {
     const { sandbox, database, work, run } = await beginAfterGood();
     sandbox.setWorld(worldOf(sanctioned));
