@@ -39,9 +39,9 @@ it('a login that only reads is told before the night, although it answers well',
   expect(await reportAs('doctor_reader', 'grant select on all tables in schema public to doctor_reader')).toEqual([
     'fail this login may not create tables in the schema public',
     expect.stringMatching(
-      /^fail this login may not read and write account, alert, \w+ and \d+ more, so every run will fail$/,
+      /^fail this login may not read and write acceptance, account, \w+ and \d+ more, so every run will fail$/,
     ),
-    expect.stringMatching(/^warn this login does not own account, .*, so it cannot apply migrations$/),
+    expect.stringMatching(/^warn this login does not own acceptance, .*, so it cannot apply migrations$/),
   ]);
 });
 
