@@ -413,6 +413,12 @@ begin
   if not pg_has_role(session_user, current_user, 'member') then
     perform set_config('nightscreen.status_at', '', true);
   end if;
+  -- Until the first run of a roster closes, nobody has a recorded state that could differ: a walk through 100,000 took 1.5 s of the first night.
+  if for_customers is null and not with_new and not exists (
+    select from customer_state_change join customer using (customer_id) where customer.roster_id = for_roster
+  ) then
+    return 0;
+  end if;
   -- Before anybody has to wait: what is decided meanwhile is looked at again below. A run that closes has walked already.
   if for_customers is null and current_setting('nightscreen.walked_roster', true) is distinct from for_roster::text then
     perform find_unrecorded_states(for_roster, with_new);
