@@ -10,7 +10,7 @@ import {
 import { toDurationMs } from '../roster/duration.js';
 import type { DossierLink } from '../roster/settings.js';
 import { toCadence } from '../screening/cadence.js';
-import type { Transaction } from '../store/database/database.js';
+import { type Transaction, takeWorkMemory } from '../store/database/database.js';
 import { findLastCompared, saveDiscrepancies } from '../store/discrepancies.js';
 import { findLastSweep } from '../store/dossiers.js';
 import { collectFindings } from '../store/findings.js';
@@ -75,9 +75,8 @@ export async function reconcileRoster(
     now,
     today: toDate(toDayNumber(now, settings.review.timezone)),
   };
-  // On a server both sides of a large comparison fit into memory. The embedded database has less memory.
-  if (app.database.dialect === 'postgres')
-    await transaction.execute("select set_config('work_mem', '128MB', true), set_config('jit', 'off', true)");
+  // Both sides of a large comparison.
+  await takeWorkMemory(app.database, transaction, '128MB');
   const { sums, largest } = await compareWithDossiers(transaction, input);
   const problem = findJoinProblem(sums, largest);
   if (problem !== null) return refuse(`${problem}; see rosters.${roster}.dossiers.reference in the configuration`);

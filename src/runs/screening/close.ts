@@ -6,7 +6,7 @@ import { describeAdvice } from '../../roster/guards.js';
 import { findUncomparedLists } from '../../store/checks.js';
 import { countControls } from '../../store/controls.js';
 import { type CoverageGap, readCoverageGaps } from '../../store/coverage.js';
-import type { Queryable, Transaction } from '../../store/database/database.js';
+import { type Queryable, type Transaction, takeWorkMemory } from '../../store/database/database.js';
 import { clearSearchedMarks } from '../../store/event-marks.js';
 import {
   countAnswered,
@@ -108,8 +108,7 @@ async function concludeRun(
   { halted, isReported, isAccepted = false }: { halted: RunHalted | null; isReported: boolean; isAccepted?: boolean },
 ) {
   const { app, run } = session;
-  // Hash tables of 100,000 customers fit. The embedded database has less memory.
-  if (app.database.dialect === 'postgres') await transaction.execute("select set_config('work_mem', '64MB', true)");
+  await takeWorkMemory(app.database, transaction, '64MB');
   // A run of marked customers does not assess the whole roster.
   const isOfMarked = run.selection === 'dirty';
   const { failed } = await countControls(transaction, run.runId);

@@ -3,7 +3,7 @@ import { toDurationMs } from '../../roster/duration.js';
 import { toBudgetLeft, toPlanAllowance } from '../../screening/budget.js';
 import { listTierDueTimes, toCadence } from '../../screening/cadence.js';
 import { dirtySettingsSchema } from '../../screening/settings.js';
-import type { Queryable } from '../../store/database/database.js';
+import { type Queryable, takeWorkMemory } from '../../store/database/database.js';
 import { readBudgetUsage, readNotedSince, readUsageAndPosition } from '../../store/ledger.js';
 import { type PlanCounts, type PlanInput, storePlan } from '../../store/plan.js';
 import { findLeftRuns } from '../../store/runs.js';
@@ -185,8 +185,7 @@ export async function planScreenings(session: RunSession, request: PlanRequest):
   app.emit({ kind: 'stage_started', runId, stage: 'plan' });
   await noteWebhooks(session);
   const counts = await session.write(async (transaction) => {
-    // Sorts of 100,000 customers fit. The embedded database has less memory.
-    if (app.database.dialect === 'postgres') await transaction.execute("select set_config('work_mem', '64MB', true)");
+    await takeWorkMemory(app.database, transaction, '64MB');
     const { input } = await toPlanInput(app, transaction, request, run.runId);
     const stored = await storePlan(transaction, run.runId, input, toCadence(app.settings.screening));
     await recordStates(transaction, session, 'planned');
