@@ -4,8 +4,6 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { isFullSize } from './test/helpers/figures.js';
 
-// These start processes.
-const apart = ['test/e2e/**/*.test.ts'];
 // `npm run test:long`: they kill, pause and time real processes for minutes; those that hold to a time come last, whatever runs with
 // them (`npm run test:rest`), and mostly wait: a processor for each of two.
 const long = ['test/long/**/*.test.ts'];
@@ -28,6 +26,7 @@ const runsFolder = join(import.meta.dirname, 'test/integration/runs');
 // What these do beyond the others is SQL, which the store's own tests try on both: on the embedded database at full size only.
 const onEmbeddedAtFullSize = [
   'accepted-settings',
+  'alerts',
   'checks',
   'details',
   'key-without-prefix',
@@ -41,16 +40,22 @@ const onEmbeddedAtFullSize = [
   'rosters/guards',
   'rosters/held-roster',
   'rosters/history',
+  'rosters/known-records',
   'rosters/leaving',
   'rosters/lost-rows',
+  'rosters/made-rosters',
   'rosters/small-findings',
+  'rosters/trial',
   'rosters/unaccepted-customers',
   'rosters/unscreenable',
   'run-history',
+  'run-ranges',
   'second-reviewers',
   'spans',
   'watching/former-answers',
+  'watching/watchdog',
   'what-waits',
+  'where-words-lie',
   'whole-writes',
 ].map((name) => `${name}.test.ts`);
 const onEmbedded = readdirSync(runsFolder, { recursive: true, encoding: 'utf8' })
@@ -102,14 +107,13 @@ export default defineConfig({
     sequence: { sequencer: SlowestFirst },
     reporters: ['default'],
     projects: [
-      { test: { ...each, name: 'apart', include: apart, execArgv: quickStart, isolate: false } },
-      // The others share what they load, which is a fifth of their time.
+      // Files share what they load, which is a fifth of their time.
       {
         test: {
           ...each,
           name: 'together',
           include: ['test/**/*.test.ts'],
-          exclude: [...apart, ...long, ...rendered],
+          exclude: [...long, ...rendered],
           execArgv: quickStart,
           isolate: false,
         },

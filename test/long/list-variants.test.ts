@@ -20,8 +20,8 @@ import { makeAppContext, neverHeld } from '../helpers/small-world.js';
 
 const data = process.env['NIGHTSCREEN_TEST_DATA'] ?? '';
 const dayMs = 24 * 60 * 60 * 1_000;
-const listedCustomers = isFullSize ? 400 : 120;
-const cleanCustomers = isFullSize ? 200 : 30;
+const listedCustomers = isFullSize ? 400 : 80;
+const cleanCustomers = isFullSize ? 200 : 20;
 const databases = testDatabases('postgres');
 
 it('variants of the real OFAC list give exactly the changes that were made to it, and another order none', {

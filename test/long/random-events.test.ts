@@ -3,7 +3,7 @@ import { describeOnEachDatabase } from '../helpers/databases.js';
 import { isFullSize, printFigure } from '../helpers/figures.js';
 import { playEvents } from '../helpers/play-events.js';
 
-const events = isFullSize ? 10_000 : 2_500;
+const events = isFullSize ? 10_000 : 1_500;
 
 describeOnEachDatabase(`${events} random events`, (open, { dialect }) => {
   it('lost, forged, repeated and disordered, change nothing but when it is known', { timeout: 600_000 }, async () => {

@@ -4,7 +4,7 @@ import { isFullSize, printFigure } from '../helpers/figures.js';
 import { playWorld } from '../helpers/play-world.js';
 import { openSmallSites } from '../helpers/small-site.js';
 
-const size = isFullSize ? { customers: 300, nights: 10 } : { customers: 60, nights: 6 };
+const size = isFullSize ? { customers: 300, nights: 10 } : { customers: 40, nights: 6 };
 
 describeOnEachDatabase(
   'random worlds, to the product and to an independent model of states and alerts',

@@ -12,9 +12,9 @@ import { readPartyStates, readSearchTasks, savePartyStates, saveScreeningResults
 import { insertBatch, packCalls } from '../../src/store/search-batch.js';
 import { startPostgres } from '../helpers/database-servers.js';
 import { testDatabases } from '../helpers/databases.js';
-import { printFigure } from '../helpers/figures.js';
+import { isFullSize, printFigure } from '../helpers/figures.js';
 
-const customers = 5_000;
+const customers = isFullSize ? 5_000 : 2_500;
 const mostBytes = 64;
 /** Of the write-ahead log, with what vacuum writes, and without the images of whole pages that follow a checkpoint. */
 const mostLogBytes = 400;

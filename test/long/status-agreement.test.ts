@@ -11,7 +11,7 @@ import { decide, listenAlong, makeAcceptance, openSmallSites } from '../helpers/
 import { fileOf, listed, toCsv, watchlist } from '../helpers/small-world.js';
 import { expectAgreement, findUnrecorded } from '../helpers/status-agreement.js';
 
-const stories = isFullSize ? 12 : 6;
+const stories = isFullSize ? 12 : 4;
 const hourMs = 60 * 60 * 1_000;
 const { signal } = new AbortController();
 const names = ['Wilhelmina Achterberg', 'Oktavian Prunescu', 'Tamsin Oyelaran', 'Bertil Kvarnström', 'Aroha Ngata'];

@@ -16,7 +16,7 @@ import { exportStatus } from '../../../src/runs/status.js';
 import { screeningSettingsSchema } from '../../../src/screening/settings.js';
 import type { Database } from '../../../src/store/database/database.js';
 import type { DispositionVerdict } from '../../../src/vocabulary.js';
-import { describeOnChosenDatabase, leaveSqlToPostgres } from '../../helpers/databases.js';
+import { describeOnChosenDatabase } from '../../helpers/databases.js';
 import {
   acceptChanges,
   decide,
@@ -64,16 +64,6 @@ const readState = async (database: Database, reference: string) => {
 };
 
 describeOnChosenDatabase('alerts and states', (open, databases) => {
-  leaveSqlToPostgres(
-    databases,
-    'a settled leaver',
-    'a confirmed customer stays',
-    'an undecided alert whose match',
-    'a renamed customer keeps',
-    'review.autoClose closes only',
-    'review.autoClose counts no answer',
-    'a bulk row is refused',
-  );
   const begin = openSmallSites(open);
   const beginAfterNight = openPreparedSites(
     databases,

@@ -14,7 +14,7 @@ import {
 import { type Watch, watch } from '../../../../src/scheduling/watchdog/watch.js';
 import { beginJobRun, endJobRun, pauseSchedule, resumeSchedule } from '../../../../src/store/jobs.js';
 import { queueOutbox, readOutbox } from '../../../../src/store/outbox.js';
-import { describeOnChosenDatabase, leaveSqlToPostgres } from '../../../helpers/databases.js';
+import { describeOnChosenDatabase } from '../../../helpers/databases.js';
 import { type MailServer, startMailServer } from '../../../helpers/mail-server.js';
 import { openSmallSites } from '../../../helpers/small-site.js';
 import { people, type TestAppContext, writeRoster } from '../../../helpers/small-world.js';
@@ -45,14 +45,6 @@ const alarmsOf = (server: MailServer): readonly string[] =>
     .filter((subject) => /ALARM|RECOVERED/.test(subject));
 
 describeOnChosenDatabase('the watchdog', (open, databases) => {
-  leaveSqlToPostgres(
-    databases,
-    'reports customers who fail in every run',
-    'reports runs and screenings that a fast clock',
-    'closes the incidents of a roster',
-    'shows who has paused',
-    'follows the records of schedulers',
-  );
   const begin = openSmallSites(open);
   const startSite = async () => {
     const server = await startMailServer();
