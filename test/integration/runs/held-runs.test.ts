@@ -62,6 +62,10 @@ describeOnChosenDatabase('a run whose answers are implausible', (_open, database
     'is not held for a delisting',
     'opens alerts for new matches',
     're-opens a decision whose customer has changed',
+    'changes no state when it is stopped',
+    'repeats searches whose hits vanished',
+    'counts when it is accepted only',
+    'leaves what a later run has answered',
     'dates reused answers',
   );
   const beginUsual = openPreparedSites(

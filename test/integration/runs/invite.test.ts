@@ -78,7 +78,15 @@ const hasty = (offsetMs: number) => ({
 });
 
 describeOnChosenDatabase('inviting customers without a dossier', (open, databases) => {
-  leaveSqlToPostgres(databases, 'finds what was sent before an older', 'follows invitations in sweeps');
+  leaveSqlToPostgres(
+    databases,
+    'lists the customers and the cost',
+    'invites nobody who could be tipped off',
+    'sends nothing when an alert opens',
+    'finds what was sent before an older',
+    'follows invitations in sweeps',
+    'refuses without a column',
+  );
   const begin = openSmallSites(open);
 
   /** What it takes to screen and invite these customers. */

@@ -63,6 +63,7 @@ describeOnChosenDatabase('a comparison of roster, screenings and dossiers', (ope
     'that matches no customer with any',
     'finds references that several share',
     'reports a roster whose last import',
+    'is accepted in a list',
   );
   const begin = openSmallSites(open);
   const settingsOf = (site: SmallSite, link: object = {}) => ({

@@ -44,7 +44,7 @@ const alarmsOf = (server: MailServer): readonly string[] =>
     .map(({ subject }) => subject.replace(/ - .*$/, ''))
     .filter((subject) => /ALARM|RECOVERED/.test(subject));
 
-describeOnChosenDatabase('the watchdog', (open, databases) => {
+describeOnChosenDatabase('the watchdog', (open) => {
   const begin = openSmallSites(open);
   const startSite = async () => {
     const server = await startMailServer();
