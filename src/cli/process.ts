@@ -72,11 +72,11 @@ export const waitForAbort = (signal: AbortSignal): Promise<void> =>
   });
 
 /**
- * Lets the heap double before a collection; V8 lets it quadruple on machines with much memory, and 60 of 340 MB of a long report were in use.
+ * Lets the heap grow by half before a collection; V8 lets it quadruple on machines with much memory, and 60 of 340 MB of a long report were in use.
  * Lets V8 optimise a part of the embedded database only after it has run much more: the optimising took a third of the processor time of a short
  * command. V8 reads the flags while the program runs.
  */
 export const tuneV8 = (): void => {
-  setFlagsFromString('--heap-growing-percent=100');
+  setFlagsFromString('--heap-growing-percent=50');
   setFlagsFromString('--wasm-tiering-budget=200000000');
 };
