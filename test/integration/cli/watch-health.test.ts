@@ -8,11 +8,9 @@ import { startMonitoring, watchHealth } from '../../../src/cli/schedule/health.j
 import { loadConfig } from '../../../src/config/load-config.js';
 import { createLogger } from '../../../src/logging.js';
 import { createMetrics } from '../../../src/metrics/metrics.js';
-import { migrate } from '../../../src/store/database/migrate.js';
-import { openDatabase } from '../../../src/store/database/open-database.js';
 import { makeInvocation } from '../../helpers/cli-process.js';
-import { startPostgres } from '../../helpers/database-servers.js';
 import { testDatabases } from '../../helpers/databases.js';
+import { startCuttingProxy } from '../../helpers/proxies.js';
 
 const databases = testDatabases('postgres');
 
@@ -53,12 +51,10 @@ const readable = (value: number): readonly string[] => [
 ];
 
 it('a database that has gone away is told, and the figures of before stand, by whoever leaves them', async () => {
-  const server = await startPostgres();
+  const { url = '' } = await databases.locate();
+  const server = await startCuttingProxy(url);
   const { folder, environment, textfile, measure, readFile } = await begin(server.url);
   try {
-    const database = await openDatabase({ url: server.url }, 'tests');
-    await migrate(database);
-    await database.close();
     const health = measure();
     await health.freshen();
     expect(findReadable((await health.write()).text)).toEqual(readable(1));
@@ -66,7 +62,7 @@ it('a database that has gone away is told, and the figures of before stand, by w
     expect((await health.readiness()).isReady).toBe(true);
     await health.close();
   } finally {
-    await server.stop();
+    await server.close();
   }
   const gone = measure();
   expect((await gone.write()).text).toMatch(/^nightscreen_facts_readable 0$/m);
