@@ -312,13 +312,12 @@ class KilledNight {
     const before = this.#site.calls().length;
     const isByTime = random() < 0.35 || fair < 1;
     const end = await this.#live(this.#site.toOrder(), async (life) => {
-      if (isByTime) await delay(random() * this.#toScreenMs);
-      else {
-        // Control searches come first.
-        const wanted = before + 2 + Math.ceil(random() * fair);
-        while (this.#site.calls().length < wanted && life.isThere()) await delay(2);
-        await delay(random() * 20);
-      }
+      // Control searches come first.
+      const wanted = before + 2 + Math.ceil(isByTime ? fair : random() * fair);
+      // A machine that becomes quiet meanwhile comes to its searches sooner than those before it.
+      const latestMs = isByTime ? performance.now() + random() * this.#toScreenMs : Number.POSITIVE_INFINITY;
+      while (this.#site.calls().length < wanted && performance.now() < latestMs && life.isThere()) await delay(2);
+      if (!isByTime) await delay(random() * 20);
       life.kill();
     });
     if (end !== 'SIGKILL') throw new Error(`the run was over with ${killsLeft} kills to go`);
