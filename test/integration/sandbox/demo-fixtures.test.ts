@@ -4,7 +4,7 @@ import { parse } from 'csv-parse/sync';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createSearch } from '../../../src/sandbox/search-watchlist.js';
-import { loadDemoWorld, readExpectedChanges } from '../../helpers/small-world.js';
+import { loadDemoWorld, readDemoControls, readExpectedChanges } from '../../helpers/small-world.js';
 
 const demo = (name: string): string => fileURLToPath(new URL(`../../../fixtures/demo/${name}`, import.meta.url));
 const readJson = async (name: string): Promise<unknown> => JSON.parse(await readFile(demo(name), 'utf8'));
@@ -19,9 +19,6 @@ const rosterSchema = z.array(
 type Search = ReturnType<typeof createSearch>;
 type Match = ReturnType<Search>[number];
 const dossierListSchema = z.array(z.object({ id: z.string(), status: z.string() }).loose());
-const controlsSchema = z.array(
-  z.object({ type: z.enum(['person', 'entity']), name: z.string(), expect: z.enum(['match', 'none']) }),
-);
 
 const differingFields = (before: Match, after: Match): string[] => {
   const fields: string[] = [];
@@ -116,7 +113,7 @@ describe('the demo fixtures', () => {
   });
 
   it('have controls that are no customers and answer alike on both nights', async () => {
-    for (const control of controlsSchema.parse(await readJson('controls.json'))) {
+    for (const control of await readDemoControls()) {
       expect(customers.some((customer) => customer.name === control.name)).toBe(false);
       for (const night of [before, after]) {
         const results = night(control.type, control.name);
