@@ -313,7 +313,7 @@ class KilledNight {
     const isByTime = random() < 0.35 || fair < 1;
     const end = await this.#live(this.#site.toOrder(), async (life) => {
       // Control searches come first.
-      const wanted = before + 2 + Math.ceil(isByTime ? fair : random() * fair);
+      const wanted = before + 2 + Math.ceil(isByTime ? Math.max(0, fair) : random() * fair);
       // A machine that becomes quiet meanwhile comes to its searches sooner than those before it.
       const latestMs = isByTime ? performance.now() + random() * this.#toScreenMs : Number.POSITIVE_INFINITY;
       while (this.#site.calls().length < wanted && performance.now() < latestMs && life.isThere()) await delay(2);
