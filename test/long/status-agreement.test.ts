@@ -32,6 +32,18 @@ const days = fc.array(
   { minLength: 6, maxLength: 12 },
 );
 
+// Whatever the random stories are: after two nights alike the plan of a third looks at few customers only, and those of the first at all.
+const quiet = {
+  hours: 12,
+  roster: names,
+  listed: watchlist.filter(({ name }) => name !== 'Control Listed'),
+  trouble: 'none',
+  selection: 'all',
+  work: 'run',
+  decided: null,
+} as const;
+const quietDays: (typeof quiet)[] = [quiet, quiet, quiet];
+
 const openAlert = z.object({ id: z.number() });
 
 /** Whose recorded state does not hold now that a run is planned, and whether its plan had to look at few of them only. */
@@ -122,10 +134,9 @@ describe('the status of customers, whatever the days bring', () => {
           compared += 1;
         }
       }),
-      { numRuns: stories, endOnFailure: true },
+      { numRuns: stories, endOnFailure: true, examples: [[quietDays]] },
     );
-    expect([compared > 5 * stories, clear > 2 * stories]).toEqual([true, true]);
-    // Some plans need not look at all customers, and some must.
+    expect([compared >= quietDays.length + 6 * (stories - 1), clear > 0]).toEqual([true, true]);
     expect(new Set(planned)).toEqual(new Set([true, false]));
   });
 });
