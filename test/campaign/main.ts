@@ -220,5 +220,6 @@ for (const [name, trial] of listTrials(places)) {
 await nursery.close();
 await cli.remove();
 await places.close();
+if (passed + failed === 0) say(`no trial is called ${values.only}`);
 say(`${passed} passed, ${failed} failed`);
-process.exitCode = failed === 0 ? 0 : 1;
+process.exitCode = passed > 0 && failed === 0 ? 0 : 1;
