@@ -8,7 +8,7 @@ import { replaySettings } from '../../../src/runs/replay.js';
 import { acceptRun } from '../../../src/runs/screening/close.js';
 import { runReports } from '../../../src/runs/write-reports.js';
 import { type Database, type Queryable, readColumn, readValue } from '../../../src/store/database/database.js';
-import { describeOnChosenDatabase, leaveSqlToPostgres, testDatabases } from '../../helpers/databases.js';
+import { describeOnChosenDatabase, leaveSqlToPostgres } from '../../helpers/databases.js';
 import { backUp, readAllRows, restore } from '../../helpers/former-databases.js';
 import { makeAcceptance, openPreparedSites } from '../../helpers/small-site.js';
 import { people } from '../../helpers/small-world.js';
@@ -60,7 +60,6 @@ const inTheWay: readonly [string, RegExp][] = [
 
 describeOnChosenDatabase('a range of runs that is dropped', (_open, databases) => {
   leaveSqlToPostgres(databases, 'must be needed by nobody');
-  const others = testDatabases(databases.dialect === 'postgres' ? 'embedded' : 'postgres');
   /** Runs 1 and 255 are old, 256 to 258 are of the last days; in 256 the search for C-2 failed. */
   const openSite = openPreparedSites(databases, async ({ sandbox, database, run, work }) => {
     await run(await work({ offsetMs: -100 * dayMs }));
@@ -195,7 +194,7 @@ describeOnChosenDatabase('a range of runs that is dropped', (_open, databases) =
     await join(1);
     expect(await replaySettings(app, app.settings, null)).toMatchObject({ droppedRuns: 2, answers: 6 });
 
-    const restored = await others.open(await others.locateEmpty());
+    const restored = await databases.open(await databases.locateEmpty());
     await restore(restored, await backUp(database));
     expect(await readNights(restored, 'C-2')).toEqual(await readNights(database, 'C-2'));
     expect(await describeRun({ ...app, database: restored }, '1')).toEqual(shown);

@@ -81,6 +81,22 @@ describeOnChosenDatabase('a run whose answers are implausible', (_open, database
     const { prepared, ...site } = await beginUsual();
     return { ...site, ...prepared };
   };
+  const beginHeld = openPreparedSites(
+    databases,
+    async ({ sandbox, database, work, run }) => {
+      await run(await work({ offsetMs: -dayMs }));
+      const before = await readStates(database);
+      sandbox.setWorld({ ...worldOf(sanctioned), ranking: { shuffleSeed: 9, scoreNoise: 0.004 } });
+      return { before, held: await run(await work()) };
+    },
+    { names, world: worldOf([...sanctioned, ...exposed]) },
+  );
+  /** A site after another run, which is held because the list of the politically exposed is missing; scores differ a little. */
+  const beginAfterHeld = async () => {
+    const { prepared, ...site } = await beginHeld();
+    site.sandbox.setWorld(worldOf(sanctioned));
+    return { ...site, ...prepared, app: await site.work() };
+  };
 
   it('is held when it finds nobody but the controls: every state and its time stay, and no state change is sent', async () => {
     const { sandbox, database, work, run, before, events } = await beginAfterGood();
@@ -116,10 +132,8 @@ describeOnChosenDatabase('a run whose answers are implausible', (_open, database
   });
 
   it('is held when one of two lists is missing, as is the next one, which a person accepts once without any search', async () => {
-    const { sandbox, database, work, run, before } = await beginAfterGood();
-    sandbox.setWorld(worldOf(sanctioned));
-    const first = await run(await work());
-    expect(first).toMatchObject({ state: 'incomplete', counts: { screened: 0, failed: 30 } });
+    const { sandbox, database, work, run, before, held: first } = await beginAfterHeld();
+    expect(first).toMatchObject({ state: 'incomplete', counts: { screened: 0, failed: 30, changes: 0 } });
     expect(first.reasons[0]).toContain('8 of 8 known hits for political exposure vanished (all of them)');
     expect(first.reasons[0]).not.toContain('for sanctions');
     expect(await readStates(database)).toEqual(before);
@@ -164,11 +178,7 @@ describeOnChosenDatabase('a run whose answers are implausible', (_open, database
   });
 
   it('keeps the score that a person decides on while it is held', async () => {
-    const { sandbox, database, work, run } = await beginAfterGood();
-    sandbox.setWorld({ ...worldOf(sanctioned), ranking: { shuffleSeed: 9, scoreNoise: 0.004 } });
-    const app = await work();
-    const held = await run(app);
-    expect(held).toMatchObject({ state: 'incomplete', counts: { screened: 0 } });
+    const { database, app, held } = await beginAfterHeld();
     // What a reviewer is shown is another score than the one that was reported last.
     const [alert] = await database.query(
       z.object({ alertId: z.number(), partyId: z.number(), match: z.string() }),
@@ -194,12 +204,8 @@ describeOnChosenDatabase('a run whose answers are implausible', (_open, database
       sandbox.setWorld(worldOf([...sanctioned.slice(lost), ...exposed.slice(lost)]));
       return run(await work({ offsetMs: days * dayMs }));
     };
-    for (const [days, lost] of [
-      [0, 1],
-      [1, 2],
-    ] as const)
-      expect((await runAfter(days, lost)).state).toBe('complete');
-    const held = await runAfter(2, 3);
+    expect((await runAfter(0, 2)).state).toBe('complete');
+    const held = await runAfter(1, 3);
     expect(held).toMatchObject({ state: 'incomplete', counts: { screened: 0 } });
     expect(held.reasons[0]).toContain(
       '6 of 20 known hits of all risk categories vanished within seven days (the bound is 15 %)',
@@ -258,7 +264,6 @@ describeOnChosenDatabase('a run whose answers are implausible', (_open, database
     );
     const [twice, once] = [2, 1].map((times) => ({ calls: times, answered: times, ids: times, retracted: true }));
     expect(calls).toEqual([twice, twice, once]);
-    expect(await run(await work({ offsetMs: 1 }))).toMatchObject({ state: 'complete', counts: { screened: 30 } });
   });
 
   it('is not held for a delisting and new ids, and is held when the service truncates its lists without saying so', async () => {
@@ -377,10 +382,7 @@ describeOnChosenDatabase('a run whose answers are implausible', (_open, database
   });
 
   it('counts when it is accepted only what it has planned, not what the roster has gained since', async () => {
-    const { sandbox, database, work, run } = await beginAfterGood();
-    sandbox.setWorld(worldOf(sanctioned));
-    const app = await work();
-    const held = await run(app);
+    const { database, app, held } = await beginAfterHeld();
     // As an import leaves it.
     await database.runScript(`
       update customer_version set record = jsonb_set(record, '{parties,1}', record #> '{parties,0}')
@@ -402,11 +404,7 @@ describeOnChosenDatabase('a run whose answers are implausible', (_open, database
   });
 
   it('leaves what a later run has answered retracted when it is accepted, and rewrites no evidence', async () => {
-    const { sandbox, database, work, run } = await beginAfterGood();
-    sandbox.setWorld(worldOf(sanctioned));
-    const app = await work();
-    const held = await run(app);
-    expect(held).toMatchObject({ state: 'incomplete', counts: { screened: 0, changes: 0 } });
+    const { database, app, held } = await beginAfterHeld();
     const readChanges = (table: string) =>
       database.query(
         z.object({ reference: z.string(), changeId: z.number() }),
@@ -479,11 +477,9 @@ describeOnChosenDatabase('a run whose answers are implausible', (_open, database
   });
 
   it('takes two people to accept where decisions take two', async () => {
-    const { sandbox, database, work, run } = await beginAfterGood();
-    sandbox.setWorld(worldOf(sanctioned));
+    const { database, work, held } = await beginAfterHeld();
     const review = reviewSettingsSchema.parse({ fourEyes: ['critical'] });
     const app = await work({ settings: { review } });
-    const held = await run(app);
     const signal = new AbortController().signal;
     const first = await makeAcceptance(app);
     if (database.dialect === 'embedded') {

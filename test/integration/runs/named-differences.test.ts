@@ -5,24 +5,22 @@ import { RosterHeldError } from '../../../src/errors.js';
 import { describeRun } from '../../../src/runs/describe-run.js';
 import { resumeRun } from '../../../src/runs/resume-run.js';
 import { testDatabases } from '../../helpers/databases.js';
-import { listSearches, makeAcceptance, openSmallSites } from '../../helpers/small-site.js';
+import { listSearches, makeAcceptance, openPreparedSites } from '../../helpers/small-site.js';
 import { fileOf, people, type TestAppContext, toCsv } from '../../helpers/small-world.js';
 
-const openSite = openSmallSites(testDatabases('postgres').open);
 const { signal } = new AbortController();
 const warnings = ({ events }: TestAppContext, code: string): string[] =>
   events.flatMap((event) => (event.kind === 'warning' && event.code === code ? [event.message] : []));
 
-/** A run that stopped after two searches. */
-async function openStopped() {
-  const site = await openSite();
-  const stopped = await site.run(await site.work(), { maxSearches: 2 });
+/** Sites with a run that stopped after two searches; `prepared` is its id. */
+const openStopped = openPreparedSites(testDatabases('postgres'), async ({ run, work }) => {
+  const stopped = await run(await work(), { maxSearches: 2 });
   expect(stopped.state).toBe('stopped');
-  return { ...site, runId: stopped.runId };
-}
+  return stopped.runId;
+});
 
 it('settings that shape answers are named with old and new value, and the run is planned anew', async () => {
-  const { run, work, runId } = await openStopped();
+  const { run, work, prepared: runId } = await openStopped();
   const changed = {
     ...(await work({ settings: { changes: changeSettingsSchema.parse({ scoreStep: 0.05 }) } })),
     settingsDigest: 'another',
@@ -34,7 +32,7 @@ it('settings that shape answers are named with old and new value, and the run is
 });
 
 it('settings that shape no answer are named, and the run goes on; what was named is kept with the run', async () => {
-  const { run, work, runId } = await openStopped();
+  const { run, work, prepared: runId } = await openStopped();
   const changed = await work({
     settings: { screening: { cadenceHours: 12, leaveAfterDays: 7, reuseMaxAge: 0, controlsEvery: 10_000 } },
   });
@@ -42,12 +40,14 @@ it('settings that shape no answer are named, and the run goes on; what was named
   const difference = 'screening.cadenceHours was 24 and is 12';
   expect(warnings(changed, 'resumed_with_differences').join()).toContain(difference);
   const { holders, settings } = await describeRun(changed, runId);
-  expect(holders.map(({ differences }) => differences)).toEqual([[], [difference]]);
+  // Each copy of the site has a service with keys of its own.
+  const keys = expect.stringContaining('the key fingerprint was');
+  expect(holders.map(({ differences }) => differences)).toEqual([[], [difference, keys]]);
   expect(settings).toMatchObject({ screening: { cadenceHours: 24 } });
 });
 
 it('a changed roster is named with both figures, and the next start plans anew', async () => {
-  const { run, work, roster, runId } = await openStopped();
+  const { run, work, roster, prepared: runId } = await openStopped();
   await writeFile(fileOf(roster), toCsv([...people, 'Ottoline Vandersteen']));
   const app = await work();
   expect((await run(app)).runId).not.toBe(runId);
@@ -57,7 +57,7 @@ it('a changed roster is named with both figures, and the next start plans anew',
 });
 
 it('a run whose roster was edited is held when it is resumed by its name, and goes on with what it imported once that is accepted', async () => {
-  const { work, roster, runId, sandbox } = await openStopped();
+  const { work, roster, prepared: runId, sandbox } = await openStopped();
   await writeFile(fileOf(roster), toCsv(people.slice(0, 4)));
   const app = await work();
   const calls = listSearches(sandbox).length;
@@ -79,7 +79,7 @@ it('a run whose roster was edited is held when it is resumed by its name, and go
 });
 
 it('another account and another mode are named by both', async () => {
-  const { work, sandbox, run, runId } = await openStopped();
+  const { work, sandbox, run, prepared: runId } = await openStopped();
   const other = await work({ apiKey: sandbox.otherPrivateKey });
   await run(other);
   expect(warnings(other, 'run_abandoned').join()).toMatch(

@@ -138,11 +138,12 @@ describeOnChosenDatabase('a working list', (open, databases) => {
   });
 
   it('another file is refused by what it lacks', async () => {
-    const { work, run } = await begin();
-    const app = await work();
-    await expect(importRows(app, [{ a: '1', b: '2' }])).rejects.toThrow(/nothing was imported for default yet/);
-    await run(app);
-    await expect(importRows(app, [{ a: '1', b: '2' }])).rejects.toThrow(/no column alert, disposition, reason/);
+    const rows = [{ a: '1', b: '2' }];
+    await expect(importRows(await (await begin()).work(), rows)).rejects.toThrow(
+      /nothing was imported for default yet/,
+    );
+    const { work } = await beginAfterNight();
+    await expect(importRows(await work(), rows)).rejects.toThrow(/no column alert, disposition, reason/);
   });
 
   it('nobody decides in another name', async () => {

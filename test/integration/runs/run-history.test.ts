@@ -10,7 +10,7 @@ import { readRunFacts } from '../../../src/store/report-facts.js';
 import { readRunHealth, saveRunHealth } from '../../../src/store/run-health.js';
 import type { DispositionVerdict } from '../../../src/vocabulary.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
-import { openSmallSites } from '../../helpers/small-site.js';
+import { openPreparedSites } from '../../helpers/small-site.js';
 
 const dayMs = 24 * 3_600_000;
 
@@ -29,13 +29,17 @@ async function decide(app: AppContext, verdicts: Record<string, DispositionVerdi
   }
 }
 
-describeOnChosenDatabase('what a report tells of how runs went', (open) => {
-  const begin = openSmallSites(open);
+describeOnChosenDatabase('what a report tells of how runs went', (_open, databases) => {
+  const review = { ...reviewSettingsSchema.parse({}), expiresAfterDays: { critical: 3 } };
+  const budget = { currency: 'EUR', reserveShare: 0.05, pricePerSearch: 0.25 };
+  /** Sites after a run nine days ago, which is in `prepared`. */
+  const begin = openPreparedSites(databases, async ({ work, run }) =>
+    run(await work({ offsetMs: -9 * dayMs, settings: { review, budget } })),
+  );
 
   it('counts what was asked again after a call that was not answered, once for each time', async () => {
-    const { database, run, work } = await begin();
-    const { runId } = await run(await work());
-    const { runId: number } = await findRun(database, 'default', runId);
+    const { database, prepared } = await begin();
+    const { runId: number } = await findRun(database, 'default', prepared.runId);
     const outcomes = ['error_status,timeout,ok', 'ok,unknown', 'unknown,not_sent,ok,ok', 'timeout,ok,timeout'];
     for (const [place, reported] of outcomes.entries()) {
       await database.execute(
@@ -51,9 +55,7 @@ describeOnChosenDatabase('what a report tells of how runs went', (open) => {
   });
 
   it('is kept when each run closes, and is the same whatever happens later', async () => {
-    const { database, work, run } = await begin();
-    const review = { ...reviewSettingsSchema.parse({}), expiresAfterDays: { critical: 3 } };
-    const budget = { currency: 'EUR', reserveShare: 0.05, pricePerSearch: 0.25 };
+    const { database, work, run, prepared: first } = await begin();
     const at = (daysAgo: number) => work({ offsetMs: -daysAgo * dayMs, settings: { review, budget } });
     const read = async (runId: string) =>
       readRunFacts(
@@ -63,7 +65,6 @@ describeOnChosenDatabase('what a report tells of how runs went', (open) => {
         database,
       );
 
-    const first = await run(await at(9));
     await decide(await at(8.9), { 'C-1': 'false_positive', 'C-2': 'true_match' });
     const second = await run(await at(8));
     const then = await read(second.runId);

@@ -7,7 +7,7 @@ import { reportJsonSchema } from '../../../src/reports/report-json.js';
 import { reportSpans } from '../../../src/runs/write-reports.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
 import { publishedSchemas } from '../../helpers/shipped-files.js';
-import { openSmallSites, type SmallSite } from '../../helpers/small-site.js';
+import { openPreparedSites, type SmallSite } from '../../helpers/small-site.js';
 import { listed, type TestAppContext, watchlist } from '../../helpers/small-world.js';
 
 const dayMs = 86_400_000;
@@ -34,16 +34,19 @@ async function report(app: TestAppContext, since: Date | string, until?: Date | 
   return { results, documents, directory };
 }
 
-describeOnChosenDatabase('the report of a span', (open) => {
-  const openSite = openSmallSites(open);
-
-  it('tells what appeared and vanished within, says first what was missing or stopped, and is the same at any later time', async () => {
-    const site = await openSite();
+describeOnChosenDatabase('the report of a span', (_open, databases) => {
+  /** Sites after five nights, of which the last but one was stopped; `prepared` are their runs. */
+  const openSite = openPreparedSites(databases, async (site) => {
     const before = await playNight(site, -6);
     const first = await playNight(site, -5, withTamsin);
     await playNight(site, -4);
     const stopped = await playNight(site, -2, watchlist, { maxSearches: 1 });
-    await playNight(site, -1);
+    return { before, first, stopped, last: await playNight(site, -1) };
+  });
+
+  it('tells what appeared and vanished within, says first what was missing or stopped, and is the same at any later time', async () => {
+    const site = await openSite();
+    const { before, first, stopped } = site.prepared;
     const app = await site.work();
 
     const { results, documents, directory } = await report(app, first);
@@ -84,16 +87,12 @@ describeOnChosenDatabase('the report of a span', (open) => {
 
   it('keeps an earlier one where a run has gone on since', async () => {
     const site = await openSite();
-    await playNight(site, -2);
-    const stopped = await playNight(site, -1, watchlist, { maxSearches: 1 });
+    const { last } = site.prepared;
+    const stopped = await playNight(site, 0, watchlist, { maxSearches: 1 });
     const app = await site.work();
-    const { directory, results } = await report(app, new Date(Date.now() - 3 * dayMs));
+    const { directory, results } = await report(app, last);
     await site.database.execute(`update run set state_reasons = '{"went on"}' where state = 'stopped'`);
-    await reportSpans(
-      app,
-      { since: new Date(Date.now() - 3 * dayMs), until: stopped, roster: undefined },
-      { directory },
-    );
+    await reportSpans(app, { since: last, until: stopped, roster: undefined }, { directory });
     const [folder = ''] = await readdir(directory);
     expect(folder).toBe(results[0]?.runId);
     expect(await readdir(join(directory, folder))).toContain('earlier-1');
@@ -102,20 +101,20 @@ describeOnChosenDatabase('the report of a span', (open) => {
 
   it('is refused where there is nothing to tell, or not what was asked for', async () => {
     const site = await openSite();
-    const stopped = await playNight(site, -3);
+    const { last } = site.prepared;
     const app = await site.work();
     const refusals: readonly [Date | string, Date | string | undefined, string | undefined, string][] = [
       [new Date(Date.now() + dayMs), undefined, undefined, 'is in the future'],
-      [new Date(Date.now() - dayMs), undefined, undefined, 'there is no run in this span'],
+      [new Date(Date.now() - dayMs / 2), undefined, undefined, 'there is no run in this span'],
       [new Date(Date.now() - dayMs), new Date(Date.now() - 2 * dayMs), undefined, 'is before --since'],
-      [stopped, undefined, 'nobody', 'there is no roster nobody; there are: people'],
+      [last, undefined, 'nobody', 'there is no roster nobody; there are: people'],
       ['77', undefined, undefined, 'there is no run 77'],
     ];
     for (const [since, until, roster, message] of refusals) {
       await expect(reportSpans(app, { since, until, roster }, {})).rejects.toThrow(message);
     }
     await site.database.execute(`update run set state = 'abandoned', sums = null`);
-    await expect(reportSpans(app, { since: stopped, until: undefined, roster: undefined }, {})).rejects.toThrow(
+    await expect(reportSpans(app, { since: last, until: undefined, roster: undefined }, {})).rejects.toThrow(
       'no screening in this span has finished',
     );
   });
