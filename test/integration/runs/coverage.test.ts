@@ -4,11 +4,11 @@ import { shiftedClock } from '../../../src/clock.js';
 import { ConfigError } from '../../../src/errors.js';
 import { measureCoverage } from '../../../src/runs/coverage.js';
 import { runImport } from '../../../src/runs/import/import-run.js';
-import { budgetSettingsSchema } from '../../../src/screening/budget.js';
 import { type Database, readValue, type Transaction } from '../../../src/store/database/database.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { decide, openSmallSites } from '../../helpers/small-site.js';
 import { people } from '../../helpers/small-world.js';
+import { expectAgreement, findUnrecorded } from '../../helpers/status-agreement.js';
 
 const hourMs = 60 * 60 * 1_000;
 const { signal } = new AbortController();
@@ -23,13 +23,14 @@ describe('coverage', () => {
   const { open } = testDatabases('postgres');
   const openSite = openSmallSites(open);
 
-  it('counts every customer once: never screened, valid, failed, overdue', async () => {
-    const { sandbox, run, work, roster } = await openSite();
+  it('counts every customer once: never screened, valid, failed, overdue; the status of customers and the run that has just closed agree', async () => {
+    const { sandbox, run, work, roster, database } = await openSite();
     const app = await work();
     await expect(measureCoverage(app, { roster: 'nobody', list: 0 })).rejects.toThrow(ConfigError);
     const before = await measureCoverage(app, { roster: 'people', list: 0 });
     expect(before).toMatchObject({ isCovered: false, neverImported: ['people'] });
     await runImport(app, roster, signal);
+    expect(await expectAgreement(app)).toEqual({ not_screened: 6 });
     const fresh = await measureCoverage(app, { list: 2 });
     expect(fresh).toMatchObject({
       isCovered: false,
@@ -45,6 +46,10 @@ describe('coverage', () => {
     const night = await measureCoverage(app, { list: 10 });
     expect(night.total).toMatchObject({ inScope: 6, valid: 5, never: 1, overdue: 0, failedBecause: { http_422: 1 } });
     expect(night.total.states).toEqual({ clear: 3, not_screened: 1, open_alert: 2 });
+    expect(await expectAgreement(app)).toEqual(night.total.states);
+    expect((await findUnrecorded(app))?.found).toEqual([]);
+    const stored = `select sums -> 'states' as states from run order by run_id desc limit 1`;
+    expect(await readValue(database, z.record(z.string(), z.number()), stored)).toMatchObject(night.total.states);
     expect(night.rosters[0]?.uncovered).toMatchObject([
       { reference: 'C-3', status: 'never', failedBecause: 'http_422' },
     ]);
@@ -58,10 +63,12 @@ describe('coverage', () => {
 
     const later = (hours: number) => ({ ...app, clock: shiftedClock(hours * hourMs) });
     expect((await measureCoverage(later(26.9), { list: 0 })).total.overdue).toBe(0);
+    await expectAgreement(later(26.9));
     const stale = await measureCoverage(later(28), { list: 10 });
     expect(stale).toMatchObject({ isCovered: false, total: { valid: 0, overdue: 6, oldestAgeHours: 28 } });
     // An alert that waits outranks an expired screening.
     expect(stale.total.states).toEqual({ not_screened: 4, open_alert: 2 });
+    expect(await expectAgreement(later(28))).toEqual(stale.total.states);
     expect(stale.rosters[0]?.uncovered).toHaveLength(6);
   });
 
@@ -119,34 +126,5 @@ describe('coverage', () => {
     expect((await measureAt(0)).total).toMatchObject({ inScope: 6, never: 1 });
     await run(app);
     await compare();
-  });
-
-  it('an answer of a live run without control searches does not count as valid', async () => {
-    const { sandbox, run, work } = await openSite();
-    const budget = budgetSettingsSchema.parse({ maxSearchesPerMonth: 1_000, pricePerSearch: 0.1 });
-    const blind = await work({ apiKey: sandbox.livePrivateKey, settings: { budget, controls: [] } });
-    await run(blind);
-    expect(await measureCoverage(blind, { list: 1 })).toMatchObject({
-      isCovered: false,
-      total: { inScope: 6, valid: 0, unproven: 6, states: { not_screened: 4, open_alert: 2 } },
-      rosters: [{ uncovered: [{ reference: 'C-1', status: 'unproven' }] }],
-    });
-    const sighted = await work({ apiKey: sandbox.livePrivateKey, settings: { budget } });
-    await run(sighted, { selection: 'all' });
-    expect(await measureCoverage(sighted, { list: 1 })).toMatchObject({ isCovered: true, total: { valid: 6 } });
-  });
-
-  it('gives each tier its own cadence', async () => {
-    const { run, work } = await openSite();
-    const { screening } = (await work()).settings;
-    const cadence = { high: '7d', reason: 'weekly by policy 4.2' };
-    const app = await work({ settings: { screening: { ...screening, cadence } } });
-    await run(app);
-    const later = (hours: number) => ({ ...app, clock: shiftedClock(hours * hourMs) });
-    expect(await measureCoverage(later(160), { list: 0 })).toMatchObject({
-      isCovered: true,
-      cadence: { hours: { high: 168, low: 24 } },
-    });
-    expect((await measureCoverage(later(172), { list: 0 })).tiers.high.overdue).toBe(6);
   });
 });

@@ -2,44 +2,22 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { shiftedClock } from '../../../src/clock.js';
-import { runImport } from '../../../src/runs/import/import-run.js';
+import { measureCoverage } from '../../../src/runs/coverage.js';
 import { budgetSettingsSchema } from '../../../src/screening/budget.js';
 import { readValue } from '../../../src/store/database/database.js';
 import { testDatabases } from '../../helpers/databases.js';
-import { openSmallSites } from '../../helpers/small-site.js';
-import { people } from '../../helpers/small-world.js';
+import { openPreparedSites, openSmallSites } from '../../helpers/small-site.js';
 import { expectAgreement, findUnrecorded } from '../../helpers/status-agreement.js';
 
 const hourMs = 60 * 60 * 1_000;
-const { signal } = new AbortController();
 
 // The embedded database is slow to open while other tests run.
 vi.setConfig({ testTimeout: 60_000 });
 
 describe('the status of customers', () => {
-  const { open } = testDatabases('postgres');
-  const openSite = openSmallSites(open);
-
-  it('is one row for each customer, with the states of coverage and of the run that has just closed', async () => {
-    const { sandbox, run, work, roster, database } = await openSite();
-    const app = await work();
-    await runImport(app, roster, signal);
-    expect(await expectAgreement(app)).toEqual({ not_screened: 6 });
-    sandbox.setFaults([{ path: '/aml/search', name: people[2] ?? '', status: 422, times: 10 }]);
-    await run(app);
-    const states = await expectAgreement(app);
-    expect(states).toEqual({ clear: 3, not_screened: 1, open_alert: 2 });
-    expect((await findUnrecorded(app))?.found).toEqual([]);
-    const [stored] = await database.query(
-      z.object({ states: z.record(z.string(), z.number()) }),
-      `select sums -> 'states' as states from run order by run_id desc limit 1`,
-    );
-    expect(stored?.states).toMatchObject(states);
-    const later = (hours: number) => ({ ...app, clock: shiftedClock(hours * hourMs) });
-    await expectAgreement(later(26.9));
-    // An expired screening hides no alert that waits.
-    expect(await expectAgreement(later(28))).toEqual({ not_screened: 4, open_alert: 2 });
-  });
+  const databases = testDatabases('postgres');
+  const openSite = openSmallSites(databases.open);
+  const openScreened = openPreparedSites(databases, async ({ run, work }) => run(await work()));
 
   it('agrees with coverage about live answers without control searches, other facts, leavers and cadences of tiers', async () => {
     const { sandbox, run, work, database } = await openSite();
@@ -50,11 +28,22 @@ describe('the status of customers', () => {
     const blind = await work({ apiKey: sandbox.livePrivateKey, settings: { ...settings, controls: [] } });
     await run(blind);
     expect(await expectAgreement(blind)).toEqual({ not_screened: 4, open_alert: 2 });
+    expect(await measureCoverage(blind, { list: 1 })).toMatchObject({
+      isCovered: false,
+      total: { inScope: 6, valid: 0, unproven: 6, states: { not_screened: 4, open_alert: 2 } },
+      rosters: [{ uncovered: [{ reference: 'C-1', status: 'unproven' }] }],
+    });
     const sighted = await work({ apiKey: sandbox.livePrivateKey, settings });
     await run(sighted, { selection: 'all' });
     const later = (hours: number) => ({ ...sighted, clock: shiftedClock(hours * hourMs) });
+    expect(await measureCoverage(sighted, { list: 1 })).toMatchObject({ isCovered: true, total: { valid: 6 } });
     expect(await expectAgreement(later(160))).toEqual({ clear: 4, open_alert: 2 });
+    expect(await measureCoverage(later(160), { list: 0 })).toMatchObject({
+      isCovered: true,
+      cadence: { hours: { high: 168, low: 24 } },
+    });
     expect(await expectAgreement(later(172))).toEqual({ not_screened: 4, open_alert: 2 });
+    expect((await measureCoverage(later(172), { list: 0 })).tiers.high.overdue).toBe(6);
 
     const facts = `select customer_id, 2, import_id, 'low', jsonb_set(record, '{parties,0,birthDate}', '"1980-01-01"') from customer_version`;
     await database.execute(
@@ -74,9 +63,8 @@ describe('the status of customers', () => {
   });
 
   it('of a run that goes on, what waits for control searches does not count and nothing is told', async () => {
-    const { run, work, database } = await openSite();
+    const { work, database } = await openScreened();
     const app = await work();
-    await run(app);
     // As if the night after had answered for half of them and control searches were still to come.
     await database.execute(`insert into run (organisation_id, roster_id, account_id, mode, kind, state, stage, selection, lease_key, epoch, owner,
         settings_digest, version, started_at, in_scope, cadence)
@@ -106,8 +94,7 @@ describe('the status of customers', () => {
   });
 
   it('gives a login with rights on the view alone what it needs, and nothing else', async () => {
-    const { run, work, database } = await openSite();
-    await run(await work());
+    const { database } = await openScreened();
     const login = `blocker_${randomBytes(4).toString('hex')}`;
     await database.runScript(`create role ${login} login; grant select on customer_screening_status to ${login}`);
     const seen = await database.transaction(async (transaction) => {
