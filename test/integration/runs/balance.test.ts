@@ -176,12 +176,15 @@ describe('a run that is described while it saves', () => {
     await database.runScript(unpackSql);
     await database.execute(`update run set state = 'running', finished_at = null, sums = null, stage = 'planned'`);
     const writer = await open(location);
-    for (let number = 1; number <= 35; number += 1) {
-      const meddle = () =>
-        writer.execute(
+    let meddled = 0;
+    for (let number = 1; number === meddled + 1; number += 1) {
+      const meddle = async () => {
+        meddled += 1;
+        await writer.execute(
           `update planned_screening set outcome = 'failed', outcome_reason = 'http_422', response_id = null
            where party_id = (select min(party_id) from screening where outcome = 'screened')`,
         );
+      };
       const described = await describeRun({ ...app, database: meddleBefore(database, number, meddle) }, runId, {
         list: 'failed',
         limit: 100,

@@ -31,7 +31,6 @@ describe('customers of several parties', () => {
     ['new', 30, { planned: 2, screened: 2, skipped: 4, searches: 4 }],
     ['new', 2, { planned: 2, screened: 2, skipped: 4, searches: 2 }],
     ['due', 30, { planned: 6, screened: 6, skipped: 0, searches: 8 }],
-    ['all', 2, { planned: 6, screened: 6, skipped: 0, searches: 8 }],
   ] satisfies [PlanSelection, number, object][])(
     'leave the sums of a run of %s customers balanced, %i hours after the last one',
     async (selection, hours, counts) => {
