@@ -11,7 +11,7 @@ import { buildSandboxDossier, controls, people, type TestAppContext, watchlist }
 
 const signal = new AbortController().signal;
 const waiting = { deadline: '60s', timezone: 'UTC' };
-const names = Array.from({ length: 200 }, (_, index) => `Customer Number ${index}`);
+const names = Array.from({ length: 120 }, (_, index) => `Customer Number ${index}`);
 const portal = { status: 200, body: '<html>login</html>', contentType: 'text/html' };
 const soon = (ms: number, act: () => void): void => void setTimeout(act, ms);
 /** Ends an outage once the run waits for it, however long that takes. */
@@ -35,7 +35,7 @@ describe('a service that is out of reach', () => {
     let goodAtMs = 0;
     const going = run(app);
     const watch = setInterval(() => {
-      if (listSearches(sandbox).length < 100) return;
+      if (listSearches(sandbox).length < 40) return;
       clearInterval(watch);
       sandbox.setConditions({ path: '/aml/search', outage: { status: 'cut' } });
       soon(3_000, () => {

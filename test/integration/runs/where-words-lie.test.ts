@@ -67,7 +67,7 @@ describeOnChosenDatabase('names and words', (open) => {
       const hold = { vanishedLeast: allOf, allOf };
       const settings = { controls: [], screening: screeningSettingsSchema.parse({ hold }) };
       const app = await work({ offsetMs: day * dayMs, settings });
-      const { runId, state } = await run(app, { writeReport: true, selection: 'all' });
+      const { runId, state } = await run(app, { selection: 'all' });
       const readChanges = async () => {
         const { changes } = await showRun(database, 'default', runId);
         return changes.map(({ kind, matchId, alert }) => ({ kind, matchId, alert }));
