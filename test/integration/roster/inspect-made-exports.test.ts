@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { presentInspection } from '../../../src/cli/commands/roster.js';
 import { type FileInspection, inspectFile } from '../../../src/roster/inspect/inspect-file.js';
 import { exportSpecs, laterSpecs } from '../../helpers/export-specs.js';
-import { printFigure } from '../../helpers/figures.js';
+import { isFullSize, printFigure } from '../../helpers/figures.js';
 import { assessInspection, makeExport } from '../../helpers/made-exports.js';
 
 let folder: string;
@@ -21,18 +21,20 @@ async function inspect(content: string | Buffer, name = 'export.csv'): Promise<F
 }
 
 it.each([
-  ['99 made exports', exportSpecs, 97],
-  ['60 exports made later', laterSpecs, 57],
-])('the mapping that is printed reads a file as meant, for %s', async (what, specs, least) => {
+  ['99 made exports', exportSpecs, 2],
+  ['60 exports made later', laterSpecs, 3],
+])('the mapping that is printed reads a file as meant, for %s', async (what, specs, mostWrong) => {
   const wrong: string[] = [];
-  for (const spec of specs) {
+  // Each takes 45 ms of processor time.
+  const tried = specs.filter((_, at) => isFullSize || at % 3 === 0);
+  for (const spec of tried) {
     const made = makeExport(spec);
     const faults = await assessInspection(made, await inspect(made.bytes));
     if (faults.length > 0) wrong.push(`${made.title}: ${faults.join('; ')}`);
   }
-  printFigure(`${specs.length - wrong.length} right of ${what}`);
+  printFigure(`${tried.length - wrong.length} of ${tried.length} right, of ${what}`);
   for (const line of wrong) printFigure(`  ${line}`);
-  expect(specs.length - wrong.length).toBeGreaterThanOrEqual(least);
+  expect(wrong.length).toBeLessThanOrEqual(isFullSize ? mostWrong : 0);
 });
 
 const makeRows = (count: number, write: (row: number) => string): string =>

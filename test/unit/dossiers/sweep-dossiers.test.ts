@@ -170,7 +170,7 @@ test('a service that forgets the filters amid the walk leaves it unproven, or pr
   expect(calls()).toBeLessThan(400);
 });
 
-const seeds = Array.from({ length: isFullSize ? 1_000 : 50 }, (_, seed) => seed + 1);
+const seeds = Array.from({ length: isFullSize ? 1_000 : 20 }, (_, seed) => seed + 1);
 
 test.each([1, 4])(
   'inserts, deletions, changes and late commits at random in %i windows, broken off at random: none missed, none twice, none wrongly gone',

@@ -6,7 +6,7 @@ import { type CsvContent, countUnexplained, readCsv } from './open-csv.js';
 
 const headers = ['customer_no', 'name', 'note', 'city'];
 const rowCount = 40;
-const fileCount = isFullSize ? 500 : 150;
+const fileCount = isFullSize ? 500 : 60;
 
 /** A small generator of numbers, so that each file can be made again by its seed. */
 function createDice(seed: number): (sides: number) => number {

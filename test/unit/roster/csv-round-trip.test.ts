@@ -3,6 +3,7 @@ import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { EncodingLabel } from '../../../src/roster/csv/encodings.js';
+import { isFullSize } from '../../helpers/figures.js';
 import { countUnexplained, readCsv } from './open-csv.js';
 
 const letters = { unicode: ['a', 'Å', '李', 'ع', '𐐷', '0', "'", '-'], western: ['a', 'Å', 'é', 'ß', '0', "'", '-'] };
@@ -80,7 +81,7 @@ test('what csv-stringify writes in any dialect and encoding is read back exactly
       expect(records.every(({ fault }) => fault === null)).toBe(true);
       expect(countUnexplained(tally)).toBe(0);
     }),
-    { numRuns: 200 },
+    { numRuns: isFullSize ? 200 : 60 },
   );
 });
 
@@ -103,7 +104,7 @@ test('lines with delimiters in a field of several lines are read back exactly or
       for (const fields of sound) expect(written.has(fields) || !/"C-\d+".*"?C-\d/.test(fields)).toBe(true);
       expect(countUnexplained(tally)).toBe(0);
     }),
-    { numRuns: 100 },
+    { numRuns: isFullSize ? 100 : 40 },
   );
   expect(refused / total).toBeLessThan(0.05);
 });
@@ -132,6 +133,6 @@ test('stray quotes anywhere cost at most their own lines', async () => {
       expect(records).toHaveLength(10);
       expect(tally).toEqual({ lines: 11, headers: 1, blanks: 0, continuations: 0, records: 10 });
     }),
-    { numRuns: 250 },
+    { numRuns: isFullSize ? 250 : 60 },
   );
 });

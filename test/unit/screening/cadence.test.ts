@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { listNextRuns } from '../../../src/scheduling/due-times.js';
 import { listTierDueTimes, toCadence } from '../../../src/screening/cadence.js';
 import { screeningSettingsSchema } from '../../../src/screening/settings.js';
+import { isFullSize } from '../../helpers/figures.js';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -118,7 +119,7 @@ describe('cadence by risk tier', () => {
             }
           }
         }),
-        { numRuns: 1_000 },
+        { numRuns: isFullSize ? 1_000 : 200 },
       );
     },
   );
