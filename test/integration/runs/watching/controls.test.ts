@@ -12,10 +12,10 @@ import { listenAlong, listSearches, openSmallSites, searched } from '../../../he
 import { controls, watchlist } from '../../../helpers/small-world.js';
 
 const dayMs = 24 * 60 * 60 * 1_000;
-const names = Array.from({ length: 25 }, (_, index) => `Customer Number ${index}`);
+const names = Array.from({ length: 13 }, (_, index) => `Customer Number ${index}`);
 const world = { watchlist, dossiers: [] };
 const blind = { watchlist: [], dossiers: [] };
-const everyTen = { screening: { cadenceHours: 24, leaveAfterDays: 7, reuseMaxAge: 0 as const, controlsEvery: 10 } };
+const everyFive = { screening: { cadenceHours: 24, leaveAfterDays: 7, reuseMaxAge: 0 as const, controlsEvery: 5 } };
 
 /** The searches for customers between the rounds of control searches, without the first searches of the sandbox. */
 function toRuns(sandbox: Sandbox, without = 0): number[] {
@@ -45,81 +45,81 @@ describe('controls', () => {
 
   it('run first, after each interval and last, without other searches in a round; a resumed run loses and repeats no round', async () => {
     const { sandbox, database, work, run } = await begin(names);
-    const summary = await run(await work({ offsetMs: -dayMs, settings: everyTen }));
-    expect(summary).toMatchObject({ state: 'complete', counts: { searches: 25, screened: 25 } });
-    expect(toRuns(sandbox)).toEqual([10, 10, 5, 0]);
+    const summary = await run(await work({ offsetMs: -dayMs, settings: everyFive }));
+    expect(summary).toMatchObject({ state: 'complete', counts: { searches: 13, screened: 13 } });
+    expect(toRuns(sandbox)).toEqual([5, 5, 3, 0]);
     expect(await listRounds(database, summary.runId)).toEqual([
       '1 start 0 passed',
-      '2 periodic 10 passed',
-      '3 periodic 20 passed',
-      '4 end 25 passed',
+      '2 periodic 5 passed',
+      '3 periodic 10 passed',
+      '4 end 13 passed',
     ]);
-    expect(summary.counts).toMatchObject({ attempts: 25 + 4 * controls.length });
+    expect(summary.counts).toMatchObject({ attempts: 13 + 4 * controls.length });
 
     const before = listSearches(sandbox).length;
-    const stopped = await run(await work({ settings: everyTen }), { maxSearches: 12 });
+    const stopped = await run(await work({ settings: everyFive }), { maxSearches: 7 });
     expect(stopped.state).toBe('stopped');
-    const resumed = await run(await work({ settings: everyTen }));
+    const resumed = await run(await work({ settings: everyFive }));
     expect(resumed).toMatchObject({ state: 'complete', runId: stopped.runId });
-    expect(toRuns(sandbox, before)).toEqual([10, 2, 10, 3, 0]);
+    expect(toRuns(sandbox, before)).toEqual([5, 2, 5, 1, 0]);
     expect(await listRounds(database, resumed.runId)).toEqual([
       '1 start 0 passed',
-      '2 periodic 10 passed',
-      '3 end 12 passed',
-      '4 resumed 12 passed',
-      '5 periodic 22 passed',
-      '6 end 25 passed',
+      '2 periodic 5 passed',
+      '3 end 7 passed',
+      '4 resumed 7 passed',
+      '5 periodic 12 passed',
+      '6 end 13 passed',
     ]);
   });
 
   it('that fail between searches retract every answer that no earlier round confirmed', async () => {
     const { sandbox, database, work, run } = await begin(names);
-    const patchy = listenAlong(await work({ offsetMs: -dayMs, settings: everyTen }), (event) => {
-      if (event.kind === 'progress' && event.done === 10) sandbox.setWorld(blind);
+    const patchy = listenAlong(await work({ offsetMs: -dayMs, settings: everyFive }), (event) => {
+      if (event.kind === 'progress' && event.done === 5) sandbox.setWorld(blind);
     });
     const red = await run(patchy, { writeReport: true });
     sandbox.setWorld(world);
-    expect(red).toMatchObject({ state: 'incomplete', exitCode: 3, counts: { screened: 0, failed: 25 } });
+    expect(red).toMatchObject({ state: 'incomplete', exitCode: 3, counts: { screened: 0, failed: 13 } });
     expect(red.reasons[0]).toBe('1 of 2 control searches failed');
-    expect(toRuns(sandbox)).toEqual([10, 0]);
+    expect(toRuns(sandbox)).toEqual([5, 0]);
     const facts = await showRun(database, 'default', red.runId);
-    expect(facts.states).toMatchObject({ clear: 0, not_screened: 25 });
+    expect(facts.states).toMatchObject({ clear: 0, not_screened: 13 });
     expect(facts.controls[0]).toMatchObject({
       verdict: 'failed',
       rounds: [{ verdict: 'passed' }, { verdict: 'failed' }],
     });
     const page = await readFile(join(red.artifacts ?? '', 'report.html'), 'utf8');
-    expect(page).toContain('round 2 failed (after 10 searches)');
+    expect(page).toContain('round 2 failed (after 5 searches)');
     expect(page).not.toMatch(/have a valid screening|No match changed/);
     expect(toSubject(toReport(facts))).toContain('[RED] control search failed');
 
-    const again = await run(await work({ settings: everyTen }));
-    expect(again).toMatchObject({ state: 'complete', counts: { planned: 25, screened: 25 } });
+    const again = await run(await work({ settings: everyFive }));
+    expect(again).toMatchObject({ state: 'complete', counts: { planned: 13, screened: 13 } });
   });
 
   it('that fail at once retract the answers once', async () => {
     const { sandbox, database, work, run } = await begin(names);
     const [match, none] = controls;
-    const many = { ...everyTen, controls: [none, match, match, match, match] };
+    const many = { ...everyFive, controls: [none, match, match, match, match] };
     const patchy = listenAlong(await work({ settings: many }), (event) => {
-      if (event.kind === 'progress' && event.done === 10) sandbox.setWorld(blind);
+      if (event.kind === 'progress' && event.done === 5) sandbox.setWorld(blind);
     });
     const red = await run(patchy);
-    expect(red).toMatchObject({ state: 'incomplete', exitCode: 3, counts: { screened: 0, failed: 25 } });
+    expect(red).toMatchObject({ state: 'incomplete', exitCode: 3, counts: { screened: 0, failed: 13 } });
     expect(red.reasons[0]).toBe('4 of 5 control searches failed');
-    expect((await showRun(database, 'default', red.runId)).states).toMatchObject({ clear: 0, not_screened: 25 });
+    expect((await showRun(database, 'default', red.runId)).states).toMatchObject({ clear: 0, not_screened: 13 });
   });
 
   it('keep a run with a failed round from continuing after a crash', async () => {
     const { sandbox, database, work, run } = await begin(names);
-    const stopped = await run(await work({ settings: everyTen }), { maxSearches: 12 });
+    const stopped = await run(await work({ settings: everyFive }), { maxSearches: 7 });
     await database.execute(
       `update control_outcome set verdict = 'failed', found = 'no hit' where round = 3 and ordinal = 0`,
     );
     await database.execute('update run set confirmed_batch_id = null');
     const before = listSearches(sandbox).length;
-    const red = await run(await work({ settings: everyTen }));
-    expect(red).toMatchObject({ runId: stopped.runId, state: 'incomplete', counts: { screened: 0, failed: 25 } });
+    const red = await run(await work({ settings: everyFive }));
+    expect(red).toMatchObject({ runId: stopped.runId, state: 'incomplete', counts: { screened: 0, failed: 13 } });
     expect(listSearches(sandbox)).toHaveLength(before);
   });
 
@@ -127,9 +127,9 @@ describe('controls', () => {
     const { sandbox, database, work, run } = await begin(names);
     sandbox.setFaults([{ name: controls[0].name, status: 503, times: 20, afterCalls: 1 }]);
     const clock = makeScaledClock(400);
-    const settings = { ...everyTen, run: { deadline: '8h', timezone: 'UTC' } };
+    const settings = { ...everyFive, run: { deadline: '8h', timezone: 'UTC' } };
     const summary = await run(await work({ clock, maxAttempts: 6, baseDelayMs: 500, settings }));
-    expect(summary).toMatchObject({ state: 'complete', counts: { screened: 25, failed: 0 } });
+    expect(summary).toMatchObject({ state: 'complete', counts: { screened: 13, failed: 0 } });
     expect(await listRounds(database, summary.runId)).toHaveLength(4);
     expect(names.map((name) => searched(sandbox, name))).toEqual(names.map(() => 1));
   });
