@@ -31,7 +31,14 @@ describe('what a run finds', () => {
       };
       return run(await work({ offsetMs: -daysAgo * dayMs, settings }), { writeReport });
     };
-    for (let daysAgo = 9; daysAgo > 4; daysAgo -= 1) expect((await night(daysAgo, 18)).state).toBe('complete');
+    expect((await night(9, 18)).state).toBe('complete');
+    // Four more that have found the same.
+    await database.execute(
+      `insert into run overriding system value
+       select again.* from run, generate_series(1, 4) as more,
+         jsonb_populate_record(run, jsonb_build_object('run_id', run.run_id + more)) as again`,
+    );
+    await database.execute(`select setval(pg_get_serial_sequence('run', 'run_id'), (select max(run_id) from run))`);
 
     const low = await night(3, 1, true);
     expect(low).toMatchObject({ state: 'incomplete', exitCode: 3, counts: { screened: 36, failed: 0 } });
