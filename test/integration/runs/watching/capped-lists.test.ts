@@ -65,10 +65,11 @@ describe('lists that are cut without a word', () => {
   const { open } = testDatabases('postgres');
   const begin = openSmallSites(open);
 
-  it('are seen by their number: their customers are not clear, and nothing missing from them counts as removed', {
+  it('are seen by their number, and not clear; the length then holds for a single list, until one is longer', {
     timeout: 120_000,
   }, async () => {
     const site = await begin(names);
+    const { database } = site;
     const night = nightsOf(site);
     expect((await night(whole)).facts.watch?.listCap).toBeNull();
 
@@ -77,37 +78,27 @@ describe('lists that are cut without a word', () => {
     expect(found.facts.watch?.listCap).toEqual({ length: 10, status: 'found', customers: 12 });
     expect(found.facts.states).toMatchObject({ truncated: 11, open_alert: 1, below_threshold: 18, clear: 2 });
     expect(found.remarks?.[0]).toContain('lists of 10 results seem to be truncated silently: 12 customers');
-    expect(await kindsOf(site.database, found.runId)).toEqual(['match_not_returned 0-10', 'match_not_returned 0-11']);
-    expect(await readStates(site.database, 'C-1')).toEqual([{ state: 'truncated', hidden: 2 }]);
-  });
-});
-
-describe('a length at which lists are known to be cut', () => {
-  const { open } = testDatabases('postgres');
-  const begin = openSmallSites(open);
-
-  it('holds for a single list, until one is longer; what was hidden is then gone or there', async () => {
-    const site = await begin(names);
-    const { database } = site;
-    const night = nightsOf(site);
-    expect((await night(capped)).facts.watch?.listCap).toMatchObject({ status: 'found' });
+    expect(await kindsOf(database, found.runId)).toEqual(['match_not_returned 0-10', 'match_not_returned 0-11']);
+    expect(await readStates(database, 'C-1')).toEqual([{ state: 'truncated', hidden: 2 }]);
 
     const nine = Array.from({ length: 9 }, (_, place) => `0-${place}`);
     const known = await night([10, 1, 2], { 0: [...nine, 'new'] });
     expect(known.facts.watch?.listCap).toEqual({ length: 10, status: 'known', customers: 1 });
     expect(await kindsOf(database, known.runId)).toEqual(['match_added new', 'match_not_returned 0-9']);
-    expect(await readStates(database, 'C-1')).toEqual([{ state: 'truncated', hidden: 1 }]);
+    expect(await readStates(database, 'C-1')).toEqual([{ state: 'truncated', hidden: 3 }]);
 
     // A longer list shows that nothing is cut there any more; what was hidden stays so until the next whole answer.
     const gone = await night([10, 1, 15, 10]);
     expect(gone.facts.watch?.listCap).toEqual({ length: 10, status: 'gone', customers: 2 });
     expect(await kindsOf(database, gone.runId)).toEqual(['match_not_returned new']);
     expect(await readStates(database, 'C-4')).toEqual([{ state: 'below_threshold', hidden: 0 }]);
-    expect(await readStates(database, 'C-1')).toEqual([{ state: 'truncated', hidden: 1 }]);
+    expect(await readStates(database, 'C-1')).toEqual([{ state: 'truncated', hidden: 3 }]);
 
+    // What is still missing from a whole answer is gone.
     const last = await night([10, 1, 15, 10]);
     expect(last.facts.watch?.listCap).toBeNull();
-    expect(await kindsOf(database, last.runId)).toEqual(['match_removed new']);
+    const removed = ['0-10', '0-11', 'new'].map((id) => `match_removed ${id}`);
+    expect(await kindsOf(database, last.runId)).toEqual(removed);
     expect(await readStates(database, 'C-1')).toEqual([{ state: 'below_threshold', hidden: 0 }]);
   });
 });
