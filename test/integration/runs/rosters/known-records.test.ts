@@ -3,7 +3,13 @@ import { z } from 'zod';
 import type { Database } from '../../../../src/store/database/database.js';
 import { KnownRecords } from '../../../../src/store/known-records.js';
 import { describeOnChosenDatabase } from '../../../helpers/databases.js';
-import { openRosterNights, readChanges, readParties, readRejected } from '../../../helpers/roster-nights.js';
+import {
+  openRosterNights,
+  type RosterNight,
+  readChanges,
+  readParties,
+  readRejected,
+} from '../../../helpers/roster-nights.js';
 
 const ann = 'C-1,person,Ann Lee,1980-01-01,SE,low,,,';
 const otherAnn = 'C-1,person,Anna Leigh,1980-01-01,SE,low,,,';
@@ -93,23 +99,32 @@ describeOnChosenDatabase('a record that the roster has', (open) => {
     expect(outcomes.slice(3)).toEqual(outcomes.slice(0, 3));
   });
 
-  it.each([
-    ['a changed row', { rows: [otherAnn, bo] }],
-    ['a new row', { rows: [ann, bo, ann.replace('C-1', 'C-3')] }],
-    ['contradicting rows', { rows: [ann, otherAnn, bo] }],
-    ['a changed row with related parties', { rows: [ann, bo.replace('Bo Ek', 'Bo Eck')], parties: [director] }],
-    ['another alias', { rows: [ann, bo.replace('Bob Ek', 'Bobby Ek')] }],
-  ])('is missed when it was only taken for known: %s', async (_, night) => {
+  it('is missed when it was only taken for known, and the import changes nothing', async () => {
     const database = await open();
     const nights = await openRosterNights(database);
     await nights.play({ rows: [ann, bo] });
     const before = await readOutcome(database);
+    const others: Record<string, Omit<RosterNight, 'day'>> = {
+      'a changed row': { rows: [otherAnn, bo] },
+      'a new row': { rows: [ann, bo, ann.replace('C-1', 'C-3')] },
+      'contradicting rows': { rows: [ann, otherAnn, bo] },
+      'a changed row with related parties': { rows: [ann, bo.replace('Bo Ek', 'Bo Eck')], parties: [director] },
+      'another alias': { rows: [ann, bo.replace('Bob Ek', 'Bobby Ek')] },
+    };
     vi.spyOn(KnownRecords.prototype, 'has').mockReturnValue(true);
-    await expect(nights.play({ ...night, day: 1 })).rejects.toMatchObject({ code: 'record_not_staged' });
-    expect(await readOutcome(database)).toEqual(before);
+    for (const [what, night] of Object.entries(others)) {
+      const outcome = await nights.play({ ...night, day: 1 }).catch((error: unknown) => error);
+      expect([what, outcome]).toMatchObject([what, { code: 'record_not_staged' }]);
+      expect(await readOutcome(database)).toEqual(before);
+    }
     vi.restoreAllMocks();
-    await nights.play({ ...night, day: 1 });
-    expect(await readOutcome(database)).not.toEqual(before);
+    let last = before;
+    for (const night of Object.values(others)) {
+      await nights.play({ ...night, day: 1 });
+      const outcome = await readOutcome(database);
+      expect(outcome).not.toEqual(last);
+      last = outcome;
+    }
     await nights.close();
   });
 
