@@ -21,66 +21,45 @@ describeOnChosenDatabase('what a source has lost', (open) => {
     await nights.close();
   });
 
-  it('lets no accepted row take the place of somebody whose own row of the same id was rejected', async () => {
+  it('lets no accepted row take the place of somebody whose own row of the same id was rejected, and searches for both', async () => {
     const database = await open();
     const nights = await openRosterNights(database);
     const known = ['C-1,person,Leocadia Rautavaarala,,,,,,', 'C-2,person,Otto Klar,1980-01-01,,,,,'];
     await nights.play({ rows: known });
-    const torn = ['C-1,robot,Leocadia Rautavaarala,,,,,,', 'C-2,robot,Otto Klar,1980-01-01,,,,,'];
-    const { snapshot } = await nights.play({
-      rows: [...torn, 'C-1,person,Boris Neu,1960-01-01,,,,,', known[1] ?? ''],
-      day: 1,
-    });
-    expect(snapshot).toMatchObject({ conflicts: 1 });
+    const torn = [
+      'C-1,robot,Leocadia Rautavaarala,,,,,,',
+      'C-2,robot,Otto Klar,1980-01-01,,,,,',
+      'C-3,robot,Ada Alt,,,,,,',
+    ];
+    const accepted = ['C-1,person,Boris Neu,1960-01-01,,,,,', known[1] ?? '', 'C-3,person,Cleo Neu,,,,,,'];
+    const { snapshot } = await nights.play({ rows: [...torn, ...accepted], day: 1 });
+    expect(snapshot).toMatchObject({ conflicts: 2 });
     const parties = (await readParties(database)).map((line) => line.replace(/ \d+ /, ' '));
-    expect(parties).toEqual(
-      expect.arrayContaining([
-        'C-1 customer Leocadia Rautavaarala',
-        'C-1 conflicting_row Boris Neu',
-        'C-2 customer Otto Klar',
-      ]),
-    );
-    expect(parties).toHaveLength(3);
-    await nights.close();
-  });
-
-  it('searches for an accepted row of a new id also when another row of it was rejected', async () => {
-    const database = await open();
-    const nights = await openRosterNights(database);
-    await nights.play({
-      rows: ['C-1,robot,Leocadia Rautavaarala,,,,,,', 'C-1,person,Boris Neu,,,,,,', 'C-2,person,Otto Klar,,,,,,'],
-    });
-    expect((await readParties(database)).map((line) => line.replace(/ \d+ /, ' '))).toContain(
+    expect(parties.toSorted()).toEqual([
       'C-1 conflicting_row Boris Neu',
-    );
+      'C-1 customer Leocadia Rautavaarala',
+      'C-2 customer Otto Klar',
+      // A new id.
+      'C-3 conflicting_row Cleo Neu',
+    ]);
     await nights.close();
   });
 
-  it('takes no related party out of scope when a contradiction is mended by a part of the roster', async () => {
+  it('takes no related party out of scope when a row does not say whose it is, or a contradiction is mended by a part of the roster', async () => {
     const database = await open();
     const nights = await openRosterNights(database);
-    await nights.play({
-      rows: ['C-1,entity,Alpha,,,,,,', 'C-1,entity,Beta,,,,,,', 'C-2,entity,Gamma,,,,,,'],
-      parties: directors(1),
-    });
-    await nights.play({ rows: ['C-1,entity,Alpha,,,,,,'], isDelta: true, day: 1 });
-    expect((await readParties(database)).map((line) => line.replace(/ \d+ /, ' '))).toContain(
-      'C-1 director Director Of 1',
-    );
-    await nights.close();
-  });
-
-  it('takes no related party out of scope when a rejected row does not say whose it is', async () => {
-    const database = await open();
-    const nights = await openRosterNights(database);
-    await nights.play({ rows: firms(3), parties: directors(3) });
+    const readDirectors = async () => (await readParties(database)).filter((line) => line.includes('director'));
+    const contradicting = 'C-1,entity,Alpha,,,,,,';
+    await nights.play({ rows: [contradicting, ...firms(3)], parties: directors(3) });
+    await nights.play({ rows: [contradicting], isDelta: true, day: 1 });
+    expect(await readDirectors()).toHaveLength(3);
     const torn = [
       ',director,person,Director Of 1,,',
       'C-2,director,person,Director Of 2,,',
       'C-9,director,person,Director Of 3,,',
     ];
-    await nights.play({ rows: firms(3), parties: torn, day: 1 });
-    expect((await readParties(database)).filter((line) => line.includes('director'))).toHaveLength(3);
+    await nights.play({ rows: [contradicting, ...firms(3).slice(1)], parties: torn, day: 2 });
+    expect(await readDirectors()).toHaveLength(3);
     await nights.close();
   });
 
