@@ -2,6 +2,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { StoreError } from '../../../src/errors.js';
 import { type Database, DatabaseError, readAtOnce, toInsert, toUpsert } from '../../../src/store/database/database.js';
+import { pendingMigrations } from '../../../src/store/database/migrate.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 
 const numberRow = z.object({ n: z.number() });
@@ -26,6 +27,10 @@ describeOnEachDatabase('the database', (open, databases) => {
       (error: unknown) => error,
     );
   }
+
+  it('has the packaged schema, of which nothing is left to apply', async () => {
+    expect(await pendingMigrations(database)).toEqual([]);
+  });
 
   it('gives the same JavaScript types for every column type that we use', async () => {
     const rows = await database.query(

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type Database, DatabaseError } from '../../../src/store/database/database.js';
 import { haltCodes, planSelections, runKinds, runModes, runStages, runStates } from '../../../src/vocabulary.js';
@@ -26,9 +26,13 @@ const refuse = async (database: Database, sql: string): Promise<void> => {
   await expect(database.runScript(sql), sql).rejects.toBeInstanceOf(DatabaseError);
 };
 
-describeOnEachDatabase('the run that a row names', (open) => {
-  it('is there, and stays as long as it is named', async () => {
-    const database = await open();
+describeOnEachDatabase('a run', (open) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await open();
+  });
+
+  it('that a row names is there, and stays as long as it is named', async () => {
     await database.runScript(setUp);
     const call = 'insert into search_call (run_id, attempt_id, request_id, started_at, outcome)';
     await refuse(database, `${call} select n, 2, 1, now(), 'unknown' from unnest(array[2, 99]) as n`);
@@ -41,11 +45,8 @@ describeOnEachDatabase('the run that a row names', (open) => {
     await database.runScript('update party_state set run_id = 2');
     await database.runScript('delete from run where run_id = 1');
   });
-});
 
-describeOnEachDatabase('the words of a run', (open) => {
-  it('are those that the database takes', async () => {
-    const database = await open();
+  it('has the words that the database takes', async () => {
     const words = {
       kind: runKinds,
       mode: runModes,
