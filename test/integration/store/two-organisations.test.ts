@@ -68,7 +68,8 @@ import {
   readCustomerStatuses,
   takeWebhookEvents,
 } from '../../../src/store/webhooks.js';
-import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { describeOnChosenDatabase, describeOnEachDatabase } from '../../helpers/databases.js';
+import { isFullSize } from '../../helpers/figures.js';
 import { buildSandboxDossier, controls, listed, makeAppContext, writeRoster } from '../../helpers/small-world.js';
 
 const { signal } = new AbortController();
@@ -254,7 +255,10 @@ async function withoutEffect<T>(database: Database, work: (transaction: Transact
   return result;
 }
 
-describeOnEachDatabase('two organisations in one database', (open) => {
+// Each statement has the same condition on both databases; on the embedded one, the two nights take as long as all else here.
+const describeHere = isFullSize ? describeOnEachDatabase : describeOnChosenDatabase;
+
+describeHere('two organisations in one database', (open) => {
   let database: Database;
   let sandbox: Sandbox;
   let north: Made;
@@ -269,17 +273,15 @@ describeOnEachDatabase('two organisations in one database', (open) => {
   }, 120_000);
   afterAll(() => sandbox.close());
 
-  it('each has something of everything to see', async () => {
-    const empty = Object.entries(await readEverything(database, south)).filter(
-      ([, found]) => found === null || (Array.isArray(found) && found.length === 0),
-    );
-    expect(empty.map(([name]) => name)).toEqual(['findSchedulePause', 'readDelegations', 'readDossierHistory']);
-  });
-
   it('no reading function gives one what the other has, though rosters, customers, keys and addresses have the same names', async () => {
     const ofNorth = await readEverything(database, north);
     const ofSouth = await readEverything(database, south);
     expect(ofNorth).toEqual(before);
+    // Each has something of everything to see.
+    const empty = Object.entries(ofSouth).filter(
+      ([, found]) => found === null || (Array.isArray(found) && found.length === 0),
+    );
+    expect(empty.map(([name]) => name)).toEqual(['findSchedulePause', 'readDelegations', 'readDossierHistory']);
     for (const name of Object.keys(ofNorth)) {
       expect(JSON.stringify(ofNorth[name]).toLowerCase(), name).not.toContain('south');
       expect(JSON.stringify(ofSouth[name]).toLowerCase(), name).not.toContain('north');
