@@ -10,7 +10,7 @@ import { makeSeededRandom, printFigure } from '../helpers/figures.js';
 import { buildSandboxDossier } from '../helpers/small-world.js';
 
 const databases = testDatabases('postgres');
-const dossierCount = 1_500;
+const dossierCount = 1_000;
 
 test('a sweep that is killed again and again reads at most one page anew each time, and misses nothing', {
   timeout: 180_000,
