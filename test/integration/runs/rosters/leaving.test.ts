@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { measureCoverage } from '../../../../src/runs/coverage.js';
 import { describeRun } from '../../../../src/runs/describe-run.js';
+import { runImport } from '../../../../src/runs/import/import-run.js';
 import { previewImport } from '../../../../src/runs/preview.js';
 import { toAlertSeenVersion } from '../../../../src/runs/review/alerts.js';
 import { decideAlerts, showAlerts, undoDecision } from '../../../../src/runs/review/decide.js';
@@ -52,7 +53,7 @@ describeOnChosenDatabase('leaving a roster', (open) => {
   });
 
   it('by an end date is the day after that in the time zone of the run', async () => {
-    const { database, roster, run, work } = await begin();
+    const { database, roster, work } = await begin();
     const today = new Date().toISOString().slice(0, 10);
     const fiveNextDay = Date.parse(today) + dayMs + 5 * 3_600_000;
     await writeFile(fileOf(roster), `customer_id,type,name,last_day\nC-1,person,Ada Ficticia,${today}\n`);
@@ -62,7 +63,11 @@ describeOnChosenDatabase('leaving a roster', (open) => {
       ['UTC', true],
     ] as const) {
       const settings = { run: { deadline: '200ms', timezone }, rosters: [ending] };
-      await run(await work({ offsetMs: fiveNextDay - Date.now(), settings }), { roster: ending });
+      await runImport(
+        await work({ offsetMs: fiveNextDay - Date.now(), settings }),
+        ending,
+        new AbortController().signal,
+      );
       expect([timezone, await readFirst(database)]).toMatchObject([timezone, [{ left }]]);
     }
   });

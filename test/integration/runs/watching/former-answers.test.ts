@@ -125,7 +125,7 @@ describeOnChosenDatabase('an answer counts only once a later control search has 
     const site = await begin();
     const { sandbox, database, work, run } = site;
     sandbox.setWorld(nobody);
-    await run(await work({ offsetMs: -2 * dayMs, settings: everyThree }), { writeReport: true });
+    await run(await work({ offsetMs: -2 * dayMs, settings: everyThree }));
     sandbox.setWorld(everybody);
     const red = await run(
       blindAmid(await work({ offsetMs: -10 * hourMs, settings: everyThree, ...oneByOne }), site, 4),
