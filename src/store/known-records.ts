@@ -1,62 +1,56 @@
 import { randomInt } from 'node:crypto';
 import { z } from 'zod';
-import type { Queryable } from './database/database.js';
+import { type Queryable, readValue } from './database/database.js';
 
-const firstSlots = 1_024;
+const fullest = 0.75;
 const wordDigits = 8;
 const seedLimit = 2 ** 32;
 
 /**
- * The records that a roster's customers have, as 63 bits of reference and digest each: at most 22 bytes a customer. A row can be taken for one
- * of them by mistake (in 1 of 9,000,000 imports that change a million rows), and the comparison must find that. The next import has another seed.
+ * The records that a roster's customers have, as 63 bits of reference and digest each: 11 bytes a customer. A row can be taken for one of them by
+ * mistake (in 1 of 9,000,000 imports that change a million rows), and the comparison must find that. The next import has another seed.
  */
 export class KnownRecords {
   readonly #seed = randomInt(seedLimit);
   /** Two words a slot; both are 0 in an empty one. */
-  #words = new Uint32Array(2 * firstSlots);
-  #count = 0;
+  readonly #words: Uint32Array;
+  #free: number;
   #high = 0;
   #low = 0;
 
+  /** `most`: how many records there is room for; others are not known. */
+  constructor(most: number) {
+    // A quarter of the slots stays empty, or a search would go through many.
+    this.#words = new Uint32Array(2 * Math.ceil((most + 1) / fullest));
+    this.#free = most;
+  }
+
   /** `digest`: its hexadecimal digits, at least 16. */
   has(reference: string, digest: string): boolean {
-    if (this.#count === 0) return false;
     const high = Number.parseInt(digest.slice(0, wordDigits), 16);
     this.#hash(reference, high, Number.parseInt(digest.slice(wordDigits, 2 * wordDigits), 16));
-    return this.#words[this.#find(this.#high, this.#low) + 1] !== 0;
+    return this.#words[this.#find() + 1] !== 0;
   }
 
   /** `high` and `low`: the first 64 bits of the digest. */
   add(reference: string, high: number, low: number): void {
-    if (8 * this.#count >= 3 * this.#words.length) this.#grow();
+    if (this.#free === 0) return;
     this.#hash(reference, high, low);
-    this.#put(this.#high, this.#low);
-    this.#count += 1;
-  }
-
-  #put(high: number, low: number): void {
-    const place = this.#find(high, low);
-    this.#words[place] = high;
-    this.#words[place + 1] = low;
+    const place = this.#find();
+    this.#words[place] = this.#high;
+    this.#words[place + 1] = this.#low;
+    this.#free -= 1;
   }
 
   /** The place of the key, or the empty one where it belongs. */
-  #find(high: number, low: number): number {
+  #find(): number {
     const words = this.#words;
-    const mask = words.length - 1;
-    for (let place = (high << 1) & mask; ; place = (place + 2) & mask) {
-      const found = words[place + 1];
-      if (found === 0 || (found === low && words[place] === high)) return place;
+    const slots = words.length / 2;
+    let place = 2 * Math.trunc((this.#high * slots) / 2 ** 32);
+    while (words[place + 1] !== 0 && (words[place + 1] !== this.#low || words[place] !== this.#high)) {
+      place = place + 2 === words.length ? 0 : place + 2;
     }
-  }
-
-  #grow(): void {
-    const former = this.#words;
-    this.#words = new Uint32Array(2 * former.length);
-    for (let place = 0; place < former.length; place += 2) {
-      const low = former[place + 1] ?? 0;
-      if (low !== 0) this.#put(former[place] ?? 0, low);
-    }
+    return place;
   }
 
   /** Sets the key: the digest is random already, so a simple hash of the reference suffices. */
@@ -76,6 +70,7 @@ export class KnownRecords {
 }
 
 const pageSize = 20_000;
+const whereSql = 'roster_id = $1 and own_digest is null and length(record_digest) >= 8';
 const pageRow = z.object({
   references: z.array(z.string()),
   digests: z.instanceof(Buffer),
@@ -84,7 +79,10 @@ const pageRow = z.object({
 
 /** Reads the records of the customers that are known by one row alone: of others the row itself is needed to put them together. */
 export async function readKnownRecords(database: Queryable, rosterId: number): Promise<KnownRecords> {
-  const known = new KnownRecords();
+  const most = await readValue(database, z.number(), `select count(*)::integer from customer where ${whereSql}`, [
+    rosterId,
+  ]);
+  const known = new KnownRecords(most);
   for (let after = 0; ; ) {
     // As one row: a million rows would take 1 s to receive.
     const [page] = await database.query(
@@ -92,7 +90,7 @@ export async function readKnownRecords(database: Queryable, rosterId: number): P
       `select json_agg(reference) as references, string_agg(substr(record_digest, 1, 8), '') as digests, max(customer_id) as last
        from (
          select customer_id, reference, record_digest from customer
-         where roster_id = $1 and own_digest is null and length(record_digest) >= 8 and customer_id > $2 order by customer_id limit $3
+         where ${whereSql} and customer_id > $2 order by customer_id limit $3
        ) page having count(*) > 0`,
       [rosterId, after, pageSize],
     );

@@ -129,7 +129,7 @@ describeOnChosenDatabase('a record that the roster has', (open) => {
   });
 
   it('is known by its reference and its digest', () => {
-    const known = new KnownRecords();
+    const known = new KnownRecords(50_000);
     expect(known.has('C-1', digest)).toBe(false);
     const [high, low] = [0xabababab, 0xabababab];
     for (let number = 0; number < 50_000; number += 1) known.add(`C-${number}`, high, (low + number) % 2 ** 32);
@@ -140,5 +140,7 @@ describeOnChosenDatabase('a record that the roster has', (open) => {
       if (known.has(`C-${number}`, toDigest(number + 2))) expect.fail(`C-${number} is known by another digest`);
       if (known.has(`D-${number}`, toDigest(number))) expect.fail(`D-${number} is known`);
     }
+    known.add('E-1', high, low);
+    expect(known.has('E-1', toDigest(0)), 'there is no room for it').toBe(false);
   });
 });
