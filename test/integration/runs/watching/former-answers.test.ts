@@ -2,7 +2,6 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import type { RosterSettings } from '../../../../src/roster/settings.js';
 import { measureCoverage } from '../../../../src/runs/coverage.js';
 import { showRun } from '../../../../src/runs/run-reference.js';
 import type { RunSummary } from '../../../../src/runs/run-summary.js';
@@ -66,12 +65,6 @@ function stopAfter(app: TestAppContext, done: number): { app: TestAppContext; si
   return { app: listening, signal: stop.signal };
 }
 
-const leave = async (roster: RosterSettings, name: string): Promise<void> => {
-  const path = String(roster.csv?.path);
-  const lines = (await readFile(path, 'utf8')).split('\n');
-  await writeFile(path, lines.filter((line) => !line.includes(name)).join('\n'));
-};
-
 /** Change records that do not count. */
 const retractedChanges = 'change_record where change_id not in (select change_id from change_event)';
 
@@ -82,7 +75,7 @@ describeOnChosenDatabase('an answer counts only once a later control search has 
 
   it('answers of a service that finds nobody any more are retracted: customers without another answer are new again, and no match is removed', async () => {
     const site = await begin();
-    const { sandbox, database, roster, work, run } = site;
+    const { sandbox, database, work, run } = site;
     const onboard = { kind: 'onboard', selection: 'new' } as const;
     const start = -10 * dayMs;
     const blindStart = await run(
@@ -96,8 +89,6 @@ describeOnChosenDatabase('an answer counts only once a later control search has 
     expect(again).toMatchObject({ state: 'complete', counts: { planned: 6, screened: 6, hits: 2, changes: 0 } });
     expect((await showRun(database, 'default', again.runId)).baselineChanges).toHaveLength(2);
 
-    await leave(roster, oktavian);
-    await run(await work({ offsetMs: -5 * dayMs, settings: everyThree }));
     const before = await readStates(database);
     expect(before.map(({ state }) => state)).toEqual(['open_alert', 'open_alert', 'clear', 'clear', 'clear', 'clear']);
 
@@ -114,7 +105,6 @@ describeOnChosenDatabase('an answer counts only once a later control search has 
     expect(await countRetracted('answer')).toBeGreaterThan(answers);
 
     const good = await run(await work({ settings: everyThree }), { writeReport: true });
-    // A customer who left the roster with an open alert is still screened.
     expect(good).toMatchObject({ state: 'complete', counts: { screened: 6, changes: 0 } });
     expect((await readChanges(good)).trim().split('\n')).toHaveLength(1);
     expect((await showRun(database, 'default', good.runId)).comparedWith?.runId).not.toBe(red.runId);
@@ -188,11 +178,6 @@ describeOnChosenDatabase('an answer counts only once a later control search has 
       counts: { screened: 0, failed: 6, changes: 0 },
     });
     expect(await readStates(database)).toEqual(after);
-    sandbox.setWorld(everybody);
-    expect(await run(await work({ offsetMs: 2 * dayMs }))).toMatchObject({
-      state: 'complete',
-      counts: { screened: 6, hits: 6, changes: 0 },
-    });
   });
 
   it('the first round of a resumed run decides about the answers before it; without control searches answers count at once', async () => {
