@@ -16,8 +16,8 @@ const bad = (count: number, from = 0): string[] =>
   Array.from({ length: count }, (_, index) => `X-${from + index},robot,Robot ${from + index},low`);
 const odd = (count: number, tier: string): string[] =>
   Array.from({ length: count }, (_, index) => `T-${index},person,Tiered ${index},${tier}`);
-/** 400 rows: a tenth is rejected, a quarter has a risk tier that nobody knows. */
-const messy = [...good(260), ...bad(40), ...odd(100, 'tier 3')];
+/** 200 rows: a tenth is rejected, a quarter has a risk tier that nobody knows. */
+const messy = [...good(130), ...bad(20), ...odd(50, 'tier 3')];
 const { signal } = new AbortController();
 
 describeOnChosenDatabase('a trial with a test key', (open) => {
@@ -30,22 +30,22 @@ describeOnChosenDatabase('a trial with a test key', (open) => {
     const { app, settings } = await nights.prepare({ header, guards: {}, rows: messy });
     expect(await runImport(app, settings, signal)).toMatchObject({
       state: 'complete',
-      counts: { rows: 400, customers: 360, rejected: 40 },
+      counts: { rows: 200, customers: 180, rejected: 20 },
     });
     const warnings = app.events.flatMap((event) => (event.kind === 'warning' ? [event.message] : []));
     expect(warnings).toMatchObject([
       expect.stringMatching(
-        /40 of 400 rows were rejected: 10 % \(at most 0\.5 %, rosters\[0\]\.guards\.maxRejectShare\)/,
+        /20 of 200 rows were rejected: 10 % \(at most 0\.5 %, rosters\[0\]\.guards\.maxRejectShare\)/,
       ),
       expect.stringMatching(/values of column "risk_tier" are in doubt/),
     ]);
     expect(await play({ rows: messy, day: 1 })).toMatchObject({ state: 'complete' });
     // Other rows are no longer those of the beginning.
-    await expect(play({ rows: [...messy, ...bad(20, 100)], day: 2 })).rejects.toMatchObject({
+    await expect(play({ rows: [...messy, ...bad(10, 100)], day: 2 })).rejects.toMatchObject({
       heldBy: [{ guard: 'rejects' }],
     });
     // What compares nights holds in a trial, too.
-    await expect(play({ rows: messy.slice(40), day: 2 })).rejects.toMatchObject({
+    await expect(play({ rows: messy.slice(20), day: 2 })).rejects.toMatchObject({
       heldBy: [{ guard: 'shrink_night' }, { guard: 'shrink_30_days' }],
     });
     await expect(
@@ -71,7 +71,7 @@ describeOnChosenDatabase('a trial with a test key', (open) => {
     const acceptRoster = await makeAcceptance({ database });
     await play({});
     // An acceptance in the trial is none with a live key.
-    const more = [...messy, ...bad(20, 100)];
+    const more = [...messy, ...bad(10, 100)];
     await play({ rows: more, day: 1, acceptRoster });
     expect(await held({ rows: more, day: 2, mode: 'live' })).toEqual(['rejects', 'doubts']);
     // Once a live key was used, a test key is no trial any more.
@@ -83,8 +83,8 @@ describeOnChosenDatabase('a trial with a test key', (open) => {
     await others.close();
     await play({ rows: more, day: 3, mode: 'live', acceptRoster });
     expect(await held({ rows: more, day: 4, mode: 'live' })).toEqual([]);
-    expect(await held({ rows: [...more, ...bad(5, 200)], day: 5, mode: 'live' })).toEqual([]);
-    expect(await held({ rows: [...more, ...bad(20, 300)], day: 6, mode: 'live' })).toEqual(['rejects']);
+    expect(await held({ rows: [...more, ...bad(2, 200)], day: 5, mode: 'live' })).toEqual([]);
+    expect(await held({ rows: [...more, ...bad(10, 300)], day: 6, mode: 'live' })).toEqual(['rejects']);
     // The same customer in another state is another row.
     const changed = more.map((row) => row.replace('robot', 'android'));
     expect(await held({ rows: changed, day: 6, mode: 'live' })).toEqual(['rejects']);
