@@ -61,7 +61,7 @@ describe.each(['embedded', 'postgres'] as const)('listen (%s)', (dialect) => {
     const taken = sandbox.events().length;
     // The embedded database is free all the while; its events are taken once their file is closed.
     await expect
-      .poll(async () => JSON.parse((await cli('sweep', '--dirty')).stdout), { timeout: 30_000, interval: 1_000 })
+      .poll(async () => JSON.parse((await cli('sweep', '--dirty')).stdout), { timeout: 30_000, interval: 3_000 })
       .toMatchObject({ kind: 'sweep', state: 'complete', counts: { dossiers: 1, changed: 1 } });
     if (dialect === 'postgres') {
       expect(JSON.parse((await cli('screen', '--dirty', '--roster', 'people')).stdout)).toMatchObject({
