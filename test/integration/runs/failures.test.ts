@@ -1,11 +1,20 @@
 import { writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { ConfigError, RosterError } from '../../../src/errors.js';
+import { describeRun } from '../../../src/runs/describe-run.js';
 import { runImport } from '../../../src/runs/import/import-run.js';
 import { resumeRun } from '../../../src/runs/resume-run.js';
 import { listRuns, showRun } from '../../../src/runs/run-reference.js';
+import { runReports } from '../../../src/runs/write-reports.js';
 import { testDatabases } from '../../helpers/databases.js';
-import { listSearches, makeAcceptance, openPreparedSites, openSmallSites, searched } from '../../helpers/small-site.js';
+import {
+  listenAlong,
+  listSearches,
+  makeAcceptance,
+  openPreparedSites,
+  openSmallSites,
+  searched,
+} from '../../helpers/small-site.js';
 import { controls, fileOf, people } from '../../helpers/small-world.js';
 
 const dayMs = 24 * 60 * 60 * 1_000;
@@ -17,7 +26,7 @@ describe('a screening with failures', () => {
   /** A site after a complete night; `prepared` is its run. */
   const beginAfterNight = openPreparedSites(databases, async ({ run, work }) => run(await work({ offsetMs: -dayMs })));
 
-  it('a failed search never reports a removed match, and the run lists the customers that were not screened', async () => {
+  it('a failed search is not waited for and never reports a removed match, and the run lists the customers that were not screened', async () => {
     const { sandbox, database, work, run } = await beginAfterNight();
     sandbox.setFaults([
       { name: 'Wilhelmina Achterberg', status: 400 },
@@ -26,20 +35,28 @@ describe('a screening with failures', () => {
         times: 3,
         raw: { status: 201, body: '{"query":"Oktavian Prunescu","type":"person","total":0}' },
       },
+      { name: 'Aroha Ngata', status: 503, times: 10_000 },
     ]);
-    const night = await run(await work());
+    const app = await work({ settings: { run: { deadline: '60s', timezone: 'UTC' } } });
+    const night = await run(app);
     expect(night).toMatchObject({
       state: 'incomplete',
       exitCode: 3,
-      counts: { planned: 6, screened: 4, failed: 2, changes: 0 },
+      counts: { planned: 6, screened: 3, failed: 3, changes: 0 },
     });
+    expect(app.events).not.toContainEqual(expect.objectContaining({ code: 'waiting_for_service' }));
+    expect(searched(sandbox, 'Aroha Ngata')).toBe(8);
     const facts = await showRun(database, 'default', night.runId);
-    expect(facts.notScreened.map((one) => [one.party.reference, one.outcome, one.reason])).toEqual([
+    expect(facts.notScreened.map((one) => [one.party.reference, one.outcome, one.reason]).toSorted()).toEqual([
       ['C-1', 'failed', 'http_400'],
       ['C-2', 'failed', 'invalid_body'],
+      ['C-5', 'failed', 'http_503'],
     ]);
-    // Both have an open alert, which a failed search does not hide.
-    expect(facts.states).toMatchObject({ clear: 4, open_alert: 2, not_screened: 0 });
+    // Two of them have an open alert, which a failed search does not hide.
+    expect(facts.states).toMatchObject({ clear: 3, open_alert: 2, not_screened: 1 });
+    // A run is found by its number or its complete id, not by a part of the id.
+    expect((await showRun(database, 'default', '2')).runId).toBe(night.runId);
+    await expect(showRun(database, 'default', night.runId.replace('rescreen', 'screen'))).rejects.toThrow(ConfigError);
   });
 
   it('a service that finds nobody any more makes the run incomplete before a customer is screened', async () => {
@@ -51,17 +68,26 @@ describe('a screening with failures', () => {
     expect(listSearches(sandbox).slice(before)).toHaveLength(controls.length);
   });
 
-  it('a rejected key, an outage and the limit of searches stop the run with every customer counted, and the next start continues at the next customer', async () => {
+  it('a stop in the import, a rejected key, an outage and the limit of searches stop the run with every customer counted; it can be reported on, and the next start continues at the next customer', async () => {
     const { sandbox, work, run } = await begin();
     const countSearches = () => people.map((name) => searched(sandbox, name));
 
+    const app = await work();
+    const stopping = new AbortController();
+    const stopped = listenAlong(app, (event) => {
+      if (event.kind === 'stage_started' && event.stage === 'import') stopping.abort(new Error('asked to stop'));
+    });
+    await expect(run(stopped, {}, stopping.signal)).rejects.toThrow('asked to stop');
+    const [report] = await runReports(app, {});
+    const runId = report?.runId ?? '';
+    expect(report).toMatchObject({ exitCode: 4 });
+    expect(await describeRun(app, runId)).toMatchObject({ state: 'stopped', stage: 'started', heldBy: null });
+
     const wrongKey = await run(await work({ apiKey: 'private_sandbox_wrong' }));
     expect(wrongKey).toMatchObject({
-      state: 'stopped',
-      exitCode: 4,
+      ...{ runId, state: 'stopped', exitCode: 4 },
       counts: { planned: 6, remaining: 6, attempts: 0 },
     });
-    const { runId } = wrongKey;
 
     sandbox.setFaults([{ path: '/aml/search', status: 401, afterCalls: 4 }]);
     const rejected = await run(await work({ rate: { perSecond: 400, concurrency: 1 } }));
@@ -109,15 +135,6 @@ describe('a screening with failures', () => {
     });
   });
 
-  it('a key of the other mode than agreed is refused before anything is searched', async () => {
-    const { sandbox, work, run } = await begin();
-    const options = {
-      settings: { service: { mode: 'live', baseUrl: sandbox.url, rate: { perSecond: 9, concurrency: 1 } } },
-    } as const;
-    await expect(work(options).then((app) => run(app))).rejects.toThrow(ConfigError);
-    expect(listSearches(sandbox)).toHaveLength(0);
-  });
-
   it('customers of rejected rows and absent customers are still screened, and a conflict rejects both rows', async () => {
     const { database, work, run, roster } = await beginAfterNight();
     await writeFile(
@@ -151,9 +168,12 @@ describe('a screening with failures', () => {
     expect(await run(await work())).toMatchObject({ exitCode: 3, counts: { rows: 0, planned: 6, screened: 6 } });
   });
 
-  it('a roster that was never imported is refused and leaves no run behind', async () => {
-    const { database, work, run } = await begin();
+  it('a roster that was never imported and a key of the other mode than agreed are refused before anything is searched, and leave no run behind', async () => {
+    const { sandbox, database, work, run } = await begin();
+    const service = { mode: 'live', baseUrl: sandbox.url, rate: { perSecond: 9, concurrency: 1 } } as const;
+    await expect(work({ settings: { service } }).then((app) => run(app))).rejects.toThrow(ConfigError);
     await expect(run(await work(), { kind: 'screen', importFirst: false })).rejects.toThrow('never imported');
+    expect(listSearches(sandbox)).toHaveLength(0);
     expect(await listRuns(database, 'default', 5)).toEqual([]);
   });
 
@@ -170,15 +190,5 @@ describe('a screening with failures', () => {
       ['name', 'Ta\u2400m'],
       ['alpha', '4'],
     ]);
-  });
-
-  it('a run is found by its number or its complete id, not by a part of the id', async () => {
-    const {
-      database,
-      prepared: { runId },
-    } = await beginAfterNight();
-    expect((await showRun(database, 'default', '1')).runId).toBe(runId);
-    expect((await showRun(database, 'default', runId)).runId).toBe(runId);
-    await expect(showRun(database, 'default', runId.replace('rescreen', 'screen'))).rejects.toThrow(ConfigError);
   });
 });

@@ -112,14 +112,6 @@ describe('a service that is out of reach', () => {
     expect(listSearches(sandbox)).toHaveLength(4);
   });
 
-  it('of one request only is a failure of its customer, and is not waited for', async () => {
-    const { sandbox, work, run } = await begin();
-    sandbox.setFaults([{ name: 'Aroha Ngata', status: 503, times: 10_000 }]);
-    const summary = await run(await work({ settings: { run: waiting } }));
-    expect(summary).toMatchObject({ state: 'incomplete', counts: { screened: 5, failed: 1 } });
-    expect(searched(sandbox, 'Aroha Ngata')).toBe(8);
-  });
-
   it('delays a sweep and does not end it', async () => {
     const { sandbox, work } = await begin();
     sandbox.setWorld({ watchlist, dossiers: Array.from({ length: 50 }, (_, index) => buildSandboxDossier(index)) });

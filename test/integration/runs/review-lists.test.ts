@@ -125,7 +125,7 @@ describeOnChosenDatabase('a working list', (open, databases) => {
     expect(rows.map(({ mode }) => mode)).toEqual(rows.map(() => 'test'));
   });
 
-  it('a name that nobody knows is refused and not taken for nothing to do', async () => {
+  it('a name that nobody knows is refused and not taken for nothing to do; another file is refused by what it lacks', async () => {
     const { work } = await beginAfterNight();
     const app = await work();
     const request = { roster: null, exportedBy: 'a test' };
@@ -135,19 +135,14 @@ describeOnChosenDatabase('a working list', (open, databases) => {
     await expect(exportAlerts(app, { ...request, assignee: 'larsn' })).rejects.toThrow(/--assignee: is larsn/);
     await expect(showAlerts(app, 'C-99')).rejects.toThrow(/no roster has this customer/);
     expect(await showAlerts(app, 'C-3')).toEqual([]);
+    await expect(importRows(app, [{ a: '1', b: '2' }])).rejects.toThrow(/no column alert, disposition, reason/);
   });
 
-  it('another file is refused by what it lacks', async () => {
-    const rows = [{ a: '1', b: '2' }];
-    await expect(importRows(await (await begin()).work(), rows)).rejects.toThrow(
+  it('nobody decides before anything was imported, and nobody in another name', async () => {
+    const { database, work } = await begin();
+    await expect(importRows(await work(), [{ a: '1', b: '2' }])).rejects.toThrow(
       /nothing was imported for default yet/,
     );
-    const { work } = await beginAfterNight();
-    await expect(importRows(await work(), rows)).rejects.toThrow(/no column alert, disposition, reason/);
-  });
-
-  it('nobody decides in another name', async () => {
-    const { database } = await begin();
     if (database.dialect === 'embedded') {
       await expect(findReviewer(database, undefined)).rejects.toThrow(/--by: is missing/);
       expect(await findReviewer(database, 'A. Meyer')).toEqual({ name: 'A. Meyer', isAttested: true });
