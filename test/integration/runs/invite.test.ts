@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { systemClock } from '../../../src/clock.js';
 import { dossierLinkSchema } from '../../../src/roster/settings.js';
 import type { AppContext } from '../../../src/runs/app-context.js';
+import { runImport } from '../../../src/runs/import/import-run.js';
 import { type InvitingOptions, inviteCustomers } from '../../../src/runs/invitations/invite.js';
 import { runReconciliation } from '../../../src/runs/reconcile-run.js';
 import { showRun } from '../../../src/runs/run-reference.js';
@@ -367,7 +368,7 @@ describeOnChosenDatabase('inviting customers without a dossier', (open, database
   });
 
   it('follows invitations in sweeps to their dossiers, and invites anew only after their end', async () => {
-    const { database, sandbox, path, work, night, invited } = await beginWithAll();
+    const { database, sandbox, path, roster, rosters, work, night, invited } = await beginWithAll();
     await invited(await work());
     const referenceOf = async (recipient: string): Promise<string> =>
       (await listShown(sandbox)).find((one) => one.recipient === recipient)?.reference ?? '';
@@ -389,7 +390,7 @@ describeOnChosenDatabase('inviting customers without a dossier', (open, database
 
     // A number that could not be reached is tried again once the roster has another one.
     await writeFile(path, (await readFile(path, 'utf8')).replace('+4512345678', '+4587654321'));
-    await night({ offsetMs: minuteMs });
+    await runImport(await work({ offsetMs: minuteMs }), rosters[0] ?? roster, signal);
     expect((await invited(await work({ offsetMs: minuteMs }))).customers).toMatchObject([
       { customer: 'C-4', outcome: 'sent' },
     ]);

@@ -145,7 +145,7 @@ describeOnChosenDatabase('a sweep', (open, databases) => {
 
   it('a process that dies again and again costs at most a page of each window each time', async () => {
     const windows = 4;
-    const { sandbox, app } = await begin(range(1, 600), { windows });
+    const { sandbox, app } = await begin(range(1, 300), { windows });
     const { emit } = app;
     let progress = 0;
     let deaths = 0;
@@ -166,11 +166,11 @@ describeOnChosenDatabase('a sweep', (open, databases) => {
         return undefined;
       });
     }
-    expect(summary).toMatchObject({ state: 'complete', counts: { dossiers: 600, appeared: 600, proven: true } });
+    expect(summary).toMatchObject({ state: 'complete', counts: { dossiers: 300, appeared: 300, proven: true } });
     expect(deaths).toBeGreaterThan(3);
     const calls = sandbox.ledger().filter(({ path }) => path === '/dossiers').length;
-    // 30 pages, for each window a total, a limit and a last page that is not full, and the total, the probe and the head.
-    expect(calls).toBeLessThanOrEqual(30 + 3 * windows + 3 + deaths * windows);
+    // 15 pages, for each window a total, a limit and a last page that is not full, and the total, the probe and the head.
+    expect(calls).toBeLessThanOrEqual(15 + 3 * windows + 3 + deaths * windows);
     const left = await app.database.query(
       z.object({ left: z.number() }),
       'select count(*)::integer as left from swept_page',
