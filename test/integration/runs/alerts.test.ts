@@ -17,14 +17,7 @@ import { screeningSettingsSchema } from '../../../src/screening/settings.js';
 import { type Database, readColumn } from '../../../src/store/database/database.js';
 import type { DispositionVerdict } from '../../../src/vocabulary.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
-import {
-  acceptChanges,
-  decide,
-  makeAcceptance,
-  openPreparedSites,
-  openSmallSites,
-  type SmallSite,
-} from '../../helpers/small-site.js';
+import { decide, makeAcceptance, openPreparedSites, openSmallSites, type SmallSite } from '../../helpers/small-site.js';
 import { fileOf, listed, neverHeld, watchlist } from '../../helpers/small-world.js';
 
 const dayMs = 86_400_000;
@@ -137,32 +130,6 @@ describeOnChosenDatabase('alerts and states', (open, databases) => {
     await play(2, { changes: changeSettingsSchema.parse({ scoreStep: 0.03 }) });
   });
 
-  it('a settled leaver leaves the scope although scores move', async () => {
-    const { sandbox, database, roster, work, run } = await openDecided({ 'C-1': 'false_positive' });
-    const path = fileOf(roster);
-    const text = await readFile(path, 'utf8');
-    await writeFile(
-      path,
-      text
-        .replace('customer_id,type,name', 'customer_id,type,name,end')
-        .replace(/^(C-\d.*)$/gm, (line) => (line.startsWith('C-1,') ? `${line},2020-01-01` : `${line},`)),
-    );
-    sandbox.setWorld({ watchlist: firstWatchlist, dossiers: [], ranking: { scoreNoise: 0.004, shuffleSeed: 1 } });
-    const settings = { ...roster, columns: { endDate: 'end' } };
-    const app = await work({ offsetMs: -dayMs, settings: { rosters: [settings] } });
-    await acceptChanges(app);
-    await run(app, { roster: settings, acceptRoster: await makeAcceptance(app) });
-    expect((await measureCoverage(app, { list: 0 })).total.inScope).toBe(5);
-    expect(await readState(database, 'C-1')).toBeUndefined();
-  });
-
-  it('a confirmed customer stays confirmed when the listed birth date changes, and its alert waits again', async () => {
-    const { database, night, readAlert } = await openDecided({ 'C-1': 'true_match' });
-    await night(3, { ...first, birth_date: ['1961-02-03'] }, second);
-    expect(await readAlert('C-1')).toMatchObject({ state: 'open', absence: null });
-    expect(await readState(database, 'C-1')).toEqual({ state: 'true_match', waiting: 1, worstTopic: 'sanction' });
-  });
-
   it('an undecided alert whose match is delisted or below the threshold waits for no_longer_matched, and keeps its age when it returns', async () => {
     const { database, night, say, readAlert, find } = await openDecided({});
     const absences = [
@@ -221,22 +188,41 @@ describeOnChosenDatabase('alerts and states', (open, databases) => {
     ]);
   });
 
-  it('a renamed customer keeps the alert that waits, not the settled one, and the view names the record as the cause', async () => {
-    const { database, roster, readAlert, work, run } = await openDecided({ 'C-1': 'false_positive' });
+  it('a renamed customer keeps the alert that waits, not the settled one; a settled leaver leaves the scope; a confirmed customer stays confirmed when the listed birth date changes, and its alert waits again', async () => {
+    const { sandbox, database, roster, work, run } = await beginExposed();
+    const verdicts = [
+      ['C-1', 'false_positive'],
+      ['C-3', 'true_match'],
+      ['C-4', 'false_positive'],
+    ] as const;
+    const opened = await readAlerts(database);
+    for (const [of, verdict] of verdicts) {
+      const ids = opened.filter(({ reference }) => reference === of).map(({ alertId }) => alertId);
+      expect(await decide(database, ids, { verdict })).toMatchObject([{ kind: 'decided' }]);
+    }
     const path = fileOf(roster);
-    const text = await readFile(path, 'utf8');
-    await writeFile(
-      path,
-      text
-        .replace('Wilhelmina Achterberg', 'Somebody Else Entirely')
-        .replace('Oktavian Prunescu', 'Another Person Altogether'),
-    );
-    const app = await work();
-    await run(app, { acceptRoster: await makeAcceptance(app) });
-    expect(await readAlert('C-1')).toMatchObject({ state: 'no_longer_matched', absence: 'customer_changed' });
+    const text = (await readFile(path, 'utf8'))
+      .replace('Wilhelmina Achterberg', 'Somebody Else Entirely')
+      .replace('Oktavian Prunescu', 'Another Person Altogether')
+      .replace('customer_id,type,name', 'customer_id,type,name,end')
+      .replace(/^(C-\d.*)$/gm, (line) => (line.startsWith('C-4,') ? `${line},2020-01-01` : `${line},`));
+    await writeFile(path, text);
+    const listedNow = [first, second, { ...exposed, birth_date: ['1961-02-03'] }, exposedFourth, control];
+    sandbox.setWorld({ watchlist: listedNow, dossiers: [], ranking: { scoreNoise: 0.004, shuffleSeed: 1 } });
+    const settings = { ...roster, columns: { endDate: 'end' } };
+    const app = await work({ settings: { rosters: [settings] } });
+    await run(app, { roster: settings, acceptRoster: await makeAcceptance(app) });
+    expect(await readAlerts(database)).toMatchObject([
+      { reference: 'C-1', state: 'no_longer_matched', absence: 'customer_changed' },
+      { reference: 'C-2', state: 'open', absence: 'customer_changed' },
+      { reference: 'C-3', state: 'open', absence: null },
+      { reference: 'C-4', state: 'false_positive' },
+    ]);
     expect(await readState(database, 'C-1')).toMatchObject({ state: 'clear' });
-    expect(await readAlert('C-2')).toMatchObject({ state: 'open', absence: 'customer_changed' });
     expect(await readState(database, 'C-2')).toMatchObject({ state: 'open_alert' });
+    expect(await readState(database, 'C-3')).toEqual({ state: 'true_match', waiting: 1, worstTopic: 'pep' });
+    expect(await readState(database, 'C-4')).toBeUndefined();
+    expect((await measureCoverage(app, { list: 0 })).total.inScope).toBe(5);
   });
 
   it('an id without an accepted record, and a customer who was never screened, are not screened, but in scope, coverage, status and sums', async () => {

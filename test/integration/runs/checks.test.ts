@@ -37,9 +37,13 @@ describe('a single check', () => {
   const { open } = testDatabases('postgres');
   const begin = openSmallSites(open);
 
-  it('stores who asked, about which name and why, and the answer', async () => {
+  it('stores who asked, about which name and why, and the answer; without a reason or a name it is refused before', async () => {
     const site = await begin();
     const app = await site.work();
+    await expect(runCheck(app, { ...question, name: '---', reason: ' ' }, signal)).rejects.toMatchObject({
+      problems: [{ where: 'name' }, { where: 'flag --reason' }],
+    });
+    expect(await site.database.query(z.object({ runId: z.number() }), 'select run_id from run')).toEqual([]);
     const { result, exitCode } = await runCheck(app, question, signal);
     expect(exitCode).toBe(0);
     expect(result).toMatchObject({
@@ -157,23 +161,21 @@ describe('a single check', () => {
     expect(await ask(240_000)).toMatchObject({ state: 'complete', verdict: 'clear', controls: { verdict: 'hold' } });
   });
 
-  it('never passes a cap, whatever its repeats', async () => {
+  it('never passes a cap, whatever its repeats and however many are made at once', async () => {
     const site = await begin();
-    const budget = { currency: 'EUR', reserveShare: 0.05, maxSearchesPerDay: 2 };
+    const capped = async (maxSearchesPerDay: number) =>
+      site.work({ settings: { budget: { currency: 'EUR', reserveShare: 0.05, maxSearchesPerDay } } });
     site.sandbox.setFaults([{ path: '/aml/search', cut: 'after_work', times: 10 }]);
-    const { result, exitCode } = await runCheck(await site.work({ settings: { budget } }), question, signal);
+    const { result, exitCode } = await runCheck(await capped(2), question, signal);
     expect({ exitCode, attempts: result.attempts, because: result.notAnsweredBecause }).toEqual({
       exitCode: 4,
       attempts: 2,
       because: ['the budget of 2 searches for this day is used up'],
     });
     expect(searched(site.sandbox, 'Wilhelmina Achterberg')).toBe(2);
-  });
 
-  it('never passes a cap, however many are made at once', async () => {
-    const site = await begin();
-    const budget = { currency: 'EUR', reserveShare: 0.05, maxSearchesPerDay: 3 };
-    const app = await site.work({ settings: { budget } });
+    site.sandbox.setFaults([]);
+    const app = await capped(2 + 3);
     const asked = Array.from({ length: 6 }, (_, at) => runCheck(app, { ...question, name: `Somebody ${at}` }, signal));
     const checks = await Promise.all(asked);
     const searches = site.sandbox.ledger().filter(({ searchName }) => searchName?.startsWith('Somebody'));
@@ -193,15 +195,6 @@ describe('a single check', () => {
     const [run, ...checks] = await Promise.all([site.run(app), ...asked]);
     expect(run.state).toBe('complete');
     expect(checks.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0, 0, 0]);
-  });
-
-  it('without a reason or a name are refused before anything is stored', async () => {
-    const site = await begin();
-    const app = await site.work();
-    await expect(runCheck(app, { ...question, name: '---', reason: ' ' }, signal)).rejects.toMatchObject({
-      problems: [{ where: 'name' }, { where: 'flag --reason' }],
-    });
-    expect(await site.database.query(z.object({ runId: z.number() }), 'select run_id from run')).toEqual([]);
   });
 });
 

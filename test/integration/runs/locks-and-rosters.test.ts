@@ -107,7 +107,7 @@ it('several writers of one report at the same time write the same one', async ()
   const sandbox = await startSandbox({ world: { watchlist: [], dossiers: [] } });
   const location = await databases.locate();
   const writers = await Promise.all(
-    Array.from({ length: 4 }, async () => makeAppContext(await databases.open(location), sandbox)),
+    Array.from({ length: 3 }, async () => makeAppContext(await databases.open(location), sandbox)),
   );
   const path = join(await mkdtemp(join(tmpdir(), 'nightscreen-roster-')), 'roster.csv');
   await writeFile(path, 'customer_id,type,name\n1,person,Tamsin Oyelaran\n');

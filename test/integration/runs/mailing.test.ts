@@ -11,7 +11,7 @@ import { listMails, retryMails, sendReports } from '../../../src/runs/mail/manag
 import type { Database } from '../../../src/store/database/database.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { type MailServer, type MailServerOptions, startMailServer } from '../../helpers/mail-server.js';
-import { openSmallSites } from '../../helpers/small-site.js';
+import { openPreparedSites, openSmallSites } from '../../helpers/small-site.js';
 import type { TestAppContext } from '../../helpers/small-world.js';
 
 const hourMs = 3_600_000;
@@ -50,8 +50,15 @@ const statesOf = async (database: Database): Promise<readonly string[]> =>
   (await listMails(database, 'default', { all: true })).map(({ state }) => state);
 
 describe('mail from the outbox', () => {
-  const { open } = testDatabases('postgres');
-  const begin = openSmallSites(open);
+  const databases = testDatabases('postgres');
+  const begin = openSmallSites(databases.open);
+  /** Sites after a night whose five mails wait, because no server answered; `prepared` is its run. */
+  const beginWaiting = openPreparedSites(databases, async ({ work, run }) => {
+    const down = await startMailServer();
+    await down.close();
+    const app = { ...(await work({ settings: toSettings({ retryFor: '2d' }) })), secret: () => down.url };
+    return run(app, { writeReport: true });
+  });
 
   it('reaches each recipient once with one Message-ID, also after refusals and a cut connection', async () => {
     const server = await serve();
@@ -99,15 +106,14 @@ describe('mail from the outbox', () => {
   it('waits while the server is down for a day, and is sent once when three processes deliver at the same time', async () => {
     const down = await startMailServer();
     await down.close();
-    const { work, run, database } = await begin();
+    const { work, database, prepared } = await beginWaiting();
     const app = { ...(await work({ settings: toSettings() })), secret: () => down.url };
-    const { runId } = await run(app, { writeReport: true });
     for (const hours of [1, 6, 12, 24]) await deliverDue(at(app, hours));
     expect(await statesOf(database)).toEqual(team.map(() => 'queued'));
     const server = await serve({ port: down.port });
     await Promise.all([deliverDue(at(app, 30)), deliverDue(at(app, 30)), deliverDue(at(app, 30))]);
     expect(server.received.map(({ to }) => to).toSorted()).toEqual(team.toSorted());
-    expect(server.received[0]?.text).toContain(runId);
+    expect(server.received[0]?.text).toContain(prepared.runId);
     const [mail] = await listMails(database, 'default', { all: true });
     expect(mail?.attempts.map(({ outcome }) => outcome)).toEqual([
       ...(mail?.attempts ?? []).slice(1).map(() => 'failed'),
@@ -118,19 +124,17 @@ describe('mail from the outbox', () => {
   it('is given up after `retryFor` with a warning, and can be retried', async () => {
     const down = await startMailServer();
     await down.close();
-    const { work, run, database } = await begin();
-    const to = ['one@bank.example'];
-    const app = { ...(await work({ settings: toSettings({ retryFor: '1d', to }) })), secret: () => down.url };
-    await run(app, { writeReport: true });
-    await deliverDue(at(app, 25));
-    expect(await statesOf(database)).toEqual(['given_up']);
+    const { work, database } = await beginWaiting();
+    const app = { ...(await work({ settings: toSettings() })), secret: () => down.url };
+    for (const hours of [49, 49.1, 49.2]) await deliverDue(at(app, hours));
+    expect(await statesOf(database)).toEqual(team.map(() => 'given_up'));
     expect(app.events.at(-1)).toMatchObject({
       code: 'mail_not_sent',
       message: expect.stringContaining('outbox retry'),
     });
     const server = await serve({ port: down.port });
     const [given] = await listMails(database, 'default', { all: false });
-    await retryMails(at(app, 26), [given?.id ?? 0]);
+    await retryMails(at(app, 50), [given?.id ?? 0]);
     expect(server.received).toHaveLength(1);
     await expect(retryMails(app, [4_711])).rejects.toThrow('there is no mail 4711');
   });
@@ -138,18 +142,21 @@ describe('mail from the outbox', () => {
   it('is never sent without verified encryption, and waits', async () => {
     const stripped = await serve();
     const unverified = await serve({ offersTls: true });
-    const { work, run, database } = await begin();
+    const { work, database } = await beginWaiting();
     let port = stripped.port;
     // 0.0.0.0 reaches this machine without being a loopback name.
     const secret = (): string => `smtp://0.0.0.0:${port}`;
-    const app = { ...(await work({ settings: toSettings({ to: ['one@bank.example'] }) })), secret };
-    await run(app, { writeReport: true });
+    const app = { ...(await work({ settings: toSettings() })), secret };
+    await deliverDue(at(app, 2));
     port = unverified.port;
-    await deliverDue(at(app, 1));
-    const [mail] = await listMails(database, 'default', { all: false });
-    expect(mail).toMatchObject({ state: 'queued', attempts: [{ outcome: 'failed' }, { outcome: 'failed' }] });
-    expect(mail?.attempts[0]?.said).toContain('no verified encryption');
-    expect(mail?.attempts[1]?.said).toMatch(/certificate/);
+    await deliverDue(at(app, 8));
+    const mails = await listMails(database, 'default', { all: false });
+    expect(mails.map(({ state }) => state)).toEqual(team.map(() => 'queued'));
+    const attempts = mails.flatMap((mail) => mail.attempts);
+    expect(new Set(attempts.map(({ outcome }) => outcome))).toEqual(new Set(['failed']));
+    const said = attempts.map((attempt) => attempt.said).join('\n');
+    expect(said).toContain('no verified encryption');
+    expect(said).toMatch(/certificate/);
     expect([...stripped.received, ...unverified.received]).toEqual([]);
   });
 

@@ -84,7 +84,6 @@ describeOnChosenDatabase("a report's workbook", (_open, databases) => {
 
     // A run's report shows its times on the clock that was configured when the run began.
     expect((await remake(onClockOf('America/Lima', app), first.runId)).equals(book)).toBe(true);
-    expect((await remake(app, second.runId)).equals(later)).toBe(true);
   });
 
   it('masked names neither customers nor listed parties, nor whom an alert is assigned to, nor what was said of it', async () => {
@@ -99,15 +98,15 @@ describeOnChosenDatabase("a report's workbook", (_open, databases) => {
     // A material change opens again what was decided.
     const [one = listed('one', ''), ...others] = watchlist;
     sandbox.setWorld({ watchlist: [{ ...one, topics: ['crime'] }, ...others], dossiers: [] });
-    const { runId } = await run(await work({ offsetMs: -dayMs }), { writeReport: true });
+    const { runId, artifacts } = await run(await work({ offsetMs: -dayMs }), { writeReport: true });
 
     const directory = await mkdtemp(join(tmpdir(), 'nightscreen-book-'));
-    for (const mask of [false, true]) await runReports(await work(), { runId, directory, mask });
+    await runReports(await work(), { runId, directory, mask: true });
     const read = async (folder: string): Promise<string> => {
-      const { sheets } = await readXlsx(await readFile(join(directory, folder, 'report.xlsx')));
+      const { sheets } = await readXlsx(await readFile(join(folder, 'report.xlsx')));
       return JSON.stringify(sheets.map(({ rows }) => rows));
     };
-    const [full, masked] = [await read(runId), await read(`${runId}-masked`)];
+    const [full, masked] = [await read(artifacts ?? ''), await read(join(directory, `${runId}-masked`))];
     const secret = ['Zebediah', 'olga', 'ownerova', people[0] ?? '', people[1] ?? ''];
     for (const name of secret) expect(full).toContain(name);
     for (const name of [...secret, ...watchlist.map((party) => party.name)]) expect(masked).not.toContain(name);

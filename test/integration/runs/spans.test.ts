@@ -49,7 +49,8 @@ describeOnChosenDatabase('the report of a span', (_open, databases) => {
     const { before, first, stopped } = site.prepared;
     const app = await site.work();
 
-    const { results, documents, directory } = await report(app, first);
+    const until = new Date(Date.now() - dayMs / 2);
+    const { results, documents, directory } = await report(app, first, until);
     const [document] = documents;
     expect(results).toMatchObject([{ state: 'incomplete', exitCode: 3 }]);
     expect(document?.changes?.map(({ kind, runId }) => [kind, runId.slice(-1)])).toEqual([
@@ -78,10 +79,8 @@ describeOnChosenDatabase('the report of a span', (_open, databases) => {
 
     // The night after changes nothing of a span that ended before it.
     await playNight(site, 0, withTamsin);
-    const until = new Date(Date.now() - dayMs / 2);
-    const [once, again] = [await report(app, first, until), await report(app, first, until)];
-    expect(once.results[0]?.files).toEqual(again.results[0]?.files);
-    expect(once.documents[0]?.changes).toHaveLength(2);
+    const again = await report(app, first, until);
+    expect(again.results[0]?.files).toEqual(results[0]?.files);
     expect(await readdir(directory)).toEqual([results[0]?.runId]);
   });
 
