@@ -3,16 +3,19 @@ import { z } from 'zod';
 import { StoreError } from '../../../src/errors.js';
 import { type Database, DatabaseError, readAtOnce, toInsert, toUpsert } from '../../../src/store/database/database.js';
 import { pendingMigrations } from '../../../src/store/database/migrate.js';
+import type { DatabaseLocation } from '../../../src/store/database/open-database.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 
 const numberRow = z.object({ n: z.number() });
 const anyRow = z.record(z.string(), z.unknown());
 
 describeOnEachDatabase('the database', (open, databases) => {
+  let location: DatabaseLocation;
   let database: Database;
 
   beforeAll(async () => {
-    database = await open();
+    location = await databases.locate();
+    database = await open(location);
     await database.runScript('create table item (n bigint primary key, name text); create table other (n int);');
   });
 
@@ -297,19 +300,17 @@ describeOnEachDatabase('the database', (open, databases) => {
   });
 
   it('reads several queries as of one moment whatever is committed meanwhile, and does nothing but read', async () => {
-    const location = await databases.locate();
-    const reader = await open(location);
     // Nobody else can write to an embedded database meanwhile.
     const writer = databases.dialect === 'postgres' ? await open(location) : null;
-    await reader.runScript('create table noted (n int)');
-    const counts = await readAtOnce(reader, async (snapshot) => {
+    await database.runScript('create table noted (n int)');
+    const counts = await readAtOnce(database, async (snapshot) => {
       const count = () => snapshot.query(numberRow, 'select count(*) as n from noted');
       const before = await count();
       await writer?.execute('insert into noted values (1)');
       return [before, await count()];
     });
     expect(counts).toEqual([[{ n: 0 }], [{ n: 0 }]]);
-    const writing = readAtOnce(reader, (snapshot) => snapshot.execute('delete from noted'));
+    const writing = readAtOnce(database, (snapshot) => snapshot.execute('delete from noted'));
     expect(await rejection(writing)).toMatchObject({ sqlState: '25006' });
   });
 
