@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { type Database, openBindings } from '../../../src/store/database/database.js';
 import { assessedPartiesSql } from '../../../src/store/plan-sql.js';
 import { testDatabases } from '../../helpers/databases.js';
-import { printFigure } from '../../helpers/figures.js';
+import { isFullSize, printFigure } from '../../helpers/figures.js';
 import { buildPlanInput, fillPlanningWorld } from '../../helpers/planning-world.js';
 
 const hourMs = 60 * 60 * 1_000;
@@ -46,7 +46,7 @@ it('with a cadence of several days nobody is screened later than it allows, and 
       largest = Math.max(largest, ...shares.slice(days));
       expect(largest).toBeLessThan(1.5);
     }),
-    { numRuns: 4, endOnFailure: true },
+    { numRuns: isFullSize ? 4 : 2, endOnFailure: true },
   );
   printFigure(`the fullest night of a cadence of several days: ${largest.toFixed(2)} times its share`);
 });

@@ -12,6 +12,7 @@ import { formatCount, formatDuration, formatTime, toVisibleLines, toVisibleText 
 import { renderReportWorkbook } from '../../../src/reports/workbook-report.js';
 import { renderChangesCsv, renderRejectsCsv } from '../../../src/reports/write-report.js';
 import { buildEventfulFacts } from '../../helpers/eventful-run-facts.js';
+import { isFullSize } from '../../helpers/figures.js';
 import { collectBytes, joinChunks, readReportJson } from '../../helpers/report-files.js';
 import {
   buildChange,
@@ -324,6 +325,7 @@ describe('the CSV files', () => {
           expect(rows[index]?.[1]).toBe(String(number));
         }
       }),
+      { numRuns: isFullSize ? 100 : 30 },
     );
   });
 
