@@ -15,6 +15,7 @@ import {
   waitForLease,
 } from '../../../src/store/leases.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { isFullSize } from '../../helpers/figures.js';
 
 const longTtlMs = 60_000;
 const shortTtlMs = 700;
@@ -160,7 +161,7 @@ describeOnEachDatabase('leases', (open, databases) => {
     });
 
     it('is never taken in the moment of its expiry beside a write that has begun', async () => {
-      for (let round = 0; round < 40; round += 1) {
+      for (let round = 0; round < (isFullSize ? 40 : 15); round += 1) {
         const asked = `${key} round ${round}`;
         const first = await tryAcquireLease(database, asked, 'slow', 40);
         if (!('acquired' in first)) throw new Error('a new lease is not free');
