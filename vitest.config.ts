@@ -66,6 +66,8 @@ const onEmbedded = readdirSync(runsFolder, { recursive: true, encoding: 'utf8' }
       readFileSync(join(runsFolder, name), 'utf8').includes('describeOnChosenDatabase('),
   )
   .map((name) => `test/integration/runs/${name}`);
+// Runs on the embedded database are also watched for what this tries.
+const nestedUse = 'test/integration/store/nested-use.test.ts';
 
 // A fresh clone knows no times, and what takes minutes must not be what is left for one worker in the end.
 const slowest = [
@@ -123,7 +125,7 @@ export default defineConfig({
           ...each,
           name: 'together',
           include: ['test/**/*.test.ts'],
-          exclude: [...long, ...rendered],
+          exclude: [...long, ...rendered, nestedUse],
           execArgv: quickStart,
           isolate: false,
         },
@@ -132,7 +134,7 @@ export default defineConfig({
         test: {
           ...each,
           name: 'embedded',
-          include: onEmbedded,
+          include: [...onEmbedded, nestedUse],
           isolate: false,
           env: { NIGHTSCREEN_TEST_DATABASE: 'embedded' },
         },

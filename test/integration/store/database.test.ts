@@ -225,19 +225,6 @@ describeOnEachDatabase('the database', (open, databases) => {
     });
   });
 
-  it('refuses its own use inside a transaction instead of waiting for ever', async () => {
-    const attempts: (() => Promise<unknown>)[] = [
-      () => database.query(numberRow, 'select 1 as n'),
-      () => database.execute('select 1'),
-      () => database.runScript('select 1'),
-      () => database.transaction(async () => 1),
-      () => collect(database.cursor(numberRow, 'select 1 as n', [], 1)),
-    ];
-    for (const attempt of attempts) {
-      expect(await rejection(database.transaction(attempt))).toMatchObject({ code: 'transaction_nested' });
-    }
-  });
-
   it('runs many transactions started at once', async () => {
     await Promise.all(
       Array.from({ length: 30 }, (_, n) =>
