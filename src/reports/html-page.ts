@@ -395,7 +395,7 @@ tbody th{font-weight:400}
 .state-not_screened:not(.zero) th,.state-not_screened:not(.zero) .number,.state-truncated:not(.zero) th{color:var(--partial);font-weight:700}
 .states tfoot th,.states tfoot td{border-top:1px solid var(--ink);border-bottom:3px double var(--ink);font-weight:700}
 .sums{margin:1.4rem 0 1rem}
-.sum{display:flex;flex-wrap:wrap;align-alerts:flex-start;gap:.2rem .8rem;margin:0 0 .7rem}
+.sum{display:flex;flex-wrap:wrap;align-items:flex-start;gap:.2rem .8rem;margin:0 0 .7rem}
 .term{display:inline-flex;flex-direction:column;min-width:5.4rem}
 .term b{font:600 1.3rem/1.2 var(--serif)}
 .term i{font-style:normal;font-size:.84rem;color:var(--muted)}
@@ -437,7 +437,7 @@ dd{margin:0;overflow-wrap:anywhere}
 .pair .list{display:table}.pair .list{table-layout:auto}.pair .list thead{display:table-header-group}.pair .list caption{display:table-caption}.pair .list tbody{display:table-row-group}.pair .list tr{display:table-row}.pair .list tbody th,.pair .list td{display:table-cell;padding:.3rem .6rem .3rem 0;border-bottom:1px solid var(--rule)}.pair .list td.number{text-align:right}.pair .list td::before{display:none}
 .hits td:nth-child(2)::before{content:"Name "}.hits td:nth-child(3)::before{content:"Listed party "}.hits td:nth-child(4)::before{content:"Risk category "}.hits td:nth-child(5)::before{content:"Score "}.waits td:nth-child(5)::before{content:"Severity, due "}.hits td:nth-child(6)::before{content:"Alert "}.hits td::before{color:var(--muted);font-family:var(--sans)}}
 [hidden]{display:none!important}
-.tools{display:flex;flex-wrap:wrap;gap:.5rem 1.2rem;align-alerts:end;border-top:1px solid var(--rule);border-bottom:1px solid var(--rule);padding:.7rem 0;margin:1.2rem 0}
+.tools{display:flex;flex-wrap:wrap;gap:.5rem 1.2rem;align-items:end;border-top:1px solid var(--rule);border-bottom:1px solid var(--rule);padding:.7rem 0;margin:1.2rem 0}
 .tools label{display:flex;flex-direction:column;font-size:.84rem;color:var(--muted)}
 .tools input,.tools select{font:inherit;font-size:.94rem;color:var(--ink);background:var(--paper);border:1px solid var(--muted);border-radius:3px;padding:.25rem .45rem;min-height:2.1rem}
 .tools output{font-size:.92rem;padding-bottom:.35rem}
