@@ -2,7 +2,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { checkPace, checkRights } from '../../../src/cli/doctor/database.js';
 import { configSchema } from '../../../src/config/schema.js';
 import type { Database } from '../../../src/store/database/database.js';
-import { openDatabase } from '../../../src/store/database/open-database.js';
+import { createLogin, runAsSuperuser } from '../../helpers/database-servers.js';
 import { describeOnEachDatabase, testDatabases } from '../../helpers/databases.js';
 
 const emit = async (database: Database, pending: number): Promise<readonly string[]> =>
@@ -20,23 +20,14 @@ beforeAll(async () => {
   url = (await databases.locate()).url ?? '';
 });
 
-/** What is said to a login that is made by these statements. */
-async function reportAs(name: string, statements: string, pending = 0): Promise<readonly string[]> {
-  const owner = await databases.open({ url });
-  await owner.runScript(`drop role if exists ${name}; create role ${name} login; ${statements}`);
-  const given = new URL(url);
-  given.username = name;
-  const database = await openDatabase({ url: given.href }, 'tests');
-  try {
-    return await emit(database, pending);
-  } finally {
-    await database.close();
-    await owner.runScript(`drop owned by ${name}; drop role ${name}`);
-  }
+/** What is said to a login to which the owner of the tables has granted this. */
+async function reportAs(toGrants: (login: string) => string, pending = 0): Promise<readonly string[]> {
+  const own = await createLogin(await databases.open({ url }), 'doctor', toGrants);
+  return emit(await databases.open({ url: own.url }), pending);
 }
 
 it('a login that only reads is told before the night, although it answers well', async () => {
-  expect(await reportAs('doctor_reader', 'grant select on all tables in schema public to doctor_reader')).toEqual([
+  expect(await reportAs((login) => `grant select on all tables in schema public to ${login}`)).toEqual([
     'fail this login may not create tables in the schema public',
     expect.stringMatching(
       /^fail this login may not read and write acceptance, account, \w+ and \d+ more, so every run will fail$/,
@@ -46,25 +37,23 @@ it('a login that only reads is told before the night, although it answers well',
 });
 
 it('a login that is set to read only is told', async () => {
-  const statements = 'alter role doctor_quiet set default_transaction_read_only = on';
-  expect(await reportAs('doctor_quiet', statements)).toEqual(['fail the database is read-only for this login']);
+  const { login, url: own } = await createLogin(await databases.open({ url }), 'doctor_quiet');
+  const quiet = await databases.open({ url: own });
+  await quiet.execute(`alter role ${login} set default_transaction_read_only = on`);
+  expect(await emit(await databases.open({ url: own }), 0)).toEqual(['fail the database is read-only for this login']);
 });
 
 it('a login that may write and does not own the tables is told when migrations wait, and warned before', async () => {
-  const grants =
-    'grant create on schema public to doctor_writer; grant select, insert, update, delete on all tables in schema public to doctor_writer';
-  expect(await reportAs('doctor_writer', grants)).toEqual([expect.stringMatching(/^warn .* cannot apply migrations$/)]);
-  expect(await reportAs('doctor_writer', grants, 1)).toEqual([
-    expect.stringMatching(/^fail .* cannot apply migrations$/),
-  ]);
+  const toGrants = (login: string) =>
+    `grant create on schema public to ${login}; grant select, insert, update, delete on all tables in schema public to ${login}`;
+  expect(await reportAs(toGrants)).toEqual([expect.stringMatching(/^warn .* cannot apply migrations$/)]);
+  expect(await reportAs(toGrants, 1)).toEqual([expect.stringMatching(/^fail .* cannot apply migrations$/)]);
 });
 
 it('tables of others in the same schema are nothing to us', async () => {
   const owner = await databases.open({ url });
-  await owner.runScript('create role doctor_other; create table of_another_program (id integer)');
-  await owner.runScript('alter table of_another_program owner to doctor_other');
+  await runAsSuperuser(owner, 'create table of_another_program (id integer)');
   expect(await emit(owner, 0)).toEqual(['ok this login may read, write and migrate']);
-  await owner.runScript('drop table of_another_program; drop role doctor_other');
 });
 
 it('warns before the night of searches that take longer than a day allows', async () => {
