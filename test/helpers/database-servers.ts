@@ -165,6 +165,9 @@ async function startServer(
       await writeFile(join(folder, 'down'), '');
       const [pid = ''] = (await readFile(join(folder, 'data', 'postmaster.pid'), 'utf8')).split('\n');
       process.kill(Number(pid), 'SIGQUIT');
+      // Until its keeper waits too, which ends where a server ends by itself.
+      while (isAlive(Number(pid))) await delay(10);
+      await delay(100);
       return async () => {
         await rm(join(folder, 'down'));
         await awaitServer(child, superuserUrl, () => log);
@@ -172,6 +175,14 @@ async function startServer(
     },
   };
 }
+
+const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
 
 async function stopServer(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;

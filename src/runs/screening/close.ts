@@ -56,7 +56,7 @@ import { reconcileRoster } from '../reconcile-run.js';
 import { makeAlerts } from '../review/alerts.js';
 import { findRun, refuseRun, requireStored } from '../run-reference.js';
 import { compareBalance, type RunSummary, toRunSummary, toRunVerdict } from '../run-summary.js';
-import { openOrganisation, type RunSession, withLease } from '../session.js';
+import { openKeyedOrganisation, type RunSession, withLease } from '../session.js';
 import { requireAcceptedSettings } from '../settings-acceptance.js';
 import { type Acceptance, requireLogins } from '../settings-diff.js';
 import { noteWebhooks, recordStates } from '../status.js';
@@ -396,7 +396,7 @@ export async function acceptRun(
     await database.transaction((transaction) => propose(app, transaction, run, acceptance, whom));
     return { kind: 'proposed', runId: toRunId(run), waitsFor: 'owner' };
   }
-  const organisation = await openOrganisation(app);
+  const organisation = await openKeyedOrganisation(app);
   const named = (await readRosterNames(database, organisation.name)).get(run.rosterId ?? 0);
   if (named !== undefined) await requireAcceptedSettings(app, { organisation, roster: named });
   return withLease(app, run.leaseKey, signal, async (held) => {

@@ -1,9 +1,11 @@
 import { beforeAll, expect, it } from 'vitest';
+import { z } from 'zod';
 import { checkPace, checkRights } from '../../../src/cli/doctor/database.js';
 import { configSchema } from '../../../src/config/schema.js';
-import type { Database } from '../../../src/store/database/database.js';
+import { type Database, readColumn } from '../../../src/store/database/database.js';
 import { createLogin, runAsSuperuser } from '../../helpers/database-servers.js';
 import { describeOnEachDatabase, testDatabases } from '../../helpers/databases.js';
+import { migrateUpTo } from '../../helpers/former-databases.js';
 
 const emit = async (database: Database, pending: number): Promise<readonly string[]> =>
   (await checkRights(database, pending)).map(({ state, message }) => `${state} ${message}`);
@@ -49,6 +51,53 @@ it('a login that may write and does not own the tables is told when migrations w
   expect(await reportAs(toGrants)).toEqual([expect.stringMatching(/^warn .* cannot apply migrations$/)]);
   expect(await reportAs(toGrants, 1)).toEqual([expect.stringMatching(/^fail .* cannot apply migrations$/)]);
 });
+
+it('whoever may migrate an empty database is told so, and none is changed by trying it', async () => {
+  const owner = await databases.open(await databases.locateEmpty());
+  expect(await emit(owner, 16)).toEqual(['ok this login may read, write and migrate']);
+  expect(await listTablesOf(owner)).toEqual([]);
+});
+
+it('a login that lacks a right of a migration is told the migration and the right, and the migrations before it are not applied', async () => {
+  const owner = await databases.open(await databases.locateEmpty());
+  await runAsSuperuser(owner, 'revoke usage on language plpgsql from public');
+  const refused = 'the migration 0001_organisations.sql: permission denied for language plpgsql (SQLSTATE 42501)';
+  expect(await emit(owner, 16)).toEqual([`fail this login cannot apply ${refused}`]);
+  await runAsSuperuser(owner, 'grant usage on language plpgsql to public');
+  const goOn = await migrateUpTo(owner, 11);
+  await runAsSuperuser(owner, 'revoke usage on language plpgsql from public');
+  expect(await emit(owner, 5)).toEqual([expect.stringMatching(/cannot apply the migration 0012_invitations.sql: /)]);
+  await runAsSuperuser(owner, 'grant usage on language plpgsql to public');
+  expect(await emit(owner, 5)).toEqual(['ok this login may read, write and migrate']);
+  expect(await goOn()).toHaveLength(5);
+});
+
+it('a login without a right on the schema, on temporary tables or on functions is told', async () => {
+  const guest = await createLogin(await databases.open(await databases.locateEmpty()), 'doctor_guest');
+  expect(await emit(await databases.open({ url: guest.url }), 16)).toEqual([
+    'fail this login may not create tables in the schema public',
+  ]);
+  const { url: location = '' } = await databases.locate();
+  const owner = await databases.open({ url: location });
+  await owner.execute(`revoke temporary on database ${new URL(location).pathname.slice(1)} from public`);
+  const toGrants = (login: string) =>
+    `grant create on schema public to ${login}; grant select, insert on all tables in schema public to ${login}`;
+  const plain = await createLogin(owner, 'doctor_plain', toGrants);
+  expect(await emit(await databases.open({ url: plain.url }), 0)).toEqual([
+    'fail this login may not create temporary tables, so every run will fail',
+    expect.stringMatching(/^warn .* cannot apply migrations$/),
+  ]);
+  await runAsSuperuser(
+    owner,
+    `alter function require_owner owner to current_user; alter view customer_standing owner to current_user`,
+  );
+  expect(await emit(owner, 0)).toEqual([
+    'warn this login does not own customer_standing, require_owner, so it cannot apply migrations',
+  ]);
+});
+
+const listTablesOf = (database: Database): Promise<readonly string[]> =>
+  readColumn(database, z.string(), `select relname::text from pg_class where relnamespace = 'public'::regnamespace`);
 
 it('tables of others in the same schema are nothing to us', async () => {
   const owner = await databases.open({ url });
