@@ -422,6 +422,7 @@ begin
   if new.kind <> 'answers' or new.is_proposal then
     return new;
   end if;
+  perform require_owner(tg_relid, 'a run is accepted');
   if find_four_eyes((select organisation_id from run where run_id = new.run_id)) <> '{}'
     and (version() ~ 'emscripten' or not exists (
       select from acceptance proposal

@@ -28,7 +28,7 @@ import { type RunSummary, toRunSummary } from './run-summary.js';
 import { askEach, askRecord, openDetailStops, type RecordOutcome } from './screening/details.js';
 import { toMarkedScope } from './screening/plan.js';
 import { runScreening } from './screening-run.js';
-import { openOrganisation, type RunSession, recordKeys, withLease, withRun } from './session.js';
+import { openKeyedOrganisation, openOrganisation, type RunSession, recordKeys, withLease, withRun } from './session.js';
 
 type DossierMark = Awaited<ReturnType<typeof listMarkedDossiers>>[number];
 
@@ -43,7 +43,7 @@ const lookUpsPerWrite = 200;
  */
 export async function sweepMarked(app: AppContext, signal: AbortSignal): Promise<RunSummary | null> {
   const { database, clock } = app;
-  const organisation = await openOrganisation(app);
+  const organisation = await openKeyedOrganisation(app);
   const { organisationId } = organisation;
   if (app.eventsFolder !== undefined) {
     await takeSpooledEvents(database, organisationId, app.eventsFolder, clock.now());

@@ -22,7 +22,7 @@ import { closeRun, setRunAccount, toRunId } from '../store/runs.js';
 import type { AppContext } from './app-context.js';
 import { queueReportOf, reportAndMail } from './mail/deliver.js';
 import { type RunSummary, toRunSummary } from './run-summary.js';
-import { openOrganisation, type RunSession, withLeasedRun } from './session.js';
+import { openKeyedOrganisation, type RunSession, withLeasedRun } from './session.js';
 
 /** The greatest age of a sweep for a comparison. */
 const sweepHoursAtMost = 36;
@@ -143,7 +143,7 @@ export async function runReconciliation(
 ): Promise<RunSummary> {
   const names = listLinked(app).flatMap(({ name }) => (roster === undefined || name === roster ? [name] : []));
   if (names.length === 0) throw toUnlinked(app, roster);
-  const organisation = await openOrganisation(app);
+  const organisation = await openKeyedOrganisation(app);
   const sweep = await findLastSweep(app.database, organisation);
   if (sweep === null) throw refuse(notSwept);
   const request = {

@@ -5,7 +5,7 @@ import { toLeaseKey } from '../store/leases.js';
 import { ensureRoster, type Organisation } from '../store/organisations.js';
 import { hasImport } from '../store/roster-imports.js';
 import type { AppContext } from './app-context.js';
-import { openOrganisation } from './session.js';
+import { openKeyedOrganisation, openOrganisation } from './session.js';
 
 /** A roster as runs address it. One lease per roster excludes concurrent imports and screenings. */
 export interface RosterScope {
@@ -25,7 +25,7 @@ export async function openImportedRoster(app: AppContext, roster: string): Promi
 
 /** Finds or creates the roster of this name in the configured organisation. */
 export async function openRosterScope(app: AppContext, roster: string): Promise<RosterScope> {
-  const organisation = await openOrganisation(app);
+  const organisation = await openKeyedOrganisation(app);
   const rosterId = await ensureRoster(app.database, organisation.organisationId, roster, app.clock.now());
   return { organisation, rosterId, roster, leaseKey: toLeaseKey('screening', organisation.name, roster) };
 }

@@ -16,7 +16,13 @@ import {
   waitForLease,
 } from '../store/leases.js';
 import { markInFlightUnknown, RunNumbers } from '../store/ledger.js';
-import { type Account, ensureOrganisation, type Organisation } from '../store/organisations.js';
+import {
+  type Account,
+  ensureOrganisation,
+  type KnownOrganisation,
+  type Organisation,
+  readOrganisation,
+} from '../store/organisations.js';
 import { saveRosterAcceptance } from '../store/roster-imports.js';
 import { clearStaging } from '../store/roster-staging.js';
 import { computeRunSums, countFound } from '../store/run-sums.js';
@@ -81,8 +87,14 @@ export interface RunRequest {
 }
 
 /** Finds or creates the organisation of the settings. */
-export function openOrganisation(app: AppContext): Promise<Organisation> {
+export function openOrganisation(app: AppContext): Promise<KnownOrganisation> {
   return ensureOrganisation(app.database, app.settings.organisation, app.clock.now());
+}
+
+/** The same with its key, for whoever stores answers. */
+export async function openKeyedOrganisation(app: AppContext): Promise<Organisation> {
+  const { name } = await openOrganisation(app);
+  return readOrganisation(app.database, name);
 }
 
 /** Does `work` under the lease; throws RunLockedError with the holder when another process holds it, and as `underLease` does. */

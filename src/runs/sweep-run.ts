@@ -46,7 +46,7 @@ import { type RunSummary, toRunSummary } from './run-summary.js';
 import { askEach, askRecord, openDetailStops, type RecordOutcome } from './screening/details.js';
 import { retryUntilDeadline, type WaitPolicy, watchOutage } from './screening/outages.js';
 import type { Comparison } from './session.js';
-import { openOrganisation, type RunRequest, type RunSession, recordKeys, withLeasedRun } from './session.js';
+import { openKeyedOrganisation, type RunRequest, type RunSession, recordKeys, withLeasedRun } from './session.js';
 
 /**
  * Sweeps the account's dossiers and stores what changed since the last sweep. The first sweep is the starting point and reports no changes. A
@@ -59,7 +59,7 @@ export async function runSweep(
 ): Promise<RunSummary> {
   const startedAt = app.clock.now();
   const client = app.client();
-  const organisation = await openOrganisation(app);
+  const organisation = await openKeyedOrganisation(app);
   const findRequest = async (): Promise<RunRequest> => toRequest(app, organisation);
   const summary = await withLeasedRun(
     app,

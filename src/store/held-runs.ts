@@ -258,6 +258,15 @@ export async function readRunHolds(database: Queryable, runId: number) {
   return { holds, acceptances, accepted: acceptances.find(({ isProposal }) => !isProposal) };
 }
 
+/** Whether this login may do the work of a run: whoever owns the tables, on the embedded database everybody. */
+export function ownsTables(database: Queryable): Promise<boolean> {
+  return readValue(
+    database,
+    z.boolean(),
+    `select pg_has_role(session_user, relowner, 'member') as owns from pg_class where oid = 'run'::regclass`,
+  );
+}
+
 /** Stores a proposal, or an acceptance of all holds of a run, which releases its webhooks. */
 export async function saveRunAcceptance(
   transaction: Queryable,

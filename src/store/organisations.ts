@@ -4,21 +4,19 @@ import { DatabaseMissingError, StoreError } from '../errors.js';
 import type { RunMode } from '../vocabulary.js';
 import { findRow, findValue, firstRow, type Queryable, readColumn, readValue, toInsert } from './database/database.js';
 
-/** The owner of rosters and of a service account; `digestKey` is the secret of its keyed digests. */
-export interface Organisation {
-  organisationId: number;
-  name: string;
-  digestKey: Buffer;
-}
+/** Without its key, which reviewers may not read. */
+const knownOrganisationRow = z.object({ organisationId: z.number(), name: z.string() });
+export type KnownOrganisation = z.infer<typeof knownOrganisationRow>;
+/** `digestKey` is the secret of its keyed digests. */
+const organisationRow = knownOrganisationRow.extend({ digestKey: z.instanceof(Buffer) });
+/** The owner of rosters and of a service account. */
+export type Organisation = z.infer<typeof organisationRow>;
 
 /** SQL: a row of `table` belongs to the organisation whose name is the parameter `name`. */
 export const isOfSql = (table: string, name = '$1'): string =>
   `${table}.organisation_id = (select organisation_id from organisation where name = ${name})`;
 
-const organisationRow = z.object({ organisationId: z.number(), digestKey: z.instanceof(Buffer) });
-const reviewOrganisationRow = z.object({
-  organisationId: z.number(),
-  name: z.string(),
+const reviewOrganisationRow = knownOrganisationRow.extend({
   /** The secret of the codes of alerts and of the digests of what was seen. */
   reviewKey: z.instanceof(Buffer),
 });
@@ -27,8 +25,8 @@ const accountRow = z.object({ accountId: z.number(), isTest: z.boolean() });
 /** A service account in one mode, identified by its public key. */
 export type Account = z.infer<typeof accountRow>;
 
-/** Finds the organisation of this name or creates it; finding it needs no right to write. */
-export async function ensureOrganisation(database: Queryable, name: string, now: Date): Promise<Organisation> {
+/** Finds the organisation of this name or creates it; finding it needs neither a right to write nor one on its key. */
+export async function ensureOrganisation(database: Queryable, name: string, now: Date): Promise<KnownOrganisation> {
   const known = await findOrganisation(database, name);
   if (known !== undefined) return known;
   await database.execute(
@@ -40,10 +38,14 @@ export async function ensureOrganisation(database: Queryable, name: string, now:
   throw new StoreError('organisation_unknown', `${name} could not be stored; please report this`);
 }
 
-/** Finds the organisation of this name; throws DatabaseMissingError when none is stored. */
+/** The organisation of this name with its key; throws DatabaseMissingError when none is stored. */
 export async function readOrganisation(database: Queryable, name: string): Promise<Organisation> {
-  const known = await findOrganisation(database, name);
-  if (known !== undefined) return known;
+  const [row] = await database.query(
+    organisationRow,
+    'select organisation_id, name, digest_key from organisation where name = $1',
+    [name],
+  );
+  if (row !== undefined) return row;
   throw new DatabaseMissingError(`nothing was imported for ${name} yet`);
 }
 
@@ -59,13 +61,13 @@ export async function readReviewOrganisation(database: Queryable, name: string):
 }
 
 /** The organisation of this name, or undefined. */
-export async function findOrganisation(database: Queryable, name: string): Promise<Organisation | undefined> {
+export async function findOrganisation(database: Queryable, name: string): Promise<KnownOrganisation | undefined> {
   const [row] = await database.query(
-    organisationRow,
-    'select organisation_id, digest_key from organisation where name = $1',
+    knownOrganisationRow,
+    'select organisation_id, name from organisation where name = $1',
     [name],
   );
-  return row && { ...row, name };
+  return row;
 }
 
 /** An organisation has one account without a public key per mode: a renewed private key is the same account. */

@@ -10,7 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { collect } from '../helpers/cli-process.js';
-import { type PostgresServer, startPostgres } from '../helpers/database-servers.js';
+import { createDatabaseSql, type PostgresServer, startPostgres } from '../helpers/database-servers.js';
 import { apiKey, BareClient, concurrency, fullRate, measureCalls, type Stub, startStub } from './bare.js';
 
 /** What a bench found: `ratio` is what is measured over what it is measured by, `goal` the least that is good enough, or the most where the bench says so. */
@@ -252,7 +252,7 @@ export class Ground {
   async createDatabase(): Promise<string> {
     this.#databases += 1;
     const name = `bench_${this.#databases}`;
-    await this.query(`create database ${name}`);
+    await this.query(createDatabaseSql(name));
     return name;
   }
 
@@ -262,9 +262,10 @@ export class Ground {
     await rm(folder, { recursive: true, force: true });
   }
 
-  /** Queries the server of all sites that are on Postgres. */
-  async query<Row extends pg.QueryResultRow>(text: string, database = 'postgres'): Promise<Row[]> {
-    const client = new pg.Client({ connectionString: this.toUrl(database) });
+  /** Queries the server of all sites that are on Postgres: a database of theirs by its owner, or else as the superuser. */
+  async query<Row extends pg.QueryResultRow>(text: string, database?: string): Promise<Row[]> {
+    const connectionString = database === undefined ? this.#postgres.superuserUrl : this.toUrl(database);
+    const client = new pg.Client({ connectionString });
     await client.connect();
     try {
       return (await client.query<Row>(text)).rows;
@@ -281,9 +282,7 @@ export class Ground {
 
   /** The URL of one of the server's databases. */
   toUrl(database: string): string {
-    const url = new URL(this.#postgres.url);
-    url.pathname = `/${database}`;
-    return url.href;
+    return new URL(`/${database}`, this.#postgres.url).href;
   }
 }
 

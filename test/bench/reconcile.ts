@@ -7,6 +7,7 @@ import type { Database, Queryable } from '../../src/store/database/database.js';
 import { migrate } from '../../src/store/database/migrate.js';
 import { openDatabase } from '../../src/store/database/open-database.js';
 import { readRun } from '../../src/store/runs.js';
+import { runAsSuperuser } from '../helpers/database-servers.js';
 import { makeAppContext } from '../helpers/small-world.js';
 import { type Bench, computeExponent, median } from './bench.js';
 
@@ -132,15 +133,19 @@ async function fill(database: Database, customers: number): Promise<void> {
         'riskScore', 1, 'isTest', true, 'downloadStatus', null, 'documentsCount', 1,
         'createdAt', '2026-01-01T00:00:00.000Z', 'updatedAt', '2026-10-01T00:00:00.000Z', 'completedAt', '2026-01-02T00:00:00.000Z'
       ), 1 from generate_series(1, ${customers}) n;
+  `);
+  await runAsSuperuser(
+    database,
+    `
     set session_replication_role = replica;
     insert into party (party_id, customer_id, ordinal, request_id, is_current) overriding system value
       select n, n, 0, n, true from generate_series(1, ${customers}) n;
     insert into party_state (account_id, party_id, run_id, request_id, response_id, customer_version, settings_digest, screened_at, state)
       select 1, n, 2, n, 1, 1, '', now(), 'clear' from generate_series(1, ${customers}) n;
-    set session_replication_role = origin;
-      `);
+  `,
+  );
   // As the server does by itself after an import. Of a commit that is not on disk yet it would not note that all may see its rows.
-  await database.runScript('checkpoint');
+  await runAsSuperuser(database, 'checkpoint');
   for (const table of ['customer', 'customer_version', 'dossier', 'party', 'party_state'])
     await database.runScript(`vacuum analyze ${table}`);
 }

@@ -15,7 +15,7 @@ import { runScreening } from '../../src/runs/screening-run.js';
 import { holdSettingsSchema } from '../../src/screening/settings.js';
 import { migrate } from '../../src/store/database/migrate.js';
 import { openDatabase } from '../../src/store/database/open-database.js';
-import { type PostgresServer, startPostgres } from '../helpers/database-servers.js';
+import { createDatabaseSql, type PostgresServer, startPostgres } from '../helpers/database-servers.js';
 import { makeSeededRandom } from '../helpers/figures.js';
 import { makeAppContext, toCsv } from '../helpers/small-world.js';
 import { campaignControls, toMemberName } from './site.js';
@@ -253,8 +253,8 @@ async function playAll(
   const path = join(await mkdtemp(join(tmpdir(), 'nightscreen-holds-')), 'roster.csv');
   await writeFile(path, toCsv(world.names));
   const roster = toFileRoster('people', path);
-  const toUrl = (name: string): string => server.url.replace(/postgres$/, name);
-  const admin = await openDatabase({ url: server.url }, 'trial');
+  const toUrl = (name: string): string => new URL(`/${name}`, server.url).href;
+  const admin = await openDatabase({ url: server.superuserUrl }, 'trial');
   const play = async (name: string, offsetMs: number): Promise<{ exitCode: number; reasons: readonly string[] }> => {
     const database = await openDatabase({ url: toUrl(name) }, 'trial');
     await migrate(database);
@@ -271,14 +271,14 @@ async function playAll(
     }
   };
   const base = `holds_${randomBytes(6).toString('hex')}`;
-  await admin.execute(`create database ${base}`);
+  await admin.execute(createDatabaseSql(base));
   service.answerBy(toGoodNight(world));
   const first = await play(base, -24 * 60 * 60 * 1_000);
   if (first.exitCode !== 0) throw new Error(`the first night was not complete: ${first.reasons.join('; ')}`);
   const outcomes = new Map<Night, NightOutcome>();
   for (const kind of kinds) {
     const copy = `${base}_copy`;
-    await admin.execute(`create database ${copy} template ${base} strategy file_copy`);
+    await admin.execute(createDatabaseSql(copy, `template ${base} strategy file_copy`));
     service.answerBy(toNight(world, kind));
     const { reasons } = await play(copy, 0);
     const isHeld = reasons.some((reason) => reason.includes('are held'));

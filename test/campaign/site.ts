@@ -12,7 +12,7 @@ import type { Database } from '../../src/store/database/database.js';
 import { migrate } from '../../src/store/database/migrate.js';
 import { type DatabaseLocation, openDatabase } from '../../src/store/database/open-database.js';
 import { bundleProgram, type Program, quickStart } from '../helpers/cli-process.js';
-import { startPgbouncer, startPostgres } from '../helpers/database-servers.js';
+import { createDatabaseSql, startPgbouncer, startPostgres } from '../helpers/database-servers.js';
 import { makeSeededRandom } from '../helpers/figures.js';
 import { listed, toCsv } from '../helpers/small-world.js';
 import type { KillPoint } from './traps.js';
@@ -302,8 +302,8 @@ export async function openPlaces(): Promise<Places> {
   const folders: string[] = [];
   const makeDatabase = async (): Promise<string> => {
     const name = `campaign_${randomBytes(6).toString('hex')}`;
-    const admin = await openDatabase({ url: server.url }, 'campaign');
-    await admin.execute(`create database ${name}`).finally(() => admin.close());
+    const admin = await openDatabase({ url: server.superuserUrl }, 'campaign');
+    await admin.execute(createDatabaseSql(name)).finally(() => admin.close());
     await migrateAt({ url: toDatabase(server.url, name) });
     return name;
   };
@@ -324,7 +324,7 @@ export async function openPlaces(): Promise<Places> {
   };
 }
 
-const toDatabase = (url: string, name: string): string => url.replace(/postgres$/, name);
+const toDatabase = (url: string, name: string): string => new URL(`/${name}`, url).href;
 
 async function migrateAt(location: DatabaseLocation): Promise<void> {
   const database = await openDatabase(location, 'campaign');

@@ -10,7 +10,7 @@ import type { Database } from '../../src/store/database/database.js';
 import { migrate } from '../../src/store/database/migrate.js';
 import { type DatabaseLocation, openDatabase } from '../../src/store/database/open-database.js';
 import { compileCli } from './cli-process.js';
-import { type PostgresServer, startPostgres, templateName } from './database-servers.js';
+import { createDatabaseSql, type PostgresServer, startPostgres, templateName } from './database-servers.js';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -22,8 +22,8 @@ declare module 'vitest' {
 const usedAtMost = 40;
 
 /**
- * Answers test files over loopback HTTP: `/postgres/TEMPLATE` gives the URL of a new database like that one of our server, `/used/NAME` says
- * that it is not needed any more; `/embedded` gives a folder with a migrated database to copy, `/empty` one without any table of ours. Server
+ * Answers test files over loopback HTTP: `/postgres/TEMPLATE` gives the URL of a new database like that one of our server for the ordinary login
+ * that owns it, `/used/NAME` says that it is not needed any more; `/embedded` gives a folder with a migrated database to copy, `/empty` one without any table of ours. Server
  * and folders are made once per Vitest run, when first asked for, and removed at its end; so is the compiled command line.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -106,9 +106,9 @@ async function hasRoomInMemory(): Promise<boolean> {
 async function startMigratedPostgres(): Promise<{ server: PostgresServer; admin: Database }> {
   const server = await startPostgres();
   try {
-    const admin = await openDatabase({ url: server.url }, 'tests');
-    await admin.runScript(`create database ${templateName}`);
-    await prepareAndClose({ url: server.url.replace(/postgres$/, templateName) }, migrate);
+    const admin = await openDatabase({ url: server.superuserUrl }, 'tests');
+    await admin.execute(createDatabaseSql(templateName));
+    await prepareAndClose({ url: toUrl(server, templateName) }, migrate);
     return { server, admin };
   } catch (error) {
     await server.stop();
@@ -117,11 +117,13 @@ async function startMigratedPostgres(): Promise<{ server: PostgresServer; admin:
 }
 
 /** Over a connection that stays: each new one costs the server 4 ms of processor time. */
-async function createLike({ url }: PostgresServer, admin: Database, template: string): Promise<string> {
+async function createLike(server: PostgresServer, admin: Database, template: string): Promise<string> {
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await admin.execute(`create database ${name} template ${template} strategy file_copy`);
-  return url.replace(/postgres$/, name);
+  await admin.execute(createDatabaseSql(name, `template ${template} strategy file_copy`));
+  return toUrl(server, name);
 }
+
+const toUrl = ({ url }: PostgresServer, name: string): string => new URL(`/${name}`, url).href;
 
 async function makeFolder(prepare: (database: Database) => Promise<unknown>, from?: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'nightscreen-template-'));

@@ -1,4 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -8,17 +9,59 @@ import { basename, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { z } from 'zod';
+import type { Database } from '../../src/store/database/database.js';
 import { openDatabase } from '../../src/store/database/open-database.js';
 
 /** Name of the migrated Postgres database that those of the tests are cloned from. */
 export const templateName = 'template_migrated';
 
-/** A Postgres server of our own; `url` names its `postgres` database. */
+/** A Postgres server of our own. */
 export interface PostgresServer {
+  /** A database of the ordinary login that owns it, and has no other right. */
   url: string;
+  /** The database `postgres` as the superuser. */
+  superuserUrl: string;
   stop(): Promise<void>;
   /** Stops the server at once, without a word to its clients; gives what starts it again. */
   crash(): Promise<() => Promise<void>>;
+}
+
+const superuser = 'postgres';
+const ordinaryLogin = 'nightscreen';
+
+/** SQL of a superuser: a database as an administrator gives it to an application, which then owns it and has no other right. */
+export const createDatabaseSql = (name: string, like = ''): string =>
+  `create database ${name} owner ${ordinaryLogin} ${like}`;
+
+/** The database of an open session, for another login. */
+async function toUrlFor(login: string, session: Database): Promise<string> {
+  const [server] = await session.query(
+    z.object({ port: z.number(), name: z.string() }),
+    'select inet_server_port() as port, current_database()::text as name',
+  );
+  return `postgres://${login}@127.0.0.1:${server?.port}/${server?.name}`;
+}
+
+/**
+ * Runs SQL as the superuser of the server, in the database of this session: what only an administrator may do, such as creating roles, or what
+ * the owner of the tables is refused. The embedded database has one login, which may do all of it.
+ */
+export async function runAsSuperuser(session: Database, sql: string): Promise<void> {
+  if (session.dialect === 'embedded') return session.runScript(sql);
+  const own = await openDatabase({ url: await toUrlFor(superuser, session) }, 'tests');
+  await own.runScript(sql).finally(() => own.close());
+}
+
+/** A login as an administrator makes it, with nothing but what the owner of this database then grants to it. Its name is new on the server. */
+export async function createLogin(
+  owner: Database,
+  name: string,
+  toGrants: (login: string) => string = () => '',
+): Promise<{ login: string; url: string }> {
+  const login = `${name}_${randomBytes(4).toString('hex')}`;
+  await runAsSuperuser(owner, `create role ${login} login`);
+  await owner.runScript(toGrants(login));
+  return { login, url: await toUrlFor(login, owner) };
 }
 
 interface Identity {
@@ -30,7 +73,7 @@ const startTimeoutMs = 30_000;
 const linkList = z.array(z.object({ source: z.string(), target: z.string() }));
 
 // Sorting as real installations do, unlike the embedded database: a query that leans on the order of text shows up in its tests.
-const initdbFlags = ['--auth=trust', '--username=nightscreen', '--encoding=UTF8', '--locale=C', '--no-sync'];
+const initdbFlags = ['--auth=trust', `--username=${superuser}`, '--encoding=UTF8', '--locale=C', '--no-sync'];
 const collationFlags = ['--locale-provider=icu', '--icu-locale=en-US', '--no-instructions'];
 const sharedSettings = [
   'shared_buffers=256MB',
@@ -108,22 +151,38 @@ async function startServer(
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
     log = (log + chunk).slice(-4_000);
   });
-  const url = `postgres://nightscreen@127.0.0.1:${port}/postgres`;
-  await awaitServer(child, url, () => log);
+  const superuserUrl = `postgres://${superuser}@127.0.0.1:${port}/postgres`;
+  await awaitServer(child, superuserUrl, () => log);
+  const administrator = await openDatabase({ url: superuserUrl }, 'tests');
+  await administrator.execute(`create role ${ordinaryLogin} login`);
+  await administrator.execute(createDatabaseSql('nightscreen'));
+  await administrator.close();
   return {
-    url,
+    url: `postgres://${ordinaryLogin}@127.0.0.1:${port}/nightscreen`,
+    superuserUrl,
     stop: () => stopServer(child),
     crash: async () => {
       await writeFile(join(folder, 'down'), '');
       const [pid = ''] = (await readFile(join(folder, 'data', 'postmaster.pid'), 'utf8')).split('\n');
       process.kill(Number(pid), 'SIGQUIT');
+      // Until its keeper waits too, which ends where a server ends by itself.
+      while (isAlive(Number(pid))) await delay(10);
+      await delay(100);
       return async () => {
         await rm(join(folder, 'down'));
-        await awaitServer(child, url, () => log);
+        await awaitServer(child, superuserUrl, () => log);
       };
     },
   };
 }
+
+const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
 
 async function stopServer(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
@@ -204,7 +263,7 @@ export async function startPgbouncer(serverPort: string): Promise<{ url: string;
   await writeFile(
     path,
     `[databases]
-* = host=127.0.0.1 port=${serverPort} user=nightscreen
+* = host=127.0.0.1 port=${serverPort} user=${ordinaryLogin}
 [pgbouncer]
 listen_addr = 127.0.0.1
 listen_port = ${port}
@@ -219,7 +278,7 @@ max_client_conn = 500
   await chmod(path, 0o644);
   const user = process.getuid?.() === 0 ? ['-u', 'nobody'] : [];
   const child: ChildProcess = spawn('pgbouncer', ['-q', ...user, path], { stdio: 'ignore' });
-  const url = `postgres://nightscreen@127.0.0.1:${port}/postgres`;
+  const url = `postgres://${ordinaryLogin}@127.0.0.1:${port}/postgres`;
   for (let tries = 0; !(await canReach(url)); tries += 1) {
     if (tries > 100 || child.exitCode !== null) throw new Error('pgbouncer did not come up');
     await delay(50);

@@ -3,6 +3,7 @@ import { listTierDueTimes, toCadence } from '../../src/screening/cadence.js';
 import type { ScreeningSettings } from '../../src/screening/settings.js';
 import type { Database } from '../../src/store/database/database.js';
 import type { PlanInput } from '../../src/store/plan-sql.js';
+import { runAsSuperuser } from './database-servers.js';
 
 /** One customer of a planning world; it has one party, whose number is its own. */
 export interface PlannedCustomer {
@@ -34,24 +35,26 @@ const toRecord = (id: number, customer: Pick<PlannedCustomer, 'birthDate' | 'cou
 const emptyTables = `
   do $$
   declare
-    filled regclass[];
     each regclass;
   begin
-    with recursive reached as (
-      select unnest(array['organisation', 'screening_request', 'customer', 'customer_version', 'party', 'planned_screening']::regclass[])::oid as oid
-      union
-      select conrelid from pg_constraint join reached on confrelid = reached.oid where contype = 'f'
-    )
-    select array_agg(oid::regclass) into filled from reached;
     -- Without triggers, as truncate is.
     perform set_config('session_replication_role', 'replica', true);
-    foreach each in array filled loop
+    for each in
+      with recursive reached as (
+        select unnest(array['organisation', 'screening_request', 'customer', 'customer_version', 'party', 'planned_screening']::regclass[])::oid as oid
+        union
+        select conrelid from pg_constraint join reached on confrelid = reached.oid where contype = 'f'
+      )
+      select oid from reached
+    loop
       execute format('delete from %s', each);
     end loop;
     perform set_config('session_replication_role', 'origin', true);
-    perform setval(objid, 1, false) from pg_depend join pg_class on pg_class.oid = objid
-    where classid = 'pg_class'::regclass and relkind = 'S' and refobjid = any (filled);
-  end $$;`;
+  end $$`;
+
+// By the session that inserts: it keeps numbers in advance.
+const restartNumbers = `
+  select setval(oid, 1, false) from pg_class where relkind = 'S' and relnamespace = current_schema()::regnamespace;`;
 
 /**
  * Fills a database, in place of whatever it held, with one roster of these customers. Run 1 screened everybody who was, run 2 failed whoever has; run 3 is the
@@ -62,7 +65,8 @@ export async function fillPlanningWorld(
   customers: readonly PlannedCustomer[],
   screenedFrom: Date,
 ): Promise<void> {
-  await database.runScript(`${emptyTables}
+  await runAsSuperuser(database, emptyTables);
+  await database.runScript(`${restartNumbers}
     insert into organisation (name, digest_key, created_at) values ('default', '\\x00', now());
     insert into roster (organisation_id, name, created_at) values (1, 'people', now());
     insert into account (organisation_id, public_key, is_test, base_url, created_at) values (1, 'public_x', true, '', now());

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
@@ -12,9 +11,12 @@ import { reviewSettingsSchema } from '../../src/runs/review/settings.js';
 import { createSearch } from '../../src/sandbox/search-watchlist.js';
 import { holdSettingsSchema } from '../../src/screening/settings.js';
 import type { Database } from '../../src/store/database/database.js';
+import { openDatabase } from '../../src/store/database/open-database.js';
 import { readReviewOrganisation } from '../../src/store/organisations.js';
 import { holdAlerts } from '../../src/store/review/decisions.js';
 import { severities } from '../../src/vocabulary.js';
+import { createLogin } from './database-servers.js';
+import { toReviewerGrants } from './databases.js';
 import { type Choice, chooseDecision, makeWorldNights, type WorldNight, type WorldSize } from './random-world.js';
 import { makeAcceptance, type SmallSite } from './small-site.js';
 import { fileOf, listed, type TestAppContext } from './small-world.js';
@@ -65,8 +67,7 @@ export async function playWorld(
   const roster = toWorldRoster(site.roster);
   // The embedded database knows one login, so that no two people can decide there.
   const takesTwo = size.seed % 2 === 0 && site.database.dialect === 'postgres';
-  const second = takesTwo ? `second_${randomBytes(4).toString('hex')}` : null;
-  if (second !== null) await site.database.execute(`create role ${second} superuser`);
+  const second = takesTwo ? await openSecond(site.database) : null;
   const review = reviewSettingsSchema.parse({ fourEyes: takesTwo ? severities : [] });
   const mismatches: Mismatch[] = [];
   const compared = { nights: 0, held: 0, states: 0, alerts: 0, decisions: 0 };
@@ -147,7 +148,7 @@ export async function playWorld(
     }
     await compare('decisions');
   }
-  if (second !== null) await site.database.execute(`drop role ${second}`);
+  await second?.database.close();
   return { mismatches, compared };
 }
 
@@ -230,9 +231,15 @@ async function readStates({ database, clock }: TestAppContext): Promise<Readonly
   return new Map(rows.map(({ reference, state }) => [reference, state]));
 }
 
+/** Another reviewer, under a login with the rights of one. */
+async function openSecond(owner: Database): Promise<{ name: string; database: Database }> {
+  const { login, url } = await createLogin(owner, 'second', toReviewerGrants);
+  return { name: login, database: await openDatabase({ url }, login) };
+}
+
 /** Decides as one person, or as two where that takes two; gives what became of it in the end. */
 async function decideAs(
-  app: TestAppContext & { second: string | null },
+  app: TestAppContext & { second: { name: string; database: Database } | null },
   alertId: number,
   choice: Choice,
   expiresAtMs: number | null,
@@ -243,9 +250,12 @@ async function decideAs(
   const isAttested = database.dialect === 'embedded';
   const said = { reason: 'by chance', comment: null, origin: 'review', sheetId: null } as const;
   let became = 'nothing';
-  const first = await findReviewer(database, isAttested ? 'ada' : undefined);
-  const people = choice.hasSecond && second !== null ? [first, { name: second, isAttested }] : [first];
-  for (const reviewer of people) {
+  const first = { database, reviewer: await findReviewer(database, isAttested ? 'ada' : undefined) };
+  const people =
+    choice.hasSecond && second !== null
+      ? [first, { database: second.database, reviewer: { name: second.name, isAttested } }]
+      : [first];
+  for (const { database: own, reviewer } of people) {
     const held = await database.transaction((transaction) => holdAlerts(transaction, organisationId, [alertId]));
     const alert = held.get(alertId);
     if (!alert) return 'unknown alert';
@@ -257,8 +267,7 @@ async function decideAs(
     }
     const { verdict } = choice;
     const expiresAt = expiresAtMs === null || verdict === 'inconclusive' ? null : new Date(expiresAtMs);
-    const [result] = await database.transaction(async (transaction) => {
-      if (reviewer !== first) await transaction.execute(`set local session authorization ${reviewer.name}`);
+    const [result] = await own.transaction(async (transaction) => {
       const decisions = [{ alertId, verdict, seenVersion, expiresAt, ...said }];
       return decideAlerts(
         transaction,

@@ -10,7 +10,7 @@ import { storePlan } from '../../src/store/plan.js';
 import { closeRun } from '../../src/store/runs.js';
 import { readPartyStates, readSearchTasks, savePartyStates, saveScreeningResults } from '../../src/store/screenings.js';
 import { insertBatch, packCalls } from '../../src/store/search-batch.js';
-import { startPostgres } from '../helpers/database-servers.js';
+import { runAsSuperuser, startPostgres } from '../helpers/database-servers.js';
 import { testDatabases } from '../helpers/databases.js';
 import { isFullSize, printFigure } from '../helpers/figures.js';
 
@@ -93,12 +93,15 @@ async function readBytes(database: Database): Promise<number> {
 }
 
 async function fill(database: Database): Promise<void> {
+  // Without triggers: most of these tables refuse it.
+  await runAsSuperuser(
+    database,
+    `set session_replication_role = replica;
+     truncate organisation, screening_request, customer, customer_version, party, planned_screening, plan_block, screening_block
+       restart identity cascade;
+     set session_replication_role = origin;`,
+  );
   await database.runScript(`
-      -- Without triggers: most of these tables refuse it.
-      select set_config('session_replication_role', 'replica', false);
-      truncate organisation, screening_request, customer, customer_version, party, planned_screening, plan_block, screening_block
-        restart identity cascade;
-      select set_config('session_replication_role', 'origin', false);
       insert into organisation (name, digest_key, created_at) values ('default', '\\x00', now());
       insert into roster (organisation_id, name, created_at) values (1, 'size', now());
       insert into account (organisation_id, public_key, is_test, base_url, created_at) values (1, 'public_x', true, '', now());

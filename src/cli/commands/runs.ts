@@ -234,6 +234,9 @@ function toAcceptedExitCode(accepted: Accepted): number {
 
 function describeAccepted(accepted: Accepted, name: string): string {
   const { runId } = accepted;
+  if (accepted.kind === 'proposed' && accepted.waitsFor === 'owner') {
+    return `${name} accepts ${runId}; nothing has changed yet. The login that owns the tables applies it with the same command\n`;
+  }
   if (accepted.kind === 'proposed') {
     return `${name} proposes to accept ${runId}; nothing has changed yet. A second person accepts it with the same command\n`;
   }

@@ -7,7 +7,7 @@ import { toCadence } from '../../screening/cadence.js';
 import { listTables } from '../../store/backup/format.js';
 import { countSearchesOfTiers, readImportedRosters } from '../../store/coverage.js';
 import type { Database, Queryable } from '../../store/database/database.js';
-import { packagedMigrations, readMigrations } from '../../store/database/migrate.js';
+import { findRefusedMigration, packagedMigrations, readMigrations } from '../../store/database/migrate.js';
 import type { DatabaseLocation } from '../../store/database/open-database.js';
 import { findOrganisation } from '../../store/organisations.js';
 import { describeError } from '../describe-error.js';
@@ -141,20 +141,27 @@ const rightsSchema = z.object({
   isStandby: z.boolean(),
   isReadOnly: z.boolean(),
   mayCreate: z.boolean().nullable(),
+  mayCreateTemporary: z.boolean(),
   closed: z.array(z.string()),
   foreign: z.array(z.string()),
 });
+
+const creation = /^create\s+(?:or\s+replace\s+)?(?:view|function)\s+(\w+)/gim;
+
+const listViewsAndFunctions = (migrations: readonly { sql: string }[]): readonly string[] =>
+  migrations.flatMap(({ sql }) => Array.from(sql.matchAll(creation), ([, name = '']) => name));
 
 const namesShown = 3;
 const listNames = (names: readonly string[]): string =>
   `${names.slice(0, namesShown).join(', ')}${names.length > namesShown ? ` and ${names.length - namesShown} more` : ''}`;
 
 /**
- * Whether this login has the rights of runs and migrations; `pending` is the number of migrations. Without this check a read-only server or
- * login passes all others.
+ * Whether this login has the rights of runs and migrations; `pending` is the number of migrations, which are tried and rolled back. Without this
+ * check a read-only server or login passes all others.
  */
-export async function checkRights(database: Queryable, pending: number): Promise<Finding[]> {
+export async function checkRights(database: Database, pending: number): Promise<Finding[]> {
   const check = 'database rights';
+  const migrations = await readMigrations(packagedMigrations());
   const [facts] = await database.query(
     rightsSchema,
     // Our tables in the current schema of this login; without tables `closed` and `foreign` are empty.
@@ -165,15 +172,27 @@ export async function checkRights(database: Queryable, pending: number): Promise
      select current_schema() as schema, pg_is_in_recovery() as "isStandby",
        current_setting('transaction_read_only')::boolean as "isReadOnly",
        has_schema_privilege(current_schema(), 'create') as "mayCreate",
+       has_database_privilege(current_database(), 'temporary') as "mayCreateTemporary",
        array(
          select relname::text from tables
          where not (has_table_privilege(oid, 'select') and has_table_privilege(oid, 'insert')) order by relname
        ) as closed,
-       array(select relname::text from tables where not pg_has_role(relowner, 'usage') order by relname) as foreign`,
-    [['schema_migration', ...listTables(await readMigrations(packagedMigrations()))]],
+       array(
+         select relname::text from (
+           table tables
+           union all
+           select oid, relname, relowner from pg_class
+           where relkind = 'v' and relnamespace = to_regnamespace(current_schema()) and relname = any ($2::text[])
+           union all
+           select oid, proname, proowner from pg_proc
+           where pronamespace = to_regnamespace(current_schema()) and proname = any ($2::text[])
+         ) made
+         where not pg_has_role(relowner, 'usage') order by relname
+       ) as foreign`,
+    [['schema_migration', ...listTables(migrations)], listViewsAndFunctions(migrations)],
   );
   if (!facts) return [];
-  const { schema, isStandby, isReadOnly, mayCreate, closed, foreign } = facts;
+  const { schema, isStandby, isReadOnly, mayCreate, mayCreateTemporary, closed, foreign } = facts;
   if (isStandby) {
     return [wrong(check, 'this server is a standby, which is read-only', 'set DATABASE_URL to the primary')];
   }
@@ -189,6 +208,10 @@ export async function checkRights(database: Queryable, pending: number): Promise
         : `this login may not create tables in the schema ${schema}`;
     findings.push(wrong(check, message, `grant create on schema ${schema ?? 'public'} to the login`));
   }
+  if (!mayCreateTemporary) {
+    const message = 'this login may not create temporary tables, so every run will fail';
+    findings.push(wrong(check, message, 'grant temporary on the database to the login'));
+  }
   if (closed.length > 0) {
     const message = `this login may not read and write ${listNames(closed)}, so every run will fail`;
     findings.push(wrong(check, message, 'use the login that owns the tables'));
@@ -197,6 +220,11 @@ export async function checkRights(database: Queryable, pending: number): Promise
     const message = `this login does not own ${listNames(foreign)}, so it cannot apply migrations`;
     const next = 'use the login that owns the tables, or run `nightscreen db migrate` with it first';
     findings.push(pending > 0 ? wrong(check, message, next) : doubtful(check, message, next));
+  }
+  if (findings.length === 0 && pending > 0 && database.dialect === 'postgres') {
+    const refused = await findRefusedMigration(database);
+    const next = 'grant the right to this login, or run `nightscreen db migrate` with one that has it';
+    if (refused !== null) findings.push(wrong(check, `this login cannot apply the migration ${refused}`, next));
   }
   return findings.length > 0 ? findings : [well(check, 'this login may read, write and migrate')];
 }

@@ -19,7 +19,7 @@ import { digestAnswer } from '../screening/commit.js';
 import { retryUntilDeadline, type WaitPolicy, watchOutage } from '../screening/outages.js';
 import { findTightest, hasCaps, toBudgetHalt, watchLedger } from '../screening/plan.js';
 import { searchUnplanned } from '../screening/search-task.js';
-import { type Comparison, openOrganisation, type RunSession, recordKeys, withLease, withRun } from '../session.js';
+import { type Comparison, openKeyedOrganisation, type RunSession, recordKeys, withLease, withRun } from '../session.js';
 import { toStoredList } from './because-of.js';
 import { drawSample } from './sample.js';
 
@@ -50,7 +50,7 @@ export async function runAssurance(
   const startedAt = app.clock.now();
   const client = app.client();
   if (client.keyMode === 'live') requireBudget(app, 'live');
-  const organisation = await openOrganisation(app);
+  const organisation = await openKeyedOrganisation(app);
   const findBlocker = (open: RunRow) => compareMeasurement(app, open, { ...options, mode: findSaidMode(app) });
   const request = {
     organisation,

@@ -23,7 +23,7 @@ import { searchUnplanned } from '../screening/search-task.js';
 import {
   type HeldLease,
   leaseTtlMs,
-  openOrganisation,
+  openKeyedOrganisation,
   type RunSession,
   recordKeys,
   underLease,
@@ -44,7 +44,7 @@ export async function runCheck(app: AppContext, question: Question, signal: Abor
   const client = app.client();
   const mode = toAssumedMode(app);
   if (client.keyMode === 'live') requireBudget(app, 'live');
-  const organisation = await openOrganisation(app);
+  const organisation = await openKeyedOrganisation(app);
   await closeDeadChecks(app);
   const leaseKeys = Array.from({ length: mostAtOnce }, (_, slot) =>
     toLeaseKey('check', organisation.name, String(slot + 1)),

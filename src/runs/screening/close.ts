@@ -12,6 +12,7 @@ import {
   countAnswered,
   findLaterHeld,
   holdWebhookEvents,
+  ownsTables,
   readRunHolds,
   readSecondSearches,
   saveRunAcceptance,
@@ -55,7 +56,7 @@ import { reconcileRoster } from '../reconcile-run.js';
 import { makeAlerts } from '../review/alerts.js';
 import { findRun, refuseRun, requireStored } from '../run-reference.js';
 import { compareBalance, type RunSummary, toRunSummary, toRunVerdict } from '../run-summary.js';
-import { openOrganisation, type RunSession, withLease } from '../session.js';
+import { openKeyedOrganisation, type RunSession, withLease } from '../session.js';
 import { requireAcceptedSettings } from '../settings-acceptance.js';
 import { type Acceptance, requireLogins } from '../settings-diff.js';
 import { noteWebhooks, recordStates } from '../status.js';
@@ -371,8 +372,8 @@ function findMissingControls(controls: readonly Pick<ControlSearch, 'expect'>[])
 
 /**
  * Applies the stored answers of a held run without new searches, and releases its webhooks. With four eyes the first
- * call proposes and a second person accepts. Closes no waiting alert. Throws ConfigError when nothing can be accepted,
- * RunLockedError while the roster is in use.
+ * call proposes and a second person accepts; a login that does not own the tables can only propose. Closes no waiting
+ * alert. Throws ConfigError when nothing can be accepted, RunLockedError while the roster is in use.
  */
 export async function acceptRun(
   app: AppContext,
@@ -381,7 +382,7 @@ export async function acceptRun(
   signal: AbortSignal,
 ): Promise<
   { runId: string } & (
-    | { kind: 'proposed' }
+    | { kind: 'proposed'; waitsFor: 'second_person' | 'owner' }
     /** `parties` counts the parties whose answers apply; `state` is the new state of the run. */
     | { kind: 'accepted'; parties: number; state: RunState; reasons: readonly string[] }
   )
@@ -389,8 +390,13 @@ export async function acceptRun(
   const { database } = app;
   const run = await findRun(database, app.settings.organisation, text);
   requireStored(run);
-  const organisation = await openOrganisation(app);
   await refuseUnlessHeld(database, run);
+  if (!(await ownsTables(database))) {
+    const whom = 'the login that owns the tables';
+    await database.transaction((transaction) => propose(app, transaction, run, acceptance, whom));
+    return { kind: 'proposed', runId: toRunId(run), waitsFor: 'owner' };
+  }
+  const organisation = await openKeyedOrganisation(app);
   const named = (await readRosterNames(database, organisation.name)).get(run.rosterId ?? 0);
   if (named !== undefined) await requireAcceptedSettings(app, { organisation, roster: named });
   return withLease(app, run.leaseKey, signal, async (held) => {
@@ -403,7 +409,9 @@ export async function acceptRun(
       const open = await findOpenRun(transaction, run.leaseKey);
       if (open) throw refuseRun(`${toRunId(open)} has not ended: resume it or start a new run first`);
       const runId = toRunId(run);
-      if (await proposesOnly(app, transaction, current, acceptance)) return { kind: 'proposed', runId };
+      if (await proposesOnly(app, transaction, current, acceptance)) {
+        return { kind: 'proposed', runId, waitsFor: 'second_person' };
+      }
       const parties = kinds.has('answers') ? await giveBack(transaction, current, app.clock.now()) : 0;
       await saveAcceptance(app, transaction, current, acceptance, false);
       const roster = (await readRosterNames(transaction, organisation.name)).get(run.rosterId ?? 0) ?? null;
@@ -453,9 +461,18 @@ async function proposesOnly(
   const { acceptances: proposals } = await readRunHolds(transaction, run.runId);
   const { name } = acceptance.by;
   if (proposals.some(({ acceptedBy }) => acceptedBy !== name)) return false;
-  if (proposals.length > 0) throw refuseRun(`${toRunId(run)} waits for a second person: ${name} already proposed it`);
-  await saveAcceptance(app, transaction, run, acceptance, true);
+  await propose(app, transaction, run, acceptance, 'a second person');
   return true;
+}
+
+/** Saves what one person says, which changes nothing yet; throws ConfigError when the same person says it again. */
+async function propose(app: AppContext, transaction: Transaction, run: RunRow, acceptance: Acceptance, whom: string) {
+  const { name } = acceptance.by;
+  const { acceptances } = await readRunHolds(transaction, run.runId);
+  if (acceptances.some(({ acceptedBy }) => acceptedBy === name)) {
+    throw refuseRun(`${toRunId(run)} waits for ${whom}: ${name} already proposed it`);
+  }
+  await saveAcceptance(app, transaction, run, acceptance, true);
 }
 
 async function saveAcceptance(

@@ -148,6 +148,38 @@ async function holdUnused(transaction: Transaction): Promise<readonly SchemaUser
   return readSchemaUsers(transaction);
 }
 
+class TriedError extends Error {}
+
+/**
+ * Applies the pending migrations of a server in a transaction that is rolled back. Gives why this login cannot apply them; null when it can, and
+ * where another process uses the schema, which would have to wait.
+ */
+export async function findRefusedMigration(database: Database): Promise<string | null> {
+  const migrations = await readMigrations(packagedMigrations());
+  let tried = 'the table of migrations';
+  try {
+    await database.transaction(async (transaction) => {
+      await transaction.execute("set local lock_timeout = '2s'");
+      await transaction.execute(migrationTableSql);
+      await transaction.execute('lock table schema_migration in share row exclusive mode');
+      if ((await holdUnused(transaction)).length > 0) throw new TriedError();
+      for (const migration of await readPending(transaction, migrations)) {
+        tried = migration.name;
+        await layMigration(transaction, migration);
+      }
+      throw new TriedError();
+    });
+  } catch (error) {
+    if (error instanceof DatabaseError && error.sqlState === forbidden) return `${tried}: ${error.message}`;
+    if (!(error instanceof TriedError || (error instanceof DatabaseError && error.sqlState === lockTimeout)))
+      throw error;
+  }
+  return null;
+}
+
+const forbidden = '42501';
+const lockTimeout = '55P03';
+
 /** Applies one migration in the caller's transaction; the caller ensures that it is the next one and that no other process applies it. */
 export async function layMigration(transaction: Transaction, next: Migration): Promise<void> {
   await transaction.runScript(next.sql);
@@ -160,16 +192,18 @@ export async function layMigration(transaction: Transaction, next: Migration): P
 // The loser of two concurrent creations gets one of these: a duplicate in the catalogue, table or type.
 const duplicateStates = new Set(['23505', '42P07', '42710']);
 
+const migrationTableSql = `
+  create table if not exists schema_migration (
+    version integer primary key,
+    name text not null,
+    sha256 text not null,
+    applied_at timestamptz not null
+  )`;
+
 /** Creates the table of applied migrations, unless it exists. */
 export async function createMigrationTable(database: Database): Promise<void> {
   try {
-    await database.execute(`
-      create table if not exists schema_migration (
-        version integer primary key,
-        name text not null,
-        sha256 text not null,
-        applied_at timestamptz not null
-      )`);
+    await database.execute(migrationTableSql);
   } catch (error) {
     if (!(error instanceof DatabaseError) || !duplicateStates.has(error.sqlState ?? '')) throw error;
   }

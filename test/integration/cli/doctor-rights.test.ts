@@ -1,9 +1,11 @@
 import { beforeAll, expect, it } from 'vitest';
+import { z } from 'zod';
 import { checkPace, checkRights } from '../../../src/cli/doctor/database.js';
 import { configSchema } from '../../../src/config/schema.js';
-import type { Database } from '../../../src/store/database/database.js';
-import { openDatabase } from '../../../src/store/database/open-database.js';
+import { type Database, readColumn } from '../../../src/store/database/database.js';
+import { createLogin, runAsSuperuser } from '../../helpers/database-servers.js';
 import { describeOnEachDatabase, testDatabases } from '../../helpers/databases.js';
+import { migrateUpTo } from '../../helpers/former-databases.js';
 
 const emit = async (database: Database, pending: number): Promise<readonly string[]> =>
   (await checkRights(database, pending)).map(({ state, message }) => `${state} ${message}`);
@@ -20,23 +22,14 @@ beforeAll(async () => {
   url = (await databases.locate()).url ?? '';
 });
 
-/** What is said to a login that is made by these statements. */
-async function reportAs(name: string, statements: string, pending = 0): Promise<readonly string[]> {
-  const owner = await databases.open({ url });
-  await owner.runScript(`drop role if exists ${name}; create role ${name} login; ${statements}`);
-  const given = new URL(url);
-  given.username = name;
-  const database = await openDatabase({ url: given.href }, 'tests');
-  try {
-    return await emit(database, pending);
-  } finally {
-    await database.close();
-    await owner.runScript(`drop owned by ${name}; drop role ${name}`);
-  }
+/** What is said to a login to which the owner of the tables has granted this. */
+async function reportAs(toGrants: (login: string) => string, pending = 0): Promise<readonly string[]> {
+  const own = await createLogin(await databases.open({ url }), 'doctor', toGrants);
+  return emit(await databases.open({ url: own.url }), pending);
 }
 
 it('a login that only reads is told before the night, although it answers well', async () => {
-  expect(await reportAs('doctor_reader', 'grant select on all tables in schema public to doctor_reader')).toEqual([
+  expect(await reportAs((login) => `grant select on all tables in schema public to ${login}`)).toEqual([
     'fail this login may not create tables in the schema public',
     expect.stringMatching(
       /^fail this login may not read and write acceptance, account, \w+ and \d+ more, so every run will fail$/,
@@ -46,25 +39,70 @@ it('a login that only reads is told before the night, although it answers well',
 });
 
 it('a login that is set to read only is told', async () => {
-  const statements = 'alter role doctor_quiet set default_transaction_read_only = on';
-  expect(await reportAs('doctor_quiet', statements)).toEqual(['fail the database is read-only for this login']);
+  const { login, url: own } = await createLogin(await databases.open({ url }), 'doctor_quiet');
+  const quiet = await databases.open({ url: own });
+  await quiet.execute(`alter role ${login} set default_transaction_read_only = on`);
+  expect(await emit(await databases.open({ url: own }), 0)).toEqual(['fail the database is read-only for this login']);
 });
 
 it('a login that may write and does not own the tables is told when migrations wait, and warned before', async () => {
-  const grants =
-    'grant create on schema public to doctor_writer; grant select, insert, update, delete on all tables in schema public to doctor_writer';
-  expect(await reportAs('doctor_writer', grants)).toEqual([expect.stringMatching(/^warn .* cannot apply migrations$/)]);
-  expect(await reportAs('doctor_writer', grants, 1)).toEqual([
-    expect.stringMatching(/^fail .* cannot apply migrations$/),
+  const toGrants = (login: string) =>
+    `grant create on schema public to ${login}; grant select, insert, update, delete on all tables in schema public to ${login}`;
+  expect(await reportAs(toGrants)).toEqual([expect.stringMatching(/^warn .* cannot apply migrations$/)]);
+  expect(await reportAs(toGrants, 1)).toEqual([expect.stringMatching(/^fail .* cannot apply migrations$/)]);
+});
+
+it('whoever may migrate an empty database is told so, and none is changed by trying it', async () => {
+  const owner = await databases.open(await databases.locateEmpty());
+  expect(await emit(owner, 16)).toEqual(['ok this login may read, write and migrate']);
+  expect(await listTablesOf(owner)).toEqual([]);
+});
+
+it('a login that lacks a right of a migration is told the migration and the right, and the migrations before it are not applied', async () => {
+  const owner = await databases.open(await databases.locateEmpty());
+  await runAsSuperuser(owner, 'revoke usage on language plpgsql from public');
+  const refused = 'the migration 0001_organisations.sql: permission denied for language plpgsql (SQLSTATE 42501)';
+  expect(await emit(owner, 16)).toEqual([`fail this login cannot apply ${refused}`]);
+  await runAsSuperuser(owner, 'grant usage on language plpgsql to public');
+  const goOn = await migrateUpTo(owner, 11);
+  await runAsSuperuser(owner, 'revoke usage on language plpgsql from public');
+  expect(await emit(owner, 5)).toEqual([expect.stringMatching(/cannot apply the migration 0012_invitations.sql: /)]);
+  await runAsSuperuser(owner, 'grant usage on language plpgsql to public');
+  expect(await emit(owner, 5)).toEqual(['ok this login may read, write and migrate']);
+  expect(await goOn()).toHaveLength(5);
+});
+
+it('a login without a right on the schema, on temporary tables or on functions is told', async () => {
+  const guest = await createLogin(await databases.open(await databases.locateEmpty()), 'doctor_guest');
+  expect(await emit(await databases.open({ url: guest.url }), 16)).toEqual([
+    'fail this login may not create tables in the schema public',
+  ]);
+  const { url: location = '' } = await databases.locate();
+  const owner = await databases.open({ url: location });
+  await owner.execute(`revoke temporary on database ${new URL(location).pathname.slice(1)} from public`);
+  const toGrants = (login: string) =>
+    `grant create on schema public to ${login}; grant select, insert on all tables in schema public to ${login}`;
+  const plain = await createLogin(owner, 'doctor_plain', toGrants);
+  expect(await emit(await databases.open({ url: plain.url }), 0)).toEqual([
+    'fail this login may not create temporary tables, so every run will fail',
+    expect.stringMatching(/^warn .* cannot apply migrations$/),
+  ]);
+  await runAsSuperuser(
+    owner,
+    `alter function require_owner owner to current_user; alter view customer_standing owner to current_user`,
+  );
+  expect(await emit(owner, 0)).toEqual([
+    'warn this login does not own customer_standing, require_owner, so it cannot apply migrations',
   ]);
 });
 
+const listTablesOf = (database: Database): Promise<readonly string[]> =>
+  readColumn(database, z.string(), `select relname::text from pg_class where relnamespace = 'public'::regnamespace`);
+
 it('tables of others in the same schema are nothing to us', async () => {
   const owner = await databases.open({ url });
-  await owner.runScript('create role doctor_other; create table of_another_program (id integer)');
-  await owner.runScript('alter table of_another_program owner to doctor_other');
+  await runAsSuperuser(owner, 'create table of_another_program (id integer)');
   expect(await emit(owner, 0)).toEqual(['ok this login may read, write and migrate']);
-  await owner.runScript('drop table of_another_program; drop role doctor_other');
 });
 
 it('warns before the night of searches that take longer than a day allows', async () => {

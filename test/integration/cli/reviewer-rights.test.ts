@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -11,6 +10,7 @@ import { z } from 'zod';
 import { runCommandLine } from '../../../src/cli/run-command-line.js';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import { makeInvocation } from '../../helpers/cli-process.js';
+import { createLogin } from '../../helpers/database-servers.js';
 import { testDatabases, toReviewerGrants } from '../../helpers/databases.js';
 import { buildSandboxDossier, people, toCsv, watchlist } from '../../helpers/small-world.js';
 
@@ -22,7 +22,7 @@ const rowSchema = z.array(z.record(z.string(), z.string()));
 
 describe('a reviewer whose login has the documented rights and no others', () => {
   const databases = testDatabases('postgres');
-  const logins = { ada: `ada_${randomBytes(4).toString('hex')}`, boris: `boris_${randomBytes(4).toString('hex')}` };
+  const logins = { ada: '', boris: '' };
   let folder = '';
   let url = '';
   let sandbox: Sandbox;
@@ -76,9 +76,9 @@ webhooks: [{ url: 'http://127.0.0.1:${port}/', secretEnv: HOOK_SECRET }]
     expect(await run(['sweep', '--no-report'])).toMatchObject({ exitCode: 0 });
     expect(await run(['rescreen'])).toMatchObject({ exitCode: 0, stderr: expect.not.stringContaining('failed') });
     const owner = await databases.open({ url });
-    await owner.runScript(
-      `create role ${logins.ada} login; create role ${logins.boris} login; ${toReviewerGrants(logins.ada, logins.boris)}`,
-    );
+    for (const name of ['ada', 'boris'] as const) {
+      logins[name] = (await createLogin(owner, name, toReviewerGrants)).login;
+    }
     const list = join(folder, 'review.csv');
     const as = async (login: string, ...words: string[]): Promise<string> => {
       const { exitCode, stdout, stderr } = await run(['review', ...words], login);
@@ -130,11 +130,6 @@ webhooks: [{ url: 'http://127.0.0.1:${port}/', secretEnv: HOOK_SECRET }]
     expect(await run(['status', 'send'])).toMatchObject({ exitCode: 0 });
     expect(reported.join('')).toMatch(/"reference":"C-1","from":"open_alert","to":"true_match"/);
     await acceptDiscrepancies(as);
-    await owner.runScript(
-      Object.values(logins)
-        .map((login) => `drop owned by ${login}; drop role ${login};`)
-        .join(''),
-    );
   });
 
   /** Two people accept what is high, one what is medium; by hand nobody goes beyond the rules. */

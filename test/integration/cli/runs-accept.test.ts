@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +6,8 @@ import { z } from 'zod';
 import { runCommandLine } from '../../../src/cli/run-command-line.js';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import { makeInvocation } from '../../helpers/cli-process.js';
-import { testDatabases } from '../../helpers/databases.js';
+import { createLogin } from '../../helpers/database-servers.js';
+import { testDatabases, toReviewerGrants } from '../../helpers/databases.js';
 import { people, toCsv, watchlist } from '../../helpers/small-world.js';
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -18,7 +18,6 @@ const said = ['--reason', 'the publisher confirmed it'];
 
 describe('runs accept', () => {
   const databases = testDatabases('postgres');
-  const second = `second_${randomBytes(4).toString('hex')}`;
   let folder = '';
   let url = '';
   let sandbox: Sandbox;
@@ -92,17 +91,24 @@ ${assessing}
     const proposed = await run(['runs', 'accept', held, ...said]);
     expect([proposed.exitCode, proposed.stdout]).toEqual([3, expect.stringContaining('A second person accepts it')]);
     await expectRefused([held, ...said], /waits for a second person/);
-    const owner = await databases.open({ url });
-    await owner.runScript(`create role ${second} login superuser`);
-    const { exitCode, stdout } = await run(['runs', 'accept', held, ...said, '--json'], second);
+    const { login, url: own } = await createLogin(await databases.open({ url }), 'second', toReviewerGrants);
+    const consent = await run(['runs', 'accept', held, ...said], login);
+    expect([consent.exitCode, consent.stdout]).toEqual([3, expect.stringContaining('owns the tables applies it')]);
+    const again = await run(['runs', 'accept', held, ...said], login);
+    expect([again.exitCode, again.stderr]).toEqual([2, expect.stringContaining(`${login} already proposed it`)]);
+    const byHand = (await databases.open({ url: own })).execute(
+      `insert into acceptance (kind, run_id, is_proposal, accepted_by, is_attested, reason, accepted_at)
+       select 'answers', max(run_id), false, session_user, false, 'alone', now() from run_hold`,
+    );
+    await expect(byHand).rejects.toThrow(/cannot say that a run is accepted/);
+    const { exitCode, stdout } = await run(['runs', 'accept', held, ...said, '--json']);
     expect(exitCode).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
       ...{ schema: 'nightscreen/run-accept/1', runId: held, kind: 'accepted', state: 'complete', parties: 5 },
     });
     expect(sandbox.ledger()).toHaveLength(calls);
     expect((await run(['runs', 'show', held])).stdout).toMatch(/^state +complete/m);
-    await expectRefused([held, ...said], new RegExp(`is already accepted, by .*${second}.* on 20`));
-    await owner.runScript(`drop role ${second}`);
+    await expectRefused([held, ...said], /is already accepted, by .*nightscreen.* on 20/);
     const dropped = await run(['runs', 'drop', held, ...said]);
     expect([dropped.exitCode, dropped.stdout]).toEqual([2, '']);
     expect(dropped.stderr).toContain('the runs 0 to 255 are needed: not all of its runs have begun');

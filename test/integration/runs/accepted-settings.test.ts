@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -22,6 +21,7 @@ import type { Database } from '../../../src/store/database/database.js';
 import { type DatabaseLocation, openDatabase } from '../../../src/store/database/open-database.js';
 import { readSettingsHistory, saveSettingsRecord } from '../../../src/store/organisations.js';
 import { holdAlerts } from '../../../src/store/review/decisions.js';
+import { createLogin } from '../../helpers/database-servers.js';
 import { describeOnChosenDatabase, testDatabases } from '../../helpers/databases.js';
 import { makeAcceptance, makeOddNames, openSmallSites, type SmallSite } from '../../helpers/small-site.js';
 import { fileOf, listed, people, watchlist } from '../../helpers/small-world.js';
@@ -262,13 +262,13 @@ it('somebody accepts settings under a login of their own with the documented rig
   const { database, work, run } = await beginHere();
   const app = await work({ settings: step(0.5) });
   await run(await work());
-  const login = `officer_${randomBytes(4).toString('hex')}`;
   const grants = (await readFile('docs/settings-changes.md', 'utf8')).match(/^grant .* to meyer;$/gm) ?? [];
-  await database.runScript(`create role ${login} login; grant select on all tables in schema public to ${login};
-    ${grants.join('').replaceAll('meyer', login)}`);
-  const url = new URL(String(location.url));
-  url.username = login;
-  const own = await openDatabase({ url: url.href }, login);
+  const { login, url } = await createLogin(
+    database,
+    'officer',
+    (name) => `grant select on all tables in schema public to ${name}; ${grants.join('').replaceAll('meyer', name)}`,
+  );
+  const own = await openDatabase({ url }, login);
   try {
     const acceptance = await findAcceptance(own, { reason: 'agreed' });
     expect(acceptance.by).toEqual({ name: login, isAttested: false });
@@ -297,6 +297,5 @@ it('somebody accepts settings under a login of their own with the documented rig
     await expect(accept('organisation_id, digest', `'settings', 1, ''`)).rejects.toThrow(/permission denied/);
   } finally {
     await own.close();
-    await database.runScript(`drop owned by ${login}; drop role ${login};`);
   }
 });

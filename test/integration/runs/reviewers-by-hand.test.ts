@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { parseAlertCode } from '../../../src/matches/alert-code.js';
@@ -17,8 +16,8 @@ import { reviewSettingsSchema } from '../../../src/runs/review/settings.js';
 import { runScreening } from '../../../src/runs/screening-run.js';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import type { Database } from '../../../src/store/database/database.js';
-import { type DatabaseLocation, openDatabase } from '../../../src/store/database/open-database.js';
 import { readReviewOrganisation } from '../../../src/store/organisations.js';
+import { createLogin } from '../../helpers/database-servers.js';
 import { insertDispositionsSql, testDatabases, toReviewerGrants } from '../../helpers/databases.js';
 import { controls, makeAppContext, people, watchlist, writeRoster } from '../../helpers/small-world.js';
 
@@ -49,15 +48,13 @@ const countRow = z.object({ count: z.number() });
 
 describe('a reviewer with SQL by hand', () => {
   const databases = testDatabases('postgres');
-  const logins = [`ada_${randomBytes(4).toString('hex')}`, `boris_${randomBytes(4).toString('hex')}`] as const;
   let owner: Database;
   let sandbox: Sandbox;
   let ada: AppContext;
   let boris: AppContext;
 
   beforeAll(async () => {
-    const location: DatabaseLocation = await databases.locate();
-    owner = await databases.open(location);
+    owner = await databases.open();
     sandbox = await startSandbox({ world: { watchlist, dossiers: [] } });
     const roster = toFileRoster('people', await writeRoster(people));
     const review = { ...reviewSettingsSchema.parse({}), fourEyes: ['critical' as const] };
@@ -65,20 +62,15 @@ describe('a reviewer with SQL by hand', () => {
     const options = { kind: 'rescreen', roster, selection: 'due', importFirst: true, writeReport: false } as const;
     await runScreening(base, options, new AbortController().signal);
     await base.client().close();
-    await owner.runScript(
-      `${logins.map((login) => `create role ${login} login;`).join('')} ${toReviewerGrants(...logins)}`,
-    );
-    const slot = async (login: string): Promise<AppContext> => {
-      const url = new URL(String(location.url));
-      url.username = login;
-      return { ...base, database: await openDatabase({ url: url.href }, login) };
+    const slot = async (name: string): Promise<AppContext> => {
+      const { url } = await createLogin(owner, name, toReviewerGrants);
+      return { ...base, database: await databases.open({ url }) };
     };
-    [ada, boris] = await Promise.all([slot(logins[0]), slot(logins[1])]);
+    [ada, boris] = [await slot('ada'), await slot('boris')];
   });
 
   afterAll(async () => {
-    await Promise.all([ada.database.close(), boris.database.close(), sandbox.close()]);
-    await owner.runScript(`drop owned by ${logins.join()}; ${logins.map((login) => `drop role ${login};`).join('')}`);
+    await sandbox.close();
   });
 
   it('finds no function of ours that looks among temporary tables before those it belongs to', async () => {
@@ -260,7 +252,8 @@ describe('a reviewer with SQL by hand', () => {
 
   it('assigns and delegates with the rights of a reviewer, and is told of a roster, customer or person nobody knows', async () => {
     const by = await findReviewer(ada.database, undefined);
-    const [adas, boriss] = logins;
+    const adas = by.name;
+    const { name: boriss } = await findReviewer(boris.database, undefined);
     const chosen = { marks: [], customer: null, severity: null, roster: null, to: adas, by };
     const assign = (choice: Partial<AssignmentRequest>) => assignAlerts(ada, { ...chosen, ...choice });
     await expect(assign({ roster: 'poeple' })).rejects.toThrow(/roster poeple was never imported; these were: people/);

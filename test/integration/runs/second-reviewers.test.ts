@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { parseAlertCode } from '../../../src/matches/alert-code.js';
@@ -9,10 +8,10 @@ import { assignAlerts, delegateAlerts, findReviewer, listDelegations } from '../
 import { type ReviewSettings, reviewSettingsSchema } from '../../../src/runs/review/settings.js';
 import { readReportChanges } from '../../../src/store/changes.js';
 import type { Database } from '../../../src/store/database/database.js';
-import { type DatabaseLocation, openDatabase } from '../../../src/store/database/open-database.js';
 import { readReviewOrganisation } from '../../../src/store/organisations.js';
 import { readOpenAlerts } from '../../../src/store/review/decisions.js';
 import type { DispositionVerdict } from '../../../src/vocabulary.js';
+import { createLogin } from '../../helpers/database-servers.js';
 import {
   describeOnChosenDatabase,
   insertDispositionsSql,
@@ -206,11 +205,7 @@ describeOnChosenDatabase('decisions that end, and alerts that have an owner', (_
 
 describe('a decision that takes two people', () => {
   const databases = testDatabases('postgres');
-  let location: DatabaseLocation = {};
-  const begin = openSmallSites(async () => {
-    location = await databases.locate();
-    return databases.open(location);
-  });
+  const begin = openSmallSites(databases.open);
 
   /** Calls `work` with the workplaces of two reviewers, each with its own login. */
   async function withDeputies(
@@ -218,21 +213,11 @@ describe('a decision that takes two people', () => {
     owner: Database,
     work: (atAdas: AppContext, atBoris: AppContext) => Promise<void>,
   ): Promise<void> {
-    // Logins belong to the whole server, which other suites use at the same time.
-    const [ada, boris] = [`ada_${randomBytes(4).toString('hex')}`, `boris_${randomBytes(4).toString('hex')}`];
-    await owner.runScript(`create role ${ada} login; create role ${boris} login; ${toReviewerGrants(ada, boris)}`);
-    const slot = async (login: string): Promise<AppContext> => {
-      const url = new URL(String(location.url));
-      url.username = login;
-      return { ...base, database: await openDatabase({ url: url.href }, login) };
+    const slot = async (name: string): Promise<AppContext> => {
+      const { url } = await createLogin(owner, name, toReviewerGrants);
+      return { ...base, database: await databases.open({ url }) };
     };
-    const [atAdas, atBoris] = await Promise.all([slot(ada), slot(boris)]);
-    try {
-      await work(atAdas, atBoris);
-    } finally {
-      await Promise.all([atAdas.database.close(), atBoris.database.close()]);
-      await owner.runScript(`drop owned by ${ada}, ${boris}; drop role ${ada}; drop role ${boris}`);
-    }
+    await work(await slot('ada'), await slot('boris'));
   }
 
   it('is proposed by one and confirmed by another who has seen the proposal; the database refuses everything else', async () => {
