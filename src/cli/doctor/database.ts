@@ -100,13 +100,17 @@ async function checkAccepted(database: Database, { settings }: Config): Promise<
   const { findUnacceptedSettings, acceptCommand, describeRetired, describeSince } = await import(
     '../../runs/settings-acceptance.js'
   );
-  const { accepted, differences, retired } = await findUnacceptedSettings(database, settings);
+  const { accepted, differences, retired, waiting } = await findUnacceptedSettings(database, settings);
   if (accepted === null) return [well('settings', 'the first run records the assessment settings')];
   const since = describeSince(accepted);
   if (differences.length > 0) {
     const named = [...differences, ...retired].join('; ');
     const message = `the assessment settings differ from those ${since}, so runs with a live key are refused: ${named}`;
-    return [doubtful('settings', message, `set them back, or accept them: ${acceptCommand}`)];
+    const second =
+      waiting.length === 0
+        ? ''
+        : `. ${waiting.join(', ')} accepted them first, and another person must accept the same`;
+    return [doubtful('settings', `${message}${second}`, `set them back, or accept them: ${acceptCommand}`)];
   }
   if (retired.length === 0) return [well('settings', `the assessment settings equal those ${since}`)];
   return [doubtful('settings', describeRetired(accepted, retired), `to record that: ${acceptCommand}`)];

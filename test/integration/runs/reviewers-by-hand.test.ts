@@ -20,6 +20,7 @@ import type { Database } from '../../../src/store/database/database.js';
 import { type DatabaseLocation, openDatabase } from '../../../src/store/database/open-database.js';
 import { readReviewOrganisation } from '../../../src/store/organisations.js';
 import { insertDispositionsSql, testDatabases, toReviewerGrants } from '../../helpers/databases.js';
+import { seenByHand } from '../../helpers/reviewers.js';
 import { controls, makeAppContext, people, watchlist, writeRoster } from '../../helpers/small-world.js';
 
 /** Decides false positive about the alerts of these customers, in this order, as one list would. */
@@ -107,7 +108,7 @@ describe('a reviewer with SQL by hand', () => {
   it('neither decides alone nor settles anybody by temporary tables that stand before the real ones', async () => {
     const alone = insertDispositionsSql(
       `select alert_id, 'decided' as kind, 'false_positive' as verdict, session_user as reviewer, false as is_attested,
-         'alone' as reason, '{}'::jsonb as seen
+         'alone' as reason, '${seenByHand}'::jsonb as seen
        from public.alert`,
     );
     const noRule = 'create temp table run as table public.run with no data';
@@ -182,7 +183,7 @@ describe('a reviewer with SQL by hand', () => {
   it('decides about an alert that another has assigned and decides about, and neither waits for ever', async () => {
     const say = insertDispositionsSql(
       `select alert_id, 'decided' as kind, 'inconclusive' as verdict, session_user as reviewer, false as is_attested,
-         'at once' as reason, '{}'::jsonb as seen
+         'at once' as reason, '${seenByHand}'::jsonb as seen
        from alert order by alert_id limit 1`,
     );
     await ada.database.transaction(async (transaction) => {
