@@ -356,7 +356,7 @@ begin
   perform require_text(new.reason, 'the reason', 32767);
   perform require_text(nullif(new.comment, ''), 'the comment', 32767);
   if not is_seen(new.seen) then
-    raise exception 'what the reviewer saw (seen) of disposition % has not the form of docs/review.md', new.disposition_id
+    raise exception 'seen of disposition % has not the form {listed: {schema, name, topics, birthDates, countries}, customer: {role, type, name, birthDate, countries}}', new.disposition_id
       using errcode = 'check_violation';
   end if;
   return null;

@@ -86,7 +86,8 @@ describe('a reviewer with SQL by hand', () => {
     const functions = await owner.query(
       pathRow,
       `select proname as name, proconfig as settings from pg_proc
-       where pronamespace = 'public'::regnamespace and (prorettype = 'trigger'::regtype or prosecdef or proname in ('find_stand_in', 'find_four_eyes'))`,
+       where pronamespace = 'public'::regnamespace and (prorettype = 'trigger'::regtype or prosecdef
+         or proname in ('find_stand_in', 'find_four_eyes', 'find_settings_of_two', 'find_proposers', 'require_author'))`,
     );
     expect(functions.length).toBeGreaterThan(15);
     for (const { name, settings } of functions) {
