@@ -59,6 +59,77 @@ begin
 end
 $$;
 
+-- What people write, whatever program writes it, is checked when it is stored: a night reads it later, and must be able to.
+create function require_text(written text, what text, longest integer) returns void language plpgsql as $$
+begin
+  if written ~ '^\s*$' then
+    raise exception '% is empty', what using errcode = 'check_violation';
+  elsif length(written) > longest then
+    raise exception '% has % characters; the most are %', what, length(written), longest using errcode = 'check_violation';
+  elsif written ~ '[\u0001-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]' then
+    raise exception '% has control characters; write it without them', what using errcode = 'check_violation';
+  end if;
+end
+$$;
+
+create function require_time(written timestamptz, what text) returns void language plpgsql as $$
+begin
+  if written < '2000-01-01' or written >= '10000-01-01' then
+    raise exception '% is not between the years 2000 and 9999', what using errcode = 'check_violation';
+  end if;
+end
+$$;
+
+-- The clock of whoever says something may differ by a day. Only the owner of a table may write for another time.
+create function require_present(of_table oid, written timestamptz, what text) returns void language plpgsql as $$
+begin
+  perform require_time(written, what);
+  if written > clock_timestamp() + interval '1 day' and not pg_has_role(session_user, (select relowner from pg_class where oid = of_table), 'member') then
+    raise exception '% is in the future', what using errcode = 'check_violation';
+  end if;
+end
+$$;
+
+create function require_legacy(said jsonb) returns void language plpgsql as $$
+begin
+  if not coalesce(jsonb_path_match(said, 'strict
+    $.verdict.type() == "string" && $.reason.type() == "string" && $.decidedBy.type() == "string" && $.decidedAt.type() == "string"
+    && $.reviewer.type() == "string" && $.importedAt.type() == "string" && $.isAttested.type() == "boolean" && $.isSample.type() == "boolean"
+    && ($.comment.type() == "string" || $.comment.type() == "null")
+  ', silent => true), false) then
+    raise exception 'what an older system says needs the texts verdict, reason, decidedBy, decidedAt, reviewer and importedAt, the comment or null, and isAttested and isSample as true or false'
+      using errcode = 'check_violation';
+  end if;
+  perform require_text(said ->> 'reason', 'the reason of the older system', 32767);
+  perform require_text(nullif(said ->> 'comment', ''), 'the comment of the older system', 32767);
+  perform require_text(said ->> 'decidedBy', 'who decided in the older system', 200);
+  perform require_text(said ->> 'decidedAt', 'when the older system decided', 200);
+  perform require_present('alert'::regclass, (said ->> 'importedAt')::timestamptz, 'the time of the import');
+end
+$$;
+
+-- Whether `seen` has the facts that a disposition is bound to, as `toSeenFacts` writes them, and nothing else.
+create function is_seen(seen jsonb) returns boolean immutable language sql as $$
+  select case when length(seen::text) <= 100000 and coalesce(jsonb_path_match(seen, 'strict
+    $.listed.schema.type() == "string" && $.listed.name.type() == "string"
+    && $.listed.topics.type() == "array" && !exists($.listed.topics[*] ? (@.type() != "string"))
+    && $.listed.birthDates.type() == "array" && !exists($.listed.birthDates[*] ? (@.type() != "string"))
+    && $.listed.countries.type() == "array" && !exists($.listed.countries[*] ? (@.type() != "string"))
+    && $.customer.role.type() == "string" && $.customer.type.type() == "string" && $.customer.name.type() == "string"
+    && ($.customer.birthDate.type() == "string" || $.customer.birthDate.type() == "null")
+    && $.customer.countries.type() == "array" && !exists($.customer.countries[*] ? (@.type() != "string"))
+  ', silent => true), false) then
+    seen - array['listed', 'customer'] = '{}'
+    and (seen -> 'listed') - array['schema', 'name', 'topics', 'birthDates', 'countries'] = '{}'
+    and (seen -> 'customer') - array['role', 'type', 'name', 'birthDate', 'countries'] = '{}'
+  else false end
+$$;
+
+-- A time as it can be read: of rows that were stored before times were checked.
+create function to_readable(written timestamptz) returns timestamptz immutable language sql as $$
+  select greatest(least(written, '9999-01-01 00:00:00+00'), '0001-01-02 00:00:00+00')
+$$;
+
 create table organisation (
   organisation_id bigint generated always as identity primary key,
   name text not null unique,

@@ -171,16 +171,16 @@ create table acceptance (
   organisation_id bigint references organisation,
   run_id bigint references run,
   roster_id bigint references roster,
-  -- Null for a proposal. The database itself reads for which severities two people are needed.
+  -- The database itself reads for which severities two people are needed.
   settings jsonb check (
     settings #> '{review,fourEyes}' is null
     or jsonb_typeof(settings #> '{review,fourEyes}') = 'array' and settings #> '{review,fourEyes}' <@ '["critical", "high", "medium", "low", "info"]'
   ),
   -- SHA-256 (hex) of them with their keys in order.
   digest text,
-  -- What differs from the settings before, in words; empty for the first, and null for a proposal.
+  -- What differs from the settings before, in words; empty for the first.
   differences text[],
-  -- Who accepted the settings first, where two people did.
+  -- Who accepted the settings first, where two people were needed; the database writes it.
   proposed_by text check (proposed_by <> accepted_by),
   -- Of a roster: each guard with what it found, in words that give both figures; and the first of the changes that guards found, each with the
   -- facts before and after.
@@ -194,7 +194,7 @@ create table acceptance (
   until date,
   check (not is_proposal or kind in ('settings', 'answers')),
   check (num_nulls(organisation_id, digest) = case kind when 'settings' then 0 else 2 end),
-  check (num_nulls(settings, differences) = case when kind = 'settings' and not is_proposal then 0 else 2 end),
+  check (num_nulls(settings, differences) = case kind when 'settings' then 0 else 2 end),
   check (proposed_by is null or settings is not null),
   check ((run_id is not null) = (kind in ('answers', 'roster'))),
   check (num_nulls(held_by, changes) = case kind when 'roster' then 0 else 2 end),
@@ -410,48 +410,7 @@ begin
 end
 $$;
 
--- Nobody has to accept the first settings of an organisation. Where four eyes are set, a held run is accepted by two people. On the embedded
--- database a second person is only another name that the first one types.
-create function check_acceptance() returns trigger language plpgsql as $$
-begin
-  if new.kind = 'settings' and new.accepted_by = 'first settings' and not new.is_proposal
-    and not exists (select from acceptance where organisation_id = new.organisation_id and not is_proposal) then
-    return new;
-  end if;
-  perform require_author(new.accepted_by, new.is_attested, 'accept anything');
-  if new.kind <> 'answers' or new.is_proposal then
-    return new;
-  end if;
-  perform require_owner(tg_relid, 'a run is accepted');
-  if find_four_eyes((select organisation_id from run where run_id = new.run_id)) <> '{}'
-    and (version() ~ 'emscripten' or not exists (
-      select from acceptance proposal
-      where proposal.run_id = new.run_id and proposal.is_proposal and proposal.accepted_by <> new.accepted_by
-    ))
-  then
-    raise exception 'accepting a run takes two people' using errcode = 'insufficient_privilege';
-  end if;
-  -- Otherwise its customers would read as accepted by answers that nobody gave back.
-  if exists (
-    select from planned_screening screening
-    join run using (run_id)
-    left join party_state state on state.account_id = run.account_id and state.party_id = screening.party_id
-    where screening.run_id = new.run_id and screening.outcome = 'failed' and screening.outcome_reason = 'held'
-      and coalesce(state.run_id < new.run_id, true)
-  ) then
-    raise exception 'run % still withholds answers: nightscreen runs accept gives them back', new.run_id
-      using errcode = 'integrity_constraint_violation';
-  end if;
-  return new;
-end
-$$;
-
 create trigger run_opens_range before insert on run for each row when (new.epoch > 0)
   execute function open_run_ranges();
 create trigger refuse_rewriting before delete or update or truncate on run_hold for each statement
   execute function refuse_rewriting();
-
-create trigger refuse_rewriting before delete or update or truncate on acceptance for each statement
-  execute function refuse_rewriting();
-create trigger check_acceptance before insert on acceptance for each row
-  execute function check_acceptance();

@@ -119,7 +119,12 @@ create table disposition_text (
 );
 
 create view disposition_with_text as
-  select disposition.*, coalesce(words.reason, 'erased') as reason, words.comment, words.seen
+  select disposition.disposition_id, disposition.alert_id, disposition.kind, disposition.verdict, disposition.reviewer,
+    disposition.is_attested, to_readable(disposition.decided_at) as decided_at, disposition.origin, disposition.text_digest,
+    to_readable(disposition.expires_at) as expires_at, disposition.sheet_id, disposition.refers_to, disposition.due_at,
+    coalesce(words.reason, 'erased') as reason, words.comment, words.seen,
+    -- Stored before it was checked: nobody can tell for what the disposition holds.
+    words.disposition_id is not null and not is_seen(words.seen) as is_unreadable
   from disposition left join disposition_text words using (disposition_id);
 
 create function digest_disposition_text(salt uuid, reason text, comment text, seen jsonb) returns bytea immutable language sql as $$
@@ -223,8 +228,20 @@ begin
     select * into subject from alert where alert_id = said.alert_id;
   else
     perform require_author(said.reviewer, said.is_attested, 'decide');
+    perform require_text(said.reviewer, 'the name of the reviewer', 200);
+    perform require_present('disposition'::regclass, said.decided_at, 'the time of the disposition');
+    perform require_time(said.expires_at, 'the expiry of the disposition');
+    if said.due_at > said.decided_at + interval '1 year' then
+      raise exception 'alert % would be due more than a year later', said.alert_id using errcode = 'check_violation';
+    end if;
+    perform require_time(said.due_at, 'the time when the alert is due');
     -- Others who decide wait here. Each of them holds the key of the alert, which a stronger lock would wait for.
     select * into subject from alert where alert_id = said.alert_id for no key update;
+  end if;
+  if said.origin <> 'policy' and said.decided_at + interval '1 day' < (
+    select min(event.happened_at) from alert_event event where event.alert_id = said.alert_id and event.kind = 'opened'
+  ) then
+    raise exception 'the time of the disposition is before alert % was opened', said.alert_id using errcode = 'check_violation';
   end if;
   if said.sheet_id is not null and not exists (
     select from review_sheet join account using (organisation_id)
@@ -309,8 +326,12 @@ $$;
 create function check_alert() returns trigger language plpgsql as $$
 begin
   new.revision := old.revision + 1;
+  if new.assigned_to is distinct from old.assigned_to then
+    perform require_text(new.assigned_to, 'the name of the assignee', 200);
+  end if;
   if new.legacy is distinct from old.legacy then
     if old.legacy is null then
+      perform require_legacy(new.legacy);
       perform require_author(new.legacy ->> 'reviewer', (new.legacy ->> 'isAttested')::boolean, 'decide');
     elsif new.legacy is distinct from old.legacy || '{"reason": "erased", "comment": null}' then
       raise exception 'what an older system says of alert % is never changed or removed', old.alert_id using errcode = 'restrict_violation';
@@ -332,6 +353,12 @@ begin
   ) then
     raise exception 'the text of disposition % is never changed', new.disposition_id using errcode = 'restrict_violation';
   end if;
+  perform require_text(new.reason, 'the reason', 32767);
+  perform require_text(nullif(new.comment, ''), 'the comment', 32767);
+  if not is_seen(new.seen) then
+    raise exception 'seen of disposition % has not the form {listed: {schema, name, topics, birthDates, countries}, customer: {role, type, name, birthDate, countries}}', new.disposition_id
+      using errcode = 'check_violation';
+  end if;
   return null;
 end
 $$;
@@ -340,6 +367,13 @@ create function check_alert_event() returns trigger language plpgsql as $$
 begin
   if new.kind = 'assigned' then
     perform require_author(new.actor, new.is_attested, 'assign');
+    perform require_text(new.actor, 'who assigns', 200);
+    perform require_text(new.assigned_to, 'the name of the assignee', 200);
+    perform require_text(new.severity, 'the severity', 20);
+    perform require_present(tg_relid, new.happened_at, 'the time of the assignment');
+    if new.reasons <> '{}' then
+      raise exception 'an assignment has no reasons' using errcode = 'check_violation';
+    end if;
   else
     perform require_owner(tg_relid, format('an alert is %s', new.kind));
   end if;
@@ -350,6 +384,42 @@ $$;
 create function check_delegation() returns trigger language plpgsql as $$
 begin
   perform require_author(new.actor, new.is_attested, 'assign');
+  perform require_text(new.actor, 'who delegates', 200);
+  perform require_text(new.from_name, 'the name of the person', 200);
+  perform require_text(new.to_name, 'the name of the stand-in', 200);
+  perform require_text(new.reason, 'the reason', 32767);
+  perform require_present(tg_relid, new.happened_at, 'the time of the delegation');
+  -- A day is over at its midnight somewhere on earth.
+  if not isfinite(new.until) or new.ends_at not between new.until and new.until + 3 then
+    raise exception 'the delegation ends at another time than its last day %', new.until using errcode = 'check_violation';
+  end if;
+  return new;
+end
+$$;
+
+-- Who has written a list is the login; a list of a report is written by its run.
+create function check_review_sheet() returns trigger language plpgsql as $$
+declare
+  foreign_ids bigint[];
+begin
+  perform require_present(tg_relid, new.exported_at, 'the time of the list');
+  if new.run_id is not null then
+    perform require_owner(tg_relid, 'a list is of a report');
+    return new;
+  end if;
+  if not version() ~ 'emscripten' then
+    new.exported_by := session_user;
+  end if;
+  perform require_text(new.exported_by, 'who has written the list', 200);
+  foreign_ids := array(
+    select named.id from unnest(new.alert_ids) named (id)
+    where not exists (
+      select from alert join account using (account_id) where alert.alert_id = named.id and account.organisation_id = new.organisation_id
+    )
+  );
+  if foreign_ids <> '{}' then
+    raise exception 'the list names alerts of another organisation, or none' using errcode = 'foreign_key_violation';
+  end if;
   return new;
 end
 $$;
@@ -388,6 +458,8 @@ create trigger check_alert_event before insert on alert_event for each row
 
 create trigger refuse_rewriting before delete or update or truncate on review_sheet for each statement
   execute function refuse_rewriting();
+create trigger check_review_sheet before insert on review_sheet for each row
+  execute function check_review_sheet();
 
 create trigger refuse_rewriting before delete or update or truncate on review_delegation for each statement
   execute function refuse_rewriting();

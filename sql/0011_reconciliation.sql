@@ -96,6 +96,12 @@ begin
     return new;
   end if;
   perform require_author(new.reviewer, new.is_attested, 'decide');
+  perform require_text(new.reviewer, 'the name of the reviewer', 200);
+  perform require_text(new.reason, 'the reason', 32767);
+  perform require_present(tg_relid, new.happened_at, 'the time of the acceptance');
+  if new.run_id is not null then
+    raise exception 'a run accepts no discrepancy' using errcode = 'check_violation';
+  end if;
   select * into found from discrepancy where discrepancy_id = new.discrepancy_id for update;
   select * into seen from discrepancy_event where discrepancy_id = new.discrepancy_id order by event_id desc limit 1;
   if found.state = 'resolved' or seen.event_id is distinct from new.seen_event_id then
@@ -113,6 +119,8 @@ begin
   end::date;
   if new.accepted_until > today + 181 then
     raise exception 'a discrepancy is accepted for 180 days at most' using errcode = 'insufficient_privilege';
+  elsif new.accepted_until < today - 1 then
+    raise exception 'the day until which a discrepancy is accepted is past' using errcode = 'check_violation';
   end if;
   if new.kind = 'proposed' and version() ~ 'emscripten' then
     raise exception 'on the embedded database no second person can be told from the first' using errcode = 'insufficient_privilege';

@@ -1,4 +1,146 @@
--- What functions see, and who may call them.
+-- Who accepts what, what functions see, and who may call them.
+
+-- The changed settings (their paths) that may release somebody. Each change counts but those that are known to be stricter: in doubt two people
+-- look at it. Guards of a roster that is new apply to nobody yet.
+create function find_looser_settings(accepted jsonb, offered jsonb) returns text[] immutable language sql as $$
+  with recursive node (is_after, path, value) as (
+    values (false, array[]::text[], accepted), (true, '{}', offered)
+    union all
+    select is_after, path || inner_key, inner_value
+    from node cross join lateral jsonb_each(case jsonb_typeof(value) when 'object' then value else '{}' end) as one (inner_key, inner_value)
+  ),
+  changed as (
+    select path, former.value as before, latter.value as after
+    from (select path, value from node where not is_after and jsonb_typeof(value) <> 'object') former
+    full join (select path, value from node where is_after and jsonb_typeof(value) <> 'object') latter using (path)
+    where former.value is distinct from latter.value
+  ),
+  compared as (
+    select array_to_string(path, '.') as name, case
+      when path = '{review,autoClose}' then after = 'false'
+      when path in ('{review,fourEyes}', '{controls}') then not exists (
+        select from jsonb_array_elements(before) one (kept)
+        where not exists (select from jsonb_array_elements(after) other (kept) where other.kept = one.kept)
+      )
+      when path = '{screening,reuseMaxAge}' then after = '0'
+      when path[1] = 'guards' and not accepted -> 'guards' ? path[2] then true
+      when jsonb_typeof(after) is distinct from 'number' then false
+      when path[1:2] = '{review,expiresAfterDays}' then after < coalesce(before, '100000')
+      when path[1] = 'guards' and path[3] like 'max%' then after < before
+      when path = '{screening,leaveAfterDays}' then after > before
+      when path in ('{changes,scoreStep}', '{screening,cadenceHours}', '{screening,controlsEvery}') then after < before
+      when path[1:2] = '{screening,hold}' and path[3] not in ('searchAgain', 'manyKnown') then after < before
+    end as is_stricter
+    from changed
+  )
+  select coalesce(array_agg(name order by name), '{}') from compared where is_stricter is not true
+$$;
+
+-- Those of them that two people accept: where four eyes are in force, or by the new settings. Of the first settings only a policy that closes alerts.
+create function find_settings_of_two(organisation bigint, offered jsonb) returns text[] stable language sql as $$
+  select case
+    when find_four_eyes(organisation) = '{}'
+      and coalesce(former.settings #> '{review,fourEyes}', '[]') = '[]' and coalesce(offered #> '{review,fourEyes}', '[]') = '[]' then '{}'
+    when former.settings is not null then find_looser_settings(former.settings, offered)
+    when offered #> '{review,autoClose}' = 'true' then array['review.autoClose']
+    else '{}'
+  end
+  from (select) nothing
+  left join lateral (
+    select settings from acceptance
+    where organisation_id = organisation and not is_proposal and jsonb_typeof(settings) = 'object' order by acceptance_id desc limit 1
+  ) former on true
+$$;
+
+-- Who has accepted these settings since the last ones, and waits for another person.
+create function find_proposers(organisation bigint, offered jsonb) returns text[] stable language sql as $$
+  select array(
+    select accepted_by from acceptance
+    where organisation_id = organisation and is_proposal and settings = offered and acceptance_id > coalesce((
+      select max(acceptance_id) from acceptance former where former.organisation_id = organisation and not former.is_proposal
+    ), 0)
+    order by acceptance_id
+  )
+$$;
+
+-- What is no settings, whoever accepts it, would end each later run.
+create function require_settings(offered acceptance) returns void language plpgsql as $$
+begin
+  if jsonb_typeof(offered.settings) <> 'object' or jsonb_typeof(offered.settings -> 'controls') <> 'array' or exists (
+    select from unnest(array['service', 'changes', 'screening', 'review', 'guards']) section
+    where jsonb_typeof(offered.settings -> section) is distinct from 'object'
+  ) or length(offered.settings::text) > 1000000 then
+    raise exception 'the settings have not the form in which `nightscreen config accept` stores them' using errcode = 'check_violation';
+  end if;
+  if array_ndims(offered.differences) > 1 or array_position(offered.differences, null) is not null or cardinality(offered.differences) > 10000 then
+    raise exception 'the differences of the settings are no list of texts, or are more than 10000' using errcode = 'check_violation';
+  end if;
+  perform require_text(difference, 'a difference of the settings', 32767) from unnest(offered.differences) difference;
+end
+$$;
+
+-- Nobody has to accept the first settings of an organisation. Where four eyes are set, a held run and looser settings are accepted by two people.
+-- On the embedded database a second person is only another name that the first one types.
+create function check_acceptance() returns trigger language plpgsql as $$
+declare
+  of_two text[];
+begin
+  perform require_text(new.accepted_by, 'the name of who accepts', 200);
+  perform require_text(new.reason, 'the reason', 32767);
+  perform require_present(tg_relid, new.accepted_at, 'the time of the acceptance');
+  if not isfinite(new.until) then
+    raise exception 'the day until which it is accepted is no day' using errcode = 'check_violation';
+  end if;
+  new.proposed_by := null;
+  if new.kind = 'settings' then
+    perform require_settings(new);
+  end if;
+  if new.kind = 'settings' and new.accepted_by = 'first settings' and not new.is_proposal
+    and not exists (select from acceptance where organisation_id = new.organisation_id and not is_proposal) then
+    return new;
+  end if;
+  perform require_author(new.accepted_by, new.is_attested, 'accept anything');
+  if new.kind = 'settings' and not new.is_proposal then
+    of_two := find_settings_of_two(new.organisation_id, new.settings);
+    if of_two <> '{}' then
+      new.proposed_by := (array_remove(find_proposers(new.organisation_id, new.settings), new.accepted_by))[1];
+      if new.proposed_by is null or version() ~ 'emscripten' then
+        raise exception 'accepting % takes two people: another person accepts the same settings first', array_to_string(of_two, ', ')
+          using errcode = 'insufficient_privilege';
+      end if;
+    end if;
+  end if;
+  if new.kind <> 'answers' or new.is_proposal then
+    return new;
+  end if;
+  perform require_owner(tg_relid, 'a run is accepted');
+  if find_four_eyes((select organisation_id from run where run_id = new.run_id)) <> '{}'
+    and (version() ~ 'emscripten' or not exists (
+      select from acceptance proposal
+      where proposal.run_id = new.run_id and proposal.is_proposal and proposal.accepted_by <> new.accepted_by
+    ))
+  then
+    raise exception 'accepting a run takes two people' using errcode = 'insufficient_privilege';
+  end if;
+  -- Otherwise its customers would read as accepted by answers that nobody gave back.
+  if exists (
+    select from planned_screening screening
+    join run using (run_id)
+    left join party_state state on state.account_id = run.account_id and state.party_id = screening.party_id
+    where screening.run_id = new.run_id and screening.outcome = 'failed' and screening.outcome_reason = 'held'
+      and coalesce(state.run_id < new.run_id, true)
+  ) then
+    raise exception 'run % still withholds answers: nightscreen runs accept gives them back', new.run_id
+      using errcode = 'integrity_constraint_violation';
+  end if;
+  return new;
+end
+$$;
+
+create trigger refuse_rewriting before delete or update or truncate on acceptance for each statement
+  execute function refuse_rewriting();
+create trigger check_acceptance before insert on acceptance for each row
+  execute function check_acceptance();
 
 -- Names are looked up in temporary tables first unless a function says otherwise, and everybody may make some: whatever checks or writes on
 -- somebody's behalf looks in the catalogue, then among the tables it belongs to, and there last.
@@ -10,7 +152,7 @@ begin
   foreach one in array array(
     select oid::regprocedure from pg_proc
     where pronamespace = tables_schema
-      and (prolang = (select oid from pg_language where lanname = 'plpgsql') or proname in ('counts_as_true_match', 'find_four_eyes'))
+      and (prolang = (select oid from pg_language where lanname = 'plpgsql') or proname in ('counts_as_true_match', 'find_four_eyes', 'find_settings_of_two', 'find_proposers'))
   ) loop
     execute format('alter function %s set search_path = pg_catalog, %s, pg_temp', one, tables_schema);
   end loop;

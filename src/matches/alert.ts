@@ -7,8 +7,10 @@ interface Disposition {
   verdict: DispositionVerdict;
   /** False while a second person must confirm it. */
   isFinal: boolean;
-  /** The facts that the reviewer saw; the disposition holds while they are the same. Null once they are erased. */
+  /** The facts that the reviewer saw; the disposition holds while they are the same. Null once they are erased, and where they cannot be read. */
   seen: SeenFacts | null;
+  /** Whether the stored facts cannot be read. */
+  isUnreadable: boolean;
   /** When it expires; null for never. */
   expiresAt: Date | null;
 }
@@ -25,8 +27,8 @@ export interface Alert {
   disposition: Disposition | null;
 }
 
-/** Why an alert is open again: its disposition expired, its facts changed or cannot be compared any more, or its match returned. */
-type ReopeningReason = SeenField | 'erased' | 'expired' | 'returned';
+/** Why an alert is open again: its disposition expired, its facts changed, are erased or cannot be read, or its match returned. */
+type ReopeningReason = SeenField | 'erased' | 'unreadable' | 'expired' | 'returned';
 
 /** A change of an alert; alerts without a step stay as they are. */
 export type AlertStep =
@@ -113,7 +115,7 @@ function assessPair(alert: Alert, match: Match, { customer }: ReviewedParty, now
   }
   const changed =
     disposition.seen === null
-      ? (['erased'] as const)
+      ? ([disposition.isUnreadable ? 'unreadable' : 'erased'] as const)
       : compareSeenFacts(disposition.seen, toSeenFacts(customer, match));
   const isDecided = state === 'pending_approval' || (disposition.isFinal && disposition.verdict !== 'inconclusive');
   const reasons: readonly ReopeningReason[] = [

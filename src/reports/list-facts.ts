@@ -288,15 +288,21 @@ export interface WatchFacts {
   volume: RateFacts | null;
 }
 
-/** An accepted change of settings that affect results. */
-export interface SettingsChangeFacts {
-  /** Each setting with its old and new value, in words. */
-  differences: readonly string[];
+/** Who has accepted something, and why. */
+export interface AcceptanceFacts {
   acceptedBy: string;
   /** True where the name is only stated, not verified by a login. */
   isAttested: boolean;
   reason: string;
   acceptedAt: Date;
+}
+
+/** An accepted change of settings that affect results. */
+export interface SettingsChangeFacts extends AcceptanceFacts {
+  /** Each setting with its old and new value, in words. */
+  differences: readonly string[];
+  /** Who accepted them first, where two people were needed. */
+  proposedBy: string | null;
 }
 
 /** The record of a customer, stored or in a roster. */
@@ -317,7 +323,7 @@ export interface RosterChangeFacts {
 }
 
 /** A roster that a person accepted although guards held it. */
-export interface RosterAcceptanceFacts extends Omit<SettingsChangeFacts, 'differences'> {
+export interface RosterAcceptanceFacts extends AcceptanceFacts {
   /** Each guard with its finding, in words with both figures. */
   heldBy: readonly { guard: string; message: string }[];
   /** The first of the changes. */

@@ -5,6 +5,7 @@ import type { RejectedRow } from '../roster/customer.js';
 import type { RejectReason } from '../vocabulary.js';
 import type { ChangeGroup } from './change-groups.js';
 import type {
+  AcceptanceFacts,
   AlertOwner,
   ChangeAlertFacts,
   ControlFacts,
@@ -14,7 +15,6 @@ import type {
   OpenAlertsFacts,
   PartyFacts,
   ReplacedFacts,
-  SettingsChangeFacts,
   WaitingAlert,
 } from './list-facts.js';
 import type { Report } from './report.js';
@@ -63,7 +63,10 @@ export function maskReport(report: Report): Report {
     evidence: { ...evidence, rosterSource: evidence.rosterSource && maskSource(evidence.rosterSource) },
     verdict: { ...verdict, remarks: [remark, ...verdict.remarks] },
     accepted: {
-      settingsChanges: accepted.settingsChanges.map(maskAcceptance),
+      settingsChanges: accepted.settingsChanges.map((change) => ({
+        ...maskAcceptance(change),
+        proposedBy: change.proposedBy === null ? null : toInitials(change.proposedBy),
+      })),
       rosterAcceptances: accepted.rosterAcceptances.map((acceptance) => ({
         ...maskAcceptance(acceptance),
         changes: acceptance.changes.map(({ reference, before, after }) => ({
@@ -185,7 +188,7 @@ const maskOpenAlerts = (alerts: OpenAlertsFacts): OpenAlertsFacts => ({
   byOwner: alerts.byOwner.map(maskOwner),
 });
 
-const maskAcceptance = <Accepted extends Omit<SettingsChangeFacts, 'differences'>>(accepted: Accepted): Accepted => ({
+const maskAcceptance = <Accepted extends AcceptanceFacts>(accepted: Accepted): Accepted => ({
   ...accepted,
   acceptedBy: toInitials(accepted.acceptedBy),
   reason: leftOut,

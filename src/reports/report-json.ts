@@ -75,7 +75,7 @@ const recordJson = z.strictObject({
 });
 
 const accepted = {
-  settingsChanges: z.array(z.strictObject({ differences: names, ...acceptedBy })),
+  settingsChanges: z.array(z.strictObject({ differences: names, proposedBy: z.string().nullable(), ...acceptedBy })),
   rosterAcceptances: z.array(
     z.strictObject({
       heldBy: z.array(z.strictObject({ guard: z.string(), message: z.string() })),

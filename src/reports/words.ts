@@ -7,6 +7,7 @@ import {
   toWords,
 } from '../vocabulary/words.js';
 import type {
+  AcceptanceFacts,
   AlertOwner,
   CadenceFacts,
   ChangeAlertFacts,
@@ -120,6 +121,7 @@ const saidWords = { decided: '', proposed: 'pending approval: ', approved: 'appr
 function describeReason(reason: string): string {
   if (reason === 'expired') return 'the disposition expired';
   if (reason === 'erased') return 'what the reviewer saw is erased';
+  if (reason === 'unreadable') return 'what the reviewer saw cannot be read';
   if (reason === 'undone') return 'the disposition was undone';
   if (reason === 'returned') return 'matched again';
   return `${toWords(reason)} changed`;
@@ -144,10 +146,12 @@ export function describeDetails(counts: DetailCounts): string {
 
 /** As in `accepted by A. Meyer (attested) on ..: reason`. */
 export function describeAcceptance(
-  { acceptedBy, isAttested, acceptedAt, reason }: Omit<SettingsChangeFacts, 'differences'>,
+  accepted: AcceptanceFacts & Partial<Pick<SettingsChangeFacts, 'proposedBy'>>,
   timezone: string,
 ): string {
-  return `accepted by ${acceptedBy}${isAttested ? ' (attested)' : ''} on ${formatMinute(acceptedAt, timezone)}: ${reason}`;
+  const { proposedBy = null, acceptedBy, isAttested, acceptedAt, reason } = accepted;
+  const first = proposedBy === null ? '' : `${proposedBy} and `;
+  return `accepted by ${first}${acceptedBy}${isAttested ? ' (attested)' : ''} on ${formatMinute(acceptedAt, timezone)}: ${reason}`;
 }
 
 /** The record of a customer, on one line. */

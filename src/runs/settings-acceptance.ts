@@ -8,8 +8,11 @@ import { guardsSchema } from '../roster/guards.js';
 import { screeningSettingsSchema } from '../screening/settings.js';
 import type { Database, Queryable } from '../store/database/database.js';
 import {
+  findOrganisationId,
+  findSettingsOfTwo,
   proposeSettings,
   readAcceptedSettings,
+  readProposers,
   readSettingsHistory,
   type SettingsRecord,
   saveSettingsRecord,
@@ -188,11 +191,12 @@ export async function requireAcceptedSettings(
   const now = toAssessmentSettings(settings);
   const isTrial = await isOnTrial(database, organisation, toImportMode(app));
   const which = isTrial ? {} : { exceptReason: trialReason };
-  const requireSame = async (accepted: SettingsRecord): Promise<number> => {
+  const requireSame = async (accepted: SettingsRecord, reader: Queryable): Promise<number> => {
     const { differences, retired } = compareWith(accepted.settings, settings, roster);
     if (differences.length > 0) {
-      if (!isTrial || (settings.review.autoClose && !isAutoClosing(accepted))) {
-        throw refuse(accepted, [...differences, ...retired]);
+      const ofTwo = await findSettingsOfTwo(reader, organisationId, keepGuards(accepted.settings, now));
+      if (!isTrial || ofTwo.length > 0 || (settings.review.autoClose && !isAutoClosing(accepted))) {
+        throw refuse(accepted, [...differences, ...retired], ofTwo);
       }
       return applyOnTrial(app, organisationId, roster);
     }
@@ -203,7 +207,7 @@ export async function requireAcceptedSettings(
     return accepted.recordId;
   };
   const accepted = await readAcceptedSettings(database, organisationId, which);
-  if (accepted !== null) return requireSame(accepted);
+  if (accepted !== null) return requireSame(accepted, database);
   // Closing alerts without a person needs a named acceptance, also before the first run.
   if (settings.review.autoClose) {
     const message = `closes alerts without a person and is not accepted. No search was made and nothing was changed. Accept it: ${acceptCommand}`;
@@ -211,7 +215,7 @@ export async function requireAcceptedSettings(
   }
   return database.transaction(async (transaction) => {
     const sooner = await readAcceptedSettings(transaction, organisationId, { ...which, isLocked: true });
-    if (sooner !== null) return requireSame(sooner);
+    if (sooner !== null) return requireSame(sooner, transaction);
     return saveSettingsRecord(transaction, organisationId, {
       settings: now,
       digest: digestAssessment(now),
@@ -259,27 +263,33 @@ export const describeSince = ({ acceptedAt, acceptedBy }: SettingsRecord): strin
 export const describeRetired = (accepted: SettingsRecord, retired: readonly string[]): string =>
   `runs no longer apply some settings that were ${describeSince(accepted)}: ${retired.join('; ')}`;
 
-function refuse(accepted: SettingsRecord, differences: readonly string[]): ConfigError {
+function refuse(accepted: SettingsRecord, differences: readonly string[], ofTwo: readonly string[]): ConfigError {
+  const who = ofTwo.length === 0 ? '' : `, which takes two people for ${ofTwo.join(', ')}`;
   const message =
     `the assessment settings differ from those ${describeSince(accepted)}: ${differences.join('; ')}. No search was made and nothing was changed. ` +
-    `Set them back, or accept them: ${acceptCommand}`;
+    `Set them back, or accept them${who}: ${acceptCommand}`;
   return new ConfigError([{ where: 'settings', path: '', message }]);
 }
 
-/** The differences from the settings that a person accepted, or that were the first; `accepted` is null while none are recorded. */
+/**
+ * The differences from the settings that a person accepted, or that were the first; `accepted` is null while none are recorded. `waiting` names
+ * who has accepted them where two people are needed.
+ */
 export async function findUnacceptedSettings(
   database: Queryable,
   settings: Pick<RunSettings, 'organisation'> & Parameters<typeof toAssessmentSettings>[0],
-): Promise<AssessmentComparison & { accepted: SettingsRecord | null }> {
+): Promise<AssessmentComparison & { accepted: SettingsRecord | null; waiting: readonly string[] }> {
   const history = await readSettingsHistory(database, settings.organisation);
   const accepted = history.findLast(({ reason }) => reason !== trialReason) ?? null;
-  if (accepted === null) return { accepted, differences: [], retired: [] };
-  return { accepted, ...compareWith(accepted.settings, settings) };
+  if (accepted === null) return { accepted, differences: [], retired: [], waiting: [] };
+  const organisationId = await findOrganisationId(database, settings.organisation);
+  const kept = keepGuards(accepted.settings, toAssessmentSettings(settings));
+  return {
+    accepted,
+    ...compareWith(accepted.settings, settings),
+    waiting: organisationId === null ? [] : await readProposers(database, organisationId, kept),
+  };
 }
-
-/** Whether settings newly enable the closing of alerts by policy, which takes two people under four eyes. */
-const needsTwo = ({ review }: Pick<RunSettings, 'review'>, accepted: SettingsRecord | null): boolean =>
-  review.autoClose && review.fourEyes.length > 0 && !isAutoClosing(accepted);
 
 const autoClosing = z.object({ review: z.object({ autoClose: z.literal(true) }) });
 
@@ -287,41 +297,48 @@ const autoClosing = z.object({ review: z.object({ autoClose: z.literal(true) }) 
 export const isAutoClosing = (accepted: Pick<SettingsRecord, 'settings'> | null): boolean =>
   accepted !== null && autoClosing.safeParse(accepted.settings).success;
 
+/** What became of an acceptance. */
+export interface AcceptedSettings {
+  /** Nothing was recorded if there was nothing to accept, or if another person must accept the same. */
+  recorded: boolean;
+  isProposed: boolean;
+  differences: readonly string[];
+  /** The paths of the settings that take two people. */
+  ofTwo: readonly string[];
+  /** Who accepted the same before. */
+  proposers: readonly string[];
+}
+
 /**
- * Records the settings in force as accepted and returns the differences; empty, with nothing recorded, when there is nothing to accept.
- * Before the first run all are recorded. `isProposed`: a second person must accept the same.
+ * Records the settings in force as accepted. Before the first run all are recorded. Where four eyes are in force, settings that may release
+ * somebody are only proposed until a second person accepts the same; those before stay in force meanwhile.
  */
-export async function acceptSettings(
-  app: AppContext,
-  { by, reason }: Acceptance,
-): Promise<{ recorded: boolean; isProposed: boolean; differences: readonly string[] }> {
+export async function acceptSettings(app: AppContext, { by, reason }: Acceptance): Promise<AcceptedSettings> {
   const { database, clock, settings } = app;
-  const { organisationId } = await openOrganisation(app);
+  // Whoever accepts may not read the key of answers.
+  const known = await findOrganisationId(database, settings.organisation);
+  const organisationId = known ?? (await openOrganisation(app)).organisationId;
   return database.transaction(async (transaction) => {
     const accepted = await readAcceptedSettings(transaction, organisationId, {
       isLocked: true,
       exceptReason: trialReason,
     });
     const now = toAssessmentSettings(settings);
-    const { differences, retired } = compareWith(accepted?.settings ?? now, settings);
-    const named = [...differences, ...retired];
-    if (accepted !== null && named.length === 0) return { recorded: false, isProposed: false, differences: named };
-    const kept = keepGuards(accepted?.settings ?? {}, now);
-    const digest = digestAssessment(kept);
-    const acceptance = { digest, acceptedBy: by.name, isAttested: by.isAttested, reason, acceptedAt: clock.now() };
-    let proposedBy: string | null = null;
-    if (needsTwo(settings, accepted)) {
-      requireLogins(database, 'accepting review.autoClose');
-      proposedBy = await proposeSettings(transaction, organisationId, acceptance);
-      if (proposedBy === null) return { recorded: false, isProposed: true, differences: named };
+    const { differences: changed, retired } = compareWith(accepted?.settings ?? now, settings);
+    const differences = [...changed, ...retired];
+    if (accepted !== null && differences.length === 0) {
+      return { recorded: false, isProposed: false, differences, ofTwo: [], proposers: [] };
     }
-    await saveSettingsRecord(transaction, organisationId, {
-      ...acceptance,
-      settings: kept,
-      differences: named,
-      proposedBy,
-    });
-    return { recorded: true, isProposed: false, differences: named };
+    const kept = keepGuards(accepted?.settings ?? {}, now);
+    const acceptance = { acceptedBy: by.name, isAttested: by.isAttested, reason, acceptedAt: clock.now() };
+    const offered = { ...acceptance, settings: kept, digest: digestAssessment(kept), differences };
+    const ofTwo = await findSettingsOfTwo(transaction, organisationId, kept);
+    const proposers = ofTwo.length === 0 ? [] : await readProposers(transaction, organisationId, kept);
+    if (ofTwo.length > 0) requireLogins(database, `accepting ${ofTwo.join(', ')}`);
+    const isProposed = ofTwo.length > 0 && proposers.every((name) => name === by.name);
+    if (!isProposed) await saveSettingsRecord(transaction, organisationId, offered);
+    else if (proposers.length === 0) await proposeSettings(transaction, organisationId, offered);
+    return { recorded: !isProposed, isProposed, differences, ofTwo, proposers };
   });
 }
 

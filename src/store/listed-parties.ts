@@ -6,9 +6,13 @@ import type { Queryable } from './database/database.js';
 const digests = new WeakMap<Match, string>();
 
 /** A digest (hex) of what an answer says of a listed party, without what belongs to the search: rank, hit and score. */
+export function digestListed(listed: Omit<Match, 'rank' | 'isHit' | 'score'>): string {
+  const { id, name, schema, topics, birthDates, countries } = listed;
+  return hash('sha256', JSON.stringify([id, name, schema, topics, birthDates, countries]));
+}
+
 function digestListedParty(match: Match): string {
-  const { id, name, schema, topics, birthDates, countries } = match;
-  const known = digests.get(match) ?? hash('sha256', JSON.stringify([id, name, schema, topics, birthDates, countries]));
+  const known = digests.get(match) ?? digestListed(match);
   digests.set(match, known);
   return known;
 }

@@ -60,6 +60,11 @@ export async function readReviewOrganisation(database: Queryable, name: string):
   throw new DatabaseMissingError(`nothing was imported for ${name} yet`);
 }
 
+/** The number of the organisation of this name, or null; reading it needs no right to read keys. */
+export function findOrganisationId(database: Queryable, name: string): Promise<number | null> {
+  return findValue(database, z.number(), 'select organisation_id from organisation where name = $1', [name]);
+}
+
 /** The organisation of this name, or undefined. */
 export async function findOrganisation(database: Queryable, name: string): Promise<KnownOrganisation | undefined> {
   const [row] = await database.query(
@@ -182,13 +187,18 @@ const recordRow = z.object({
   differences: z.array(z.string()).readonly(),
   acceptedBy: z.string(),
   isAttested: z.boolean(),
+  /** Who accepted them first, where two people were needed. */
+  proposedBy: z.string().nullable(),
   reason: z.string(),
   acceptedAt: z.date(),
 });
 /** Accepted assessment settings. */
 export type SettingsRecord = z.infer<typeof recordRow>;
 
-const columns = `acceptance_id as "recordId", acceptance.settings, digest, differences, accepted_by, is_attested, reason, accepted_at`;
+const columns = `acceptance_id as "recordId", acceptance.settings, digest, array_remove(differences, null) as differences, accepted_by,
+  is_attested, proposed_by, reason, to_readable(accepted_at) as accepted_at`;
+/** SQL: settings as they can be read; others were stored before that was checked, and are not in force. */
+const areReadableSql = `not is_proposal and jsonb_typeof(acceptance.settings) = 'object'`;
 
 /**
  * The last accepted settings of an organisation; null before the first. `isLocked`: no other process records its settings until the
@@ -205,7 +215,7 @@ export async function readAcceptedSettings(
   return findRow(
     database,
     recordRow,
-    `select ${columns} from acceptance where organisation_id = $1 and not is_proposal and reason <> $2
+    `select ${columns} from acceptance where organisation_id = $1 and ${areReadableSql} and reason <> $2
      order by acceptance_id desc limit 1`,
     [organisationId, exceptReason],
   );
@@ -226,58 +236,60 @@ export async function readSettingsHistory(database: Queryable, organisation: str
   return database.query(
     recordRow,
     `select ${columns} from acceptance join organisation using (organisation_id)
-     where organisation.name = $1 and not is_proposal order by acceptance_id`,
+     where organisation.name = $1 and ${areReadableSql} order by acceptance_id`,
     [organisation],
   );
 }
 
-/**
- * Records settings as accepted from now on; under four eyes `proposedBy` accepted them first. The organisation is locked, so that nothing
- * is recorded twice.
- */
-export async function saveSettingsRecord(
-  transaction: Queryable,
-  organisationId: number,
-  record: Omit<SettingsRecord, 'recordId'> & { proposedBy?: string | null },
-) {
-  const { settings, digest, differences, acceptedBy, isAttested, reason, acceptedAt, proposedBy } = record;
-  const accepted = { acceptedBy, isAttested, reason, acceptedAt, proposedBy };
-  const row = { kind: 'settings', organisationId, settings, digest, differences, ...accepted };
-  return readValue(transaction, z.number(), ...toInsert('acceptance', row, 'returning acceptance_id'));
-}
+/** Settings that somebody accepts. */
+type OfferedSettings = Omit<SettingsRecord, 'recordId' | 'proposedBy'>;
 
-/**
- * Returns who else has proposed settings of this digest since the last record. Without one, stores this acceptance as the proposal and
- * returns null.
- */
-export async function proposeSettings(
-  transaction: Queryable,
-  organisationId: number,
-  acceptance: Pick<SettingsRecord, 'digest' | 'acceptedBy' | 'isAttested' | 'reason' | 'acceptedAt'>,
-): Promise<string | null> {
-  const { digest, acceptedBy, isAttested, reason, acceptedAt } = acceptance;
-  const proposer = await findValue(
-    transaction,
-    z.string(),
-    `select accepted_by as by from acceptance
-     where organisation_id = $1 and is_proposal and digest = $2 and accepted_by <> $3
-       and acceptance_id > coalesce((select max(acceptance_id) from acceptance where organisation_id = $1 and not is_proposal), 0)
-     order by acceptance_id desc limit 1`,
-    [organisationId, digest, acceptedBy],
-  );
-  if (proposer !== null) return proposer;
-  const row = {
+const toRow = (organisationId: number, offered: OfferedSettings) => {
+  const { settings, digest, differences, acceptedBy, isAttested, reason, acceptedAt } = offered;
+  return {
     kind: 'settings',
     organisationId,
-    isProposal: true,
+    settings,
     digest,
+    differences,
     acceptedBy,
     isAttested,
     reason,
     acceptedAt,
   };
-  await transaction.execute(...toInsert('acceptance', row));
-  return null;
+};
+
+/**
+ * Records settings as accepted from now on. The organisation is locked, so that nothing is recorded twice. Where two people are needed, the
+ * database refuses them unless another person has proposed them, and notes that person.
+ */
+export function saveSettingsRecord(transaction: Queryable, organisationId: number, offered: OfferedSettings) {
+  return readValue(
+    transaction,
+    z.number(),
+    ...toInsert('acceptance', toRow(organisationId, offered), 'returning acceptance_id'),
+  );
+}
+
+/** The paths of the settings that only two people accept: with four eyes in force, those that may release somebody. */
+export async function findSettingsOfTwo(
+  database: Queryable,
+  organisationId: number,
+  settings: SettingsRecord['settings'],
+): Promise<readonly string[]> {
+  const sql = 'select find_settings_of_two($1, $2::text::jsonb)';
+  return readValue(database, z.array(z.string()), sql, [organisationId, JSON.stringify(settings)]);
+}
+
+/** Who has accepted these settings since the last record, and waits for another person. */
+export function readProposers(database: Queryable, organisationId: number, settings: SettingsRecord['settings']) {
+  const sql = 'select find_proposers($1, $2::text::jsonb)';
+  return readValue(database, z.array(z.string()), sql, [organisationId, JSON.stringify(settings)]);
+}
+
+/** Records that one person accepts settings, which another must accept too. */
+export async function proposeSettings(transaction: Queryable, organisationId: number, offered: OfferedSettings) {
+  await transaction.execute(...toInsert('acceptance', { isProposal: true, ...toRow(organisationId, offered) }));
 }
 
 /** The settings accepted after one record of the run's organisation, up to those of the run, oldest first. */
@@ -287,7 +299,7 @@ export async function readSettingsChanges(database: Queryable, runId: number, fo
     recordRow.omit({ recordId: true, settings: true, digest: true }),
     `select ${columns} from acceptance
      join run on run.run_id = $1 and run.organisation_id = acceptance.organisation_id
-     where acceptance_id > $2 and acceptance_id <= run.settings_id and not is_proposal
+     where acceptance_id > $2 and acceptance_id <= run.settings_id and ${areReadableSql}
      order by acceptance_id`,
     [runId, formerRecordId],
   );

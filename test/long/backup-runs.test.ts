@@ -10,6 +10,7 @@ import { runReports } from '../../src/runs/write-reports.js';
 import { queueOutbox } from '../../src/store/outbox.js';
 import { describeOnEachDatabase, insertDispositionsSql, testDatabases } from '../helpers/databases.js';
 import { backUp, readAllRows, restore } from '../helpers/former-databases.js';
+import { seenByHand } from '../helpers/reviewers.js';
 import { openSmallSites } from '../helpers/small-site.js';
 import { makeAppContext } from '../helpers/small-world.js';
 
@@ -51,7 +52,7 @@ describeOnEachDatabase('a backup that is restored into the other kind of databas
     await database.execute(
       insertDispositionsSql(
         `select alert_id, 'decided' as kind, 'inconclusive' as verdict, session_user as reviewer, $1::boolean as is_attested,
-           'looked at' as reason, listed as seen
+           'looked at' as reason, '${seenByHand}'::jsonb as seen
          from alert_with_match order by alert_id limit 1`,
       ),
       [dialect === 'embedded'],

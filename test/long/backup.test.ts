@@ -91,7 +91,7 @@ describe('a backup (postgres only)', () => {
     const path = await backUp(source);
     const { signal } = new AbortController();
     const checked = await checkBackup(path, signal);
-    await source.execute(`update response set body = 'changed' where response_id = 2`);
+    await source.execute(`update roster set name = 'changed' where roster_id = (select max(roster_id) from roster)`);
     await copyFile(await backUp(source), path);
     const target = await openEmpty();
     await expect(restoreBackup(target, checked, signal)).rejects.toMatchObject({
@@ -176,7 +176,10 @@ describe('a backup (postgres only)', () => {
     const writer = await open(location);
     let lines = '';
     const write = async (more: string): Promise<void> => {
-      if (lines === '') await writer.execute(`update response set body = 'changed' where response_id = 2`);
+      if (lines === '')
+        await writer.execute(
+          `update roster set name = 'changed' where roster_id = (select max(roster_id) from roster)`,
+        );
       lines += more;
     };
     const { signal } = new AbortController();

@@ -5,6 +5,8 @@ import { type Config, formatPath } from '../../config/load-config.js';
 import { ConfigError } from '../../errors.js';
 import { toRedactor } from '../../logging.js';
 import { formatTime, toVisibleText } from '../../reports/text.js';
+import type { AcceptedSettings } from '../../runs/settings-acceptance.js';
+import type { Acceptance } from '../../runs/settings-diff.js';
 import { listSecrets } from '../app-context.js';
 import { shells } from '../completion.js';
 import { exitCodes } from '../exit-code.js';
@@ -83,7 +85,8 @@ function addAccept(config: Command, act: Act): void {
         const { by, reason } = options;
         return withAppContext(invocation, { needsDatabase: true }, async (app) => {
           const acceptance = await findAcceptance(app.database, { by, reason });
-          const { recorded, isProposed, differences } = await acceptSettings(app, acceptance);
+          const accepted = await acceptSettings(app, acceptance);
+          const { recorded, isProposed, differences, ofTwo, proposers } = accepted;
           const { name, isAttested } = acceptance.by;
           return {
             exitCode: isProposed ? exitCodes.incomplete : exitCodes.complete,
@@ -92,15 +95,13 @@ function addAccept(config: Command, act: Act): void {
               recorded,
               isProposed,
               differences,
+              takeTwoPeople: ofTwo,
+              proposedBy: proposers.find((one) => one !== name) ?? null,
               acceptedBy: name,
               isAttested,
               reason: acceptance.reason,
             },
-            text: describeAccepted(
-              { recorded, isProposed },
-              differences.map(toVisibleText),
-              nameAcceptor(name, isAttested),
-            ),
+            text: describeAccepted(accepted, acceptance.by),
           };
         });
       }),
@@ -110,18 +111,18 @@ function addAccept(config: Command, act: Act): void {
 const nameAcceptor = (name: string, isAttested: boolean): string =>
   `${toVisibleText(name)}${isAttested ? ' (attested)' : ''}`;
 
-function describeAccepted(
-  { recorded, isProposed }: { recorded: boolean; isProposed: boolean },
-  differences: readonly string[],
-  who: string,
-): string {
+function describeAccepted(accepted: AcceptedSettings, { name, isAttested }: Acceptance['by']): string {
+  const { recorded, isProposed, differences, ofTwo, proposers } = accepted;
+  const who = nameAcceptor(name, isAttested);
+  const listed = differences.map((difference) => `${toVisibleText(difference)}\n`).join('');
   if (isProposed) {
-    const named = differences.map((difference) => `${difference}\n`).join('');
-    return `${named}accepted by ${who} first: another person must accept the same with the same command\n`;
+    const said = proposers.length === 0 ? `accepted by ${who} first` : `${who} has accepted these before`;
+    return `${listed}${said}: with four eyes in force, ${ofTwo.join(', ')} takes two people. The settings before stay in force until another person accepts the same with the same command\n`;
   }
   if (!recorded) return 'nothing to accept: the assessment settings equal those that were accepted last\n';
   if (differences.length === 0) return `the assessment settings are recorded as accepted by ${who}\n`;
-  return `${differences.map((difference) => `${difference}\n`).join('')}accepted by ${who}; runs use these settings from now on\n`;
+  const both = proposers.filter((one) => one !== name).map((one) => `${toVisibleText(one)} and `)[0] ?? '';
+  return `${listed}accepted by ${both}${who}; runs use these settings from now on\n`;
 }
 
 function addHistory(config: Command, act: Act): void {
@@ -141,10 +142,11 @@ function addHistory(config: Command, act: Act): void {
               records.length === 0
                 ? 'no settings are recorded yet: the first run records its own\n'
                 : formatTable(
-                    records.flatMap(({ acceptedAt, acceptedBy, isAttested, reason, differences }) => [
+                    records.flatMap(({ acceptedAt, acceptedBy, isAttested, proposedBy, reason, differences }) => [
                       [
                         formatTime(acceptedAt),
-                        acceptedBy === 'first settings' ? acceptedBy : nameAcceptor(acceptedBy, isAttested),
+                        (proposedBy === null ? '' : `${toVisibleText(proposedBy)} and `) +
+                          (acceptedBy === 'first settings' ? acceptedBy : nameAcceptor(acceptedBy, isAttested)),
                         toVisibleText(reason),
                       ],
                       ...differences.map((difference) => ['', '', `  ${toVisibleText(difference)}`]),

@@ -9,6 +9,7 @@ import { loadInvocationConfig } from '../session.js';
 import { formatTable } from '../text.js';
 
 interface DoctorOptions {
+  deep?: true;
   probe?: true;
   spend?: number;
 }
@@ -21,7 +22,7 @@ async function examine(
   try {
     const config = loadInvocationConfig(invocation);
     const { checkAll } = await import('../doctor/check-all.js');
-    const { checks, mode } = await checkAll(config, invocation.folder);
+    const { checks, mode } = await checkAll(config, invocation.folder, options.deep);
     if (!options.probe) return { checks, probe: null };
     const { probeService } = await import('../doctor/probe.js');
     const { signal } = invocation;
@@ -61,9 +62,10 @@ export function addDoctorCommand(program: Command, act: Act): void {
     .command('doctor')
     .summary('check settings, key, service, database, rosters, mail')
     .description('check settings, key, service, database, folders, rosters, mail, webhooks, pings and schedules')
+    .option('--deep', 'also compare all stored evidence with its digests, which reads the whole database')
     .option('--probe', 'also find the name field of the search, and print settings to paste; creates nothing')
     .option('--spend <count>', 'how many searches the probe may make, 0 to 20 (default: 0)', parseWholeNumber(0, 20))
-    .addHelpText('after', examples(['doctor', 'doctor --probe --spend 2']))
+    .addHelpText('after', examples(['doctor --deep', 'doctor --probe --spend 2']))
     .action((options: DoctorOptions, command: Command) => {
       if (options.spend !== undefined && !options.probe) {
         command.error("error: option '--spend <count>' cannot be used without option '--probe'");

@@ -24,8 +24,12 @@ import { doubtful, type Finding, well, wrong } from './finding.js';
 import { checkService } from './service.js';
 
 /** All checks of the doctor in the order of its report; `mode` is null unless service, key and settings agree on it. */
-export async function checkAll(config: Config, folder: string): Promise<{ checks: Finding[]; mode: RunMode | null }> {
-  const { findings, imported } = await checkDatabase(config);
+export async function checkAll(
+  config: Config,
+  folder: string,
+  isDeep = false,
+): Promise<{ checks: Finding[]; mode: RunMode | null }> {
+  const { findings, imported } = await checkDatabase(config, isDeep);
   const service = await checkService(config);
   const checks = [
     well('config', config.file ?? `no file in ${folder}, defaults and environment only`),

@@ -16,10 +16,11 @@ import { doubtful, type Finding, well, wrong } from './finding.js';
 
 /**
  * Tries the database, counts its pending migrations, and names the processes that use it; creates none. `imported` has the rosters that were
- * ever imported, null when the database cannot say.
+ * ever imported, null when the database cannot say. `isDeep`: stored evidence is compared too.
  */
 export async function checkDatabase(
   config: Config,
+  isDeep = false,
 ): Promise<{ findings: Finding[]; imported: readonly string[] | null }> {
   const location = locateDatabase(config);
   if (isMissing(location)) return { findings: [toMissingFinding(location)], imported: null };
@@ -27,7 +28,7 @@ export async function checkDatabase(
   try {
     const database = await openDatabase(location, 'nightscreen doctor', { isBrief: true });
     try {
-      return await examine(database, location, config);
+      return await examine(database, location, config, isDeep);
     } finally {
       await database.close();
     }
@@ -49,7 +50,7 @@ function toMissingFinding({ folder = '' }: DatabaseLocation): Finding {
   );
 }
 
-async function examine(database: Database, location: DatabaseLocation, config: Config) {
+async function examine(database: Database, location: DatabaseLocation, config: Config, isDeep: boolean) {
   const { hasSchema, pendingMigrations } = await import('../../store/database/migrate.js');
   const { url, folder = '' } = location;
   const place = url === undefined ? `embedded in ${resolve(folder)}` : 'Postgres';
@@ -79,6 +80,7 @@ async function examine(database: Database, location: DatabaseLocation, config: C
       ...(await listHolders(database, config.settings.organisation)),
       ...(await checkAccepted(database, config)),
       ...(known ? await checkPace(database, known.organisationId, config.settings) : []),
+      ...(isDeep ? await checkEvidence(database) : []),
     ],
     imported: known ? (await readImportedRosters(database, known.organisationId)).map(({ roster }) => roster) : null,
   };
@@ -100,17 +102,45 @@ async function checkAccepted(database: Database, { settings }: Config): Promise<
   const { findUnacceptedSettings, acceptCommand, describeRetired, describeSince } = await import(
     '../../runs/settings-acceptance.js'
   );
-  const { accepted, differences, retired } = await findUnacceptedSettings(database, settings);
+  const { accepted, differences, retired, waiting } = await findUnacceptedSettings(database, settings);
   if (accepted === null) return [well('settings', 'the first run records the assessment settings')];
   const since = describeSince(accepted);
   if (differences.length > 0) {
     const named = [...differences, ...retired].join('; ');
     const message = `the assessment settings differ from those ${since}, so runs with a live key are refused: ${named}`;
-    return [doubtful('settings', message, `set them back, or accept them: ${acceptCommand}`)];
+    const second =
+      waiting.length === 0
+        ? ''
+        : `. ${waiting.join(', ')} accepted them first, and another person must accept the same`;
+    return [doubtful('settings', `${message}${second}`, `set them back, or accept them: ${acceptCommand}`)];
   }
   if (retired.length === 0) return [well('settings', `the assessment settings equal those ${since}`)];
   return [doubtful('settings', describeRetired(accepted, retired), `to record that: ${acceptCommand}`)];
 }
+
+/** Compares stored evidence with its digests, and says what no comparison can prove. */
+export async function checkEvidence(database: Database): Promise<Finding[]> {
+  const { compareEvidence, listDisabledTriggers } = await import('../../runs/evidence.js');
+  const comparisons = await compareEvidence(database);
+  const disabled = await listDisabledTriggers(database);
+  const findings = comparisons.map(({ what, compared, differing, first }) => {
+    if (differing === 0) return well('evidence', `${what}: ${compared} compared, none differs`);
+    const named = first.length === 0 ? '' : ` (${first.join(', ')})`;
+    const next =
+      'keep this database as it is, and compare with the last backup: somebody with the right has changed it';
+    return wrong('evidence', `${what}: ${differing} of ${compared} differ${named}`, next);
+  });
+  if (disabled.length > 0) {
+    const next = 'enable them (alter table ... enable trigger all), and find out who disabled them and why';
+    findings.push(wrong('evidence', `triggers that guard it are disabled: ${listNames(disabled)}`, next));
+  }
+  return [...findings, well('evidence', notProven)];
+}
+
+const notProven =
+  'not proven by this: that the owner of the database has changed nothing without a digest while triggers were disabled, such as who made a ' +
+  'disposition and when; that rows and digests were not changed together by somebody who could read the keys; that nothing was removed; and ' +
+  'that a backup was not altered and given a new digest. Keep backups where the owner of the database cannot write';
 
 /** Warns when the searches of the next night take longer than a day has room for, at the permitted rate. */
 export async function checkPace(

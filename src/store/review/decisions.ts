@@ -51,7 +51,7 @@ const alertRow = z.object({
       /** The proposer of a decision that another person has confirmed. */
       proposer: z.string().nullable(),
       isFinal: z.boolean(),
-      /** The facts that it was decided on; null once they are erased. */
+      /** The facts that it was decided on; null once they are erased, and where they cannot be read. */
       seen: seenFactsSchema.nullable(),
     })
     .nullable(),
@@ -85,7 +85,7 @@ export async function readDecidableAlerts(database: Queryable, organisationId: n
        alert.topic, alert.is_true_match, alert.listed, ${seenCustomerSql} as customer,
        case when latest.disposition_id is not null then jsonb_build_object(
          'dispositionId', latest.disposition_id, 'verdict', latest.verdict, 'reviewer', latest.reviewer,
-         'proposer', proposal.reviewer, 'isFinal', latest.kind <> 'proposed', 'seen', words.seen
+         'proposer', proposal.reviewer, 'isFinal', latest.kind <> 'proposed', 'seen', case when not latest.is_unreadable then latest.seen end
        ) end as current,
        array(select made.disposition_id from disposition made where made.alert_id = alert.alert_id order by 1) as decisions
      from alert_with_match alert
@@ -93,8 +93,7 @@ export async function readDecidableAlerts(database: Queryable, organisationId: n
      join party on party.party_id = alert.party_id
      join customer owner on owner.customer_id = party.customer_id
      join customer_version version on version.customer_id = party.customer_id and version.version = alert.customer_version
-     left join disposition latest on latest.disposition_id = alert.disposition_id
-     left join disposition_text words on words.disposition_id = latest.disposition_id
+     left join disposition_with_text latest on latest.disposition_id = alert.disposition_id
      left join disposition proposal on proposal.disposition_id = latest.refers_to
      where alert.alert_id = any ($2::bigint[])`,
     [organisationId, [...alertIds]],
@@ -154,15 +153,17 @@ export function readAlertHistories(database: Queryable, organisation: string, re
            'at', reported.at, 'what', reported.what, 'who', reported.who, 'isAttested', reported.is_attested, 'reason', reported.reason, 'comment', reported.comment
          ) order by reported.at, reported.place), '[]')
          from (
-           select happened_at as at, event_id as place, case when kind <> 'assigned' then kind || ' ' || severity
+           select to_readable(happened_at) as at, event_id as place, case when kind <> 'assigned' then kind || ' ' || severity
                else coalesce('assigned to ' || assigned_to, 'assigned to nobody') end as what,
              actor as who, is_attested, array_to_string(reasons, ', ') as reason, null as comment
            from alert_event where alert_event.alert_id = alert.alert_id
            union all
-           select decided_at, disposition_id, kind || coalesce(' ' || verdict, ''), reviewer, is_attested, reason, comment
+           select decided_at, disposition_id,
+             kind || coalesce(' ' || verdict, '') || case when is_unreadable then ', seen facts unreadable' else '' end,
+             reviewer, is_attested, reason, comment
            from disposition_with_text said where said.alert_id = alert.alert_id
            union all
-           select (legacy ->> 'importedAt')::timestamptz, 0,
+           select to_readable((legacy ->> 'importedAt')::timestamptz), 0,
              case when legacy -> 'isSample' = 'true' then 'sampled ' else 'legacy ' end || (legacy ->> 'verdict'),
              legacy ->> 'decidedBy', true, legacy ->> 'reason',
              'decided ' || (legacy ->> 'decidedAt') || ' in an older system, brought by ' || (legacy ->> 'reviewer')

@@ -65,10 +65,11 @@ const alertRow = z
     verdict: z.enum(dispositionVerdicts).nullable(),
     isFinal: z.boolean(),
     seen: seenFactsSchema.nullable(),
+    isUnreadable: z.boolean(),
     expiresAt: z.date().nullable(),
   })
-  .transform(({ verdict, isFinal, seen, expiresAt, ...alert }): StoredAlert => {
-    const disposition = verdict === null ? null : { verdict, isFinal, seen, expiresAt };
+  .transform(({ verdict, isFinal, seen, isUnreadable, expiresAt, ...alert }): StoredAlert => {
+    const disposition = verdict === null ? null : { verdict, isFinal, seen, isUnreadable, expiresAt };
     return { ...alert, disposition };
   });
 
@@ -85,8 +86,8 @@ async function readAlertsOf(database: Queryable, accountId: number, partyIds: re
   const rows = await database.query(
     alertRow,
     `select alert.alert_id, alert.party_id, alert.state, alert.listed, alert.severity, alert.rule, alert.priority,
-       alert.opened_at, alert.due_at, disposition.verdict, words.seen,
-       coalesce(disposition.kind <> 'proposed', false) as "isFinal", disposition.expires_at,
+       alert.opened_at, alert.due_at, said.verdict, case when not said.is_unreadable then said.seen end as seen,
+       coalesce(said.is_unreadable, false) as "isUnreadable", coalesce(said.kind <> 'proposed', false) as "isFinal", said.expires_at,
        alert.is_true_match, alert.absence, ${seenCustomerSql} as customer,
        alert.absence is null and alert.state <> 'no_longer_matched' and exists (
          select from alert_event event
@@ -96,8 +97,7 @@ async function readAlertsOf(database: Queryable, accountId: number, partyIds: re
      from alert_with_match alert
      join party on party.party_id = alert.party_id
      join customer_version version on version.customer_id = party.customer_id and version.version = alert.customer_version
-     left join disposition on disposition.disposition_id = alert.disposition_id
-     left join disposition_text words on words.disposition_id = alert.disposition_id
+     left join disposition_with_text said on said.disposition_id = alert.disposition_id
      left join party_state state on state.party_id = alert.party_id and state.account_id = alert.account_id
      where alert.account_id = $1 and alert.party_id = any ($2::bigint[])
      order by alert.alert_id`,
@@ -296,10 +296,10 @@ function findUnprojectedParties(database: Queryable, { rosterId, accountId }: Pr
      join customer on customer.customer_id = party.customer_id and customer.roster_id = $1
      -- No row if only held runs have answered.
      left join party_state state on state.party_id = alert.party_id and state.account_id = alert.account_id
-     left join disposition on disposition.disposition_id = alert.disposition_id
+     left join disposition_with_text said on said.disposition_id = alert.disposition_id
      where alert.account_id = $2 and alert.state <> 'no_longer_matched' and case
        when not party.is_current then alert.absence is null or alert.absence in ('not_returned', 'below_threshold')
-       when alert.absence is null then alert.customer_version <> state.customer_version or disposition.expires_at <= $3
+       when alert.absence is null then alert.customer_version <> state.customer_version or said.expires_at <= $3 or alert.state <> 'open' and said.is_unreadable
        else alert.absence = 'customer_changed'
      end
      union

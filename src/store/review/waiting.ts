@@ -64,7 +64,10 @@ const joinReplacedSql = (alert: string): string => `left join lateral (
 
 /** SQL: what an older system said of an alert, as `waitingRow` reads it; null where it said nothing. */
 const legacySql = (alert: string): string =>
-  `${alert}.legacy || jsonb_build_object('reviewer', ${alert}.legacy -> 'decidedBy')`;
+  `${alert}.legacy || jsonb_build_object(
+     'verdict', ${alert}.legacy ->> 'verdict', 'reviewer', ${alert}.legacy ->> 'decidedBy', 'reason', ${alert}.legacy ->> 'reason',
+     'decidedAt', ${alert}.legacy ->> 'decidedAt'
+   )`;
 
 /** A waiting alert, as read from the tables or as stored in a report's sheet. */
 const waitingRow = z.object({
@@ -237,7 +240,7 @@ export async function saveReportSheet(
 export async function readReportSheet(database: Queryable, runId: number) {
   const [sheet] = await database.query(
     z.object({ sheetId: z.number(), waiting: z.number() }),
-    `select sheet_id, waiting from review_sheet where run_id = $1 order by sheet_id desc limit 1`,
+    `select sheet_id, waiting from review_sheet where run_id = $1 and exported_by = 'report' order by sheet_id desc limit 1`,
     [runId],
   );
   if (sheet === undefined) return null;

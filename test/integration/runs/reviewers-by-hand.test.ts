@@ -19,6 +19,7 @@ import type { Database } from '../../../src/store/database/database.js';
 import { readReviewOrganisation } from '../../../src/store/organisations.js';
 import { createLogin } from '../../helpers/database-servers.js';
 import { insertDispositionsSql, testDatabases, toReviewerGrants } from '../../helpers/databases.js';
+import { seenByHand } from '../../helpers/reviewers.js';
 import { controls, makeAppContext, people, watchlist, writeRoster } from '../../helpers/small-world.js';
 
 /** Decides false positive about the alerts of these customers, in this order, as one list would. */
@@ -77,7 +78,8 @@ describe('a reviewer with SQL by hand', () => {
     const functions = await owner.query(
       pathRow,
       `select proname as name, proconfig as settings from pg_proc
-       where pronamespace = 'public'::regnamespace and (prorettype = 'trigger'::regtype or prosecdef or proname in ('find_stand_in', 'find_four_eyes'))`,
+       where pronamespace = 'public'::regnamespace and (prorettype = 'trigger'::regtype or prosecdef
+         or proname in ('find_stand_in', 'find_four_eyes', 'find_settings_of_two', 'find_proposers', 'require_author'))`,
     );
     expect(functions.length).toBeGreaterThan(15);
     for (const { name, settings } of functions) {
@@ -99,7 +101,7 @@ describe('a reviewer with SQL by hand', () => {
   it('neither decides alone nor settles anybody by temporary tables that stand before the real ones', async () => {
     const alone = insertDispositionsSql(
       `select alert_id, 'decided' as kind, 'false_positive' as verdict, session_user as reviewer, false as is_attested,
-         'alone' as reason, '{}'::jsonb as seen
+         'alone' as reason, '${seenByHand}'::jsonb as seen
        from public.alert`,
     );
     const noRule = 'create temp table run as table public.run with no data';
@@ -174,7 +176,7 @@ describe('a reviewer with SQL by hand', () => {
   it('decides about an alert that another has assigned and decides about, and neither waits for ever', async () => {
     const say = insertDispositionsSql(
       `select alert_id, 'decided' as kind, 'inconclusive' as verdict, session_user as reviewer, false as is_attested,
-         'at once' as reason, '{}'::jsonb as seen
+         'at once' as reason, '${seenByHand}'::jsonb as seen
        from alert order by alert_id limit 1`,
     );
     await ada.database.transaction(async (transaction) => {

@@ -15,6 +15,7 @@ const codes = {
   discrepancy_event: ['kind', 'severity'],
   disposition: ['kind', 'origin', 'verdict'],
   match_detail: ['entity_ids', 'kind', 'reason', 'record_id', 'service_request_id'],
+  response: ['first_match_id'],
   retracted_answer: ['outcome', 'reported_scores', 'settings_digest', 'state', 'unreturned'],
   retraction: ['kind'],
   run_hold: ['kind', 'reasons', 'states'],
@@ -41,6 +42,7 @@ const personal = {
   discrepancy_event: ['facts'],
   invitation: ['channel', 'dossier_id', 'events', 'reference', 'state', 'status', 'token'],
   match_detail: ['body'],
+  response: ['body'],
   run_hold: ['roster'],
 };
 
@@ -105,6 +107,7 @@ describeOnEachDatabase('personal data', (open) => {
       'listed_party.digest',
       'match_detail.digest',
       'match_detail.received_digest',
+      'response.digest',
     ]);
   });
 

@@ -243,7 +243,7 @@ describeOnEachDatabase('the plan of a run', (open) => {
     // An answer of a program that was started again, perhaps as another version.
     expect(await knownOf('update run set resumed = 1 where run_id = 1')).toEqual([null, null, null]);
     // Lists of this length are known to be cut, or an answer says so itself, and the state does not.
-    const five = `update response set total = 5, matches = 5, listed_ids = '{1,1,1,1,1}', are_hits = '{f,f,f,f,f}', scores = '{0,0,0,0,0}';
+    const five = `alter table response disable trigger user; update response set total = 5, matches = 5, listed_ids = '{1,1,1,1,1}', are_hits = '{f,f,f,f,f}', scores = '{0,0,0,0,0}';
       update party_state set state = 'below_threshold';`;
     const answerOfFive = { ...answer, matches: 5 };
     expect(await knownOf(five)).toEqual([answerOfFive, answerOfFive, null]);
@@ -255,7 +255,7 @@ describeOnEachDatabase('the plan of a run', (open) => {
       ),
     ).toEqual([answerOfFive, answerOfFive, null]);
     expect(await knownOf(`${five} update response set truncated = true`)).toEqual([null, null, null]);
-    const hit = `update response set hits = 1, matches = 1, total = 1, listed_ids = '{1}', are_hits = '{t}', scores = '{1}'`;
+    const hit = `alter table response disable trigger user; update response set hits = 1, matches = 1, total = 1, listed_ids = '{1}', are_hits = '{t}', scores = '{1}'`;
     expect(await knownOf(hit)).toEqual([null, null, null]);
   });
 });

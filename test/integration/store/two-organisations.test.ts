@@ -330,7 +330,14 @@ describeHere('two organisations in one database', (open) => {
     };
     const all = { organisation: 'south', alertIds: null, customer: 'C-1', severity: null, roster: 'retail' };
     expect(await assignWaitingAlerts(database, all, { to: reviewer, actor, now })).toMatchObject({ assigned: 1 });
-    const absence = { from: reviewer, to: 'a.meyer', until: '2099-01-01', endsAt: later(99), reason: 'away', actor };
+    const absence = {
+      from: reviewer,
+      to: 'a.meyer',
+      until: '2099-01-01',
+      endsAt: new Date('2099-01-02'),
+      reason: 'away',
+      actor,
+    };
     await insertDelegation(database, { organisationId, ...absence }, now);
     expect(await wasEverNamed(database, organisationId, reviewer)).toBe(true);
     expect(await findSchedulePause(database, organisationId, now)).not.toBeNull();
@@ -374,8 +381,10 @@ describeHere('two organisations in one database', (open) => {
     expect(await database.transaction((transaction) => decideAlerts(transaction, context, decisions))).toEqual(
       decisions.map(({ alertId }) => ({ alertId, kind: 'refused', reason: 'unknown_alert' })),
     );
-    const bulk = await saveBulk(database, sheetId, [1, 2]);
-    expect(await readBulk(database, north.organisationId, bulk)).toEqual([1, 2]);
+    const named = [...ofNorth.keys(), ...ofNorth.keys()];
+    const bulk = await saveBulk(database, sheetId, named);
+    expect(await readBulk(database, north.organisationId, bulk)).toEqual(named);
+    await expect(saveBulk(database, sheetId, [own, own])).rejects.toThrow(/names alerts of another organisation/);
     expect(await readBulk(database, south.organisationId, bulk)).toEqual([]);
     const discrepanciesOf = async ({ organisationId }: Made) => [
       ...(await readDecidable(database, organisationId, ids)).keys(),

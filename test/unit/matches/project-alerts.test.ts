@@ -29,7 +29,8 @@ const undecided = (facts: Partial<Match> = {}, alertId = 1): Alert => ({
   ...{ alertId, listed: match(facts), state: 'open', absence: null, disposition: null },
 });
 const decide = (alert: Alert, verdict: DispositionVerdict): Alert => {
-  const disposition = { verdict, isFinal: true, seen: toSeenFacts(customer, alert.listed), expiresAt: null };
+  const seen = toSeenFacts(customer, alert.listed);
+  const disposition = { verdict, isFinal: true, seen, isUnreadable: false, expiresAt: null };
   return { ...alert, disposition, state: toState(disposition) };
 };
 const settled = (facts: Partial<Match> = {}, alertId = 1): Alert => decide(undecided(facts, alertId), 'false_positive');
@@ -106,8 +107,15 @@ describe('projectAlerts', () => {
 
   it('a decision of which nobody knows any more what was seen opens the alert again, whatever it was', () => {
     for (const alert of [settled(), decide(settled(), 'true_match')]) {
-      const erased: Alert = { ...alert, disposition: alert.disposition && { ...alert.disposition, seen: null } };
-      expect(project([erased], [match()])).toMatchObject([{ kind: 'reopened', reasons: ['erased'] }]);
+      for (const [isUnreadable, reason] of [
+        [false, 'erased'],
+        [true, 'unreadable'],
+      ] as const) {
+        const disposition = alert.disposition && { ...alert.disposition, seen: null, isUnreadable };
+        expect(project([{ ...alert, disposition }], [match()])).toMatchObject([
+          { kind: 'reopened', reasons: [reason] },
+        ]);
+      }
     }
   });
 

@@ -14,7 +14,7 @@ const who = {
 
 it('a change of settings is the first thing that page and mail say, with who, when and why', async () => {
   const differences = ['changes.scoreStep was 0.02 and is 0.05'];
-  const report = toReport(buildRunFacts({ settingsChanges: [{ ...who, differences }] }));
+  const report = toReport(buildRunFacts({ settingsChanges: [{ ...who, differences, proposedBy: null }] }));
   const page = String(await showAccepted(report));
   expect(page).toContain('changes.scoreStep was 0.02 and is 0.05');
   expect(page).toContain('accepted by A. Meyer (attested) on');

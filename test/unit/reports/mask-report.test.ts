@@ -103,7 +103,7 @@ function plant(names: readonly string[]): RunFacts {
     ...facts,
     counts: facts.counts && { ...facts.counts, changes: changes.length, rows: 510, rejected: 5 },
     rosterSource: facts.rosterSource && { ...facts.rosterSource, partyRows: 1, partyRejected: 1 },
-    settingsChanges: [{ ...who, differences: ['changes.scoreStep was 0.02 and is 0.05'] }],
+    settingsChanges: [{ ...who, differences: ['changes.scoreStep was 0.02 and is 0.05'], proposedBy: 'B. Secondo' }],
     rosterAcceptances: [
       {
         ...who,

@@ -17,7 +17,8 @@ const after = { ...before, countries: ['de', 'fr'] };
 /** What becomes of a critical alert when the list adds a country, which is a change of this severity. */
 function change(state: StoredAlert['state'], severity: Severity) {
   const seen = toSeenFacts(customer, before);
-  const disposition = { verdict: 'true_match', isFinal: state !== 'pending_approval', seen, expiresAt: null } as const;
+  const isFinal = state !== 'pending_approval';
+  const disposition = { verdict: 'true_match', isFinal, seen, isUnreadable: false, expiresAt: null } as const;
   const alert: StoredAlert = {
     ...{ alertId: 1, partyId: 1, listed: before, state, disposition, severity: 'critical', rule: 'sanction_hit' },
     ...{

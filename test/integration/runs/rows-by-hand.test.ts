@@ -1,0 +1,236 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { showAlerts } from '../../../src/runs/review/decide.js';
+import { exportAlerts } from '../../../src/runs/review/lists.js';
+import { readColumn } from '../../../src/store/database/database.js';
+import type { DatabaseLocation } from '../../../src/store/database/open-database.js';
+import { testDatabases, toReviewerGrants } from '../../helpers/databases.js';
+import { seenByHand, withLogins } from '../../helpers/reviewers.js';
+import { decide, openSmallSites } from '../../helpers/small-site.js';
+import { listed, watchlist } from '../../helpers/small-world.js';
+
+const dayMs = 86_400_000;
+
+/** `seenByHand` with another value at a path; undefined removes it. */
+function withSeen(path: readonly string[], value: unknown): string {
+  const seen: unknown = JSON.parse(seenByHand);
+  const put = (node: unknown, [key = '', ...rest]: readonly string[]): unknown => {
+    const entries = typeof node === 'object' && node !== null ? node : {};
+    return { ...entries, [key]: rest.length === 0 ? value : put(Reflect.get(entries, key), rest) };
+  };
+  return JSON.stringify(put(seen, path));
+}
+
+/** What is no record of what a reviewer has seen; the first ones are tried as rows from before too. */
+const badSeen: readonly string[] = [
+  '{}',
+  '[]',
+  'null',
+  withSeen(['listed', 'topics'], undefined),
+  withSeen(['customer', 'birthDate'], 1970),
+  `{"listed": "${'x'.repeat(10_000_000)}"}`,
+  '"x"',
+  '7',
+  '{"listed":null,"customer":null}',
+  '{"listed":[],"customer":[]}',
+  `[${seenByHand}]`,
+  JSON.stringify({ listed: JSON.parse(seenByHand).listed }),
+  withSeen(['listed', 'schema'], null),
+  withSeen(['listed', 'name'], 7),
+  withSeen(['listed', 'topics'], 'sanction'),
+  withSeen(['listed', 'topics'], [null]),
+  withSeen(['listed', 'birthDates'], [1970]),
+  withSeen(['listed', 'countries'], [['us']]),
+  withSeen(['listed', 'countries'], { 0: 'us' }),
+  withSeen(['customer', 'birthDate'], undefined),
+  withSeen(['customer', 'name'], { de: 'somebody' }),
+  withSeen(['customer', 'countries'], null),
+  withSeen(['customer', 'comment'], 'more'),
+  withSeen(['listed', 'score'], 1),
+  withSeen(['extra'], {}),
+  withSeen(['listed', 'name'], 'x'.repeat(200_000)),
+];
+
+const values = z.object({ reasons: z.array(z.string()), state: z.string() });
+
+describe('rows that reviewers write by SQL', () => {
+  const databases = testDatabases('postgres');
+  let location: DatabaseLocation = {};
+  const begin = openSmallSites(async () => {
+    location = await databases.locate();
+    return databases.open(location);
+  });
+  const grants = (login: string) => toReviewerGrants(login);
+
+  /** SQL: a disposition of the first alert, as the product writes it, with other values in its columns. */
+  const dispose = (changed: Record<string, string> = {}): string => {
+    const of = (column: string, usual: string) => changed[column] ?? usual;
+    return `with words as (
+        select gen_random_uuid() as salt, ${of('reason', "'another'")}::text as reason, ${of('comment', 'null')}::text as comment,
+          ${of('seen', `'${seenByHand}'`)}::jsonb as seen
+      ), said as (
+        insert into disposition (alert_id, kind, verdict, reviewer, is_attested, decided_at, origin, text_digest, expires_at, refers_to, sheet_id, due_at)
+        select ${of('alert_id', '(select min(alert_id) from alert)')}, ${of('kind', "'decided'")}, ${of('verdict', "'false_positive'")},
+          ${of('reviewer', 'session_user')}, false, ${of('decided_at', 'now()')}, ${of('origin', "'review'")},
+          ${of('text_digest', 'digest_disposition_text(salt, reason, comment, seen)')}, ${of('expires_at', 'null')}::timestamptz,
+          ${of('refers_to', 'null')}::bigint, ${of('sheet_id', 'null')}::bigint, ${of('due_at', 'null')}::timestamptz
+        from words returning disposition_id
+      )
+      insert into disposition_text (disposition_id, salt, reason, comment, seen) select disposition_id, salt, reason, comment, seen from said, words`;
+  };
+  const legacy = (changed: string): string =>
+    `update alert set legacy = '{"verdict": "true_match", "reason": "him", "comment": null, "decidedBy": "B", "decidedAt": "3.2.2021", "isSample": false, "isAttested": false}'::jsonb
+       || jsonb_build_object('reviewer', session_user, 'importedAt', now()) || '${changed}' where alert_id = (select min(alert_id) from alert)`;
+  const assign = (columns: string, those: string): string =>
+    `insert into alert_event (alert_id, kind, actor, ${columns}) select min(alert_id), 'assigned', session_user, ${those} from alert`;
+  const delegate = (columns: string, those: string): string =>
+    `insert into review_delegation (organisation_id, actor, is_attested, ${columns}) values (1, session_user, false, ${those})`;
+  const list = (columns: string, those: string): string =>
+    `insert into review_sheet (organisation_id, exported_by, ${columns}) values (1, session_user, ${those})`;
+
+  const refused: readonly (readonly [statement: string, reason: RegExp])[] = [
+    ...badSeen.map((seen) => [dispose({ seen: `'${seen}'` }), /has not the form/] as const),
+    [dispose({ seen: 'null' }), /has not the form|null value/],
+    [dispose({ reason: "'  '" }), /the reason is empty/],
+    [dispose({ reason: "repeat('x', 10000000)" }), /the reason has 10000000 characters; the most are 32767/],
+    [dispose({ reason: "E'a\\u0007b'" }), /the reason has control characters/],
+    [dispose({ comment: "E'a\\u001bb'" }), /the comment has control characters/],
+    [dispose({ comment: "repeat('x', 40000)" }), /the comment has 40000 characters/],
+    [dispose({ decided_at: "'infinity'" }), /the time of the disposition is not between/],
+    [dispose({ decided_at: "'-infinity'" }), /the time of the disposition is not between/],
+    [dispose({ decided_at: "now() + interval '3 days'" }), /the time of the disposition is in the future/],
+    [dispose({ decided_at: "now() - interval '30 days'" }), /is before alert \d+ was opened/],
+    [dispose({ expires_at: "'infinity'" }), /the expiry of the disposition is not between/],
+    [dispose({ alert_id: '999999' }), /foreign key/],
+    [dispose({ refers_to: '1' }), /check constraint/],
+    [dispose({ verdict: "'cleared'" }), /check constraint/],
+    [dispose({ origin: "'policy'" }), /check constraint/],
+    [dispose({ sheet_id: '999999' }), /foreign key/],
+    [dispose({ text_digest: "''" }), /is never changed/],
+    [legacy('{"reason": 7}'), /needs the texts/],
+    [legacy('{"decidedBy": null}'), /needs the texts/],
+    [legacy('{"comment": ["x"]}'), /needs the texts/],
+    [legacy('{"isSample": "no"}'), /needs the texts/],
+    [legacy('{"decidedBy": "\\u0007"}'), /who decided in the older system has control characters/],
+    [legacy('{"importedAt": "infinity"}'), /the time of the import is not between/],
+    [legacy(`{"reason": "${'x'.repeat(40_000)}"}`), /the reason of the older system has 40000 characters/],
+    [`update alert set legacy = '[]'`, /needs the texts/],
+    [`update alert set assigned_to = ''`, /the name of the assignee is empty/],
+    [`update alert set assigned_to = repeat('x', 10000000)`, /the name of the assignee has 10000000 characters/],
+    [`update alert set assigned_to = E'a\\u0008'`, /the name of the assignee has control characters/],
+    [assign('happened_at, severity', `'infinity', 'high'`), /the time of the assignment is not between/],
+    [assign('happened_at, severity', `now(), repeat('x', 1000)`), /the severity has 1000 characters/],
+    [assign('happened_at, severity, reasons', `now(), 'high', '{expired,null}'`), /an assignment has no reasons/],
+    [assign('happened_at, severity, run_id', `now(), 'high', 1`), /check constraint/],
+    [
+      assign('happened_at, severity, assigned_to', `now(), 'high', repeat('x', 201)`),
+      /the name of the assignee has 201/,
+    ],
+    [
+      delegate('from_name, reason, happened_at', `'ada', 'away', 'infinity'`),
+      /the time of the delegation is not between/,
+    ],
+    [
+      delegate('from_name, reason, happened_at', `E'\\u0001', 'away', now()`),
+      /the name of the person has control characters/,
+    ],
+    [delegate('from_name, reason, happened_at', `'ada', repeat('x', 40000), now()`), /the reason has 40000 characters/],
+    [
+      delegate(
+        'from_name, to_name, until, ends_at, reason, happened_at',
+        `'ada', 'bea', 'infinity', 'infinity', 'away', now()`,
+      ),
+      /ends at another time than its last day infinity/,
+    ],
+    [
+      delegate(
+        'from_name, to_name, until, ends_at, reason, happened_at',
+        `'ada', 'bea', '2026-12-31', '2226-12-31', 'away', now()`,
+      ),
+      /ends at another time than its last day 2026-12-31/,
+    ],
+    [list('exported_at', `'infinity'`), /the time of the list is not between/],
+    [list('exported_at', `now() + interval '9 days'`), /the time of the list is in the future/],
+    [list('exported_at, run_id, shown_ids, waiting', `now(), 1, '{}', 0`), /cannot say that a list is of a report/],
+    [list('exported_at, alert_ids', `now(), '{1,null}'`), /names alerts of another organisation, or none/],
+    [list('exported_at, alert_ids', `now(), '{1,999999}'`), /names alerts of another organisation, or none/],
+  ];
+
+  it('are refused with a reason when a night could not read them, and taken when it can', async () => {
+    const { database: owner, work, run } = await begin();
+    await run(await work());
+    await withLogins(owner, location, ['ada'], grants, async (ada = owner) => {
+      for (const [statement, reason] of refused) {
+        await expect(ada.execute(statement), statement.slice(0, 300)).rejects.toThrow(reason);
+      }
+      expect(
+        await owner.query(z.object({ rows: z.number() }), 'select count(*)::integer as rows from disposition'),
+      ).toEqual([{ rows: 0 }]);
+      await ada.execute(dispose({ reason: "E'first line\\nsecond\\tline'" }));
+      const undo = (dueAt: string) =>
+        ada.execute(
+          dispose({
+            kind: "'undone'",
+            verdict: 'null',
+            refers_to: '(select max(disposition_id) from disposition)',
+            due_at: dueAt,
+          }),
+        );
+      await expect(undo("'infinity'")).rejects.toThrow(/due more than a year later/);
+      await expect(undo("'-infinity'")).rejects.toThrow(/the time when the alert is due is not between/);
+      await undo('now()');
+      await ada.execute(legacy('{"comment": "a friend"}'));
+      await ada.execute(assign('happened_at, severity, assigned_to', `now(), 'high', 'bea'`));
+      const facts = `'ada', 'bea', '9999-12-31', '10000-01-01 05:00+00', 'away', now()`;
+      await ada.execute(delegate('from_name, to_name, until, ends_at, reason, happened_at', facts));
+      // Whatever name is given, the list is of the login.
+      await ada.execute(
+        `insert into review_sheet (organisation_id, exported_at, exported_by) values (1, now(), 'report')`,
+      );
+      const lists = `select exported_by = $1 as "isOwn" from review_sheet where run_id is null`;
+      const [login = ''] = await readColumn(ada, z.string(), 'select session_user::text');
+      expect(await owner.query(z.object({ isOwn: z.boolean() }), lists, [login])).toEqual([{ isOwn: true }]);
+    });
+    const next = await work({ offsetMs: dayMs });
+    expect(await run(next)).toMatchObject({ state: 'complete' });
+  });
+
+  it('cost their own alert and no night when they are stored from before: it opens and says why', async () => {
+    const { database, sandbox, work, run } = await begin();
+    const stored = badSeen.slice(0, 6);
+    await run(await work({ offsetMs: -stored.length * dayMs }));
+    const again = async (sql: string) =>
+      database.runScript(`alter table disposition_text disable trigger user; alter table disposition disable trigger user;
+        ${sql}; alter table disposition enable trigger user; alter table disposition_text enable trigger user`);
+    const read = `select alert.state, coalesce((
+        select reasons from alert_event where alert_event.alert_id = alert.alert_id and kind = 'reopened' order by event_id desc limit 1
+      ), '{}') as reasons from alert join party using (party_id) join customer using (customer_id) where reference = $1`;
+    const [one = listed('one', ''), ...others] = watchlist;
+    for (const [index, seen] of stored.entries()) {
+      await decide(database, [1, 2]);
+      await again(
+        `update disposition_text set seen = '${seen}' where disposition_id = (select disposition_id from alert where alert_id = 1)`,
+      );
+      const app = await work({ offsetMs: (index + 1 - stored.length) * dayMs });
+      // Its match changes in every other night only.
+      sandbox.setWorld({ watchlist: [{ ...one, country: index % 4 < 2 ? ['de'] : ['fr'] }, ...others], dossiers: [] });
+      expect(await run(app), seen.slice(0, 100)).toMatchObject({ state: 'complete' });
+      expect(await database.query(values, read, ['C-1']), seen.slice(0, 100)).toEqual([
+        { state: 'open', reasons: ['unreadable'] },
+      ]);
+      expect(await database.query(values, read, ['C-2'])).toMatchObject([{ state: 'false_positive' }]);
+      const { alerts } = await exportAlerts(app, { roster: null, exportedBy: 'a test' });
+      expect(alerts).toMatchObject([{ reopenedBecause: ['unreadable'] }]);
+      const [shown] = await showAlerts(app, 'C-1');
+      expect(shown?.history.map(({ what }) => what)).toContain('decided false_positive, seen facts unreadable');
+    }
+    // Times and words that no program can hold.
+    await decide(database, [1, 2]);
+    await again(`update disposition set expires_at = '-infinity', decided_at = 'infinity' where disposition_id = (select disposition_id from alert where alert_id = 1);
+      alter table alert disable trigger user; update alert set legacy = '{"verdict": "true_match", "reason": 7, "comment": [], "decidedBy": true, "decidedAt": 2021, "reviewer": 1, "isSample": false, "isAttested": false, "importedAt": "infinity"}', revision = revision + 1; alter table alert enable trigger user`);
+    const last = await work({ offsetMs: 2 * dayMs });
+    expect(await run(last, { writeReport: true })).toMatchObject({ state: 'complete' });
+    expect(await database.query(values, read, ['C-1'])).toEqual([{ state: 'open', reasons: ['expired'] }]);
+    expect(await showAlerts(last, 'C-1')).toMatchObject([{ state: 'open' }]);
+  });
+});

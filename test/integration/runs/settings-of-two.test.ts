@@ -1,0 +1,167 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { changeSettingsSchema } from '../../../src/changes/severity.js';
+import { parseAlertCode } from '../../../src/matches/alert-code.js';
+import { guardsSchema } from '../../../src/roster/guards.js';
+import type { AppContext } from '../../../src/runs/app-context.js';
+import { decideAlerts, showAlerts } from '../../../src/runs/review/decide.js';
+import { findReviewer } from '../../../src/runs/review/people.js';
+import { reviewSettingsSchema } from '../../../src/runs/review/settings.js';
+import { runScreening } from '../../../src/runs/screening-run.js';
+import { acceptSettings, findUnacceptedSettings, toAssessmentSettings } from '../../../src/runs/settings-acceptance.js';
+import { screeningSettingsSchema } from '../../../src/screening/settings.js';
+import type { Database } from '../../../src/store/database/database.js';
+import type { DatabaseLocation } from '../../../src/store/database/open-database.js';
+import { readReviewOrganisation, readSettingsHistory } from '../../../src/store/organisations.js';
+import { testDatabases, toReviewerGrants } from '../../helpers/databases.js';
+import { withLogins } from '../../helpers/reviewers.js';
+import { makeAcceptance, openSmallSites } from '../../helpers/small-site.js';
+import { controls } from '../../helpers/small-world.js';
+
+const dayMs = 86_400_000;
+const acceptanceGrants = readFileSync('docs/settings-changes.md', 'utf8').match(/^grant .* to meyer;$/gm) ?? [];
+const toGrants = (login: string): string =>
+  `${toReviewerGrants(login)}; ${acceptanceGrants.join('').replaceAll('meyer', login)}`;
+
+const paths = z.array(z.string());
+
+describe('settings that may release somebody where four eyes are in force', () => {
+  const databases = testDatabases('postgres');
+  let location: DatabaseLocation = {};
+  const begin = openSmallSites(async () => {
+    location = await databases.locate();
+    return databases.open(location);
+  });
+  const reviewOf = (review: object) => ({ review: reviewSettingsSchema.parse(review) });
+  const four = reviewOf({ fourEyes: ['critical', 'high'] });
+  const none = reviewOf({});
+
+  const accept = async (app: AppContext, database: Database) =>
+    acceptSettings({ ...app, database }, await makeAcceptance({ database }));
+
+  /** Releases an alert as one person. */
+  async function release(app: AppContext, database: Database, reference = 'C-1') {
+    const own = { ...app, database };
+    const { organisationId, reviewKey } = await readReviewOrganisation(database, app.settings.organisation);
+    const [alert] = await showAlerts(own, reference);
+    const parsed = parseAlertCode(alert?.mark ?? '', reviewKey) ?? { alertId: 0, seenVersion: '' };
+    const reviewer = await findReviewer(database, undefined);
+    const said = { verdict: 'false_positive', reason: 'another', comment: null, origin: 'review' } as const;
+    return database.transaction(async (transaction) => {
+      const context = { organisationId, reviewKey, reviewer, now: app.clock.now(), review: app.settings.review };
+      const decision = { ...parsed, ...said, sheetId: null, expiresAt: null };
+      return (await decideAlerts(transaction, context, [decision]))[0]?.kind;
+    });
+  }
+
+  it('stay as they were until a second person accepts them, with any key, and one person cannot be both', async () => {
+    const { database: owner, roster, work } = await begin();
+    const options = { kind: 'rescreen', roster, selection: 'all', importFirst: true, writeReport: false } as const;
+    const night = (app: AppContext) => runScreening(app, options, new AbortController().signal);
+    await night(await work({ offsetMs: -4 * dayMs, settings: four }));
+    await withLogins(owner, location, ['ada', 'boris'], toGrants, async (ada = owner, boris = owner) => {
+      const loose = await work({ offsetMs: -3 * dayMs, settings: none });
+      // The key is a test key, with which other settings apply at once.
+      await expect(night(loose)).rejects.toThrow(/which takes two people for review.fourEyes/);
+      expect(await accept(loose, ada)).toMatchObject({ recorded: false, isProposed: true, ofTwo: ['review.fourEyes'] });
+      await expect(night(loose)).rejects.toThrow(/takes two people/);
+      expect(await release(loose, ada)).toBe('proposed');
+      const { waiting, differences } = await findUnacceptedSettings(owner, loose.settings);
+      expect([waiting.length, differences]).toEqual([1, ['review.fourEyes was a list of 2 and is a list of 0']]);
+      // The second night, with the settings before.
+      const second = await night(await work({ offsetMs: -2 * dayMs, settings: four }));
+      expect(second).toMatchObject({ state: 'complete' });
+      expect(await release(loose, ada)).toBe('same_already');
+      // Neither the command nor SQL lets the same person accept twice.
+      expect(await accept(loose, ada)).toMatchObject({ recorded: false, isProposed: true });
+      const [kept] = await readSettingsHistory(owner, 'default');
+      const byHand = (settings: object) =>
+        ada.execute(
+          `insert into acceptance (kind, organisation_id, is_proposal, settings, digest, differences, accepted_by, is_attested, reason, accepted_at)
+           values ('settings', 1, false, $1::text::jsonb, '', '{}', session_user, false, 'alone', now())`,
+          [JSON.stringify(settings)],
+        );
+      const looser = toAssessmentSettings(loose.settings);
+      await expect(byHand(looser)).rejects.toThrow(/accepting review.fourEyes takes two people/);
+      await expect(byHand({ ...kept?.settings, review: {} })).rejects.toThrow(/takes two people/);
+      await expect(byHand({})).rejects.toThrow(/the settings have not the form/);
+      await expect(byHand([])).rejects.toThrow(/the settings have not the form/);
+      // Another person accepts the same.
+      expect(await accept(loose, boris)).toMatchObject({ recorded: true, isProposed: false });
+      const [login = ''] = (await readSettingsHistory(owner, 'default'))
+        .map(({ proposedBy }) => proposedBy ?? '')
+        .slice(-1);
+      expect(login).toMatch(/^ada_/);
+      expect(await night(loose)).toMatchObject({ state: 'complete' });
+      expect(await release(loose, boris, 'C-2')).toBe('decided');
+      // Stricter again: one person.
+      const strict = await work({ offsetMs: -dayMs, settings: four });
+      expect(await accept(strict, boris)).toMatchObject({ recorded: true, ofTwo: [] });
+      expect(await night(strict)).toMatchObject({ state: 'complete' });
+      expect(await accept(await work({ settings: none }), boris)).toMatchObject({ recorded: false, isProposed: true });
+    });
+  });
+
+  it('are all that are not known to be stricter', async () => {
+    const { database, work, roster } = await begin();
+    const settings = async (changed: object) =>
+      toAssessmentSettings((await work({ settings: { ...four, ...changed } })).settings);
+    const before = await settings({ rosters: [{ ...roster, guards: guardsSchema.parse({}) }] });
+    const looser = async (after: object, from: object = before) => {
+      const sql = 'select find_looser_settings($1::text::jsonb, $2::text::jsonb) as paths';
+      const [row] = await database.query(z.object({ paths }), sql, [JSON.stringify(from), JSON.stringify(after)]);
+      return row?.paths;
+    };
+    const guards = (values: object) => ({ rosters: [{ ...roster, guards: guardsSchema.parse(values) }] });
+    const review = (values: object) => reviewOf({ fourEyes: ['critical', 'high'], ...values });
+    const screening = (values: object) => ({ screening: screeningSettingsSchema.parse(values) });
+    const changes = (values: object) => ({ changes: changeSettingsSchema.parse(values) });
+    const whole = guards({});
+    const trials: readonly (readonly [changed: object, looser: readonly string[]])[] = [
+      [{}, []],
+      [reviewOf({ fourEyes: ['critical', 'high', 'low'] }), []],
+      [reviewOf({ fourEyes: ['high'] }), ['review.fourEyes']],
+      [reviewOf({ fourEyes: ['low', 'medium', 'info'] }), ['review.fourEyes']],
+      [review({ autoClose: true }), ['review.autoClose']],
+      [review({ expiresAfterDays: { critical: 90 } }), []],
+      [{ controls: controls.slice(0, 1) }, ['controls']],
+      [{ controls: [] }, ['controls']],
+      [{ controls: [...controls, { type: 'person', name: 'Another', expect: 'none' }] }, []],
+      [changes({ scoreStep: 0.01 }), []],
+      [changes({ scoreStep: 0.5 }), ['changes.scoreStep']],
+      [changes({ severities: { sanction_hit_gained: 'low' } }), ['changes.severities.sanction_hit_gained']],
+      [changes({ birthDateLowers: false }), ['changes.birthDateLowers']],
+      [changes({ raisedTiers: [] }), ['changes.raisedTiers']],
+      [screening({ cadenceHours: 12 }), []],
+      [screening({ reuseMaxAge: '12h' }), ['screening.reuseMaxAge']],
+      [screening({ leaveAfterDays: 9 }), []],
+      [screening({ leaveAfterDays: 2 }), ['screening.leaveAfterDays']],
+      [screening({ controlsEvery: 20_000 }), ['screening.controlsEvery']],
+      [guards({ maxShrinkNight: 0.001 }), []],
+      [guards({ maxShrinkNight: 1 }), ['guards.people.maxShrinkNight']],
+    ];
+    for (const [changed, expected] of trials) {
+      expect([changed, await looser(await settings({ ...whole, ...changed }))]).toEqual([changed, expected]);
+    }
+    const expiring = await settings({ ...whole, ...review({ expiresAfterDays: { critical: 90 } }) });
+    const later = await settings({ ...whole, ...review({ expiresAfterDays: { critical: 91 } }) });
+    expect(await looser(later, expiring)).toEqual(['review.expiresAfterDays.critical']);
+    expect(await looser(before, expiring)).toEqual(['review.expiresAfterDays.critical']);
+    expect(await looser(before, later)).toEqual(['review.expiresAfterDays.critical']);
+  });
+
+  it('that cannot be read are not in force: the last ones that can are', async () => {
+    const { database, work, run } = await begin();
+    await run(await work({ offsetMs: -2 * dayMs, settings: four }));
+    const bad = (settings: string, rest = `'{}', now()`) =>
+      `insert into acceptance (kind, organisation_id, settings, digest, accepted_by, is_attested, reason, differences, accepted_at)
+       values ('settings', 1, '${settings}', '', 'x', false, 'x', ${rest});`;
+    await database.runScript(`alter table acceptance disable trigger user;
+      ${bad('[]')} ${bad('"x"')} ${bad('7')} ${bad('null')} alter table acceptance enable trigger user`);
+    expect(await run(await work({ settings: four }))).toMatchObject({ state: 'complete' });
+    expect(await database.query(z.object({ eyes: paths }), 'select find_four_eyes(1) as eyes')).toEqual([
+      { eyes: ['critical', 'high'] },
+    ]);
+  });
+});
