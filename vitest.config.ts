@@ -29,6 +29,7 @@ const onEmbeddedAtFullSize = [
   'alerts',
   'checks',
   'details',
+  'held-dossiers',
   'key-without-prefix',
   'report-workbook',
   'review-legacy',

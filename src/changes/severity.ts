@@ -15,7 +15,8 @@ import type { Corroboration } from './corroboration.js';
 
 const topicPattern = z
   .string()
-  .regex(/^[^\s*]+$/, 'is a risk category without white space or asterisks, such as sanction or role.pep');
+  .regex(/^[^\s*]+$/, 'is a risk category without white space or asterisks, such as sanction or role.pep')
+  .toLowerCase();
 
 /** The topic families (service facts: AML vocabulary); a topic includes those below it: `crime` for `crime.fraud`. */
 export const topicFamiliesSchema = z.strictObject({

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { AuthenticationError, PaymentRequiredError } from '../errors.js';
+import { findFailureSign } from './failure-signs.js';
 import type { Answer, CallOperation, CallOptions, Operation } from './operation.js';
 import {
   countFromOneSchema,
@@ -57,11 +58,20 @@ export interface AmlSearchResult {
   total: number;
   /** The matches, best first. */
   results: AmlMatch[];
+  /**
+   * The other field by which the answer says that the search failed or that matches are missing, such as `error` or `partial`; absent
+   * without one. It stands beside hits only: without a hit such an answer is a ResponseError.
+   */
+  incompleteBy?: string | undefined;
 }
+
+const knownFields: ReadonlySet<string> = new Set(['query', 'type', 'total', 'results']);
+/** What a list that is shorter than its total says as well. */
+const knownOfShortList: ReadonlySet<string> = new Set([...knownFields, 'truncated', 'hasmore']);
 
 /** The answer to a search (interface: AML search result). Only the lists of a result may be missing. */
 const amlSearchResultSchema = z
-  .object({
+  .looseObject({
     query: z.string(),
     type: z.enum(['person', 'entity']),
     total: z.number().int().nonnegative(),
@@ -70,6 +80,10 @@ const amlSearchResultSchema = z
   .refine((result) => result.total >= result.results.length, {
     path: ['total'],
     message: 'is smaller than the number of results',
+  })
+  .transform(({ query, type, total, results, ...others }): AmlSearchResult => {
+    const incompleteBy = findFailureSign(others, total > results.length ? knownOfShortList : knownFields);
+    return { query, type, total, results, ...(incompleteBy === undefined ? {} : { incompleteBy }) };
   });
 
 /** What to search for (interface: AML search). */
@@ -232,6 +246,9 @@ const toSearch = ({ type, name }: AmlSearchInput, nameField: string): Operation<
   isBillable: true,
   schema: amlSearchResultSchema,
   findBreach: (result) => {
+    if (result.incompleteBy !== undefined && !result.results.some(({ match }) => match)) {
+      return { code: 'failed_answer', message: `${result.incompleteBy}: says that the search failed or is incomplete` };
+    }
     if (result.type !== type) return { code: 'echo_mismatch', message: 'type: does not echo what was sent' };
     if (result.query !== name && foldEcho(result.query) !== foldEcho(name)) {
       return { code: 'echo_mismatch', message: 'query: does not echo the name that was sent' };

@@ -203,7 +203,7 @@ const readData = <T>(operation: Operation<T>, answer: RawAnswer): { data: T; bod
     const place = toPath(issue?.path ?? []) || 'the answer';
     return fail('invalid_body', `${place}: ${issue?.message ?? 'has another form'}`);
   }
-  const breach = operation.findBreach?.(parsed.data);
+  const breach = operation.findBreach?.(parsed.data, value);
   return breach ? fail(breach.code, breach.message) : { data: parsed.data, body: text };
 };
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { findFailureSign } from './failure-signs.js';
 import type { Answer, CallOperation, CallOptions, Operation } from './operation.js';
 import {
   countFromOneSchema,
@@ -355,7 +356,16 @@ const toListOperation = (query: DossierListQuery): Operation<DossierPage> => ({
   isBillable: false,
   // A numbered page in answer to `starting_after` would be page 1 again and again.
   schema: query.starting_after === undefined ? dossierPageSchema : keysetDossierPageSchema,
+  // A page that failed would end the list, and the dossiers after it would be gone.
+  findBreach: (_page, value) => {
+    const field = findFailureSign(value, pageFields);
+    return field === undefined
+      ? undefined
+      : { code: 'failed_answer', message: `${field}: says that the list failed or is incomplete` };
+  },
 });
+
+const pageFields: ReadonlySet<string> = new Set(['dossiers', 'hasmore']);
 
 const toCreation = (input: DossierInput, levelField: string): Operation<CreatedDossier> => {
   const { level, ...fields } = parseInput('dossiers.create', dossierInputSchema, input);

@@ -66,8 +66,8 @@ export interface Operation<T> {
   schema: z.ZodType<T>;
   /** Whether an answer without a body counts as an empty object: the interface shows no body. */
   mayBeEmpty?: boolean;
-  /** Checks an answer beyond its shape; a breach has a code and a message without customer data. */
-  findBreach?(data: T): { code: string; message: string } | undefined;
+  /** Checks an answer beyond its shape, `value` with its unknown fields; a breach has a code and a message without customer data. */
+  findBreach?(data: T, value: unknown): { code: string; message: string } | undefined;
 }
 
 /** Calls one operation: paced, repeated where its declaration allows, validated; throws the errors of `src/errors.ts`. */

@@ -300,7 +300,7 @@ export const createTransport = (settings: {
   const grounds = new Map<number, ExchangeGround>();
   let closed: Promise<void> | undefined;
   const { origin, pathname } = new URL(settings.baseUrl);
-  const prefix = pathname.replace(/\/+$/, '');
+  const prefix = pathname.replace(/(?<!\/)\/+$/, '');
   let ready = { authorization: '', plain: {}, json: {} };
 
   /** The headers of all calls with the same credential are one object. */

@@ -74,7 +74,7 @@ function findFileProblems(source: SourceFile, settings = source.value): ConfigPr
 const listOverrides = (environment: Environment): Override[] =>
   variables.flatMap(({ name, overrides }) => {
     // Values from files or commands often end with a line break.
-    const value = environment[name]?.replace(/[\r\n]+$/, '');
+    const value = environment[name]?.replace(/(?<![\r\n])[\r\n]+$/, '');
     return overrides && value ? [{ path: overrides, value, origin: `env ${name}` }] : [];
   });
 

@@ -122,13 +122,14 @@ export interface ListedParty {
 
 const maxNameLength = 1_000;
 
+const opening = /^[“”"'‘’«»„]+/u;
+const closing = /(?<![“”"'‘’«»])[“”"'‘’«»]+$/u;
+
 /** Folds white space and removes quotation marks around a name. */
 function cleanName(text: string): string {
-  return text
-    .replace(/[\s\p{Z}\p{Cc}]+/gu, ' ')
-    .trim()
-    .replace(/^[“”"'‘’«»„]+(.*?)[“”"'‘’«»]+$/u, '$1')
-    .trim();
+  const name = text.replace(/[\s\p{Z}\p{Cc}]+/gu, ' ').trim();
+  const isQuoted = opening.test(name) && closing.test(name);
+  return isQuoted ? name.replace(opening, '').replace(closing, '').trim() : name;
 }
 
 /** Reads the name on a line; throws ConfigError when it has no letter or digit, is too long, or is damaged. */

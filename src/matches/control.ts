@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { partyTypes } from '../vocabulary.js';
-import type { MatchSet } from './match.js';
+import { foldTopic, type MatchSet } from './match.js';
 
 /** A control search, whose answer is known: a listed party that must be a hit, or a name that must give no hit. */
 export const controlSchema = z.strictObject({
@@ -20,7 +20,7 @@ export function assessControl(control: ControlSearch, answer: MatchSet): string 
   const hits = answer.matches.filter((match) => match.isHit);
   if (control.expect === 'none') return hits.length === 0 ? null : `${hits.length} hits for a name that is on no list`;
   if (hits.length === 0) return `no hit among ${answer.total} results for a listed party`;
-  const { topics = [] } = control;
+  const topics = (control.topics ?? []).map(foldTopic);
   const isListed = topics.length === 0 || hits.some((hit) => hit.topics.some((topic) => topics.includes(topic)));
   return isListed ? null : `${hits.length} hits for a listed party, none of them with ${topics.join(' or ')}`;
 }
@@ -56,7 +56,7 @@ function toControlKinds({ type, name, expect, topics = [] }: ControlSearch): rea
   if (expect === 'none') return ['a name on no list'];
   // A hit may have any of the topics, so all must be of one list to prove that this list is searched.
   return lists
-    .filter((list) => topics.length > 0 && topics.every((topic) => isOn[list].test(topic)))
+    .filter((list) => topics.length > 0 && topics.every((topic) => isOn[list].test(foldTopic(topic))))
     .map((list) => toKind(type, list, findScript(name)));
 }
 

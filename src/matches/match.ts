@@ -17,7 +17,7 @@ export interface Match {
   countries: readonly string[];
 }
 
-/** The matches of one answer in rank order; `truncated` when the service counted more than it returned. */
+/** The matches of one answer in rank order; `truncated` when the service counted more than it returned, or says that some are missing. */
 export interface MatchSet {
   total: number;
   truncated: boolean;
@@ -28,7 +28,7 @@ export interface MatchSet {
 export function toMatchSet(answer: AmlSearchResult): MatchSet {
   return {
     total: answer.total,
-    truncated: answer.total > answer.results.length,
+    truncated: answer.total > answer.results.length || answer.incompleteBy !== undefined,
     matches: answer.results.map((result, index) => ({
       rank: index + 1,
       id: toText(result.id),
@@ -36,12 +36,15 @@ export function toMatchSet(answer: AmlSearchResult): MatchSet {
       schema: toText(result.schema),
       isHit: result.match,
       score: result.score,
-      topics: result.topics.map(toText),
+      topics: [...new Set(result.topics.map((topic) => foldTopic(toText(topic))))].filter((topic) => topic !== ''),
       birthDates: result.birth_date.map(toText),
       countries: result.country.map(toText),
     })),
   };
 }
+
+/** Folds a risk category: neither case nor blanks around it matter. */
+export const foldTopic = (topic: string): string => topic.trim().toLowerCase();
 
 /** Text that any database stores: NUL and lone surrogates become U+FFFD. The stored answer is unchanged. */
 const toText = (text: string): string => text.toWellFormed().replaceAll('\u0000', '\ufffd');

@@ -91,12 +91,15 @@ const starters = '[=+\\-@\\uff1d\\uff0b\\uff0d\\uff20\\ufe66\\ufe62\\ufe63\\ufe6
 const atStart = new RegExp(`^${ignorable}${starters}`, 'u');
 
 // A spreadsheet with another delimiter setting splits cells here, also inside quotes.
-const afterBreak = new RegExp(`(?<=[;|\\t\\n\\v\\f\\r\\u0085\\u2028\\u2029]${ignorable})${starters}`, 'gu');
+const breaks = '[;|\\t\\n\\v\\f\\r\\u0085\\u2028\\u2029]';
+
+// It looks back from a sign only: from each character, the time would grow with the square of the text.
+const afterBreak = new RegExp(`${starters}(?<=${breaks}${ignorable}${starters})`, 'gu');
 
 // The same places, with or without apostrophes of the text before the sign.
 const markedStart = new RegExp(`^(?='*${ignorable}${starters})`, 'u');
 
-const markedBreak = new RegExp(`(?<=[;|\\t\\n\\v\\f\\r\\u0085\\u2028\\u2029]${ignorable})(?='*${starters})`, 'gu');
+const markedBreak = new RegExp(`(?<!')'*${starters}(?<=${breaks}${ignorable}'*${starters})`, 'gu');
 
 /**
  * The text with an apostrophe before each place where a spreadsheet could start a formula: at the start, and after a line break, tab,
@@ -109,7 +112,7 @@ export function neutraliseFormula(text: string): string {
 
 /** The same, reversible: removing one apostrophe at each such place restores the text. */
 export function markFormula(text: string): string {
-  const inside = text.replace(markedBreak, "'");
+  const inside = text.replace(markedBreak, "'$&");
   return markedStart.test(text) ? `'${inside}` : inside;
 }
 

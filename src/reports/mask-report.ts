@@ -211,7 +211,7 @@ const maskRecord = (record: CustomerRecordFacts): CustomerRecordFacts => ({
 const maskSource = (source: RosterSource): RosterSource => ({
   ...source,
   doubts: source.doubts.map((column) => ({ ...column, values: [] })),
-  source: source.source.replaceAll(/[^,]*[/\\]/g, (path) => (path.startsWith(' ') ? ' ' : '')),
+  source: source.source.replaceAll(/(?<=^|,)[^,]*[/\\]/g, (path) => (path.startsWith(' ') ? ' ' : '')),
 });
 
 const maskControl = (control: ControlFacts): ControlFacts => ({

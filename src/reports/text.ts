@@ -2,7 +2,10 @@ import { toLocalTime } from '../local-time.js';
 
 /** A whole number with commas between the thousands, the same in every locale: `12,345`. */
 export function formatCount(count: number): string {
-  return String(count).replace(/\B(?<!\.\d*)(?=(\d{3})+(?!\d))/g, ',');
+  let text = String(count);
+  const whole = text.match(/^-?\d*/)?.[0].length ?? 0;
+  for (let at = whole - 3; at > 0 && text[at - 1] !== '-'; at -= 3) text = `${text.slice(0, at)},${text.slice(at)}`;
+  return text;
 }
 
 /** A count with its noun: `1 customer`, `2 customers`; `plural` for an irregular plural. */

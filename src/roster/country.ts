@@ -52,7 +52,11 @@ function collectCodes(): ReadonlyMap<string, string> {
 
 /** Gives "Islamic Republic of Iran" for "Iran, Islamic Republic of" and "Iran (Islamic Republic of)". */
 function reverseName(name: string): string {
-  return name.replace(/^\s*(.+?)\s*[,(]\s*(.+?)\s*\)?\s*$/, '$2 $1');
+  const text = name.trim();
+  const at = text.slice(1).search(/[,(]/) + 1;
+  const behind = text.slice(at + 1).trim();
+  const first = behind.length > 1 && behind.endsWith(')') ? behind.slice(0, -1).trimEnd() : behind;
+  return at === 0 || first === '' ? name : `${first} ${text.slice(0, at).trimEnd()}`;
 }
 
 /** Folds the name of a country: case, accents, punctuation and articles do not matter. Vowel signs of Indic scripts are kept. */

@@ -232,7 +232,7 @@ async function openCursor(
   timeoutMs: number,
   isMapped: MappedColumns['isMapped'],
 ): Promise<void> {
-  const statement = query.replace(/[\s;]+$/, '');
+  const statement = query.replace(/(?<![\s;])[\s;]+$/, '');
   // The extended protocol accepts one statement only, so text after a semicolon cannot leave the transaction.
   const declare = async (name: string, text: string): Promise<void> => {
     const declaration = { text: `declare ${name} no scroll cursor for ${text}`, queryMode: 'extended' };
@@ -253,7 +253,7 @@ async function openCursor(
     await client.query('close shape');
     await client.query('savepoint declared');
     await declare('roster', boundRows(statement, fields, isMapped)).catch(async (error: unknown) => {
-      const bare = statement.replace(trailingComments, '');
+      const bare = cutComments(statement);
       if (bare === statement || !(error instanceof pg.DatabaseError) || error.code !== syntaxError) throw error;
       await client.query('rollback to savepoint declared');
       await declare('roster', boundRows(bare, fields, isMapped));
@@ -263,8 +263,24 @@ async function openCursor(
   }
 }
 
-/** Comments after the final semicolon, which must not become part of the wrapped statement. */
-const trailingComments = /;(?:[\s;]|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*$/;
+/** Removes comments after the final semicolon, which must not become part of the wrapped statement. */
+function cutComments(statement: string): string {
+  const lastEnd = statement.lastIndexOf('*/');
+  let end = 0;
+  for (let at = statement.indexOf(';'); at !== -1; at = statement.indexOf(';', end)) {
+    end = at;
+    for (let before = -1; end > before; ) {
+      before = end;
+      gap.lastIndex = end;
+      if (gap.test(statement)) end = gap.lastIndex;
+      else if (statement.startsWith('/*', end) && lastEnd > end + 1) end = statement.indexOf('*/', end + 2) + 2;
+    }
+    if (end === statement.length) return statement.slice(0, at);
+  }
+  return statement;
+}
+
+const gap = /[\s;]+|--[^\n]*/y;
 const syntaxError = '42601';
 
 const { TEXT, VARCHAR, BPCHAR, BYTEA, NUMERIC } = pg.types.builtins;

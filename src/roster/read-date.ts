@@ -64,7 +64,7 @@ function assessYear(date: string, today: string): DoubtReason | null {
 }
 
 const timeOfDay =
-  /[T\s]+\d{1,2}[:.]\d{2}(?:[:.]\d{2}(?:[.,]\d+)?)?(?:\s*[ap]\.?m\.?)?\s*(?<zone>Z|UTC|[+-]\d{2}:?\d{2})?$/i;
+  /(?<![T\s])[T\s]+\d{1,2}[:.]\d{2}(?:[:.]\d{2}(?:[.,]\d+)?)?(?:\s*[ap]\.?m\.?)?\s*(?<zone>Z|UTC|[+-]\d{2}:?\d{2})?$/i;
 const midnight = /[T\s]0{1,2}[:.]00(?:[:.]00(?:[.,]0+)?)?\s*(?:Z|UTC|[+-]\d{2}:?\d{2})?$/i;
 const roughly =
   /^(?:circa|ca\.?|c\.|approx(?:imately|\.)?|about|around|abt\.?|um|vers|env\.?|environ|hacia|~|≈)\s*(?=\d)/i;
@@ -120,15 +120,15 @@ const noSuchDay: DoubtfulDate = { value: null, why: 'no_such_day' };
 const ambiguous: DoubtfulDate = { value: null, why: 'ambiguous_date' };
 
 const eastAsian = /^(\d{4})\s*[年년]\s*(?:(\d{1,2})\s*[月월]\s*(?:(\d{1,2})\s*[日일])?)?$/u;
-const numeric = /^(\d{1,4})\s*([./\-\s])\s*(\d{1,2})\s*\2\s*(\d{1,4})\.?$/;
+const numeric = /^(\d{1,4})(\s*[./-]\s*|\s+)(\d{1,2})(\s*[./-]\s*|\s+)(\d{1,4})\.?$/;
 const monthAndYear = /^(\d{1,2})\s*[./-]\s*(\d{4})$|^(\d{4})\s*[./-]\s*(\d{1,2})$/;
 const digitsAlone = /^\d{8}$/;
 
 function readLoosely(text: string, settings: LooseSettings): string | DoubtfulDate {
   const [, eastYear, eastMonth, eastDay] = eastAsian.exec(text) ?? [];
   if (eastYear !== undefined) return toDate(eastYear, eastMonth ?? '0', eastDay ?? '0');
-  const [, first, , second, third] = numeric.exec(text) ?? [];
-  if (first !== undefined && second !== undefined && third !== undefined) {
+  const [, first, sign, second, otherSign, third] = numeric.exec(text) ?? [];
+  if (first !== undefined && second !== undefined && third !== undefined && sign?.trim() === otherSign?.trim()) {
     return readThree(first, second, third, settings);
   }
   const [, month, year, yearBefore, monthBehind] = monthAndYear.exec(text) ?? [];

@@ -41,15 +41,16 @@ function isRejectsHeader(headers: readonly string[]): boolean {
 /** The prefix of the file of related parties: such rows are never rows of the roster itself. */
 export const partyFilePrefix = 'parties: ';
 
-// The signs that get an apostrophe in a `rejects.csv`, as in src/reports/neutralise-formula.ts; a test compares both.
+// The signs that get an apostrophe in a `rejects.csv`, as in src/reports/csv.ts; a test compares both.
 const ignorable = '[\\s\\p{C}]*';
 const starters = '[=+\\-@\\uff1d\\uff0b\\uff0d\\uff20\\ufe66\\ufe62\\ufe63\\ufe6b\\u2212]';
 const atStart = new RegExp(`^'(?='*${ignorable}${starters})`, 'u');
-const afterBreak = new RegExp(`(?<=[;|\\t\\n\\v\\f\\r\\u0085\\u2028\\u2029]${ignorable})'(?='*${starters})`, 'gu');
+const breaks = '[;|\\t\\n\\v\\f\\r\\u0085\\u2028\\u2029]';
+const afterBreak = new RegExp(`(?<!')'('*${starters})(?<=${breaks}${ignorable}'+${starters})`, 'gu');
 
 /** Removes the apostrophes that `rejects.csv` puts before a possible formula; others stay. */
 export function restoreFormula(text: string): string {
-  return text.includes("'") ? text.replace(afterBreak, '').replace(atStart, '') : text;
+  return text.includes("'") ? text.replace(afterBreak, '$1').replace(atStart, '') : text;
 }
 
 // The characters that src/reports/visible-text.ts shows as code points; `[` is shown so in a text that looks like a code point.

@@ -13,8 +13,8 @@ import { type ReconciliationInput, sumsRow } from './reconciliation.js';
 
 /**
  * Updates the stored discrepancies from the collected findings: they open, change, return and, if the sweep is proven, are resolved. An
- * acceptance ends after its last day or when the facts change. Stores the comparison with its sums. Gives the number of discrepancies that the
- * run has opened (returned ones included) and resolved.
+ * acceptance ends after its last day or when the facts change. Stores the comparison with its sums, in place of the run's former one: a held
+ * run that is accepted ends twice. Gives the number of discrepancies that the run has opened (returned ones included) and resolved.
  */
 export async function saveDiscrepancies(transaction: Queryable, input: ReconciliationInput, sums: ReconciliationSums) {
   const { runId, rosterId, accountId, sweepRunId, unprovenBecause, severities, now } = input;
@@ -73,7 +73,11 @@ export async function saveDiscrepancies(transaction: Queryable, input: Reconcili
            count(*) filter (where opened_at < $6::timestamptz - interval '30 days' and state = 'open') as "overAMonth"
          from discrepancy where account_id = $3 and roster_id = $2 and state <> 'resolved' group by kind, severity
        ) grouped
-     ), '[]')`,
+     ), '[]')
+     on conflict (run_id, roster_id) do update set
+       account_id = excluded.account_id, sweep_run_id = excluded.sweep_run_id, unproven_because = excluded.unproven_because,
+       reconciled_at = excluded.reconciled_at, last_event_id = excluded.last_event_id, sums = excluded.sums, standing = excluded.standing,
+       invitations = null`,
     [runId, rosterId, accountId, sweepRunId, unprovenBecause, now, JSON.stringify(sums)],
   );
   const rows = await transaction.query(
@@ -93,7 +97,7 @@ export function findLastCompared(database: Queryable, rosterId: number, accountI
     database,
     z.number().nullable(),
     `select case when unproven_because is null then sweep_run_id end as "sweepRunId" from reconciliation
-     where roster_id = $1 and account_id = $2 order by run_id desc limit 1`,
+     where roster_id = $1 and account_id = $2 order by reconciled_at desc, run_id desc limit 1`,
     [rosterId, accountId],
   );
 }

@@ -325,6 +325,7 @@ export const reasonWords: ReadonlyMap<string, string> = new Map([
   ['connection_reset', 'connection reset'],
   ['forced', 'selected: on a published list, or all customers were selected'],
   ['echo_mismatch', 'answer to another search'],
+  ['failed_answer', 'the answer says that the search failed or is incomplete'],
   ['held', 'answered, but the answers of the run are held'],
   ['invalid_body', 'invalid answer'],
   ['max_searches', 'limit of this start reached'],

@@ -15,7 +15,7 @@ const longestAnswerBytes = 4_096;
 
 function toPingUrl(address: string, { kind, runUuid }: Pick<Ping, 'kind' | 'runUuid'>): string {
   const url = new URL(address);
-  url.pathname = `${url.pathname.replace(/\/+$/, '')}${suffixes[kind]}`;
+  url.pathname = `${url.pathname.replace(/(?<!\/)\/+$/, '')}${suffixes[kind]}`;
   url.searchParams.set('rid', runUuid);
   return url.href;
 }

@@ -197,7 +197,7 @@ function splitLines(text: string, hasQuote: boolean): { texts: string[]; endings
 }
 
 function withoutEndOfFile(text: string): string {
-  const end = /[\r\n]*$/.exec(text.slice(-4))?.[0].length ?? 0;
+  const end = /(?<![\r\n])[\r\n]*$/.exec(text.slice(-4))?.[0].length ?? 0;
   let at = text.length - end;
   while (at > 0 && text[at - 1] === endOfFile) at -= 1;
   return at === text.length - end ? text : text.slice(0, at) + text.slice(text.length - end);

@@ -87,7 +87,10 @@ function isPattern(path: string): boolean {
 
 /** Compiles one segment of a pattern: `*` any characters, `?` one character, `[a-c]` and `[!a-c]` a set. Only an explicit dot matches a leading dot. */
 export function compileSegment(segment: string): RegExp {
-  const parts = segment.match(/\[[!^]?\]?[^\]]*\]|\*+|[\s\S]/gu) ?? [];
+  // No set ends after the last bracket. Before it, each one does.
+  const end = segment.lastIndexOf(']') + 1;
+  const sets = segment.slice(0, end).match(/\[[!^]?\]?[^\]]*(?:\]|$)|\*+|[\s\S]/gu) ?? [];
+  const parts = [...sets, ...(segment.slice(end).match(/\*+|[\s\S]/gu) ?? [])];
   const source = parts.map((part) => {
     if (part.startsWith('*')) return '.*';
     if (part === '?') return '.';

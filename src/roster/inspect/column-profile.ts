@@ -72,7 +72,9 @@ export function profileColumn(header: string, given: readonly string[], name = h
     distinctShare: filled === 0 ? 0 : distinct.size / filled,
     words,
     letterShare: share((value) => /\p{L}/u.test(value) && !/\p{N}/u.test(value)),
-    severalWordsShare: share((value) => /\p{L}[\p{L}\p{M}.'’-]*\s+[\p{L}]/u.test(value) && !/\d/.test(value)),
+    severalWordsShare: share(
+      (value) => /(?<![\p{L}\p{M}.'’-])[\p{M}.'’-]*\p{L}[\p{L}\p{M}.'’-]*\s+\p{L}/u.test(value) && !/\d/.test(value),
+    ),
     codeShare: share(isCode),
     meanLength: values.reduce((sum, { length }) => sum + length, 0) / Math.max(filled, 1),
     countryShare: looksLikeCountries([...counts.keys()]) ? share(isCountryList) : 0,

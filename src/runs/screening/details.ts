@@ -254,7 +254,7 @@ export async function askEach<T>(
 export const withheldLink = '[link not kept]';
 
 // A JSON string, and the colon after it when it is a name.
-const texts = /"([^"\\]*(?:\\.[^"\\]*)*)"(\s*:)?/gs;
+const texts = /(?<!\\)"([^"\\]*(?:\\.[^"\\]*)*)"(\s*:)?/gs;
 
 /**
  * Removes from a JSON text what must not be stored: each value under the name `url`, which is presigned (interface:

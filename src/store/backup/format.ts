@@ -48,7 +48,7 @@ export async function describeTables(database: Queryable, tables: readonly strin
 }
 
 const statement =
-  /^\s*(?:create\s+table\s+(?:if\s+not\s+exists\s+)?(?<made>\w+)|drop\s+table\s+(?:if\s+exists\s+)?(?<dropped>[\w\s,]+);)/gim;
+  /^[^\S\r\n\u2028\u2029]*(?:create\s+table\s+(?:if\s+not\s+exists\s+)?(?<made>\w+)|drop\s+table\s+(?:if\s+exists\s+)?(?<dropped>[\w\s,]+);)/gim;
 
 /**
  * The tables that these migrations have made, in this order. Unlogged tables are left out, because their rows are transient and do not survive a

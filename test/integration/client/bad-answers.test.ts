@@ -35,6 +35,8 @@ const match = {
 /** What a listed party may lack without being no match. */
 const listFields = ['topics', 'birth_date', 'country'];
 const result = { query: name, type: 'person', total: 1, results: [match] };
+const nothing = { ...result, total: 0, results: [] };
+const below = { ...match, match: false };
 const valid = JSON.stringify(result);
 const json = (value: unknown): string => JSON.stringify(value);
 const without = (value: object, field: string): object =>
@@ -62,6 +64,11 @@ test.each<[string, number, string, string]>([
   ['an unknown type', 201, json({ ...result, type: 'vessel' }), 'invalid_body'],
   ['another name echoed', 201, json({ ...result, query: 'Somebody Else' }), 'echo_mismatch'],
   ['another type echoed', 201, json({ ...result, type: 'entity' }), 'echo_mismatch'],
+  ['an error beside no results', 201, json({ ...nothing, error: 'index unavailable' }), 'failed_answer'],
+  ['errors in its own facts', 201, json({ ...nothing, meta: { errors: [{ source: 'ofac' }] } }), 'failed_answer'],
+  ['a part of a search', 201, json({ ...nothing, complete: false }), 'failed_answer'],
+  ['a part of a search without hits', 201, json({ ...result, results: [below], status: 'PARTIAL' }), 'failed_answer'],
+  ['no results of a list that goes on', 201, json({ ...nothing, has_more: true }), 'failed_answer'],
   ['results named twice', 201, valid.replace(/}$/, ',"results":[]}'), 'duplicate_key'],
   ['results named twice, once escaped', 201, valid.replace(/}$/, ',"r\\u0065sults":[]}'), 'duplicate_key'],
   ['a flag named twice', 201, valid.replace('"match":true', '"match":true,"match":false'), 'duplicate_key'],
@@ -98,6 +105,28 @@ test.each([
   const { data } = await client.aml.search({ type: 'person', name });
   await client.close();
   expect(data.results).toEqual([{ ...match, topics: [], birth_date: [], country: [] }]);
+});
+
+test.each<[string, object, string | undefined]>([
+  [
+    'with nothing but good news is whole',
+    { ...nothing, error: null, errors: [], status: 'ok', warnings: ['slow'] },
+    undefined,
+  ],
+  [
+    'that is shorter than its total, and says so, is known to be',
+    { ...result, results: [below], total: 9, truncated: true },
+    undefined,
+  ],
+  ['with a hit is not lost because it says that it failed', { ...result, errors: ['ofac'] }, 'errors'],
+  ['with a hit and no more than its total may be short all the same', { ...result, truncated: true }, 'truncated'],
+])('an answer %s', async (_title, body, incompleteBy) => {
+  service = await startService((_request, response) => answerJson(response, 201, body));
+  const client = createClient({ baseUrl: service.url, apiKey: testKey });
+  const { data } = await client.aml.search({ type: 'person', name });
+  await client.close();
+  expect(data.incompleteBy).toBe(incompleteBy);
+  expect(Object.keys(data)).toEqual(['query', 'type', 'total', 'results', ...(incompleteBy ? ['incompleteBy'] : [])]);
 });
 
 test('the same key in two results, and within a text, is no key named twice', async () => {

@@ -119,6 +119,12 @@ test.each<[string, (after: string | null) => unknown, string]>([
     (after) => (after === null ? { ...first, dossiers: [toDossier(1)] } : { dossiers: [], has_more: false }),
     'list_cursor_gone',
   ],
+  [
+    'an end that says that it failed',
+    (after) =>
+      after === null ? { ...first, dossiers: [toDossier(1)] } : { dossiers: [], has_more: false, errors: ['x'] },
+    'failed_answer',
+  ],
   ['a numbered page in answer to a key', () => ({ ...first, dossiers: [toDossier(1)] }), 'invalid_body'],
 ])('%s ends the walk with an error', async (_title, answer, code) => {
   const client = await startClient((query) => answer(query.get('starting_after')));

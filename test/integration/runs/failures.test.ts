@@ -1,6 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { ConfigError, RosterError } from '../../../src/errors.js';
+import { measureCoverage } from '../../../src/runs/coverage.js';
 import { describeRun } from '../../../src/runs/describe-run.js';
 import { runImport } from '../../../src/runs/import/import-run.js';
 import { resumeRun } from '../../../src/runs/resume-run.js';
@@ -57,6 +59,61 @@ describe('a screening with failures', () => {
     // A run is found by its number or its complete id, not by a part of the id.
     expect((await showRun(database, 'default', '2')).runId).toBe(night.runId);
     await expect(showRun(database, 'default', night.runId.replace('rescreen', 'screen'))).rejects.toThrow(ConfigError);
+  });
+
+  it('an answer that says that it failed leaves its customer as a failed search does, and its hits are alerts all the same', async () => {
+    const { sandbox, database, work, run } = await beginAfterNight();
+    const say = (name: string, facts: object) => {
+      const body = JSON.stringify({ query: name, type: 'person', total: 0, results: [], ...facts });
+      return { name, times: 100, raw: { status: 201, body } };
+    };
+    const hit = {
+      id: 'amla_x',
+      name: 'X',
+      schema: 'Person',
+      match: true,
+      score: 0.9,
+      topics: [' Sanction ', 'SANCTION', ' '],
+    };
+    const failures = [
+      say('Oktavian Prunescu', { Errors: [{ code: 'timeout' }] }),
+      say('Tamsin Oyelaran', { total: 1, results: [{ ...hit, match: false }], complete: false }),
+      say('Bertil Kvarnström', { total: 1, results: [{ ...hit, topics: [''] }] }),
+      say('Aroha Ngata', { error: 'index unavailable' }),
+      say('Ciro Malvestuto', { total: 1, results: [hit], status: 'partial' }),
+    ];
+    sandbox.setFaults(failures);
+    const night = await run(await work());
+    expect(night).toMatchObject({ state: 'incomplete', exitCode: 3, counts: { screened: 3, failed: 3, changes: 2 } });
+    const facts = await showRun(database, 'default', night.runId);
+    expect(facts.notScreened.map(({ party, reason }) => [party.reference, reason]).toSorted()).toEqual([
+      ['C-2', 'failed_answer'],
+      ['C-3', 'failed_answer'],
+      ['C-5', 'failed_answer'],
+    ]);
+    const alerts = await database.query(
+      z.object({ reference: z.string(), severity: z.string(), rule: z.string(), topics: z.array(z.string()) }),
+      `select customer.reference, alert.severity, alert.rule, listed.topics from alert
+       join party using (party_id) join customer using (customer_id) join listed_party listed using (listed_id)
+       where not alert.is_baseline order by reference`,
+    );
+    expect(alerts).toEqual([
+      { reference: 'C-4', severity: 'critical', rule: 'hit_without_topic', topics: [] },
+      { reference: 'C-6', severity: 'critical', rule: 'sanction_hit_gained', topics: ['sanction'] },
+    ]);
+
+    // Still so in the next night, when nobody else has an answer either.
+    sandbox.setFaults([...failures, say('Wilhelmina Achterberg', { success: false })]);
+    const next = await work({ offsetMs: dayMs });
+    expect(await run(next)).toMatchObject({ state: 'incomplete', counts: { screened: 2, failed: 4, changes: 0 } });
+    const { total } = await measureCoverage(next, { list: 0 });
+    expect(total).toMatchObject({ inScope: 6, failedBecause: { failed_answer: 4 } });
+
+    sandbox.setFaults([]);
+    const good = await work({ offsetMs: 2 * dayMs });
+    expect(await run(good)).toMatchObject({ state: 'complete', counts: { screened: 6, failed: 0 } });
+    const { states } = await showRun(database, 'default', '4');
+    expect(states).toMatchObject({ clear: 2, open_alert: 4, not_screened: 0 });
   });
 
   it('a service that finds nobody any more makes the run incomplete before a customer is screened', async () => {

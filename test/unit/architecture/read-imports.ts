@@ -66,6 +66,21 @@ export function readMessages(file: string): readonly string[] {
 const sql =
   /^\s*[(,]?(with|select|insert|update|delete|case|coalesce|(left |cross )?join|and|or|where|create|lock|alter|set|from|order by|not exists|exists|count|max|min|bool_or|array|jsonb?_|string_to|string_agg|least|greatest|distinct|values|when|union|limit|returning|truncate|analyze|drop|begin|commit)\b|\b(select|where|from|join) [a-z_]+[.( ]|::|\bis (not )?(null|distinct)\b| as "|= \$\d|:=/;
 
+/** The regular expressions that a file writes as literals, and in how many places it constructs others. */
+export function readExpressions(file: string): { literals: readonly RegExp[]; constructed: number } {
+  const literals: RegExp[] = [];
+  let constructed = 0;
+  new Visitor({
+    Literal: (literal) => {
+      if ('regex' in literal) literals.push(new RegExp(literal.regex.pattern, literal.regex.flags));
+    },
+    NewExpression: ({ callee }) => {
+      if (callee.type === 'Identifier' && callee.name === 'RegExp') constructed += 1;
+    },
+  }).visit(parse(file));
+  return { literals, constructed };
+}
+
 const nameOf = (name: ModuleExportName): string => (name.type === 'Literal' ? name.value : name.name);
 
 /** What a file declares at its top: the names that it exports, and how many interfaces and type aliases there are. */
