@@ -347,7 +347,7 @@ export async function quietRestored(transaction: Transaction, tables: ReadonlySe
   // A process from before the restore may hold an epoch that the backup does not know. New epochs must be above it. An epoch grows by one for
   // each acquisition, so the milliseconds of the clock are far above.
   await transaction.execute(
-    `update lease set expires_at = acquired_at,
+    `update lease set expires_at = 'epoch',
        epoch = greatest(epoch, (extract(epoch from clock_timestamp()) * 1000)::bigint)`,
   );
   await transaction.execute(
