@@ -137,7 +137,7 @@ const adviceOnBackups: Readonly<Record<string, string>> = {
 const awayStates = /^(?:08|53|57P|55000)/;
 const forbiddenState = '42501';
 const adviceOnRoom =
-  'the database has no connection left: raise max_connections (or the limit of its role, database or pooler), end idle sessions, or run fewer processes of Nightscreen. Then start the same command again';
+  'the database has no connection left: raise max_connections (or the limit of role, database or pooler), end idle sessions, or run fewer processes of Nightscreen. Then start the same command again';
 const adviceOnReading =
   'the database is read-only: DATABASE_URL names a standby, or default_transaction_read_only is on. Name the primary, or switch it off, then start the same command again';
 

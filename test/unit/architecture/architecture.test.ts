@@ -11,6 +11,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   loopback: [],
   files: ['errors'],
   outgoing: ['loopback'],
+  serving: ['errors'],
   'local-time': [],
   client: ['errors', 'clock', 'loopback', 'outgoing'],
   roster: ['errors', 'files'],
@@ -23,7 +24,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   reconciliation: ['names'],
   reports: ['changes', 'matches', 'reconciliation', 'errors', 'files', 'local-time'],
   mail: ['reports', 'errors', 'loopback', 'files'],
-  webhooks: ['client', 'matches', 'errors', 'files', 'loopback', 'outgoing'],
+  webhooks: ['client', 'matches', 'errors', 'files', 'loopback', 'outgoing', 'serving'],
   store: ['errors', 'clock', 'files'],
   runs: [
     'errors',
