@@ -1,5 +1,5 @@
 /** Whether a URL's host is this machine by name; nothing is resolved. */
-export const isLoopback = ({ hostname }: URL): boolean =>
+export const isLoopback = ({ hostname }: Pick<URL, 'hostname'>): boolean =>
   // A URL lowercases its host only for the schemes that it knows.
   /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/i.test(hostname);
 

@@ -66,6 +66,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'scheduling',
     'metrics',
     'files',
+    'loopback',
   ],
   jobs: ['runs', 'config', 'errors'],
   cli: ['*'],
