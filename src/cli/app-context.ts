@@ -102,7 +102,7 @@ async function openMigrated({
             return;
           }
           const limit = `${event.reconnectForMs / 1_000} s (database.reconnectFor)`;
-          const message = `the connection to the database was lost (${event.because}); Nightscreen reconnects for up to ${limit}`;
+          const message = `there is no connection to the database (${event.because}); Nightscreen tries to connect for up to ${limit}`;
           warn('database_lost', message);
         },
       },

@@ -136,9 +136,8 @@ const adviceOnBackups: Readonly<Record<string, string>> = {
 /** SQL states of a server that is unreachable, shuts down, has no disk space or accepts no connections. */
 const awayStates = /^(?:08|53|57P|55000)/;
 const forbiddenState = '42501';
-const tooManyConnectionsState = '53300';
 const adviceOnRoom =
-  'the database has no connection left: raise max_connections (or the limit of its role), end idle sessions, or run fewer processes of Nightscreen. Then start the same command again';
+  'the database has no connection left: raise max_connections (or the limit of role, database or pooler), end idle sessions, or run fewer processes of Nightscreen. Then start the same command again';
 const adviceOnReading =
   'the database is read-only: DATABASE_URL names a standby, or default_transaction_read_only is on. Name the primary, or switch it off, then start the same command again';
 
@@ -150,7 +149,7 @@ function describeStoreNext(error: StoreError, isDoctor: boolean): string | null 
   if (error.code === 'schema_in_use')
     return 'this version needs a newer schema, and nothing was changed. Wait until that process has finished, or stop it: its run can be resumed. Then start the same command again';
   if (error instanceof BackupError) return adviceOnBackups[error.code] ?? null;
-  if (findState(error) === tooManyConnectionsState) return adviceOnRoom;
+  if (isWithoutRoom(error)) return adviceOnRoom;
   if (error instanceof DatabaseError && error.code === 'database_error') return describeDatabaseNext(error, isDoctor);
   if (error.code === 'database_unreachable')
     return `check DATABASE_URL or database.folder, and that the server runs${isDoctor ? '' : '; `nightscreen doctor` tries it'}`;
@@ -159,9 +158,9 @@ function describeStoreNext(error: StoreError, isDoctor: boolean): string | null 
   return null;
 }
 
-const findState = (error: unknown): string | undefined => {
-  if (error instanceof DatabaseError) return error.sqlState;
-  return error instanceof Error && error.cause !== undefined ? findState(error.cause) : undefined;
+const isWithoutRoom = (error: unknown): boolean => {
+  if (error instanceof DatabaseError && error.isWithoutRoom) return true;
+  return error instanceof Error && error.cause !== undefined && isWithoutRoom(error.cause);
 };
 
 function describeDatabaseNext({ sqlState }: DatabaseError, isDoctor: boolean): string | null {

@@ -5,7 +5,8 @@ import { readFileSync } from 'node:fs';
 const fewestOpenFiles = 512;
 
 refuseFewOpenFiles(process.argv.includes('--json'));
-const { tuneV8, publishExit } = await import('./process.js');
+const { endAtSignals, tuneV8, publishExit } = await import('./process.js');
+endAtSignals();
 const { findOverview } = await import('./overview.js');
 const { openTerminal } = await import('./terminal.js');
 tuneV8();

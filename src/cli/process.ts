@@ -5,6 +5,21 @@ import { hostname, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 
+/** The signals that ask a process to end. */
+export const endingSignals = ['SIGINT', 'SIGTERM'] as const;
+
+const endAtOnce = (): never => process.exit(4);
+
+/** Ends the process with exit code 4 at a signal, because nothing has begun; until `leaveSignals`, when a command listens itself. */
+export const endAtSignals = (): void => {
+  for (const name of endingSignals) process.on(name, endAtOnce);
+};
+
+/** Ends `endAtSignals`. */
+export const leaveSignals = (): void => {
+  for (const name of endingSignals) process.off(name, endAtOnce);
+};
+
 const exits = channel('nightscreen:exit');
 
 /** Publishes that this process ends, and waits at most `maxWaitMs` for the promises that listeners pass to `waitFor`. */

@@ -9,6 +9,7 @@ import { exitCodes, InterruptedError, toErrorExitCode } from './exit-code.js';
 import type { Act, Invocation, Notify, Outcome } from './invocation.js';
 import { mailDirectly } from './notify.js';
 import { createBareProgram } from './overview.js';
+import { endingSignals, leaveSignals } from './process.js';
 import { loadInvocationConfig } from './session.js';
 import type { Terminal } from './terminal.js';
 import { showTimes } from './text.js';
@@ -37,7 +38,6 @@ export async function runCommandLine({
     isQuiet,
     isScheduled: () => /^schedule(?: run| watchdog)?$/.test(command),
   });
-  const listening = listenForSignals(commandLog.stopping);
   const isJson = words.includes('--json');
   let helpText = '';
   let usageText = '';
@@ -53,6 +53,8 @@ export async function runCommandLine({
     usageText += text;
   };
   const program = await createProgram(act, { writeOut, writeErr }, words);
+  // What is said at a signal depends on the options of the command.
+  const listening = listenForSignals(commandLog.stopping);
   program.hook('preAction', (_, called) => {
     command = nameCommand(called);
   });
@@ -193,7 +195,6 @@ export async function createProgram(
   });
 }
 
-const endingSignals = ['SIGINT', 'SIGTERM'] as const;
 /** Answers may arrive for five seconds; the database rolls back what is still being written after that (PROMISES: 15). */
 const longestStopMs = 7_000;
 
@@ -216,6 +217,7 @@ function listenForSignals(emit: StopListener): { signal: AbortSignal; stop: () =
     controller.abort(new InterruptedError(name));
   };
   for (const name of endingSignals) process.on(name, listen);
+  leaveSignals();
   return {
     signal: controller.signal,
     stop: () => {

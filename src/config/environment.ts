@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { ConfigError, type ConfigProblem } from '../errors.js';
 import { findOddFile } from '../files.js';
+import { isLoopback } from '../loopback.js';
 import { findNearMiss } from './near-miss.js';
 
 /** The path of a setting: keys and list positions from the top. */
@@ -144,6 +145,37 @@ function listNames(value: unknown, depth: number): string[] {
   return Object.entries(value).flatMap(([key, inner]) =>
     (key === 'urlEnv' || key === 'secretEnv') && typeof inner === 'string' ? [inner] : listNames(inner, depth - 1),
   );
+}
+
+const tlsVariable = 'NODE_TLS_REJECT_UNAUTHORIZED';
+
+/** The host of an address on another machine, by which Postgres too may be named; null for this machine and for other texts. */
+function findRemoteHost(address: string): string | null {
+  if (!URL.canParse(address)) return null;
+  const url = new URL(address);
+  const host = url.searchParams.get('host') ?? url.hostname;
+  return host === '' || host.startsWith('/') || isLoopback({ hostname: host }) ? null : host;
+}
+
+/** Refuses a process that verifies no certificate, unless each of these addresses, and of those in its secrets, is this machine. */
+export function findUnverifiedTls(
+  environment: Environment,
+  settings: unknown,
+  addresses: readonly (string | undefined)[],
+): ConfigProblem[] {
+  if (environment[tlsVariable] !== '0') return [];
+  const secrets = [...secretNames, ...listNamedSecrets(settings)].map((name) => {
+    try {
+      return readSecret(environment, name)?.value;
+    } catch {
+      return undefined;
+    }
+  });
+  const hosts = [...addresses, ...secrets].map((address) => findRemoteHost(address ?? ''));
+  const host = hosts.find((each) => each !== null);
+  if (host === undefined) return [];
+  const message = `is 0, so no certificate is verified: whoever answers for ${host} gets secrets and can invent answers. Remove it; for a private authority, set NODE_EXTRA_CA_CERTS to the file of its certificate`;
+  return [toProblem(tlsVariable, message)];
 }
 
 const prefix = 'NIGHTSCREEN_';

@@ -8,6 +8,7 @@ import type { RunMode } from '../vocabulary.js';
 import {
   type Environment,
   findUnknownVariables,
+  findUnverifiedTls,
   keyVariable,
   type Override,
   readSecret,
@@ -96,7 +97,9 @@ export function loadConfig(sources: ConfigSources): Config {
     return override ? [{ where: override.origin, path: formatPath(path), message }] : [];
   });
   const fromSource = source ? findFileProblems(source) : [];
-  const problems = [...fromOverrides, ...checked.problems, ...fromSource];
+  const addresses = [parsed.data?.service.baseUrl, ...(parsed.data?.webhooks ?? []).map(({ url }) => url)];
+  const unverified = findUnverifiedTls(sources.environment, value, addresses);
+  const problems = [...fromOverrides, ...checked.problems, ...unverified, ...fromSource];
   if (problems.length > 0 || !parsed.success) {
     // The unread part behind a break of the YAML may name any variable.
     const unknown = findUnknownVariables(sources.environment, value).filter(

@@ -18,11 +18,6 @@ export interface Lease {
 /** The result of a request for a lease. */
 export type LeaseAnswer = { acquired: Lease } | { holder: LeaseHolder };
 
-/** `takeFrom`: an epoch whose lease may be taken before it expires, because its holder is known to be dead. */
-export interface LeaseOptions {
-  takeFrom?: number;
-}
-
 /** The lease of a restore, which no process takes: the epochs of new leases start above its own. */
 export const restoredKey = 'restored';
 
@@ -44,21 +39,27 @@ const holderSql = `owner, epoch, acquired_at, heartbeat_at,
   greatest(0, extract(epoch from clock_timestamp() - heartbeat_at) * 1000)::float8 as "heartbeatAgeMs",
   greatest(0, extract(epoch from expires_at - clock_timestamp()) * 1000)::float8 as "expiresInMs"`;
 
-/** Takes the lease with the next epoch when it is free or expired, else returns its holder; `ttlMs` counts by the database's clock. */
+/** SQL: whether a lease was not released. A released one expired in 1970: a clock that is set back leads no heartbeat there. */
+export const unreleasedSql = "expires_at > 'epoch'";
+
+/**
+ * Takes the lease with the next epoch when it is free or expired, else returns its holder. `ttlMs` counts by the clock of a server; on the embedded
+ * database, which this process alone has, by a monotonic clock, and a lease that this process does not hold belongs to a dead one.
+ */
 export async function tryAcquireLease(
-  database: Queryable,
+  database: Database,
   key: string,
   owner: string,
   ttlMs: number,
-  options: LeaseOptions = {},
 ): Promise<LeaseAnswer> {
+  const takeFrom = database.dialect === 'embedded' ? await findDeadEpoch(database, key) : null;
   // The lock on an expired row waits for the writes of its former holder. The first of several callers takes the row; the others then find
   // it unexpired and change nothing.
   const [taken] = await database.query(
     epochRow,
     `with dead as (
        select lease_key from lease
-       where lease_key = $1 and (expires_at <= clock_timestamp() or epoch = $4::bigint)
+       where lease_key = $1 and coalesce(epoch = $4::bigint, expires_at <= clock_timestamp())
        for update
      )
      insert into lease as held (lease_key, epoch, owner, acquired_at, heartbeat_at, expires_at)
@@ -72,15 +73,39 @@ export async function tryAcquireLease(
        acquired_at = excluded.acquired_at,
        heartbeat_at = excluded.heartbeat_at,
        expires_at = excluded.expires_at
-     where (held.expires_at <= clock_timestamp() or held.epoch = $4::bigint) and exists (select from dead)
+     where coalesce(held.epoch = $4::bigint, held.expires_at <= clock_timestamp()) and exists (select from dead)
      returning epoch`,
-    [key, owner, ttlMs, options.takeFrom ?? null, restoredKey],
+    [key, owner, ttlMs, takeFrom, restoredKey],
   );
   if (!taken) return { holder: await readHolder(database, key) };
-  const lease = { key, epoch: taken.epoch, owner };
-  rememberTaken(database, lease);
-  return { acquired: lease };
+  noteLive(database, key, taken.epoch, ttlMs);
+  return { acquired: { key, epoch: taken.epoch, owner } };
 }
+
+interface LiveLease {
+  epoch: number;
+  untilMs: number;
+}
+
+/** The leases that this process holds in the embedded database, by the monotonic clock. */
+const liveLeases = new WeakMap<object, Map<string, LiveLease>>();
+
+function noteLive(database: Pick<Database, 'dialect'>, key: string, epoch: number, ttlMs: number): void {
+  if (database.dialect !== 'embedded') return;
+  const live = liveLeases.get(database) ?? new Map<string, LiveLease>();
+  liveLeases.set(database, live.set(key, { epoch, untilMs: performance.now() + ttlMs }));
+}
+
+/** The epoch of a lease of the embedded database that may be taken, or of none. */
+async function findDeadEpoch(database: Queryable, key: string): Promise<number> {
+  const holder = await findHolder(database, key);
+  if (holder === undefined) return noEpoch;
+  const live = liveLeases.get(database)?.get(key);
+  const isLive = live?.epoch === holder.epoch && performance.now() < live.untilMs;
+  return isLive ? noEpoch : holder.epoch;
+}
+
+const noEpoch = 0;
 
 /** The present or last holder of a lease; undefined without one. */
 export async function findHolder(database: Queryable, key: string): Promise<LeaseHolder | undefined> {
@@ -113,7 +138,7 @@ export async function readHeldLeases(
   return database.query(
     heldRow,
     `select lease_key as key, ${holderSql} from lease
-     where expires_at > acquired_at and split_part(lease_key, '/', 2) = $1 order by lease_key`,
+     where ${unreleasedSql} and split_part(lease_key, '/', 2) = $1 order by lease_key`,
     [encodeURIComponent(organisation)],
   );
 }
@@ -123,24 +148,27 @@ export const describeHolder = ({ owner, acquiredAt, heartbeatAgeMs }: LeaseHolde
   `${owner} since ${acquiredAt.toISOString()}, last heartbeat ${(heartbeatAgeMs / 1_000).toFixed(1)} s ago`;
 
 /** Extends the lease to `ttlMs` from now; false when another process took it, or it was released. */
-export async function renewLease(database: Queryable, lease: Lease, ttlMs: number): Promise<boolean> {
+export async function renewLease(database: Database, lease: Lease, ttlMs: number): Promise<boolean> {
   // An expired lease that no process took can be renewed; a released one has expires_at = acquired_at.
   const renewed = await database.execute(
     `update lease set heartbeat_at = clock_timestamp(),
        expires_at = clock_timestamp() + $3::float8 * interval '1 millisecond'
-     where lease_key = $1 and epoch = $2 and expires_at > acquired_at`,
+     where lease_key = $1 and epoch = $2 and ${unreleasedSql}`,
     [lease.key, lease.epoch, ttlMs],
   );
+  if (renewed === 1) noteLive(database, lease.key, lease.epoch, ttlMs);
   return renewed === 1;
 }
 
 /** Releases the lease and keeps its row and epoch; does nothing when it is already lost. */
 export async function releaseLease(database: Queryable, lease: Lease): Promise<void> {
-  // Expired since its start: neither a late heartbeat nor a late write can renew it.
-  await database.execute('update lease set expires_at = acquired_at where lease_key = $1 and epoch = $2', [
+  // Neither a late heartbeat nor a late write can renew it.
+  await database.execute("update lease set expires_at = 'epoch' where lease_key = $1 and epoch = $2", [
     lease.key,
     lease.epoch,
   ]);
+  const live = liveLeases.get(database);
+  if (live?.get(lease.key)?.epoch === lease.epoch) live.delete(lease.key);
 }
 
 /**
@@ -151,7 +179,7 @@ export async function assertLease(transaction: Queryable, lease: Lease): Promise
   // The lock makes a takeover wait for the commit and does not block the own heartbeat.
   const rows = await transaction.query(
     epochRow,
-    'select epoch from lease where lease_key = $1 and epoch = $2 and expires_at > acquired_at for key share',
+    `select epoch from lease where lease_key = $1 and epoch = $2 and ${unreleasedSql} for key share`,
     [lease.key, lease.epoch],
   );
   if (rows.length === 0) {
@@ -162,7 +190,7 @@ export async function assertLease(transaction: Queryable, lease: Lease): Promise
 /**
  * Takes the lease, also from a dead holder; rejects with the signal's reason when aborted. Throws RunLockedError with the holder when its
  * heartbeat advances, within two seconds when it renews every 1.5 s. A holder without a new heartbeat is waited for until its lease
- * expires. The embedded database has one owner process: there a lease that this process did not take is taken over immediately.
+ * expires.
  */
 export async function waitForLease(
   database: Database,
@@ -172,10 +200,9 @@ export async function waitForLease(
   ttlMs: number,
   signal?: AbortSignal,
 ): Promise<Lease> {
-  let options: LeaseOptions = {};
   let before: LeaseHolder | undefined;
   for (;;) {
-    const answer = await tryAcquireLease(database, key, owner, ttlMs, options);
+    const answer = await tryAcquireLease(database, key, owner, ttlMs);
     if ('acquired' in answer) return answer.acquired;
     const { holder } = answer;
     if (before && (holder.epoch !== before.epoch || holder.heartbeatAt.getTime() !== before.heartbeatAt.getTime())) {
@@ -183,18 +210,6 @@ export async function waitForLease(
       throw new RunLockedError(`${key} is held by ${describeHolder(holder)}`, holder.owner, heldMs);
     }
     before = holder;
-    if (database.dialect === 'embedded' && takenThrough.get(database)?.get(key) !== holder.epoch) {
-      options = { takeFrom: holder.epoch };
-    } else {
-      await clock.sleep(Math.max(1, Math.min(pollMs, holder.expiresInMs)), signal);
-    }
+    await clock.sleep(Math.max(1, Math.min(pollMs, holder.expiresInMs)), signal);
   }
-}
-
-/** The epochs taken through each database object: they distinguish a run in this process from a dead process. */
-const takenThrough = new WeakMap<Queryable, Map<string, number>>();
-
-function rememberTaken(database: Queryable, lease: Lease): void {
-  const taken = takenThrough.get(database) ?? new Map<string, number>();
-  takenThrough.set(database, taken.set(lease.key, lease.epoch));
 }

@@ -1,10 +1,10 @@
 import { createHash, type KeyObject } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
 import { verifyWebhook } from '../client/webhook-signature.js';
-import { flagError, NightscreenError } from '../errors.js';
-import { isExpectedHost } from '../loopback.js';
+import { NightscreenError } from '../errors.js';
+import { createBoundedServer, isExpectedHost, listenAt } from '../serving.js';
 import type { listenSettingsSchema } from './settings.js';
 
 /** The stored facts of an event: its dossiers, and the digest of its `Idempotency-Key`. */
@@ -80,8 +80,6 @@ const mostWaiting = 10_000;
 /** Events of this period are stored together: a commit for each would be 200 a second. */
 const gatherMs = 10;
 const mostTogether = 1_000;
-const mostConnections = 256;
-const receiveWithinMs = 10_000;
 const stopWithinMs = 5_000;
 
 type Answer = 200 | 400 | 401 | 404 | 405 | 413 | 421 | 503;
@@ -148,25 +146,14 @@ export async function startListener({ settings, port, publicKey, keep, complain 
   };
 
   let isStopping = false;
-  const server = createServer((request, response) => {
+  const server = createBoundedServer((request, response) => {
     answer(request).then(
       (status) => respond(request, response, status, isStopping),
       () => request.destroy(),
     );
   });
-  server.requestTimeout = receiveWithinMs;
-  server.headersTimeout = receiveWithinMs;
-  server.maxConnections = mostConnections;
-  try {
-    server.listen({ port, host: settings.host });
-    await once(server, 'listening');
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw flagError('--port', `${settings.host}:${port} cannot be listened at: ${reason}`);
-  }
-  const address = server.address();
   return {
-    port: address !== null && typeof address === 'object' ? address.port : port,
+    port: await listenAt(server, '--port', port, settings.host),
     counts,
     stop: async () => {
       isStopping = true;

@@ -11,8 +11,12 @@ interface CuttingProxy {
   url: string;
   /** Cuts the connection at the next `commit`; `byCrash`, called when the commit has taken place, may end the server instead. */
   cutAtCommit(cut: Cut, byCrash?: () => Promise<void>): void;
+  /** Refuses each connection beyond this number of open ones with this error, as a server or pooler without room does. */
+  refuseAbove(most: number, code?: string, message?: string): void;
   /** How many times it was cut. */
   cuts(): number;
+  /** How many connections were refused. */
+  refusals(): number;
   close(): Promise<void>;
 }
 
@@ -26,7 +30,20 @@ export async function startCuttingProxy(url: string): Promise<CuttingProxy> {
   let next: Cut | null = null;
   let crash: (() => Promise<void>) | undefined;
   let cuts = 0;
+  let open = 0;
+  let refusals = 0;
+  let room = { most: Number.POSITIVE_INFINITY, refusal: Buffer.alloc(0) };
   const server = createServer((client) => {
+    if (open >= room.most) {
+      refusals += 1;
+      client.on('error', () => client.destroy());
+      client.once('data', () => client.end(room.refusal));
+      return;
+    }
+    open += 1;
+    client.once('close', () => {
+      open -= 1;
+    });
     const upstream = connect(Number(port), hostname);
     let isDeaf = false;
     const end = (): void => {
@@ -66,7 +83,14 @@ export async function startCuttingProxy(url: string): Promise<CuttingProxy> {
       crash = byCrash;
       next = cut;
     },
+    refuseAbove: (most, code = '53300', message = 'sorry, too many clients already') => {
+      const fields = Buffer.from(`SFATAL\0VFATAL\0C${code}\0M${message}\0\0`);
+      const head = Buffer.from('E\0\0\0\0');
+      head.writeInt32BE(fields.length + 4, 1);
+      room = { most, refusal: Buffer.concat([head, fields]) };
+    },
     cuts: () => cuts,
+    refusals: () => refusals,
     close: async () => {
       server.close();
       for (const socket of sockets) socket.destroy();

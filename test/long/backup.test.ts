@@ -144,6 +144,27 @@ describe('a backup (postgres only)', () => {
     expect(tables).toEqual([]);
   });
 
+  it.each([
+    ['is one line without end', '', 1_500, 'is too long'],
+    ['has a row without end', '\n"', 300, 'is too long'],
+    ['has a row just within the bound, and is cut', '\n"', 200, 'its last line has no end'],
+  ])('that %s is refused at once', async (_, start, megabytes, words) => {
+    const header = JSON.stringify({
+      ...{ schema: 'nightscreen/backup/1', createdAt: new Date().toISOString(), version: '1', dialect: 'postgres' },
+      ...{ organisations: [], migrations: [] },
+    });
+    const path = join(await mkdtemp(join(tmpdir(), 'nightscreen-backup-')), 'long.backup');
+    const megabyte = gzipSync('x'.repeat(1_048_576));
+    await writeFile(
+      path,
+      Buffer.concat([gzipSync(`${header}${start}`), ...Array.from({ length: megabytes }, () => megabyte)]),
+    );
+    const begunMs = performance.now();
+    await expect(checkBackup(path, new AbortController().signal)).rejects.toThrow(words);
+    // 1.2 seconds; when each part of the line was read with all before it, it took minutes.
+    expect(performance.now() - begunMs).toBeLessThan(15_000);
+  });
+
   it('is not restored over anything, and a restore that fails half way leaves nothing', async () => {
     const source = await open();
     await fill(source);

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { type Clock, systemClock } from '../../clock.js';
 import type { Config } from '../../config/load-config.js';
-import { flagError, RunLockedError } from '../../errors.js';
-import { isExpectedHost } from '../../loopback.js';
+import { RunLockedError } from '../../errors.js';
 import { createMetrics } from '../../metrics/metrics.js';
 import { toDurationMs } from '../../roster/duration.js';
+import { createBoundedServer, isExpectedHost, listenAt } from '../../serving.js';
 import { buildAppContext, type OpenAppContext } from '../app-context.js';
 import type { Invocation } from '../invocation.js';
 import { type Measuring, measureInto } from '../measuring.js';
@@ -242,25 +242,14 @@ export async function startMetricsServer(
   names: readonly string[] = [],
 ): Promise<{ port: number; stop: () => Promise<void> }> {
   const hosts = host === undefined ? names : [host, ...names];
-  const server = createServer((request, response) => {
+  const server = createBoundedServer((request, response) => {
     respond(request, response, health, hosts).catch(() => {
       if (!response.headersSent) response.writeHead(500, { 'content-type': 'text/plain' });
       response.end('internal error\n');
     });
   });
-  server.requestTimeout = 10_000;
-  try {
-    server.listen(host === undefined ? { port } : { port, host });
-    await once(server, 'listening');
-  } catch (error) {
-    throw flagError(
-      '--metrics',
-      `cannot listen on ${host ?? ''}:${port}: ${error instanceof Error ? error.message : ''}`,
-    );
-  }
-  const address = server.address();
   return {
-    port: address !== null && typeof address === 'object' ? address.port : port,
+    port: await listenAt(server, '--metrics', port, host),
     stop: async () => {
       server.closeAllConnections();
       server.close();

@@ -222,7 +222,8 @@ function passes(error: unknown): boolean {
     const isStopped = error.isAccountRefused || summaries.some(({ state }) => state === 'stopped');
     return !isStopped && failures.some((failure) => passes(failure.error));
   }
-  if (error instanceof DatabaseError) return error.sqlState === undefined || /^(08|53|57P)/.test(error.sqlState);
+  if (error instanceof DatabaseError)
+    return error.isConnectionLost || error.sqlState === undefined || /^(53|57P)/.test(error.sqlState);
   if (error instanceof RunLockedError || error instanceof LeaseLostError) return true;
   return error instanceof StoreError && error.code === 'import_broken_off';
 }

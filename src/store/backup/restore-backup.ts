@@ -71,32 +71,42 @@ function parseLine(path: string, number: number, text: string): Line {
   throw new BackupError('backup_broken', `${path} was altered or damaged: line ${number} is unexpected`);
 }
 
-/** In UTF-16 units. All rows are much shorter. */
-const longestLine = 256 * 1_024 * 1_024;
+/** In UTF-16 units: of the header, and of a row, whose longest text is an answer of the service. */
+const longestHeader = 1_048_576;
+const longestLine = 256 * 1_048_576;
+const chunkSize = 262_144;
 
-/** The lines of a gzip file without their ends; throws BackupError when it is missing, unreadable or truncated. */
+/** The lines of a gzip file without their ends; throws BackupError when it is missing, unreadable, truncated, or one of its lines is too long. */
 async function* readTexts(path: string): AsyncGenerator<string> {
   const odd = findOddFile(path);
   if (odd !== null) throw new BackupError('backup_unreadable', `${path} ${odd}`);
-  const content = new PassThrough({ encoding: 'utf8' });
+  const content = new PassThrough({ encoding: 'utf8', highWaterMark: chunkSize });
   // The reader of the text gets the errors.
-  pipeline(createReadStream(path), createGunzip(), content).catch(() => undefined);
-  let rest = '';
+  pipeline(createReadStream(path), createGunzip({ chunkSize }), content).catch(() => undefined);
+  let most = longestHeader;
+  let parts: string[] = [];
+  let length = 0;
   try {
     for await (const chunk of content) {
-      const lines = `${rest}${chunk}`.split('\n');
-      rest = lines.pop() ?? '';
-      yield* lines;
-      if (rest.length > longestLine) {
-        throw new BackupError('backup_broken', `${path} is not a backup: one of its lines is too long`);
+      const pieces = String(chunk).split('\n');
+      const rest = pieces.pop() ?? '';
+      for (const piece of pieces) {
+        yield parts.length === 0 ? piece : `${parts.join('')}${piece}`;
+        parts = [];
+        length = 0;
+        most = longestLine;
       }
+      if (rest !== '') parts.push(rest);
+      length += rest.length;
+      if (length > most)
+        throw new BackupError('backup_broken', `${path} is not a backup: one of its lines is too long`);
     }
   } catch (error) {
     throw toBackupError(path, error);
   } finally {
     content.destroy();
   }
-  if (rest !== '') throw new BackupError('backup_broken', `${path} is truncated: its last line has no end`);
+  if (length > 0) throw new BackupError('backup_broken', `${path} is truncated: its last line has no end`);
 }
 
 function toBackupError(path: string, error: unknown): unknown {
@@ -347,7 +357,7 @@ export async function quietRestored(transaction: Transaction, tables: ReadonlySe
   // A process from before the restore may hold an epoch that the backup does not know. New epochs must be above it. An epoch grows by one for
   // each acquisition, so the milliseconds of the clock are far above.
   await transaction.execute(
-    `update lease set expires_at = acquired_at,
+    `update lease set expires_at = 'epoch',
        epoch = greatest(epoch, (extract(epoch from clock_timestamp()) * 1000)::bigint)`,
   );
   await transaction.execute(

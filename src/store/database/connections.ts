@@ -17,8 +17,11 @@ const mostLosses = 10;
 const mostConflicts = 8;
 const [firstWaitMs, longestWaitMs] = [50, 2_000];
 
-// A restarting server, or a former primary that has become a replica, answers with these for some seconds.
-const passingStates = new Set(['53300', '25006']);
+// A former primary that has become a replica answers with this for some seconds.
+const readOnlyState = '25006';
+
+/** Whether a server that was reached will soon give connections: it has none left, or it starts up. */
+export const isBusy = (error: DatabaseError): boolean => error.isWithoutRoom || error.sqlState === '57P03';
 
 /** Repeats work after a lost connection or a conflict. All users of the database share one outage. */
 export class Reconnecting {
@@ -45,11 +48,11 @@ export class Reconnecting {
   /** Whether an error is temporary: a lost connection, and during an outage the answers of a server in change. */
   isPassing(error: unknown): error is DatabaseError {
     if (!(error instanceof DatabaseError)) return false;
-    return error.isConnectionLost || (this.#lostAtMs !== null && passingStates.has(error.sqlState ?? ''));
+    return error.isConnectionLost || (this.#lostAtMs !== null && error.sqlState === readOnlyState);
   }
 
-  /** Repeats `attempt`, which has no effect when it fails, until it succeeds or fails for another reason. */
-  async repeat<T>(attempt: () => Promise<T>): Promise<T> {
+  /** Repeats `attempt`, which has no effect when it fails, until it succeeds or fails for a reason that `isWaitedFor` refuses. */
+  async repeat<T>(attempt: () => Promise<T>, isWaitedFor = (_error: DatabaseError): boolean => true): Promise<T> {
     let losses = 0;
     let conflicts = 0;
     let unreached = 0;
@@ -62,7 +65,7 @@ export class Reconnecting {
           await delay(Math.random() * 10 * 2 ** conflicts);
           continue;
         }
-        if (!this.isPassing(error)) throw error;
+        if (!this.isPassing(error) || !isWaitedFor(error)) throw error;
         // The outage was over each time that the server was reached.
         if (this.#lostAtMs === null) {
           losses += 1;
@@ -89,7 +92,8 @@ export class Reconnecting {
 
   #giveUp(error: DatabaseError): DatabaseError {
     if (this.#limitMs <= 0) return error;
-    const message = `the database did not come back within ${this.#limitMs / 1_000} s (database.reconnectFor): ${error.message}`;
+    const what = error.isWithoutRoom ? 'gave no connection' : 'did not come back';
+    const message = `the database ${what} within ${this.#limitMs / 1_000} s (database.reconnectFor): ${error.message}`;
     const { sqlState, constraint } = error;
     return new DatabaseError(message, { cause: error, sqlState, constraint, isConnectionLost: true });
   }
@@ -131,6 +135,12 @@ export class InUse {
     const next = this.#waiting.shift();
     if (next === undefined) this.#used -= 1;
     else next();
+  }
+
+  /** The server refused the connection of the taker: it waits with the others for one that is open. */
+  refuse(): void {
+    this.#used -= 1;
+    this.#allowed = Math.max(1, this.#used);
   }
 
   #allowMore(): void {

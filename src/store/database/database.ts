@@ -63,6 +63,8 @@ interface DatabaseErrorContext extends ErrorContext {
   constraint: string | undefined;
   /** Whether the server ended the connection or cannot be reached: another connection may succeed. */
   isConnectionLost?: boolean;
+  /** Whether the server or a pooler has no connection left: one may be free later. */
+  isWithoutRoom?: boolean;
 }
 
 /** The database refused a statement, or the connection was lost; `sqlState` is set when the server answered. */
@@ -70,12 +72,14 @@ export class DatabaseError extends StoreError {
   readonly sqlState: string | undefined;
   readonly constraint: string | undefined;
   readonly isConnectionLost: boolean;
+  readonly isWithoutRoom: boolean;
 
   constructor(message: string, context: DatabaseErrorContext) {
     super(context.code ?? 'database_error', message, context);
     this.sqlState = context.sqlState;
     this.constraint = context.constraint;
-    this.isConnectionLost = context.isConnectionLost ?? false;
+    this.isWithoutRoom = context.isWithoutRoom ?? false;
+    this.isConnectionLost = this.isWithoutRoom || (context.isConnectionLost ?? false);
   }
 
   /** Whether the server rolled the transaction back because of concurrent work, so that a repetition may succeed. */
@@ -102,11 +106,13 @@ export function toDatabaseError(error: unknown): NightscreenError {
   const answer = serverFailure.safeParse(error);
   if (answer.success) {
     const message = describeRefusal(answer.data);
+    const { code, constraint } = answer.data;
     return new DatabaseError(message, {
       cause: withoutValues(error, message),
-      sqlState: answer.data.code,
-      constraint: answer.data.constraint,
-      isConnectionLost: endedStates.has(answer.data.code) || answer.data.code.startsWith('08'),
+      sqlState: code,
+      constraint,
+      isConnectionLost: endedStates.has(code) || code.startsWith('08'),
+      isWithoutRoom: isWithoutRoom(answer.data),
     });
   }
   const message = describeFailure(error);
@@ -120,6 +126,13 @@ export function toDatabaseError(error: unknown): NightscreenError {
 
 // The server shuts down, has crashed or starts up, or has ended an idle session.
 const endedStates = new Set(['57P01', '57P02', '57P03', '57P05', '25P03']);
+
+// Poolers word it themselves: pgbouncer under 08P01, Supavisor under XX000.
+const fullPooler = /no more connections allowed|max client(?:s| connections) reached/i;
+
+/** A session that may not begin for lack of a resource; a statement of class 53, such as one over temp_file_limit, fails for itself. */
+const isWithoutRoom = ({ code, severity, message }: z.infer<typeof serverFailure>): boolean =>
+  code === '53300' || (code.startsWith('53') && severity === 'FATAL') || fullPooler.test(message);
 
 const wireCodes = /^(ECONN|EPIPE|ENOTCONN|EHOST|ENET|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)/;
 // The driver gives these no code.

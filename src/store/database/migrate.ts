@@ -74,7 +74,7 @@ export async function readSchemaUsers(database: Queryable): Promise<readonly Sch
        (select ${runIdSql('run')} from run
         where run.lease_key = lease.lease_key and run.epoch = lease.epoch and run.state = 'running'
         order by run.run_id desc limit 1) as run
-     from lease where expires_at > clock_timestamp() and expires_at > acquired_at order by lease_key`,
+     from lease where expires_at > clock_timestamp() order by lease_key`,
   );
 }
 

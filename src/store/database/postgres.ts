@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { z } from 'zod';
 import { StoreError } from '../../errors.js';
-import { InUse, poolSize, Reconnecting, type ReconnectOptions } from './connections.js';
+import { InUse, isBusy, poolSize, Reconnecting, type ReconnectOptions } from './connections.js';
 import {
   type Database,
   DatabaseError,
@@ -148,9 +148,10 @@ export class PostgresDatabase implements Database {
     return this.#reconnecting.repeat(async () => attempt(await this.#connect()));
   }
 
-  /** Throws at once when the server cannot be reached, because a wrong address needs no wait. */
+  /** Throws at once when the server cannot be reached, because a wrong address needs no wait; a busy server is waited for. */
   async probe(): Promise<void> {
-    release(await this.#connect());
+    release(await this.#reconnecting.repeat(() => this.#connect(), isBusy));
+    this.#reconnecting.noteAnswer();
   }
 
   /** Runs a single statement in a transaction too, so that its commit can be verified when the answer is lost. */
@@ -172,14 +173,21 @@ export class PostgresDatabase implements Database {
   }
 
   async #connect(): Promise<pg.PoolClient> {
-    await this.#inUse.take();
-    try {
-      const client = await this.#pool.connect();
-      this.#taken.add(client);
-      return client;
-    } catch (error) {
-      this.#inUse.give();
-      return rethrow(error);
+    for (;;) {
+      await this.#inUse.take();
+      try {
+        const client = await this.#pool.connect();
+        this.#taken.add(client);
+        return client;
+      } catch (error) {
+        const failure = toDatabaseError(error);
+        const isShared = failure instanceof DatabaseError && failure.isWithoutRoom && this.#taken.size > 0;
+        if (!isShared) {
+          this.#inUse.give();
+          throw failure;
+        }
+        this.#inUse.refuse();
+      }
     }
   }
 
@@ -275,10 +283,8 @@ export class PostgresDatabase implements Database {
   ): AsyncGenerator<Row[]> {
     this.#scope.assertOutside();
     // A separate connection: a reader may use it for hours, and the pool must not run out.
-    const client = new pg.Client(this.#config);
-    client.on('error', ignore);
+    const client = await this.#reconnecting.repeat(() => connect(this.#config, this.#statementTimeoutMs));
     try {
-      await connect(client, this.#statementTimeoutMs);
       const isPooled = pooled.has(client);
       await runScript(
         client,
@@ -382,9 +388,17 @@ async function runScript(client: pg.ClientBase, sql: string): Promise<void> {
   await client.query(sql).catch(rethrow);
 }
 
-async function connect(client: pg.Client, statementTimeoutMs: number): Promise<void> {
-  await client.connect().catch(rethrow);
-  await prepareSession(client, statementTimeoutMs);
+async function connect(config: pg.ClientConfig, statementTimeoutMs: number): Promise<pg.Client> {
+  const client = new pg.Client(config);
+  client.on('error', ignore);
+  try {
+    await client.connect().catch(rethrow);
+    await prepareSession(client, statementTimeoutMs);
+    return client;
+  } catch (error) {
+    await client.end().catch(ignore);
+    throw error;
+  }
 }
 
 const backendRow = z.object({ pid: z.number(), server: z.string() });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { systemClock } from '../../../src/clock.js';
 import { LeaseLostError, RunLockedError } from '../../../src/errors.js';
 import { quietRestored } from '../../../src/store/backup/restore-backup.js';
@@ -143,6 +143,35 @@ describeOnEachDatabase('leases', (open, databases) => {
       expect(await waitForLease(database, systemClock, key, 'heir', longTtlMs)).toMatchObject({ epoch: 2 });
       // Its heartbeat is not waited for, and its lease would have lasted a minute.
       expect(Date.now() - started).toBeLessThan(1_000);
+    });
+
+    it.each([
+      ['an hour back', -1],
+      ['an hour forward', 1],
+      ['a day back', -24],
+    ])('stays with its live holder, and ends with a dead one, when the clock is set %s', async (_, hours) => {
+      const lease = await take('first', longTtlMs);
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + hours * 3_600_000 });
+      try {
+        expect(await tryAcquireLease(database, key, 'second', longTtlMs)).toHaveProperty('holder');
+        expect(await renewLease(database, lease, shortTtlMs)).toBe(true);
+        expect(await tryAcquireLease(database, key, 'second', longTtlMs)).toHaveProperty('holder');
+        await assertInTransaction(lease);
+        await systemClock.sleep(shortTtlMs);
+        expect(await waitForLease(database, systemClock, key, 'heir', longTtlMs)).toMatchObject({ epoch: 2 });
+        await expect(assertInTransaction(lease)).rejects.toBeInstanceOf(LeaseLostError);
+      } finally {
+        vi.useRealTimers();
+      }
+    });
+
+    it('is won by exactly one of fifty that find its holder dead at once', async () => {
+      await take('dead', 1);
+      await systemClock.sleep(20);
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, (_, n) => tryAcquireLease(database, key, `asker ${n}`, longTtlMs)),
+      );
+      expect(answers.filter((answer) => 'acquired' in answer)).toHaveLength(1);
     });
   } else {
     it('makes whoever takes it over wait for a write that has begun', async () => {

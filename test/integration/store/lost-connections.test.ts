@@ -149,6 +149,91 @@ describe('an outage', () => {
   });
 });
 
+describe('a server without a connection left', () => {
+  /** A proxy, and the client that reconnects through it. */
+  async function openThroughProxy(reconnectForMs = 20_000) {
+    const { location, witness } = await openBoth();
+    const proxy = await startCuttingProxy(location.url ?? '');
+    const events: ConnectionEvent[] = [];
+    const reconnect = { reconnectForMs, emit: (event: ConnectionEvent) => void events.push(event) };
+    return { witness, proxy, events, open: () => openDatabase({ url: proxy.url, reconnect }, 'tests') };
+  }
+
+  it.each([
+    ['53300', 'sorry, too many clients already'],
+    ['53300', 'remaining connection slots are reserved for roles with the SUPERUSER attribute'],
+    ['53300', 'too many connections for role "app"'],
+    ['53400', 'the limit of this host is reached'],
+    ['57P03', 'the database system is starting up'],
+    ['08P01', 'no more connections allowed (max_client_conn)'],
+    ['XX000', 'Max client connections reached'],
+  ])('is waited for at the start and amid work (%s %s)', async (code, message) => {
+    const { witness, proxy, events, open } = await openThroughProxy();
+    proxy.refuseAbove(0, code, message);
+    const opening = open();
+    await expect.poll(() => proxy.refusals()).toBeGreaterThan(1);
+    proxy.refuseAbove(10);
+    const database = await opening;
+    expect(events.map(({ kind }) => kind)).toEqual(['lost', 'back']);
+    // The pool keeps its connection until the server ends it.
+    proxy.refuseAbove(0, code, message);
+    await endOthers(witness);
+    const before = proxy.refusals();
+    const writing = database.execute('insert into kept values (1)');
+    await expect.poll(() => proxy.refusals()).toBeGreaterThan(before);
+    proxy.refuseAbove(10);
+    await writing;
+    const reading = proxy.refusals();
+    proxy.refuseAbove(1, code, message);
+    const rows: unknown[] = [];
+    const walk = async (): Promise<void> => {
+      for await (const batch of database.cursor(numberRow, 'select n from kept', [], 10)) rows.push(...batch);
+    };
+    const walking = walk();
+    await expect.poll(() => proxy.refusals()).toBeGreaterThan(reading);
+    proxy.refuseAbove(10);
+    await walking;
+    expect(rows).toEqual([{ n: 1 }]);
+    await database.close();
+    await proxy.close();
+  });
+
+  it('makes the work share the connections that it has, without an outage', async () => {
+    const { witness, proxy, events, open } = await openThroughProxy(500);
+    const database = await open();
+    proxy.refuseAbove(1);
+    await Promise.all(
+      [1, 2, 3, 4].map((n) =>
+        database.transaction(async (transaction) => {
+          await transaction.execute('insert into kept values ($1)', [n]);
+          await delay(400);
+        }),
+      ),
+    );
+    expect([proxy.refusals() > 0, await count(witness), events]).toEqual([true, 4, []]);
+    await database.close();
+    await proxy.close();
+  });
+
+  it('is an error that says so after reconnectFor, and at once for a wrong address or password', async () => {
+    const { proxy, open } = await openThroughProxy(300);
+    proxy.refuseAbove(0);
+    await expect(open()).rejects.toThrow(
+      /gave no connection within 0.3 s \(database.reconnectFor\): .*too many clients/,
+    );
+    for (const [code, message] of [
+      ['08P01', 'password authentication failed'],
+      ['28P01', 'password authentication failed for user "app"'],
+    ]) {
+      const before = proxy.refusals();
+      proxy.refuseAbove(0, code, message);
+      await expect(open()).rejects.toThrow(/password authentication failed/);
+      expect(proxy.refusals() - before).toBe(1);
+    }
+    await proxy.close();
+  });
+});
+
 describe('a deadlock', () => {
   it('is not seen by either side: one of the two runs again', async () => {
     const { database, location, witness } = await openBoth();

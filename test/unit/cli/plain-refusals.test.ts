@@ -8,7 +8,7 @@ import { findUnknownVariables } from '../../../src/config/environment.js';
 import { loadConfig } from '../../../src/config/load-config.js';
 import { ConfigError } from '../../../src/errors.js';
 import { findFolderProblem } from '../../../src/files.js';
-import { DatabaseError } from '../../../src/store/database/database.js';
+import { toDatabaseError } from '../../../src/store/database/database.js';
 
 let folder: string;
 beforeEach(() => {
@@ -69,9 +69,10 @@ test('a configuration that is wrong is told together with the variables that not
 });
 
 test.each([
-  ['25006', 'is read-only'],
-  ['53300', 'no connection left'],
-])('a database that refuses with SQLSTATE %s leaves advice', (sqlState, words) => {
-  const error = new DatabaseError('refused', { sqlState, constraint: undefined, cause: undefined });
+  ['25006', 'refused', 'is read-only'],
+  ['53300', 'refused', 'no connection left'],
+  ['08P01', 'no more connections allowed (max_client_conn)', 'no connection left'],
+])('a database that refuses with SQLSTATE %s (%s) leaves advice', (code, message, words) => {
+  const error = toDatabaseError(Object.assign(new Error(message), { code, severity: 'FATAL' }));
   expect(describeError(error).next).toContain(words);
 });

@@ -1,7 +1,8 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { endAtSignals } from '../../../src/cli/process.js';
 import { runCommandLine } from '../../../src/cli/run-command-line.js';
 
 let folder: string;
@@ -34,6 +35,19 @@ async function run(
   });
   return { exitCode, ...written };
 }
+
+test.each(['SIGTERM', 'SIGINT'] as const)(
+  '%s while a command is still loading ends with exit code 4',
+  async (signal) => {
+    const exit = vi.spyOn(process, 'exit').mockReturnValue(undefined as never);
+    endAtSignals();
+    const running = run('config show');
+    process.emit(signal, signal);
+    expect(exit).toHaveBeenCalledExactlyOnceWith(4);
+    exit.mockRestore();
+    await running;
+  },
+);
 
 describe('help', () => {
   test('the daily commands come first, the rest under More, all on standard output', async () => {

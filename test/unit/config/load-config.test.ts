@@ -161,6 +161,37 @@ describe('secrets', () => {
     expect(problems.join()).not.toMatch(/geheim|Abcdefgh/);
   });
 
+  test.each([
+    ['the service', 'service: { baseUrl: https://service.example/v1 }', {}],
+    ['a webhook', 'webhooks: [{ url: https://core.example/hook, secretEnv: HOOK }]', {}],
+    ['the database', '', { DATABASE_URL: 'postgres://a:geheim@db.example/n?sslmode=verify-full' }],
+    ['the database by its option', '', { DATABASE_URL: 'postgres:///n?host=db.example' }],
+    ['the mail server', '', { SMTP_URL: 'smtps://a:geheim@mail.example:465' }],
+    [
+      'the database of a roster',
+      'rosters: [{ name: core, postgres: { urlEnv: CORE, query: select 1 }, columns: { id: id, name: name, type: type } }]',
+      { CORE: 'postgres://a:geheim@core.example/n' },
+    ],
+  ])('a process that verifies no certificate is refused for %s', (_, text, environment) => {
+    const found = (flag: string) =>
+      findProblems(`log: {}\n${text}\n`, { environment: { ...environment, NODE_TLS_REJECT_UNAUTHORIZED: flag } });
+    expect(found('1')).toEqual([]);
+    expect(found('0')).toEqual([
+      expect.stringMatching(/^env NODE_TLS_REJECT_UNAUTHORIZED .* answers for \w+\.example .*NODE_EXTRA_CA_CERTS/),
+    ]);
+    expect(found('0').join()).not.toContain('geheim');
+  });
+
+  test('a process that verifies no certificate may use what is on this machine', () => {
+    const environment = {
+      NODE_TLS_REJECT_UNAUTHORIZED: '0',
+      NIGHTSCREEN_BASE_URL: 'https://localhost:8443/v1',
+      DATABASE_URL: 'postgres:///n?host=/run/postgresql',
+      SMTP_URL: 'smtp://127.0.0.1:25',
+    };
+    expect(findProblems('webhooks: [{ url: "https://[::1]/hook", secretEnv: HOOK }]\n', { environment })).toEqual([]);
+  });
+
   test('a live key in test mode is refused', () => {
     const environment = { NIGHTSCREEN_API_KEY: 'private_Abcdefgh12345678' };
     expect(findProblems('service: { mode: test }\n', { environment })[0]).toContain('env NIGHTSCREEN_API_KEY');
