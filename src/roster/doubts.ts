@@ -1,12 +1,12 @@
 import type { DoubtReason } from '../vocabulary.js';
 import type { Customer, Doubt, DoubtField, Party, Readings } from './customer.js';
-import type { DateTally, SharedDate } from './fact-dates.js';
 
 /** The most stored rows with a doubt, and about how many characters of them; all rows are counted. */
 const mostRows = 5_000;
 const mostUnits = 4 * 1_024 * 1_024;
 const mostValues = 2_000;
-const mostReported = 20;
+/** The most values in doubt that are named for a column. */
+export const mostReported = 20;
 const mostShownUnits = 60;
 
 const unknownWords = new Set(
@@ -122,37 +122,6 @@ export class DoubtTally {
     for (const header in row.fields) this.#units += row.fields[header]?.length ?? 0;
     this.rows.push(row);
   }
-}
-
-/** Adds dates that too many rows share to the doubts of their column. */
-export function addSharedDates(
-  doubts: readonly ColumnDoubts[],
-  field: 'birthDate' | 'endDate',
-  { column, read }: Pick<DateTally, 'column' | 'read'>,
-  shared: readonly SharedDate[],
-): readonly ColumnDoubts[] {
-  if (shared.length === 0) return doubts;
-  const others = doubts.filter((each) => each.column !== column);
-  const own = doubts.find((each) => each.column === column) ?? {
-    column,
-    field,
-    read,
-    doubts: 0,
-    unknown: 0,
-    values: [],
-  };
-  const rows = shared.reduce((sum, each) => sum + each.rows, 0);
-  const values = [
-    ...shared.map(({ date, rows }) => ({ value: date, why: 'frequent_date' as const, rows })),
-    ...own.values,
-  ];
-  const all = {
-    ...own,
-    read: Math.max(0, own.read - rows),
-    doubts: own.doubts + rows,
-    values: values.slice(0, mostReported),
-  };
-  return [...others, all].toSorted((one, other) => other.doubts - one.doubts);
 }
 
 const isReadOf = ({ birthDate, countries }: Party, field: DoubtField): boolean =>

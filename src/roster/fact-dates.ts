@@ -1,5 +1,6 @@
 import type { DoubtReason } from '../vocabulary.js';
 import type { Party } from './customer.js';
+import { type ColumnDoubts, mostReported } from './doubts.js';
 import {
   createLooseDateReader,
   type DateSettings,
@@ -127,10 +128,10 @@ export interface SharedDate {
   rows: number;
 }
 
-/** So many rows may share a date whatever their share is. */
-export const mostSharing = 5;
-/** A day that more rows share is not the day on which they all were born, or left. */
-export const sharedFrom = 0.05;
+/** A day that more rows share, by their number and their share, is not the day on which they all were born, or left. */
+export const sharing = { rows: 5, share: 0.05 } as const;
+/** Limits for rows that may share a date. */
+export type Sharing = typeof sharing;
 /** More than the days on which living people were born; further days are not counted. */
 const mostDays = 60_000;
 
@@ -159,10 +160,29 @@ export class DateTally {
   listShared(former: readonly string[] = []): readonly SharedDate[] {
     const shared: SharedDate[] = [];
     for (const [date, rows] of this.#rows) {
-      const share = former.includes(date) ? sharedFrom / 2 : sharedFrom;
-      const isShared = rows > mostSharing && rows > share * this.read;
+      const share = former.includes(date) ? sharing.share / 2 : sharing.share;
+      const isShared = rows > sharing.rows && rows > share * this.read;
       if (isShared && !this.realDates.includes(date)) shared.push({ date, rows });
     }
     return shared;
+  }
+
+  /** Adds days that too many rows share to the doubts of the column. */
+  addTo(
+    doubts: readonly ColumnDoubts[],
+    field: 'birthDate' | 'endDate',
+    shared: readonly SharedDate[],
+  ): readonly ColumnDoubts[] {
+    if (shared.length === 0) return doubts;
+    const { column, read } = this;
+    const none: ColumnDoubts = { column, field, read, doubts: 0, unknown: 0, values: [] };
+    const own = doubts.find((each) => each.column === column) ?? none;
+    const rows = shared.reduce((sum, each) => sum + each.rows, 0);
+    const named = shared.map((each) => ({ value: each.date, why: 'frequent_date' as const, rows: each.rows }));
+    const values = [...named, ...own.values].slice(0, mostReported);
+    const all = { ...own, read: Math.max(0, own.read - rows), doubts: own.doubts + rows, values };
+    return [all, ...doubts.filter((each) => each.column !== column)].toSorted(
+      (one, other) => other.doubts - one.doubts,
+    );
   }
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { mostSharing, type SharedDate, sharedFrom } from '../roster/fact-dates.js';
+import type { SharedDate, Sharing } from '../roster/fact-dates.js';
 import type { Queryable } from './database/database.js';
 import { analyzeRecords, type StagedImport, stageKnownRecords, takeRoom } from './roster-staging.js';
 
@@ -83,6 +83,7 @@ export async function findSharedPartyDates(
   transaction: Queryable,
   runId: number,
   dates: readonly string[],
+  limit: Sharing,
 ): Promise<readonly SharedDate[]> {
   if (dates.length === 0) return [];
   return transaction.query(
@@ -94,7 +95,7 @@ export async function findSharedPartyDates(
      select date, count(*)::integer as rows from dated where date = any($2::text[])
      group by date
      having count(distinct name) > $3 and count(distinct name) > $4::float8 * (select count(distinct (name, date)) from dated)`,
-    [runId, dates, mostSharing, sharedFrom],
+    [runId, dates, limit.rows, limit.share],
   );
 }
 
@@ -120,6 +121,7 @@ export async function keepSharedEnds(
   transaction: Queryable,
   { runId, rosterId }: StagedImport,
   dates: readonly string[],
+  limit: Sharing,
 ): Promise<readonly SharedDate[]> {
   if (dates.length === 0) return [];
   await prepareJoins(transaction);
@@ -147,6 +149,6 @@ export async function keepSharedEnds(
        where staged.run_id = $1 and staged.ordinal = leaving.ordinal
      )
      select date, rows from shared`,
-    [runId, rosterId, dates, mostSharing, sharedFrom],
+    [runId, rosterId, dates, limit.rows, limit.share],
   );
 }

@@ -1,7 +1,7 @@
 import type { PartyType, RiskTier } from '../../vocabulary.js';
 import { listLanguages, readCountry } from '../country.js';
-import { createBirthDateReader } from '../fact-dates.js';
 import { readHeader, standardHeaders } from '../headers.js';
+import { createLooseDateReader } from '../read-date.js';
 import { type ColumnGuess, type ColumnProfile, enough, Guess, toHeaders } from './column-profile.js';
 import { guessName } from './name-guess.js';
 
@@ -150,19 +150,14 @@ function toDateColumn(
 }
 
 /** Reads dates that need no format, such as a day with the name of a month. */
-const readPlainDate = createBirthDateReader({
+const readPlainDate = createLooseDateReader({
   formats: [],
   language: null,
   // The century does not matter here.
   pivot: 0,
   today: new Date().toISOString().slice(0, 10),
-  realDates: new Set(),
 });
-function isPlainDate(value: string): boolean {
-  if (value === '') return false;
-  const found = readPlainDate(value, { type: 'entity', birthDate: null });
-  return typeof found === 'string' || found.why === 'substitute_date';
-}
+const isPlainDate = (value: string): boolean => value !== '' && typeof readPlainDate(value) === 'string';
 
 const isSameReading = (one: string, other: string): boolean =>
   one.replace(/M+/g, 'M').replace(/d+/g, 'd') === other.replace(/M+/g, 'M').replace(/d+/g, 'd');

@@ -2,8 +2,7 @@ import { RosterError } from '../../errors.js';
 import { formatCount } from '../../reports/text.js';
 import { ChangeTally } from '../../roster/change-guards.js';
 import { maxParties } from '../../roster/customer.js';
-import { addSharedDates } from '../../roster/doubts.js';
-import { isOftenSubstitute, type SharedDate } from '../../roster/fact-dates.js';
+import { isOftenSubstitute, type SharedDate, sharing } from '../../roster/fact-dates.js';
 import { assessSnapshot, changeGuards, guardsSchema, qualityGuards, type WrittenGuards } from '../../roster/guards.js';
 import { createIsRead, standardHeaders, standardPartyHeaders } from '../../roster/headers.js';
 import type { PartySettings, RosterSettings } from '../../roster/settings.js';
@@ -96,27 +95,22 @@ async function doubtSharedDates(
 ): Promise<StagedSource['doubts']> {
   const former = await readSharedDates(transaction, staged.rosterId, births.column);
   const found = staged.isDelta ? former.map((date) => ({ date, rows: 0 })) : births.listShared(former);
-  const marked = await markSharedBirthDates(transaction, staged, toCertain(found));
-  let all = addSharedDates(doubts, 'birthDate', births, staged.isDelta ? marked : found);
+  const marked = await markSharedBirthDates(transaction, staged, listCertain(found));
+  let all = births.addTo(doubts, 'birthDate', staged.isDelta ? marked : found);
   for (const tally of partyBirths) {
-    const shared = await findSharedPartyDates(
-      transaction,
-      staged.runId,
-      tally.listShared().map(({ date }) => date),
-    );
-    await markSharedPartyDates(transaction, staged.runId, toCertain(shared));
-    all = addSharedDates(all, 'birthDate', tally, shared);
+    const shared = await findSharedPartyDates(transaction, staged.runId, listDates(tally.listShared()), sharing);
+    await markSharedPartyDates(transaction, staged.runId, listCertain(shared));
+    all = tally.addTo(all, 'birthDate', shared);
   }
-  const kept = await keepSharedEnds(
-    transaction,
-    staged,
-    ends.listShared().map(({ date }) => date),
-  );
-  return addSharedDates(all, 'endDate', ends, kept);
+  const kept = await keepSharedEnds(transaction, staged, listDates(ends.listShared()), sharing);
+  return ends.addTo(all, 'endDate', kept);
 }
 
-const toCertain = (shared: readonly SharedDate[]): readonly string[] =>
-  shared.flatMap(({ date }) => (isOftenSubstitute(date) ? [] : [date]));
+const listDates = (shared: readonly SharedDate[]): readonly string[] => shared.map(({ date }) => date);
+
+/** Dates that are uncertain by themselves need no mark. */
+const listCertain = (shared: readonly SharedDate[]): readonly string[] =>
+  listDates(shared).filter((date) => !isOftenSubstitute(date));
 
 /** Without a header columns are numbered, so a new column may shift others: then every column counts. */
 function toIsRead(
