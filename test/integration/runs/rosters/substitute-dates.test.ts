@@ -1,11 +1,17 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
+import { reportJsonSchema } from '../../../../src/reports/report-json.js';
 import { previewImport } from '../../../../src/runs/preview.js';
 import type { Database } from '../../../../src/store/database/database.js';
 import { describeOnChosenDatabase } from '../../../helpers/databases.js';
 import { openRosterNights, type RosterNight, readChanges } from '../../../helpers/roster-nights.js';
+import { openSmallSites } from '../../../helpers/small-site.js';
+import { fileOf, watchlist } from '../../../helpers/small-world.js';
 
 const header = 'customer_id,type,name,birth_date,end_date';
+const dayMs = 86_400_000;
 const { signal } = new AbortController();
 
 /** Rows of customers, whose birth date and end date `toDates` gives. */
@@ -14,6 +20,7 @@ const rowsOf = (id: string, count: number, toDates: (index: number) => string): 
 const toBirth = (index: number): string => `19${50 + (index % 40)}-0${1 + (index % 9)}-${10 + (index % 19)}`;
 
 describeOnChosenDatabase('a substitute for a date', (open) => {
+  const begin = openSmallSites(open);
   let database: Database;
   beforeAll(async () => {
     database = await open();
@@ -148,5 +155,33 @@ describeOnChosenDatabase('a substitute for a date', (open) => {
     }
     expect(await countLeft('H')).toBe(0);
     await nights.close();
+  });
+
+  it('as a birth date lowers no alert, and raises one that the former date had lowered', async () => {
+    const { sandbox, roster, work, run } = await begin();
+    const [one, ...others] = watchlist;
+    if (one === undefined) throw new Error('expected a listed party');
+    sandbox.setWorld({ watchlist: [{ ...one, birth_date: ['1961-04-09'] }, ...others], dossiers: [] });
+    const play = async (day: number, dates: readonly string[]) => {
+      const rows = dates.map((date, index) => `A-${index},person,${one.name},${date}`);
+      await writeFile(fileOf(roster), ['customer_id,type,name,birth_date', ...rows, ''].join('\n'));
+      const summary = await run(await work({ offsetMs: (day - 9) * dayMs }), { writeReport: true });
+      const report = reportJsonSchema.parse(
+        JSON.parse(await readFile(join(summary.artifacts ?? '', 'report.json'), 'utf8')),
+      );
+      const bySeverity = report.openAlerts?.bySeverity.map(({ severity, waiting }) => `${waiting} ${severity}`);
+      return { ...report, bySeverity, doubts: report.evidence.rosterSource?.doubts };
+    };
+    const dates = ['', '1900-01-01', '1900-01-00', '00/01/1900', '1900', '1904-01-01', '1969-12-31', '1970-01-01'];
+    const first = await play(0, [...dates, '1978-05-20', '1900-01-01']);
+    expect(first.baselineChanges?.filter(({ severity }) => severity !== 'critical')).toMatchObject([
+      { party: { reference: 'A-8' }, severity: 'high', adjustments: ['birth_date_contradicts'] },
+    ]);
+    expect(first).toMatchObject({ bySeverity: ['9 critical', '1 high'], doubts: [{ doubts: 6, read: 3 }] });
+    expect(first.verdict.remarks.join()).toContain('6 of 9 values of column birth_date are in doubt');
+    // The real date goes, and another one comes: a waiting alert never falls.
+    const second = await play(1, [...dates, '1900-01-01', '1978-05-20']);
+    expect(second).toMatchObject({ bySeverity: ['10 critical'], doubts: [{ doubts: 6, read: 3 }], changes: [] });
+    expect(await play(2, [...dates, '1900-01-01', '1978-05-20'])).toMatchObject({ bySeverity: ['10 critical'] });
   });
 });
