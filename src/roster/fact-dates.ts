@@ -75,6 +75,8 @@ export function createBirthDateReader({ realDates, ...settings }: FactDateSettin
     const isPlain = formats.length === 0 && parseIsoDate(text) !== null && text >= firstDay && text <= today;
     const found = isPlain ? text : readSlowly(text);
     if (typeof found === 'string') return assess(found, type);
+    // The certain part of a date can be impossible as well.
+    if (found.value !== null && typeof assess(found.value, type) !== 'string') return { ...found, value: null };
     return substitutes.has(withoutMark(found.reads ?? '')) ? { ...found, why: 'substitute_date' } : found;
   };
 }

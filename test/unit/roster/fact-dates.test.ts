@@ -38,6 +38,7 @@ test.each([
 
 test('no person is older than 116 on the day of the import, and a firm may be', () => {
   expect([born('1910-11-26'), born('1909'), born('1902-07-08')]).toEqual(Array(3).fill([null, 'year_too_early']));
+  expect(born('03/04/1909')).toEqual([null, 'ambiguous_date']);
   expect([born('1910-11-27'), born('1910'), born('1902-07-08', 'entity')]).toEqual([
     '1910-11-27',
     '1910',
