@@ -141,7 +141,7 @@ const mostDays = 60_000;
 export class DateTally {
   /** Rows with a date. */
   read = 0;
-  readonly #rows = new Map<string, number>();
+  readonly #days = new Map<string, SharedDate>();
 
   /** `column` is its header; `realDates` are not counted. */
   constructor(
@@ -154,19 +154,17 @@ export class DateTally {
     this.read += 1;
     const day = withoutMark(date);
     if (day.length !== dayLength) return;
-    const rows = this.#rows.get(day);
-    if (rows !== undefined || this.#rows.size < mostDays) this.#rows.set(day, (rows ?? 0) + 1);
+    const known = this.#days.get(day);
+    if (known !== undefined) known.rows += 1;
+    else if (this.#days.size < mostDays) this.#days.set(day, { date: day, rows: 1 });
   }
 
   /** The days that more than 5 rows share, and more than 5 % of those with a date; half as many suffice for one of `former`, which were shared before. */
   listShared(former: readonly string[] = []): readonly SharedDate[] {
-    const shared: SharedDate[] = [];
-    for (const [date, rows] of this.#rows) {
+    return [...this.#days.values()].filter(({ date, rows }) => {
       const share = former.includes(date) ? sharing.share / 2 : sharing.share;
-      const isShared = rows > sharing.rows && rows > share * this.read;
-      if (isShared && !this.realDates.includes(date)) shared.push({ date, rows });
-    }
-    return shared;
+      return rows > sharing.rows && rows > share * this.read && !this.realDates.includes(date);
+    });
   }
 
   /** Adds days that too many rows share to the doubts of the column. */
