@@ -327,9 +327,9 @@ const hasOther = (former: readonly string[], now: readonly string[]): boolean =>
   return former.some((one) => !left.has(one));
 };
 
-/** An unknown date, or one with only a year, counts as unchanged when it becomes more precise. */
+/** An unknown date, or one with only a year, counts as unchanged when it becomes more precise or more certain. */
 const isOtherDate = (before: string | null, after: string | null): boolean =>
-  before !== null && after?.startsWith(before) !== true;
+  before !== null && after?.startsWith(before.replace('?', '')) !== true;
 
 // The role is not screened.
 const toPartyKey = ({ type, name }: ComparedParty): string => `${type} ${toKey(toTokens(name))}`;

@@ -133,7 +133,7 @@ function toCustomer(binding: CustomerBinding, fields: readonly string[]): Custom
   if (party instanceof Fault) return party;
   const riskTier = readFactWord(binding.riskTier, fields, readings, ['riskTier', 'unknown_risk_tier']);
   const isActive = readFactWord(binding.activity, fields, readings, ['active', 'unknown_standing']);
-  const endDate = readDate(binding.endDate, fields, readings, 'endDate');
+  const endDate = readDate(binding.endDate, fields, readings, 'endDate', party);
   const parties = withAliases(binding, party, fields, readings);
   if (parties instanceof Fault) return parties;
   const attributes = binding.attributes.length === 0 ? noAttributes : readAttributes(binding.attributes, fields);
@@ -154,7 +154,7 @@ function toParty(
   const { columns } = binding.name;
   const parts = columns.length > 1 ? columns.map((column) => readField(fields, column)) : [];
   if (binding.isPlaceholder(name, type, parts)) return new Fault('missing_name', columns[0] ?? null, name);
-  const birthDate = readDate(binding.birthDate, fields, readings, 'birthDate');
+  const birthDate = readDate(binding.birthDate, fields, readings, 'birthDate', { type, birthDate: null });
   const countries = readCountries(binding.countries, fields, readings);
   return { role, type, name, birthDate, countries };
 }
@@ -284,10 +284,11 @@ function readDate(
   fields: readonly string[],
   readings: RowReadings,
   field: 'birthDate' | 'endDate',
+  known: Pick<Party, 'type' | 'birthDate'>,
 ): string | null {
   const text = date === null ? '' : readField(fields, date.column);
   if (date === null || text === '') return null;
-  const found = date.read(text);
+  const found = date.read(text, known);
   if (found === text) return text;
   if (typeof found === 'string') {
     readings.say(field, text);

@@ -1,8 +1,9 @@
 import { RosterError } from '../errors.js';
 import type { DoubtReason, PartyRole, PartyType, RiskTier } from '../vocabulary.js';
 import { readCountry } from './country.js';
+import { createBirthDateReader, createEndDateReader, type FactDateReader } from './fact-dates.js';
 import { type BoundColumn, nameColumn, standardHeaders, standardPartyHeaders } from './headers.js';
-import { createFactDateReader, rememberWords } from './read-date.js';
+import { rememberWords } from './read-date.js';
 import {
   type ColumnSettings,
   foldWord,
@@ -133,7 +134,7 @@ export interface PartyBinding {
   /** The columns of the name, and what joins them. */
   name: { columns: readonly BoundColumn[]; separator: string };
   type: WordColumn<PartyType>;
-  birthDate: { column: BoundColumn; read: ReturnType<typeof createFactDateReader> } | null;
+  birthDate: { column: BoundColumn; read: FactDateReader } | null;
   countries: {
     columns: readonly BoundColumn[];
     /** The distinct codes of a non-empty field. `why` is the reason when a part is unreadable; beside readable codes `zz` replaces that part. */
@@ -193,7 +194,7 @@ export function bindColumns(columns: ColumnSettings, { today, ...shape }: Source
     aliases,
     // Own words replace the known ones here: the code F of a bank may mean a frozen account of an active customer.
     activity: bindWords(columns.active ?? null, typeof columns.active === 'object' ? {} : activityWords, true, find),
-    endDate: bindDate(columns.endDate ?? null, 'endDate', columns, finder, today),
+    endDate: bindDate(columns.endDate ?? null, createEndDateReader, columns, finder, today),
   };
   const names = customer.name.columns;
   const words = toWordColumns(customer);
@@ -241,7 +242,7 @@ function toLimits(
 }
 
 function bindParty(
-  columns: Pick<ColumnSettings, 'name' | 'birthDate' | 'countries' | 'language' | 'realNames'> & {
+  columns: Pick<ColumnSettings, 'name' | 'birthDate' | 'countries' | 'language' | 'realNames' | 'realDates'> & {
     type: NonNullable<ColumnSettings['type']>;
   },
   absentType: PartyType | null,
@@ -254,7 +255,7 @@ function bindParty(
   return {
     name: bindName(columns.name ?? standardHeaders.name, ' ', finder),
     type: bindWords(columns.type, typeWords, absentType, find),
-    birthDate: bindDate(birthDate, 'birthDate', columns, finder, today),
+    birthDate: bindDate(birthDate, createBirthDateReader, columns, finder, today),
     countries: bindCountries(columns, standardHeaders.countries, finder),
     isPlaceholder: (name: string, type: PartyType, parts: readonly string[]) =>
       isPlaceholderName(name, type, parts, realNames),
@@ -279,17 +280,17 @@ const pivot = 30;
 
 function bindDate(
   setting: ColumnSettings['birthDate'] | BoundColumn | null,
-  fact: 'birthDate' | 'endDate',
-  { language }: Pick<ColumnSettings, 'language'>,
+  createReader: typeof createBirthDateReader,
+  { language, realDates }: Pick<ColumnSettings, 'language' | 'realDates'>,
   { find }: ColumnFinder,
   today: string,
 ): PartyBinding['birthDate'] {
   if (setting === null || setting === undefined) return null;
-  const plain = { formats: [], pivot, language: language ?? null, today };
-  if (typeof setting === 'string') return { column: find(setting), read: createFactDateReader(fact, plain) };
-  if ('index' in setting) return { column: setting, read: createFactDateReader(fact, plain) };
+  const plain = { formats: [], pivot, language: language ?? null, today, realDates: new Set(realDates) };
+  if (typeof setting === 'string') return { column: find(setting), read: createReader(plain) };
+  if ('index' in setting) return { column: setting, read: createReader(plain) };
   const formats = [setting.format ?? setting.formats ?? []].flat();
-  const read = createFactDateReader(fact, { ...plain, formats, pivot: setting.pivot ?? pivot });
+  const read = createReader({ ...plain, formats, pivot: setting.pivot ?? pivot });
   return { column: find(setting.column), read };
 }
 

@@ -5,7 +5,8 @@ import type { Customer, Doubt, DoubtField, Party, Readings } from './customer.js
 const mostRows = 5_000;
 const mostUnits = 4 * 1_024 * 1_024;
 const mostValues = 2_000;
-const mostReported = 20;
+/** The most values in doubt that are named for a column. */
+export const mostReported = 20;
 const mostShownUnits = 60;
 
 const unknownWords = new Set(

@@ -52,7 +52,7 @@ const guardAdvice: Readonly<Record<GuardName, string>> = {
   rejects: 'check the rejected rows and their reasons: does a column have another form, or the file another encoding?',
   party_rejects: 'check the rejected rows of related parties and their reasons',
   doubts:
-    'check the values in doubt: does the column have another form? A format, a language or own words in the mapping may make them readable',
+    'check the values in doubt: does the column have another form? A format, a language, own words or `realDates` in the mapping may make them readable',
   duplicates: 'check whether a file was written or given twice',
   shrink_night: 'check whether the export is cut off or was filtered',
   shrink_30_days: 'check whether exports have lost some customers each night',

@@ -1,7 +1,8 @@
 import type { DoubtReason } from '../vocabulary.js';
 import { saysUnknown } from './doubts.js';
 
-interface DateSettings {
+/** How dates of a column are read. */
+export interface DateSettings {
   /** Declared formats; they also define the order of day and month. */
   formats: readonly string[];
   language: string | null;
@@ -11,57 +12,15 @@ interface DateSettings {
 }
 
 /** A date in doubt, with the certain part of it and the reason. */
-interface DoubtfulDate {
+export interface DoubtfulDate {
   value: string | null;
   why: DoubtReason;
   /** The date as read, when its year is out of bounds. */
   reads?: string;
 }
 
-/** The earliest birth year of a customer. */
+/** The earliest year that is read from eight digits. */
 const firstYear = 1850;
-const dayLength = 10;
-const buddhistYears = 543;
-/** Years of the lunar and Persian Hijri calendars that are plausible birth years. */
-const hijriYears = { from: 1229, to: 1460 } as const;
-
-/**
- * Creates the reader of a date: whole, a year and month, or a year, with `?` after an uncertain date, such as one whose century follows from
- * the pivot. Declared formats come first, then ISO 8601 with an optional time, then day, month and year by their positions, values and names.
- * An end date is a certain whole day only: a date in doubt never offboards a customer.
- */
-export function createFactDateReader(
-  fact: 'birthDate' | 'endDate',
-  settings: DateSettings,
-): (text: string) => string | DoubtfulDate {
-  const { formats, today } = settings;
-  const read = createReader(settings);
-  if (fact === 'endDate') {
-    return rememberWords((text) => {
-      const found = read(text);
-      return typeof found === 'string' && found.length === dayLength ? found : { value: null, why: 'invalid_end_date' };
-    });
-  }
-  const firstDay = String(firstYear);
-  const readSlowly = rememberWords((text) => {
-    const found = read(text);
-    const date = typeof found === 'string' ? found : found.value;
-    const why = date === null ? null : assessYear(date, today);
-    return date !== null && why !== null ? { value: null, why, reads: date } : found;
-  });
-  if (formats.length > 0) return readSlowly;
-  // The case of nearly every row of most rosters.
-  return (text) => (parseIsoDate(text) !== null && text >= firstDay && text <= today ? text : readSlowly(text));
-}
-
-function assessYear(date: string, today: string): DoubtReason | null {
-  const year = Number(date.slice(0, 4));
-  const thisYear = Number(today.slice(0, 4));
-  if (year >= firstYear && date.replace('?', '') <= today) return null;
-  if (year - buddhistYears >= firstYear && year - buddhistYears <= thisYear) return 'buddhist_year';
-  if (year > firstYear) return 'year_in_future';
-  return year >= hijriYears.from && year <= hijriYears.to ? 'hijri_year' : 'year_too_early';
-}
 
 const timeOfDay =
   /(?<![T\s])[T\s]+\d{1,2}[:.]\d{2}(?:[:.]\d{2}(?:[.,]\d+)?)?(?:\s*[ap]\.?m\.?)?\s*(?<zone>Z|UTC|[+-]\d{2}:?\d{2})?$/i;
@@ -69,7 +28,16 @@ const midnight = /[T\s]0{1,2}[:.]00(?:[:.]00(?:[.,]0+)?)?\s*(?:Z|UTC|[+-]\d{2}:?
 const roughly =
   /^(?:circa|ca\.?|c\.|approx(?:imately|\.)?|about|around|abt\.?|um|vers|env\.?|environ|hacia|~|≈)\s*(?=\d)/i;
 
-function createReader({ formats, language, pivot, today }: DateSettings): (text: string) => string | DoubtfulDate {
+/**
+ * Creates the reader of a date: whole, a year and month, or a year, with `?` after an uncertain date, such as one whose century follows from
+ * the pivot. Declared formats come first, then ISO 8601 with an optional time, then day, month and year by their positions, values and names.
+ */
+export function createLooseDateReader({
+  formats,
+  language,
+  pivot,
+  today,
+}: DateSettings): (text: string) => string | DoubtfulDate {
   const declared = formats.map(compileDateFormat);
   const order = findOrder(formats);
   const thisYear = Number(today.slice(0, 4));
@@ -89,6 +57,7 @@ function createReader({ formats, language, pivot, today }: DateSettings): (text:
     if (strict !== null) return strict;
     const text = toPlainDigits(given.normalize('NFKC'));
     if (saysUnknown(text) || /^[0\s./-]+$/.test(text)) return { value: null, why: 'says_unknown' };
+    if (noEnd.test(text)) return { value: null, why: 'substitute_date' };
     const time = timeOfDay.exec(text);
     const day = time === null ? text : text.slice(0, time.index);
     // The day in another time zone may be the one before or after, unless the time is midnight.
@@ -97,6 +66,9 @@ function createReader({ formats, language, pivot, today }: DateSettings): (text:
     return isVague && typeof found === 'string' && !found.endsWith('?') ? `${found}?` : found;
   };
 }
+
+/** What Postgres writes for a date without an end. */
+const noEnd = /^[+-]?infinity$/i;
 
 /** Zeros of scripts with own digits. */
 const zeros = [0x660, 0x6f0, 0x966, 0x9e6, 0xe50];

@@ -170,6 +170,11 @@ const realNames = z
     'names that read like placeholders (NULL, N/A, test, 123) and are real: rows with any other one are rejected',
   );
 
+const realDates = z
+  .array(z.iso.date())
+  .optional()
+  .describe('dates that look like substitutes (1970-01-01, or one that many rows share) and are real');
+
 const facts = {
   name: name.optional().describe('the name; several columns are joined by a blank or by `separator`'),
   type: type.optional().describe('person or entity, by a column or the same for all'),
@@ -190,6 +195,7 @@ const columnsSchema = z.strictObject({
   language,
   attributes: attributes.optional().describe('columns kept beside the customer as text; all for every unmapped one'),
   realNames,
+  realDates,
   ignore,
 });
 
@@ -209,6 +215,7 @@ const partyColumnsSchema = z.strictObject({
   ...facts,
   language,
   realNames,
+  realDates,
   ignore,
 });
 

@@ -107,7 +107,7 @@ export async function previewImport(
         isTrial: await isOnTrial(transaction, settings.organisation, mode),
         path: findRosterPath(settings.rosters, roster.name),
       };
-      const { counts, isFirst, isFedBack, heldBy, warnings, changes } = await compareSnapshot(
+      const { counts, isFirst, isFedBack, heldBy, warnings, changes, doubts } = await compareSnapshot(
         transaction,
         staged,
         roster,
@@ -119,7 +119,7 @@ export async function previewImport(
         source: source.source,
         counts,
         ...(await readStagedRejections(transaction, staged.runId, mostRejections)),
-        doubts: source.doubts,
+        doubts,
         distinctSearches: await countNewRequests(transaction, { ...staged, isFirst }),
         heldBy,
         warnings,

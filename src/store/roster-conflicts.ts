@@ -7,6 +7,7 @@ import {
   type SlottedRecord,
   type StagedImport,
   slottedRecordSchema,
+  stageKnownRecords,
   takeRoom,
 } from './roster-staging.js';
 
@@ -177,22 +178,6 @@ async function fillConflicts(transaction: Queryable, { runId, rosterId, isDelta 
 const isOfCaseSql = `exists (
   select from roster_step whole where whole.run_id = $1 and whole.kind is null and whole.reference = staged.reference
 )`;
-
-/** Stages the records of rows that say what the roster has already, and are put together with others nevertheless. */
-function stageKnownRecords(transaction: Queryable, runId: number, rosterId: number, rowsSql: string): Promise<number> {
-  return transaction.execute(
-    `insert into roster_record (run_id, ordinal, risk_tier, record)
-     select $1, staged.ordinal, latest.risk_tier,
-       jsonb_set(latest.record, '{parties}', jsonb_path_query_array(latest.record, '$.parties[*] ? (@ != null)'))
-     from roster_staging staged
-     join customer on customer.roster_id = $2 and customer.reference = staged.reference
-       and customer.record_digest = staged.record_digest and customer.own_digest is null
-     join customer_version latest on latest.customer_id = customer.customer_id and latest.version = customer.version
-     where staged.run_id = $1 and staged.type is null and ${rowsSql}
-       and not exists (select from roster_record said where said.run_id = $1 and said.ordinal = staged.ordinal)`,
-    [runId, rosterId],
-  );
-}
 
 /** Stores the steps of customers without conflicts. Unchanged customers get none: in a roster of a million that is nearly every one. */
 async function compareWithKnown(transaction: Queryable, staged: StagedImport): Promise<void> {

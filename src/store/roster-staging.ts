@@ -357,6 +357,28 @@ export async function analyzeRecords(transaction: Queryable): Promise<void> {
   await transaction.execute('analyze roster_record (run_id, ordinal)');
 }
 
+/** Stages the records of rows that say what the roster has already, and are changed or put together with others nevertheless. `values` are $3 and so on. */
+export function stageKnownRecords(
+  transaction: Queryable,
+  runId: number,
+  rosterId: number,
+  rowsSql: string,
+  values: readonly unknown[] = [],
+): Promise<number> {
+  return transaction.execute(
+    `insert into roster_record (run_id, ordinal, risk_tier, record)
+     select $1, staged.ordinal, latest.risk_tier,
+       jsonb_set(latest.record, '{parties}', jsonb_path_query_array(latest.record, '$.parties[*] ? (@ != null)'))
+     from roster_staging staged
+     join customer on customer.roster_id = $2 and customer.reference = staged.reference
+       and customer.record_digest = staged.record_digest and customer.own_digest is null
+     join customer_version latest on latest.customer_id = customer.customer_id and latest.version = customer.version
+     where staged.run_id = $1 and staged.type is null and ${rowsSql}
+       and not exists (select from roster_record said where said.run_id = $1 and said.ordinal = staged.ordinal)`,
+    [runId, rosterId, ...values],
+  );
+}
+
 const slottedPartySchema = z.object({
   role: z.string(),
   type: z.string(),

@@ -435,7 +435,7 @@ const readSearched = (database: Database, roster: string): Promise<readonly Sear
   database.query(
     searchedShape,
     `select customer.reference, party.facts ->> 'name' as name, party.facts ->> 'type' as type,
-       party.facts ->> 'birthDate' as "birthDate", party.facts -> 'countries' as countries
+       rtrim(party.facts ->> 'birthDate', '?') as "birthDate", party.facts -> 'countries' as countries
      from (
        select customer_id, version.record -> 'parties' -> party.ordinal::integer as facts
        from customer join party using (customer_id) join customer_version version using (customer_id, version)

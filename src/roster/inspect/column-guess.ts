@@ -1,7 +1,7 @@
 import type { PartyType, RiskTier } from '../../vocabulary.js';
 import { listLanguages, readCountry } from '../country.js';
 import { readHeader, standardHeaders } from '../headers.js';
-import { createFactDateReader } from '../read-date.js';
+import { createLooseDateReader } from '../read-date.js';
 import { type ColumnGuess, type ColumnProfile, enough, Guess, toHeaders } from './column-profile.js';
 import { guessName } from './name-guess.js';
 
@@ -150,7 +150,7 @@ function toDateColumn(
 }
 
 /** Reads dates that need no format, such as a day with the name of a month. */
-const readPlainDate = createFactDateReader('birthDate', {
+const readPlainDate = createLooseDateReader({
   formats: [],
   language: null,
   // The century does not matter here.

@@ -2,6 +2,7 @@ import { RosterError } from '../../errors.js';
 import { formatCount } from '../../reports/text.js';
 import { ChangeTally } from '../../roster/change-guards.js';
 import { maxParties } from '../../roster/customer.js';
+import { isOftenSubstitute, type SharedDate, sharing } from '../../roster/fact-dates.js';
 import { assessSnapshot, changeGuards, guardsSchema, qualityGuards, type WrittenGuards } from '../../roster/guards.js';
 import { createIsRead, standardHeaders, standardPartyHeaders } from '../../roster/headers.js';
 import type { PartySettings, RosterSettings } from '../../roster/settings.js';
@@ -14,6 +15,13 @@ import {
   summarizeSnapshot,
 } from '../../store/roster-figures.js';
 import { digestRecord, type SlottedParty, type SlottedRecord, type StagedImport } from '../../store/roster-staging.js';
+import {
+  findSharedPartyDates,
+  keepSharedEnds,
+  markSharedBirthDates,
+  markSharedPartyDates,
+  readSharedDates,
+} from '../../store/shared-dates.js';
 import type { RunMode } from '../../vocabulary.js';
 import type { StagedSource } from './stage.js';
 
@@ -22,13 +30,11 @@ export async function compareSnapshot(
   transaction: Queryable,
   staged: StagedImport,
   roster: RosterSettings,
-  source: Pick<
-    StagedSource,
-    'headers' | 'partyHeaders' | 'unmapped' | 'cutRows' | 'isFedBack' | 'ordinals' | 'doubts' | 'controlTotal'
-  >,
+  source: Omit<StagedSource, 'source' | 'sourceDigest' | 'doubted'>,
   rule: { importedAt: Date; leaveAfterDays: number; mode: RunMode; isTrial: boolean; path: string },
 ) {
   const { isDelta } = staged;
+  const doubts = await doubtSharedDates(transaction, staged, source);
   const isFirst = await resolveRows(transaction, staged, maxParties, {
     resolve: resolveConflict,
     refuse: refuseParties,
@@ -59,7 +65,7 @@ export async function compareSnapshot(
     cutOff: describeCuts(source.cutRows, isFirst ? cutReferences : before.references),
     isLive: mode === 'live',
     isTrial,
-    doubts: source.doubts,
+    doubts,
     ...(source.controlTotal !== undefined && { controlTotal: source.controlTotal }),
   };
   const found = assessSnapshot(given, settings, changes.verdicts);
@@ -71,12 +77,40 @@ export async function compareSnapshot(
       : await readAcceptedQuality(transaction, staged, { mode, isTrial, guards: named });
   const verdicts = accepted === undefined ? found : assessSnapshot({ ...given, accepted }, settings, changes.verdicts);
   return {
-    ...{ counts, plain, isFirst, isFedBack, onTheWay },
+    ...{ counts, plain, isFirst, isFedBack, onTheWay, doubts },
     heldBy: verdicts.filter(({ isWarning }) => !isWarning),
     warnings: verdicts.filter(({ isWarning }) => isWarning),
     changes: changes.examples,
   };
 }
+
+/**
+ * A date that too many rows share is a substitute, whatever it is: such birth dates become uncertain, and such end dates offboard nobody. Gives
+ * all doubts of the source. A delta says nothing about shares of the roster, so those of its last whole snapshot hold for birth dates.
+ */
+async function doubtSharedDates(
+  transaction: Queryable,
+  staged: StagedImport,
+  { births, ends, partyBirths, doubts }: Pick<StagedSource, 'births' | 'ends' | 'partyBirths' | 'doubts'>,
+): Promise<StagedSource['doubts']> {
+  const former = await readSharedDates(transaction, staged.rosterId, births.column);
+  const found = staged.isDelta ? former.map((date) => ({ date, rows: 0 })) : births.listShared(former);
+  const marked = await markSharedBirthDates(transaction, staged, listCertain(found));
+  let all = births.addTo(doubts, 'birthDate', staged.isDelta ? marked : found);
+  for (const tally of partyBirths) {
+    const shared = await findSharedPartyDates(transaction, staged.runId, listDates(tally.listShared()), sharing);
+    await markSharedPartyDates(transaction, staged.runId, listCertain(shared));
+    all = tally.addTo(all, 'birthDate', shared);
+  }
+  const kept = await keepSharedEnds(transaction, staged, listDates(ends.listShared()), sharing);
+  return ends.addTo(all, 'endDate', kept);
+}
+
+const listDates = (shared: readonly SharedDate[]): readonly string[] => shared.map(({ date }) => date);
+
+/** Dates that are uncertain by themselves need no mark. */
+const listCertain = (shared: readonly SharedDate[]): readonly string[] =>
+  listDates(shared).filter((date) => !isOftenSubstitute(date));
 
 /** Without a header columns are numbered, so a new column may shift others: then every column counts. */
 function toIsRead(

@@ -165,6 +165,7 @@ async function importSnapshot(
     ...source,
     ...rule,
     organisationId,
+    doubts: compared.doubts,
     isFirst: compared.isFirst,
     overriddenGuards: compared.heldBy.map(({ guard }) => guard),
     ...numbers,

@@ -10,6 +10,7 @@ import {
   toScreeningRequest,
 } from '../../roster/customer.js';
 import { type ColumnDoubts, type DoubtedRow, DoubtTally } from '../../roster/doubts.js';
+import { DateTally } from '../../roster/fact-dates.js';
 import { describeUnmapped, standardHeaders, standardPartyHeaders } from '../../roster/headers.js';
 import { readParties, readRoster } from '../../roster/read-roster.js';
 import { partyFilePrefix } from '../../roster/rejects.js';
@@ -49,6 +50,10 @@ export interface StagedSource {
   /** The doubts, related parties included, and the first rows with one. */
   doubts: readonly ColumnDoubts[];
   doubted: readonly DoubtedRow[];
+  /** The dates of customers by column, and of each source of related parties. */
+  births: DateTally;
+  ends: DateTally;
+  partyBirths: readonly DateTally[];
 }
 
 interface Stager {
@@ -80,10 +85,17 @@ export async function stageRoster(roster: RosterSettings, stager: Stager): Promi
   const reading = await readRoster(roster, stager.secret, stager.clock.now());
   try {
     const cutRows: RejectedRow[] = [];
-    const tally = new DoubtTally();
-    const rows = await stageCustomers(reading, stager, cutRows, tally);
-    const { ordinals, digests, partyHeaders, unmapped, tallies } = await stageAllParties(roster, stager, rows, cutRows);
+    const { columns } = roster;
+    const counted = {
+      tally: new DoubtTally(),
+      births: new DateTally(toHeader(columns.birthDate, standardHeaders.birthDate), columns.realDates),
+      ends: new DateTally(toHeader(columns.endDate, ''), columns.realDates),
+    };
+    const rows = await stageCustomers(reading, stager, cutRows, counted);
+    const parties = await stageAllParties(roster, stager, rows, cutRows);
+    const { ordinals, digests, partyHeaders, unmapped, tallies, partyBirths } = parties;
     const { source, headers, isFedBack } = reading;
+    const { tally, births, ends } = counted;
     const all = [tally, ...tallies];
     return {
       source,
@@ -97,17 +109,21 @@ export async function stageRoster(roster: RosterSettings, stager: Stager): Promi
       ...(reading.controlTotal && { controlTotal: reading.controlTotal() }),
       doubts: all.flatMap((each) => each.list()),
       doubted: all.flatMap(({ rows }) => rows),
+      ...{ births, ends, partyBirths },
     };
   } finally {
     await reading.close();
   }
 }
 
+const toHeader = (setting: string | { column: string } | undefined, standard: string): string =>
+  typeof setting === 'object' ? setting.column : (setting ?? standard);
+
 async function stageCustomers(
   reading: Awaited<ReturnType<typeof readRoster>>,
   stager: Stager,
   cutRows: RejectedRow[],
-  tally: DoubtTally,
+  { tally, births, ends }: { tally: DoubtTally; births: DateTally; ends: DateTally },
 ): Promise<number> {
   const { runId, copies, known, today, signal, write } = stager;
   const emit = emitPace(reading.progress, stager);
@@ -133,6 +149,8 @@ async function stageCustomers(
         chunk.add(toStagedRow(row, ordinal, today, known));
         if (row.kind !== 'customer') continue;
         const { customer, line, file, fields } = row;
+        births.add(customer.parties[0].birthDate);
+        ends.add(customer.endDate);
         const at = ordinal;
         tally.addCustomer(customer, () => ({
           ...{ ordinal: at, line, file, reference: customer.reference, isParty: false },
@@ -161,12 +179,13 @@ async function stageAllParties(
   rows: number,
   cutRows: RejectedRow[],
 ): Promise<
-  Pick<StagedSource, 'ordinals' | 'partyHeaders' | 'unmapped'> & {
+  Pick<StagedSource, 'ordinals' | 'partyHeaders' | 'unmapped' | 'partyBirths'> & {
     digests: readonly string[];
     tallies: readonly DoubtTally[];
   }
 > {
   const tallies: DoubtTally[] = [];
+  const partyBirths: DateTally[] = [];
   const digests: string[] = [];
   const partyHeaders: string[] = [];
   const unmapped: string[] = [];
@@ -175,6 +194,9 @@ async function stageAllParties(
     const reading = await readParties(settings, stager.secret, stager.clock.now());
     const tally = new DoubtTally(partyFilePrefix);
     tallies.push(tally);
+    const { birthDate, realDates } = settings.columns;
+    const births = new DateTally(partyFilePrefix + toHeader(birthDate, standardPartyHeaders.birthDate), realDates);
+    partyBirths.push(births);
     try {
       for await (const batch of reading.rows) {
         stager.signal.throwIfAborted();
@@ -183,6 +205,7 @@ async function stageAllParties(
         for (const [index, row] of batch.entries()) {
           if (row.kind !== 'party') continue;
           const { related, line, file, fields } = row;
+          births.add(related.party.birthDate);
           tally.addParty(related, () => ({
             ...{ ordinal: ordinal + index + 1, line, file, reference: related.reference, isParty: true },
             fields: nameFields(reading.headers, fields),
@@ -198,7 +221,7 @@ async function stageAllParties(
       await reading.close();
     }
   }
-  return { ordinals: ordinal, digests, partyHeaders, unmapped, tallies };
+  return { ordinals: ordinal, digests, partyHeaders, unmapped, tallies, partyBirths };
 }
 
 function emitPace(progress: TableReading['progress'], { clock, emit }: Stager): (rows: number) => void {

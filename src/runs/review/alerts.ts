@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { toDueTime, toPriority } from '../../changes/change-event.js';
 import { corroborate } from '../../changes/corroboration.js';
-import { type TopicFamilies, toWorstTopic } from '../../changes/severity.js';
+import { type ChangeSettings, toSeverity, toWorstTopic } from '../../changes/severity.js';
 import { type AlertStep, compareSeenFacts, projectAlerts, toSeenFacts, toSeenText } from '../../matches/alert.js';
 import { toAlertCode, toEventSeenVersion, toSeenVersion } from '../../matches/alert-code.js';
 import { type Match, pairMatches } from '../../matches/match.js';
@@ -45,7 +45,7 @@ export async function makeAlerts(
   const { clock, settings } = app;
   const now = clock.now();
   const scope = { rosterId, accountId };
-  const assessed = { calendar: settings.review, families: settings.changes.topics, now };
+  const assessed = { calendar: settings.review, rating: settings.changes, now };
   await projectParties(transaction, { ...scope, runId, now, isHeld: how === 'held' }, (party, alerts, isOfHeldRun) => {
     if (!isOfHeldRun) return toAlertChanges(addProvisional(party, alerts), alerts, assessed);
     // A held run opens what is new or worse. It closes nothing, and no decision moves to other facts.
@@ -99,7 +99,7 @@ const serious: ReadonlySet<Severity> = new Set(['critical', 'high']);
 export function toAlertChanges(
   party: UnprojectedParty,
   alerts: readonly StoredAlert[],
-  { calendar, families, now }: Pick<Projection, 'calendar' | 'families' | 'now'>,
+  { calendar, rating, now }: Pick<Projection, 'calendar' | 'rating' | 'now'>,
 ): readonly AlertChange[] {
   const needsReview = ({ id, isHit }: Match): boolean => {
     const change = party.changes.get(id);
@@ -116,7 +116,7 @@ export function toAlertChanges(
     return cause === 'customer_record' && isSameParty ? 'service_data' : cause;
   };
   const steps = projectAlerts({ ...party, alerts, needsReview, causeOf }, now);
-  const projection = { party, byId, calendar, families, now };
+  const projection = { party, byId, calendar, rating, now };
   const changes = steps.flatMap((step) => toChange(step, projection));
   const touched = new Set(changes.map(({ alertId }) => alertId));
   // These were seen with the newer record. They get no event, but the next comparison starts from this record.
@@ -141,12 +141,12 @@ interface Projection {
   party: UnprojectedParty;
   byId: ReadonlyMap<number, StoredAlert>;
   calendar: ReviewSettings;
-  families: TopicFamilies;
+  rating: ChangeSettings;
   now: Date;
 }
 
 function toChange(step: AlertStep, projection: Projection): readonly AlertChange[] {
-  const { party, byId, calendar, families, now } = projection;
+  const { party, byId, calendar, rating, now } = projection;
   if (step.kind === 'opened') {
     const change = party.changes.get(step.match.id);
     const assessment = { severity: change?.severity ?? 'high', rule: change?.rule ?? 'hit_gained' } as const;
@@ -157,7 +157,7 @@ function toChange(step: AlertStep, projection: Projection): readonly AlertChange
         state: 'open',
         absence: step.absence,
         listed: step.match,
-        topic: toWorstTopic(families, step.match.topics),
+        topic: toWorstTopic(rating.topics, step.match.topics),
         ...assessment,
         priority: prioritise(assessment.severity, step.match, party),
         customerVersion: party.customerVersion,
@@ -190,7 +190,7 @@ function toChange(step: AlertStep, projection: Projection): readonly AlertChange
     return [{ ...waits, state: 'open', openedAt: now, dueAt: toDueTime('high', now, calendar) }];
   }
   if (step.kind === 'reopened') {
-    const change = party.changes.get(step.match.id);
+    const change = findWorst(alert, step.match, projection);
     const severity = toReopenedSeverity(alert, change?.severity, step.reasons);
     const isReturn = step.reasons.length === 1 && step.reasons[0] === 'returned';
     const rule = change !== undefined && change.severity === severity ? change.rule : alert.rule;
@@ -227,21 +227,21 @@ function toChange(step: AlertStep, projection: Projection): readonly AlertChange
 }
 
 /** The stored facts of a match that is seen with the current record. */
-const seen = (match: Match, { party, families }: Projection) => ({
+const seen = (match: Match, { party, rating }: Projection) => ({
   listed: match,
   absence: null,
-  topic: toWorstTopic(families, match.topics),
+  topic: toWorstTopic(rating.topics, match.topics),
   customerVersion: party.customerVersion,
 });
 
 /** The alert unchanged, with the record that its match was last seen with. */
 const keep = (
   { disposition: _, isTrueMatch: __, customer: ___, isProvisional: ____, ...alert }: StoredAlert,
-  { families }: Pick<Projection, 'families'>,
+  { rating }: Pick<Projection, 'rating'>,
 ): AlertChange => ({
   ...alert,
   customerVersion: null,
-  topic: toWorstTopic(families, alert.listed.topics),
+  topic: toWorstTopic(rating.topics, alert.listed.topics),
   isBaseline: false,
   dropsDisposition: false,
   event: null,
@@ -252,16 +252,41 @@ const isWaiting = ({ state }: Pick<StoredAlert, 'state'>): boolean => state === 
 const isWorse = (left: Severity, right: Severity): boolean => severities.indexOf(left) < severities.indexOf(right);
 
 /** A more severe change makes a waiting alert more urgent. It is never due later than before. */
-function escalate(alert: StoredAlert, match: Match, { party, calendar, now }: Projection): Partial<AlertChange> {
-  const change = party.changes.get(match.id);
+function escalate(alert: StoredAlert, match: Match, projection: Projection): Partial<AlertChange> {
+  const { party, calendar, now } = projection;
+  const change = findWorst(alert, match, projection);
   if (change === undefined || !isWaiting(alert) || !isWorse(change.severity, alert.severity)) return {};
   return {
     severity: change.severity,
     rule: change.rule,
     priority: prioritise(change.severity, match, party),
     dueAt: toEarlierDue(alert, change.severity, { calendar, now }),
-    event: { kind: 'escalated', reasons: [] },
+    event: { kind: 'escalated', reasons: change.reasons },
   };
+}
+
+interface Rating {
+  severity: Severity;
+  rule: string;
+  reasons: readonly string[];
+}
+
+/**
+ * The most severe rating of a match: that of its change, and that of a new match once the customer's birth date contradicts no longer. A date
+ * that lowered an alert may have been a substitute for an unknown one.
+ */
+function findWorst(alert: StoredAlert, match: Match, { party, rating }: Projection): Rating | undefined {
+  const change = party.changes.get(match.id);
+  const changed = change && { severity: change.severity, rule: change.rule, reasons: [] };
+  const corroboration = corroborate(party.customer, match);
+  const contradicted = corroborate(alert.customer, match).birthDate === 'contradict';
+  const isWithdrawn = contradicted && corroboration.birthDate !== 'contradict';
+  if (!rating.birthDateLowers || !isWithdrawn) return changed;
+  const difference = { kind: 'match_added', matchId: match.id, before: null, after: match, fields: [] } as const;
+  const subject = { difference, corroboration, cause: 'customer_record', isTrueMatch: false } as const;
+  const { severity, rule } = toSeverity({ ...subject, riskTier: party.riskTier }, rating);
+  if (changed !== undefined && !isWorse(severity, changed.severity)) return changed;
+  return { severity, rule, reasons: ['customer_birth_date'] };
 }
 
 /** The due time of an alert with this severity from now on. A waiting alert is never due later than before. */

@@ -75,7 +75,7 @@ test.each([
   ['29417,,', 'invalid_birth_date birth_date', null],
   ['03/04/1980,,', 'ambiguous_date birth_date', '1980?'],
   ['1849-12-31,,', 'year_too_early birth_date', null],
-  ['0001-01-01,,', 'year_too_early birth_date', null],
+  ['0001-01-01,,', 'substitute_date birth_date', null],
   ['1405,,', 'hijri_year birth_date', null],
   ['2099-01-01,,', 'year_in_future birth_date', null],
   ['2513-05-01,,', 'buddhist_year birth_date', null],
