@@ -1,6 +1,7 @@
-import { randomBytes } from 'node:crypto';
-import { accessSync, constants, statSync } from 'node:fs';
-import { type FileHandle, mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
+import { createHash, randomBytes } from 'node:crypto';
+import { accessSync, constants, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { type FileHandle, lstat, mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { ConfigError } from './errors.js';
 
@@ -55,17 +56,82 @@ export function findOddFile(path: string): string | null {
   }
 }
 
-/** Gives the final name of a file whose temporary name is this one; undefined for any other name. */
-export const readPassingName = (name: string): string | undefined => /^\.(.+)\.[0-9a-f]{12}\.tmp$/.exec(name)?.[1];
+const readOr = (read: () => string, otherwise: string): string => {
+  try {
+    return read();
+  } catch {
+    return otherwise;
+  }
+};
+
+/** When a process of this machine began, in ticks since the machine's start; empty when there is none, 0 where the system does not say. */
+function readStart(pid: number): string {
+  const [, start] = /^.*\) (?:\S+ ){19}(\d+) /s.exec(readOr(() => readFileSync(`/proc/${pid}/stat`, 'utf8'), '')) ?? [];
+  if (start !== undefined) return start;
+  if (own.start !== unknownStart) return '';
+  try {
+    process.kill(pid, 0);
+    return unknownStart;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM' ? unknownStart : '';
+  }
+}
+
+const unknownStart = '0';
+
+/** This process: its start, and what shares its process numbers (the container, or the machine since its start). */
+const own = { start: unknownStart, space: '' };
+own.start = readStart(process.pid) || unknownStart;
+own.space = createHash('sha256')
+  .update(readOr(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8'), hostname()))
+  .update(readOr(() => readlinkSync('/proc/self/ns/pid'), ''))
+  .digest('hex')
+  .slice(0, 8);
+
+/** A hidden name for what is being written, which names the writer: a later one sees whether it lives. */
+export const toPassingName = (name: string): string =>
+  `.${name}.${own.space}-${process.pid}-${own.start}-${randomBytes(6).toString('hex')}.tmp`;
+
+const passingForm = /^\..+\.([0-9a-f]{8})-(\d+)-(\d+)-[0-9a-f]{12}\.tmp$/;
+const staleMs = 24 * 3_600_000;
 
 /**
- * Writes a file (0600) under a temporary name in the folder of `path`. Then renames it to the path that `fill`
- * returns, and gives that path. When `fill` throws, no file remains.
+ * Removes what killed writers left in a folder; it never throws. Whether a writer in another container or on another machine lives cannot be
+ * seen: what it has not changed for a day is removed.
  */
-export async function writeWhole(path: string, fill: (file: FileHandle) => Promise<string>): Promise<string> {
-  const passing = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
+export async function removeRemains(folder: string): Promise<void> {
+  for (const name of await readdir(folder).catch(() => [])) {
+    const [, space, pid, start] = passingForm.exec(name) ?? [];
+    if (space === undefined) continue;
+    const path = join(folder, name);
+    const facts = await lstat(path).catch(() => null);
+    if (facts === null || facts.uid !== process.geteuid?.()) continue;
+    const isDead = space === own.space ? readStart(Number(pid)) !== start : Date.now() - facts.mtimeMs > staleMs;
+    if (isDead) await rm(path, { recursive: true, force: true, maxRetries: 5 }).catch(() => undefined);
+  }
+}
+
+/** Makes a folder (0700) for a short time in another one; the caller removes it. */
+export async function makePassingFolder(folder: string, name: string): Promise<string> {
+  await removeRemains(folder);
+  const path = join(folder, toPassingName(name));
+  await mkdir(path, { mode: 0o700 });
+  return path;
+}
+
+/**
+ * Writes a file under a temporary name in the folder of `path`. Then renames it to the path that `fill` returns, and gives that path. When `fill`
+ * throws, no file remains.
+ */
+export async function writeWhole(
+  path: string,
+  fill: (file: FileHandle) => Promise<string>,
+  mode = 0o600,
+): Promise<string> {
+  await removeRemains(dirname(path));
+  const passing = join(dirname(path), toPassingName(basename(path)));
   try {
-    const file = await open(passing, 'wx', 0o600);
+    const file = await open(passing, 'wx', mode);
     let name: string;
     try {
       name = await fill(file);

@@ -1,7 +1,7 @@
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { type FileHandle, readFile } from 'node:fs/promises';
 import type { Config } from '../config/load-config.js';
 import { ConfigError, RunLockedError } from '../errors.js';
-import { findOddFile } from '../files.js';
+import { findOddFile, writeWhole } from '../files.js';
 import type { createMetrics } from '../metrics/metrics.js';
 import type { AppContext } from '../runs/app-context.js';
 import { readMetricFacts } from '../runs/metrics.js';
@@ -73,15 +73,12 @@ export function measureInto(
 
 /** Writes metrics for the textfile collector: whole or not at all, and readable for the collector's user. */
 export async function writeTextfile(file: string, text: string): Promise<void> {
-  // Not .prom: the collector must not read a half-written file.
-  const draft = `${file}.${process.pid}.draft`;
-  try {
-    await writeFile(draft, text, { mode: 0o644 });
-    await rename(draft, file);
-  } catch (error) {
-    await rm(draft, { force: true });
-    throw error;
-  }
+  const write = async (draft: FileHandle): Promise<string> => {
+    await draft.writeFile(text);
+    return file;
+  };
+  // The collector reads names that end with .prom only.
+  await writeWhole(file, write, 0o644);
 }
 
 const readableLine = /^nightscreen_facts_readable .*$/m;

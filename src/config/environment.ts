@@ -174,7 +174,7 @@ export function findUnverifiedTls(
   const hosts = [...addresses, ...secrets].map((address) => findRemoteHost(address ?? ''));
   const host = hosts.find((each) => each !== null);
   if (host === undefined) return [];
-  const message = `is 0, so no certificate is verified: whoever answers for ${host} gets secrets and can invent answers. Remove it; for a private authority, set NODE_EXTRA_CA_CERTS to the file of its certificate`;
+  const message = `is 0, so no certificate is verified: every server that answers for ${host} gets secrets and can invent answers. Remove it; for a private authority, set NODE_EXTRA_CA_CERTS to the file of its certificate`;
   return [toProblem(tlsVariable, message)];
 }
 

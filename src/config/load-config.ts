@@ -1,6 +1,17 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
-import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseDocument,
+  visit,
+} from 'yaml';
 import { findKeyProblem } from '../client/credentials.js';
 import { ConfigError, type ConfigProblem } from '../errors.js';
 import { findOddFile } from '../files.js';
@@ -265,6 +276,30 @@ function renameKey(group: unknown, former: string, name: string): void {
   if (isScalar(pair?.key)) pair.key.value = name;
 }
 
+/** The place of an alias that names a group or list around it; null without one. Such a file has no end when it is written out. */
+function findCircle(document: Document): number | null {
+  let found: number | null = null;
+  visit(document, {
+    Alias: (_, alias, path) => {
+      const target = alias.resolve(document);
+      if (target === undefined || !path.some((node) => isNode(node) && node === target)) return undefined;
+      found = alias.range?.[0] ?? 0;
+      return visit.BREAK;
+    },
+  });
+  return found;
+}
+
+const isTooDeep = (message: string): boolean => message.includes('call stack');
+
+/** A fault of the YAML in words: of its library, which reads each level inside of the one above it. */
+function describeYamlFault(message: string): string {
+  if (isTooDeep(message)) return 'the settings are nested too deeply to be read; remove the surplus brackets or levels';
+  if (message.startsWith('Excessive alias count'))
+    return 'its aliases (*name) repeat too much; write the values out instead';
+  return `broken YAML: ${message}`;
+}
+
 /** Reads a YAML file; throws ConfigError when it is missing or not text, and collects other mistakes in `problems`. */
 function readSourceFile(file: string, shownAs: string = file): SourceFile {
   const text = readText(file, shownAs);
@@ -278,7 +313,7 @@ function readSourceFile(file: string, shownAs: string = file): SourceFile {
   const problems: ConfigProblem[] = document.errors.map((error) => ({
     where: whereIs(error.pos[0]).where,
     path: '',
-    message: `${error.code === 'DUPLICATE_KEY' ? 'this key occurs twice' : `broken YAML: ${error.message}`}`,
+    message: `${error.code === 'DUPLICATE_KEY' ? 'this key occurs twice' : describeYamlFault(error.message)}`,
   }));
   const breaks = document.errors.filter((error) => error.code !== 'DUPLICATE_KEY').map((error) => error.pos[0]);
   const brokenFromLine = breaks.length > 0 ? whereIs(Math.min(...breaks)).line : null;
@@ -290,10 +325,15 @@ function readSourceFile(file: string, shownAs: string = file): SourceFile {
   if (isMap(document.contents)) renameKey(document.contents.get('screening'), 'canariesEvery', 'controlsEvery');
   let value: unknown = {};
   try {
-    value = document.toJS({ maxAliasCount: 100 }) ?? {};
+    const circle = findCircle(document);
+    if (circle === null) value = document.toJS({ maxAliasCount: 100 }) ?? {};
+    else {
+      const message = 'this alias (*name) names a group around it, so it never ends; write the values out instead';
+      problems.push({ where: whereIs(circle).where, path: '', message });
+    }
   } catch (error) {
     const reason = error instanceof Error ? error.message : 'it cannot be read';
-    problems.push({ where: `${shownAs}:1:1`, path: '', message: `broken YAML: ${reason}` });
+    problems.push({ where: `${shownAs}:1:1`, path: '', message: describeYamlFault(reason) });
   }
 
   function walk(path: SettingPath): { key: number; value: number; isExact: boolean } {

@@ -92,6 +92,14 @@ function createElementParser<T>(
     htmlEntities: true,
     isArray: (name) => repeated.includes(name),
   });
+  const parse = (line: number, text: string): unknown => {
+    try {
+      return parser.parse(text);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw toListError(path, line, `holds an element that cannot be read (${reason}): ${downloadAgain}`, error);
+    }
+  };
   return ({ name, line, text }) => {
     const validity = XMLValidator.validate(text);
     if (validity !== true) {
@@ -101,7 +109,7 @@ function createElementParser<T>(
         `is not well-formed: ${validity.err.msg} Download the list from its publisher again`,
       );
     }
-    const parsed: unknown = parser.parse(text);
+    const parsed = parse(line, text);
     const value: unknown = typeof parsed === 'object' && parsed !== null ? Reflect.get(parsed, name) : undefined;
     const result = schema.safeParse(value);
     if (result.success) return result.data;

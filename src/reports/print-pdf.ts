@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { chmod, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { chmod, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ReportError } from '../errors.js';
+import { makePassingFolder } from '../files.js';
 import type { WrittenFile } from './write-report.js';
 
 const timeLimitMs = 120_000;
@@ -28,7 +29,7 @@ const quietFlags = [
  * ReportError `pdf_not_printed` and then leaves no partial file.
  */
 export async function printPdf(chromium: string, directory: string): Promise<WrittenFile> {
-  const folder = await mkdtemp(join(directory, '.printing-'));
+  const folder = await makePassingFolder(directory, 'printing');
   try {
     const part = join(folder, 'report.pdf');
     const page = pathToFileURL(join(directory, 'report.html')).href;

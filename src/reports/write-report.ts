@@ -1,10 +1,10 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { chmod, lstat, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { ReportError } from '../errors.js';
-import { makeFolder } from '../files.js';
+import { makeFolder, removeRemains, toPassingName } from '../files.js';
 import type { RejectedRow } from '../roster/customer.js';
 import type { RejectsColumn, surplusColumn } from '../roster/rejects.js';
 import { doubtWords, rejectWords } from '../vocabulary/words.js';
@@ -64,25 +64,25 @@ async function openFileSet(directory: string) {
   await makeFolder(directory, 'name another folder');
   if (!(await lstat(directory)).isDirectory()) throw new Error('the folder is a symbolic link or not a folder');
   await chmod(directory, 0o700);
-  const suffix = randomBytes(6).toString('hex');
-  const names: string[] = [];
-  const toTemporary = (name: string): string => join(directory, `.${name}.${suffix}.tmp`);
+  await removeRemains(directory);
+  const written: { passing: string; final: string }[] = [];
   const committed: string[] = [];
   return {
     add: async (name: string, chunks: Chunks): Promise<WrittenFile> => {
-      names.push(name);
-      return { name, ...(await writeNew(toTemporary(name), chunks)) };
+      const passing = join(directory, toPassingName(name));
+      written.push({ passing, final: join(directory, name) });
+      return { name, ...(await writeNew(passing, chunks)) };
     },
     commit: async () => {
-      for (const name of names) {
-        await rename(toTemporary(name), join(directory, name));
-        committed.push(name);
+      for (const { passing, final } of written) {
+        await rename(passing, final);
+        committed.push(final);
       }
       await syncDirectory(directory);
     },
     discard: async () => {
       // A part of a set is worse than none. A file that cannot be removed was never written.
-      const paths = [...names.map(toTemporary), ...committed.map((name) => join(directory, name))];
+      const paths = [...written.map(({ passing }) => passing), ...committed];
       await Promise.allSettled(paths.map((path) => rm(path, { force: true })));
     },
   };
@@ -153,19 +153,19 @@ async function copyReport({ directory, files }: WrittenReport, publishTo: string
   await permit(folder, 0o700 | (mode & 0o2055));
   const manifest = join(folder, 'manifest.json');
   if ((await digestFile(manifest)) === files.find(({ name }) => name === 'manifest.json')?.sha256) return folder;
-  const suffix = randomBytes(6).toString('hex');
-  const toTemporary = (name: string): string => join(folder, `.${name}.${suffix}.tmp`);
+  await removeRemains(folder);
+  const copies = files.map((file) => ({ file, passing: join(folder, toPassingName(file.name)) }));
   try {
-    for (const file of files) await copyFile(directory, file, toTemporary(file.name));
+    for (const { file, passing } of copies) await copyFile(directory, file, passing);
     // No manifest may exist while its files are being replaced.
     await rm(manifest, { force: true });
     await removeStale(folder, files);
-    for (const { name } of files) {
-      await permit(toTemporary(name), 0o600 | (mode & 0o044));
-      await rename(toTemporary(name), join(folder, name));
+    for (const { file, passing } of copies) {
+      await permit(passing, 0o600 | (mode & 0o044));
+      await rename(passing, join(folder, file.name));
     }
   } catch (error) {
-    await Promise.allSettled(files.map(({ name }) => rm(toTemporary(name), { force: true })));
+    await Promise.allSettled(copies.map(({ passing }) => rm(passing, { force: true })));
     throw error;
   }
   return folder;

@@ -40,7 +40,7 @@ const holderSql = `owner, epoch, acquired_at, heartbeat_at,
   greatest(0, extract(epoch from expires_at - clock_timestamp()) * 1000)::float8 as "expiresInMs"`;
 
 /** SQL: whether a lease was not released. A released one expired in 1970: a clock that is set back leads no heartbeat there. */
-export const unreleasedSql = "expires_at > 'epoch'";
+const unreleasedSql = "expires_at > 'epoch'";
 
 /**
  * Takes the lease with the next epoch when it is free or expired, else returns its holder. `ttlMs` counts by the clock of a server; on the embedded

@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
-import { lstat, readdir, rm } from 'node:fs/promises';
-import { basename, dirname, extname, join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Command } from 'commander';
 import { systemClock } from '../../clock.js';
 import { SchemaError, StoreError } from '../../errors.js';
-import { readPassingName, writeWhole } from '../../files.js';
+import { writeWhole } from '../../files.js';
 import { countNoun, formatCount, formatSize } from '../../reports/text.js';
 import type { BackupSummary } from '../../store/backup/format.js';
 import type { RestoreSummary } from '../../store/backup/restore-backup.js';
@@ -143,14 +142,12 @@ interface WrittenBackup extends BackupSummary {
 }
 
 /**
- * Writes a backup, whole or not at all, into a file for its owner only; `fill` writes the lines. It removes partial files of backups that were
- * killed more than a day ago. Throws StoreError `backup_not_written` when the disk is full or the folder cannot be written to.
+ * Writes a backup, whole or not at all, into a file for its owner only; `fill` writes the lines. Throws StoreError `backup_not_written` when the disk is full or the folder cannot be written to.
  */
 export async function writeBackupFile(
   path: string,
   fill: (write: (lines: string) => Promise<void>) => Promise<BackupSummary>,
 ): Promise<WrittenBackup> {
-  await removeStale(path);
   const digest = createHash('sha256');
   let bytes = 0;
   let block = '';
@@ -178,22 +175,6 @@ export async function writeBackupFile(
   }
   if (!written) throw new StoreError('backup_not_written', `${path} was not written`);
   return written;
-}
-
-const staleMs = 24 * 3_600_000;
-
-/** A killed backup leaves a partial file with names and decisions; the file of a running backup is recent. */
-async function removeStale(path: string): Promise<void> {
-  const folder = dirname(path);
-  const kind = extname(path);
-  for (const name of await readdir(folder).catch(() => [])) {
-    const former = readPassingName(name);
-    // Names such as $(date +%F).backup differ each night.
-    if (former === undefined || !(former === basename(path) || (kind !== '' && extname(former) === kind))) continue;
-    const facts = await lstat(join(folder, name)).catch(() => null);
-    const isOurs = facts?.isFile() === true && facts.uid === process.geteuid?.();
-    if (isOurs && Date.now() - facts.mtimeMs > staleMs) await rm(join(folder, name), { force: true });
-  }
 }
 
 function toNotWritten(path: string, error: unknown): unknown {

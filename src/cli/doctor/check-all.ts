@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
-import { access, constants, mkdtemp, readFile, rm, stat, statfs } from 'node:fs/promises';
+import { access, constants, readFile, rm, stat, statfs } from 'node:fs/promises';
 import { freemem } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { systemClock } from '../../clock.js';
 import type { Config } from '../../config/load-config.js';
 import { ConfigError, FolderOwnerError, NightscreenError } from '../../errors.js';
-import { findFolderProblem } from '../../files.js';
+import { findFolderProblem, makePassingFolder } from '../../files.js';
 import { listEntries, listRecipients, type MailSettings } from '../../mail/settings.js';
 import { countNoun } from '../../reports/text.js';
 import { findFiles } from '../../roster/csv/find-files.js';
@@ -91,7 +91,7 @@ function findExisting(folder: string): string {
 async function checkFolder(check: string, setting: string, folder: string): Promise<Finding> {
   const existing = findExisting(resolve(folder));
   try {
-    const trial = await mkdtemp(join(existing, '.nightscreen-doctor-'));
+    const trial = await makePassingFolder(existing, 'doctor');
     await rm(trial, { recursive: true });
     return well(check, `${folder} can be written`);
   } catch {
@@ -364,7 +364,7 @@ async function findFolderTrouble(folder: string): Promise<string | null> {
     return `the folder ${folder} does not exist`;
   }
   try {
-    const trial = await mkdtemp(join(folder, '.nightscreen-doctor-'));
+    const trial = await makePassingFolder(folder, 'doctor');
     await rm(trial, { recursive: true });
     return null;
   } catch {

@@ -1,9 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { writeBackupFile } from '../../../src/cli/commands/db.js';
 import { bundleProgram } from '../../helpers/cli-process.js';
 
 it('a backup that a full disk cuts off leaves nothing, and what stood there stays', async () => {
@@ -28,26 +27,4 @@ it('a backup that a full disk cuts off leaves nothing, and what stood there stay
   } finally {
     await program.remove();
   }
-});
-
-it('what a killed backup left is removed a day later, and nothing else is', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'nightscreen-stale-'));
-  const old = new Date(Date.now() - 25 * 3_600_000);
-  const stale = '.2026-11-20.backup.0123456789ab.tmp';
-  const kept = ['.2026-11-21.backup.ba9876543210.tmp', '.notes.txt.0123456789ab.tmp', '2026-11-19.backup'];
-  for (const name of [stale, ...kept]) await writeFile(join(folder, name), '');
-  for (const name of [stale, kept[1] ?? '', kept[2] ?? '']) await utimes(join(folder, name), old, old);
-  await writeBackupFile(join(folder, '2026-11-22.backup'), async () => ({
-    header: {
-      ...{
-        schema: 'nightscreen/backup/1' as const,
-        createdAt: old.toISOString(),
-        version: '0',
-        dialect: 'postgres' as const,
-      },
-      ...{ organisations: [], migrations: [] },
-    },
-    rows: {},
-  }));
-  expect((await readdir(folder)).toSorted()).toEqual([...kept, '2026-11-22.backup'].toSorted());
 });

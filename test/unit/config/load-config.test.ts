@@ -94,6 +94,28 @@ sweeep: {}
     expect(problems.filter((problem) => !problem.includes('broken YAML'))).toHaveLength(1);
   });
 
+  const layers = Array.from({ length: 9 }, (_, n) => `a${n + 1}: &a${n + 1} [${Array(9).fill(`*a${n}`)}]`);
+  test.each([
+    ['an alias of its own group', 'service: &a\n  rate: *a\n', '2:9 ', 'names a group around it'],
+    ['an alias of its own list', 'rosters: &a [*a]\n', '1:14 ', 'names a group around it'],
+    ['a circle of two', 'service: &a\n  rate: &b\n    perSecond: 1\n    x: *a\n', '4:8 ', 'names a group around it'],
+    ['a merge key of its own group', 'service: &a\n  <<: *a\n  mode: test\n', '2:7 ', 'names a group around it'],
+    ['aliases of aliases', ['a0: &a0 [x]', ...layers, ''].join('\n'), '1:1 ', 'repeat too much'],
+    ['100,000 brackets', `service: ${'['.repeat(100_000)}${']'.repeat(100_000)}\n`, '', 'nested too deeply'],
+    ['2,000 groups', `service: ${'{a: '.repeat(2_000)}1${'}'.repeat(2_000)}\n`, '', 'nested too deeply'],
+  ])('%s is named, with its place', (_, text, place, words) => {
+    const [problem, ...others] = findProblems(text);
+    expect(problem).toMatch(`nightscreen.config.yaml:${place}`);
+    expect(problem).toContain(words);
+    // Of what was read before the fault, mistakes are told as well.
+    for (const other of others) expect(other).not.toContain('call stack');
+  });
+
+  test('an alias of another group is read', () => {
+    const text = 'jobs:\n  sweep: &a { cron: "0 2 * * *" }\n  report: *a\n';
+    expect(load(text).settings.jobs.report).toMatchObject({ cron: '0 2 * * *' });
+  });
+
   test('an empty file is a mistake, one with comments only is not', () => {
     expect(findProblems('')[0]).toContain('the file is empty');
     expect(findProblems('# nothing yet\n')).toEqual([]);

@@ -15,11 +15,12 @@ test.each(
   expect(written.filter((path) => !path.startsWith(writable))).toEqual([]);
 });
 
-test('every service of the compose file that is ours has a read-only root and time to stop', () => {
+test('every service of the compose file that is ours has a read-only root, time to stop and no core files', () => {
   const ours = z.looseObject({
     read_only: z.literal(true),
     stop_grace_period: z.literal('20s'),
     cap_drop: z.tuple([z.literal('ALL')]),
+    ulimits: z.object({ core: z.literal(0) }),
     volumes: z.array(z.string()),
   });
   const compose = z

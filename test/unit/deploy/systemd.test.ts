@@ -106,6 +106,7 @@ test.each(services)('%s has no rights but those that the program uses', (path) =
     CapabilityBoundingSet: [''],
     LockPersonality: ['true'],
     UMask: ['0077'],
+    LimitCORE: ['0'],
     SystemCallArchitectures: ['native'],
     SystemCallFilter: ['@system-service', '~@privileged @resources', 'prlimit64'],
     SystemCallErrorNumber: ['EPERM'],
@@ -124,6 +125,7 @@ test('a command that is typed has the settings, secrets and rights of the units'
     'StateDirectory',
     'StateDirectoryMode',
     'UMask',
+    'LimitCORE',
     'KillMode',
     'TimeoutStopSec',
     'EnvironmentFile',
@@ -132,7 +134,7 @@ test('a command that is typed has the settings, secrets and rights of the units'
       /^(Protect|Private|Restrict(?!Sec)|RemoveIPC|No|Capability|Lock|SystemCall)/.test(key),
     ),
   ];
-  expect(properties).toHaveLength(29);
+  expect(properties).toHaveLength(30);
   const unquoted = text.replaceAll("'", '');
   for (const property of properties) {
     for (const value of unit.get(property) ?? []) expect(unquoted).toContain(`--property=${property}=${value} `);

@@ -80,6 +80,17 @@ describe('a published list', () => {
     ]);
   });
 
+  it.each([300, 3_000, 100_000])(
+    'of the UN with %i elements in one another is refused, with its line',
+    async (levels) => {
+      const nested = `${'<a>'.repeat(levels)}x${'</a>'.repeat(levels)}`;
+      const party = `<INDIVIDUAL><DATAID>1</DATAID><FIRST_NAME>Ada</FIRST_NAME>${nested}</INDIVIDUAL>`;
+      expect(await refusal(unList(party))).toMatch(
+        /^list:3: holds an element that cannot be read \(Maximum nested tags/,
+      );
+    },
+  );
+
   it('in UTF-16 or another declared encoding is read as it was written', async () => {
     expect((await read(Buffer.from('\ufeffИван Примеров\n', 'utf16le'))).parties[0]?.name).toBe('Иван Примеров');
     const latin = unList('<INDIVIDUAL><DATAID>1</DATAID><FIRST_NAME>ZOË</FIRST_NAME></INDIVIDUAL>').replace(
