@@ -87,6 +87,23 @@ describe('settings that may release somebody where four eyes are in force', () =
       await expect(byHand({ ...kept?.settings, review: {} })).rejects.toThrow(/takes two people/);
       await expect(byHand({})).rejects.toThrow(/the settings have not the form/);
       await expect(byHand([])).rejects.toThrow(/the settings have not the form/);
+      const stricter = (columns: string) =>
+        ada.execute(
+          `insert into acceptance (kind, organisation_id, accepted_by, is_attested, digest, settings, differences, reason, accepted_at)
+           values ('settings', 1, session_user, false, '', $1::text::jsonb, ${columns})`,
+          [JSON.stringify(kept?.settings)],
+        );
+      const trials: readonly (readonly [columns: string, reason: RegExp])[] = [
+        [`'{x,null}', 'r', now()`, /the differences of the settings are no list of texts/],
+        [`'{{x,y}}', 'r', now()`, /the differences of the settings are no list of texts/],
+        [`array[repeat('x', 40000)], 'r', now()`, /a difference of the settings has 40000 characters/],
+        [`'{}', '  ', now()`, /the reason is empty/],
+        [`'{}', E'\\u0003', now()`, /the reason has control characters/],
+        [`'{}', repeat('x', 10000000), now()`, /the reason has 10000000 characters/],
+        [`'{}', 'r', 'infinity'`, /the time of the acceptance is not between/],
+        [`'{}', 'r', now() + interval '2 days'`, /the time of the acceptance is in the future/],
+      ];
+      for (const [columns, reason] of trials) await expect(stricter(columns), columns).rejects.toThrow(reason);
       // Another person accepts the same.
       expect(await accept(loose, boris)).toMatchObject({ recorded: true, isProposed: false });
       const [login = ''] = (await readSettingsHistory(owner, 'default'))
