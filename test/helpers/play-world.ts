@@ -9,6 +9,7 @@ import { toAlertSeenVersion } from '../../src/runs/review/alerts.js';
 import { decideAlerts, undoDecision } from '../../src/runs/review/decide.js';
 import { findReviewer } from '../../src/runs/review/people.js';
 import { reviewSettingsSchema } from '../../src/runs/review/settings.js';
+import { acceptSettings } from '../../src/runs/settings-acceptance.js';
 import { createSearch } from '../../src/sandbox/search-watchlist.js';
 import { holdSettingsSchema } from '../../src/screening/settings.js';
 import type { Database } from '../../src/store/database/database.js';
@@ -93,6 +94,7 @@ export async function playWorld(
     const atMs = app.clock.now().getTime();
     await writeRosterFiles(roster, night);
     playService(site, night);
+    if (second !== null && index > 0) await acceptAsTwo(app, second);
     await site.run(app, { roster, acceptRoster: await makeAcceptance(site) });
     const hasNewSettings = night.scoreStep !== (nights[index - 1] ?? night).scoreStep;
     // Whether the bounds find every such night is measured elsewhere; here the states are compared that follow from it.
@@ -228,6 +230,21 @@ async function readStates({ database, clock }: TestAppContext): Promise<Readonly
     );
   });
   return new Map(rows.map(({ reference, state }) => [reference, state]));
+}
+
+/** Accepts what has changed in the settings, by a second person too where that takes two. */
+async function acceptAsTwo(app: TestAppContext, second: string): Promise<void> {
+  const { isProposed } = await acceptSettings(app, await makeAcceptance(app));
+  if (!isProposed) return;
+  await app.database.transaction(async (transaction) => {
+    await transaction.execute(`set local session authorization ${second}`);
+    await transaction.execute(
+      `insert into acceptance (kind, organisation_id, settings, digest, differences, accepted_by, is_attested, reason, accepted_at)
+       select kind, organisation_id, settings, digest, differences, $1, false, reason, accepted_at
+       from acceptance where is_proposal order by acceptance_id desc limit 1`,
+      [second],
+    );
+  });
 }
 
 /** Decides as one person, or as two where that takes two; gives what became of it in the end. */
