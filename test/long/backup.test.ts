@@ -176,10 +176,7 @@ describe('a backup (postgres only)', () => {
     const writer = await open(location);
     let lines = '';
     const write = async (more: string): Promise<void> => {
-      if (lines === '')
-        await writer.execute(
-          `update webhook_event set url = 'changed'`,
-        );
+      if (lines === '') await writer.execute(`update webhook_event set url = 'changed'`);
       lines += more;
     };
     const { signal } = new AbortController();
