@@ -110,7 +110,7 @@ $$;
 
 -- Whether `seen` has the facts that a disposition is bound to, as `toSeenFacts` writes them, and nothing else.
 create function is_seen(seen jsonb) returns boolean immutable language sql as $$
-  select case when length(seen::text) <= 100000 and coalesce(jsonb_path_match(seen, 'strict
+  select case when coalesce(jsonb_path_match(seen, 'strict
     $.listed.schema.type() == "string" && $.listed.name.type() == "string"
     && $.listed.topics.type() == "array" && !exists($.listed.topics[*] ? (@.type() != "string"))
     && $.listed.birthDates.type() == "array" && !exists($.listed.birthDates[*] ? (@.type() != "string"))

@@ -355,8 +355,9 @@ begin
   end if;
   perform require_text(new.reason, 'the reason', 32767);
   perform require_text(nullif(new.comment, ''), 'the comment', 32767);
-  if not is_seen(new.seen) then
-    raise exception 'seen of disposition % has not the form {listed: {schema, name, topics, birthDates, countries}, customer: {role, type, name, birthDate, countries}}', new.disposition_id
+  if not is_seen(new.seen) or length(new.seen::text) > 100000 then
+    raise exception 'seen of disposition % has not the form {listed: {schema, name, topics, birthDates, countries}, customer: {role, type, name, birthDate, countries}} in 100000 characters',
+      new.disposition_id
       using errcode = 'check_violation';
   end if;
   return null;

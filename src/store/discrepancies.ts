@@ -149,7 +149,7 @@ export async function readReconciliations(database: Queryable, runId: number, ea
     `select roster.roster_id, roster.name as roster, reconciled_at, swept.finished_at as "sweptAt",
        unproven_because, reconciliation.sums, standing as current, invitations,
        (select count(*) from discrepancy_event event join discrepancy using (discrepancy_id)
-        where event.run_id = any ($2::bigint[]) and discrepancy.roster_id = reconciliation.roster_id)::integer as "newsCount"
+        where event.run_id = any ($2::bigint[]) and event.reviewer is null and discrepancy.roster_id = reconciliation.roster_id)::integer as "newsCount"
      from reconciliation join roster on roster.roster_id = reconciliation.roster_id join run swept on swept.run_id = sweep_run_id
      where reconciliation.run_id = $1 order by roster.name`,
     [runId, [runId, ...earlier]],
@@ -160,7 +160,7 @@ export async function readReconciliations(database: Queryable, runId: number, ea
       newsRow,
       `select event.discrepancy_id, event.kind as event, discrepancy.kind, event.severity, event.facts, discrepancy.opened_at
        from discrepancy_event event join discrepancy using (discrepancy_id)
-       where event.run_id = any ($1::bigint[]) and discrepancy.roster_id = $2
+       where event.run_id = any ($1::bigint[]) and event.reviewer is null and discrepancy.roster_id = $2
        order by event.kind = 'resolved', array_position(array['critical', 'high', 'medium', 'low'], event.severity), discrepancy.kind, event.discrepancy_id, event_id limit $3`,
       [[runId, ...earlier], rosterId, mostNews],
     );
@@ -205,7 +205,11 @@ export async function readCurrentDiscrepancies(
               order by roster_id, account_id, reconciled_at desc`
        }
      ), last_said as (
-       select distinct on (event.discrepancy_id) event.*, discrepancy.kind as found_kind, discrepancy.roster_id, discrepancy.account_id
+       select distinct on (event.discrepancy_id) event.discrepancy_id, event.event_id, event.kind, event.reviewer, event.reason,
+         event.accepted_until, discrepancy.kind as found_kind, discrepancy.roster_id, discrepancy.account_id,
+         -- What people stored before it was checked may be unreadable.
+         case when event.severity in ('critical', 'high', 'medium', 'low') then event.severity else discrepancy.severity end as severity,
+         case jsonb_typeof(event.facts) when 'object' then event.facts else discrepancy.facts end as facts
        from compared join discrepancy using (roster_id, account_id) join discrepancy_event event using (discrepancy_id)
        where event.event_id <= coalesce(compared.last_event_id, event.event_id)
        order by event.discrepancy_id, event.event_id desc

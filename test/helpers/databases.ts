@@ -137,6 +137,12 @@ export const toReviewerGrants = (...roles: readonly string[]): string => {
   return grants.join('\n').replaceAll(/nightscreen_reviewer;$/gm, `${roles.join(', ')};`);
 };
 
+/** The rights that docs/settings-changes.md adds for whoever accepts settings. */
+export const toAccepterGrants = (login: string): readonly string[] =>
+  (readFileSync('docs/settings-changes.md', 'utf8').match(/^grant .* to meyer;$/gm) ?? []).map((grant) =>
+    grant.replace('meyer;', `${login};`),
+  );
+
 /** SQL: dispositions and their texts as a Postgres client could write them; `source` selects all these facts but `refers_to` by name. */
 export const insertDispositionsSql = (source: string, refersTo = 'null::bigint'): string => `
   with words as (

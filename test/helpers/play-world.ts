@@ -8,6 +8,7 @@ import { toAlertSeenVersion } from '../../src/runs/review/alerts.js';
 import { decideAlerts, undoDecision } from '../../src/runs/review/decide.js';
 import { findReviewer } from '../../src/runs/review/people.js';
 import { reviewSettingsSchema } from '../../src/runs/review/settings.js';
+import { acceptSettings } from '../../src/runs/settings-acceptance.js';
 import { createSearch } from '../../src/sandbox/search-watchlist.js';
 import { holdSettingsSchema } from '../../src/screening/settings.js';
 import type { Database } from '../../src/store/database/database.js';
@@ -16,7 +17,7 @@ import { readReviewOrganisation } from '../../src/store/organisations.js';
 import { holdAlerts } from '../../src/store/review/decisions.js';
 import { severities } from '../../src/vocabulary.js';
 import { createLogin } from './database-servers.js';
-import { toReviewerGrants } from './databases.js';
+import { toAccepterGrants, toReviewerGrants } from './databases.js';
 import { type Choice, chooseDecision, makeWorldNights, type WorldNight, type WorldSize } from './random-world.js';
 import { makeAcceptance, type SmallSite } from './small-site.js';
 import { fileOf, listed, type TestAppContext } from './small-world.js';
@@ -94,6 +95,7 @@ export async function playWorld(
     const atMs = app.clock.now().getTime();
     await writeRosterFiles(roster, night);
     playService(site, night);
+    if (second !== null && index > 0) await acceptAsTwo(app, second);
     await site.run(app, { roster, acceptRoster: await makeAcceptance(site) });
     const hasNewSettings = night.scoreStep !== (nights[index - 1] ?? night).scoreStep;
     // Whether the bounds find every such night is measured elsewhere; here the states are compared that follow from it.
@@ -233,8 +235,19 @@ async function readStates({ database, clock }: TestAppContext): Promise<Readonly
 
 /** Another reviewer, under a login with the rights of one. */
 async function openSecond(owner: Database): Promise<{ name: string; database: Database }> {
-  const { login, url } = await createLogin(owner, 'second', toReviewerGrants);
+  const { login, url } = await createLogin(owner, 'second', (name) =>
+    [toReviewerGrants(name), ...toAccepterGrants(name)].join('\n'),
+  );
   return { name: login, database: await openDatabase({ url }, login) };
+}
+
+/** Accepts what has changed in the settings, by a second person too where that takes two. */
+async function acceptAsTwo(app: TestAppContext, second: { name: string; database: Database }): Promise<void> {
+  const acceptance = await makeAcceptance(app);
+  const { isProposed } = await acceptSettings(app, acceptance);
+  if (!isProposed) return;
+  const by = { name: second.name, isAttested: false };
+  await acceptSettings({ ...app, database: second.database }, { ...acceptance, by });
 }
 
 /** Decides as one person, or as two where that takes two; gives what became of it in the end. */

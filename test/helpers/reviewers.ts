@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import type { Database } from '../../src/store/database/database.js';
-import { type DatabaseLocation, openDatabase } from '../../src/store/database/open-database.js';
+import { openDatabase } from '../../src/store/database/open-database.js';
+import { createLogin } from './database-servers.js';
 
 /** What a reviewer has seen, as JSON in the form that the database demands. */
 export const seenByHand = JSON.stringify({
@@ -8,26 +8,21 @@ export const seenByHand = JSON.stringify({
   customer: { role: 'customer', type: 'person', name: 'somebody', birthDate: null, countries: [] },
 });
 
-/** Connections of ordinary logins of their own; `grants` gives SQL that grants a login its rights. */
+/** Connections of ordinary logins of their own; `toGrants` gives SQL that grants a login its rights. */
 export async function withLogins<T>(
   owner: Database,
-  { url }: DatabaseLocation,
   names: readonly string[],
-  grants: (login: string) => string,
+  toGrants: (login: string) => string,
   work: (...logins: Database[]) => Promise<T>,
 ): Promise<T> {
-  const logins = names.map((name) => `${name}_${randomBytes(4).toString('hex')}`);
-  await owner.runScript(logins.map((login) => `create role ${login} login; ${grants(login)};`).join(''));
   const opened: Database[] = [];
   try {
-    for (const login of logins) {
-      const own = new URL(String(url));
-      own.username = login;
-      opened.push(await openDatabase({ url: own.href }, login));
+    for (const name of names) {
+      const { login, url } = await createLogin(owner, name, toGrants);
+      opened.push(await openDatabase({ url }, login));
     }
     return await work(...opened);
   } finally {
     for (const database of opened) await database.close();
-    await owner.runScript(logins.map((login) => `drop owned by ${login}; drop role ${login};`).join(''));
   }
 }

@@ -50,7 +50,8 @@ it('races of two reviewers amid changing alerts lose nothing, and nobody decides
     await owner.execute(
       `with accepted as (
          insert into acceptance (kind, organisation_id, settings, digest, differences, accepted_by, is_attested, reason, accepted_at)
-         values ('settings', 1, '{"review": {"fourEyes": ["critical", "high"]}}', '', '{}', session_user, false, 'a test', now())
+         select 'settings', 1, jsonb_set(settings, '{review,fourEyes}', '["critical", "high"]'), '', '{}', session_user, false, 'a test', now()
+         from acceptance order by acceptance_id desc limit 1
          returning acceptance_id
        )
        update run set settings_id = acceptance_id from accepted`,

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { showAlerts } from '../../../src/runs/review/decide.js';
 import { exportAlerts } from '../../../src/runs/review/lists.js';
 import { readColumn } from '../../../src/store/database/database.js';
-import type { DatabaseLocation } from '../../../src/store/database/open-database.js';
 import { testDatabases, toReviewerGrants } from '../../helpers/databases.js';
 import { seenByHand, withLogins } from '../../helpers/reviewers.js';
 import { decide, openSmallSites } from '../../helpers/small-site.js';
@@ -55,11 +54,7 @@ const values = z.object({ reasons: z.array(z.string()), state: z.string() });
 
 describe('rows that reviewers write by SQL', () => {
   const databases = testDatabases('postgres');
-  let location: DatabaseLocation = {};
-  const begin = openSmallSites(async () => {
-    location = await databases.locate();
-    return databases.open(location);
-  });
+  const begin = openSmallSites(databases.open);
   const grants = (login: string) => toReviewerGrants(login);
 
   /** SQL: a disposition of the first alert, as the product writes it, with other values in its columns. */
@@ -156,10 +151,34 @@ describe('rows that reviewers write by SQL', () => {
     [list('exported_at, alert_ids', `now(), '{1,999999}'`), /names alerts of another organisation, or none/],
   ];
 
+  /** SQL: an acceptance of the discrepancy 1 with other values. */
+  const acceptDiscrepancy = (changed: Record<string, string> = {}): string => {
+    const of = (column: string, usual: string) => changed[column] ?? usual;
+    return `insert into discrepancy_event
+      (discrepancy_id, seen_event_id, kind, severity, facts, happened_at, reviewer, reason, accepted_until, run_id)
+      values (1, ${of('seen_event_id', '1')}, ${of('kind', "'accepted'")}, ${of('severity', "'low'")}, ${of('facts', "'{}'")},
+        ${of('happened_at', 'now()')}, ${of('reviewer', 'session_user')}, ${of('reason', "'known'")},
+        ${of('accepted_until', 'current_date + 30')}, ${of('run_id', 'null')}::bigint)`;
+  };
+  const acceptances: readonly (readonly [changed: Record<string, string>, reason: RegExp])[] = [
+    [{ happened_at: "'infinity'" }, /the time of the acceptance is not between/],
+    [{ happened_at: "now() + interval '2 days'" }, /the time of the acceptance is in the future/],
+    [{ reason: "' '" }, /the reason is empty/],
+    [{ reason: "E'\u0002'" }, /the reason has control characters/],
+    [{ reason: "repeat('x', 10000000)" }, /the reason has 10000000 characters/],
+    [{ accepted_until: "'infinity'" }, /accepted for 180 days at most/],
+    [{ accepted_until: "'-infinity'" }, /is past/],
+    [{ accepted_until: 'current_date - 9' }, /is past/],
+    [{ run_id: '1' }, /a run accepts no discrepancy/],
+    [{ seen_event_id: '999' }, /has changed since it was seen/],
+    [{ reviewer: "'boris'" }, /in the name of boris/],
+    [{ kind: "'resolved'" }, /check constraint/],
+  ];
+
   it('are refused with a reason when a night could not read them, and taken when it can', async () => {
     const { database: owner, work, run } = await begin();
     await run(await work());
-    await withLogins(owner, location, ['ada'], grants, async (ada = owner) => {
+    await withLogins(owner, ['ada'], grants, async (ada = owner) => {
       for (const [statement, reason] of refused) {
         await expect(ada.execute(statement), statement.slice(0, 300)).rejects.toThrow(reason);
       }
@@ -167,6 +186,18 @@ describe('rows that reviewers write by SQL', () => {
         await owner.query(z.object({ rows: z.number() }), 'select count(*)::integer as rows from disposition'),
       ).toEqual([{ rows: 0 }]);
       await ada.execute(dispose({ reason: "E'first line\\nsecond\\tline'" }));
+      await owner.runScript(`
+        insert into discrepancy (account_id, roster_id, kind, subject, severity, facts, state, opened_at) values (1, 1, 'x', 'x', 'low', '{"a": 1}', 'open', now());
+        insert into discrepancy_event (discrepancy_id, run_id, kind, severity, facts, happened_at) values (1, 1, 'opened', 'low', '{"a": 1}', now())`);
+      for (const [values, reason] of acceptances) {
+        await expect(ada.execute(acceptDiscrepancy(values)), JSON.stringify(values)).rejects.toThrow(reason);
+      }
+      // What the discrepancy is, is not said by who accepts it.
+      await ada.execute(acceptDiscrepancy({ severity: "'none'", facts: "'[]'" }));
+      const kept = `select severity, facts from discrepancy_event where reviewer is not null`;
+      expect(await owner.query(z.object({ severity: z.string(), facts: z.unknown() }), kept)).toEqual([
+        { severity: 'low', facts: { a: 1 } },
+      ]);
       const undo = (dueAt: string) =>
         ada.execute(
           dispose({

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { changeSettingsSchema } from '../../../src/changes/severity.js';
@@ -12,27 +11,20 @@ import { runScreening } from '../../../src/runs/screening-run.js';
 import { acceptSettings, findUnacceptedSettings, toAssessmentSettings } from '../../../src/runs/settings-acceptance.js';
 import { screeningSettingsSchema } from '../../../src/screening/settings.js';
 import type { Database } from '../../../src/store/database/database.js';
-import type { DatabaseLocation } from '../../../src/store/database/open-database.js';
 import { readReviewOrganisation, readSettingsHistory } from '../../../src/store/organisations.js';
-import { testDatabases, toReviewerGrants } from '../../helpers/databases.js';
+import { testDatabases, toAccepterGrants, toReviewerGrants } from '../../helpers/databases.js';
 import { withLogins } from '../../helpers/reviewers.js';
 import { makeAcceptance, openSmallSites } from '../../helpers/small-site.js';
 import { controls } from '../../helpers/small-world.js';
 
 const dayMs = 86_400_000;
-const acceptanceGrants = readFileSync('docs/settings-changes.md', 'utf8').match(/^grant .* to meyer;$/gm) ?? [];
-const toGrants = (login: string): string =>
-  `${toReviewerGrants(login)}; ${acceptanceGrants.join('').replaceAll('meyer', login)}`;
+const toGrants = (login: string): string => [toReviewerGrants(login), ...toAccepterGrants(login)].join('\n');
 
 const paths = z.array(z.string());
 
 describe('settings that may release somebody where four eyes are in force', () => {
   const databases = testDatabases('postgres');
-  let location: DatabaseLocation = {};
-  const begin = openSmallSites(async () => {
-    location = await databases.locate();
-    return databases.open(location);
-  });
+  const begin = openSmallSites(databases.open);
   const reviewOf = (review: object) => ({ review: reviewSettingsSchema.parse(review) });
   const four = reviewOf({ fourEyes: ['critical', 'high'] });
   const none = reviewOf({});
@@ -60,7 +52,7 @@ describe('settings that may release somebody where four eyes are in force', () =
     const options = { kind: 'rescreen', roster, selection: 'all', importFirst: true, writeReport: false } as const;
     const night = (app: AppContext) => runScreening(app, options, new AbortController().signal);
     await night(await work({ offsetMs: -4 * dayMs, settings: four }));
-    await withLogins(owner, location, ['ada', 'boris'], toGrants, async (ada = owner, boris = owner) => {
+    await withLogins(owner, ['ada', 'boris'], toGrants, async (ada = owner, boris = owner) => {
       const loose = await work({ offsetMs: -3 * dayMs, settings: none });
       // The key is a test key, with which other settings apply at once.
       await expect(night(loose)).rejects.toThrow(/which takes two people for review.fourEyes/);
@@ -87,6 +79,23 @@ describe('settings that may release somebody where four eyes are in force', () =
       await expect(byHand({ ...kept?.settings, review: {} })).rejects.toThrow(/takes two people/);
       await expect(byHand({})).rejects.toThrow(/the settings have not the form/);
       await expect(byHand([])).rejects.toThrow(/the settings have not the form/);
+      const stricter = (columns: string) =>
+        ada.execute(
+          `insert into acceptance (kind, organisation_id, accepted_by, is_attested, digest, settings, differences, reason, accepted_at)
+           values ('settings', 1, session_user, false, '', $1::text::jsonb, ${columns})`,
+          [JSON.stringify(kept?.settings)],
+        );
+      const trials: readonly (readonly [columns: string, reason: RegExp])[] = [
+        [`'{x,null}', 'r', now()`, /the differences of the settings are no list of texts/],
+        [`'{{x,y}}', 'r', now()`, /the differences of the settings are no list of texts/],
+        [`array[repeat('x', 40000)], 'r', now()`, /a difference of the settings has 40000 characters/],
+        [`'{}', '  ', now()`, /the reason is empty/],
+        [`'{}', E'\\u0003', now()`, /the reason has control characters/],
+        [`'{}', repeat('x', 10000000), now()`, /the reason has 10000000 characters/],
+        [`'{}', 'r', 'infinity'`, /the time of the acceptance is not between/],
+        [`'{}', 'r', now() + interval '2 days'`, /the time of the acceptance is in the future/],
+      ];
+      for (const [columns, reason] of trials) await expect(stricter(columns), columns).rejects.toThrow(reason);
       // Another person accepts the same.
       expect(await accept(loose, boris)).toMatchObject({ recorded: true, isProposed: false });
       const [login = ''] = (await readSettingsHistory(owner, 'default'))

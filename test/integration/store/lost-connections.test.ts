@@ -28,7 +28,7 @@ const count = async (database: Database): Promise<number> =>
 const endOthers = (witness: Database): Promise<unknown> =>
   witness.query(
     z.unknown(),
-    `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
+    `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and usename = current_user and pid <> pg_backend_pid()`,
   );
 
 describe('a connection that the server ends', () => {

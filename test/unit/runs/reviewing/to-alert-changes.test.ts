@@ -63,7 +63,13 @@ it('what a birth date lowered is rated as new once the date is unknown, and noth
     const [was, is] = [from, to].map((birthDate) => ({ ...customer, birthDate }));
     if (was === undefined || is === undefined) throw new Error('expected two records');
     const seen = toSeenFacts(was, listed);
-    const disposition = { verdict: 'false_positive', isFinal: true, seen, expiresAt: null } as const;
+    const disposition = {
+      verdict: 'false_positive',
+      isFinal: true,
+      isUnreadable: false,
+      seen,
+      expiresAt: null,
+    } as const;
     const alert: StoredAlert = {
       ...{ alertId: 1, partyId: 1, listed, state, disposition: state === 'open' ? null : disposition, severity },
       ...{ rule: 'sanction_hit_gained', priority: 700, openedAt: longAgo, dueAt: soon, isTrueMatch: false },
