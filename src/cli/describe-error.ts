@@ -171,6 +171,6 @@ function describeDatabaseNext({ sqlState }: DatabaseError, isDoctor: boolean): s
   if (sqlState === forbiddenState)
     return isDoctor
       ? 'grant the right to the login of DATABASE_URL, or use the login that owns the database'
-      : 'nothing was stored. Use a login that has this right, or grant it: `nightscreen doctor` tries the rights of runs, docs/review.md has those of reviewers';
+      : 'the login of DATABASE_URL lacks a right: `nightscreen doctor` tries those of runs and migrations, docs/review.md has those of reviewers';
   return null;
 }

@@ -33,6 +33,13 @@ const ordinaryLogin = 'nightscreen';
 export const createDatabaseSql = (name: string, like = ''): string =>
   `create database ${name} owner ${ordinaryLogin} ${like}`;
 
+/** The same database for the superuser of the server. */
+export function toSuperuserUrl(url: string): string {
+  const location = new URL(url);
+  location.username = superuser;
+  return location.href;
+}
+
 /** The database of an open session, for another login. */
 async function toUrlFor(login: string, session: Database): Promise<string> {
   const [server] = await session.query(

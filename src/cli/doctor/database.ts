@@ -172,6 +172,7 @@ const rightsSchema = z.object({
   isReadOnly: z.boolean(),
   mayCreate: z.boolean().nullable(),
   mayCreateTemporary: z.boolean(),
+  isSuperuser: z.boolean(),
   closed: z.array(z.string()),
   foreign: z.array(z.string()),
 });
@@ -201,6 +202,7 @@ export async function checkRights(database: Database, pending: number): Promise<
      )
      select current_schema() as schema, pg_is_in_recovery() as "isStandby",
        current_setting('transaction_read_only')::boolean as "isReadOnly",
+       current_setting('is_superuser')::boolean as "isSuperuser",
        has_schema_privilege(current_schema(), 'create') as "mayCreate",
        has_database_privilege(current_database(), 'temporary') as "mayCreateTemporary",
        array(
@@ -222,7 +224,7 @@ export async function checkRights(database: Database, pending: number): Promise<
     [['schema_migration', ...listTables(migrations)], listViewsAndFunctions(migrations)],
   );
   if (!facts) return [];
-  const { schema, isStandby, isReadOnly, mayCreate, mayCreateTemporary, closed, foreign } = facts;
+  const { schema, isStandby, isReadOnly, mayCreate, mayCreateTemporary, isSuperuser, closed, foreign } = facts;
   if (isStandby) {
     return [wrong(check, 'this server is a standby, which is read-only', 'set DATABASE_URL to the primary')];
   }
@@ -255,6 +257,10 @@ export async function checkRights(database: Database, pending: number): Promise<
     const refused = await findRefusedMigration(database);
     const next = 'grant the right to this login, or run `nightscreen db migrate` with one that has it';
     if (refused !== null) findings.push(wrong(check, `this login cannot apply the migration ${refused}`, next));
+  }
+  if (isSuperuser && database.dialect === 'postgres') {
+    const message = 'this login is a superuser, so the database does not check who reviews under it';
+    findings.push(doubtful(check, message, 'use a login that owns the database and has no other right'));
   }
   return findings.length > 0 ? findings : [well(check, 'this login may read, write and migrate')];
 }

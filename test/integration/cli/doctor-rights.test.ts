@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { checkPace, checkRights } from '../../../src/cli/doctor/database.js';
 import { configSchema } from '../../../src/config/schema.js';
 import { type Database, readColumn } from '../../../src/store/database/database.js';
-import { createLogin, runAsSuperuser } from '../../helpers/database-servers.js';
+import { createLogin, runAsSuperuser, toSuperuserUrl } from '../../helpers/database-servers.js';
 import { describeOnEachDatabase, testDatabases } from '../../helpers/databases.js';
 import { migrateUpTo } from '../../helpers/former-databases.js';
 
@@ -98,6 +98,11 @@ it('a login without a right on the schema, on temporary tables or on functions i
 
 const listTablesOf = (database: Database): Promise<readonly string[]> =>
   readColumn(database, z.string(), `select relname::text from pg_class where relnamespace = 'public'::regnamespace`);
+
+it('a superuser is told what the database then does not check', async () => {
+  const superuser = await databases.open({ url: toSuperuserUrl(url) });
+  expect(await emit(superuser, 0)).toEqual([expect.stringMatching(/^warn this login is a superuser, /)]);
+});
 
 it('tables of others in the same schema are nothing to us', async () => {
   const owner = await databases.open({ url });
