@@ -170,7 +170,9 @@ export function createIsMapped(
   standard: Readonly<Record<string, string>>,
 ): (header: string) => boolean {
   const { realNames: _, ...headers } = columns;
-  const settings: unknown[] = Object.values({ ...standard, ...headers });
+  const parties = 'parties' in columns ? columns.parties : [];
+  const related = parties?.flatMap(({ separator: _, ...facts }) => Object.values(facts)) ?? [];
+  const settings: unknown[] = [...Object.values({ ...standard, ...headers }), ...related];
   const names = new Set(settings.flatMap(listNames).map((name) => name.normalize('NFC')));
   return (header) => names.has(header.trim().normalize('NFC'));
 }

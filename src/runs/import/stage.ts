@@ -81,10 +81,11 @@ export async function stageRoster(roster: RosterSettings, stager: Stager): Promi
   try {
     const cutRows: RejectedRow[] = [];
     const tally = new DoubtTally();
-    const rows = await stageCustomers(reading, stager, cutRows, tally);
+    const ofParties = new DoubtTally(partyFilePrefix);
+    const rows = await stageCustomers(reading, stager, cutRows, { tally, ofParties });
     const { ordinals, digests, partyHeaders, unmapped, tallies } = await stageAllParties(roster, stager, rows, cutRows);
     const { source, headers, isFedBack } = reading;
-    const all = [tally, ...tallies];
+    const all = [tally, ofParties, ...tallies];
     return {
       source,
       sourceDigest: joinDigests([reading.digest(), ...digests]),
@@ -107,20 +108,22 @@ async function stageCustomers(
   reading: Awaited<ReturnType<typeof readRoster>>,
   stager: Stager,
   cutRows: RejectedRow[],
-  tally: DoubtTally,
+  { tally, ofParties }: { tally: DoubtTally; ofParties: DoubtTally },
 ): Promise<number> {
-  const { runId, copies, known, today, signal, write } = stager;
+  const { runId, copies, known, today, signal } = stager;
   const emit = emitPace(reading.progress, stager);
   const mostRows = copies ? copiedRows : chunkRows;
   let ordinal = 0;
   let chunk = new StagingChunk(runId, copies);
+  let related: ReturnType<typeof toStagedParty>[] = [];
   let underWay: Promise<void> = Promise.resolve();
   const flush = async (): Promise<void> => {
     await underWay;
     emit(ordinal);
-    const full = chunk;
+    const [full, parties] = [chunk, related];
     chunk = new StagingChunk(runId, copies);
-    underWay = full.stage(write);
+    related = [];
+    underWay = stageChunk(full, parties, stager);
     // The next await throws its failure; until then it must not end the process.
     underWay.catch(() => undefined);
   };
@@ -138,8 +141,13 @@ async function stageCustomers(
           ...{ ordinal: at, line, file, reference: customer.reference, isParty: false },
           fields: nameFields(reading.headers, fields),
         }));
+        for (const party of row.related ?? []) {
+          ordinal += 1;
+          related.push(toStagedParty(party, ordinal));
+          noteDoubts(party, ordinal, ofParties);
+        }
       }
-      if (chunk.rows >= mostRows || chunk.units >= chunkUnits) await flush();
+      if (chunk.rows + related.length >= mostRows || chunk.units >= chunkUnits) await flush();
     }
     if (chunk.rows > 0) await flush();
     await underWay;
@@ -149,6 +157,21 @@ async function stageCustomers(
   }
   emit(ordinal);
   return ordinal;
+}
+
+async function stageChunk(
+  chunk: StagingChunk,
+  parties: readonly ReturnType<typeof toStagedParty>[],
+  { runId, write }: Stager,
+): Promise<void> {
+  await chunk.stage(write);
+  if (parties.length > 0) await write((transaction) => stageParties(transaction, runId, parties));
+}
+
+function noteDoubts(row: PartyRow, ordinal: number, tally: DoubtTally): void {
+  if (row.kind !== 'party') return;
+  const { related, line, file, fields } = row;
+  tally.addParty(related, () => ({ ordinal, line, file, reference: related.reference, isParty: true, fields }));
 }
 
 function noteCut(row: RosterRow | PartyRow, cutRows: RejectedRow[]): void {
@@ -179,15 +202,8 @@ async function stageAllParties(
       for await (const batch of reading.rows) {
         stager.signal.throwIfAborted();
         for (const row of batch) noteCut(row, cutRows);
-        const staged = batch.map((row, index) => toStagedParty(row, ordinal + index + 1, reading.headers));
-        for (const [index, row] of batch.entries()) {
-          if (row.kind !== 'party') continue;
-          const { related, line, file, fields } = row;
-          tally.addParty(related, () => ({
-            ...{ ordinal: ordinal + index + 1, line, file, reference: related.reference, isParty: true },
-            fields: nameFields(reading.headers, fields),
-          }));
-        }
+        const staged = batch.map((row, index) => toStagedParty(row, ordinal + index + 1));
+        for (const [index, row] of batch.entries()) noteDoubts(row, ordinal + index + 1, tally);
         await stager.write((transaction) => stageParties(transaction, stager.runId, staged));
         ordinal += batch.length;
       }
@@ -246,7 +262,7 @@ export function toStagedRow(row: RosterRow, ordinal: number, today: string, know
   };
 }
 
-function toStagedParty(row: PartyRow, ordinal: number, headers: readonly string[]) {
+function toStagedParty(row: PartyRow, ordinal: number) {
   if (row.kind === 'rejected') return { kind: 'rejected' as const, ordinal, ...row.rejected };
   const { line, file, related, fields } = row;
   return {
@@ -256,7 +272,7 @@ function toStagedParty(row: PartyRow, ordinal: number, headers: readonly string[
     file,
     reference: related.reference,
     party: toParty(related.party, related.readings),
-    fields: nameFields(headers, fields),
+    fields,
   };
 }
 
