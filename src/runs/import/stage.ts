@@ -15,6 +15,7 @@ import { readParties, readRoster } from '../../roster/read-roster.js';
 import { partyFilePrefix } from '../../roster/rejects.js';
 import type { RosterSettings } from '../../roster/settings.js';
 import type { TableReading } from '../../roster/table-reading.js';
+import { describeUnmappedNames, UnmappedNameTally } from '../../roster/unmapped-names.js';
 import type { Transaction } from '../../store/database/database.js';
 import type { KnownRecords } from '../../store/known-records.js';
 import {
@@ -36,8 +37,10 @@ export interface StagedSource {
   headers: readonly string[];
   /** The headers of related parties, each with the number of its source. */
   partyHeaders: readonly string[];
-  /** Messages about columns that look like an unmapped fact. */
+  /** Messages about columns that look like an unmapped fact, or like names that nobody searches for. */
   unmapped: readonly string[];
+  /** Those about names: with a test key they make a run incomplete. */
+  unmappedNames: readonly string[];
   /** Rows within which their file ends. */
   cutRows: readonly RejectedRow[];
   /** Whether the roster is a `rejects.csv`. */
@@ -82,16 +85,26 @@ export async function stageRoster(roster: RosterSettings, stager: Stager): Promi
     const cutRows: RejectedRow[] = [];
     const tally = new DoubtTally();
     const ofParties = new DoubtTally(partyFilePrefix);
-    const rows = await stageCustomers(reading, stager, cutRows, { tally, ofParties });
-    const { ordinals, digests, partyHeaders, unmapped, tallies } = await stageAllParties(roster, stager, rows, cutRows);
     const { source, headers, isFedBack } = reading;
+    const names = new UnmappedNameTally(headers, roster.columns, standardHeaders);
+    const rows = await stageCustomers(reading, stager, cutRows, { tally, ofParties, names });
+    const { ordinals, digests, partyHeaders, tallies, ...ofSources } = await stageAllParties(
+      roster,
+      stager,
+      rows,
+      cutRows,
+    );
+    const unmappedNames = [describeUnmappedNames(names.list(), headers, 'roster'), ...ofSources.unmappedNames];
+    const namesFound = unmappedNames.filter((message) => message !== null);
+    const facts = [...describeUnmapped(headers, roster.columns, standardHeaders), ...ofSources.unmapped];
     const all = [tally, ofParties, ...tallies];
     return {
       source,
       sourceDigest: joinDigests([reading.digest(), ...digests]),
       headers,
       partyHeaders,
-      unmapped: [...describeUnmapped(headers, roster.columns, standardHeaders), ...unmapped],
+      unmapped: [...facts, ...namesFound],
+      unmappedNames: namesFound,
       cutRows,
       isFedBack,
       ordinals,
@@ -108,7 +121,7 @@ async function stageCustomers(
   reading: Awaited<ReturnType<typeof readRoster>>,
   stager: Stager,
   cutRows: RejectedRow[],
-  { tally, ofParties }: { tally: DoubtTally; ofParties: DoubtTally },
+  { tally, ofParties, names }: { tally: DoubtTally; ofParties: DoubtTally; names: UnmappedNameTally },
 ): Promise<number> {
   const { runId, copies, known, today, signal } = stager;
   const emit = emitPace(reading.progress, stager);
@@ -136,6 +149,7 @@ async function stageCustomers(
         chunk.add(toStagedRow(row, ordinal, today, known));
         if (row.kind !== 'customer') continue;
         const { customer, line, file, fields } = row;
+        names.add(fields);
         const at = ordinal;
         tally.addCustomer(customer, () => ({
           ...{ ordinal: at, line, file, reference: customer.reference, isParty: false },
@@ -185,6 +199,7 @@ async function stageAllParties(
   cutRows: RejectedRow[],
 ): Promise<
   Pick<StagedSource, 'ordinals' | 'partyHeaders' | 'unmapped'> & {
+    unmappedNames: readonly (string | null)[];
     digests: readonly string[];
     tallies: readonly DoubtTally[];
   }
@@ -193,28 +208,34 @@ async function stageAllParties(
   const digests: string[] = [];
   const partyHeaders: string[] = [];
   const unmapped: string[] = [];
+  const unmappedNames: (string | null)[] = [];
   let ordinal = rows;
   for (const settings of roster.parties ?? []) {
     const reading = await readParties(settings, stager.secret, stager.clock.now());
     const tally = new DoubtTally(partyFilePrefix);
+    const names = new UnmappedNameTally(reading.headers, settings.columns, standardPartyHeaders);
     tallies.push(tally);
     try {
       for await (const batch of reading.rows) {
         stager.signal.throwIfAborted();
         for (const row of batch) noteCut(row, cutRows);
         const staged = batch.map((row, index) => toStagedParty(row, ordinal + index + 1));
-        for (const [index, row] of batch.entries()) noteDoubts(row, ordinal + index + 1, tally);
+        for (const [index, row] of batch.entries()) {
+          noteDoubts(row, ordinal + index + 1, tally);
+          if (row.kind === 'party') names.add(reading.headers.map((header) => row.fields[header] ?? ''));
+        }
         await stager.write((transaction) => stageParties(transaction, stager.runId, staged));
         ordinal += batch.length;
       }
       digests.push(reading.digest());
       unmapped.push(...describeUnmapped(reading.headers, settings.columns, standardPartyHeaders));
+      unmappedNames.push(describeUnmappedNames(names.list(), reading.headers, 'parties'));
       partyHeaders.push(...reading.headers.map((header) => `${digests.length}: ${header}`));
     } finally {
       await reading.close();
     }
   }
-  return { ordinals: ordinal, digests, partyHeaders, unmapped, tallies };
+  return { ordinals: ordinal, digests, partyHeaders, unmapped, unmappedNames, tallies };
 }
 
 function emitPace(progress: TableReading['progress'], { clock, emit }: Stager): (rows: number) => void {
