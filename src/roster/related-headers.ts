@@ -20,10 +20,10 @@ const phrases: Readonly<Record<RelatedKind, string>> = {
     nama lama, nama alias`,
   joint_holder: `co applicant, coapplicant, joint applicant, joint holder, jointholder, joint account, joint name, joint owner, joint customer, joint party, joint$, co holder,
     coholder, co owner, coowner, co borrower, coborrower, co signer, cosigner, second holder, second applicant, secondary holder, secondary applicant,
-    other holder, applicant 2, applicant 3, holder 2, holder 3, holder 4, customer 2, account holder 2, mitinhaber, mitantragsteller, mitkontoinhaber,
+    other holder, applicant 2, applicant 3, holder 2, holder 3, holder 4, customer 2, depositor 2, second account holder, kontoinhaber 2, zweiter kontoinhaber, mitinhaber, mitantragsteller, mitkontoinhaber,
     kontomitinhaber, zweitinhaber, zweiter inhaber, mitdarlehensnehmer, mitkreditnehmer, mitschuldner, zweiter antragsteller, miteigentümer, medsökande,
     medsøker, medansøger, medlåntagare, medlåntaker, medlåntager, medkontohavare, medkontohaver, medejer, medeier, medägare, meddebitor, medinnehavare,
-    sameier, kanssahakija, yhteishakija, yhteisomistaja, toinen hakija, mederekeninghouder, medeaanvrager, medeeigenaar, tweede rekeninghouder, cotitulaire,
+    sameier, kanssahakija, yhteishakija, yhteisomistaja, toinen hakija, mederekeninghouder, mede rekeninghouder, medeaanvrager, medeeigenaar, tweede rekeninghouder, cotitulaire,
     co titulaire, coemprunteur, co emprunteur, codemandeur, cosouscripteur, second titulaire, deuxième titulaire, cotitular, co titular, segundo titular,
     coprestatario, codeudor, cosolicitante, co mutuário, cointestatari, secondo intestatario, coobbligato, współposiadacz, współwłaściciel,
     współkredytobiorc, współwnioskodawc, drugi posiadacz, spolumajitel, spoludlužn, spolužadatel, spoluvlastn, spolužiadate, társtulajdonos, adóstárs,
@@ -58,7 +58,7 @@ const phrases: Readonly<Record<RelatedKind, string>> = {
   other: `spouse, husband, wife, guarantor, guardian, beneficiary, beneficiaries, proxy, proxies, attorney, power of attorney, poa$, authorised, authorized, signatory, signatories,
     signer, representative, rep$, nominee, trustee, protector$, executor, heir$, heirs$, dependent, dependant, next of kin, emergency contact, contact person, contact name, contact$,
     employer, father, mother, vater$, mutter$, père$, mère$, imię ojca, imię matki, имя отца, имя матери, partner$, relationship manager, account manager, manager, mgr$, rm name, rm$, adviser, advisor, agent, broker, introducer, intermediary, referrer, payer, payee,
-    related part, related person, connected person, close associate, surety, principal$, secretary, ehepartner, ehegatt, ehefrau, ehemann, bürge, vormund, betreuer, bevollmächtigt, vollmacht,
+    related part, related person, household member, disponent$, fuldmagt, verfügungsberechtig, connected person, close associate, surety, principal$, secretary, ehepartner, ehegatt, ehefrau, ehemann, bürge, vormund, betreuer, bevollmächtigt, vollmacht,
     vertreter, begünstigt, bezugsberechtigt, zeichnungsberechtigt, ansprechpartner, arbeitgeber, berater, vermittler, makler, treuhänder, erben$, kontaktperson, lebenspartner, partner name, make$, maka$,
     sambo$, ægtefælle, ektefelle, samlever, borgensman, kautionist, kausjonist, fullmakt, fuldmægtig, ombud$, god man, förmyndare, värge, verge$, formynder, förvaltare, rådgiver, rådgivare, arbetsgivare,
     arbejdsgiver, arbeidsgiver, firmatecknare, förmånstagare, handläggare, takaaja, puoliso, edunvalvoja, valtuutettu, huoltaja, työnantaja, yhteyshenkilö, echtgeno, gemachtigde, vertegenwoordiger,
@@ -152,6 +152,13 @@ export function readRelatedHeader(header: string): RelatedHeader {
   return { ...none, says: role !== null || isOther || isThing(folded) ? 'things' : 'open' };
 }
 
+/** Words that add nothing to the word for the party. */
+const fillers = new Set(
+  foldHeader(
+    'person persons party holder holders osoba osoby persona personas personne pessoa persoana lice лицо лица sahibi haver havare owner member members',
+  ).split(' '),
+);
+
 const isThing = (folded: string): boolean => ofThings.some(({ text }) => folded.includes(text));
 
 /** Reads the words beside those for the party: `name` in `guarantor name`, `phone` in `guarantor phone`. */
@@ -160,7 +167,7 @@ function readRest(folded: string, phrase: string): Omit<RelatedHeader, 'kind'> {
   const end = caseless.test(phrase) ? at + phrase.length : folded.indexOf(' ', at + phrase.trimEnd().length);
   const words = `${folded.slice(0, at)} ${folded.slice(end < 0 ? folded.length : end)}`.trim().split(/\s+/);
   const numbers = words.filter((word) => /^\d+$/.test(word));
-  const rest = words.filter((word) => word !== '' && !/^\d+$/.test(word)).join(' ');
+  const rest = words.filter((word) => word.length > 1 && !/^\d+$/.test(word) && !fillers.has(word)).join(' ');
   const party = `${phrase.trim()} ${numbers.join(' ')}`.trim();
   const isOfSeveral = related.some(({ text }) => ` ${rest} `.includes(text));
   if (rest === '' || isOfSeveral) return { says: 'related', fact: 'name', party };

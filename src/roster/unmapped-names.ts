@@ -52,7 +52,7 @@ export class UnmappedNameTally {
   }
 
   add(fields: readonly string[]): void {
-    let ownWords: ReadonlySet<string> | null = null;
+    let ownWords: readonly string[] | null = null;
     for (const column of this.#sampling) {
       const given = fields[column.index] ?? '';
       if (given === '') continue;
@@ -60,10 +60,8 @@ export class UnmappedNameTally {
       if (saysNobody(text)) continue;
       column.samples.set(text, (column.samples.get(text) ?? 0) + 1);
       column.sampled += 1;
-      ownWords ??= new Set(this.#names.flatMap((index) => toWords(fields[index] ?? '')));
-      const words = toWords(text);
-      const own = ownWords;
-      if (words.length > 0 && words.every((word) => own.has(word))) column.ownNames += 1;
+      ownWords ??= this.#names.flatMap((index) => toWords(fields[index] ?? ''));
+      if (isOwnName(toWords(text), ownWords)) column.ownNames += 1;
       if (column.sampled === mostSamples)
         this.#sampling = this.#sampling.filter(({ sampled }) => sampled < mostSamples);
     }
@@ -76,6 +74,10 @@ export class UnmappedNameTally {
     }));
   }
 }
+
+/** Whether a name has only words, or beginnings of words, of the row's own name, such as `LEE, ANN` and `A. Lee`. */
+const isOwnName = (words: readonly string[], own: readonly string[]): boolean =>
+  words.some((word) => word.length > 1) && words.every((word) => own.some((each) => each.startsWith(word)));
 
 const toWords = (text: string): readonly string[] =>
   text

@@ -4,7 +4,7 @@ import { readHeader, standardHeaders } from '../headers.js';
 import { isCompanyName } from '../legal-form.js';
 import { createFactDateReader } from '../read-date.js';
 import { type ColumnGuess, type ColumnProfile, enough, Guess, toHeaders } from './column-profile.js';
-import { guessName } from './name-guess.js';
+import { guessName, guessParties } from './name-guess.js';
 
 /** From this share of fitting values on, a column has the meaning of its header. */
 const half = 0.5;
@@ -20,6 +20,7 @@ export function guessColumns(profiles: readonly ColumnProfile[]): ColumnGuess {
   guessTier(guess);
   guessCountries(guess);
   if (guess.columns.id === undefined) guessNoId(guess, profiles);
+  guessParties(guess, profiles);
   guessOthers(guess);
   doubtUnread(guess);
   return guess;
