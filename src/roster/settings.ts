@@ -162,7 +162,7 @@ const ignore = z
   .array(header)
   .optional()
   .describe(
-    'columns that look like a fact of the customer, such as country, or like names of people or firms, and are not read on purpose: they hold no import',
+    'columns that look like a fact, such as country, or like names of people or firms, and are left out on purpose',
   );
 
 const realNames = z
