@@ -3,10 +3,12 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { rosterSettingsSchema } from '../../../../src/roster/settings.js';
 import { measureCoverage } from '../../../../src/runs/coverage.js';
+import { runImport } from '../../../../src/runs/import/import-run.js';
 import { exportStatus } from '../../../../src/runs/status.js';
 import { runReports } from '../../../../src/runs/write-reports.js';
 import { describeOnChosenDatabase } from '../../../helpers/databases.js';
-import { listSearches, openSmallSites, searched } from '../../../helpers/small-site.js';
+import { openRosterNights, type RosterNight } from '../../../helpers/roster-nights.js';
+import { listSearches, makeAcceptance, openSmallSites, searched } from '../../../helpers/small-site.js';
 import { fileOf } from '../../../helpers/small-world.js';
 
 const hourMs = 60 * 60 * 1_000;
@@ -110,4 +112,53 @@ describeOnChosenDatabase('columns of names that no setting reads', (open) => {
       expect(await run(fourth, { roster: mapped })).toMatchObject({ state: 'complete', counts: { changes: 0 } });
     },
   );
+
+  it('are found when they appear or are filled later, pass once they are ignored or accepted, and a mapped one that is renamed refuses the roster', async () => {
+    const database = await open();
+    const nights = await openRosterNights(database);
+    const header = 'customer_id,type,name';
+    const play = (night: Partial<RosterNight>) =>
+      nights.play({ header, rows: ['C-1,person,Ann Alder', 'C-2,person,Bo Birk'], ...night });
+    expect(await play({})).toMatchObject({ state: 'complete' });
+    const holder = { header: `${header},Joint holder`, rows: ['C-1,person,Ann Alder,', 'C-2,person,Bo Birk,'] };
+    expect(await play({ ...holder, day: 1 })).toMatchObject({ state: 'complete' });
+    const filled = { ...holder, rows: ['C-1,person,Ann Alder,Eva Alder', 'C-2,person,Bo Birk,-'] };
+    const reasons = [expect.stringContaining('column "Joint holder" looks like names')];
+    expect(await play({ ...filled, day: 2 })).toMatchObject({ state: 'incomplete', reasons });
+    // A part of the roster with nothing in the column does not settle it.
+    expect(await play({ ...holder, day: 3, isDelta: true })).toMatchObject({ state: 'incomplete', reasons });
+    expect(await play({ ...filled, day: 4, columns: { ignore: ['Joint holder'] } })).toMatchObject({
+      state: 'complete',
+    });
+    const acceptRoster = await makeAcceptance({ database });
+    const live = { ...filled, mode: 'live', day: 5 } as const;
+    await expect(play(live)).rejects.toMatchObject({ heldBy: [{ guard: 'unmapped_columns' }] });
+    expect(await play({ ...live, acceptRoster })).toMatchObject({ state: 'complete' });
+    // An acceptance is for one snapshot, a setting for all.
+    await expect(play({ ...live, day: 6 })).rejects.toMatchObject({ heldBy: [{ guard: 'unmapped_columns' }] });
+    const columns = { parties: [{ name: 'Joint holder', role: { value: 'joint_holder' as const } }] };
+    expect(await play({ ...live, day: 7, columns })).toMatchObject({ state: 'complete' });
+    const renamed = { ...live, day: 8, columns, header: `${header},Co-holder` };
+    await expect(play(renamed)).rejects.toMatchObject({ code: 'column_missing' });
+    await nights.close();
+  });
+
+  it('are found in a source of related parties too', async () => {
+    const database = await open();
+    const nights = await openRosterNights(database);
+    const night = { header: 'customer_id,type,name', rows: ['C-1,entity,Alpha Ltd'], parties: [] };
+    const { app, settings } = await nights.prepare(night);
+    const path = `${fileOf(settings)}.officers`;
+    await writeFile(path, 'customer_id,role,name,Spouse\nC-1,director,Dora Vance,Emil Vance\n');
+    const sourceOf = (columns: object) =>
+      rosterSettingsSchema.parse({ ...settings, parties: [{ csv: { path }, columns }] });
+    expect(await runImport(app, sourceOf({}), signal)).toMatchObject({
+      state: 'incomplete',
+      reasons: [
+        expect.stringMatching(/^column "Spouse" .*: write a further source under parties: .* or ignore: \["Spouse"\]/),
+      ],
+    });
+    expect(await runImport(app, sourceOf({ ignore: ['Spouse'] }), signal)).toMatchObject({ state: 'complete' });
+    await nights.close();
+  });
 });
