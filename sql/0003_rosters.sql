@@ -39,10 +39,10 @@ create table roster_import (
   -- Parties that it no longer names although what is known of them is not settled: {"partyId", "accountId", "customerVersion" (the record that
   -- dropped the party), "state" (open_alert, true_match, or truncated: a list that was cut)}.
   dropped_parties jsonb default '[]' not null,
-  -- Messages about columns that look like names of people or firms, and that no setting reads or ignores.
-  unmapped_names text[] default '{}' not null,
   -- How many rows the source said it had.
   control_total bigint,
+  -- Messages about columns that look like names of people or firms, and that no setting reads or ignores.
+  unmapped_names text[] default '{}' not null,
   check (rows = ((customers + rejected) + duplicates))
 );
 
