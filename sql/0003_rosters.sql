@@ -41,6 +41,8 @@ create table roster_import (
   dropped_parties jsonb default '[]' not null,
   -- How many rows the source said it had.
   control_total bigint,
+  -- Messages about columns that look like names of people or firms, and that no setting reads or ignores.
+  unmapped_names text[] default '{}' not null,
   check (rows = ((customers + rejected) + duplicates))
 );
 

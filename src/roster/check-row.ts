@@ -43,7 +43,13 @@ export function checkPartyRow(binding: PartyBinding & { role: WordColumn<PartyRo
   const party = toParty(binding, role ?? 'other', fields, readings);
   return party instanceof Fault
     ? rejectRow(binding, { ...record, fields }, party)
-    : { kind: 'party', line, file, related: { reference, party, readings }, fields };
+    : {
+        kind: 'party',
+        line,
+        file,
+        related: { reference, party, readings },
+        fields: nameFields(binding.headers, fields),
+      };
 }
 
 function inspectRecord(binding: PartyBinding, { fault, fields }: TableRecord): FieldsSeen {

@@ -162,7 +162,8 @@ export interface CustomerBinding extends PartyBinding {
   endDate: PartyBinding['birthDate'];
 }
 
-interface SourceHeaders {
+/** The headers of a source with their origin. */
+export interface SourceHeaders {
   headers: readonly string[];
   source: string;
   /**

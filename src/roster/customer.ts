@@ -74,6 +74,8 @@ export type RosterRow =
       fields: readonly string[];
       /** The same, joined by U+001F; null when a field holds a control character. */
       joined: string | null;
+      /** Related parties within the row, if the mapping names any. */
+      related?: readonly PartyRow[];
     }
   | { kind: 'rejected'; rejected: RejectedRow };
 
@@ -85,7 +87,8 @@ export type PartyRow =
       file: string | null;
       /** The customer's id, and a further party of the customer, such as a director. */
       related: { reference: string; party: Party; readings: Readings };
-      fields: readonly string[];
+      /** Under the source's own headers. */
+      fields: Readonly<Record<string, string>>;
     }
   | { kind: 'rejected'; rejected: RejectedRow };
 

@@ -96,7 +96,7 @@ const roles: ReadonlyMap<string, ColumnRole> = new Map(
 );
 
 for (const phrase of Object.values(words).flatMap((list) => list.split(','))) {
-  const folded = fold(phrase);
+  const folded = foldHeader(phrase);
   if (folded.includes(' ')) glued.set(folded.replaceAll(' ', ''), toTokens(phrase));
 }
 
@@ -115,7 +115,7 @@ function toKey(tokens: readonly string[]): string {
 
 /** The folded words of a header without abbreviations. */
 function toTokens(header: string): readonly string[] {
-  const folded = fold(header);
+  const folded = foldHeader(header);
   const known = glued.get(folded);
   if (known !== undefined) return known;
   const tokens = folded.split(' ').flatMap((token) => (spellings.get(token) ?? token).split(' '));
@@ -124,7 +124,7 @@ function toTokens(header: string): readonly string[] {
 }
 
 /** `Kunde-Nr.`, `kunde_nr` and `KundeNr` fold to one header, as do `Geschäft` and `Geschaeft`. */
-function fold(header: string): string {
+export function foldHeader(header: string): string {
   return header
     .replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
     .replace(/(\p{L})(\p{Nd})/gu, '$1 $2')
@@ -170,7 +170,9 @@ export function createIsMapped(
   standard: Readonly<Record<string, string>>,
 ): (header: string) => boolean {
   const { realNames: _, ...headers } = columns;
-  const settings: unknown[] = Object.values({ ...standard, ...headers });
+  const parties = 'parties' in columns ? columns.parties : [];
+  const related = parties?.flatMap(({ separator: _, ...facts }) => Object.values(facts)) ?? [];
+  const settings: unknown[] = [...Object.values({ ...standard, ...headers }), ...related];
   const names = new Set(settings.flatMap(listNames).map((name) => name.normalize('NFC')));
   return (header) => names.has(header.trim().normalize('NFC'));
 }
@@ -399,7 +401,7 @@ function dropEndings(tokens: readonly string[]): readonly string[] {
 
 /** Splits compounds such as `CUSTNAME` and `Partnernummer`. */
 function splitCompound(header: string): (readonly string[])[] {
-  const [first = '', ...others] = fold(header).split(' ');
+  const [first = '', ...others] = foldHeader(header).split(' ');
   return [...ownWords, 'cust', 'cli', 'clnt', 'kunden', 'kd', 'acct', 'mbr']
     .filter((own) => own.length > (/[a-z]/.test(own) ? 2 : 1) && first.startsWith(own) && first.length > own.length + 1)
     .map((own) => toTokens([first.slice(own.length), ...others].join(' ')));
@@ -410,5 +412,5 @@ function toKeys(list: string): ReadonlySet<string> {
 }
 
 function toFolded(list: string): string[] {
-  return list.split(/\s+/).map((word) => fold(word));
+  return list.split(/\s+/).map((word) => foldHeader(word));
 }

@@ -1,10 +1,11 @@
 import { RosterError } from '../errors.js';
 import { checkPartyRow, checkRow } from './check-row.js';
-import { bindColumns, bindPartyColumns } from './column-binding.js';
+import { bindColumns, bindPartyColumns, type SourceHeaders } from './column-binding.js';
 import type { PartyRow, RosterRow } from './customer.js';
 import { createIsMapped, nameColumn, standardHeaders, standardPartyHeaders } from './headers.js';
 import { openPostgresTable } from './postgres-table.js';
 import { openCsvSource, partyFilePrefix } from './rejects.js';
+import { bindRowParties } from './row-parties.js';
 import type { PartySettings, RosterSettings } from './settings.js';
 import { type LineTally, parseTotal, type TableReading, type TableRecord } from './table-reading.js';
 
@@ -51,8 +52,15 @@ export async function readRoster(settings: RosterSettings, secret: Secret, now =
   const opened = await openTable(settings, 'roster', settings.name, mapped, secret);
   const { table, total } = await watch(opened, column);
   const reading = await read(table, (shape) => {
-    const binding = bindColumns(settings.columns, { ...shape, origin: toOrigin(settings), today: toDay(now) });
-    return (record) => checkRow(binding, record);
+    const given = { ...shape, origin: toOrigin(settings), today: toDay(now) };
+    const binding = bindColumns(settings.columns, given);
+    if (settings.columns.parties === undefined) return (record) => checkRow(binding, record);
+    const readParties = bindRowParties(settings.columns, given);
+    return (record) => {
+      const row = checkRow(binding, record);
+      // A rejected row keeps the last accepted record with its related parties.
+      return row.kind === 'rejected' ? row : { ...row, related: readParties(record) };
+    };
   });
   return controlTotal === undefined ? reading : { ...reading, controlTotal: total };
 }
@@ -82,7 +90,7 @@ export async function readParties(
   });
 }
 
-function toOrigin({ csv }: Pick<RosterSettings, 'csv'>) {
+function toOrigin({ csv }: Pick<RosterSettings, 'csv'>): SourceHeaders['origin'] {
   if (csv === undefined) return 'query';
   return csv.header ? 'first_line' : 'numbers';
 }

@@ -161,7 +161,9 @@ const attributes = z.union([all, z.array(header).min(1).max(maxAttributes)], { e
 const ignore = z
   .array(header)
   .optional()
-  .describe('columns that read like a fact of the customer, such as country, and are none: they hold no import');
+  .describe(
+    'columns that look like a fact, such as country, or like names of people or firms, and are left out on purpose',
+  );
 
 const realNames = z
   .array(z.string().trim().min(1))
@@ -184,6 +186,37 @@ const facts = {
   countries: countries.optional().describe('countries, as names, ISO codes or nationalities'),
 };
 
+const relatedRoles = partyRoles.filter((role) => role !== 'customer' && role !== 'conflicting_row');
+
+const role = oneOf(
+  relatedRoles,
+  `expected a header, {value: ${relatedRoles.join(', ')}}, or {column, values: {own word: one of these}}`,
+);
+
+const rowPartySchema = z
+  .strictObject({
+    ...facts,
+    name: name.describe('the column of the name, which may list several parties; or the columns that form one name'),
+    separator: z
+      .string()
+      .min(1)
+      .max(10)
+      .optional()
+      .describe(
+        'between the parties of one cell; without it a semicolon, a bar, a line break or a share such as (50%)',
+      ),
+    role: role.optional().describe('what the party is to the customer; other without it'),
+    type: type
+      .optional()
+      .describe(
+        'person or entity; without it an entity where the name has a legal form such as Ltd, otherwise a person',
+      ),
+  })
+  .refine(({ name, separator }) => separator === undefined || typeof name === 'string', {
+    error:
+      'a separator divides the parties of one cell: give one column as the name, or {columns, separator} as the name of one party',
+  });
+
 /** The columns of a roster by the fact that they hold; an absent key means the standard header if there is one. */
 const columnsSchema = z.strictObject({
   id: headers.optional().describe("the customer's number; of several columns all together"),
@@ -193,6 +226,13 @@ const columnsSchema = z.strictObject({
   active: active.optional().describe('whether the customer is one still'),
   endDate: wholeDate.optional().describe('the day on which the customer left, or will'),
   language,
+  parties: z
+    .array(rowPartySchema)
+    .min(1)
+    .optional()
+    .describe(
+      'related parties in the row of their customer, such as joint holders; each is screened and billed as well',
+    ),
   attributes: attributes.optional().describe('columns kept beside the customer as text; all for every unmapped one'),
   realNames,
   realDates,
@@ -201,13 +241,6 @@ const columnsSchema = z.strictObject({
 
 /** The column mapping of a roster. */
 export type ColumnSettings = z.infer<typeof columnsSchema>;
-
-const relatedRoles = partyRoles.filter((role) => role !== 'customer' && role !== 'conflicting_row');
-
-const role = oneOf(
-  relatedRoles,
-  `expected a header, {value: ${relatedRoles.join(', ')}}, or {column, values: {own word: one of these}}`,
-);
 
 const partyColumnsSchema = z.strictObject({
   customerId: headers.optional().describe('the number of the customer that the party belongs to'),

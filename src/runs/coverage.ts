@@ -11,6 +11,7 @@ import {
 } from '../store/coverage.js';
 import { findLastAccount } from '../store/organisations.js';
 import type { PlanInput } from '../store/plan-sql.js';
+import { readUnmappedNames } from '../store/roster-imports.js';
 import type { RiskTier } from '../vocabulary.js';
 import type { AppContext } from './app-context.js';
 import { openOrganisation } from './session.js';
@@ -68,7 +69,8 @@ export type Coverage = Awaited<ReturnType<typeof measureCoverage>>;
 
 /**
  * Measures the coverage of one roster, or of all that are imported or configured, and lists the worst `list` customers of each. `isCovered`: every
- * configured roster was imported, customers are in scope, each has a valid screening or an accepted exception, and no later answers are held.
+ * configured roster was imported without columns of names that no setting reads, customers are in scope, each has a valid screening or an accepted
+ * exception, and no later answers are held.
  * Throws ConfigError for an unknown roster.
  */
 export async function measureCoverage(app: AppContext, options: { roster?: string | undefined; list: number }) {
@@ -82,7 +84,15 @@ export async function measureCoverage(app: AppContext, options: { roster?: strin
     const input = await toCoverageInput(app, rosterId, now);
     const { groups, uncovered } = await readCoverage(database, input, options.list);
     const gaps = await readCoverageGaps(database, rosterId, now);
-    rosters.push({ roster, gaps, total: sumCoverage(groups, now), tiers: sumTiers(groups, now), uncovered });
+    const unmappedNames = await readUnmappedNames(database, rosterId);
+    rosters.push({
+      roster,
+      gaps,
+      unmappedNames,
+      total: sumCoverage(groups, now),
+      tiers: sumTiers(groups, now),
+      uncovered,
+    });
     allGroups.push(...groups);
   }
   const total = sumCoverage(allGroups, now);
@@ -90,7 +100,16 @@ export async function measureCoverage(app: AppContext, options: { roster?: strin
   return { at: now, cadence, rosters, total, tiers: sumTiers(allGroups, now), neverImported, isCovered };
 }
 
-function isRosterCovered({ total, gaps }: { total: CoverageSums; gaps: readonly CoverageGap[] }): boolean {
+function isRosterCovered({
+  total,
+  gaps,
+  unmappedNames,
+}: {
+  total: CoverageSums;
+  gaps: readonly CoverageGap[];
+  unmappedNames: readonly string[];
+}): boolean {
+  if (unmappedNames.length > 0) return false;
   // The last run has answers for these customers, but its answers are held.
   if ((total.failedBecause['held'] ?? 0) > 0) return false;
   return gaps.every((gap) => gap.accepted === gap.count) && total.valid + countAccepted(gaps) >= total.inScope;

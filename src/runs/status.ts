@@ -11,6 +11,7 @@ import {
   queueOutbox,
   toWaitMs,
 } from '../store/outbox.js';
+import { readUnmappedNames } from '../store/roster-imports.js';
 import {
   type CustomerStatus,
   countWaiting,
@@ -39,6 +40,8 @@ export interface StatusExport {
   sums: { exported: number; inScope: number; notValid: number; states: Record<string, number> };
   /** After all are read: whether every customer in scope has a valid screening or an accepted exception. */
   isCovered(): boolean;
+  /** Messages about columns of names that nobody searches for. */
+  unmappedNames: readonly string[];
 }
 
 /** Opens an export of customer statuses; throws ConfigError for an unknown roster. */
@@ -78,10 +81,16 @@ export async function exportStatus(
     }
   };
   const gaps: CoverageGap[] = [];
-  for (const { rosterId } of imported) gaps.push(...(await readCoverageGaps(database, rosterId, clock.now())));
+  const unmappedNames: string[] = [];
+  for (const { rosterId } of imported) {
+    gaps.push(...(await readCoverageGaps(database, rosterId, clock.now())));
+    unmappedNames.push(...(await readUnmappedNames(database, rosterId)));
+  }
   const isCovered = (): boolean =>
-    gaps.every((gap) => gap.accepted === gap.count) && sums.notValid <= countAccepted(gaps);
-  return { rosters, neverImported, batches: read(), sums, isCovered };
+    unmappedNames.length === 0 &&
+    gaps.every((gap) => gap.accepted === gap.count) &&
+    sums.notValid <= countAccepted(gaps);
+  return { rosters, neverImported, unmappedNames, batches: read(), sums, isCovered };
 }
 
 /** Stores the webhooks of the settings, before `recordStates` in a transaction of its own. */

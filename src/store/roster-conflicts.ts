@@ -82,7 +82,8 @@ async function collectImportConflicts(
          )
        )
      group by reference
-     on conflict (run_id, reference) where kind is null do update set related = excluded.related, keeps_related = excluded.keeps_related`,
+     on conflict (run_id, reference) where kind is null do update set related = excluded.related,
+       keeps_related = roster_step.keeps_related or excluded.keeps_related`,
     [runId, rosterId, isDelta],
   );
   // Customers of a delta keep related parties that the delta does not mention. So do all customers when a rejected row
@@ -129,7 +130,12 @@ async function analyzeSteps(transaction: Queryable): Promise<void> {
 async function collectConflicts(transaction: Queryable, runId: number, isDelta: boolean): Promise<void> {
   await transaction.execute(
     `insert into roster_step (run_id, reference, conflicts, keeps_related)
-     select $1, reference, jsonb_agg(parties order by ordinal), $2
+     select $1, reference, jsonb_agg(parties order by ordinal), $2 or exists (
+       -- A row that cannot be read may name related parties.
+       select from roster_staging rejected
+       where rejected.run_id = $1 and rejected.reference = conflicting.reference and rejected.reject_reason is not null
+         and rejected.record_digest is null and not rejected.is_party
+     )
      from (
        select distinct on (reference, record_digest) reference, ordinal, record -> 'parties' as parties
        from roster_staging left join roster_record using (run_id, ordinal)

@@ -178,6 +178,25 @@ export async function readDoubtedRows(database: Queryable, runId: number) {
   );
 }
 
+/**
+ * Messages about columns of names that the roster's last whole snapshot or a later delta leaves out, unless a person accepted them with it:
+ * nobody in them is searched for.
+ */
+export function readUnmappedNames(database: Queryable, rosterId: number): Promise<readonly string[]> {
+  return readValue(
+    database,
+    z.array(z.string()),
+    `select array(
+       select distinct unnest(unmapped_names) from roster_import
+       where roster_id = $1 and not 'unmapped_columns' = any (overridden_guards) and import_id >= coalesce((
+         select max(import_id) from roster_import where roster_id = $1 and not is_delta
+       ), 0)
+       order by 1
+     ) as messages`,
+    [rosterId],
+  );
+}
+
 /** The number of rows that a run's import rejected. */
 export function countRejects(database: Queryable, runId: number): Promise<number> {
   return readValue(

@@ -80,11 +80,11 @@ async function awake(transaction: Queryable, work: Promise<void>): Promise<void>
 
 function insertImport(transaction: Queryable, origin: ImportOrigin, counts: SnapshotCounts): Promise<number> {
   const { runId, rosterId, source, sourceDigest, importedAt, isDelta, headers } = origin;
-  const { overriddenGuards, partyHeaders, controlTotal } = origin;
+  const { overriddenGuards, partyHeaders, unmappedNames, controlTotal } = origin;
   const { newlyAbsent: _absent, otherRoles: _others, leaversByRow: _leavers, ...sums } = counts;
   const row = {
     ...{ runId, rosterId, source, sourceDigest, importedAt, isDelta, headers },
-    ...{ overriddenGuards, partyHeaders, controlTotal, doubts: toJson(origin.doubts) },
+    ...{ overriddenGuards, partyHeaders, unmappedNames, controlTotal, doubts: toJson(origin.doubts) },
     ...sums,
   };
   return readValue(transaction, z.number(), ...toInsert('roster_import', row, 'returning import_id'));
@@ -445,6 +445,7 @@ interface ImportOrigin {
   isDelta: boolean;
   leaveAfterDays: number;
   overriddenGuards: readonly string[];
+  unmappedNames: readonly string[];
   doubts: readonly ColumnDoubts[];
   doubted: readonly DoubtedRow[];
   /** The row count that the source states. */

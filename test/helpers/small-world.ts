@@ -175,7 +175,15 @@ export async function loadDemoWorld(night: 'before' | 'after'): Promise<SandboxW
 }
 
 /** The demo's roster. */
-export const demoRoster = toFileRoster('demo', fixture('roster.csv'));
+export const demoRoster: RosterSettings = {
+  ...toFileRoster('demo', fixture('roster.csv')),
+  columns: {
+    parties: [
+      { name: 'owners', role: { value: 'beneficial_owner' } },
+      { name: 'joint_holder', role: { value: 'joint_holder' } },
+    ],
+  },
+};
 
 /** The demo's control searches. */
 export const readDemoControls = async () =>

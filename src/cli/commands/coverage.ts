@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { describeReason } from '../../reports/reasons.js';
-import { describeSpan, formatCount } from '../../reports/text.js';
+import { describeSpan, formatCount, toVisibleText } from '../../reports/text.js';
 import type { Coverage } from '../../runs/coverage.js';
 import type { CoverageGap } from '../../store/coverage.js';
 import { exitCodes } from '../exit-code.js';
@@ -67,7 +67,10 @@ function formatCoverage(coverage: Coverage): string {
       ],
       ['frequency', `${describeCounts(cadence.hours)} hours${cadence.reason === null ? '' : `: ${cadence.reason}`}`],
     ])}`,
-    ...rosters.flatMap(({ roster, gaps }) => gaps.map((each) => `${describeUnreadable(roster, each)}\n`)),
+    ...rosters.flatMap(({ roster, gaps, unmappedNames }) => [
+      ...gaps.map((each) => `${describeUnreadable(roster, each)}\n`),
+      ...unmappedNames.map((message) => `not searched for, roster ${roster}: ${toVisibleText(message)}\n`),
+    ]),
     listed.length === 0 ? '' : `\nNot covered\n${formatTable(listed)}`,
     gap === null ? '' : `\n${gap}\n`,
   ].join('');

@@ -67,6 +67,12 @@ async function makeDemoConfig(folder: DemoFolder, baseUrl: string, apiKey: strin
       {
         name: 'demo',
         csv: { path: findDemoFixture('roster.csv') },
+        columns: {
+          parties: [
+            { name: 'owners', role: { value: 'beneficial_owner' } },
+            { name: 'joint_holder', role: { value: 'joint_holder' } },
+          ],
+        },
         dossiers: { expect: 'never' },
         guards: { maxRejectShare: 0.02 },
       },

@@ -2,7 +2,7 @@ import { relative, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { flagError } from '../../errors.js';
 import { countNoun, formatCount, toVisibleText } from '../../reports/text.js';
-import type { Customer, RosterRow } from '../../roster/customer.js';
+import type { Customer, PartyRow, RosterRow } from '../../roster/customer.js';
 import type { ColumnGuess } from '../../roster/inspect/column-profile.js';
 import type { FileInspection } from '../../roster/inspect/inspect-file.js';
 import { columnOrder, effects, toRosterYaml } from '../../roster/inspect/roster-yaml.js';
@@ -113,13 +113,13 @@ function showCell(text: string): string {
   return visible.length > longestCell ? `${visible.slice(0, longestCell - 3)}...` : visible;
 }
 
-const describeParties = ({ parties }: Customer): string =>
-  parties.length === 1
-    ? ''
-    : `+ ${parties
-        .slice(1)
-        .map(({ role, name }) => `${role} ${showCell(name)}`)
-        .join(', ')}`;
+function describeParties({ parties }: Customer, related: readonly PartyRow[]): string {
+  const others = [...parties.slice(1), ...related.flatMap((row) => (row.kind === 'party' ? [row.related.party] : []))];
+  const rejected = related.flatMap((row) => (row.kind === 'rejected' ? [row.rejected] : []));
+  const named = others.map(({ role, name }) => `${role} ${showCell(name)}`);
+  const unread = rejected.map(({ column, reason }) => `REJECTED ${showCell(column ?? '')} (${rejectWords[reason]})`);
+  return named.length + unread.length === 0 ? '' : `+ ${[...named, ...unread].join(', ')}`;
+}
 
 const listDoubts = ({ readings }: Customer): readonly string[] =>
   readings.doubts.map(({ column, why }) => `in doubt: ${showCell(column)} (${doubtWords[why]})`);
@@ -130,7 +130,7 @@ function toRow(row: RosterRow, repeatedLines: readonly number[]): (string | numb
     const where = column === null ? '' : ` (${showCell(column)}${valueClass === null ? '' : `: ${valueClass}`})`;
     return [line, showCell(reference ?? ''), 'REJECTED', '', '', '', '', `${rejectWords[reason]}${where}`];
   }
-  const { line, customer } = row;
+  const { line, customer, related = [] } = row;
   const [{ type, name, birthDate, countries }] = customer.parties;
   return [
     line,
@@ -140,7 +140,7 @@ function toRow(row: RosterRow, repeatedLines: readonly number[]): (string | numb
     birthDate ?? '',
     countries.join(' '),
     customer.riskTier ?? '',
-    [repeatedLines.includes(line) ? 'repeats a row above' : describeParties(customer), ...listDoubts(customer)]
+    [repeatedLines.includes(line) ? 'repeats a row above' : describeParties(customer, related), ...listDoubts(customer)]
       .filter((note) => note !== '')
       .join('; '),
   ];
@@ -158,8 +158,9 @@ export const describeGuess = ({ guess }: FileInspection): string[][] =>
   ]);
 
 function describeColumn(value: unknown): string {
-  if (Array.isArray(value)) return value.join(' + ');
+  if (Array.isArray(value)) return value.map(describeColumn).join(' + ');
   if (typeof value !== 'object' || value === null) return String(value);
+  if ('name' in value) return describeColumn(value.name);
   if ('value' in value) return `always ${value.value}`;
   if ('format' in value && 'column' in value) return `${value.column} as ${value.format}`;
   if (!('values' in value && 'column' in value)) return '';

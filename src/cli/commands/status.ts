@@ -54,6 +54,9 @@ function addExport(status: Command, act: Act): void {
           const status = await exportStatus(app, { roster, states, changedSince }, invocation.signal);
           const chunks = format === 'csv' ? renderStatusCsv(status) : renderStatusJson(status, app.clock.now());
           const { sums, neverImported } = status;
+          for (const message of status.unmappedNames) {
+            invocation.notify({ level: 'warn', code: 'unmapped_column', message });
+          }
           // The sums are complete after the last row is read.
           const assess = (): { exitCode: number; gap: string | null } => {
             const gap = describeGap(neverImported, sums.inScope);

@@ -1,9 +1,10 @@
 import type { PartyType, RiskTier } from '../../vocabulary.js';
 import { listLanguages, readCountry } from '../country.js';
 import { readHeader, standardHeaders } from '../headers.js';
+import { isCompanyName } from '../legal-form.js';
 import { createLooseDateReader } from '../read-date.js';
 import { type ColumnGuess, type ColumnProfile, enough, Guess, toHeaders } from './column-profile.js';
-import { guessName } from './name-guess.js';
+import { guessName, guessParties } from './name-guess.js';
 
 /** From this share of fitting values on, a column has the meaning of its header. */
 const half = 0.5;
@@ -19,6 +20,7 @@ export function guessColumns(profiles: readonly ColumnProfile[]): ColumnGuess {
   guessTier(guess);
   guessCountries(guess);
   if (guess.columns.id === undefined) guessNoId(guess, profiles);
+  guessParties(guess, profiles);
   guessOthers(guess);
   doubtUnread(guess);
   return guess;
@@ -300,21 +302,6 @@ function doubtUnread(guess: Guess): void {
 
 /** The type of each sampled row by its names and birth dates; null when they do not show it. */
 type RowTypes = readonly (PartyType | null)[];
-
-const forms =
-  `ltd limited plc llp llc lp inc incorporated corp corporation company gmbh ag kg kgaa ohg gbr ug ek ev eg se sarl sa sas sasu eurl sci snc srl spa
-  sl slu aps ab oy oyj asa bv nv vof cv kft zrt nyrt bt sro ooo pty pte bhd sdn doo jsc pjsc ojsc holding holdings group trust foundation stiftung fund bank
-  ооо ао зао пао оао αε επε οε ike`
-    .split(/\s+/)
-    .join('|');
-
-const legalForm = new RegExp(
-  `(^|\\s)(${forms}|a/s|as|sp z ?o ?o|sp zoo|a ş|aş|ltd şti|co)$|^(ооо|ао|зао|пао)\\s|&\\s*co(\\s|$)|公司$|株式会社|有限会社|\\s(شمم|ذمم)$`,
-  'u',
-);
-
-const isCompanyName = (name: string): boolean =>
-  /\s|公司|会社/.test(name) && legalForm.test(name.toLowerCase().replace(/[.,]/g, ''));
 
 function assessRows(names: readonly ColumnProfile[], births: readonly ColumnProfile[]): RowTypes {
   const hasPersons = names.some(({ role }) => role !== 'company');

@@ -2,6 +2,7 @@ import type { PartyType, RiskTier } from '../../vocabulary.js';
 import { readCountry } from '../country.js';
 import { readHeader } from '../headers.js';
 import { createDateReader } from '../read-date.js';
+import type { ProposedParty } from '../unmapped-names.js';
 
 /** The profile of a column; shares are of the non-empty values. */
 export interface ColumnProfile {
@@ -136,6 +137,7 @@ interface GuessedColumns {
   /** The language of the country names. */
   language?: string;
   riskTier?: string | { column: string; values: Readonly<Record<string, RiskTier>> };
+  parties?: readonly ProposedParty[];
 }
 
 /** A guessed mapping with its doubts, which a person who knows the file should check. */

@@ -12,10 +12,11 @@ import { looksLikeHeader } from '../csv/first-record.js';
 import { readSourceBytes } from '../csv/source-bytes.js';
 import type { Customer, RosterRow } from '../customer.js';
 import { type ColumnDoubts, DoubtTally } from '../doubts.js';
-import { nameColumn, readHeader } from '../headers.js';
+import { nameColumn, readHeader, standardHeaders } from '../headers.js';
 import { readRoster } from '../read-roster.js';
 import { type CsvSettings, type RosterSettings, rosterSettingsSchema } from '../settings.js';
 import type { LineTally, TableReading } from '../table-reading.js';
+import { describeUnmappedNames, type UnmappedNames, UnmappedNameTally } from '../unmapped-names.js';
 import { guessColumns } from './column-guess.js';
 import { type ColumnGuess, type ColumnProfile, profileColumn, type Unmapped } from './column-profile.js';
 import { type UnknownColumn, UnknownTally } from './unknown-values.js';
@@ -60,6 +61,8 @@ export interface FileInspection {
   tally: LineTally;
   /** The values that an import with the guessed mapping does not understand. */
   unknown: readonly UnknownColumn[];
+  /** Columns that look like names of people or firms and that the guessed mapping does not read. */
+  unmappedNames: readonly UnmappedNames[];
 }
 
 const sampleSize = 10_000;
@@ -118,11 +121,13 @@ export async function inspectFile(request: InspectionRequest): Promise<FileInspe
       counts: { customers: 0, rejected: 0, repeated: 0, rejectedBecause: {}, doubts: [], isComplete: true },
       tally,
       unknown: [],
+      unmappedNames: [],
     };
   }
   const ofFirst = rosterSettingsSchema.parse({ name, csv: { ...csv, path: first }, columns: guess.columns });
   const { totals, ...whole } = await readWhole(ofFirst, guess.unmapped);
-  doubts.push(...totals);
+  const unread = describeUnmappedNames(whole.unmappedNames, headers, 'roster');
+  doubts.push(...totals, ...(unread === null ? [] : [unread]));
   const { customers, rejected, repeated } = whole.counts;
   return { ...found, ...whole, settings: rejected > (customers + rejected + repeated) / 2 ? null : parsed.data };
 }
@@ -279,6 +284,7 @@ async function readWhole(settings: RosterSettings, unmapped: readonly Unmapped[]
   const rejectedBecause: Record<string, number> = {};
   const doubts = new DoubtTally();
   const unknown = new UnknownTally(unmapped);
+  const names = new UnmappedNameTally(reading.headers, settings.columns, standardHeaders);
   let [accepted, rejected] = [0, 0];
   try {
     for await (const rows of reading.rows) {
@@ -289,6 +295,7 @@ async function readWhole(settings: RosterSettings, unmapped: readonly Unmapped[]
         if (row.kind === 'customer') {
           accepted += 1;
           counter.note(row.customer);
+          names.add(row.fields);
           const { line, file, customer } = row;
           const place = { ordinal: 0, line, file, reference: customer.reference, fields: {}, isParty: false };
           doubts.addCustomer(customer, () => place);
@@ -314,6 +321,7 @@ async function readWhole(settings: RosterSettings, unmapped: readonly Unmapped[]
       },
       tally: reading.tally(),
       unknown: unknown.list(),
+      unmappedNames: names.list(),
       totals: last.flatMap(doubtTotal),
     };
   } finally {

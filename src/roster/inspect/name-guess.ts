@@ -1,3 +1,5 @@
+import { rosterSettingsSchema } from '../settings.js';
+import { proposeNames, UnmappedNameTally } from '../unmapped-names.js';
 import { type ColumnProfile, enough, type Guess, toHeaders } from './column-profile.js';
 
 /** Guesses and gives the columns of the name: the known headers that name the most rows, otherwise by the values. */
@@ -152,4 +154,22 @@ function findPair({ free }: Guess, likely: readonly ColumnProfile[]): readonly C
   });
   const at = pair ? likely.indexOf(pair) : 0;
   return likely.slice(at, at + (pair ? 2 : 1));
+}
+
+/** Maps related parties whose headers say what they are; others may be staff, so that a person decides. */
+export function guessParties(guess: Guess, profiles: readonly ColumnProfile[]): void {
+  const headers = profiles.map(({ header }) => header);
+  const tally = new UnmappedNameTally(headers, rosterSettingsSchema.shape.columns.parse(guess.columns), {});
+  const rows = profiles[0]?.values.length ?? 0;
+  for (let row = 0; row < rows; row += 1) tally.add(profiles.map(({ values }) => values[row] ?? ''));
+  const sure = tally
+    .list()
+    .filter(({ isNamed, kind, fact }) => isNamed && fact !== 'unknown' && kind !== 'other' && kind !== 'alias');
+  if (sure.length === 0) return;
+  const { parties } = proposeNames(sure, headers);
+  guess.columns.parties = parties;
+  const read = new Set(parties.flatMap(({ name, birthDate, countries }) => [name, birthDate, countries].flat()));
+  guess.take('parties', 'by their headers', ...profiles.filter(({ header }) => read.has(header)));
+  const names = sure.map(({ header }) => header).join(', ');
+  guess.doubts.push(`${names}: related parties, each at the price of a search; check their roles (parties)`);
 }

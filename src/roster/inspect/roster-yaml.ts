@@ -1,9 +1,10 @@
 import { stringify } from 'yaml';
+import { type ProposedParty, proposeNames, toEntry } from '../unmapped-names.js';
 import type { FileInspection } from './inspect-file.js';
 import { listCompletable, type UnknownColumn } from './unknown-values.js';
 
 /** The facts of a mapping in the order in which they are printed. */
-export const columnOrder = ['id', 'name', 'type', 'birthDate', 'countries', 'language', 'riskTier'] as const;
+export const columnOrder = ['id', 'name', 'type', 'birthDate', 'countries', 'language', 'riskTier', 'parties'] as const;
 
 const meanings: Readonly<Record<UnknownColumn['key'], string>> = {
   type: 'person or entity',
@@ -34,6 +35,7 @@ const countRows = (rows: number): string => (rows === 1 ? '1 row' : `${rows} row
  */
 export function toRosterYaml(inspection: FileInspection, path: string, mostUnknown = 20): readonly string[] {
   const { settings, guess, delimiter, encoding, hasHeader, headerLine, unknown } = inspection;
+  const { parties, ...facts } = guess.columns;
   const csv = {
     path,
     ...(delimiter === ',' ? {} : { delimiter: delimiter === '\t' ? 'tab' : delimiter }),
@@ -42,7 +44,8 @@ export function toRosterYaml(inspection: FileInspection, path: string, mostUnkno
   };
   const completable = listCompletable(unknown);
   const columns = columnOrder.flatMap((key) => {
-    const setting = guess.columns[key];
+    if (key === 'parties') return toNameLines(parties ?? [], inspection);
+    const setting = facts[key];
     const [open] = completable.filter((each) => each.key === key);
     return [
       ...(setting === undefined ? [] : toColumnLines(key, setting, open?.isMapped ? open : undefined, mostUnknown)),
@@ -55,6 +58,22 @@ export function toRosterYaml(inspection: FileInspection, path: string, mostUnkno
     `    csv: ${toInline(csv)}`,
     '    columns:',
     ...columns.map((line) => `      ${line}`),
+  ];
+}
+
+/** The related parties, and as comments the settings for columns of names that a person has to decide about. */
+function toNameLines(parties: readonly ProposedParty[], { unmappedNames, headers }: FileInspection): string[] {
+  const active = parties.map((party) => `  - ${toEntry(party)}`);
+  const found = proposeNames(unmappedNames, headers);
+  if (unmappedNames.length === 0) return parties.length === 0 ? [] : ['parties:', ...active];
+  const entries = found.parties.map((party) => `#   - ${toEntry(party)}`);
+  return [
+    ...(parties.length > 0 ? ['parties:', ...active] : []),
+    '# names that nobody searches for: for each column, remove the # before parties or aliases, or before ignore',
+    ...(parties.length === 0 && entries.length > 0 ? ['# parties:'] : []),
+    ...entries,
+    ...(found.aliases.length > 0 ? [`# aliases: ${toInline(found.aliases)}`] : []),
+    `# ignore: ${toInline(unmappedNames.map(({ header }) => header))}`,
   ];
 }
 

@@ -7,7 +7,13 @@ import type { RosterSettings } from '../../roster/settings.js';
 import { DatabaseError } from '../../store/database/database.js';
 import { readKnownRecords } from '../../store/known-records.js';
 import type { SnapshotCounts } from '../../store/roster-figures.js';
-import { readAcceptedChanges, readSnapshot, saveRosterAcceptance, saveRosterHold } from '../../store/roster-imports.js';
+import {
+  readAcceptedChanges,
+  readSnapshot,
+  readUnmappedNames,
+  saveRosterAcceptance,
+  saveRosterHold,
+} from '../../store/roster-imports.js';
 import { mergeSnapshot, takeNumbers } from '../../store/roster-merge.js';
 import { beginStaging, clearStaging, type StagedImport } from '../../store/roster-staging.js';
 import { computeRunSums } from '../../store/run-sums.js';
@@ -42,7 +48,8 @@ export async function runImport(
     const compared = await importRoster(session, roster, scope.rosterId, options);
     isImported = true;
     const { run, runId } = session;
-    const reasons = compared === null ? [] : listLeftRejects(compared);
+    const unmapped = await readUnmappedNames(app.database, scope.rosterId);
+    const reasons = compared === null ? [] : [...listLeftRejects(compared), ...unmapped];
     const state = reasons.length === 0 ? 'complete' : 'incomplete';
     const { sums, snapshot, acceptedChanges } = await session.write(async (transaction) => {
       const sums = await computeRunSums(transaction, run.runId);

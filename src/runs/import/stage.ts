@@ -16,6 +16,7 @@ import { readParties, readRoster } from '../../roster/read-roster.js';
 import { partyFilePrefix } from '../../roster/rejects.js';
 import type { RosterSettings } from '../../roster/settings.js';
 import type { TableReading } from '../../roster/table-reading.js';
+import { describeUnmappedNames, UnmappedNameTally } from '../../roster/unmapped-names.js';
 import type { Transaction } from '../../store/database/database.js';
 import type { KnownRecords } from '../../store/known-records.js';
 import {
@@ -37,8 +38,10 @@ export interface StagedSource {
   headers: readonly string[];
   /** The headers of related parties, each with the number of its source. */
   partyHeaders: readonly string[];
-  /** Messages about columns that look like an unmapped fact. */
+  /** Messages about columns that look like an unmapped fact, or like names that nobody searches for. */
   unmapped: readonly string[];
+  /** Those about names: with a test key they make a run incomplete. */
+  unmappedNames: readonly string[];
   /** Rows within which their file ends. */
   cutRows: readonly RejectedRow[];
   /** Whether the roster is a `rejects.csv`. */
@@ -86,30 +89,42 @@ export async function stageRoster(roster: RosterSettings, stager: Stager): Promi
   try {
     const cutRows: RejectedRow[] = [];
     const { columns } = roster;
-    const counted = {
-      tally: new DoubtTally(),
+    const { source, headers, isFedBack } = reading;
+    const own = {
+      doubts: new DoubtTally(),
       births: new DateTally(toHeader(columns.birthDate, standardHeaders.birthDate), columns.realDates),
       ends: new DateTally(toHeader(columns.endDate, ''), columns.realDates),
+      names: new UnmappedNameTally(headers, columns, standardHeaders),
     };
-    const rows = await stageCustomers(reading, stager, cutRows, counted);
-    const parties = await stageAllParties(roster, stager, rows, cutRows);
-    const { ordinals, digests, partyHeaders, unmapped, tallies, partyBirths } = parties;
-    const { source, headers, isFedBack } = reading;
-    const { tally, births, ends } = counted;
-    const all = [tally, ...tallies];
+    const bornInRow = (columns.parties ?? []).map(({ birthDate }) => toHeader(birthDate, '')).filter(Boolean);
+    const inRow = {
+      doubts: new DoubtTally(partyFilePrefix),
+      births: new DateTally(partyFilePrefix + bornInRow.join(' + '), columns.realDates),
+    };
+    const rows = await stageCustomers(reading, stager, cutRows, { own, inRow });
+    const ofSources = await stageAllParties(roster, stager, rows, cutRows);
+    const unmappedNames = [describeUnmappedNames(own.names.list(), headers, 'roster'), ...ofSources.unmappedNames];
+    const namesFound = unmappedNames.filter((message) => message !== null);
+    const facts = [...describeUnmapped(headers, columns, standardHeaders), ...ofSources.unmapped];
+    const { ordinals, digests, partyHeaders } = ofSources;
+    const parties = [inRow, ...ofSources.tallies];
+    const doubts = [own, ...parties].map((tally) => tally.doubts);
     return {
       source,
       sourceDigest: joinDigests([reading.digest(), ...digests]),
       headers,
       partyHeaders,
-      unmapped: [...describeUnmapped(headers, roster.columns, standardHeaders), ...unmapped],
+      unmapped: [...facts, ...namesFound],
+      unmappedNames: namesFound,
       cutRows,
       isFedBack,
       ordinals,
       ...(reading.controlTotal && { controlTotal: reading.controlTotal() }),
-      doubts: all.flatMap((each) => each.list()),
-      doubted: all.flatMap(({ rows }) => rows),
-      ...{ births, ends, partyBirths },
+      doubts: doubts.flatMap((each) => each.list()),
+      doubted: doubts.flatMap((each) => each.rows),
+      births: own.births,
+      ends: own.ends,
+      partyBirths: parties.map(({ births }) => births),
     };
   } finally {
     await reading.close();
@@ -123,20 +138,23 @@ async function stageCustomers(
   reading: Awaited<ReturnType<typeof readRoster>>,
   stager: Stager,
   cutRows: RejectedRow[],
-  { tally, births, ends }: { tally: DoubtTally; births: DateTally; ends: DateTally },
+  tallies: { own: PartyTally & { ends: DateTally; names: UnmappedNameTally }; inRow: PartyTally },
 ): Promise<number> {
-  const { runId, copies, known, today, signal, write } = stager;
+  const { runId, copies, known, today, signal } = stager;
+  const { own, inRow } = tallies;
   const emit = emitPace(reading.progress, stager);
   const mostRows = copies ? copiedRows : chunkRows;
   let ordinal = 0;
   let chunk = new StagingChunk(runId, copies);
+  let related: ReturnType<typeof toStagedParty>[] = [];
   let underWay: Promise<void> = Promise.resolve();
   const flush = async (): Promise<void> => {
     await underWay;
     emit(ordinal);
-    const full = chunk;
+    const [full, parties] = [chunk, related];
     chunk = new StagingChunk(runId, copies);
-    underWay = full.stage(write);
+    related = [];
+    underWay = stageChunk(full, parties, stager);
     // The next await throws its failure; until then it must not end the process.
     underWay.catch(() => undefined);
   };
@@ -149,15 +167,21 @@ async function stageCustomers(
         chunk.add(toStagedRow(row, ordinal, today, known));
         if (row.kind !== 'customer') continue;
         const { customer, line, file, fields } = row;
-        births.add(customer.parties[0].birthDate);
-        ends.add(customer.endDate);
+        own.births.add(customer.parties[0].birthDate);
+        own.ends.add(customer.endDate);
+        own.names.add(fields);
         const at = ordinal;
-        tally.addCustomer(customer, () => ({
+        own.doubts.addCustomer(customer, () => ({
           ...{ ordinal: at, line, file, reference: customer.reference, isParty: false },
           fields: nameFields(reading.headers, fields),
         }));
+        for (const party of row.related ?? []) {
+          ordinal += 1;
+          related.push(toStagedParty(party, ordinal));
+          noteParty(party, ordinal, inRow);
+        }
       }
-      if (chunk.rows >= mostRows || chunk.units >= chunkUnits) await flush();
+      if (chunk.rows + related.length >= mostRows || chunk.units >= chunkUnits) await flush();
     }
     if (chunk.rows > 0) await flush();
     await underWay;
@@ -167,6 +191,28 @@ async function stageCustomers(
   }
   emit(ordinal);
   return ordinal;
+}
+
+async function stageChunk(
+  chunk: StagingChunk,
+  parties: readonly ReturnType<typeof toStagedParty>[],
+  { runId, write }: Stager,
+): Promise<void> {
+  await chunk.stage(write);
+  if (parties.length > 0) await write((transaction) => stageParties(transaction, runId, parties));
+}
+
+/** What is counted of the parties of a source. */
+interface PartyTally {
+  doubts: DoubtTally;
+  births: DateTally;
+}
+
+function noteParty(row: PartyRow, ordinal: number, { doubts, births }: PartyTally): void {
+  if (row.kind !== 'party') return;
+  const { related, line, file, fields } = row;
+  births.add(related.party.birthDate);
+  doubts.addParty(related, () => ({ ordinal, line, file, reference: related.reference, isParty: true, fields }));
 }
 
 function noteCut(row: RosterRow | PartyRow, cutRows: RejectedRow[]): void {
@@ -179,49 +225,48 @@ async function stageAllParties(
   rows: number,
   cutRows: RejectedRow[],
 ): Promise<
-  Pick<StagedSource, 'ordinals' | 'partyHeaders' | 'unmapped' | 'partyBirths'> & {
+  Pick<StagedSource, 'ordinals' | 'partyHeaders' | 'unmapped'> & {
+    unmappedNames: readonly (string | null)[];
     digests: readonly string[];
-    tallies: readonly DoubtTally[];
+    tallies: readonly PartyTally[];
   }
 > {
-  const tallies: DoubtTally[] = [];
-  const partyBirths: DateTally[] = [];
+  const tallies: PartyTally[] = [];
   const digests: string[] = [];
   const partyHeaders: string[] = [];
   const unmapped: string[] = [];
+  const unmappedNames: (string | null)[] = [];
   let ordinal = rows;
   for (const settings of roster.parties ?? []) {
     const reading = await readParties(settings, stager.secret, stager.clock.now());
-    const tally = new DoubtTally(partyFilePrefix);
-    tallies.push(tally);
+    const names = new UnmappedNameTally(reading.headers, settings.columns, standardPartyHeaders);
     const { birthDate, realDates } = settings.columns;
-    const births = new DateTally(partyFilePrefix + toHeader(birthDate, standardPartyHeaders.birthDate), realDates);
-    partyBirths.push(births);
+    const tally = {
+      doubts: new DoubtTally(partyFilePrefix),
+      births: new DateTally(partyFilePrefix + toHeader(birthDate, standardPartyHeaders.birthDate), realDates),
+    };
+    tallies.push(tally);
     try {
       for await (const batch of reading.rows) {
         stager.signal.throwIfAborted();
         for (const row of batch) noteCut(row, cutRows);
-        const staged = batch.map((row, index) => toStagedParty(row, ordinal + index + 1, reading.headers));
+        const staged = batch.map((row, index) => toStagedParty(row, ordinal + index + 1));
         for (const [index, row] of batch.entries()) {
-          if (row.kind !== 'party') continue;
-          const { related, line, file, fields } = row;
-          births.add(related.party.birthDate);
-          tally.addParty(related, () => ({
-            ...{ ordinal: ordinal + index + 1, line, file, reference: related.reference, isParty: true },
-            fields: nameFields(reading.headers, fields),
-          }));
+          noteParty(row, ordinal + index + 1, tally);
+          if (row.kind === 'party') names.add(reading.headers.map((header) => row.fields[header] ?? ''));
         }
         await stager.write((transaction) => stageParties(transaction, stager.runId, staged));
         ordinal += batch.length;
       }
       digests.push(reading.digest());
       unmapped.push(...describeUnmapped(reading.headers, settings.columns, standardPartyHeaders));
+      unmappedNames.push(describeUnmappedNames(names.list(), reading.headers, 'parties'));
       partyHeaders.push(...reading.headers.map((header) => `${digests.length}: ${header}`));
     } finally {
       await reading.close();
     }
   }
-  return { ordinals: ordinal, digests, partyHeaders, unmapped, tallies, partyBirths };
+  return { ordinals: ordinal, digests, partyHeaders, unmapped, unmappedNames, tallies };
 }
 
 function emitPace(progress: TableReading['progress'], { clock, emit }: Stager): (rows: number) => void {
@@ -269,7 +314,7 @@ export function toStagedRow(row: RosterRow, ordinal: number, today: string, know
   };
 }
 
-function toStagedParty(row: PartyRow, ordinal: number, headers: readonly string[]) {
+function toStagedParty(row: PartyRow, ordinal: number) {
   if (row.kind === 'rejected') return { kind: 'rejected' as const, ordinal, ...row.rejected };
   const { line, file, related, fields } = row;
   return {
@@ -279,7 +324,7 @@ function toStagedParty(row: PartyRow, ordinal: number, headers: readonly string[
     file,
     reference: related.reference,
     party: toParty(related.party, related.readings),
-    fields: nameFields(headers, fields),
+    fields,
   };
 }
 

@@ -26,7 +26,13 @@ import { countOverBudget } from '../../store/plan.js';
 import { packScreenings } from '../../store/plan-blocks.js';
 import { readFourEyes, saveOpenAlerts } from '../../store/review/decisions.js';
 import { findStateDisagreements } from '../../store/review/projection.js';
-import { type RosterHold, readAcceptedChanges, readRosterHold, readSnapshot } from '../../store/roster-imports.js';
+import {
+  type RosterHold,
+  readAcceptedChanges,
+  readRosterHold,
+  readSnapshot,
+  readUnmappedNames,
+} from '../../store/roster-imports.js';
 import { readAnswerFindings, saveRunHealth, saveRunWatch } from '../../store/run-health.js';
 import { computeRunSums, readRunBalance } from '../../store/run-sums.js';
 import {
@@ -153,6 +159,7 @@ async function concludeRun(
   const watch = { rates: found.rates, listCap, volume: found.volume };
   const rosterHold = await readRosterHold(transaction, run.runId);
   const gaps = isOfMarked ? null : await findGaps(transaction, session);
+  const unmapped = rosterId === null || isOfMarked ? [] : await readUnmappedNames(transaction, rosterId);
   const uncompared = await findUncomparedLists(transaction, run.runId);
   await saveRunWatch(transaction, run.runId, { ...found, listCap });
   const balance = compareBalance(sums.counts, await readRunBalance(transaction, run.runId));
@@ -167,6 +174,7 @@ async function concludeRun(
       ...uncompared.map(describeUncompared),
       ...(rosterHold === null ? [] : describeHold(rosterHold)),
       ...(gaps === null ? [] : [gaps]),
+      ...unmapped,
       ...describeDrops(watch),
       ...(reconciled?.problem ? [reconciled.problem] : []),
     ],

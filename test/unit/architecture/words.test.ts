@@ -104,7 +104,10 @@ it('no message, help text, report or mail holds a former word of the vocabulary'
 });
 
 /** Lists of words. */
-const wordLists = ['src/roster/headers.ts', 'src/roster/read-date.ts', 'src/roster/inspect/column-guess.ts'];
+const wordLists = [
+  ...['src/roster/headers.ts', 'src/roster/related-headers.ts', 'src/roster/legal-form.ts', 'src/roster/name-shape.ts'],
+  ...['src/roster/read-date.ts', 'src/roster/inspect/column-guess.ts'],
+];
 const mostWords = 25;
 
 it('no sentence of a message, help text, report or mail has more than 25 words', () => {

@@ -1,0 +1,140 @@
+import type { PartyRole } from '../vocabulary.js';
+import { checkPartyRow } from './check-row.js';
+import { bindPartyColumns, type PartyBinding, type SourceHeaders, type WordColumn } from './column-binding.js';
+import type { PartyRow } from './customer.js';
+import { saysUnknown } from './doubts.js';
+import { createIsMapped, nameColumn, standardHeaders } from './headers.js';
+import { isCompanyName } from './legal-form.js';
+import { partyFilePrefix } from './rejects.js';
+import type { ColumnSettings, PartyColumnSettings } from './settings.js';
+import type { TableRecord } from './table-reading.js';
+
+type Binding = PartyBinding & { role: WordColumn<PartyRole> };
+
+/** Reads the related parties in the row of their customer. */
+export type RowPartyReader = (record: TableRecord) => readonly PartyRow[];
+
+/**
+ * Finds the columns of the related parties in a roster's rows. Each entry of `columns.parties` is read like a source of related parties with
+ * these columns only, so that its rows have the same rejects and doubts. Throws RosterError `column_missing`.
+ */
+export function bindRowParties(columns: ColumnSettings, shape: SourceHeaders): RowPartyReader {
+  const entries = columns.parties ?? [];
+  const readers = entries.map(({ separator, ...entry }) => {
+    const given: PartyColumnSettings = {
+      ...{ customerId: columns.id ?? standardHeaders.id, role: { value: 'other' as const } },
+      ...{ language: columns.language, realNames: columns.realNames },
+      ...entry,
+    };
+    // Names a missing column beside all the columns that the source has.
+    bindPartyColumns(given, shape);
+    const isRead = createIsMapped(given, {});
+    const headers = shape.headers.map((header, index) => header.trim().normalize('NFC') || nameColumn(index));
+    const places = headers.flatMap((header, index) => (isRead(header) ? [index] : []));
+    const own = places.map((place) => headers[place] ?? '');
+    const binding: Binding = bindPartyColumns(given, { ...shape, headers: own });
+    const isList = typeof entry.name === 'string';
+    return createReader(binding, { places, isList, isTyped: entry.type !== undefined, separator });
+  });
+  const file = (record: TableRecord): string => partyFilePrefix + (record.file ?? shape.source);
+  return (record) => readers.flatMap((read) => read({ ...record, file: file(record) }));
+}
+
+/** One party of a customer. `isList`: its column may list several, which then have no birth date or country of their own. */
+function createReader(
+  binding: Binding,
+  {
+    places,
+    isList,
+    isTyped,
+    separator,
+  }: { places: readonly number[]; isList: boolean; isTyped: boolean; separator: string | undefined },
+): RowPartyReader {
+  const several: Binding = { ...binding, birthDate: null, countries: { ...binding.countries, columns: [] } };
+  const { columns } = binding.name;
+  const toBinding = (name: string, isOnly: boolean): Binding => {
+    const base = isOnly ? binding : several;
+    if (isTyped) return base;
+    return { ...base, type: { ...base.type, column: null, absent: isCompanyName(name) ? 'entity' : 'person' } };
+  };
+  return (record) => {
+    const fields = places.map((place) => record.fields[place] ?? '');
+    const cells = columns.map(({ index }) => (fields[index] ?? '').trim());
+    if (cells.every(saysNobody)) return [];
+    const [column] = columns;
+    if (!isList || column === undefined)
+      return [checkPartyRow(toBinding(cells.join(' '), true), { ...record, fields })];
+    const names = splitParties(cells[0] ?? '', separator);
+    return names.map((name) =>
+      checkPartyRow(toBinding(name, names.length === 1), { ...record, fields: fields.with(column.index, name) }),
+    );
+  };
+}
+
+/** Words in a column of related parties for "there is none", in lower case. */
+const nobody = new Set(
+  `no, nobody, no one, not any, nil, ./., x, 0, false, brak, brak danych, nie dotyczy, nie ma, nd, n.d., keine, keiner, kein, entfällt, ingen, inget,
+  inga, ikke relevant, ej aktuellt, saknas, ei ole, ei, puuttuu, geen, niet van toepassing, n.v.t., nvt, aucun, aucune, néant, neant, sans objet, s.o.,
+  ninguno, ninguna, no aplica, no procede, nenhum, nenhuma, não aplicável, nao aplicavel, nessuno, nessuna, non applicabile, žádný, zadny, není, žiadny,
+  nincs, nema, nije primjenjivo, niciunul, nu este cazul, fără, yok, hayır, puudub, nav, nėra, няма, нет, отсутствует, немає, не применимо, δεν υπάρχει, καμία,
+  無, 无, 没有, 無し, なし, 없음, 해당없음, لا يوجد, לא רלוונטי, ไม่มี, không, khong, tidak ada`
+    .split(',')
+    .map((word) => word.trim()),
+);
+
+const letterOrDigit = /[\p{L}\p{N}]/u;
+
+/** What may be left of a name whose letters were lost. */
+const lostLetters = /\?\?|[\p{C}\ufffd]/u;
+
+/** Whether a cell names no party: empty, only signs, or a word such as `none`. A name that cannot be read is not such a cell. */
+export const saysNobody = (text: string): boolean =>
+  text === '' ||
+  (!lostLetters.test(text) &&
+    (saysUnknown(text) || nobody.has(text.toLowerCase()) || (text.length < 4 && !letterOrDigit.test(text))));
+
+const listSeparators = /[;|\n\r\u0085\u2028\u2029\uff1b\uff5c\u061b\u3001]/u;
+const lineBreaks = /[\n\r\u0085\u2028\u2029]/u;
+const groups = /[([{（［][^()[\]{}（）［］]*[)\]}）］]/gu;
+const shareWords =
+  'pct|proc|procent|percent|prozent|per ?cento|por ?ciento|por ?cento|pour ?cent|процент|процентов|процента';
+const shares = new RegExp(
+  `(?<![\\d.,])\\d{1,3}(?:[.,]\\d{1,6})?\\s{0,3}(?:[%％]|(?:${shareWords})\\.?(?![\\p{L}]))`,
+  'giu',
+);
+const lastGroup = /[([{（［]\s{0,3}\d[^()[\]{}（）［］]*[)\]}）］]$/u;
+const conjunction = /^(?:and|und|og|och|oraz|i|et|y|e|en|ja|és|ve|и|та|και)\s+(?=\S)/iu;
+const listNumber = /^\d{1,2}[.)]\s{1,3}(?=\D)/;
+
+/**
+ * Gives the names in a cell that lists related parties, without their shares: `Jan Nowak (50%); Acme Sp. z o.o. - 25 %`. A share ends its name,
+ * with a comma or nothing after it. A cell without a readable name is given as it is, so that it is rejected.
+ */
+export function splitParties(cell: string, separator?: string): readonly string[] {
+  const withoutGroups = cell.replace(groups, (group) => (group.search(shares) >= 0 ? '\n' : group));
+  const marked = withoutGroups.replace(shares, '\n');
+  const hasShares = marked !== cell;
+  const parts =
+    separator === undefined
+      ? marked.split(listSeparators)
+      : marked.split(separator).flatMap((part) => part.split(lineBreaks));
+  const names = parts.map((part) => toName(part, hasShares)).filter((name) => !saysNobody(name));
+  return names.length > 0 ? names : [cell];
+}
+
+function toName(part: string, hasShares: boolean): string {
+  const bare = trimSigns(trimSigns(part).replace(lastGroup, '')).replace(listNumber, '');
+  return hasShares ? bare.replace(conjunction, '') : bare;
+}
+
+const signs = ' \t\u00a0,;:–—-=/&+•·';
+const signsBefore = new Set(`${signs})]`);
+const signsAfter = new Set(`${signs}([`);
+
+/** Removes blanks and signs around a name. A loop, because an expression for the end would take quadratic time. */
+function trimSigns(text: string): string {
+  let [start, end] = [0, text.length];
+  while (start < end && signsBefore.has(text.charAt(start))) start += 1;
+  while (end > start && signsAfter.has(text.charAt(end - 1))) end -= 1;
+  return text.slice(start, end);
+}

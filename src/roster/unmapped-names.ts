@@ -1,0 +1,196 @@
+import { readCountry } from './country.js';
+import { createIsMapped, nameColumn } from './headers.js';
+import { hasSeveralWords, looksLikeName, mayBeName } from './name-shape.js';
+import { type RelatedHeader, type RelatedKind, readRelatedHeader } from './related-headers.js';
+import { saysNobody } from './row-parties.js';
+import type { ColumnSettings, PartyColumnSettings } from './settings.js';
+
+/** A column that looks like names of people or firms, and that no setting reads or ignores. */
+export interface UnmappedNames extends Pick<RelatedHeader, 'kind' | 'fact' | 'party'> {
+  header: string;
+  /** Whether the header itself names people or firms beside the customer, not only the values. */
+  isNamed: boolean;
+}
+
+interface OpenColumn {
+  header: string;
+  index: number;
+  meaning: RelatedHeader;
+  samples: Map<string, number>;
+  sampled: number;
+  /** Samples whose words are all in the name of their own row. */
+  ownNames: number;
+}
+
+/** So many values of a column are judged. */
+const mostSamples = 400;
+
+/** Collects values of the columns that no setting reads, and finds those that look like names of people or firms. */
+export class UnmappedNameTally {
+  readonly #open: readonly OpenColumn[];
+  #sampling: readonly OpenColumn[];
+  readonly #names: readonly number[];
+
+  /** `standard` are the headers that need no mapping. */
+  constructor(
+    headers: readonly string[],
+    columns: ColumnSettings | PartyColumnSettings,
+    standard: Readonly<Record<string, string>>,
+  ) {
+    // A column that is kept as an attribute is not searched for.
+    const isRead = createIsMapped({ ...columns, attributes: undefined }, standard);
+    const { name, aliases } = { aliases: undefined, ...columns };
+    const isName = createIsMapped({ name: name ?? standard['name'], aliases }, {});
+    const given = headers.map((header, index) => header.trim().normalize('NFC') || nameColumn(index));
+    this.#names = given.flatMap((header, index) => (isName(header) ? [index] : []));
+    this.#open = given.flatMap((header, index) => {
+      const meaning = readRelatedHeader(header);
+      if (isRead(header) || meaning.says === 'things') return [];
+      return [{ header, index, meaning, samples: new Map(), sampled: 0, ownNames: 0 }];
+    });
+    this.#sampling = this.#open;
+  }
+
+  add(fields: readonly string[]): void {
+    let ownWords: readonly string[] | null = null;
+    for (const column of this.#sampling) {
+      const given = fields[column.index] ?? '';
+      if (given === '') continue;
+      const text = given.trim();
+      if (saysNobody(text)) continue;
+      column.samples.set(text, (column.samples.get(text) ?? 0) + 1);
+      column.sampled += 1;
+      ownWords ??= this.#names.flatMap((index) => toWords(fields[index] ?? ''));
+      if (isOwnName(toWords(text), ownWords)) column.ownNames += 1;
+      if (column.sampled === mostSamples)
+        this.#sampling = this.#sampling.filter(({ sampled }) => sampled < mostSamples);
+    }
+  }
+
+  list(): readonly UnmappedNames[] {
+    return this.#open.filter(holdsNames).map(({ header, meaning: { says, kind, fact, party } }) => ({
+      ...{ header, kind, fact, party },
+      isNamed: says === 'related',
+    }));
+  }
+}
+
+/** Whether a name has only words, or beginnings of words, of the row's own name, such as `LEE, ANN` and `A. Lee`. */
+const isOwnName = (words: readonly string[], own: readonly string[]): boolean =>
+  words.some((word) => word.length > 1) && words.every((word) => own.some((each) => each.startsWith(word)));
+
+const toWords = (text: string): readonly string[] =>
+  text
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .match(/[\p{L}\p{N}]+/gu) ?? [];
+
+/** From this share on, the values are the customer's own name in another form. */
+const mostlyOwn = 0.9;
+/** The shares of values that look like names: where the header says so, where it says half of it, and where it says nothing. */
+const shares = { name: 0.5, unknown: 0.5, open: 0.8 };
+/** Names hardly repeat; products, cities and occupations do. */
+const leastDistinct = 0.5;
+const fewWords = 6;
+
+function holdsNames({ meaning, samples, sampled, ownNames }: OpenColumn): boolean {
+  if (sampled === 0 || ownNames >= mostlyOwn * sampled) return false;
+  const count = (isMeant: (text: string) => boolean): number => {
+    let sum = 0;
+    for (const [text, rows] of samples) if (isMeant(text)) sum += rows;
+    return sum / sampled;
+  };
+  const { says, fact } = meaning;
+  if (says === 'open') {
+    const isVaried = samples.size > 1 && samples.size >= leastDistinct * sampled;
+    return isVaried && count(looksLikeName) >= shares.open && count(isCountry) < shares.open;
+  }
+  if (fact === 'unknown') return count(looksLikeName) >= shares.unknown;
+  // A few single words in many rows are a code list, such as yes and no.
+  const isPart = fact === 'first_name' || fact === 'last_name';
+  const isCodeList = samples.size <= fewWords && sampled > 3 * samples.size && count(hasSeveralWords) < shares.name;
+  return count(mayBeName) >= shares.name && (isPart || !isCodeList);
+}
+
+const isCountry = (text: string): boolean => !('why' in readCountry(text, null));
+
+/** An entry of `columns.parties` for the columns of one party, in the form of the configuration. */
+export interface ProposedParty {
+  name: string | readonly string[];
+  role: { value: Exclude<RelatedKind, 'alias'> };
+  birthDate?: string;
+  countries?: string;
+}
+
+/** The settings that read columns of names. */
+export interface ProposedNames {
+  parties: readonly ProposedParty[];
+  aliases: readonly string[];
+}
+
+/** Proposes settings for columns of names: first and last name form one name, and a birth date or country of the same party is read too. */
+export function proposeNames(found: readonly UnmappedNames[], headers: readonly string[]): ProposedNames {
+  const parties = new Map<string, ProposedParty>();
+  for (const { header, kind, fact, party } of found) {
+    if (kind === 'alias') continue;
+    const isPart = fact === 'first_name' || fact === 'last_name';
+    const key = isPart ? `part ${party}` : `whole ${header}`;
+    const known = parties.get(key);
+    if (known === undefined) parties.set(key, { name: header, role: { value: kind }, ...findFacts(party, headers) });
+    else parties.set(key, { ...known, name: [known.name, header].flat() });
+  }
+  const aliases = found.filter(({ kind }) => kind === 'alias').map(({ header }) => header);
+  return { parties: [...parties.values()], aliases };
+}
+
+function findFacts(party: string, headers: readonly string[]): Pick<ProposedParty, 'birthDate' | 'countries'> {
+  if (party === '') return {};
+  const beside = headers
+    .map((header) => ({ header, meaning: readRelatedHeader(header) }))
+    .filter(({ meaning }) => meaning.party === party);
+  const birthDate = beside.find(({ meaning }) => meaning.fact === 'birth_date')?.header;
+  const countries = beside.find(({ meaning }) => meaning.fact === 'countries')?.header;
+  return { ...(birthDate !== undefined && { birthDate }), ...(countries !== undefined && { countries }) };
+}
+
+const quote = (header: string): string => JSON.stringify(header);
+
+/** Describes columns that look like names, with the settings to write; null without any. */
+export function describeUnmappedNames(
+  found: readonly UnmappedNames[],
+  headers: readonly string[],
+  where: 'roster' | 'parties',
+): string | null {
+  if (found.length === 0) return null;
+  const quoted = found.map(({ header }) => quote(header));
+  const isOne = found.length === 1;
+  const columns = isOne
+    ? `column ${quoted.join('')} looks like names of people or firms, and no setting reads it. Nobody in it is searched for`
+    : `columns ${quoted.join(', ')} look like names of people or firms, and no setting reads them. Nobody in them is searched for`;
+  const ignore = `ignore: [${quoted.join(', ')}] for names that are not to be searched for`;
+  const lines =
+    where === 'roster'
+      ? `write ${toLines(proposeNames(found, headers)).join(' and ')} under columns of this roster`
+      : 'write a further source under parties: of the roster with this column as its name';
+  return `${columns}: ${lines}, or ${ignore}`;
+}
+
+/** The settings for columns of names in YAML, a line each. */
+function toLines({ parties, aliases }: ProposedNames): readonly string[] {
+  return [
+    ...(parties.length === 0 ? [] : [`parties: [${parties.map(toEntry).join(', ')}]`]),
+    ...(aliases.length === 0 ? [] : [`aliases: [${aliases.map(quote).join(', ')}]`]),
+  ];
+}
+
+/** An entry of `columns.parties` in YAML on one line. */
+export function toEntry({ name, role, birthDate, countries }: ProposedParty): string {
+  const facts = [
+    `name: ${typeof name === 'string' ? quote(name) : `[${name.map(quote).join(', ')}]`}`,
+    `role: { value: ${role.value} }`,
+    ...(birthDate === undefined ? [] : [`birthDate: ${quote(birthDate)}`]),
+    ...(countries === undefined ? [] : [`countries: ${quote(countries)}`]),
+  ];
+  return `{ ${facts.join(', ')} }`;
+}
