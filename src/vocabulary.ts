@@ -186,6 +186,22 @@ export const rejectReasons = [
 ] as const;
 export type RejectReason = (typeof rejectReasons)[number];
 
+/**
+ * The facts of an accepted row that may be in doubt. A doubt about one that is not sent stops no search; nor does one about a `name`, and without a
+ * hit its customer is not screened. `namePart`: a placeholder that is left out of the name.
+ */
+export const doubtFields = [
+  'birthDate',
+  'countries',
+  'riskTier',
+  'active',
+  'endDate',
+  'aliases',
+  'name',
+  'namePart',
+] as const;
+export type DoubtField = (typeof doubtFields)[number];
+
 /** Why a fact of an accepted row counts as unknown; stable codes in rejects.csv and SQL. */
 export const doubtReasons = [
   'says_unknown',
@@ -203,6 +219,11 @@ export const doubtReasons = [
   'unknown_standing',
   'invalid_end_date',
   'unreadable_alias',
+  // Of a name: it is sent as it is, and without a hit the customer is not screened.
+  'encoded_name',
+  'garbled_name',
+  'lost_letters',
+  'list_of_names',
   'control_character',
   'replacement_character',
 ] as const;

@@ -1,19 +1,20 @@
-import type { DoubtReason, PartyRole, RejectReason } from '../vocabulary.js';
+import type { DoubtField, DoubtReason, PartyRole, RejectReason } from '../vocabulary.js';
 import type { CustomerBinding, PartyBinding, WordColumn } from './column-binding.js';
 import { toCountryCode } from './country.js';
 import {
   type Customer,
   type Doubt,
-  type DoubtField,
   maxParties,
   type Party,
   type PartyRow,
   type Readings,
   type RejectedRow,
   type RosterRow,
+  removeInvisible,
   toScreeningRequest,
 } from './customer.js';
 import type { BoundColumn } from './headers.js';
+import { looksLikeAliases, readListText } from './name-lists.js';
 import { surplusColumn } from './rejects.js';
 import { maxAttributeLength } from './settings.js';
 import type { TableRecord } from './table-reading.js';
@@ -146,14 +147,21 @@ function toParty(
   fields: readonly string[],
   readings: RowReadings,
 ): Party | Fault {
-  const name = readName(binding.name, fields);
-  if (typeof name !== 'string') return name;
+  const text = readName(binding.name, fields);
+  if (typeof text !== 'string') return text;
   const type = readWord(binding.type, fields, 'unknown_type');
   if (type instanceof Fault) return type;
   if (type === null) return new Fault('missing_type', binding.type.column, '');
   const { columns } = binding.name;
   const parts = columns.length > 1 ? columns.map((column) => readField(fields, column)) : [];
-  if (binding.isPlaceholder(name, type, parts)) return new Fault('missing_name', columns[0] ?? null, name);
+  const read = binding.readName(text, type, parts);
+  if (read === null) return new Fault('missing_name', columns[0] ?? null, text);
+  const { name, said, why, leftOut } = read;
+  const fault = name === text ? null : checkName(name, columns[0] ?? null);
+  if (fault !== null) return fault;
+  for (const out of leftOut) readings.doubt('namePart', columns[out.part]?.header ?? '', out.text, 'says_unknown');
+  if (why !== null) readings.doubt('name', columns.map(({ header }) => header).join(' + '), text, why);
+  if (said !== null) readings.say('name', said);
   const birthDate = readDate(binding.birthDate, fields, readings, 'birthDate');
   const countries = readCountries(binding.countries, fields, readings);
   return { role, type, name, birthDate, countries };
@@ -161,13 +169,14 @@ function toParty(
 
 /** Drops an alias whose request equals that of an earlier name. */
 function withAliases(
-  { aliases }: CustomerBinding,
+  binding: CustomerBinding,
   party: Party,
   fields: readonly string[],
   readings: RowReadings,
 ): Customer['parties'] | Fault {
+  const { aliases } = binding;
   if (aliases === null) return [party];
-  const names = readAliases(aliases, fields, readings);
+  const names = readAliases(binding, aliases, party.type, fields, readings);
   if (names.length === 0) return [party];
   const known = new Set([toScreeningRequest(party).name]);
   const others: Party[] = [];
@@ -230,8 +239,11 @@ function readName({ columns, separator }: PartyBinding['name'], fields: readonly
   return checkName(name, columns[0] ?? null) ?? name;
 }
 
+/** Reads the aliases of a row. One that is no name is in doubt; a cell that seems to hold several is searched as it is. */
 function readAliases(
-  { columns, separator }: PartyBinding['name'],
+  binding: CustomerBinding,
+  { columns, separator, isSplit }: NonNullable<CustomerBinding['aliases']>,
+  type: Party['type'],
   fields: readonly string[],
   readings: RowReadings,
 ): readonly string[] {
@@ -239,19 +251,41 @@ function readAliases(
   for (const column of columns) {
     const text = readField(fields, column);
     if (text === '') continue;
-    for (const part of text.split(separator)) {
-      const alias = part.trim();
-      if (alias === '') continue;
-      if (checkName(alias, column) === null && !isConspicuous(alias)) aliases.add(alias);
-      else readings.doubt('aliases', column.header, alias, 'unreadable_alias');
+    const list = readListText(text);
+    for (const part of list ?? text.split(separator)) {
+      const given = part.trim().split(lineBreaks).join(' ');
+      if (given === '') continue;
+      const read = binding.readName(given, type, []);
+      if (read === null) readings.doubt('aliases', column.header, given, 'says_unknown');
+      else if (checkName(read.name, column)?.reason === 'name_without_letters') {
+        readings.doubt('aliases', column.header, given, 'unreadable_alias');
+      } else {
+        const isList =
+          list === null &&
+          !binding.isReal(given) &&
+          (lineBreaks.test(part.trim()) || (!isSplit && looksLikeAliases(part, type)));
+        const wrong = findCharacterDoubt(given) ?? (checkName(read.name, column) === null ? null : 'unreadable_alias');
+        const found = isSplit && read.why === 'list_of_names' ? null : read.why;
+        const why = wrong ?? found ?? (isList ? 'list_of_names' : null);
+        if (why !== null) readings.doubt('name', column.header, given, why);
+        if (wrong !== null) continue;
+        aliases.add(read.name);
+        if (read.said !== null) readings.say('aliases', text);
+      }
     }
   }
   return [...aliases];
 }
 
+const lineBreaks = /[\n\r\u0085\u2028\u2029]+/;
+
 function checkName(name: string, column: BoundColumn | null): Fault | null {
   if (name.length > maxNameLength && [...name].length > maxNameLength) return new Fault('name_too_long', column, name);
-  return plainLetter.test(name) || letterOrDigit.test(name) ? null : new Fault('name_without_letters', column, name);
+  if (plainLetter.test(name)) return null;
+  // A filler of Hangul is a letter that nobody sees.
+  const visible = removeInvisible(name);
+  if (visible === '') return new Fault('missing_name', column, name);
+  return letterOrDigit.test(visible) ? null : new Fault('name_without_letters', column, name);
 }
 
 function readWord<Word>(
@@ -310,7 +344,7 @@ function readCountries(
     const text = readField(fields, column);
     if (text === '') continue;
     const wrong = findCharacterDoubt(text);
-    const { codes, why } = wrong === null ? read(text) : { codes: [], why: wrong };
+    const { codes, why } = wrong === null ? read(readListText(text)?.join(';') ?? text) : { codes: [], why: wrong };
     if (why !== null) readings.doubt('countries', column.header, text, why);
     // An earlier version read an ambiguous name as this country.
     const former = why === 'ambiguous_country' ? toCountryCode(text) : null;

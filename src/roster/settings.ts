@@ -139,11 +139,7 @@ const riskTier = oneOf(
 );
 
 const aliases = z.union(
-  [
-    header,
-    z.array(header).min(1),
-    z.strictObject({ column: header, separator: z.string().min(1).max(10).default(';') }),
-  ],
+  [header, z.array(header).min(1), z.strictObject({ column: header, separator: z.string().min(1).max(10).optional() })],
   { error: 'expected a header, a list of headers, or {column, separator}' },
 );
 
@@ -167,7 +163,7 @@ const realNames = z
   .array(z.string().trim().min(1))
   .optional()
   .describe(
-    'names that read like placeholders (NULL, N/A, test, 123) and are real: rows with any other one are rejected',
+    'names that are real as they are written, although they read like placeholders (NULL, N/A, test, 123), lists or garbled text',
   );
 
 const facts = {

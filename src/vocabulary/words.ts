@@ -290,7 +290,11 @@ export const doubtWords: Readonly<Record<DoubtReason, string>> = {
   unknown_risk_tier: 'risk tier is not low, medium or high',
   unknown_standing: 'does not say whether the customer is active',
   invalid_end_date: 'not a readable day',
-  unreadable_alias: 'not a name: without letters, too long, or with a control character',
+  unreadable_alias: 'not a name: without any letter',
+  encoded_name: 'text encoded once too often, which cannot be decoded',
+  garbled_name: 'letters that were read in another encoding than they were written in',
+  lost_letters: 'letters that an export replaced by other signs',
+  list_of_names: 'several names in one cell',
   control_character: 'contains a control character',
   replacement_character: 'contains U+FFFD, the mark of a letter that was lost in a conversion',
 };
@@ -324,6 +328,10 @@ export const reasonWords: ReadonlyMap<string, string> = new Map([
   ['connection_refused', 'connection refused'],
   ['connection_reset', 'connection reset'],
   ['forced', 'selected: on a published list, or all customers were selected'],
+  [
+    'doubtful_name',
+    'its name is garbled, has lost letters or is a list, and a search for it found nothing that is a hit',
+  ],
   ['echo_mismatch', 'answer to another search'],
   ['held', 'answered, but the answers of the run are held'],
   ['invalid_body', 'invalid answer'],
