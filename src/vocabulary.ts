@@ -180,6 +180,10 @@ export const rejectReasons = [
   'replacement_character',
   'unknown_standing',
   'invalid_end_date',
+  // In scientific notation: it has lost digits.
+  'rounded_id',
+  // A repeated header, a total, a footer or a line between rows; it has no customer id.
+  'not_a_customer',
   // From imports of earlier versions; such a party is now `other`.
   'unknown_role',
   'unknown_customer',

@@ -15,7 +15,8 @@ import {
 } from './customer.js';
 import type { BoundColumn } from './headers.js';
 import { looksLikeAliases, readListText } from './name-lists.js';
-import { surplusColumn } from './rejects.js';
+import { findNoCustomer } from './no-customer.js';
+import { classifyValue, surplusColumn } from './rejects.js';
 import { maxAttributeLength } from './settings.js';
 import type { TableRecord } from './table-reading.js';
 
@@ -48,6 +49,8 @@ export function checkPartyRow(binding: PartyBinding & { role: WordColumn<PartyRo
 }
 
 function inspectRecord(binding: PartyBinding, { fault, fields }: TableRecord): FieldsSeen {
+  const noCustomer = fault === 'malformed_csv' ? null : findNoCustomer(binding, fields);
+  if (noCustomer !== null) return { fault: new Fault('not_a_customer', null, noCustomer), fields, joined: null };
   const reason = fault ?? (fields.length === binding.headers.length ? null : 'wrong_column_count');
   return reason === null
     ? inspectFields(binding, fields)
@@ -71,7 +74,7 @@ function rejectRow(
       column: column?.header ?? null,
       reason,
       valueClass: describeFault(binding, record, fault),
-      reference: readReference(binding, bare),
+      reference: reason === 'not_a_customer' ? null : readReference(binding, bare),
       fields: nameFields(binding.headers, fields),
       ...(record.isCut && { isCut: true }),
     },
@@ -80,6 +83,7 @@ function rejectRow(
 
 function describeFault({ headers }: PartyBinding, { fields }: TableRecord, fault: Fault): string | null {
   if (fault.column !== null) return classifyValue(fault.text);
+  if (fault.reason === 'not_a_customer') return fault.text;
   if (fault.reason !== 'wrong_column_count') return null;
   return `${fields.length} ${fields.length === 1 ? 'field' : 'fields'} for ${headers.length} columns`;
 }
@@ -89,38 +93,6 @@ export function nameFields(headers: readonly string[], fields: readonly string[]
   const named = headers.map((header, index) => [header, fields[index] ?? ''] as const);
   const surplus = fields.slice(headers.length).join(' | ');
   return Object.fromEntries(fields.length > headers.length ? [...named, [surplusColumn, surplus]] : named);
-}
-
-/** The kind of a text is read from so many UTF-16 units. */
-const mostRead = 10_000;
-const harmful = /[\p{Cc}\u2028\u2029\ufffd]/u;
-
-/** The first kind that fits applies; every kind allows blanks between words. */
-const kinds: readonly (readonly [kind: string, pattern: RegExp])[] = [
-  ['digits', /^[\p{N}\s]+$/u],
-  ['letters', /^[\p{L}\p{M}\s]+$/u],
-  ['letters and digits', /^[\p{L}\p{M}\p{N}\s]+$/u],
-  ['punctuation', /^[\p{P}\p{S}\s]+$/u],
-  ['digits and punctuation', /^[\p{N}\p{P}\p{S}\s]+$/u],
-  ['letters and punctuation', /^[\p{L}\p{M}\p{P}\p{S}\s]+$/u],
-];
-
-/** Describes the kind of a value, such as `digits, 8 characters`, without showing its content. */
-function classifyValue(text: string): string {
-  const trimmed = text.trim();
-  if (trimmed === '') return 'empty';
-  const seen = trimmed.slice(0, mostRead);
-  const [found] = harmful.exec(seen) ?? [];
-  if (found !== undefined) return describeHarmful(found);
-  const kind = kinds.find(([, pattern]) => pattern.test(seen))?.[0] ?? 'mixed';
-  const count = trimmed.length > mostRead ? trimmed.length : [...trimmed].length;
-  return `${kind}, ${count} ${count === 1 ? 'character' : 'characters'}`;
-}
-
-function describeHarmful(character: string): string {
-  const code = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
-  if (character === '\ufffd') return `replacement character ${code}`;
-  return `${/[\n\r\u0085\u2028\u2029]/.test(character) ? 'line break' : 'control character'} ${code}`;
 }
 
 const noAttributes: Customer['attributes'] = Object.freeze({});
@@ -211,7 +183,9 @@ const plainLetter = /[A-Za-z0-9]/;
 const letterOrDigit = /[\p{L}\p{N}]/u;
 
 function readField(fields: readonly string[], column: BoundColumn): string {
-  return (fields[column.index] ?? '').trim();
+  const text = (fields[column.index] ?? '').trim();
+  // Spreadsheets keep leading zeros by this formula.
+  return text.startsWith('="') && text.endsWith('"') ? text.slice(2, -1).trim() : text;
 }
 
 function readId(id: readonly BoundColumn[], fields: readonly string[]): string | Fault {
@@ -219,10 +193,14 @@ function readId(id: readonly BoundColumn[], fields: readonly string[]): string |
   for (const column of id) {
     const part = readField(fields, column);
     if (part === '') return new Fault('missing_id', column, '');
+    if (rounded.test(part)) return new Fault('rounded_id', column, part);
     joined = joined === '' ? part : `${joined} ${part}`;
   }
   return joined.length > maxIdLength ? new Fault('id_too_long', id[0] ?? null, joined) : joined;
 }
+
+/** A number as spreadsheets round it: several customers may have the same. */
+const rounded = /^\d[.,]\d+E\+\d{2,3}$/i;
 
 function readReference({ id }: PartyBinding, fields: readonly string[]): string | null {
   const reference = readId(id, fields);

@@ -18,7 +18,7 @@ function readJsonList(text: string): readonly string[] | null {
   }
 }
 
-const arrayItem = /\s*(?:"((?:[^"\\]|\\.)*)"|([^",{}\\]*))\s*(,|$)/sy;
+const arrayItem = /(?:\s*"((?:[^"\\]|\\.)*)"\s*|([^",{}\\]*))(,|$)/sy;
 
 /** Reads the text form of a one-dimensional array of Postgres; an unquoted NULL is no item. */
 function readArrayText(text: string): readonly string[] | null {
@@ -40,12 +40,11 @@ function readArrayText(text: string): readonly string[] | null {
   }
 }
 
-const bracketed = /^(?:\{.*\}|\[.*\])$/s;
-const knownAs = /[\s(](?:aka|a\.k\.a\.?|a\/k\/a|fka|f\/k\/a)[\s:]/i;
+/** Signs that separate names, the brackets of lists, and words between two names of one party. */
+const several = /[|;]|^\{.*\}$|^\[.*\]$|[\s(](?:aka|a\.k\.a\.?|a\/k\/a|fka|f\/k\/a)[\s:]/is;
 
 /** Whether a cell that should hold one name holds several: a comma or slash belongs to many names of one. */
-export const looksLikeNames = (text: string): boolean =>
-  /[|;]/.test(text) || bracketed.test(text) || knownAs.test(text);
+export const looksLikeNames = (text: string): boolean => several.test(text);
 
 const legalForm =
   /^(?:inc|incorporated|llc|llp|lp|ltd|limited|plc|corp|corporation|co|company|gmbh|ag|kg|kgaa|ohg|gbr|ug|ev|se|sa|sas|sarl|srl|spa|sl|slu|nv|bv|cv|vof|as|asa|aps|ab|oy|oyj|ou|uab|sia|doo|dd|ad|kft|zrt|rt|sro|as|spzoo|sp|zoo|lda|ltda|sab|cv|pty|pte|pvt|bhd|sdn|kk|jsc|pjsc|ooo|oao|zao|pao)$/;
@@ -83,13 +82,14 @@ function areFirms(parts: readonly string[]): boolean {
   return names.length > 1 && names.slice(0, -1).some(endsInForm);
 }
 
-/** The separator that splits most of the cells of a column of aliases; null when most hold one name. */
-export function guessAliasSeparator(cells: readonly string[], type: PartyType): string | null {
-  const filled = cells.filter((cell) => cell !== '' && readListText(cell) === null);
-  const found = ['|', ';', ' aka ', ' / ', '/', ','].map((separator) => {
-    const isSplit = (cell: string): boolean => cell.includes(separator) && looksLikeAliases(cell, type);
-    return { separator, cells: filled.filter(isSplit).length };
-  });
-  const [best] = found.toSorted((one, other) => other.cells - one.cells);
-  return best === undefined || best.cells === 0 ? null : best.separator;
+const separators = ['\n', '|', ' aka ', ' / ', '/', ','];
+
+/** The separator that splits most cells of a column of aliases of persons; null when the default does, or each holds one name or a list. */
+export function guessAliasSeparator(cells: readonly string[]): string | null {
+  const splits = (separator: string): number =>
+    cells.filter((cell) => cell.includes(separator) && readListText(cell) === null && looksLikeAliases(cell, 'person'))
+      .length;
+  const counts = separators.map((separator) => ({ separator, count: splits(separator) }));
+  const [best] = counts.toSorted((one, other) => other.count - one.count);
+  return best === undefined || best.count <= splits(';') ? null : best.separator;
 }

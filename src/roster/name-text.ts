@@ -195,7 +195,7 @@ function decodeBytes(bytes: Buffer): string | null {
 
 const unicodeEscapes = /(?:\\u[\dA-Fa-f]{4})+|\\u\{[\dA-Fa-f]{1,6}\}/g;
 const byteEscapes = /(?:\\x[\dA-Fa-f]{2})+|(?:\\[0-3][0-7]{2})+/g;
-const quotedSigns = /\\+(['"/&])/g;
+const quotedSigns = /\\(['"/&])/g;
 
 function decodeEscapes(name: string): string | null {
   if (!name.includes('\\')) return name;
@@ -273,16 +273,21 @@ const mostOfWord = 20;
 const labels = ['windows-1252', 'windows-1250', 'windows-1251', 'windows-1253', 'windows-1254', 'macintosh'] as const;
 
 /** IBM code pages 437 and 850 draw lines with the first bytes of letters, which are found by themselves. */
-const readings = labels.map((label) => ({
-  label,
-  bytes: new Map([...createSingleByteTable(label)].map((unit, byte) => [unit, byte] as const)),
-}));
+const readings = labels.map((label) => {
+  const units = [...createSingleByteTable(label)];
+  // Nearly all names end here: the first two bytes of a letter.
+  const opening = new RegExp(`${toClass(units.slice(0xc2, 0xf5))}${toClass(units.slice(0x80, 0xc0))}`);
+  return { label, opening, bytes: new Map(units.map((unit, byte) => [unit, byte] as const)) };
+});
+
+function toClass(units: readonly number[]): string {
+  return `[${units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('')}]`;
+}
 
 /** The text that a name garbles: UTF-8 that was read in the encoding `label`; null for an ordinary name. */
 export function findMeant(name: string): { text: string; label: EncodingLabel } | null {
-  if (!/[^\0-\x7f]{2}/.test(name)) return null;
-  for (const { label, bytes } of readings) {
-    const text = undoReading(name, bytes);
+  for (const { label, opening, bytes } of readings) {
+    const text = opening.test(name) ? undoReading(name, bytes) : null;
     if (text !== null) return { text, label };
   }
   return null;

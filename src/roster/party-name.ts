@@ -54,7 +54,7 @@ const letterOrDigit = /[\p{L}\p{N}]/u;
 /** Quotes, brackets and prefixes around a word, as in `<NULL>` and `#N/A`. */
 const wrapping = /^[\s"'`<>()[\]#-]+|[\s"'`<>()[\]-]+$/g;
 
-const isObject = /^\s*\{.*:.*\}\s*$/s;
+const isObject = (text: string): boolean => text.startsWith('{') && text.endsWith('}') && text.includes(':');
 
 const isDigits = /^\d+$/;
 
@@ -91,7 +91,7 @@ function isPlaceholderName(name: string, type: PartyType, parts: readonly string
   const filled = parts.filter((part) => part !== '');
   // Most names end here, in a tenth of the time.
   if (filled.length < 2 && startsWithLetter.test(name) && !openings.has(name.slice(0, 2).toLowerCase())) return false;
-  if (isObject.test(name) || isWord(foldPlaceholder(name), type)) return true;
+  if (isObject(name) || isWord(foldPlaceholder(name), type)) return true;
   const folded = filled.map(foldPlaceholder);
   // Na Na is a name, so NA in both columns does not count as a placeholder by its words alone.
   return (

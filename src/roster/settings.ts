@@ -326,6 +326,11 @@ const csvSchema = z.strictObject({
     .describe(
       'line of the header, true for the first; lines above it are not read; false: no header, and columns are named by number',
     ),
+  skipRows: z
+    .array(z.string().trim().min(1))
+    .min(1)
+    .optional()
+    .describe('rows whose first cell begins with one of these, such as [Totale], are no customers; they are counted'),
 });
 
 /** The path and form of a CSV source. */

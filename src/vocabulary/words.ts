@@ -270,6 +270,8 @@ export const rejectWords: Readonly<Record<RejectReason, string>> = {
   replacement_character: 'contains U+FFFD, the mark of a letter that was lost in a conversion',
   unknown_standing: 'does not say whether the customer is active',
   invalid_end_date: 'end date cannot be read',
+  rounded_id: 'customer id in scientific notation, as a spreadsheet rounds it: export the column as text',
+  not_a_customer: 'a repeated header, a total, a footer or a line between rows',
   unknown_role: 'role of a related party is not known',
   unknown_customer: 'related party of a customer that is not on the roster',
 };

@@ -1,3 +1,4 @@
+import { guessAliasSeparator } from '../name-lists.js';
 import { type ColumnProfile, enough, type Guess, toHeaders } from './column-profile.js';
 
 /** Guesses and gives the columns of the name: the known headers that name the most rows, otherwise by the values. */
@@ -152,4 +153,12 @@ function findPair({ free }: Guess, likely: readonly ColumnProfile[]): readonly C
   });
   const at = pair ? likely.indexOf(pair) : 0;
   return likely.slice(at, at + (pair ? 2 : 1));
+}
+
+/** What to write so that a column of aliases is searched, with the separator that its cells have. */
+export function describeAliases({ header, values }: ColumnProfile): string {
+  const separator = guessAliasSeparator(values);
+  const column = JSON.stringify(header);
+  const setting = separator === null ? column : `{ column: ${column}, separator: ${JSON.stringify(separator)} }`;
+  return `${header} may hold aliases: to search for these too, each at the price of a search, add aliases: ${setting}`;
 }
