@@ -151,4 +151,26 @@ describeOnChosenDatabase('customers of whom the roster cannot be read', (open) =
     expect(await night(real)).toMatchObject({ state: 'complete', exitCode: 0, snapshot: { doubts: [] } });
     expect(await readUnscreened(database)).toEqual([]);
   });
+
+  it('are nobody where a row is a total, a repeated header or a footer: such a row is a reject and nothing is open because of it', async () => {
+    const stray = ['customer_id,type,name', 'Total,,3', '(4 rows affected)', '-----,------,----'];
+    const { app, database, night, writeRows, writeParties } = await begin(
+      [...sound, ...stray],
+      ['C-1,director,Ann Falk'],
+    );
+    await writeParties(['C-1,director,Ann Falk', 'C-2,director,Cy Dow', 'Total,,']);
+    const first = await night();
+    expect(first).toMatchObject({ exitCode: 0, counts: { rows: 8, customers: 4, rejected: 4 } });
+    expect(await readUnscreened(database)).toEqual([]);
+    expect(await expectAgreement(app)).toEqual({ clear: 4 });
+    // A director who is gone from a source is dropped although one of its rows is none.
+    await writeParties(['C-1,director,Bo Falk', 'C-2,director,Cy Dow', 'Total,,']);
+    await writeRows([...sound, ...stray]);
+    expect(await night()).toMatchObject({ exitCode: 0, counts: { rejected: 4 } });
+    const kept = await database.query(
+      z.object({ name: z.string() }),
+      `select request.name from party join screening_request request using (request_id) where party.is_current and request.name like '%Falk'`,
+    );
+    expect(kept).toEqual([{ name: 'Bo Falk' }]);
+  });
 });
