@@ -206,7 +206,7 @@ export const doubtFields = [
 ] as const;
 export type DoubtField = (typeof doubtFields)[number];
 
-/** Why a fact of an accepted row counts as unknown; stable codes in rejects.csv and SQL. */
+/** Why a fact of an accepted row is in doubt; stable codes in rejects.csv and SQL. */
 export const doubtReasons = [
   'says_unknown',
   'invalid_birth_date',

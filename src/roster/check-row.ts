@@ -234,19 +234,19 @@ function readAliases(
       const given = part.trim().split(lineBreaks).join(' ');
       if (given === '') continue;
       const read = binding.readName(given, type, []);
-      if (read === null) readings.doubt('aliases', column.header, given, 'says_unknown');
-      else if (checkName(read.name, column)?.reason === 'name_without_letters') {
+      const fault = read === null ? null : checkName(read.name, column);
+      if (read === null) {
+        readings.doubt('aliases', column.header, given, 'says_unknown');
+      } else if (fault !== null && fault.reason !== 'name_too_long') {
         readings.doubt('aliases', column.header, given, 'unreadable_alias');
       } else {
-        const isList =
-          list === null &&
-          !binding.isReal(given) &&
-          (lineBreaks.test(part.trim()) || (!isSplit && looksLikeAliases(part, type)));
-        const wrong = findCharacterDoubt(given) ?? (checkName(read.name, column) === null ? null : 'unreadable_alias');
+        const isOne = list !== null || isSplit || binding.isReal(given);
+        const isList = lineBreaks.test(part.trim()) || (!isOne && looksLikeAliases(part, type));
+        const unsent = findCharacterDoubt(given) ?? (fault === null ? null : 'unreadable_alias');
         const found = isSplit && read.why === 'list_of_names' ? null : read.why;
-        const why = wrong ?? found ?? (isList ? 'list_of_names' : null);
+        const why = unsent ?? found ?? (isList ? 'list_of_names' : null);
         if (why !== null) readings.doubt('name', column.header, given, why);
-        if (wrong !== null) continue;
+        if (unsent !== null) continue;
         aliases.add(read.name);
         if (read.said !== null) readings.say('aliases', text);
       }

@@ -52,14 +52,20 @@ const startsWithLetter = /^[A-Za-z]/;
 const letterOrDigit = /[\p{L}\p{N}]/u;
 
 /** Quotes, brackets and prefixes around a word, as in `<NULL>` and `#N/A`. */
-const wrapping = /^[\s"'`<>()[\]#-]+|[\s"'`<>()[\]-]+$/g;
+const opening = /^[\s"'`<>()[\]#-]+/;
+const closing = /[\s"'`<>()[\]-]/;
 
 const isObject = (text: string): boolean => text.startsWith('{') && text.endsWith('}') && text.includes(':');
 
 const isDigits = /^\d+$/;
 
-export const foldPlaceholder = (name: string): string =>
-  name.normalize('NFKC').replace(wrapping, '').replace(/\s+/g, ' ').toLowerCase();
+/** A text without case, wide forms, and what wraps it. */
+export function foldPlaceholder(name: string): string {
+  const text = name.normalize('NFKC').replace(opening, '');
+  let end = text.length;
+  while (end > 0 && closing.test(text[end - 1] ?? '')) end -= 1;
+  return text.slice(0, end).replace(/\s+/g, ' ').toLowerCase();
+}
 
 /**
  * Reads the name of a party; null for a placeholder of a missing one. `parts` are the cells that `text` joins, if there are several;

@@ -276,7 +276,7 @@ export const rejectWords: Readonly<Record<RejectReason, string>> = {
   unknown_customer: 'related party of a customer that is not on the roster',
 };
 
-/** Why a value of an accepted row counts as unknown, in words. */
+/** Why a value of an accepted row is in doubt, in words. */
 export const doubtWords: Readonly<Record<DoubtReason, string>> = {
   says_unknown: 'the value itself means unknown',
   invalid_birth_date: 'not a readable date',
@@ -292,7 +292,7 @@ export const doubtWords: Readonly<Record<DoubtReason, string>> = {
   unknown_risk_tier: 'risk tier is not low, medium or high',
   unknown_standing: 'does not say whether the customer is active',
   invalid_end_date: 'not a readable day',
-  unreadable_alias: 'not a name: without any letter',
+  unreadable_alias: 'not a name: without any letter, or too long',
   encoded_name: 'text encoded once too often, which cannot be decoded',
   garbled_name: 'letters that were read in another encoding than they were written in',
   lost_letters: 'letters that an export replaced by other signs',
@@ -330,10 +330,7 @@ export const reasonWords: ReadonlyMap<string, string> = new Map([
   ['connection_refused', 'connection refused'],
   ['connection_reset', 'connection reset'],
   ['forced', 'selected: on a published list, or all customers were selected'],
-  [
-    'doubtful_name',
-    'its name is garbled, has lost letters or is a list, and a search for it found nothing that is a hit',
-  ],
+  ['doubtful_name', 'its name is garbled, has lost letters or is several names, so only a hit counts'],
   ['echo_mismatch', 'answer to another search'],
   ['held', 'answered, but the answers of the run are held'],
   ['invalid_body', 'invalid answer'],

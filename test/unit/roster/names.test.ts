@@ -277,10 +277,11 @@ test('aliases that look like a list without a configured separator are a doubt, 
 });
 
 test('an alias that is a placeholder is no name, and one that cannot be sent is a doubt of the name', async () => {
-  expect(await readAliases(['N/A', 'none;Ada', '-', 'Cl\ufffdmence'], 'person')).toEqual({
+  expect(await readAliases(['N/A', 'none;Ada', '-', '\u3164', 'Cl\ufffdmence'], 'person')).toEqual({
     'N/A': ', aliases: says_unknown',
     'none;Ada': 'Ada, aliases: says_unknown',
     '-': ', aliases: unreadable_alias',
+    '\u3164': ', aliases: unreadable_alias',
     'Cl\ufffdmence': ', name: replacement_character',
   });
 });
