@@ -139,7 +139,7 @@ export async function checkPace(
 const longestNightSeconds = 20 * 3_600;
 
 /** Names the rosters with customers who are not screened because of a doubtful name. */
-async function checkNames(
+export async function checkNames(
   database: Queryable,
   imported: Awaited<ReturnType<typeof readImportedRosters>>,
 ): Promise<Finding[]> {

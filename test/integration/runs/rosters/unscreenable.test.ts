@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
+import { checkNames } from '../../../../src/cli/doctor/database.js';
 import { toFileRoster } from '../../../../src/roster/settings.js';
 import { acceptGaps, measureCoverage } from '../../../../src/runs/coverage.js';
+import { readImportedRosters } from '../../../../src/store/coverage.js';
 import type { Database } from '../../../../src/store/database/database.js';
 import { describeOnChosenDatabase } from '../../../helpers/databases.js';
 import { decide, makeAcceptance, openSmallSites, searched } from '../../../helpers/small-site.js';
@@ -32,7 +34,8 @@ describeOnChosenDatabase('customers of whom the roster cannot be read', (open) =
       await writeFile(join(folder, name), [...lines, ''].join('\n'));
       return join(folder, name);
     };
-    const writeRows = (written: readonly string[]) => write('people.csv', ['customer_id,type,name', ...written]);
+    const writeRows = (written: readonly string[], more = '') =>
+      write('people.csv', [`customer_id,type,name${more && ','}${more}`, ...written]);
     const writeParties = (written: readonly string[]) => write('parties.csv', ['customer_id,role,name', ...written]);
     const roster = toFileRoster('people', await writeRows(rows));
     const { csv } = toFileRoster('parties', await writeParties(parties ?? []));
@@ -133,6 +136,9 @@ describeOnChosenDatabase('customers of whom the roster cannot be read', (open) =
     const doubtful = ['D-1 not_screened doubtful_name', 'D-3 open_alert doubtful_name'];
     expect(await readUnscreened(database)).toEqual(doubtful);
     expect(await expectAgreement(app)).toEqual({ clear: 5, not_screened: 1, open_alert: 1 });
+    expect(await checkNames(database, await readImportedRosters(database, 1))).toMatchObject([
+      { check: 'names of people', state: 'warn', message: expect.stringMatching(/^2 customers with a doubtful name/) },
+    ]);
     // The same again, and with the alert decided: the name is as doubtful as before.
     await decide(database, [1]);
     expect(await readUnscreened(database)).toEqual([doubtful[0], 'D-3 not_screened doubtful_name']);
@@ -150,6 +156,29 @@ describeOnChosenDatabase('customers of whom the roster cannot be read', (open) =
     const real = { realNames: ['Cl?mence Montevrain'] };
     expect(await night(real)).toMatchObject({ state: 'complete', exitCode: 0, snapshot: { doubts: [] } });
     expect(await readUnscreened(database)).toEqual([]);
+  });
+
+  it('are not clear while an alias or a related party has a doubtful name', async () => {
+    const { app, database, night, writeRows, writeParties } = await begin(sound, [
+      'C-1,director,Cl?mence',
+      'C-2,director,Bo Falk',
+    ]);
+    const withAliases = (aliases: string) => {
+      const [head = '', ...rest] = sound.slice(2);
+      return [...sound.slice(0, 2).map((row) => `${row},`), `${head},"${aliases}"`, ...rest.map((row) => `${row},`)];
+    };
+    const columns = { aliases: 'aliases' };
+    await writeRows(withAliases('Ada Berg|Bo Li'), 'aliases');
+    expect(await night(columns)).toMatchObject({ exitCode: 3 });
+    expect(await readUnscreened(database)).toEqual([
+      'C-1 not_screened doubtful_name',
+      'C-3 not_screened doubtful_name',
+    ]);
+    expect(await expectAgreement(app)).toEqual({ clear: 2, not_screened: 2 });
+    await writeRows(withAliases('Ada Berg;Bo Li'), 'aliases');
+    await writeParties(['C-1,director,Clemence', 'C-2,director,Bo Falk']);
+    expect(await night(columns)).toMatchObject({ exitCode: 0 });
+    expect(await expectAgreement(app)).toEqual({ clear: 4 });
   });
 
   it('are nobody where a row is a total, a repeated header or a footer: such a row is a reject and nothing is open because of it', async () => {
