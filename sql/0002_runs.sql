@@ -187,7 +187,7 @@ create table acceptance (
   held_by jsonb,
   changes jsonb,
   -- Why it is a gap.
-  gap text check (gap in ('row_rejected', 'conflicting_duplicate', 'roster_held', 'related_party_unreadable', 'unreadable_id')),
+  gap text check (gap in ('row_rejected', 'conflicting_duplicate', 'roster_held', 'related_party_unreadable', 'doubtful_name', 'unreadable_id')),
   -- Null: rows whose id cannot be read, at most so many.
   reference text collate "C",
   rows integer,
@@ -227,8 +227,8 @@ $$;
 create view accepted_run as
 select run_id, accepted_at from acceptance where kind = 'answers' and not is_proposal;
 
--- Customers in scope whom a run cannot screen whatever the service answers: without a readable record, or with a related party that cannot be
--- read. Kept with its plan, so that its report says the same whenever it is made.
+-- Customers in scope whom a run cannot screen, unless it finds a hit: without a readable record, with a related party that cannot be read, or
+-- with a doubtful name. Kept with its plan, so that its report says the same whenever it is made.
 create table run_gap (
   run_id bigint references run,
   reference text collate "C",

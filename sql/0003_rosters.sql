@@ -134,8 +134,13 @@ create table customer_version (
   record jsonb not null,
   -- Which parts of the record are not as in the version before; null for the first.
   changed_fields text[],
+  -- Whether a name of the customer or of a party may be another: garbled, with lost letters, or a list.
+  has_doubtful_name boolean generated always as (record @? '$.doubts.name' or record @? '$.parties[*].doubts.name') stored,
   primary key (customer_id, version)
 );
+
+-- They are few, and looked for with each plan.
+create index customer_version_doubtful_name on customer_version (customer_id, version) where (has_doubtful_name);
 
 create index customer_version_changed on customer_version (import_id) where (changed_fields is not null);
 

@@ -51,7 +51,7 @@ create view party_standing as
 select
   roster.organisation_id, roster.roster_id, account.account_id,
   customer.customer_id, customer.reference, customer.version, customer.left_at, customer.unreadable_party_since,
-  coalesce(version.risk_tier, 'high') as risk_tier,
+  coalesce(version.risk_tier, 'high') as risk_tier, version.has_doubtful_name,
   party.party_id, party.ordinal, party.is_current, party.request_id,
   answer.run_id, answer.screened_at, answer.customer_version as answered_version, newest.failed_run_id,
   -- What is sent has changed, or what identifies the party beside it, or the customer was away in between.
@@ -185,6 +185,7 @@ select
     when customer.standing < 5 then (array['never', 'changed', 'expired', 'unproven'])[customer.standing]
     when customer.has_only_conflicts then 'conflicting_duplicate'
     when customer.unreadable_party_since is not null then 'related_party_unreadable'
+    when customer.has_doubtful_name then 'doubtful_name'
   end as reason,
   customer.because,
   (states.in_order)[customer.worst_seen] as last_state,
@@ -204,14 +205,14 @@ cross join (
 ) states
 cross join lateral (
   select
-    party.customer_id, party.reference, party.risk_tier, party.left_at, party.unreadable_party_since, tier.cadence,
+    party.customer_id, party.reference, party.risk_tier, party.left_at, party.unreadable_party_since, party.has_doubtful_name, tier.cadence,
     min(judged.standing) as standing,
     -- Rows that contradict each other, and no accepted one: nobody can say who the customer is, though every name in them is searched for.
     min(party.ordinal) > 0 as has_only_conflicts,
     greatest(max(array_position(states.in_order, case
       when party.is_true_match then 'true_match'
       when party.waiting > 0 or party.has_new_hits then 'open_alert'
-      when judged.standing < 5 or party.unreadable_party_since is not null then 'not_screened'
+      when judged.standing < 5 or party.unreadable_party_since is not null or party.has_doubtful_name then 'not_screened'
       else party.answer_state
     end)), case when min(party.ordinal) > 0 then array_position(states.in_order, 'not_screened') end) as worst,
     max(array_position(states.in_order, case
@@ -268,7 +269,8 @@ cross join lateral (
     end as standing
   ) judged
   where party.roster_id = basis.roster_id and party.account_id is not distinct from basis.account_id
-  group by party.customer_id, party.reference, party.risk_tier, party.left_at, party.unreadable_party_since, tier.cadence
+  group by
+    party.customer_id, party.reference, party.risk_tier, party.left_at, party.unreadable_party_since, party.has_doubtful_name, tier.cadence
 ) customer
 where customer.left_at is null or customer.is_open or customer.is_true_match
 union all

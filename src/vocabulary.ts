@@ -180,13 +180,33 @@ export const rejectReasons = [
   'replacement_character',
   'unknown_standing',
   'invalid_end_date',
+  // In scientific notation: it has lost digits.
+  'rounded_id',
+  // A repeated header, a total, a footer or a line between rows; it has no customer id.
+  'not_a_customer',
   // From imports of earlier versions; such a party is now `other`.
   'unknown_role',
   'unknown_customer',
 ] as const;
 export type RejectReason = (typeof rejectReasons)[number];
 
-/** Why a fact of an accepted row counts as unknown; stable codes in rejects.csv and SQL. */
+/**
+ * The facts of an accepted row that may be in doubt. A doubt about one that is not sent stops no search; nor does one about a `name`, and without a
+ * hit its customer is not screened. `namePart`: a placeholder that is left out of the name.
+ */
+export const doubtFields = [
+  'birthDate',
+  'countries',
+  'riskTier',
+  'active',
+  'endDate',
+  'aliases',
+  'name',
+  'namePart',
+] as const;
+export type DoubtField = (typeof doubtFields)[number];
+
+/** Why a fact of an accepted row is in doubt; stable codes in rejects.csv and SQL. */
 export const doubtReasons = [
   'says_unknown',
   'invalid_birth_date',
@@ -206,6 +226,11 @@ export const doubtReasons = [
   'invalid_end_date',
   'end_date_too_early',
   'unreadable_alias',
+  // Of a name: it is sent as it is, and without a hit the customer is not screened.
+  'encoded_name',
+  'garbled_name',
+  'lost_letters',
+  'list_of_names',
   'control_character',
   'replacement_character',
 ] as const;

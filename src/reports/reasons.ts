@@ -68,8 +68,16 @@ export function listSnapshotRemarks(
 }
 
 /** Without the values, because remarks are mailed. */
-const toDoubtRemark = (column: ColumnDoubts): string =>
-  `${describeDoubts(column)} ${column.doubts === 1 ? 'is' : 'are'} in doubt and ${column.doubts === 1 ? 'counts' : 'count'} as unknown. The customers are screened.`;
+function toDoubtRemark(column: ColumnDoubts): string {
+  const are = column.doubts === 1 ? 'is' : 'are';
+  if (column.field === 'namePart') {
+    return `${describeDoubts(column)} ${are} ${column.doubts === 1 ? 'a placeholder' : 'placeholders'} and left out of the name that is searched for.`;
+  }
+  if (column.field === 'name') {
+    return `${describeDoubts(column)} ${are} in doubt: searched as written, and without a hit the customer is not screened. Correct the roster, or list a name that is right under columns.realNames.`;
+  }
+  return `${describeDoubts(column)} ${are} in doubt and ${column.doubts === 1 ? 'counts' : 'count'} as unknown. The customers are screened.`;
+}
 
 const describeDoubts = ({ column, doubts, read }: ColumnDoubts): string =>
   `${formatCount(doubts)} of ${countNoun(doubts + read, 'value')} of column ${toVisibleText(column)}`;
@@ -86,10 +94,13 @@ export const describeDoubtedValues = ({ values, doubts }: ColumnDoubts): string 
   const rest = doubts - values.reduce((sum, { rows }) => sum + rows, 0);
   const shown = values.map(
     ({ value, why, rows }) =>
-      `${JSON.stringify(toVisibleText(value))}${rows === 1 ? '' : ` (${formatCount(rows)} times)`}: ${doubtWords[why]}`,
+      `${value === '' ? countNoun(rows, 'name') : describeValue(value, rows)}: ${doubtWords[why]}`,
   );
   return [...shown, ...(rest > 0 ? [`and ${formatCount(rest)} more`] : [])].join('; ');
 };
+
+const describeValue = (value: string, rows: number): string =>
+  `${JSON.stringify(toVisibleText(value))}${rows === 1 ? '' : ` (${formatCount(rows)} times)`}`;
 
 function listDropRemarks(parties: number): readonly string[] {
   if (parties === 0) return [];

@@ -377,7 +377,8 @@ const toReason = (code: RejectReason): RowToCorrect['reasons'][number] => ({ cod
 
 const rowOutcomeWords = {
   rejected: 'rejected',
-  accepted: 'accepted: the customer is screened, and the value counts as unknown',
+  accepted:
+    'accepted: the customer is screened; the value counts as unknown, and a name in doubt is searched as written',
 } as const;
 
 const ownCells: Readonly<Record<RejectsColumn, (row: RowToCorrect) => Cell>> = {

@@ -1,20 +1,22 @@
-import type { DoubtReason, PartyRole, RejectReason } from '../vocabulary.js';
+import type { DoubtField, DoubtReason, PartyRole, RejectReason } from '../vocabulary.js';
 import type { CustomerBinding, PartyBinding, WordColumn } from './column-binding.js';
 import { toCountryCode } from './country.js';
 import {
   type Customer,
   type Doubt,
-  type DoubtField,
   maxParties,
   type Party,
   type PartyRow,
   type Readings,
   type RejectedRow,
   type RosterRow,
+  removeInvisible,
   toScreeningRequest,
 } from './customer.js';
 import type { BoundColumn } from './headers.js';
-import { surplusColumn } from './rejects.js';
+import { looksLikeAliases, readListText } from './name-lists.js';
+import { findNoCustomer } from './no-customer.js';
+import { classifyValue, surplusColumn } from './rejects.js';
 import { maxAttributeLength } from './settings.js';
 import type { TableRecord } from './table-reading.js';
 
@@ -53,6 +55,8 @@ export function checkPartyRow(binding: PartyBinding & { role: WordColumn<PartyRo
 }
 
 function inspectRecord(binding: PartyBinding, { fault, fields }: TableRecord): FieldsSeen {
+  const noCustomer = fault === 'malformed_csv' ? null : findNoCustomer(binding, fields);
+  if (noCustomer !== null) return { fault: new Fault('not_a_customer', null, noCustomer), fields, joined: null };
   const reason = fault ?? (fields.length === binding.headers.length ? null : 'wrong_column_count');
   return reason === null
     ? inspectFields(binding, fields)
@@ -76,7 +80,7 @@ function rejectRow(
       column: column?.header ?? null,
       reason,
       valueClass: describeFault(binding, record, fault),
-      reference: readReference(binding, bare),
+      reference: reason === 'not_a_customer' ? null : readReference(binding, bare),
       fields: nameFields(binding.headers, fields),
       ...(record.isCut && { isCut: true }),
     },
@@ -85,6 +89,7 @@ function rejectRow(
 
 function describeFault({ headers }: PartyBinding, { fields }: TableRecord, fault: Fault): string | null {
   if (fault.column !== null) return classifyValue(fault.text);
+  if (fault.reason === 'not_a_customer') return fault.text;
   if (fault.reason !== 'wrong_column_count') return null;
   return `${fields.length} ${fields.length === 1 ? 'field' : 'fields'} for ${headers.length} columns`;
 }
@@ -94,38 +99,6 @@ export function nameFields(headers: readonly string[], fields: readonly string[]
   const named = headers.map((header, index) => [header, fields[index] ?? ''] as const);
   const surplus = fields.slice(headers.length).join(' | ');
   return Object.fromEntries(fields.length > headers.length ? [...named, [surplusColumn, surplus]] : named);
-}
-
-/** The kind of a text is read from so many UTF-16 units. */
-const mostRead = 10_000;
-const harmful = /[\p{Cc}\u2028\u2029\ufffd]/u;
-
-/** The first kind that fits applies; every kind allows blanks between words. */
-const kinds: readonly (readonly [kind: string, pattern: RegExp])[] = [
-  ['digits', /^[\p{N}\s]+$/u],
-  ['letters', /^[\p{L}\p{M}\s]+$/u],
-  ['letters and digits', /^[\p{L}\p{M}\p{N}\s]+$/u],
-  ['punctuation', /^[\p{P}\p{S}\s]+$/u],
-  ['digits and punctuation', /^[\p{N}\p{P}\p{S}\s]+$/u],
-  ['letters and punctuation', /^[\p{L}\p{M}\p{P}\p{S}\s]+$/u],
-];
-
-/** Describes the kind of a value, such as `digits, 8 characters`, without showing its content. */
-function classifyValue(text: string): string {
-  const trimmed = text.trim();
-  if (trimmed === '') return 'empty';
-  const seen = trimmed.slice(0, mostRead);
-  const [found] = harmful.exec(seen) ?? [];
-  if (found !== undefined) return describeHarmful(found);
-  const kind = kinds.find(([, pattern]) => pattern.test(seen))?.[0] ?? 'mixed';
-  const count = trimmed.length > mostRead ? trimmed.length : [...trimmed].length;
-  return `${kind}, ${count} ${count === 1 ? 'character' : 'characters'}`;
-}
-
-function describeHarmful(character: string): string {
-  const code = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
-  if (character === '\ufffd') return `replacement character ${code}`;
-  return `${/[\n\r\u0085\u2028\u2029]/.test(character) ? 'line break' : 'control character'} ${code}`;
 }
 
 const noAttributes: Customer['attributes'] = Object.freeze({});
@@ -152,14 +125,21 @@ function toParty(
   fields: readonly string[],
   readings: RowReadings,
 ): Party | Fault {
-  const name = readName(binding.name, fields);
-  if (typeof name !== 'string') return name;
+  const text = readName(binding.name, fields);
+  if (typeof text !== 'string') return text;
   const type = readWord(binding.type, fields, 'unknown_type');
   if (type instanceof Fault) return type;
   if (type === null) return new Fault('missing_type', binding.type.column, '');
   const { columns } = binding.name;
   const parts = columns.length > 1 ? columns.map((column) => readField(fields, column)) : [];
-  if (binding.isPlaceholder(name, type, parts)) return new Fault('missing_name', columns[0] ?? null, name);
+  const read = binding.readName(text, type, parts);
+  if (read === null) return new Fault('missing_name', columns[0] ?? null, text);
+  const { name, said, why, leftOut } = read;
+  const fault = name === text ? null : checkName(name, columns[0] ?? null);
+  if (fault !== null) return fault;
+  for (const out of leftOut) readings.doubt('namePart', columns[out.part]?.header ?? '', out.text, 'says_unknown');
+  if (why !== null) readings.doubt('name', columns.map(({ header }) => header).join(' + '), text, why);
+  if (said !== null) readings.say('name', said);
   const birthDate = readDate(binding.birthDate, fields, readings, 'birthDate', { type, birthDate: null });
   const countries = readCountries(binding.countries, fields, readings);
   return { role, type, name, birthDate, countries };
@@ -167,13 +147,14 @@ function toParty(
 
 /** Drops an alias whose request equals that of an earlier name. */
 function withAliases(
-  { aliases }: CustomerBinding,
+  binding: CustomerBinding,
   party: Party,
   fields: readonly string[],
   readings: RowReadings,
 ): Customer['parties'] | Fault {
+  const { aliases } = binding;
   if (aliases === null) return [party];
-  const names = readAliases(aliases, fields, readings);
+  const names = readAliases(binding, aliases, party.type, fields, readings);
   if (names.length === 0) return [party];
   const known = new Set([toScreeningRequest(party).name]);
   const others: Party[] = [];
@@ -208,7 +189,9 @@ const plainLetter = /[A-Za-z0-9]/;
 const letterOrDigit = /[\p{L}\p{N}]/u;
 
 function readField(fields: readonly string[], column: BoundColumn): string {
-  return (fields[column.index] ?? '').trim();
+  const text = (fields[column.index] ?? '').trim();
+  // Spreadsheets keep leading zeros by this formula.
+  return text.startsWith('="') && text.endsWith('"') ? text.slice(2, -1).trim() : text;
 }
 
 function readId(id: readonly BoundColumn[], fields: readonly string[]): string | Fault {
@@ -216,10 +199,14 @@ function readId(id: readonly BoundColumn[], fields: readonly string[]): string |
   for (const column of id) {
     const part = readField(fields, column);
     if (part === '') return new Fault('missing_id', column, '');
+    if (rounded.test(part)) return new Fault('rounded_id', column, part);
     joined = joined === '' ? part : `${joined} ${part}`;
   }
   return joined.length > maxIdLength ? new Fault('id_too_long', id[0] ?? null, joined) : joined;
 }
+
+/** A number as spreadsheets round it: several customers may have the same. */
+const rounded = /^\d[.,]\d+E\+\d{2,3}$/i;
 
 function readReference({ id }: PartyBinding, fields: readonly string[]): string | null {
   const reference = readId(id, fields);
@@ -236,8 +223,11 @@ function readName({ columns, separator }: PartyBinding['name'], fields: readonly
   return checkName(name, columns[0] ?? null) ?? name;
 }
 
+/** Reads the aliases of a row. One that is no name is in doubt; a cell that seems to hold several is searched as it is. */
 function readAliases(
-  { columns, separator }: PartyBinding['name'],
+  binding: CustomerBinding,
+  { columns, separator, isSplit }: NonNullable<CustomerBinding['aliases']>,
+  type: Party['type'],
   fields: readonly string[],
   readings: RowReadings,
 ): readonly string[] {
@@ -245,19 +235,41 @@ function readAliases(
   for (const column of columns) {
     const text = readField(fields, column);
     if (text === '') continue;
-    for (const part of text.split(separator)) {
-      const alias = part.trim();
-      if (alias === '') continue;
-      if (checkName(alias, column) === null && !isConspicuous(alias)) aliases.add(alias);
-      else readings.doubt('aliases', column.header, alias, 'unreadable_alias');
+    const list = readListText(text);
+    for (const part of list ?? text.split(separator)) {
+      const given = part.trim().split(lineBreaks).join(' ');
+      if (given === '') continue;
+      const read = binding.readName(given, type, []);
+      const fault = read === null ? null : checkName(read.name, column);
+      if (read === null) {
+        readings.doubt('aliases', column.header, given, 'says_unknown');
+      } else if (fault !== null && fault.reason !== 'name_too_long') {
+        readings.doubt('aliases', column.header, given, 'unreadable_alias');
+      } else {
+        const isOne = list !== null || isSplit || binding.isReal(given);
+        const isList = lineBreaks.test(part.trim()) || (!isOne && looksLikeAliases(part, type));
+        const unsent = findCharacterDoubt(given) ?? (fault === null ? null : 'unreadable_alias');
+        const found = isSplit && read.why === 'list_of_names' ? null : read.why;
+        const why = unsent ?? found ?? (isList ? 'list_of_names' : null);
+        if (why !== null) readings.doubt('name', column.header, given, why);
+        if (unsent !== null) continue;
+        aliases.add(read.name);
+        if (read.said !== null) readings.say('aliases', text);
+      }
     }
   }
   return [...aliases];
 }
 
+const lineBreaks = /[\n\r\u0085\u2028\u2029]+/;
+
 function checkName(name: string, column: BoundColumn | null): Fault | null {
   if (name.length > maxNameLength && [...name].length > maxNameLength) return new Fault('name_too_long', column, name);
-  return plainLetter.test(name) || letterOrDigit.test(name) ? null : new Fault('name_without_letters', column, name);
+  if (plainLetter.test(name)) return null;
+  // A filler of Hangul is a letter that nobody sees.
+  const visible = removeInvisible(name);
+  if (visible === '') return new Fault('missing_name', column, name);
+  return letterOrDigit.test(visible) ? null : new Fault('name_without_letters', column, name);
 }
 
 function readWord<Word>(
@@ -317,7 +329,7 @@ function readCountries(
     const text = readField(fields, column);
     if (text === '') continue;
     const wrong = findCharacterDoubt(text);
-    const { codes, why } = wrong === null ? read(text) : { codes: [], why: wrong };
+    const { codes, why } = wrong === null ? read(readListText(text)?.join(';') ?? text) : { codes: [], why: wrong };
     if (why !== null) readings.doubt('countries', column.header, text, why);
     // An earlier version read an ambiguous name as this country.
     const former = why === 'ambiguous_country' ? toCountryCode(text) : null;

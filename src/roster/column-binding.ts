@@ -3,6 +3,7 @@ import type { DoubtReason, PartyRole, PartyType, RiskTier } from '../vocabulary.
 import { readCountry } from './country.js';
 import { createBirthDateReader, createEndDateReader, type FactDateReader } from './fact-dates.js';
 import { type BoundColumn, nameColumn, standardHeaders, standardPartyHeaders } from './headers.js';
+import { foldPlaceholder, type PartyName, readPartyName } from './party-name.js';
 import { rememberWords } from './read-date.js';
 import {
   type ColumnSettings,
@@ -142,8 +143,10 @@ export interface PartyBinding {
     /** The countries of every row when no column gives them. */
     constant: readonly string[];
   };
-  /** Whether a whole name is a placeholder for a missing one; `parts` are the joined fields. */
-  isPlaceholder: (name: string, type: PartyType, parts: readonly string[]) => boolean;
+  /** Reads a whole name; null for a placeholder of a missing one. `parts` are the joined fields of several columns. */
+  readName: (text: string, type: PartyType, parts: readonly string[]) => PartyName | null;
+  /** Whether the settings list a name as real. */
+  isReal: (name: string) => boolean;
   /** Columns of names: a line break in one has its own reject reason. */
   names: readonly BoundColumn[];
   /** The columns of the id and the type. */
@@ -157,7 +160,8 @@ export interface PartyBinding {
 /** The columns of a customer. */
 export interface CustomerBinding extends PartyBinding {
   riskTier: WordColumn<RiskTier>;
-  aliases: PartyBinding['name'] | null;
+  /** `isSplit`: the settings name the separator, so what it leaves together is one name. */
+  aliases: (PartyBinding['name'] & { isSplit: boolean }) | null;
   activity: WordColumn<boolean>;
   endDate: PartyBinding['birthDate'];
 }
@@ -253,13 +257,15 @@ function bindParty(
   const { find, findOptional } = finder;
   const birthDate = columns.birthDate ?? findOptional(standardHeaders.birthDate);
   const realNames = new Set(columns.realNames?.map(foldPlaceholder));
+  const name = bindName(columns.name ?? standardHeaders.name, ' ', finder);
   return {
-    name: bindName(columns.name ?? standardHeaders.name, ' ', finder),
+    name,
     type: bindWords(columns.type, typeWords, absentType, find),
     birthDate: bindDate(birthDate, createBirthDateReader, columns, finder, today),
     countries: bindCountries(columns, standardHeaders.countries, finder),
-    isPlaceholder: (name: string, type: PartyType, parts: readonly string[]) =>
-      isPlaceholderName(name, type, parts, realNames),
+    readName: (text: string, type: PartyType, parts: readonly string[]) =>
+      readPartyName(text, type, { parts, separator: name.separator, realNames }),
+    isReal: (text: string) => realNames.has(foldPlaceholder(text)),
   };
 }
 
@@ -272,8 +278,12 @@ function bindName(name: NonNullable<ColumnSettings['name']>, separator: string, 
 function bindAliases(aliases: ColumnSettings['aliases'], { find }: ColumnFinder) {
   if (aliases === undefined) return null;
   return typeof aliases === 'string' || Array.isArray(aliases)
-    ? { columns: [aliases].flat().map(find), separator: ';' }
-    : { columns: [find(aliases.column)], separator: aliases.separator };
+    ? { columns: [aliases].flat().map(find), separator: ';', isSplit: false }
+    : {
+        columns: [find(aliases.column)],
+        separator: aliases.separator ?? ';',
+        isSplit: aliases.separator !== undefined,
+      };
 }
 
 /** The default pivot: two-digit years from this one on belong to the 20th century. */
@@ -311,55 +321,6 @@ function bindAttributes(
     );
   }
   return kept.map(find);
-}
-
-/** Folded placeholders of a missing name. Some are real names (Null, Na), so only a whole name counts. */
-const words = `null, \\n, n/a, n.a., n.a, n a, na, n/k, nan, none, undefined, unknown, unnamed, untitled, test, test test, testing, test name, test user,
-  test customer, test person, dummy, tba, tbd, tbc, xxx, xxxx, xxxxx, no name, noname, no data, not available, not applicable, not known,
-  not provided, not specified, not set, object object, asdf, qwerty, unbekannt, keine angabe, k.a., k. a., nicht angegeben, inconnu, inconnue,
-  non renseigne, non renseigné, desconocido, desconocida, desconhecido, sin nombre, sconosciuto, onbekend, n.v.t., nvt, ukendt, ukjent, okänd,
-  nieznany, brak danych`;
-
-const placeholders: ReadonlySet<string> = new Set(words.split(',').map((word) => word.trim().replace(/\s+/g, ' ')));
-
-const openings: ReadonlySet<string> = new Set([...placeholders].map((word) => word.slice(0, 2)));
-
-const startsWithLetter = /^[A-Za-z]/;
-
-/** Quotes, brackets and prefixes around a word, as in `<NULL>` and `#N/A`. */
-const wrapping = /^[\s"'`<>()[\]#-]+|[\s"'`<>()[\]-]+$/g;
-
-const isObject = /^\s*\{.*\}\s*$/s;
-
-const isDigits = /^\d+$/;
-
-const foldPlaceholder = (name: string): string =>
-  name.normalize('NFKC').replace(wrapping, '').replace(/\s+/g, ' ').toLowerCase();
-
-/**
- * Whether a whole name is a placeholder: `NULL`, `N/A`, `none`, `test`, a JSON object, or a number. An entity may have a number as its name, but
- * not 0, 1, 12, 123 and so on. `parts` are the joined fields; `realNames` are the folded names that are real in this roster.
- */
-function isPlaceholderName(
-  name: string,
-  type: PartyType,
-  parts: readonly string[],
-  realNames: ReadonlySet<string>,
-): boolean {
-  // Most names end here, in a tenth of the time.
-  if (startsWithLetter.test(name) && !openings.has(name.slice(0, 2).toLowerCase())) return false;
-  const folded = foldPlaceholder(name);
-  if (realNames.has(folded)) return false;
-  if (isObject.test(name) || isWord(folded, type)) return true;
-  const words = parts.filter((part) => part !== '').map(foldPlaceholder);
-  // Na Na is a name, so NA in both columns does not count as a placeholder by its words alone.
-  return words.length > 1 && words.every((word) => isWord(word, type)) && words.some((word) => word !== 'na');
-}
-
-function isWord(folded: string, type: PartyType): boolean {
-  if (placeholders.has(folded)) return true;
-  if (!isDigits.test(folded)) return false;
-  return type === 'person' || '1234567890'.startsWith(folded) || /^0+$/.test(folded);
 }
 
 interface ColumnFinder {

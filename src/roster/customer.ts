@@ -1,4 +1,4 @@
-import type { DoubtReason, PartyRole, PartyType, RejectReason, RiskTier } from '../vocabulary.js';
+import type { DoubtField, DoubtReason, PartyRole, PartyType, RejectReason, RiskTier } from '../vocabulary.js';
 
 /** One name under which a customer is screened. */
 export interface Party {
@@ -32,10 +32,7 @@ export interface Readings {
   said: Readonly<Partial<Record<DoubtField, string>>> | null;
 }
 
-/** The facts that are not part of a request: a doubt about one stops no search. */
-export type DoubtField = 'birthDate' | 'countries' | 'riskTier' | 'active' | 'endDate' | 'aliases';
-
-/** A fact that counts as unknown, with the source text. */
+/** A fact that counts as unknown, or a name that may be another, with the source text. */
 export interface Doubt {
   field: DoubtField;
   /** The source's column. */
@@ -101,8 +98,10 @@ export interface ScreeningRequest {
   name: string;
 }
 
-const invisibles = /\u034f|[\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]/gu;
-const whiteSpace = /[\s\p{Z}\u0085]+/gu;
+/** Marks without a form of their own, such as variation selectors and fillers, and the marks of annotations; joiners are looked at apart. */
+const invisibles = /(?![\u200c\u200d])\p{Default_Ignorable_Code_Point}|[\ufff9-\ufffb]/gu;
+/** The blank of Braille is white as well. */
+const whiteSpace = /[\s\p{Z}\u0085\u2800]+/gu;
 const joinerRuns = /([\u200c\u200d])[\u200c\u200d]+/gu;
 
 const brahmic = [
@@ -157,6 +156,14 @@ function toSentName(name: string): string {
   }
   return sent.replace(whiteSpace, ' ').trim().normalize('NFC');
 }
+
+/** A text without blanks at its ends and without anything that nobody sees. */
+export const removeInvisible = (text: string): string =>
+  text
+    .replace(invisibles, '')
+    .replace(/[\u200c\u200d]/g, '')
+    .replace(whiteSpace, ' ')
+    .trim();
 
 function isStray(rest: readonly unknown[]): boolean {
   const groups = rest.at(-1);

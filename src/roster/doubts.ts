@@ -1,5 +1,5 @@
-import type { DoubtReason } from '../vocabulary.js';
-import type { Customer, Doubt, DoubtField, Party, Readings } from './customer.js';
+import type { DoubtField, DoubtReason } from '../vocabulary.js';
+import type { Customer, Doubt, Party, Readings } from './customer.js';
 
 /** The most stored rows with a doubt, and about how many characters of them; all rows are counted. */
 const mostRows = 5_000;
@@ -30,7 +30,7 @@ export interface ColumnDoubts {
   doubts: number;
   /** Rows in doubt whose value states that it is unknown. */
   unknown: number;
-  /** The most frequent values in doubt. */
+  /** The most frequent values in doubt; of names only the reasons, with an empty value. */
   values: readonly { value: string; why: DoubtReason; rows: number }[];
 }
 
@@ -65,7 +65,7 @@ export class DoubtTally {
       values: Map<string, { value: string; why: DoubtReason; rows: number }>;
     }
   >();
-  readonly #read = { birthDate: 0, countries: 0, riskTier: 0, endDate: 0, active: 0, aliases: 0 };
+  readonly #read = { birthDate: 0, countries: 0, riskTier: 0, endDate: 0, active: 0, aliases: 0, name: 0, namePart: 0 };
   #units = 0;
 
   /** `prefix` marks the columns of related parties. */
@@ -101,6 +101,8 @@ export class DoubtTally {
   }
 
   #addFacts({ birthDate, countries }: Party): void {
+    this.#read.name += 1;
+    this.#read.namePart += 1;
     if (birthDate !== null) this.#read.birthDate += 1;
     if (countries.length > 0) this.#read.countries += 1;
   }
@@ -112,10 +114,12 @@ export class DoubtTally {
       counted.doubts += 1;
       if (why === 'says_unknown') counted.unknown += 1;
       if (isRead(field)) counted.halfRead += 1;
-      const shown = truncate(value, mostShownUnits);
-      const known = counted.values.get(shown);
+      // A customer's name is kept with its row only.
+      const shown = field === 'name' ? '' : truncate(value, mostShownUnits);
+      const key = shown || why;
+      const known = counted.values.get(key);
       if (known !== undefined) known.rows += 1;
-      else if (counted.values.size < mostValues) counted.values.set(shown, { value: shown, why, rows: 1 });
+      else if (counted.values.size < mostValues) counted.values.set(key, { value: shown, why, rows: 1 });
     }
     if (this.rows.length >= mostRows || this.#units >= mostUnits) return;
     const row = { ...toRow(), doubts: doubts.map(({ column, why }) => ({ column, why })) };
@@ -124,8 +128,11 @@ export class DoubtTally {
   }
 }
 
-const isReadOf = ({ birthDate, countries }: Party, field: DoubtField): boolean =>
-  field === 'birthDate' ? birthDate !== null : field === 'countries' && countries.length > 0;
+const isReadOf = ({ birthDate, countries }: Party, field: DoubtField): boolean => {
+  // A name in doubt is searched, and a placeholder leaves the rest of the name.
+  if (field === 'name' || field === 'namePart') return true;
+  return field === 'birthDate' ? birthDate !== null : field === 'countries' && countries.length > 0;
+};
 
 const truncate = (text: string, units: number): string =>
   text.length <= units ? text : `${text.slice(0, units).toWellFormed()}…`;

@@ -332,7 +332,6 @@ function boundValue({ name, typeId, isMapped, size }: WrappedColumn): string {
   // One character more than the stored length shows that the value was truncated.
   const length = maxFieldLength + 1;
   if (typeId === BYTEA) return `substring(${name} from 1 for ${length})`;
-  if (isTextArray(typeId)) return `left(array_to_string(${name}, ';'), ${length})`;
   if (typeId === BPCHAR) return `left(format('%s', ${name}), ${length})`;
   const isText = typeId === TEXT || typeId === VARCHAR;
   return isText
@@ -460,18 +459,7 @@ const isSafe = ({ code = '' }: pg.DatabaseError): boolean => safeClasses.has(cod
 type PostgresRow = (string | null)[];
 
 const { TIMESTAMP, TIMESTAMPTZ } = pg.types.builtins;
-/** `text[]` and `varchar[]`; the driver exports no constants for array types. */
-const textArrays = [1009, 1015];
-
-const isTextArray = (typeId: number): boolean => textArrays.includes(typeId);
-
-/** Gives the parser of a column's type: texts as Postgres writes them, a time stamp as its day, a list of texts joined by `;`. */
+/** Gives the parser of a column's type: texts as Postgres writes them, lists included, and a time stamp as its day. */
 function parsePostgresValue(typeId: number): (text: string) => string {
-  if (typeId === TIMESTAMP || typeId === TIMESTAMPTZ) return (text) => text.slice(0, 10);
-  if (isTextArray(typeId)) return (text) => joinArray(pg.types.getTypeParser(typeId)(text));
-  return (text) => text;
-}
-
-function joinArray(value: unknown): string {
-  return Array.isArray(value) ? value.filter((item) => item !== null).join(';') : '';
+  return typeId === TIMESTAMP || typeId === TIMESTAMPTZ ? (text) => text.slice(0, 10) : (text) => text;
 }

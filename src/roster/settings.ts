@@ -139,11 +139,7 @@ const riskTier = oneOf(
 );
 
 const aliases = z.union(
-  [
-    header,
-    z.array(header).min(1),
-    z.strictObject({ column: header, separator: z.string().min(1).max(10).default(';') }),
-  ],
+  [header, z.array(header).min(1), z.strictObject({ column: header, separator: z.string().min(1).max(10).optional() })],
   { error: 'expected a header, a list of headers, or {column, separator}' },
 );
 
@@ -169,7 +165,7 @@ const realNames = z
   .array(z.string().trim().min(1))
   .optional()
   .describe(
-    'names that read like placeholders (NULL, N/A, test, 123) and are real: rows with any other one are rejected',
+    'names that are real as they are written, although they read like placeholders (NULL, N/A, test, 123), lists or garbled text',
   );
 
 const realDates = z
@@ -370,6 +366,11 @@ const csvSchema = z.strictObject({
     .describe(
       'line of the header, true for the first; lines above it are not read; false: no header, and columns are named by number',
     ),
+  skipRows: z
+    .array(z.string().trim().min(1))
+    .min(1)
+    .optional()
+    .describe('rows whose first cell begins with one of these, such as [Totale], are no customers; they are counted'),
 });
 
 /** The path and form of a CSV source. */

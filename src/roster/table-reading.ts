@@ -14,7 +14,7 @@ export interface TableRecord {
   isCut?: boolean;
 }
 
-/** The physical lines of a source: lines = headers + blanks + continuations + records. */
+/** The physical lines of a source: lines = headers + blanks + continuations + skipped + records. */
 export interface LineTally {
   lines: number;
   /** Includes a line that names the delimiter, and the lines above a header that has its line in the settings. */
@@ -23,6 +23,8 @@ export interface LineTally {
   /** Lines after the first of records that take several. */
   continuations: number;
   records: number;
+  /** Rows that `csv.skipRows` leaves out; absent when it is not set. */
+  skipped?: number;
 }
 
 /** A table opened for one reading from its first record to its last. */

@@ -298,6 +298,7 @@ const gapReasons = [
   'conflicting_duplicate',
   'roster_held',
   'related_party_unreadable',
+  'doubtful_name',
   'unreadable_id',
 ] as const;
 const gapRow = z.object({ reason: z.enum(gapReasons), count: z.number(), accepted: z.number() });

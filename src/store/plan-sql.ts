@@ -374,6 +374,11 @@ export const gapsSql = (rosterId: string): string => `
   union all
   select reference, customer_id, 'related_party_unreadable' from customer
   where roster_id = ${rosterId} and left_at is null and unreadable_party_since is not null
+    and exists (select from party where party.customer_id = customer.customer_id and party.ordinal = 0)
+  union all
+  select reference, customer_id, 'doubtful_name' from customer
+  join customer_version latest using (customer_id, version)
+  where roster_id = ${rosterId} and left_at is null and unreadable_party_since is null and latest.has_doubtful_name
     and exists (select from party where party.customer_id = customer.customer_id and party.ordinal = 0)`;
 
 const partyRow = z.object({

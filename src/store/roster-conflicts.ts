@@ -117,7 +117,7 @@ function hasStrayParties(transaction: Queryable, runId: number): Promise<boolean
     z.boolean(),
     `select exists (
        select from roster_staging
-       where run_id = $1 and is_party and reject_reason is not null and (reference is null or reject_reason = 'unknown_customer')
+       where run_id = $1 and is_party and reject_reason <> 'not_a_customer' and (reference is null or reject_reason = 'unknown_customer')
      ) as found`,
     [runId],
   );

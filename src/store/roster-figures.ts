@@ -107,7 +107,7 @@ async function countSnapshot(
     stagedRow,
     `select count(*)::integer as rows, count(reject_reason)::integer as rejected,
        count(*) filter (where is_repetition)::integer as duplicates,
-       count(*) filter (where reject_reason is not null and reference is null)::integer as unreadable,
+       count(*) filter (where reference is null and reject_reason <> 'not_a_customer')::integer as unreadable,
        count(*) filter (where ${plainSql})::integer as plain,
        count(*) filter (where ${plainSql} and parties > 1)::integer as several,
        count(*) filter (where ${plainSql} and leaves is not null)::integer as leavers
@@ -124,7 +124,7 @@ async function countSnapshot(
     }),
     `select count(*)::integer as rows, count(reject_reason)::integer as rejected,
        count(*) filter (where reject_reason is null and party ->> 'role' = 'other')::integer as others,
-       count(*) filter (where reject_reason is not null and reference is null)::integer as unreadable,
+       count(*) filter (where reference is null and reject_reason <> 'not_a_customer')::integer as unreadable,
        (select count(*)::integer from roster_step where run_id = $1 and conflicts <> '[]') as conflicts
      from roster_staging where run_id = $1 and is_party`,
     [runId],

@@ -3,7 +3,7 @@ import type { CustomerRecordFacts, RosterAcceptanceFacts, RosterChangeFacts } fr
 import type { RosterSource, SnapshotFacts } from '../reports/run-facts.js';
 import type { RejectedRow } from '../roster/customer.js';
 import type { DoubtedRow } from '../roster/doubts.js';
-import { doubtReasons, rejectReasons } from '../vocabulary.js';
+import { doubtFields, doubtReasons, rejectReasons } from '../vocabulary.js';
 import { findRow, type Queryable, readValue, toInsert } from './database/database.js';
 import { type StagedImport, toJson } from './roster-staging.js';
 
@@ -255,7 +255,7 @@ const snapshotColumns = `
 /** The doubts about a column, as they are stored with an import. */
 export const columnDoubtsRow = z.object({
   column: z.string(),
-  field: z.enum(['birthDate', 'countries', 'riskTier', 'active', 'endDate', 'aliases']),
+  field: z.enum(doubtFields),
   read: z.number(),
   doubts: z.number(),
   unknown: z.number(),

@@ -392,7 +392,7 @@ async function saveUnreadableParties(transaction: Queryable, staged: StagedImpor
      where roster_id = $2 and unreadable_party_since is not null
        and not exists (
          select from roster_staging party
-         where party.run_id = $1 and party.is_party and party.reject_reason is not null
+         where party.run_id = $1 and party.is_party and party.reject_reason <> 'not_a_customer'
            and (party.reference is null or party.reference = customer.reference and party.reject_reason <> 'unknown_customer')
        )
        and (not $3 or exists (

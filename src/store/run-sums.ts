@@ -40,7 +40,7 @@ export const runSumsSchema = z.object({
   failedBecause: z.record(z.string(), count),
   skippedBecause: z.record(z.string(), count),
   /**
-   * Answered customers that count as not screened, because a related party is unreadable or rows contradict each other; absent in older
+   * Answered customers that count as not screened, because a related party is unreadable, a name is in doubt, or rows contradict each other; absent in older
    * runs.
    */
   unreadableParties: count.optional(),
@@ -131,6 +131,15 @@ const worstStatesSql = (condition: string): string => `
   where run.run_id = $1 and ${condition} and party.party_id in (select party_id from own)
   group by party.customer_id`;
 
+/** SQL: the customers of the roster of a run ($1) whose answers make nobody clear: with an unreadable related party, or a doubtful name. */
+const unreadableSql = `
+  select customer_id from customer join run using (roster_id) where run_id = $1 and unreadable_party_since is not null
+  union
+  select customer_id from customer_version latest
+  join customer using (customer_id, version)
+  join run using (roster_id)
+  where run_id = $1 and latest.has_doubtful_name`;
+
 /** SQL: the same as the walk of this transaction has found it. It leaves out who is offboarded meanwhile, and may be about another account. */
 const walkedStatesSql = `
   select own.customer_id, coalesce(walked.never_screened, judged.has_none) as has_none, coalesce(judged.is_waiting, false) as is_waiting,
@@ -173,12 +182,11 @@ async function sumCustomers(
            when bool_or(is_current and (not is_valid or standing.has_none is not false)) or bool_or(unreadable.customer_id is not null) or min(ordinal) > 0
              then array_position(${customerStatesSql}, 'not_screened')
          end) as worst,
-         -- Without an accepted row, or with an unreadable related party.
+         -- Without an accepted row, with an unreadable related party, or with a doubtful name.
          bool_or(unreadable.customer_id is not null) or min(ordinal) > 0 as is_unreadable
        from own
        left join (${isWalked ? walkedStatesSql : worstStatesSql('true')}) standing on standing.customer_id = own.customer_id
-       left join customer unreadable on unreadable.customer_id = own.customer_id and unreadable.unreadable_party_since is not null
-         and unreadable.roster_id = (select roster_id from run where run_id = $1)
+       left join (${unreadableSql}) unreadable on unreadable.customer_id = own.customer_id
        group by own.customer_id
      )
      , unaccepted as materialized (

@@ -154,7 +154,7 @@ const statusRow = z.object({
   held: z.boolean(),
   reason: z
     .enum([
-      ...(['never', 'changed', 'expired', 'unproven', 'related_party_unreadable'] as const),
+      ...(['never', 'changed', 'expired', 'unproven', 'related_party_unreadable', 'doubtful_name'] as const),
       ...(['row_rejected', 'conflicting_duplicate', 'roster_held'] as const),
     ])
     .nullable(),

@@ -270,11 +270,13 @@ export const rejectWords: Readonly<Record<RejectReason, string>> = {
   replacement_character: 'contains U+FFFD, the mark of a letter that was lost in a conversion',
   unknown_standing: 'does not say whether the customer is active',
   invalid_end_date: 'end date cannot be read',
+  rounded_id: 'customer id in scientific notation, as a spreadsheet rounds it: export the column as text',
+  not_a_customer: 'a repeated header, a total, a footer or a line between rows',
   unknown_role: 'role of a related party is not known',
   unknown_customer: 'related party of a customer that is not on the roster',
 };
 
-/** Why a value of an accepted row counts as unknown, in words. */
+/** Why a value of an accepted row is in doubt, in words. */
 export const doubtWords: Readonly<Record<DoubtReason, string>> = {
   says_unknown: 'the value itself means unknown',
   invalid_birth_date: 'not a readable date',
@@ -293,7 +295,11 @@ export const doubtWords: Readonly<Record<DoubtReason, string>> = {
   unknown_standing: 'does not say whether the customer is active',
   invalid_end_date: 'not a readable day',
   end_date_too_early: 'before the relationship can have begun',
-  unreadable_alias: 'not a name: without letters, too long, or with a control character',
+  unreadable_alias: 'not a name: without any letter, or too long',
+  encoded_name: 'text encoded once too often, which cannot be decoded',
+  garbled_name: 'letters that were read in another encoding than they were written in',
+  lost_letters: 'letters that an export replaced by other signs',
+  list_of_names: 'several names in one cell',
   control_character: 'contains a control character',
   replacement_character: 'contains U+FFFD, the mark of a letter that was lost in a conversion',
 };
@@ -327,6 +333,7 @@ export const reasonWords: ReadonlyMap<string, string> = new Map([
   ['connection_refused', 'connection refused'],
   ['connection_reset', 'connection reset'],
   ['forced', 'selected: on a published list, or all customers were selected'],
+  ['doubtful_name', 'its name is garbled, has lost letters or is several names, so only a hit counts'],
   ['echo_mismatch', 'answer to another search'],
   ['failed_answer', 'the answer says that the search failed or is incomplete'],
   ['held', 'answered, but the answers of the run are held'],

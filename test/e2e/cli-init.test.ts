@@ -171,7 +171,6 @@ describe('init', () => {
       'the rows of "hoirie" look like persons, but too few show it',
       'Nationalité looks like countries: most of its values are unknown',
       'not read: Nationalité, Dernière vérif.',
-      'line 41 looks like a total line: it is rejected each time',
       'rosters[0].columns.type: 1 word of Type in 2 rows; until then these rows are rejected and listed as not screened',
       'rosters[0].columns.countries: 1 word of Pays in 6 rows; until then these customers are screened, with an unknown country',
       '34 customers + 3 rejected + 0 repeated rows',

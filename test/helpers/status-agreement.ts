@@ -14,7 +14,7 @@ async function countByView({ database, clock }: AppContext) {
       `with told as materialized (
          select state, case
            -- Without a readable record nobody was ever screened.
-           when reason in ('row_rejected', 'conflicting_duplicate', 'roster_held', 'related_party_unreadable') then 'never'
+           when reason in ('row_rejected', 'conflicting_duplicate', 'roster_held', 'related_party_unreadable', 'doubtful_name') then 'never'
            else reason
          end as reason
          from customer_screening_status

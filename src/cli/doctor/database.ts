@@ -5,7 +5,7 @@ import { RunLockedError } from '../../errors.js';
 import { countNoun, describeSpan } from '../../reports/text.js';
 import { toCadence } from '../../screening/cadence.js';
 import { listTables } from '../../store/backup/format.js';
-import { countSearchesOfTiers, readImportedRosters } from '../../store/coverage.js';
+import { countSearchesOfTiers, readCoverageGaps, readImportedRosters } from '../../store/coverage.js';
 import type { Database, Queryable } from '../../store/database/database.js';
 import { findRefusedMigration, packagedMigrations, readMigrations } from '../../store/database/migrate.js';
 import type { DatabaseLocation } from '../../store/database/open-database.js';
@@ -74,6 +74,7 @@ async function examine(database: Database, location: DatabaseLocation, config: C
     return { findings: await toFindings(behind), imported: null };
   }
   const known = await findOrganisation(database, config.settings.organisation);
+  const imported = known ? await readImportedRosters(database, known.organisationId) : null;
   return {
     findings: [
       ...(await toFindings(well('database', `${place}, schema up to date`))),
@@ -81,8 +82,9 @@ async function examine(database: Database, location: DatabaseLocation, config: C
       ...(await checkAccepted(database, config)),
       ...(known ? await checkPace(database, known.organisationId, config.settings) : []),
       ...(isDeep ? await checkEvidence(database) : []),
+      ...(await checkNames(database, imported ?? [])),
     ],
-    imported: known ? (await readImportedRosters(database, known.organisationId)).map(({ roster }) => roster) : null,
+    imported: imported?.map(({ roster }) => roster) ?? null,
   };
 }
 
@@ -165,6 +167,24 @@ export async function checkPace(
 
 /** Nights that take longer leave no time for outages before the next one. */
 const longestNightSeconds = 20 * 3_600;
+
+/** Names the rosters with customers who are not screened because of a doubtful name. */
+export async function checkNames(
+  database: Queryable,
+  imported: Awaited<ReturnType<typeof readImportedRosters>>,
+): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const { rosterId, roster } of imported) {
+    const gaps = await readCoverageGaps(database, rosterId, new Date());
+    const count = gaps.find(({ reason }) => reason === 'doubtful_name')?.count ?? 0;
+    if (count === 0) continue;
+    const message = `${countNoun(count, 'customer')} with a doubtful name: garbled, with lost letters, or several names in one cell. Without a hit they are not screened`;
+    const next =
+      'correct the roster, or list names that are right under columns.realNames; rejects.csv of the last run shows the rows';
+    findings.push(doubtful(`names of ${roster}`, message, next));
+  }
+  return findings;
+}
 
 const rightsSchema = z.object({
   schema: z.string().nullable(),

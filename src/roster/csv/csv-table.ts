@@ -34,7 +34,7 @@ export async function openCsvTable(
 ): Promise<TableReading & { delimiter: string }> {
   const paths = await findFiles([source.path].flat());
   const progress: Progress = {
-    tally: { lines: 0, headers: 0, blanks: 0, continuations: 0, records: 0 },
+    tally: { lines: 0, headers: 0, blanks: 0, continuations: 0, records: 0, ...(source.skipRows && { skipped: 0 }) },
     doneBytes: 0,
     totalBytes: await sumSizes(paths),
     digests: [],
@@ -61,7 +61,7 @@ export async function openCsvTable(
     return progress.open;
   };
   const first = await openAt(0);
-  const batches = readFiles(first, paths, openAt, isMapped, progress);
+  const batches = leaveOut(readFiles(first, paths, openAt, isMapped, progress), source.skipRows, progress.tally);
   try {
     const head = await batches.next();
     if (head.done && !(mayBeEmpty && source.header)) {
@@ -89,8 +89,7 @@ function toReading(source: string, headers: readonly string[], records: Batches,
       return joinDigests(progress.digests);
     },
     tally: () => {
-      const { headers, blanks, continuations, records } = progress.tally;
-      return { ...progress.tally, lines: headers + blanks + continuations + records };
+      return { ...progress.tally, lines: sumLines(progress.tally) };
     },
     progress: () => {
       const { doneBytes, totalBytes } = progress;
@@ -141,6 +140,19 @@ async function* readFiles(
   progress.isEnded = true;
 }
 
+/** Leaves out the rows whose first cell begins with one of the prefixes, and counts them. */
+async function* leaveOut(batches: Batches, prefixes: readonly string[] | undefined, tally: LineTally): Batches {
+  if (prefixes === undefined) return yield* batches;
+  const isLeftOut = ({ fields: [first = ''] }: TableRecord): boolean =>
+    prefixes.some((prefix) => first.trimStart().startsWith(prefix));
+  for await (const records of batches) {
+    const kept = records.filter((record) => !isLeftOut(record));
+    tally.skipped = (tally.skipped ?? 0) + records.length - kept.length;
+    tally.records -= records.length - kept.length;
+    if (kept.length > 0) yield kept;
+  }
+}
+
 async function* withHead(head: readonly TableRecord[], batches: Batches): Batches {
   try {
     if (head.length > 0) yield head;
@@ -170,10 +182,13 @@ function joinDigests(digests: readonly Buffer[]): string {
   return createHash('sha256').update(Buffer.concat(digests)).digest('hex');
 }
 
-function checkTally({ lines, headers, blanks, continuations, records }: LineTally, name: string): void {
-  const sum = headers + blanks + continuations + records;
-  if (lines === sum) return;
-  throw new RosterError('lines_lost', `${name}: ${lines} lines were read, but ${sum} are accounted for.`);
+const sumLines = ({ headers, blanks, continuations, records, skipped = 0 }: LineTally): number =>
+  headers + blanks + continuations + records + skipped;
+
+function checkTally(tally: LineTally, name: string): void {
+  const sum = sumLines(tally);
+  if (tally.lines === sum) return;
+  throw new RosterError('lines_lost', `${name}: ${tally.lines} lines were read, but ${sum} are accounted for.`);
 }
 
 const mostShown = 20;

@@ -4,7 +4,7 @@ import { readHeader, standardHeaders } from '../headers.js';
 import { isCompanyName } from '../legal-form.js';
 import { createLooseDateReader } from '../read-date.js';
 import { type ColumnGuess, type ColumnProfile, enough, Guess, toHeaders } from './column-profile.js';
-import { guessName, guessParties } from './name-guess.js';
+import { describeAliases, guessName, guessParties } from './name-guess.js';
 
 /** From this share of fitting values on, a column has the meaning of its header. */
 const half = 0.5;
@@ -262,10 +262,7 @@ const describeOmission = (profile: ColumnProfile, key: 'countries' | 'riskTier')
 
 function guessOthers(guess: Guess): void {
   const aliases = guess.byRole('aliases');
-  if (aliases)
-    guess.doubts.push(
-      `${aliases.header} may hold aliases: to search for these too, each at the price of a search, add aliases: ${JSON.stringify(aliases.header)}`,
-    );
+  if (aliases) guess.doubts.push(describeAliases(aliases));
   const active = guess.byRole('active');
   if (active?.words)
     guess.doubts.push(

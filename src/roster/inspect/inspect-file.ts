@@ -1,4 +1,4 @@
-import { isAscii, isUtf8 } from 'node:buffer';
+import { isAscii } from 'node:buffer';
 import * as crypto from 'node:crypto';
 import { basename } from 'node:path';
 import { ConfigError } from '../../errors.js';
@@ -6,13 +6,14 @@ import { checkRow } from '../check-row.js';
 import { bindColumns } from '../column-binding.js';
 import { findTitledHeader } from '../csv/csv-file.js';
 import { openCsvTable } from '../csv/csv-table.js';
-import { createSingleByteTable, csvEncodings, type EncodingLabel, inspectEncoding } from '../csv/encodings.js';
+import { csvEncodings, type EncodingLabel, inspectEncoding } from '../csv/encodings.js';
 import { findFiles } from '../csv/find-files.js';
 import { looksLikeHeader } from '../csv/first-record.js';
 import { readSourceBytes } from '../csv/source-bytes.js';
 import type { Customer, RosterRow } from '../customer.js';
 import { type ColumnDoubts, DoubtTally } from '../doubts.js';
 import { nameColumn, readHeader, standardHeaders } from '../headers.js';
+import { findMeant, readNameText } from '../name-text.js';
 import { readRoster } from '../read-roster.js';
 import { type CsvSettings, type RosterSettings, rosterSettingsSchema } from '../settings.js';
 import type { LineTally, TableReading } from '../table-reading.js';
@@ -84,7 +85,9 @@ export async function inspectFile(request: InspectionRequest): Promise<FileInspe
   const { encoding, doubts: mixed } = inspectEncoding(start, given.encoding, first);
   const { table, headerLine } = await openInspected(first, { ...given, encoding }, request.header);
   const sample = await readSample(table);
-  const [top = [], ...others] = headerLine === null ? sample : [table.headers, ...sample];
+  const [top = [], ...below] = headerLine === null ? sample : [table.headers, ...sample];
+  // Files that were put together repeat their header.
+  const others = below.filter((fields) => fields.join('\n') !== top.join('\n'));
   const hasHeader = headerLine !== null || (request.header ?? looksLikeHeader(top, others));
   const headers = hasHeader
     ? top.map((cell, index) => cell.trim().normalize('NFC') || nameColumn(index))
@@ -125,9 +128,9 @@ export async function inspectFile(request: InspectionRequest): Promise<FileInspe
     };
   }
   const ofFirst = rosterSettingsSchema.parse({ name, csv: { ...csv, path: first }, columns: guess.columns });
-  const { totals, ...whole } = await readWhole(ofFirst, guess.unmapped);
+  const whole = await readWhole(ofFirst, guess.unmapped);
   const unread = describeUnmappedNames(whole.unmappedNames, headers, 'roster');
-  doubts.push(...totals, ...(unread === null ? [] : [unread]));
+  if (unread !== null) doubts.push(unread);
   const { customers, rejected, repeated } = whole.counts;
   return { ...found, ...whole, settings: rejected > (customers + rejected + repeated) / 2 ? null : parsed.data };
 }
@@ -213,18 +216,12 @@ async function readSample(table: TableReading): Promise<readonly (readonly strin
   return sample;
 }
 
-const likely: readonly EncodingLabel[] = ['windows-1252', 'iso-8859-1', 'windows-1250', 'windows-1251'];
-const units = likely.map((label) => ({
-  label,
-  bytes: new Map([...createSingleByteTable(label)].map((unit, byte) => [unit, byte] as const)),
-}));
-
 /** Reports columns whose letters are UTF-8 that was read in another encoding, such as `MÃ¼ller`. */
 function doubtGarbledLetters(profiles: readonly ColumnProfile[], encoding: EncodingLabel): readonly string[] {
   return profiles.flatMap(({ header, values }) => {
     const nonAscii = values.filter((value) => !isAscii(Buffer.from(value)));
     const garbled = nonAscii.flatMap((value) => {
-      const meant = undoReading(value);
+      const meant = findMeant(value);
       return meant === null ? [] : [{ value, ...meant }];
     });
     const [first] = garbled;
@@ -240,7 +237,7 @@ function doubtGarbledLetters(profiles: readonly ColumnProfile[], encoding: Encod
 /** Reports columns whose letters an earlier export replaced by a question mark, such as `Nguy?n`. */
 function doubtLostLetters(profiles: readonly ColumnProfile[]): readonly string[] {
   return profiles.flatMap(({ header, values }) => {
-    const lost = values.filter((value) => /\p{L}\?+\p{L}|\ufffd/u.test(value) && !/[/=@]/.test(value));
+    const lost = values.filter((value) => !/[/=@]/.test(value) && readNameText(value, 'entity').why === 'lost_letters');
     const [first] = lost;
     if (first === undefined) return [];
     return [
@@ -249,38 +246,11 @@ function doubtLostLetters(profiles: readonly ColumnProfile[]): readonly string[]
   });
 }
 
-function undoReading(value: string): { text: string; label: EncodingLabel } | null {
-  for (const { label, bytes } of units) {
-    const codes = Array.from({ length: value.length }, (_, at) => bytes.get(value.charCodeAt(at)));
-    if (codes.some((code) => code === undefined)) continue;
-    const buffer = Buffer.from(codes.map((code) => code ?? 0));
-    if (isUtf8(buffer)) return { text: buffer.toString('utf8'), label };
-  }
-  return null;
-}
-
 const shownRows = 10;
-/** A total is looked for in so many last rows. */
-const lastRows = 3;
-const totalWord =
-  /^(?:(?:grand|sub)[ -]?)?(?:total|totaux|totale|totali|totaal|totalt|summe|gesamt(?:summe|zahl)?|somme|sum|suma|soma|summa|razem|ogółem|anzahl|nombre|numero|count|i alt|итого)(?![\p{L}\p{N}])/iu;
-
-/** Reports a last row that holds a sum, such as `Total;101;;`. */
-function doubtTotal(row: RosterRow): readonly string[] {
-  const cells = row.kind === 'customer' ? row.fields : Object.values(row.rejected.fields);
-  const filled = cells.filter((cell) => cell.trim() !== '');
-  const isTotal = filled.length <= Math.max(2, cells.length / 3) && totalWord.test(filled[0]?.trim() ?? '');
-  if (!isTotal) return [];
-  const [line, effect] =
-    row.kind === 'customer' ? [row.line, 'counts as a customer'] : [row.rejected.line, 'is rejected each time'];
-  return [`line ${line} looks like a total line: it ${effect}, so leave it out of the export`];
-}
-
 async function readWhole(settings: RosterSettings, unmapped: readonly Unmapped[]) {
   const reading = await readRoster(settings, () => undefined);
   const counter = new RepetitionCounter();
   const firstRows: RosterRow[] = [];
-  let last: readonly RosterRow[] = [];
   const rejectedBecause: Record<string, number> = {};
   const doubts = new DoubtTally();
   const unknown = new UnknownTally(unmapped);
@@ -289,7 +259,6 @@ async function readWhole(settings: RosterSettings, unmapped: readonly Unmapped[]
   try {
     for await (const rows of reading.rows) {
       firstRows.push(...rows.slice(0, shownRows - firstRows.length));
-      last = [...last, ...rows.slice(-lastRows)].slice(-lastRows);
       for (const row of rows) {
         unknown.add(row, reading.headers);
         if (row.kind === 'customer') {
@@ -322,7 +291,6 @@ async function readWhole(settings: RosterSettings, unmapped: readonly Unmapped[]
       tally: reading.tally(),
       unknown: unknown.list(),
       unmappedNames: names.list(),
-      totals: last.flatMap(doubtTotal),
     };
   } finally {
     await reading.close();

@@ -245,6 +245,10 @@ const gapWords: Readonly<Record<CoverageGap['reason'], readonly [string, string]
     'customer with a related party that cannot be read',
     'customers with a related party that cannot be read',
   ],
+  doubtful_name: [
+    'customer with a doubtful name (one that is right belongs under columns.realNames)',
+    'customers with doubtful names (those that are right belong under columns.realNames)',
+  ],
   unreadable_id: ['row without a readable customer id', 'rows without a readable customer id'],
 };
 

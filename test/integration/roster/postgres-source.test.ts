@@ -321,6 +321,27 @@ test.each([
   expect(process.memoryUsage().arrayBuffers - heldBytes).toBeLessThan(1_000_000);
 });
 
+test('a list of aliases of every type is read name by name', async () => {
+  await client.query(
+    'create domain called as text; create domain names as text[]; create type kept as enum ($$A "B" C$$, $$Ada Berg$$)',
+  );
+  const lists = ['text[]', 'varchar(20)[]', 'char(20)[]', 'name[]', 'called[]', 'names', 'kept[]'].map(
+    (type) => `(array['Ada Berg', null, 'A "B" C']::text[]::${type})::text::${type}`,
+  );
+  const json = ['json', 'jsonb'].map((type) => `'["Ada Berg", null, "A \\"B\\" C"]'::${type}`);
+  for (const list of [...lists, ...json]) {
+    const query = `select 1 as id, 'Ann' as name, ${list} as aliases, array['dk', 'se'] as countries`;
+    const [row] = (
+      await collect(await openQuery(query, { ...plain, aliases: 'aliases', countries: 'countries' }))
+    ).flat();
+    const parties = row?.kind === 'customer' ? row.customer.parties : [];
+    expect(parties.map(({ name }) => name)).toEqual(['Ann', 'Ada Berg', 'A "B" C']);
+    expect(row).toMatchObject({
+      customer: { parties: [{ countries: ['dk', 'se'] }, {}, {}], readings: { doubts: [] } },
+    });
+  }
+});
+
 test('as much of a long value is sent as is kept, where nothing maps its column', async () => {
   const note = {
     text: "repeat('é', 20000)",
@@ -334,7 +355,7 @@ test('as much of a long value is sent as is kept, where nothing maps its column'
   expect(row).toMatchObject({ kind: 'customer' });
   const kept = row?.kind === 'customer' ? row.fields.slice(2) : [];
   expect(kept.map((field) => field.length)).toEqual([10_000, 10_000, 10_000, 10_000]);
-  expect(kept.map((field) => field.slice(0, 6))).toEqual(['éééééé', '"ééééé', 'éééééé', '\\xc3a9']);
+  expect(kept.map((field) => field.slice(0, 6))).toEqual(['éééééé', '"ééééé', '{ééééé', '\\xc3a9']);
   const mapped = { ...plain, attributes: 'all' };
   const [attributed] = (await collect(await openSource({ table: 'noted' }, mapped))).flat();
   expect(attributed).toMatchObject({ customer: { attributes: { text: `${'é'.repeat(999)}…` } } });
@@ -387,8 +408,8 @@ test('values of every kind are read as the database writes them, whatever the st
     '[1,3)',
     '(1,b)',
     '{1,2}',
-    'a;b;c',
-    'a',
+    '{a,NULL,b;c}',
+    '{a}',
     'n',
     '101',
     '2020-01-02',

@@ -12,6 +12,7 @@ export interface TextRoster {
   columns?: unknown;
   delimiter?: string;
   header?: boolean;
+  skipRows?: readonly string[];
 }
 
 /** Opens a temporary CSV file of the given content, as the command line would, and removes it after `use`. */
@@ -24,8 +25,12 @@ async function withReading<T>(
   try {
     const path = join(folder, 'roster.csv');
     await writeFile(path, content);
-    const { columns = {}, delimiter = 'auto', header = true } = roster;
-    const settings = rosterSettingsSchema.parse({ name: 'retail', csv: { path, delimiter, header }, columns });
+    const { columns = {}, delimiter = 'auto', header = true, skipRows } = roster;
+    const settings = rosterSettingsSchema.parse({
+      name: 'retail',
+      csv: { path, delimiter, header, skipRows },
+      columns,
+    });
     return await use(await readRoster(settings, () => undefined), path);
   } finally {
     await rm(folder, { recursive: true });
@@ -43,6 +48,10 @@ async function collectRows(reading: RosterReading): Promise<RosterRow[]> {
 export async function readText(content: string | Buffer, roster: TextRoster = {}): Promise<RosterRow[]> {
   return withReading(content, roster, collectRows);
 }
+
+/** All rows of a CSV text without those that `skipRows` names, and the balance of its lines. */
+export const readWithTally = (content: string, skipRows: readonly string[]) =>
+  withReading(content, { skipRows }, async (reading) => ({ rows: await collectRows(reading), tally: reading.tally() }));
 
 /** Each row in short: line and id of a customer, or line and reason. */
 export function summarise(rows: readonly RosterRow[]): string[] {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { onlyRejected, readText, summarise } from './read-text.js';
+import { onlyRejected, readText, readWithTally, summarise } from './read-text.js';
 
 const header = 'customer_id,type,name,birth_date,countries,risk_tier';
 
@@ -262,4 +262,73 @@ test('a text that fits the declared date format is never read by another one', a
   const rows = await readText('customer_id,name,born\n1,A,1970-25-12\n2,B,1970-12-25\n3,C,1970\n', { columns });
   const dates = rows.map((row) => row.kind === 'customer' && row.customer.parties[0].birthDate);
   expect(dates).toEqual(['1970-12-25', null, '1970']);
+});
+
+const footers = [
+  '3 rows selected.',
+  '(3 rows affected)',
+  'End of report',
+  '-- end --',
+  'Page 1 of 3',
+  '*** Ende ***',
+  '-----',
+  '3 Zeilen ausgewählt.',
+  'EOF',
+];
+
+test('a repeated header, a total, a footer and a line between rows are no customers, also where their first cell fills the id', async () => {
+  const totals = [
+    'Total,,3',
+    'TOTALE,,3',
+    'Summe:,,',
+    'Gesamt,person,3',
+    ',Razem,3',
+    'Итого: 3,,',
+    '合計,,3',
+    'Grand total,,"1,234"',
+    'Total rows: 3,,',
+  ];
+  const headers = [
+    'customer_id,type,name',
+    'CUSTOMER_ID,Type,Name',
+    '"customer_id","type","name"',
+    'customer_id,,name',
+  ];
+  const rows = [
+    ...headers,
+    ...totals,
+    ...footers,
+    ...footers.map((text) => `${text},,`),
+    '-----,----,-----',
+    'Total,3',
+  ];
+  const read = await readText(['customer_id,type,name', '1,person,Ann', ...rows, ''].join('\n'));
+  expect(
+    read.slice(1).map((row) => (row.kind === 'rejected' ? [row.rejected.reason, row.rejected.reference] : row)),
+  ).toEqual(rows.map(() => ['not_a_customer', null]));
+  const firms = 'customer_id,name\nTotal,3\n';
+  expect(summarise(await readText(firms, { columns: { type: { value: 'entity' } } }))).toEqual(['2 not_a_customer']);
+});
+
+test('a customer whose name or id is a word for a total, a header or an end is one', async () => {
+  const names = ['Total SA', 'Total', 'Summe Verlag', 'Name', 'End', 'Page One Ltd', 'EOF', 'Gesamt', 'Sum'];
+  const ids = ['TOTAL-17', 'Total', 'customer_id', 'Summe', 'END', 'Count'];
+  const rows = [...names.map((name, at) => `C-${at},entity,${name}`), ...ids.map((id) => `${id},entity,Kestrel`)];
+  const read = await readText(['customer_id,type,name', ...rows, ''].join('\n'));
+  expect(read.map(({ kind }) => kind)).toEqual(rows.map(() => 'customer'));
+});
+
+test('rows that csv.skipRows names by the beginning of their first cell are left out and counted', async () => {
+  const text = 'customer_id,type,name\n1,person,Ann\nTotale clienti,,1\n\nStampato il,,"1\n2"\n2,person,Totale\n';
+  const { rows, tally } = await readWithTally(text, ['Totale', 'Stampato']);
+  expect(summarise(rows)).toEqual(['2 1', '7 2']);
+  expect(tally).toEqual({ lines: 7, headers: 1, blanks: 1, continuations: 1, records: 2, skipped: 2 });
+});
+
+test('the formula with which spreadsheets keep zeros is read as its text, and an id in scientific notation is no id', async () => {
+  const text =
+    'customer_id,type,name\n"=""000123""",person,Ada\n1.23457E+11,person,Bo\n"1,2E+05",person,Cy\n1E5,person,Di\n12E+5,person,Ed\n';
+  expect(summarise(await readText(text))).toEqual([
+    ...['2 000123', '3 rounded_id customer_id', '4 rounded_id customer_id', '5 1E5', '6 12E+5'],
+  ]);
 });

@@ -17,6 +17,8 @@ test.each([
   ['direction marks', '\u202bعلي\u202c \u200fحسن\u2069', 'علي حسن'],
   ['a soft hyphen', 'Schmidt\u00adbauer', 'Schmidtbauer'],
   ['a grapheme joiner between a letter and its accent', 'Jose\u034f\u0301', 'José'],
+  ['variation selectors, tags and fillers', 'A\ufe0fn\u{e0041}n\u3164 \u115fLee\u{e0100}', 'Ann Lee'],
+  ['marks of annotations and the Mongolian vowel separator', '\ufff9Ann\ufffa\ufffb L\u180eee', 'Ann Lee'],
   ['a joiner between Latin letters', 'A\u200dn\u200cn', 'Ann'],
   ['a joiner at either end', '\u200cعلی\u200c', 'علی'],
   ['a joiner that another one parts from its virama', '\u0301\u200c\u0dca\u200d', '\u0dca\u0301'],

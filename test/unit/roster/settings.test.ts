@@ -101,7 +101,7 @@ test('every form of a mapping is accepted, numbers as headers and countries as c
     id: '1',
     name: { columns: ['3', '2'] },
     countries: { column: '4', values: { inland: 'dk' }, separator: ';' },
-    aliases: { column: '5', separator: ';' },
+    aliases: { column: '5' },
   });
   expect(settings.parties[0]?.postgres).toEqual({ urlEnv: 'URL', table: 'core.owners', statementTimeout: '10m' });
 });

@@ -1,0 +1,95 @@
+import type { PartyType } from '../vocabulary.js';
+
+/** A list of names that a source wrote as one text: `{"Ada Berg",Bo}` of Postgres, or JSON texts. Null for any other text. */
+export function readListText(text: string): readonly string[] | null {
+  if (/^(?:\[.*\]|".*")$/s.test(text)) return readJsonList(text);
+  return text.startsWith('{') ? readArrayText(text) : null;
+}
+
+function readJsonList(text: string): readonly string[] | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    const items: readonly unknown[] = Array.isArray(value) ? value : [value];
+    return items.every((item) => item === null || typeof item === 'string')
+      ? items.filter((item) => typeof item === 'string')
+      : null;
+  } catch {
+    return null;
+  }
+}
+
+const arrayItem = /(?:\s*"((?:[^"\\]|\\.)*)"\s*|([^",{}\\]*))(,|$)/sy;
+
+/** Reads the text form of a one-dimensional array of Postgres; an unquoted NULL is no item. */
+function readArrayText(text: string): readonly string[] | null {
+  if (!text.endsWith('}')) return null;
+  const inner = text.slice(1, -1);
+  const items: string[] = [];
+  if (inner.trim() === '') return items;
+  for (let at = 0; ; ) {
+    arrayItem.lastIndex = at;
+    const found = arrayItem.exec(inner);
+    if (found === null) return null;
+    const [whole, quoted, plain = ''] = found;
+    if (quoted !== undefined) items.push(quoted.replace(/\\(.)/gs, '$1'));
+    // {"a": 1} is an object.
+    else if (plain.includes(':')) return null;
+    else if (!/^(?:null)?$/i.test(plain.trim())) items.push(plain.trim());
+    if (found[3] === '') return items;
+    at += whole.length;
+  }
+}
+
+/** Signs that separate names, the brackets of lists, and words between two names of one party. */
+const several = /[|;]|^\{.*\}$|^\[.*\]$|[\s(](?:aka|a\.k\.a\.?|a\/k\/a|fka|f\/k\/a)[\s:]/is;
+
+/** Whether a cell that should hold one name holds several: a comma or slash belongs to many names of one. */
+export const looksLikeNames = (text: string): boolean => several.test(text);
+
+const legalForm =
+  /^(?:inc|incorporated|llc|llp|lp|ltd|limited|plc|corp|corporation|co|company|gmbh|ag|kg|kgaa|ohg|gbr|ug|ev|se|sa|sas|sarl|srl|spa|sl|slu|nv|bv|cv|vof|as|asa|aps|ab|oy|oyj|ou|uab|sia|doo|dd|ad|kft|zrt|rt|sro|as|spzoo|sp|zoo|lda|ltda|sab|cv|pty|pte|pvt|bhd|sdn|kk|jsc|pjsc|ooo|oao|zao|pao)$/;
+const suffix =
+  /^(?:jr|sr|junior|senior|[ivx]{1,4}|phd|md|mba|esq|dr|prof|dds|cpa|msc|bsc|ma|ba|dipling|der jüngere|the elder|the younger)$/;
+const foldWord = (word: string): string => word.toLowerCase().replace(/[.\s]/g, '');
+const isForm = (part: string): boolean =>
+  part
+    .trim()
+    .split(/\s+/)
+    .every((word) => legalForm.test(foldWord(word)));
+const endsInForm = (part: string): boolean => legalForm.test(foldWord(part.trim().split(/\s+/).at(-1) ?? ''));
+
+/**
+ * Whether a cell of aliases that no configured separator splits holds several names. `Berg, Ada` is one name, and so are `Smith & Sons, Inc.`,
+ * `A/S`, `Raju A/L Samy` and `Müller / Meier GbR`.
+ */
+export function looksLikeAliases(text: string, type: PartyType): boolean {
+  if (looksLikeNames(text) || /[\n\r]/.test(text)) return true;
+  if (type === 'entity') return areFirms(text.split(/,|\//));
+  if (/\p{L}{2}[.)]?\s*\/\s*\p{L}{2}/u.test(text)) return true;
+  const [first = '', ...others] = text.split(',').map((part) => part.trim());
+  const names = others.filter((part) => part !== '' && !suffix.test(foldWord(part)));
+  return (
+    names.length > 1 ||
+    (names.length === 1 &&
+      /\s/.test(first) &&
+      !/^(?:al|da|de|del|den|der|di|dos|du|el|la|le|mac|st|san|ten|van|von|zu)\s/i.test(first))
+  );
+}
+
+/** Whether the parts of a text are names of several firms: each but the last ends in a legal form, or no part but the last does and nothing joins them. */
+function areFirms(parts: readonly string[]): boolean {
+  const names = parts.map((part) => part.trim()).filter((part) => part !== '' && !isForm(part));
+  return names.length > 1 && names.slice(0, -1).some(endsInForm);
+}
+
+const separators = ['\n', '|', ' aka ', ' / ', '/', ','];
+
+/** The separator that splits most cells of a column of aliases of persons; null when the default does, or each holds one name or a list. */
+export function guessAliasSeparator(cells: readonly string[]): string | null {
+  const splits = (separator: string): number =>
+    cells.filter((cell) => cell.includes(separator) && readListText(cell) === null && looksLikeAliases(cell, 'person'))
+      .length;
+  const counts = separators.map((separator) => ({ separator, count: splits(separator) }));
+  const [best] = counts.toSorted((one, other) => other.count - one.count);
+  return best === undefined || best.count <= splits(';') ? null : best.separator;
+}

@@ -1,0 +1,160 @@
+import type { DoubtReason, PartyType } from '../vocabulary.js';
+import { saysUnknown } from './doubts.js';
+import { looksLikeNames } from './name-lists.js';
+import { readNameText } from './name-text.js';
+
+/** The name of a party as it is read from its cells. */
+export interface PartyName {
+  name: string;
+  /** The source text, where the name is another. */
+  said: string | null;
+  /** Why it may not be what the party is called; it is searched as it is. */
+  why: DoubtReason | null;
+  /** Placeholders that are no part of the name, each with the place of its cell. */
+  leftOut: readonly { part: number; text: string }[];
+}
+
+/** Folded placeholders of a missing name. Some are real names (Null, Na), so only a whole name counts. */
+const words = `null, \\n, n/a, n.a., n.a, n a, na, n/k, nan, none, undefined, unknown, unnamed, untitled, test, test test, testing, test name, test user,
+  test customer, test person, dummy, tba, tbd, tbc, xxx, xxxx, xxxxx, no name, noname, no data, not available, not applicable, not known,
+  not provided, not specified, not set, object object, asdf, qwerty, unbekannt, keine angabe, k.a., k. a., nicht angegeben, inconnu, inconnue,
+  non renseigne, non renseigné, desconocido, desconocida, desconhecido, sin nombre, sconosciuto, onbekend, n.v.t., nvt, ukendt, ukjent, okänd,
+  nieznany, brak danych, fnu, lnu, fnu lnu, leer, blank, empty, vide, vacío, vuoto, leeg, tom, puste`;
+
+const toWords = (text: string): ReadonlySet<string> =>
+  new Set(text.split(',').map((word) => word.trim().replace(/\s+/g, ' ')));
+
+const placeholders = toWords(words);
+
+/** Placeholders beside another part of a name. */
+const partWords =
+  toWords(`no first name, no last name, no given name, no surname, no middle name, kein vorname, kein nachname, ohne vorname,
+  ohne nachname, sans prénom, sans nom, sin apellido, sin apellidos, senza nome, senza cognome, sem nome, sem sobrenome, geen voornaam,
+  geen achternaam, intet fornavn, ingen fornavn, inget förnamn, ei etunimeä, brak imienia, brak nazwiska, bez jména, без имени, нет, нет данных,
+  無し, なし, 无, n.n., nmn, nfn, nln`);
+/** Real names beside another part: Na, Null and Nan are names, `NULL`, `None` and `nan` come from programs. */
+const realParts = toWords('na, n a, null, nan, none, test, testing, test test, dummy, tom, leer, blank, vide, other');
+const programWords: ReadonlySet<string> = new Set([
+  'NULL',
+  'null',
+  'None',
+  'NONE',
+  'none',
+  'nan',
+  'NaN',
+  '(leer)',
+  '(blank)',
+]);
+
+const openings: ReadonlySet<string> = new Set([...placeholders].map((word) => word.slice(0, 2)));
+
+const startsWithLetter = /^[A-Za-z]/;
+const letterOrDigit = /[\p{L}\p{N}]/u;
+
+/** Quotes, brackets and prefixes around a word, as in `<NULL>` and `#N/A`. */
+const opening = /^[\s"'`<>()[\]#-]+/;
+const closing = /[\s"'`<>()[\]-]/;
+
+const isObject = (text: string): boolean => text.startsWith('{') && text.endsWith('}') && text.includes(':');
+
+const isDigits = /^\d+$/;
+
+/** A text without case, wide forms, and what wraps it. */
+export function foldPlaceholder(name: string): string {
+  const text = name.normalize('NFKC').replace(opening, '');
+  let end = text.length;
+  while (end > 0 && closing.test(text[end - 1] ?? '')) end -= 1;
+  return text.slice(0, end).replace(/\s+/g, ' ').toLowerCase();
+}
+
+/**
+ * Reads the name of a party; null for a placeholder of a missing one. `parts` are the cells that `text` joins, if there are several;
+ * `realNames` are the folded names that are real in this roster, which are read as they are.
+ */
+export function readPartyName(
+  text: string,
+  type: PartyType,
+  { parts, separator, realNames }: { parts: readonly string[]; separator: string; realNames: ReadonlySet<string> },
+): PartyName | null {
+  const isReal = (name: string): boolean => realNames.size > 0 && realNames.has(foldPlaceholder(name));
+  if (isReal(text)) return { name: text, said: null, why: null, leftOut: none };
+  if (isPlaceholderName(text, type, parts)) return null;
+  const leftOut = parts.length > 1 ? findPlaceholderParts(parts, isReal) : findPlaceholderWords(text, type, isReal);
+  const kept = leftOut.length === 0 ? text : leaveOut(text, parts, separator, leftOut);
+  if (leftOut.length > 0 && isPlaceholderName(kept, type, none)) return null;
+  const read = isReal(kept) ? { name: kept, said: null, why: null } : readNameText(kept, type);
+  const why = read.why ?? (!isReal(kept) && looksLikeNames(read.name) ? 'list_of_names' : null);
+  return { name: read.name, said: read.name === text ? null : text, why, leftOut };
+}
+
+const none: readonly never[] = [];
+
+/**
+ * Whether a whole name is a placeholder: `NULL`, `N/A`, `none`, `test`, a JSON object, or a number. An entity may have a number as its name, but
+ * not 0, 1, 12, 123 and so on.
+ */
+function isPlaceholderName(name: string, type: PartyType, parts: readonly string[]): boolean {
+  const filled = parts.filter((part) => part !== '');
+  // Most names end here, in a tenth of the time.
+  if (filled.length < 2 && startsWithLetter.test(name) && !openings.has(name.slice(0, 2).toLowerCase())) return false;
+  if (isObject(name) || isWord(foldPlaceholder(name), type)) return true;
+  const folded = filled.map(foldPlaceholder);
+  // Na Na is a name, so NA in both columns does not count as a placeholder by its words alone.
+  return (
+    folded.length > 1 &&
+    folded.every((word) => isWord(word, type) || isPart(word)) &&
+    folded.some((word) => word !== 'na')
+  );
+}
+
+function isWord(folded: string, type: PartyType): boolean {
+  if (placeholders.has(folded)) return true;
+  if (!isDigits.test(folded)) return false;
+  return type === 'person' || '1234567890'.startsWith(folded) || /^0+$/.test(folded);
+}
+
+const isPart = (folded: string): boolean =>
+  !letterOrDigit.test(folded) || partWords.has(folded) || placeholders.has(folded) || saysUnknown(folded);
+
+function findPlaceholderParts(parts: readonly string[], isReal: (name: string) => boolean): PartyName['leftOut'] {
+  let found: PartyName['leftOut'] = none;
+  for (const [part, text] of parts.entries()) {
+    if (text === '' || isReal(text)) continue;
+    const folded = foldPlaceholder(text);
+    const isLeftOut = realParts.has(folded) ? programWords.has(text) : isPart(folded);
+    if (isLeftOut) found = [...found, { part, text }];
+  }
+  return found;
+}
+
+const anyWord = /^(?:#?n\/a|fnu|lnu|null)\s|\s(?:#?n\/a|fnu|lnu|null)$/i;
+const hasSmall = /\p{Ll}/u;
+
+/** Finds unmistakable placeholders at either end of a name in one cell. */
+function findPlaceholderWords(text: string, type: PartyType, isReal: (name: string) => boolean): PartyName['leftOut'] {
+  if (!anyWord.test(text)) return none;
+  const all = text.split(/\s+/);
+  const isLeftOut = (word: string | undefined): boolean => {
+    if (word === undefined || isReal(word)) return false;
+    if (/^#?n\/a$/i.test(word)) return true;
+    if (/^(?:fnu|lnu)$/i.test(word)) return type === 'person';
+    // Null is a surname, also in a name of capitals.
+    return word === 'NULL' && hasSmall.test(text);
+  };
+  let [from, to] = [0, all.length];
+  while (from < to - 1 && isLeftOut(all[from])) from += 1;
+  while (to > from + 1 && isLeftOut(all[to - 1])) to -= 1;
+  return [...all.slice(0, from), ...all.slice(to)].map((word) => ({ part: 0, text: word }));
+}
+
+function leaveOut(text: string, parts: readonly string[], separator: string, leftOut: PartyName['leftOut']): string {
+  if (parts.length > 1) {
+    const out = new Set(leftOut.map(({ part }) => part));
+    return parts.filter((part, at) => part !== '' && !out.has(at)).join(separator);
+  }
+  const all = text.split(/\s+/);
+  const out = new Set(leftOut.map(({ text: word }) => word));
+  const isOut = (word: string): boolean => out.has(word);
+  const from = all.findIndex((word) => !isOut(word));
+  return all.slice(from, all.findLastIndex((word) => !isOut(word)) + 1).join(' ');
+}
