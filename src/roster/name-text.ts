@@ -265,7 +265,7 @@ function isGarbled(name: string, type: PartyType): boolean {
 /** The part of a word before a capital in its middle. */
 function wordBefore(name: string, { index, 0: found }: RegExpExecArray): string {
   const before = name.slice(0, index + found.length - 2);
-  return /[\p{L}\p{M}]*$/u.exec(before.slice(-mostOfWord))?.[0] ?? '';
+  return /(?<![\p{L}\p{M}])[\p{L}\p{M}]+$/u.exec(before.slice(-mostOfWord))?.[0] ?? '';
 }
 
 const mostOfWord = 20;

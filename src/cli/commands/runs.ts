@@ -12,7 +12,7 @@ import { countNoun, describeSpan, formatCount, toVisibleText } from '../../repor
 import { describeDetails, describeWaiting } from '../../reports/words.js';
 import type { describeRun } from '../../runs/describe-run.js';
 import type { listRuns } from '../../runs/run-reference.js';
-import type { acceptRun } from '../../runs/screening/close.js';
+import type { acceptRun } from '../../runs/screening/accept-run.js';
 import { rejectWords, runStateWords } from '../../vocabulary/words.js';
 import { isScreeningKind, type ListableOutcome, listableOutcomes } from '../../vocabulary.js';
 import { exitCodes } from '../exit-code.js';
@@ -172,7 +172,7 @@ function addAccept(runs: Command, act: Act): void {
     .action((id: string, options: { by?: string; reason?: string }) =>
       act(async (invocation) => {
         const { parseRunId } = await import('../../runs/run-reference.js');
-        const { acceptRun } = await import('../../runs/screening/close.js');
+        const { acceptRun } = await import('../../runs/screening/accept-run.js');
         const { findAcceptance } = await import('../../runs/settings-acceptance.js');
         const config = loadInvocationConfig(invocation);
         parseRunId(id);

@@ -10,21 +10,14 @@ import { type Queryable, type Transaction, takeWorkMemory } from '../../store/da
 import { clearSearchedMarks } from '../../store/event-marks.js';
 import {
   countAnswered,
-  findLaterHeld,
   holdWebhookEvents,
-  ownsTables,
-  readRunHolds,
   readSecondSearches,
-  saveRunAcceptance,
   saveRunHold,
   saveVanishing,
 } from '../../store/held-runs.js';
-import { assertLease } from '../../store/leases.js';
-import { RunNumbers } from '../../store/ledger.js';
-import { readRosterNames } from '../../store/organisations.js';
 import { countOverBudget } from '../../store/plan.js';
 import { packScreenings } from '../../store/plan-blocks.js';
-import { readFourEyes, saveOpenAlerts } from '../../store/review/decisions.js';
+import { saveOpenAlerts } from '../../store/review/decisions.js';
 import { findStateDisagreements } from '../../store/review/projection.js';
 import {
   type RosterHold,
@@ -35,36 +28,22 @@ import {
 } from '../../store/roster-imports.js';
 import { readAnswerFindings, saveRunHealth, saveRunWatch } from '../../store/run-health.js';
 import { computeRunSums, readRunBalance } from '../../store/run-sums.js';
-import {
-  addRunReasons,
-  closeRun,
-  findOpenRun,
-  type RunRow,
-  readRun,
-  refreshRunStatistics,
-  toRunId,
-} from '../../store/runs.js';
+import { addRunReasons, closeRun, readRun, refreshRunStatistics, toRunId } from '../../store/runs.js';
 import {
   countReportedAndTakenBack,
   countUnconfirmed,
   failUnconfirmed,
-  giveBackAnswers,
   takeBackAnswers,
 } from '../../store/unconfirmed-answers.js';
 import { readLastStateChange, walkStates } from '../../store/webhooks.js';
-import type { RunState } from '../../vocabulary.js';
-import type { AppContext } from '../app-context.js';
 import type { RunHalted } from '../halt.js';
 import { queueReportOf } from '../mail/deliver.js';
 import { queueBrokenRun } from '../mail/failures.js';
 import { quoteArgument } from '../quote-argument.js';
 import { reconcileRoster } from '../reconcile-run.js';
 import { makeAlerts } from '../review/alerts.js';
-import { findRun, refuseRun, requireStored } from '../run-reference.js';
 import { compareBalance, type RunSummary, toRunSummary, toRunVerdict } from '../run-summary.js';
-import { openKeyedOrganisation, type RunSession, withLease } from '../session.js';
-import { requireAcceptedSettings } from '../settings-acceptance.js';
-import { type Acceptance, requireLogins } from '../settings-diff.js';
+import type { RunSession } from '../session.js';
 import { noteWebhooks, recordStates } from '../status.js';
 import { assessRun, describeFinding, readBounds } from './hold-run.js';
 import { assessFindings, assessLists } from './monitoring.js';
@@ -109,7 +88,7 @@ export async function finishScreening(
  * Computes the sums of a run, assesses it and closes it, inside the session's transaction. `isAccepted`: a person
  * applies the answers of a held run.
  */
-async function concludeRun(
+export async function concludeRun(
   transaction: Transaction,
   session: RunSession,
   { halted, isReported, isAccepted = false }: { halted: RunHalted | null; isReported: boolean; isAccepted?: boolean },
@@ -380,132 +359,4 @@ const remarkMissingControls = ({ app, run }: RunSession): readonly string[] =>
 function findMissingControls(controls: readonly Pick<ControlSearch, 'expect'>[]): readonly ControlSearch['expect'][] {
   const wanted: readonly ControlSearch['expect'][] = ['match', 'none'];
   return wanted.filter((expect) => controls.every((control) => control.expect !== expect));
-}
-
-/**
- * Applies the stored answers of a held run without new searches, and releases its webhooks. With four eyes the first
- * call proposes and a second person accepts; a login that does not own the tables can only propose. Closes no waiting
- * alert. Throws ConfigError when nothing can be accepted, RunLockedError while the roster is in use.
- */
-export async function acceptRun(
-  app: AppContext,
-  text: string,
-  acceptance: Acceptance,
-  signal: AbortSignal,
-): Promise<
-  { runId: string } & (
-    | { kind: 'proposed'; waitsFor: 'second_person' | 'owner' }
-    /** `parties` counts the parties whose answers apply; `state` is the new state of the run. */
-    | { kind: 'accepted'; parties: number; state: RunState; reasons: readonly string[] }
-  )
-> {
-  const { database } = app;
-  const run = await findRun(database, app.settings.organisation, text);
-  requireStored(run);
-  await refuseUnlessHeld(database, run);
-  if (!(await ownsTables(database))) {
-    const whom = 'the login that owns the tables';
-    await database.transaction((transaction) => propose(app, transaction, run, acceptance, whom));
-    return { kind: 'proposed', runId: toRunId(run), waitsFor: 'owner' };
-  }
-  const organisation = await openKeyedOrganisation(app);
-  const named = (await readRosterNames(database, organisation.name)).get(run.rosterId ?? 0);
-  if (named !== undefined) await requireAcceptedSettings(app, { organisation, roster: named });
-  return withLease(app, run.leaseKey, signal, async (held) => {
-    await noteWebhooks({ run, app, write: (work) => database.transaction(work) });
-    return database.transaction(async (transaction) => {
-      await assertLease(transaction, held.lease);
-      const current = (await readRun(transaction, run.runId)) ?? run;
-      const kinds = await refuseUnlessHeld(transaction, current);
-      // The answers of the open run would become alerts before its control searches have confirmed them.
-      const open = await findOpenRun(transaction, run.leaseKey);
-      if (open) throw refuseRun(`${toRunId(open)} has not ended: resume it or start a new run first`);
-      const runId = toRunId(run);
-      if (await proposesOnly(app, transaction, current, acceptance)) {
-        return { kind: 'proposed', runId, waitsFor: 'second_person' };
-      }
-      const parties = kinds.has('answers') ? await giveBack(transaction, current, app.clock.now()) : 0;
-      await saveAcceptance(app, transaction, current, acceptance, false);
-      const roster = (await readRosterNames(transaction, organisation.name)).get(run.rosterId ?? 0) ?? null;
-      const write: RunSession['write'] = (work) => work(transaction);
-      const numbers = new RunNumbers(run);
-      const session: RunSession = { ...held, app, organisation, run: current, runId, numbers, roster, write };
-      const { state, reasons } = await concludeRun(transaction, session, {
-        halted: null,
-        isReported: false,
-        isAccepted: true,
-      });
-      return { kind: 'accepted', runId, parties, state, reasons };
-    });
-  });
-}
-
-/** What is held of a run; throws ConfigError when nothing is. */
-async function refuseUnlessHeld(
-  database: Parameters<typeof readRunHolds>[0],
-  run: RunRow,
-): Promise<ReadonlySet<'answers' | 'webhooks'>> {
-  const runId = toRunId(run);
-  if (run.state === 'running' || run.state === 'stopped') throw refuseRun(`${runId} has not ended`);
-  const { holds, accepted } = await readRunHolds(database, run.runId);
-  if (holds.length === 0) throw refuseRun(`${runId} is not held, so there is nothing to accept`);
-  const waiting = holds.filter(({ acceptedAt }) => acceptedAt === null);
-  if (waiting.length > 0) return new Set(waiting.map(({ kind }) => kind));
-  const by = accepted ? `, by ${accepted.acceptedBy} on ${accepted.acceptedAt.toISOString()}` : '';
-  throw refuseRun(`${runId} is already accepted${by}`);
-}
-
-/**
- * With four eyes: saves the first person's proposal and returns true. Throws ConfigError when the same person accepts
- * again.
- */
-async function proposesOnly(
-  app: AppContext,
-  transaction: Transaction,
-  run: RunRow,
-  acceptance: Acceptance,
-): Promise<boolean> {
-  // The stored rule of the last run applies too: the caller's own settings cannot relax it.
-  const stored =
-    run.accountId === null ? undefined : (await readFourEyes(transaction, [run.accountId])).get(run.accountId);
-  if (app.settings.review.fourEyes.length === 0 && (stored?.size ?? 0) === 0) return false;
-  requireLogins(app.database, `accepting ${toRunId(run)}`);
-  const { acceptances: proposals } = await readRunHolds(transaction, run.runId);
-  const { name } = acceptance.by;
-  if (proposals.some(({ acceptedBy }) => acceptedBy !== name)) return false;
-  await propose(app, transaction, run, acceptance, 'a second person');
-  return true;
-}
-
-/** Saves what one person says, which changes nothing yet; throws ConfigError when the same person says it again. */
-async function propose(app: AppContext, transaction: Transaction, run: RunRow, acceptance: Acceptance, whom: string) {
-  const { name } = acceptance.by;
-  const { acceptances } = await readRunHolds(transaction, run.runId);
-  if (acceptances.some(({ acceptedBy }) => acceptedBy === name)) {
-    throw refuseRun(`${toRunId(run)} waits for ${whom}: ${name} already proposed it`);
-  }
-  await saveAcceptance(app, transaction, run, acceptance, true);
-}
-
-async function saveAcceptance(
-  { clock }: AppContext,
-  transaction: Transaction,
-  { runId }: RunRow,
-  { by, reason }: Acceptance,
-  isProposal: boolean,
-): Promise<void> {
-  const who = { acceptedBy: by.name, isAttested: by.isAttested };
-  await saveRunAcceptance(transaction, runId, { isProposal, ...who, reason, acceptedAt: clock.now() });
-}
-
-async function giveBack(transaction: Transaction, run: RunRow, now: Date): Promise<number> {
-  const { runId, rosterId, accountId } = run;
-  const name = toRunId(run);
-  if (rosterId === null || accountId === null) throw refuseRun(`${name} belongs to no roster`);
-  const later = await findLaterHeld(transaction, { runId, rosterId, accountId });
-  const held = later === null ? null : await readRun(transaction, later);
-  if (held) throw refuseRun(`a later run is held too, with newer answers: accept ${toRunId(held)} instead`);
-  const parties = await giveBackAnswers(transaction, runId, now);
-  if (parties > 0) return parties;
-  throw refuseRun(`a later run has screened every customer of ${name}, so there is nothing to accept`);
 }

@@ -10,7 +10,7 @@ import { importDecisions } from '../../../src/runs/review/import-list.js';
 import { exportAlerts } from '../../../src/runs/review/lists.js';
 import { findReviewer } from '../../../src/runs/review/people.js';
 import { reviewSettingsSchema } from '../../../src/runs/review/settings.js';
-import { acceptRun } from '../../../src/runs/screening/close.js';
+import { acceptRun } from '../../../src/runs/screening/accept-run.js';
 import { runScreening } from '../../../src/runs/screening-run.js';
 import { exportStatus } from '../../../src/runs/status.js';
 import { screeningSettingsSchema } from '../../../src/screening/settings.js';

@@ -5,7 +5,7 @@ import { formatRunDescription } from '../../../src/cli/commands/runs.js';
 import { describeRun } from '../../../src/runs/describe-run.js';
 import { dropRuns } from '../../../src/runs/dropped-runs.js';
 import { replaySettings } from '../../../src/runs/replay.js';
-import { acceptRun } from '../../../src/runs/screening/close.js';
+import { acceptRun } from '../../../src/runs/screening/accept-run.js';
 import { runReports } from '../../../src/runs/write-reports.js';
 import { type Database, type Queryable, readColumn, readValue } from '../../../src/store/database/database.js';
 import { describeOnChosenDatabase, leaveSqlToPostgres } from '../../helpers/databases.js';

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { dossierLinkSchema } from '../../../src/roster/settings.js';
 import { runReconciliation } from '../../../src/runs/reconcile-run.js';
-import { acceptRun } from '../../../src/runs/screening/close.js';
+import { acceptRun } from '../../../src/runs/screening/accept-run.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
 import { writeReportFor } from '../../../src/runs/write-reports.js';
 import type { SandboxDossier, WatchlistEntry } from '../../../src/sandbox/world.js';

@@ -11,7 +11,7 @@ import type { AppContext } from '../../../src/runs/app-context.js';
 import { measureCoverage } from '../../../src/runs/coverage.js';
 import { reviewSettingsSchema } from '../../../src/runs/review/settings.js';
 import { showRun } from '../../../src/runs/run-reference.js';
-import { acceptRun } from '../../../src/runs/screening/close.js';
+import { acceptRun } from '../../../src/runs/screening/accept-run.js';
 import { notifyStates } from '../../../src/runs/status.js';
 import type { WatchlistEntry } from '../../../src/sandbox/world.js';
 import { screeningSettingsSchema } from '../../../src/screening/settings.js';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { showRun } from '../../../src/runs/run-reference.js';
-import { acceptRun } from '../../../src/runs/screening/close.js';
+import { acceptRun } from '../../../src/runs/screening/accept-run.js';
 import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
 import { screeningSettingsSchema } from '../../../src/screening/settings.js';
 import { type Database, readColumn } from '../../../src/store/database/database.js';
