@@ -132,8 +132,6 @@ export interface SharedDate {
 
 /** A day that more rows share, by their number and their share, is not the day on which they all were born, or left. */
 export const sharing = { rows: 5, share: 0.05 } as const;
-/** Limits for rows that may share a date. */
-export type Sharing = typeof sharing;
 /** More than the days on which living people were born; further days are not counted. */
 const mostDays = 60_000;
 

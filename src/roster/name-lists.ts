@@ -41,10 +41,21 @@ function readArrayText(text: string): readonly string[] | null {
 }
 
 /** Signs that separate names, the brackets of lists, and words between two names of one party. */
-const several = /[|;]|^\{.*\}$|^\[.*\]$|[\s(](?:aka|a\.k\.a\.?|a\/k\/a|fka|f\/k\/a)[\s:]/is;
+const several = /[|;•､、；｜]|^\{.*\}$|^\[.*\]$|[\s(](?:aka|a\.k\.a\.?|a\/k\/a|fka|f\/k\/a)[\s:]/is;
+/** What joins the names of several persons. The words for "and" of Spanish, Portuguese and Italian belong to many names of one. */
+const betweenPersons = /\s(?:[/&+]|and|und|et|och|og|or|oder)\s/i;
 
-/** Whether a cell that should hold one name holds several: a comma or slash belongs to many names of one. */
-export const looksLikeNames = (text: string): boolean => several.test(text);
+/**
+ * Whether a cell that should hold one name holds several. A comma or slash belongs to many names of one: only whole names of persons beside each
+ * other count, as in `Ada Berg / Bo Li` and `Ada Berg, Bo Li, Cy Lund`, not `Berg, Ada` or `Lund Berg, Ada Maria`.
+ */
+export function looksLikeNames(text: string, type: PartyType): boolean {
+  if (several.test(text)) return true;
+  return type === 'person' && (areWholeNames(text.split(betweenPersons), 2) || areWholeNames(text.split(','), 3));
+}
+
+const areWholeNames = (parts: readonly string[], least: number): boolean =>
+  parts.length >= least && parts.every((part) => part.split(/\s/).filter((word) => /\p{L}/u.test(word)).length > 1);
 
 const legalForm =
   /^(?:inc|incorporated|llc|llp|lp|ltd|limited|plc|corp|corporation|co|company|gmbh|ag|kg|kgaa|ohg|gbr|ug|ev|se|sa|sas|sarl|srl|spa|sl|slu|nv|bv|cv|vof|as|asa|aps|ab|oy|oyj|ou|uab|sia|doo|dd|ad|kft|zrt|rt|sro|as|spzoo|sp|zoo|lda|ltda|sab|cv|pty|pte|pvt|bhd|sdn|kk|jsc|pjsc|ooo|oao|zao|pao)$/;
@@ -63,7 +74,7 @@ const endsInForm = (part: string): boolean => legalForm.test(foldWord(part.trim(
  * `A/S`, `Raju A/L Samy` and `Müller / Meier GbR`.
  */
 export function looksLikeAliases(text: string, type: PartyType): boolean {
-  if (looksLikeNames(text) || /[\n\r]/.test(text)) return true;
+  if (looksLikeNames(text, type) || /[\n\r]/.test(text)) return true;
   if (type === 'entity') return areFirms(text.split(/,|\//));
   if (/\p{L}{2}[.)]?\s*\/\s*\p{L}{2}/u.test(text)) return true;
   const [first = '', ...others] = text.split(',').map((part) => part.trim());

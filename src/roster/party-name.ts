@@ -34,17 +34,7 @@ const partWords =
   無し, なし, 无, n.n., nmn, nfn, nln`);
 /** Real names beside another part: Na, Null and Nan are names, `NULL`, `None` and `nan` come from programs. */
 const realParts = toWords('na, n a, null, nan, none, test, testing, test test, dummy, tom, leer, blank, vide, other');
-const programWords: ReadonlySet<string> = new Set([
-  'NULL',
-  'null',
-  'None',
-  'NONE',
-  'none',
-  'nan',
-  'NaN',
-  '(leer)',
-  '(blank)',
-]);
+const programWords: ReadonlySet<string> = new Set(['NULL', 'null', 'None', 'NONE', 'none', 'nan', 'NaN']);
 
 const openings: ReadonlySet<string> = new Set([...placeholders].map((word) => word.slice(0, 2)));
 
@@ -83,7 +73,7 @@ export function readPartyName(
   const kept = leftOut.length === 0 ? text : leaveOut(text, parts, separator, leftOut);
   if (leftOut.length > 0 && isPlaceholderName(kept, type, none)) return null;
   const read = isReal(kept) ? { name: kept, said: null, why: null } : readNameText(kept, type);
-  const why = read.why ?? (!isReal(kept) && looksLikeNames(read.name) ? 'list_of_names' : null);
+  const why = read.why ?? (!isReal(kept) && looksLikeNames(read.name, type) ? 'list_of_names' : null);
   return { name: read.name, said: read.name === text ? null : text, why, leftOut };
 }
 
@@ -114,14 +104,19 @@ function isWord(folded: string, type: PartyType): boolean {
 }
 
 const isPart = (folded: string): boolean =>
-  !letterOrDigit.test(folded) || partWords.has(folded) || placeholders.has(folded) || saysUnknown(folded);
+  !letterOrDigit.test(folded) ||
+  /^0+$/.test(folded) ||
+  partWords.has(folded) ||
+  placeholders.has(folded) ||
+  saysUnknown(folded);
 
 function findPlaceholderParts(parts: readonly string[], isReal: (name: string) => boolean): PartyName['leftOut'] {
   let found: PartyName['leftOut'] = none;
   for (const [part, text] of parts.entries()) {
     if (text === '' || isReal(text)) continue;
     const folded = foldPlaceholder(text);
-    const isLeftOut = realParts.has(folded) ? programWords.has(text) : isPart(folded);
+    const isWrapped = /^[<([].*[\])>]$/.test(text) && isPart(folded);
+    const isLeftOut = isWrapped || (realParts.has(folded) ? programWords.has(text) : isPart(folded));
     if (isLeftOut) found = [...found, { part, text }];
   }
   return found;

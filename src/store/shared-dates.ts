@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { SharedDate, Sharing } from '../roster/fact-dates.js';
+import type { SharedDate, sharing } from '../roster/fact-dates.js';
 import type { Queryable } from './database/database.js';
 import { analyzeRecords, type StagedImport, stageKnownRecords, takeRoom } from './roster-staging.js';
 
@@ -83,7 +83,7 @@ export async function findSharedPartyDates(
   transaction: Queryable,
   runId: number,
   dates: readonly string[],
-  limit: Sharing,
+  limit: typeof sharing,
 ): Promise<readonly SharedDate[]> {
   if (dates.length === 0) return [];
   return transaction.query(
@@ -121,7 +121,7 @@ export async function keepSharedEnds(
   transaction: Queryable,
   { runId, rosterId }: StagedImport,
   dates: readonly string[],
-  limit: Sharing,
+  limit: typeof sharing,
 ): Promise<readonly SharedDate[]> {
   if (dates.length === 0) return [];
   await prepareJoins(transaction);
