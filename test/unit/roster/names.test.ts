@@ -142,17 +142,7 @@ const persons = [
     'ÖZGÜR ŞAHİN',
     'Berg, Ada',
   ],
-  ...[
-    'МАЛІЙ',
-    'Гіденко Річка',
-    'ΓΌΡΔΟΝ',
-    '王小明',
-    'محمد',
-    'Jennifer Null',
-    'JENNIFER NULL',
-    'Na Li',
-    'Nan Goldin',
-  ],
+  ...['МАЛІЙ', 'Гіденко Річка', 'ΓΌΡΔΟΝ', '王小明', 'محمد', 'Jennifer Null', 'JENNIFER NULL', 'Na Li', 'Nan Goldin'],
 ];
 const firms = [
   ...[
