@@ -10,7 +10,6 @@ import {
   type CommandFigures,
   computeExponent,
   describeSpread,
-  type Ground,
   median,
   type Site,
 } from './bench.js';
@@ -44,6 +43,7 @@ interface Sample {
 /** The whole command, first and with the same roster again, beside bare csv-parse, COPY and insert-select of the same rows one after another. */
 export const benchImport: Bench = async ({ ground, emit, sizes, rounds, isQuick }) => {
   const samples: Sample[] = [];
+  const bareUrl = ground.toUrl(await ground.createDatabase());
   const measure = async (what: string, site: Site, bareSeconds: number): Promise<void> => {
     const { stdout, seconds, cpuSeconds, peakBytes }: CommandFigures = await site.run(['import', '--json']);
     const { customers } = site;
@@ -57,12 +57,12 @@ export const benchImport: Bench = async ({ ground, emit, sizes, rounds, isQuick 
     for (let round = 0; round < rounds; round += 1) {
       const site = await ground.openSite('postgres', customers, { rows: listRosterRows });
       const roster = join(site.folder, 'roster.csv');
-      await measure('first', site, await measureBare(ground, roster));
-      await measure('unchanged', site, await measureBare(ground, roster));
+      await measure('first', site, await measureBare(bareUrl, roster));
+      await measure('unchanged', site, await measureBare(bareUrl, roster));
       await ground.closeSite(site);
       if (isQuick || customers > mostEmbedded) continue;
       const embedded = await ground.openSite('embedded', customers, { rows: listRosterRows });
-      await measure('embedded first', embedded, await measureBare(ground, join(embedded.folder, 'roster.csv')));
+      await measure('embedded first', embedded, await measureBare(bareUrl, join(embedded.folder, 'roster.csv')));
       await ground.closeSite(embedded);
     }
   }
@@ -87,10 +87,10 @@ const time = async (work: () => Promise<unknown>): Promise<number> => {
 };
 
 /** The sum of the three things that any import must do. */
-async function measureBare(ground: Ground, roster: string): Promise<number> {
+async function measureBare(url: string, roster: string): Promise<number> {
   const columns = header.trim().split(',');
   const texts = columns.map((column) => `${column} text`).join(', ');
-  const client = new pg.Client({ connectionString: ground.toUrl('postgres') });
+  const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
     const parseSeconds = await time(async () => {
