@@ -5,14 +5,7 @@ import { performance } from 'node:perf_hooks';
 import { parse } from 'csv-parse';
 import pg from 'pg';
 import { copyIn } from '../../src/store/database/postgres.js';
-import {
-  type Bench,
-  type CommandFigures,
-  computeExponent,
-  describeSpread,
-  median,
-  type Site,
-} from './bench.js';
+import { type Bench, type CommandFigures, computeExponent, describeSpread, median, type Site } from './bench.js';
 
 /** The most that a whole import may take of what its bare parts take one after another. */
 const goal = 1.3;
