@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { decodeHTMLStrict } from 'entities/decode';
 import type { DoubtReason, PartyType } from '../vocabulary.js';
 import { createSingleByteTable, decodeSingleBytes, type EncodingLabel } from './csv/encodings.js';
 
@@ -51,81 +52,7 @@ function removeTags(name: string): string | null {
   return bare.includes('<![CDATA[') || bare.includes('</') ? null : bare;
 }
 
-const accents: Readonly<Record<string, string>> = {
-  ...{
-    grave: '\u0300',
-    acute: '\u0301',
-    circ: '\u0302',
-    tilde: '\u0303',
-    macr: '\u0304',
-    breve: '\u0306',
-    dot: '\u0307',
-  },
-  ...{ uml: '\u0308', ring: '\u030a', dblac: '\u030b', caron: '\u030c', cedil: '\u0327', ogon: '\u0328' },
-};
-const signs: Readonly<Record<string, string>> = {
-  ...{
-    amp: '&',
-    AMP: '&',
-    lt: '<',
-    gt: '>',
-    quot: '"',
-    apos: "'",
-    nbsp: ' ',
-    ensp: ' ',
-    emsp: ' ',
-    thinsp: ' ',
-    Tab: ' ',
-  },
-  ...{
-    shy: '',
-    zwj: '\u200d',
-    zwnj: '\u200c',
-    lrm: '',
-    rlm: '',
-    hyphen: '-',
-    dash: '-',
-    ndash: '–',
-    mdash: '—',
-    minus: '-',
-  },
-  ...{ lsquo: '‘', rsquo: '’', sbquo: '‚', ldquo: '“', rdquo: '”', bdquo: '„', laquo: '«', raquo: '»', prime: '′' },
-  ...{
-    middot: '·',
-    period: '.',
-    comma: ',',
-    lpar: '(',
-    rpar: ')',
-    sol: '/',
-    plus: '+',
-    num: '#',
-    ordf: 'ª',
-    ordm: 'º',
-  },
-  ...{ deg: '°', copy: '©', reg: '®', trade: '™', szlig: 'ß', aelig: 'æ', AElig: 'Æ', oelig: 'œ', OElig: 'Œ' },
-  ...{ oslash: 'ø', Oslash: 'Ø', lstrok: 'ł', Lstrok: 'Ł', dstrok: 'đ', Dstrok: 'Đ', hstrok: 'ħ', Hstrok: 'Ħ' },
-  ...{ tstrok: 'ŧ', Tstrok: 'Ŧ', thorn: 'þ', THORN: 'Þ', eth: 'ð', ETH: 'Ð', imath: 'ı', inodot: 'ı', ijlig: 'ĳ' },
-  ...nameLetters(
-    'alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigmaf sigma',
-    0x3b1,
-  ),
-  ...nameLetters('tau upsilon phi chi psi omega', 0x3c4),
-  ...nameLetters('acy bcy vcy gcy dcy iecy zhcy zcy icy jcy kcy lcy mcy ncy ocy pcy rcy scy tcy ucy fcy', 0x430),
-  ...nameLetters('khcy tscy chcy shcy shchcy hardcy ycy softcy ecy yucy yacy', 0x445),
-};
-
-/** The entities of consecutive letters; those of capitals begin with a capital. */
-function nameLetters(entities: string, first: number): Record<string, string> {
-  const letters = entities.split(' ').map((entity, at) => [entity, String.fromCodePoint(first + at)] as const);
-  return Object.fromEntries(
-    letters.flatMap(([entity, letter]) => [
-      [entity, letter],
-      [entity.slice(0, 1).toUpperCase() + entity.slice(1), letter.toUpperCase()],
-    ]),
-  );
-}
-
-const entity = /&(?:#(\d{1,7})|#[xX]([\dA-Fa-f]{1,6})|([A-Za-z][A-Za-z\d]{1,30}));/g;
+const entity = /&(?:#\d{1,7}|#[xX][\dA-Fa-f]{1,6}|[A-Za-z][A-Za-z\d]{1,30});/g;
 // Browsers read the oldest entities without their semicolon; a firm's name may have a word after the sign.
 const cutEntity =
   /&(?:#\d{2,5}|(?:amp|quot|nbsp)(?![a-z])|[A-Za-z](?:acute|grave|circ|tilde|uml|cedil)|[Aa]ring|[Oo]slash)/;
@@ -133,28 +60,12 @@ const cutEntity =
 function decodeEntities(name: string): string | null {
   if (!name.includes('&')) return name;
   let isClean = true;
-  const decoded = name.replace(entity, (code, decimal?: string, hex?: string, word?: string) => {
-    const text = word === undefined ? decodeNumber(decimal, hex) : decodeWord(word);
-    if (text === null) isClean = false;
-    return text ?? code;
+  const decoded = name.replace(entity, (code) => {
+    const text = decodeHTMLStrict(code);
+    if (text === code || isUnclean(text)) isClean = false;
+    return text;
   });
   return isClean && !cutEntity.test(decoded.replaceAll(entity, '')) ? decoded : null;
-}
-
-const decodeWord = (word: string): string | null => {
-  const accent = accents[word.slice(1)];
-  return signs[word] ?? (accent === undefined ? null : `${word[0]}${accent}`.normalize('NFC'));
-};
-
-const lastByte = 0xff;
-const windows1252 = createSingleByteTable('windows-1252');
-
-function decodeNumber(decimal: string | undefined, hex: string | undefined): string | null {
-  const number = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
-  if (number > 0x10_ffff) return null;
-  // As browsers do: the numbers of controls mean signs of Windows.
-  const text = String.fromCodePoint(number <= lastByte ? (windows1252[number] ?? number) : number);
-  return isUnclean(text) ? null : text;
 }
 
 /** Whether a decoded text holds what no name has. */
@@ -182,6 +93,8 @@ function decodePercents(name: string): string | null {
 }
 
 const spaceByte = 0x20;
+
+const windows1252 = createSingleByteTable('windows-1252');
 
 /** Bytes as UTF-8, otherwise as letters of Windows; null when they are neither. */
 function decodeBytes(bytes: Buffer): string | null {
