@@ -23,6 +23,11 @@ create function find_looser_settings(accepted jsonb, offered jsonb) returns text
         where not exists (select from jsonb_array_elements(after) other (kept) where other.kept = one.kept)
       )
       when path = '{screening,reuseMaxAge}' then after = '0'
+      -- Each exception of a roster may release somebody; without one more names are doubtful, and more columns are asked about.
+      when path[1] = 'rosters' and path[3] in ('columns', 'csv') then not exists (
+        select from jsonb_array_elements(after) one (kept)
+        where not exists (select from jsonb_array_elements(coalesce(before, '[]')) other (kept) where other.kept = one.kept)
+      )
       when path[1] = 'guards' and not accepted -> 'guards' ? path[2] then true
       when jsonb_typeof(after) is distinct from 'number' then false
       when path[1:2] = '{review,expiresAfterDays}' then after < coalesce(before, '100000')

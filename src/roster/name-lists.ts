@@ -43,7 +43,8 @@ function readArrayText(text: string): readonly string[] | null {
 /** Signs that separate names, the brackets of lists, and words between two names of one party. */
 const several = /[|;•､、；｜]|^\{.*\}$|^\[.*\]$|[\s(](?:aka|a\.k\.a\.?|a\/k\/a|fka|f\/k\/a)[\s:]/is;
 /** What joins the names of several persons. The words for "and" of Spanish, Portuguese and Italian belong to many names of one. */
-const betweenPersons = /\s(?:[/&+]|and|und|et|och|og|or|oder)\s/i;
+const betweenPersons =
+  /\s(?:[/+]|and|und|et|och|og|or|oder|oraz|lub|vel|alias|ja|ve|és|και|и|та)\s|(?<=\p{L}{2})\/(?=\p{L}{2})/iu;
 
 /**
  * Whether a cell that should hold one name holds several. A comma or slash belongs to many names of one: only whole names of persons beside each
@@ -51,11 +52,20 @@ const betweenPersons = /\s(?:[/&+]|and|und|et|och|og|or|oder)\s/i;
  */
 export function looksLikeNames(text: string, type: PartyType): boolean {
   if (several.test(text)) return true;
-  return type === 'person' && (areWholeNames(text.split(betweenPersons), 2) || areWholeNames(text.split(','), 3));
+  if (type !== 'person') return false;
+  // John & Mary Smith, but not Meyer & Son.
+  if (text.split(/\s[&@]\s/).some((part, _, parts) => parts.length > 1 && isWholeName(part))) return true;
+  return areWholeNames(text.split(betweenPersons), 2) || areWholeNames(text.split(/[,،，]/), 3);
 }
 
 const areWholeNames = (parts: readonly string[], least: number): boolean =>
-  parts.length >= least && parts.every((part) => part.split(/\s/).filter((word) => /\p{L}/u.test(word)).length > 1);
+  parts.length >= least && parts.every(isWholeName);
+
+/** Whether a text has two words or more, and neither the first nor the last is a particle, as in `Freiherr von und zu Stein`. */
+function isWholeName(text: string): boolean {
+  const words = text.split(/\s/).filter((word) => /\p{L}/u.test(word));
+  return words.length > 1 && [words[0], words.at(-1)].every((word = '') => !/^\p{Ll}/u.test(word));
+}
 
 const legalForm =
   /^(?:inc|incorporated|llc|llp|lp|ltd|limited|plc|corp|corporation|co|company|gmbh|ag|kg|kgaa|ohg|gbr|ug|ev|se|sa|sas|sarl|srl|spa|sl|slu|nv|bv|cv|vof|as|asa|aps|ab|oy|oyj|ou|uab|sia|doo|dd|ad|kft|zrt|rt|sro|as|spzoo|sp|zoo|lda|ltda|sab|cv|pty|pte|pvt|bhd|sdn|kk|jsc|pjsc|ooo|oao|zao|pao)$/;

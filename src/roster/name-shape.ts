@@ -9,14 +9,16 @@ const answers = new Set(
 
 const otherForms = /[@_\\<>{}=]|:\/\/|\d{4}|^\p{N}/u;
 
-/** Whether a text may be a name under a header for names: no answer, number, date, code or address. */
+/** Whether a text may be a name under a header for names: more than an answer, number, date, code or address. */
 export function mayBeName(text: string): boolean {
   const [first = text] = splitParties(text);
-  return /\p{L}\P{N}*\p{L}|^\p{Lo}/u.test(first) && !otherForms.test(first) && !answers.has(first.toLowerCase());
+  const words = first.split(/\s/).filter((word) => !/[\p{N}@]|:\/\//u.test(word));
+  const bare = words.join(' ').trim();
+  return /\p{L}\P{N}*\p{L}|^\p{Lo}/u.test(bare) && !/[_\\<>{}=]/.test(bare) && !answers.has(bare.toLowerCase());
 }
 
 const caseless = /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}]/u;
-const withoutCase = /^[\p{Lo}\p{M}\s.,'’\-־·・]+$/u;
+const withoutCase = /^[\p{Lo}\p{Script=Georgian}\p{M}\s.,'’\-־·・]+$/u;
 /** Frequent family names, the first sign of a name in China and Korea. */
 const familySigns =
   '王李張张刘劉陈陳杨楊黄黃赵趙吴吳周徐孙孫马馬朱胡郭何高林罗羅郑鄭梁谢謝宋唐许許韩韓冯馮邓鄧曹彭曾肖田董袁潘于蒋蔣蔡余杜叶葉程苏蘇魏吕呂丁任沈姚卢盧姜崔钟鍾谭譚陆陸汪范金石廖贾賈夏韦韋付方白邹鄒孟熊秦邱江尹薛闫段雷侯龙龍史陶黎贺賀顾顧毛郝龚龔邵万萬钱錢严嚴김이박최정강조윤장임한오서신권황안송류전홍';

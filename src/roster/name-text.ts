@@ -135,7 +135,8 @@ function decodeQuotedPrintable(name: string): string | null {
   if (/=\?[\w-]{2,30}\?[BbQq]\?/.test(name)) return null;
   let isClean = true;
   const decoded = name.replace(quotedPrintable, (code) => {
-    const text = decodeBytes(Buffer.from(code.replaceAll('=', ''), 'hex'));
+    const bytes = Buffer.from(code.replaceAll('=', ''), 'hex');
+    const text = isUtf8(bytes) || /\d/.test(code) ? decodeBytes(bytes) : null;
     if (text !== null && (isOfLetters(text) || code === '=20' || code === '=3D')) return text;
     // X=AB is a name.
     if (/\d/.test(code)) isClean = false;
@@ -145,8 +146,8 @@ function decodeQuotedPrintable(name: string): string | null {
 }
 
 // Signs that stand for a letter only where an export has replaced one. A firm may be called Who? or M*A*S*H.
-const lostInWord = /\p{L}[?¿\u25a1\u25af\ufffd]+\p{L}|\?{3}|(?:^|\s)\?+\p{Ll}|\ufffd|ï¿½/u;
-const lostInPerson = /\?|\p{L}\*+\p{L}/u;
+const lostInWord = /(?:^|\s)\?\p{L}|\p{L}[?¿\u25a1\u25af\ufffd]+\p{L}|\?{3}|(?:^|\s)\?+\p{Ll}|\ufffd|ï¿½/u;
+const lostInPerson = /\?|\p{L}[*_#~]+\p{Ll}|\p{L}\*+\p{L}/u;
 
 /** Why a decoded name may not be what the party is called; null when nothing shows it. */
 function findNameDoubt(name: string, type: PartyType): DoubtReason | null {
@@ -156,19 +157,22 @@ function findNameDoubt(name: string, type: PartyType): DoubtReason | null {
 
 // Capitals of other code pages in the middle of a word: FranÁois, JŸrgen. Ÿ, Œ, Ã and Â begin no part of a word in any language.
 const capitalOfNone = /\p{Ll}[ŸŒÃÂ](?!\p{Lu})|[A-Z]Ÿ[a-z]/u;
-const capitalInside = /\p{Ll}[\u00c0-\u00de\u0160\u017d\u0178][a-z]/u;
+const capitalInside = /\p{Ll}[\u00c0-\u00c8\u00ca-\u00d0\u00d2\u00d4-\u00d9\u00db-\u00de\u0160\u017d\u0178][a-z]/u;
 const prefixes =
   /^(?:mc|mac|de|di|da|do|du|des|del|della|dell|la|le|lo|van|von|vom|den|der|ten|ter|fitz|san|saint|st|al|el|o|ni|bin|ben)$/i;
 // Signs of other code pages where a letter belongs.
 const signInside = /\p{L}[°¸¨¯¤§¶¬¦±¢£¥¼½¾¡¿÷×‰†‡ƒˆ˜‚„…•™›‹”“]+\p{Ll}|(?:^|\s)[¸¨¯¤§¶¬±¢£¥¼½¾÷‰†‡ƒˆ˜‚…•™][a-z]/u;
+// Polish letters of windows-1250 that were read as western ones: Micha³, MICHA£.
+const figureBehind = /\p{L}[¹²³£¼½¾¿]/u;
 const drawnInside = /\p{L}[√∂∑∏∫∆≈≠≤≥∞◊\u2500-\u259f]|[√∂∑∏∫∆≈≠≤≥∞◊\u2500-\u259f]\p{L}/u;
 // A letter of another script in the middle of a Latin word: J眉rgen, Clеmence with a Cyrillic letter.
-const foreignInside = /[A-Za-z](?:(?!\p{Script=Latin})\p{L})+[a-z]/u;
+const foreignInside = /[A-Za-z](?:(?![\p{Script=Latin}\p{Lm}])\p{L})+[a-z]/u;
 
 function isGarbled(name: string, type: PartyType): boolean {
   if (signInside.test(name) || drawnInside.test(name) || foreignInside.test(name) || capitalOfNone.test(name))
     return true;
   if (type === 'person') {
+    if (figureBehind.test(name)) return true;
     const inside = capitalInside.exec(name);
     if (inside !== null && !prefixes.test(wordBefore(name, inside))) return true;
   }

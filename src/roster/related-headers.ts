@@ -23,7 +23,7 @@ const phrases: Readonly<Record<RelatedKind, string>> = {
     other holder, applicant 2, applicant 3, holder 2, holder 3, holder 4, customer 2, depositor 2, second account holder, kontoinhaber 2, zweiter kontoinhaber, mitinhaber, mitantragsteller, mitkontoinhaber,
     kontomitinhaber, zweitinhaber, zweiter inhaber, mitdarlehensnehmer, mitkreditnehmer, mitschuldner, zweiter antragsteller, miteigentümer, medsökande,
     medsøker, medansøger, medlåntagare, medlåntaker, medlåntager, medkontohavare, medkontohaver, medejer, medeier, medägare, meddebitor, medinnehavare,
-    sameier, kanssahakija, yhteishakija, yhteisomistaja, toinen hakija, mederekeninghouder, mede rekeninghouder, medeaanvrager, medeeigenaar, tweede rekeninghouder, cotitulaire,
+    sameier, kanssahakija, yhteishakija, yhteisomistaja, toinen hakija, mederekeninghouder, mede rekeninghouder, medeaanvrager, medeeigenaar, tweede rekeninghouder, cotitulaire, titulaire 2, titular 2, otros titulares,
     co titulaire, coemprunteur, co emprunteur, codemandeur, cosouscripteur, second titulaire, deuxième titulaire, cotitular, co titular, segundo titular,
     coprestatario, codeudor, cosolicitante, co mutuário, cointestatari, secondo intestatario, coobbligato, współposiadacz, współwłaściciel,
     współkredytobiorc, współwnioskodawc, drugi posiadacz, spolumajitel, spoludlužn, spolužadatel, spoluvlastn, spolužiadate, társtulajdonos, adóstárs,
@@ -40,7 +40,7 @@ const phrases: Readonly<Record<RelatedKind, string>> = {
     direktor, član uprave, директор, руководител, управител, керівник, διευθυντ, διαχειριστ, νόμιμος εκπρόσωπος, yönetim kurulu, müdür, juhatuse liige,
     valdes loceklis, direktori, vadovas, 董事, 法定代表人, 法人代表, 负责人, 高管, 总经理, 代表者, 代表取締役, 取締役, 役員, 대표자, 대표이사, 이사, مدير, عضو مجلس,
     מנהל, דירקטור, مدیر, giám đốc, giam doc, กรรมการ, direktur, pengurus, komisaris`,
-  beneficial_owner: `beneficial owner, ubo$, ubos$, ultimate owner, ultimate beneficial, shareholder, stockholder, owner$, owners$, proprietor, partners$, controlling person,
+  beneficial_owner: `beneficial owner, ubo$, ubos$, ultimate owner, ultimate beneficial, shareholder, share holder, stockholder, owner$, owners$, proprietor, partners$, controlling person,
     controller$, significant control, psc$, parent company, ultimate parent, holding company, founder, settlor, wirtschaftlich berechtig, wirtschaftlicher eigentümer,
     gesellschafter, anteilseigner, aktionär, teilhaber, inhaber$, eigentümer, kommanditist, komplementär, treugeber, verklig huvudman, verkliga huvudmän,
     huvudman, huvudmän, reel ejer, reelle ejere, reell rettighetshaver, reelle rettighetshavere, ägare, ejer, eier, aksjonær, aktieägare, delägare,
@@ -82,17 +82,17 @@ const things = `address, addr$, adres, anschrift, dirección, indirizzo, endere�
   plaats, woonplaats, şehir, ilçe, il$, город, населен, место, місто, град$, πόλη, 城市, 市$, 도시, المدينة, עיר, เมือง, จังหวัด, thanh pho, kota$, linn$, pilsēta, miestas, street, str$, stras$, straße, rue$, voie$,
   calle, via$, rua$, ulica, ulice, utca, strada, gata$, gatuadress, gade$, vej$, katu, straat, sokak, cadde, улица, οδός, 街, jalan, đường, building, house, suburb, district, phone, tel$, telefon, téléphone, mobil,
   handy, fax, email, e mail, mail$, website, web$, url$, homepage, телефон, почта, τηλέφωνο, 电话, 邮箱, 電話, メール, 전화, 이메일, هاتف, بريد, טלפון, דואל, โทร, อีเมล, dien thoai, occupation, profession, job, position, title, titel,
-  titre, titolo, título, tytuł, titul, beruf, tätigkeit, yrke, ammatti, stilling, beroep, functie, funktion, function, fonction, métier, emploi, ocupación, profesión, puesto, cargo, professione, occupazione, profissão, zawód,
+  titre, titolo, título, tytuł, titul$, beruf, tätigkeit, yrke, ammatti, stilling, beroep, functie, funktion, function, fonction, métier, emploi, ocupación, profesión, puesto, cargo, professione, occupazione, profissão, zawód,
   stanowisko, povolání, zaměstnání, foglalkozás, beosztás, ocupație, profesie, zanimanje, poklic, meslek, профессия, должность, професія, посада, длъжност, επάγγελμα, 职业, 职务, 職業, 役職, 직업, 직위, المهنة, الوظيفة, מקצוע, תפקיד,
   อาชีพ, ตำแหน่ง, nghe nghiep, chuc vu, pekerjaan, jabatan, amet$, profesij, pareigos, product, produkt, produit, producto, prodotto, produto, tuote, termék, ürün, продукт, προϊόν, 产品, 商品, 상품, منتج, san pham, produk, branch, filial,
   agence, agencia, sucursal, oficina, agenzia, sportello, oddział, pobočka, fiók, sucursală, poslovnica, konttori, kontor, kantoor, şube, отделение, филиал, відділення, клон$, κατάστημα, 分行, 支行, 支店, 지점, فرع, סניף, สาขา, chi nhanh, cabang,
-  status, state, stav$, stan$, statut, estado, stato, tila$, állapot, durum, статус, состояние, 状态, 状態, 상태, حالة, סטטוס, comment, remark, note, notiz, bemerkung, kommentar, anmerkung, hinweis, anmärkning, merknad, bemærkning, huomautus,
+  status, state, stav$, stan$, statut$, estado, stato, tila$, állapot, durum, статус, состояние, 状态, 状態, 상태, حالة, סטטוס, comment, remark, note, notiz, bemerkung, kommentar, anmerkung, hinweis, anmärkning, merknad, bemærkning, huomautus,
   kommentti, opmerking, commentaire, remarque, observ, comentario, nota$, notas$, uwag, komentarz, poznám, megjegyzés, napomen, opomb, açıklama, примечан, комментар, приміт, забележ, σχόλι, 备注, 備考, 비고, ملاحظ, הערות, หมายเหตุ, ghi chu, catatan,
   segment, sector, industry, industr, branche, channel, kanal, source, origin, purpose, zweck, category, kategori, catég, categor, group, gruppe, region, county, province, department, abteilung, avdelning, afdeling, reason, grund$, description,
   beschreib, campaign, gender, geschlecht, sukupuoli, kön$, køn$, sex$, sexe, sexo, sesso, płeć, pohlaví, pol$, пол$, 性别, 性別, marital, familienstand, civil, salutation, anrede, religion, education, amount, betrag, belopp, beløb, income,
   einkommen, salary, balance, saldo, share$, shares$, anteil, percent, prozent, procent, quote$, udział$, udziały$, capital$, kapital$, date, datum, data$, dato$, fecha, дата, 日期, since, count$, number, anzahl, type, typ$, user, username, login,
   password, created, modified, updated, changed, file, path, system, plan$, tariff, scheme, model, brand, version, flag, code, iban, bic, vat, currency, language, bank$, banco, banque, banca, issuer, place, region, hobby, team, salesforce, lifecycle,
-  stage, website, relation$, relationship$, vzťah, kinship, consent, limit, score, rating, level, reference, registry, register, court`;
+  stage, website, relation$, relationship$, vzťah, kinship, consent, limit, score, rating, level, reference, registry, register$`;
 
 interface Phrase {
   text: string;

@@ -5,6 +5,7 @@ import type { PartyRow } from './customer.js';
 import { saysUnknown } from './doubts.js';
 import { createIsMapped, nameColumn, standardHeaders } from './headers.js';
 import { isCompanyName } from './legal-form.js';
+import { readListText } from './name-lists.js';
 import { partyFilePrefix } from './rejects.js';
 import type { ColumnSettings, PartyColumnSettings } from './settings.js';
 import type { TableRecord } from './table-reading.js';
@@ -22,8 +23,11 @@ export function bindRowParties(columns: ColumnSettings, shape: SourceHeaders): R
   const entries = columns.parties ?? [];
   const readers = entries.map(({ separator, ...entry }) => {
     const given: PartyColumnSettings = {
-      ...{ customerId: columns.id ?? standardHeaders.id, role: { value: 'other' as const } },
-      ...{ language: columns.language, realNames: columns.realNames },
+      customerId: columns.id ?? standardHeaders.id,
+      role: { value: 'other' },
+      language: columns.language,
+      realNames: columns.realNames,
+      realDates: columns.realDates,
       ...entry,
     };
     // Names a missing column beside all the columns that the source has.
@@ -79,7 +83,8 @@ const nobody = new Set(
   nincs, nema, nije primjenjivo, niciunul, nu este cazul, fără, yok, hayır, puudub, nav, nėra, няма, нет, отсутствует, немає, не применимо, δεν υπάρχει, καμία,
   無, 无, 没有, 無し, なし, 없음, 해당없음, لا يوجد, לא רלוונטי, ไม่มี, không, khong, tidak ada`
     .split(',')
-    .map((word) => word.trim()),
+    .map((word) => word.trim())
+    .concat('n non nein nej nei nie ne nee ні 否 لا לא'.split(' ')),
 );
 
 const letterOrDigit = /[\p{L}\p{N}]/u;
@@ -93,38 +98,53 @@ export const saysNobody = (text: string): boolean =>
   (!lostLetters.test(text) &&
     (saysUnknown(text) || nobody.has(text.toLowerCase()) || (text.length < 4 && !letterOrDigit.test(text))));
 
-const listSeparators = /[;|\n\r\u0085\u2028\u2029\uff1b\uff5c\u061b\u3001]/u;
+const listSeparators = /[;|\n\r\u0085\u2028\u2029\uff0c\uff1b\uff5c\u060c\u061b\u3001]/u;
 const lineBreaks = /[\n\r\u0085\u2028\u2029]/u;
 const groups = /[([{（［][^()[\]{}（）［］]*[)\]}）］]/gu;
+/** A number in brackets at the end of a name, such as `(50 udziałów)`, `(1/2)` and `(20 000 zł)`. */
+const numberedGroups = /[([{（［]\s{0,3}\p{Nd}[^()[\]{}（）［］]*[)\]}）］](?=\s{0,3}(?:$|[,;|\n\r،，、；｜]))/gu;
 const shareWords =
   'pct|proc|procent|percent|prozent|per ?cento|por ?ciento|por ?cento|pour ?cent|процент|процентов|процента';
 const shares = new RegExp(
-  `(?<![\\d.,])\\d{1,3}(?:[.,]\\d{1,6})?\\s{0,3}(?:[%％]|(?:${shareWords})\\.?(?![\\p{L}]))`,
+  `(?<![\\p{Nd}.,/])(?:\\p{Nd}{1,3}(?:[.,]\\p{Nd}{1,6})?\\s{0,3}(?:[%％٪]|(?:${shareWords})\\.?(?![\\p{L}]))|\\p{Nd}{1,3}/\\p{Nd}{1,3}(?![\\p{Nd}/])|[½⅓⅔¼¾])`,
   'giu',
 );
-const lastGroup = /[([{（［]\s{0,3}\d[^()[\]{}（）［］]*[)\]}）］]$/u;
 const conjunction = /^(?:and|und|og|och|oraz|i|et|y|e|en|ja|és|ve|и|та|και)\s+(?=\S)/iu;
 const listNumber = /^\d{1,2}[.)]\s{1,3}(?=\D)/;
+/** What stands beside a share and is no name. */
+const wordsOfShares =
+  /^(?:of )?(?:the )?(?:shares?|votes?|voting rights|udział\p{L}*|głos\p{L}*|akcj\p{L}*|aktier|anteile?n?|parts|acciones|ações|azioni|quote|дол\p{L}*|акци\p{L}*)$/iu;
+/** Stands for a share that was taken out; no text has it. */
+const shareMark = '\u2063';
 
 /**
  * Gives the names in a cell that lists related parties, without their shares: `Jan Nowak (50%); Acme Sp. z o.o. - 25 %`. A share ends its name,
  * with a comma or nothing after it. A cell without a readable name is given as it is, so that it is rejected.
  */
 export function splitParties(cell: string, separator?: string): readonly string[] {
-  const withoutGroups = cell.replace(groups, (group) => (group.search(shares) >= 0 ? '\n' : group));
-  const marked = withoutGroups.replace(shares, '\n');
-  const hasShares = marked !== cell;
-  const parts =
-    separator === undefined
-      ? marked.split(listSeparators)
-      : marked.split(separator).flatMap((part) => part.split(lineBreaks));
-  const names = parts.map((part) => toName(part, hasShares)).filter((name) => !saysNobody(name));
-  return names.length > 0 ? names : [cell];
+  const listed = readListText(cell);
+  const pieces = listed ?? splitPieces(markShares(cell.replaceAll(shareMark, '')), separator);
+  const given = pieces.flatMap(splitByShares);
+  const names = given.filter((name) => !saysNobody(name));
+  return given.length > 0 ? names : [cell];
 }
 
-function toName(part: string, hasShares: boolean): string {
-  const bare = trimSigns(trimSigns(part).replace(lastGroup, '')).replace(listNumber, '');
-  return hasShares ? bare.replace(conjunction, '') : bare;
+const markShares = (text: string): string =>
+  text
+    .replace(groups, (group) => (group.search(shares) >= 0 ? shareMark : group))
+    .replace(numberedGroups, shareMark)
+    .replace(shares, shareMark);
+
+const splitPieces = (text: string, separator: string | undefined): readonly string[] =>
+  separator === undefined
+    ? text.split(listSeparators)
+    : text.split(separator).flatMap((part) => part.split(lineBreaks));
+
+/** A conjunction is no part of a name where it follows the share of another. */
+function splitByShares(piece: string): readonly string[] {
+  const parts = piece.split(shareMark).map((part) => trimSigns(trimSigns(part).replace(listNumber, '')));
+  const names = parts.filter((part) => part !== '' && !(parts.length > 1 && wordsOfShares.test(part)));
+  return names.map((name, at) => (at === 0 ? name : name.replace(conjunction, '')));
 }
 
 const signs = ' \t\u00a0,;:–—-=/&+•·';

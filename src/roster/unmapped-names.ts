@@ -58,20 +58,23 @@ export class UnmappedNameTally {
       if (given === '') continue;
       const text = given.trim();
       if (saysNobody(text)) continue;
+      ownWords ??= this.#names.flatMap((index) => toWords(fields[index] ?? ''));
+      const isOwn = isOwnName(toWords(text), ownWords);
+      // Who holds an account alone is often repeated among its holders.
+      if (isOwn && column.meaning.says === 'related') continue;
+      if (isOwn) column.ownNames += 1;
       column.samples.set(text, (column.samples.get(text) ?? 0) + 1);
       column.sampled += 1;
-      ownWords ??= this.#names.flatMap((index) => toWords(fields[index] ?? ''));
-      if (isOwnName(toWords(text), ownWords)) column.ownNames += 1;
       if (column.sampled === mostSamples)
         this.#sampling = this.#sampling.filter(({ sampled }) => sampled < mostSamples);
     }
   }
 
   list(): readonly UnmappedNames[] {
-    return this.#open.filter(holdsNames).map(({ header, meaning: { says, kind, fact, party } }) => ({
-      ...{ header, kind, fact, party },
-      isNamed: says === 'related',
-    }));
+    return this.#open.filter(holdsNames).map(({ header, meaning: { says, kind, fact, party } }) => {
+      const isNamed = says === 'related';
+      return { header, kind, fact, party, isNamed };
+    });
   }
 }
 

@@ -5,6 +5,7 @@ import { serviceSettingsSchema } from '../client/settings.js';
 import { ConfigError, flagError } from '../errors.js';
 import { controlSchema } from '../matches/control.js';
 import { guardsSchema } from '../roster/guards.js';
+import type { ColumnSettings, PartyColumnSettings, RosterSettings } from '../roster/settings.js';
 import { screeningSettingsSchema } from '../screening/settings.js';
 import type { Database, Queryable } from '../store/database/database.js';
 import {
@@ -26,11 +27,19 @@ import type { RosterScope } from './roster-scope.js';
 import { openOrganisation } from './session.js';
 import { type Acceptance, nameChangedSettings, requireLogins, toCanonicalJson } from './settings-diff.js';
 
-/** The assessment settings as JSON by section; the guards by the name of their roster. */
+/** The assessment settings as JSON by section; the guards and the exceptions of rosters by the name of their roster. */
 export type AssessmentSettings = Readonly<Record<string, unknown>>;
 
 /** The reviewers' calendar sets only due times, so it is left out. */
 const reviewSchema = reviewSettingsSchema.omit({ timezone: true, workdays: true, holidays: true });
+
+const texts = z.array(z.string()).default([]);
+
+/** Names, dates, columns and rows of a source that are no doubt and are not searched because a person says so. */
+const exceptionsSchema = z.strictObject({
+  columns: z.strictObject({ realNames: texts, realDates: texts, ignore: texts }).prefault({}),
+  csv: z.strictObject({ skipRows: texts }).prefault({}),
+});
 
 const assessmentSchema = z
   .strictObject({
@@ -40,12 +49,15 @@ const assessmentSchema = z
     screening: screeningSettingsSchema.prefault({}),
     review: reviewSchema.prefault({}),
     guards: z.record(z.string(), guardsSchema).default({}),
+    rosters: z
+      .record(z.string(), exceptionsSchema.extend({ parties: z.array(exceptionsSchema).default([]) }))
+      .default({}),
   })
   .prefault({});
 
 /**
- * The settings that decide results: the search, changes and their severity, who is screened and when, control searches, guards, and how
- * long a disposition holds. Mail, reports, rates, paths, budget, schedules and the reviewers' calendar are not among them.
+ * The settings that decide results: the search, changes and their severity, who is screened and when, control searches, guards, whom a
+ * roster excepts, and how long a disposition holds. Mail, reports, rates, paths, budget, schedules and the reviewers' calendar are not among them.
  */
 export function toAssessmentSettings(
   settings: Pick<RunSettings, 'service' | 'changes' | 'controls' | 'screening' | 'review' | 'rosters'>,
@@ -58,17 +70,36 @@ export function toAssessmentSettings(
     screening,
     review: Object.fromEntries(Object.entries(review).filter(([key]) => key in reviewSchema.shape)),
     guards: Object.fromEntries(rosters.map(({ name, guards }) => [name, guards ?? {}])),
+    rosters: Object.fromEntries(
+      rosters.map((roster) => [
+        roster.name,
+        { ...toExceptions(roster), parties: (roster.parties ?? []).map(toExceptions) },
+      ]),
+    ),
   });
+}
+
+function toExceptions({
+  columns,
+  csv,
+}: Pick<RosterSettings, 'csv'> & { columns: PartyColumnSettings | ColumnSettings }) {
+  const { realNames, realDates, ignore } = columns;
+  return { columns: { realNames, realDates, ignore }, csv: { skipRows: csv?.skipRows } };
 }
 
 /** The SHA-256 (hex) of assessment settings, independent of the order of keys. */
 export const digestAssessment = (settings: AssessmentSettings): string =>
   createHash('sha256').update(toCanonicalJson(settings)).digest('hex');
 
-/** Adds the accepted guards of rosters that are not configured here: they belong to another host, or may return. */
-export const keepGuards = (accepted: AssessmentSettings, now: AssessmentSettings): AssessmentSettings => ({
+/** The sections that hold settings by the name of a roster. */
+const byRoster = ['guards', 'rosters'] as const;
+
+/** Adds what is accepted of rosters that are not configured here: they belong to another host, or may return. */
+export const keepRosters = (accepted: AssessmentSettings, now: AssessmentSettings): AssessmentSettings => ({
   ...now,
-  guards: { ...toRecord(accepted['guards']), ...toRecord(now['guards']) },
+  ...Object.fromEntries(
+    byRoster.map((section) => [section, { ...toRecord(accepted[section]), ...toRecord(now[section]) }]),
+  ),
 });
 
 /** The differences between the accepted settings and those in force, with both values, lists by their length only. */
@@ -80,7 +111,7 @@ interface AssessmentComparison {
 }
 
 /**
- * Compares accepted settings, as this version of Nightscreen reads them, with those in force, with the guards of these rosters only.
+ * Compares accepted settings, as this version of Nightscreen reads them, with those in force, with these rosters only.
  * Missing settings have their defaults, so that a new roster or a new version is no change.
  */
 export function compareAssessment(
@@ -91,8 +122,11 @@ export function compareAssessment(
   configured: readonly string[] = rosters,
 ): AssessmentComparison {
   const choose = (settings: AssessmentSettings): AssessmentSettings => {
-    const guards = toRecord(settings['guards']);
-    return { ...settings, guards: Object.fromEntries(rosters.map((name) => [name, guards[name] ?? {}])) };
+    const chosen = byRoster.map((section): [string, unknown] => {
+      const all = toRecord(settings[section]);
+      return [section, Object.fromEntries(rosters.map((name) => [name, all[name] ?? {}]))];
+    });
+    return { ...settings, ...Object.fromEntries(chosen) };
   };
   const stored = choose(accepted);
   const known = toRecord(keepKnown(assessmentSchema, stored));
@@ -129,12 +163,13 @@ const compareWith = (
   return compareAssessment(accepted, toAssessmentSettings(settings), rosters, configured);
 };
 
-/** Settings by the paths at which they are written; guards stand with their roster. */
+/** Settings by the paths at which they are written. */
 function asWritten(settings: AssessmentSettings, configured: readonly string[]): AssessmentSettings {
-  const { guards, ...rest } = settings;
+  const { guards, rosters, ...rest } = settings;
+  const exceptions = toRecord(rosters);
   const ofRosters = Object.entries(toRecord(guards)).map(([name, each]): [string, unknown] => {
     const place = configured.indexOf(name);
-    return [`rosters[${place < 0 ? configured.length : place}].guards`, each];
+    return [`rosters[${place < 0 ? configured.length : place}]`, { guards: each, ...toRecord(exceptions[name]) }];
   });
   return { ...rest, ...Object.fromEntries(ofRosters) };
 }
@@ -194,7 +229,7 @@ export async function requireAcceptedSettings(
   const requireSame = async (accepted: SettingsRecord, reader: Queryable): Promise<number> => {
     const { differences, retired } = compareWith(accepted.settings, settings, roster);
     if (differences.length > 0) {
-      const ofTwo = await findSettingsOfTwo(reader, organisationId, keepGuards(accepted.settings, now));
+      const ofTwo = await findSettingsOfTwo(reader, organisationId, keepRosters(accepted.settings, now));
       if (!isTrial || ofTwo.length > 0 || (settings.review.autoClose && !isAutoClosing(accepted))) {
         throw refuse(accepted, [...differences, ...retired], ofTwo);
       }
@@ -242,7 +277,7 @@ async function applyOnTrial(app: AppContext, organisationId: number, roster: str
     if (before !== null && differences.length === 0) return before.recordId;
     const message = `changed settings apply at once, because the key is a test key: ${differences.join('; ')}. A live key needs an acceptance: ${acceptCommand}`;
     app.emit({ kind: 'warning', runId: null, code: 'settings_applied', message });
-    const kept = keepGuards(before?.settings ?? {}, toAssessmentSettings(settings));
+    const kept = keepRosters(before?.settings ?? {}, toAssessmentSettings(settings));
     return saveSettingsRecord(transaction, organisationId, {
       settings: kept,
       digest: digestAssessment(kept),
@@ -283,7 +318,7 @@ export async function findUnacceptedSettings(
   const accepted = history.findLast(({ reason }) => reason !== trialReason) ?? null;
   if (accepted === null) return { accepted, differences: [], retired: [], waiting: [] };
   const organisationId = await findOrganisationId(database, settings.organisation);
-  const kept = keepGuards(accepted.settings, toAssessmentSettings(settings));
+  const kept = keepRosters(accepted.settings, toAssessmentSettings(settings));
   return {
     accepted,
     ...compareWith(accepted.settings, settings),
@@ -329,7 +364,7 @@ export async function acceptSettings(app: AppContext, { by, reason }: Acceptance
     if (accepted !== null && differences.length === 0) {
       return { recorded: false, isProposed: false, differences, ofTwo: [], proposers: [] };
     }
-    const kept = keepGuards(accepted?.settings ?? {}, now);
+    const kept = keepRosters(accepted?.settings ?? {}, now);
     const acceptance = { acceptedBy: by.name, isAttested: by.isAttested, reason, acceptedAt: clock.now() };
     const offered = { ...acceptance, settings: kept, digest: digestAssessment(kept), differences };
     const ofTwo = await findSettingsOfTwo(transaction, organisationId, kept);

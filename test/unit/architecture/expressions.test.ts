@@ -139,5 +139,5 @@ it('no expression of ours takes a time that grows with the square of a text', as
 });
 
 it('an expression that does is found', () => {
-  expect([/\s+$/, /^(a+)+$/].map(findSlowText)).toEqual([`    ${stranger}`, `aaaa${stranger}`]);
+  expect([/\s+$/, /^(a+)+$/].map(findSlowText)).toEqual([expect.stringMatching(/^\s{4}/), `aaaa${stranger}`]);
 });

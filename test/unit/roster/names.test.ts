@@ -86,7 +86,17 @@ const doubtful: Readonly<Record<string, readonly string[]>> = {
       'J√ºrgen',
       'J眉rgen',
     ],
-    ...['РРІР°РЅ РџРµС‚СЂРѕРІ', 'J¸rgen', 'JŸrgen', 'Cl‚mence', 'ClÈmence', 'FranÁois', 'Clеmence'],
+    ...[
+      'Micha³ Nowak',
+      'MICHA£ NOWAK',
+      'РРІР°РЅ РџРµС‚СЂРѕРІ',
+      'J¸rgen',
+      'JŸrgen',
+      'Cl‚mence',
+      'ClÈmence',
+      'FranÁois',
+      'Clеmence',
+    ],
   ],
   list_of_names: [
     'Ada Berg|Bo Li',
@@ -100,6 +110,11 @@ const doubtful: Readonly<Record<string, readonly string[]>> = {
     'Ada Berg,Bo Li,Cy Lund',
     'Ada Berg • Bo Li',
     '王小明、李雷',
+    'John & Mary Smith',
+    'Tan Ah Kow @ Tan Ah Seng',
+    'Ada Berg/Bo Li',
+    'Jan Kowalski oraz Anna Kowalska',
+    'Иван Петров и Мария Петрова',
   ],
 };
 
@@ -129,6 +144,10 @@ const persons = [
   ...[
     "Sean O'Neil",
     'Lund Berg, Ada Maria',
+    'Meyer & Sønner',
+    'Freiherr von und zu Stein',
+    'Gʻafur Oʻtkir',
+    'GonzÉlez NuÑez',
     'José Ortega y Gasset',
     'Raju A/L Samy Vellu',
     'O´Neil',

@@ -33,6 +33,14 @@ test.each([
   ['Jan Kowalski; -; brak; N/A', ['Jan Kowalski']],
   // Without a readable name it is given as it is, and rejected.
   ['(50%)', ['(50%)']],
+  ['Jan Nowak (50 udziałów), Anna Nowak (50 udziałów)', ['Jan Nowak', 'Anna Nowak']],
+  ['Jan Nowak 1/3, Anna Nowak 2/3', ['Jan Nowak', 'Anna Nowak']],
+  ['محمد علي (50٪)، علي حسن (50٪)', ['محمد علي', 'علي حسن']],
+  ['王伟，李四', ['王伟', '李四']],
+  ['{"Jan Nowak","Ewa Lis"}', ['Jan Nowak', 'Ewa Lis']],
+  ['I Wayan Sudiarta (50%); En Zhang (50%)', ['I Wayan Sudiarta', 'En Zhang']],
+  ['Jan Nowak 50% shares', ['Jan Nowak']],
+  ['none (50%)', []],
   ['???', ['???']],
 ])('the cell %j names %j', (cell, names) => {
   expect(splitParties(cell)).toEqual(names);

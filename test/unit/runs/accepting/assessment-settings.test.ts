@@ -7,7 +7,7 @@ import {
   type AssessmentSettings,
   compareAssessment,
   digestAssessment,
-  keepGuards,
+  keepRosters,
   toAssessmentSettings,
 } from '../../../../src/runs/settings-acceptance.js';
 
@@ -112,7 +112,7 @@ it('guards are compared for the rosters that are run, and those of others are ke
   ]);
   expect(compareAssessment(accepted, now).differences).toEqual(['rosters[0].guards.maxGrowth was 3 and is 4']);
   expect(compareAssessment(accepted, now, ['given'])).toEqual(nothing);
-  const kept = keepGuards(accepted, now);
+  const kept = keepRosters(accepted, now);
   expect(compareAssessment(kept, accepted, ['retail'])).toEqual(nothing);
   expect(compareAssessment(kept, now)).toEqual(nothing);
 });
