@@ -24,7 +24,7 @@ create function find_looser_settings(accepted jsonb, offered jsonb) returns text
       )
       when path = '{screening,reuseMaxAge}' then after = '0'
       -- Each exception of a roster may release somebody; without one more names are doubtful, and more columns are asked about.
-      when path[1] = 'rosters' and path[3] in ('columns', 'csv') then not exists (
+      when path[1] = 'rosters' then not exists (
         select from jsonb_array_elements(after) one (kept)
         where not exists (select from jsonb_array_elements(coalesce(before, '[]')) other (kept) where other.kept = one.kept)
       )

@@ -5,7 +5,7 @@ import { serviceSettingsSchema } from '../client/settings.js';
 import { ConfigError, flagError } from '../errors.js';
 import { controlSchema } from '../matches/control.js';
 import { guardsSchema } from '../roster/guards.js';
-import type { ColumnSettings, PartyColumnSettings, RosterSettings } from '../roster/settings.js';
+import type { PartySettings, RosterSettings } from '../roster/settings.js';
 import { screeningSettingsSchema } from '../screening/settings.js';
 import type { Database, Queryable } from '../store/database/database.js';
 import {
@@ -49,9 +49,7 @@ const assessmentSchema = z
     screening: screeningSettingsSchema.prefault({}),
     review: reviewSchema.prefault({}),
     guards: z.record(z.string(), guardsSchema).default({}),
-    rosters: z
-      .record(z.string(), exceptionsSchema.extend({ parties: z.array(exceptionsSchema).default([]) }))
-      .default({}),
+    rosters: z.record(z.string(), exceptionsSchema.extend({ parties: exceptionsSchema.prefault({}) })).default({}),
   })
   .prefault({});
 
@@ -73,18 +71,22 @@ export function toAssessmentSettings(
     rosters: Object.fromEntries(
       rosters.map((roster) => [
         roster.name,
-        { ...toExceptions(roster), parties: (roster.parties ?? []).map(toExceptions) },
+        { ...toExceptions([roster]), parties: toExceptions(roster.parties ?? []) },
       ]),
     ),
   });
 }
 
-function toExceptions({
-  columns,
-  csv,
-}: Pick<RosterSettings, 'csv'> & { columns: PartyColumnSettings | ColumnSettings }) {
-  const { realNames, realDates, ignore } = columns;
-  return { columns: { realNames, realDates, ignore }, csv: { skipRows: csv?.skipRows } };
+/** What these sources except, together. */
+function toExceptions(sources: readonly (RosterSettings | PartySettings)[]) {
+  return {
+    columns: {
+      realNames: sources.flatMap(({ columns }) => columns.realNames ?? []),
+      realDates: sources.flatMap(({ columns }) => columns.realDates ?? []),
+      ignore: sources.flatMap(({ columns }) => columns.ignore ?? []),
+    },
+    csv: { skipRows: sources.flatMap(({ csv }) => csv?.skipRows ?? []) },
+  };
 }
 
 /** The SHA-256 (hex) of assessment settings, independent of the order of keys. */

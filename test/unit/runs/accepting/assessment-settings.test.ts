@@ -117,6 +117,22 @@ it('guards are compared for the rosters that are run, and those of others are ke
   expect(compareAssessment(kept, now)).toEqual(nothing);
 });
 
+it('what a roster excepts is judged, and a further source of parties is not', () => {
+  const people = (columns: object, parties: readonly object[] = []): object => ({
+    rosters: [{ name: 'people', csv: { path: 'people.csv' }, columns, parties }],
+  });
+  const holders = (csv: object, columns: object) => ({ csv: { path: 'holders.csv', ...csv }, columns });
+  expect(compare(people({}), people({ id: 'number' }, [holders({}, {})]))).toEqual([]);
+  const excepted = { realNames: ['Cl?mence'], realDates: ['2026-03-31'], ignore: ['Adviser'] };
+  expect(compare(people({}), people(excepted, [holders({ skipRows: ['Totale'] }, { ignore: ['Agent'] })]))).toEqual([
+    'rosters[0].columns.ignore was a list of 0 and is a list of 1',
+    'rosters[0].columns.realDates was a list of 0 and is a list of 1',
+    'rosters[0].columns.realNames was a list of 0 and is a list of 1',
+    'rosters[0].parties.columns.ignore was a list of 0 and is a list of 1',
+    'rosters[0].parties.csv.skipRows was a list of 0 and is a list of 1',
+  ]);
+});
+
 /** What a person can change. */
 const choices = [
   ['controls', [control('Somebody Listed')]],
