@@ -120,6 +120,8 @@ describe('rows that reviewers write by SQL', () => {
     [legacy('{"decidedBy": "\\u0007"}'), /who decided in the older system has control characters/],
     [legacy('{"importedAt": "infinity"}'), /the time of the import is not between/],
     [legacy(`{"reason": "${'x'.repeat(40_000)}"}`), /the reason of the older system has 40000 characters/],
+    [legacy('{"more": 1}'), /and nothing else/],
+    [legacy(`{"importedAt": "2026-01-01${' '.repeat(40_000)}"}`), /the time of the import has 40010 characters/],
     [`update alert set legacy = '[]'`, /needs the texts/],
     [`update alert set assigned_to = ''`, /the name of the assignee is empty/],
     [`update alert set assigned_to = repeat('x', 10000000)`, /the name of the assignee has 10000000 characters/],
@@ -154,6 +156,18 @@ describe('rows that reviewers write by SQL', () => {
         `'ada', 'bea', '2026-12-31', '2226-12-31', 'away', now()`,
       ),
       /ends at another time than its last day 2026-12-31/,
+    ],
+    [
+      delegate(
+        'from_name, to_name, until, ends_at, reason, happened_at',
+        `'ada', 'bea', '290000-12-31', '290001-01-01', 'away', now()`,
+      ),
+      /the end of the delegation is not between/,
+    ],
+    [
+      `insert into acceptance (kind, run_id, is_proposal, accepted_by, is_attested, reason, accepted_at)
+       values ('answers', 1, true, session_user, false, 'looked at', now())`,
+      /run 1 is not held: there is nothing to accept/,
     ],
     [list('exported_at', `'infinity'`), /the time of the list is not between/],
     [list('exported_at', `now() + interval '9 days'`), /the time of the list is in the future/],
@@ -223,7 +237,7 @@ describe('rows that reviewers write by SQL', () => {
       await undo('now()');
       await ada.execute(legacy('{"comment": "a friend"}'));
       await ada.execute(assign('happened_at, severity, assigned_to', `now(), 'high', 'bea'`));
-      const facts = `'ada', 'bea', '9999-12-31', '10000-01-01 05:00+00', 'away', now()`;
+      const facts = `'ada', 'bea', '9999-12-30', '9999-12-31 05:00+00', 'away', now()`;
       await ada.execute(delegate('from_name, to_name, until, ends_at, reason, happened_at', facts));
       // Whatever name is given, the list is of the login.
       await ada.execute(
