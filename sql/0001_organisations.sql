@@ -96,14 +96,18 @@ begin
     $.verdict.type() == "string" && $.reason.type() == "string" && $.decidedBy.type() == "string" && $.decidedAt.type() == "string"
     && $.reviewer.type() == "string" && $.importedAt.type() == "string" && $.isAttested.type() == "boolean" && $.isSample.type() == "boolean"
     && ($.comment.type() == "string" || $.comment.type() == "null")
-  ', silent => true), false) then
-    raise exception 'what an older system says needs the texts verdict, reason, decidedBy, decidedAt, reviewer and importedAt, the comment or null, and isAttested and isSample as true or false'
+  ', silent => true), false)
+    or said - array['verdict', 'reason', 'comment', 'decidedBy', 'decidedAt', 'reviewer', 'importedAt', 'isAttested', 'isSample'] <> '{}'
+  then
+    raise exception 'what an older system says needs the texts verdict, reason, decidedBy, decidedAt, reviewer and importedAt, the comment or null, isAttested and isSample as true or false, and nothing else'
       using errcode = 'check_violation';
   end if;
   perform require_text(said ->> 'reason', 'the reason of the older system', 32767);
   perform require_text(nullif(said ->> 'comment', ''), 'the comment of the older system', 32767);
   perform require_text(said ->> 'decidedBy', 'who decided in the older system', 200);
   perform require_text(said ->> 'decidedAt', 'when the older system decided', 200);
+  perform require_text(said ->> 'reviewer', 'who brings what the older system says', 200);
+  perform require_text(said ->> 'importedAt', 'the time of the import', 200);
   perform require_present('alert'::regclass, (said ->> 'importedAt')::timestamptz, 'the time of the import');
 end
 $$;

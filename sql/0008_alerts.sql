@@ -394,6 +394,7 @@ begin
   if not isfinite(new.until) or new.ends_at not between new.until and new.until + 3 then
     raise exception 'the delegation ends at another time than its last day %', new.until using errcode = 'check_violation';
   end if;
+  perform require_time(new.ends_at, 'the end of the delegation');
   return new;
 end
 $$;

@@ -1,8 +1,9 @@
 -- Who accepts what, what functions see, and who may call them.
 
 -- The changed settings (their paths) that may release somebody. Each change counts but those that are known to be stricter: in doubt two people
--- look at it. Guards of a roster that is new apply to nobody yet.
-create function find_looser_settings(accepted jsonb, offered jsonb) returns text[] immutable language sql as $$
+-- look at it. Guards of a roster that was never accepted or imported apply to nobody yet. One that was imported with the defaults may have none that
+-- are accepted.
+create function find_looser_settings(accepted jsonb, offered jsonb, imported text[]) returns text[] immutable language sql as $$
   with recursive node (is_after, path, value) as (
     values (false, array[]::text[], accepted), (true, '{}', offered)
     union all
@@ -14,6 +15,9 @@ create function find_looser_settings(accepted jsonb, offered jsonb) returns text
     from (select path, value from node where not is_after and jsonb_typeof(value) <> 'object') former
     full join (select path, value from node where is_after and jsonb_typeof(value) <> 'object') latter using (path)
     where former.value is distinct from latter.value
+    union all
+    select path, value, null from node
+    where not is_after and path[1] = 'guards' and cardinality(path) = 2 and jsonb_typeof(value) = 'object' and offered #> path is null
   ),
   compared as (
     select array_to_string(path, '.') as name, case
@@ -28,8 +32,10 @@ create function find_looser_settings(accepted jsonb, offered jsonb) returns text
         select from jsonb_array_elements(after) one (kept)
         where not exists (select from jsonb_array_elements(coalesce(before, '[]')) other (kept) where other.kept = one.kept)
       )
-      when path[1] = 'guards' and not accepted -> 'guards' ? path[2] then true
-      when jsonb_typeof(after) is distinct from 'number' then false
+      when path[1] = 'guards' and not coalesce(accepted -> 'guards' ? path[2], false) and path[2] <> all (imported) then true
+      -- No configuration holds a negative limit, or a step, time or number of searches that is 0.
+      when jsonb_typeof(after) is distinct from 'number' or after < '0' then false
+      when after = '0' and path[1] <> 'guards' and path[2] <> 'hold' then false
       when path[1:2] = '{review,expiresAfterDays}' then after < coalesce(before, '100000')
       when path[1] = 'guards' and path[3] like 'max%' then after < before
       when path = '{screening,leaveAfterDays}' then after > before
@@ -46,7 +52,10 @@ create function find_settings_of_two(organisation bigint, offered jsonb) returns
   select case
     when find_four_eyes(organisation) = '{}'
       and coalesce(former.settings #> '{review,fourEyes}', '[]') = '[]' and coalesce(offered #> '{review,fourEyes}', '[]') = '[]' then '{}'
-    when former.settings is not null then find_looser_settings(former.settings, offered)
+    when former.settings is not null then find_looser_settings(former.settings, offered, array(
+      select name from roster where organisation_id = organisation
+        and exists (select from roster_import where roster_import.roster_id = roster.roster_id)
+    ))
     when offered #> '{review,autoClose}' = 'true' then array['review.autoClose']
     else '{}'
   end
@@ -57,12 +66,16 @@ create function find_settings_of_two(organisation bigint, offered jsonb) returns
   ) former on true
 $$;
 
--- Who has accepted these settings since the last ones, and waits for another person.
+-- Who has accepted these settings since the last change, and waits for another person. Who accepts again what is in force changes nothing.
 create function find_proposers(organisation bigint, offered jsonb) returns text[] stable language sql as $$
   select array(
     select accepted_by from acceptance
     where organisation_id = organisation and is_proposal and settings = offered and acceptance_id > coalesce((
-      select max(acceptance_id) from acceptance former where former.organisation_id = organisation and not former.is_proposal
+      select max(acceptance_id) from (
+        select acceptance_id, settings, lag(settings) over (order by acceptance_id) as former
+        from acceptance where organisation_id = organisation and not is_proposal
+      ) one
+      where settings is distinct from former
     ), 0)
     order by acceptance_id
   )
@@ -74,7 +87,10 @@ begin
   if jsonb_typeof(offered.settings) <> 'object' or jsonb_typeof(offered.settings -> 'controls') <> 'array' or exists (
     select from unnest(array['service', 'changes', 'screening', 'review', 'guards']) section
     where jsonb_typeof(offered.settings -> section) is distinct from 'object'
-  ) or length(offered.settings::text) > 1000000 then
+  ) or jsonb_path_exists(offered.settings, '$.controls.size() ? (@ > 1000)')
+    or jsonb_path_exists(offered.settings, '$.controls[*].type() ? (@ != "object")')
+    or length(offered.settings::text) > 1000000
+  then
     raise exception 'the settings have not the form in which `nightscreen config accept` stores them' using errcode = 'check_violation';
   end if;
   if array_ndims(offered.differences) > 1 or array_position(offered.differences, null) is not null or cardinality(offered.differences) > 10000 then
@@ -114,6 +130,9 @@ begin
           using errcode = 'insufficient_privilege';
       end if;
     end if;
+  end if;
+  if new.kind = 'answers' and new.is_proposal and not exists (select from run_hold where run_hold.run_id = new.run_id) then
+    raise exception 'run % is not held: there is nothing to accept', new.run_id using errcode = 'integrity_constraint_violation';
   end if;
   if new.kind <> 'answers' or new.is_proposal then
     return new;

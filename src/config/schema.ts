@@ -25,6 +25,7 @@ export const configSchema = z.strictObject({
   rosters: z.array(rosterSettingsSchema).default([]).describe('the customers to screen, and the source of the rows'),
   controls: z
     .array(controlSchema)
+    .max(1_000)
     .default([])
     .describe('control searches with known answers; without them no live run is complete'),
   screening: screeningSettingsSchema.prefault({}).describe('which customers a run screens, and how often'),

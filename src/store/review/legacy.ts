@@ -62,9 +62,9 @@ export async function saveLegacyDecisions(
 ): Promise<void> {
   if (decisions.length === 0) return;
   const { reviewer, isAttested, now: importedAt } = by;
-  const taken = decisions.map(({ alertId, ...legacy }) => ({
+  const taken = decisions.map(({ alertId, verdict, reason, comment, decidedBy, decidedAt, isSample }) => ({
     alertId,
-    legacy: { ...legacy, reviewer, isAttested, importedAt },
+    legacy: { verdict, reason, comment, decidedBy, decidedAt, isSample, reviewer, isAttested, importedAt },
   }));
   const saved = await transaction.execute(
     `update alert set legacy = taken.legacy

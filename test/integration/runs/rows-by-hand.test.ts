@@ -50,12 +50,23 @@ const badSeen: readonly string[] = [
   withSeen(['listed', 'name'], 'x'.repeat(200_000)),
 ];
 
+/** The tables to which reviewers add, with the columns that number their rows. */
+const keys: Readonly<Record<string, string>> = {
+  disposition: 'disposition_id',
+  alert_event: 'event_id',
+  review_sheet: 'sheet_id',
+  review_delegation: 'delegation_id',
+  discrepancy_event: 'event_id',
+};
+
 const values = z.object({ reasons: z.array(z.string()), state: z.string() });
 
 describe('rows that reviewers write by SQL', () => {
   const databases = testDatabases('postgres');
   const begin = openSmallSites(databases.open);
-  const grants = (login: string) => toReviewerGrants(login);
+  /** The documented rights, repeated where an older version had documented rights on whole tables. */
+  const grants = (login: string) =>
+    `grant insert on ${Object.keys(keys).join(', ')} to ${login};\n${toReviewerGrants(login)}`;
 
   /** SQL: a disposition of the first alert, as the product writes it, with other values in its columns. */
   const dispose = (changed: Record<string, string> = {}): string => {
@@ -109,14 +120,16 @@ describe('rows that reviewers write by SQL', () => {
     [legacy('{"decidedBy": "\\u0007"}'), /who decided in the older system has control characters/],
     [legacy('{"importedAt": "infinity"}'), /the time of the import is not between/],
     [legacy(`{"reason": "${'x'.repeat(40_000)}"}`), /the reason of the older system has 40000 characters/],
+    [legacy('{"more": 1}'), /and nothing else/],
+    [legacy(`{"importedAt": "2026-01-01${' '.repeat(40_000)}"}`), /the time of the import has 40010 characters/],
     [`update alert set legacy = '[]'`, /needs the texts/],
     [`update alert set assigned_to = ''`, /the name of the assignee is empty/],
     [`update alert set assigned_to = repeat('x', 10000000)`, /the name of the assignee has 10000000 characters/],
     [`update alert set assigned_to = E'a\\u0008'`, /the name of the assignee has control characters/],
     [assign('happened_at, severity', `'infinity', 'high'`), /the time of the assignment is not between/],
     [assign('happened_at, severity', `now(), repeat('x', 1000)`), /the severity has 1000 characters/],
-    [assign('happened_at, severity, reasons', `now(), 'high', '{expired,null}'`), /an assignment has no reasons/],
-    [assign('happened_at, severity, run_id', `now(), 'high', 1`), /check constraint/],
+    [assign('happened_at, severity, reasons', `now(), 'high', '{expired,null}'`), /permission denied/],
+    [assign('happened_at, severity, run_id', `now(), 'high', 1`), /permission denied/],
     [
       assign('happened_at, severity, assigned_to', `now(), 'high', repeat('x', 201)`),
       /the name of the assignee has 201/,
@@ -144,9 +157,21 @@ describe('rows that reviewers write by SQL', () => {
       ),
       /ends at another time than its last day 2026-12-31/,
     ],
+    [
+      delegate(
+        'from_name, to_name, until, ends_at, reason, happened_at',
+        `'ada', 'bea', '290000-12-31', '290001-01-01', 'away', now()`,
+      ),
+      /the end of the delegation is not between/,
+    ],
+    [
+      `insert into acceptance (kind, run_id, is_proposal, accepted_by, is_attested, reason, accepted_at)
+       values ('answers', 1, true, session_user, false, 'looked at', now())`,
+      /run 1 is not held: there is nothing to accept/,
+    ],
     [list('exported_at', `'infinity'`), /the time of the list is not between/],
     [list('exported_at', `now() + interval '9 days'`), /the time of the list is in the future/],
-    [list('exported_at, run_id, shown_ids, waiting', `now(), 1, '{}', 0`), /cannot say that a list is of a report/],
+    [list('exported_at, run_id, shown_ids, waiting', `now(), 1, '{}', 0`), /permission denied/],
     [list('exported_at, alert_ids', `now(), '{1,null}'`), /names alerts of another organisation, or none/],
     [list('exported_at, alert_ids', `now(), '{1,999999}'`), /names alerts of another organisation, or none/],
   ];
@@ -155,10 +180,10 @@ describe('rows that reviewers write by SQL', () => {
   const acceptDiscrepancy = (changed: Record<string, string> = {}): string => {
     const of = (column: string, usual: string) => changed[column] ?? usual;
     return `insert into discrepancy_event
-      (discrepancy_id, seen_event_id, kind, severity, facts, happened_at, reviewer, reason, accepted_until, run_id)
+      (discrepancy_id, seen_event_id, kind, severity, facts, happened_at, reviewer, reason, accepted_until${changed['run_id'] === undefined ? '' : ', run_id'})
       values (1, ${of('seen_event_id', '1')}, ${of('kind', "'accepted'")}, ${of('severity', "'low'")}, ${of('facts', "'{}'")},
         ${of('happened_at', 'now()')}, ${of('reviewer', 'session_user')}, ${of('reason', "'known'")},
-        ${of('accepted_until', 'current_date + 30')}, ${of('run_id', 'null')}::bigint)`;
+        ${of('accepted_until', 'current_date + 30')}${changed['run_id'] === undefined ? '' : `, ${changed['run_id']}`})`;
   };
   const acceptances: readonly (readonly [changed: Record<string, string>, reason: RegExp])[] = [
     [{ happened_at: "'infinity'" }, /the time of the acceptance is not between/],
@@ -169,7 +194,7 @@ describe('rows that reviewers write by SQL', () => {
     [{ accepted_until: "'infinity'" }, /accepted for 180 days at most/],
     [{ accepted_until: "'-infinity'" }, /is past/],
     [{ accepted_until: 'current_date - 9' }, /is past/],
-    [{ run_id: '1' }, /a run accepts no discrepancy/],
+    [{ run_id: '1' }, /permission denied/],
     [{ seen_event_id: '999' }, /has changed since it was seen/],
     [{ reviewer: "'boris'" }, /in the name of boris/],
     [{ kind: "'resolved'" }, /check constraint/],
@@ -212,7 +237,7 @@ describe('rows that reviewers write by SQL', () => {
       await undo('now()');
       await ada.execute(legacy('{"comment": "a friend"}'));
       await ada.execute(assign('happened_at, severity, assigned_to', `now(), 'high', 'bea'`));
-      const facts = `'ada', 'bea', '9999-12-31', '10000-01-01 05:00+00', 'away', now()`;
+      const facts = `'ada', 'bea', '9999-12-30', '9999-12-31 05:00+00', 'away', now()`;
       await ada.execute(delegate('from_name, to_name, until, ends_at, reason, happened_at', facts));
       // Whatever name is given, the list is of the login.
       await ada.execute(
@@ -224,6 +249,16 @@ describe('rows that reviewers write by SQL', () => {
     });
     const next = await work({ offsetMs: dayMs });
     expect(await run(next)).toMatchObject({ state: 'complete' });
+  });
+
+  it('get their numbers from the database', async () => {
+    const { database: owner } = await begin();
+    await withLogins(owner, ['ada'], grants, async (ada = owner) => {
+      for (const [table, key] of Object.entries(keys)) {
+        const numbered = `insert into ${table} (${key}) overriding system value values (9223372036854775807)`;
+        await expect(ada.execute(numbered)).rejects.toThrow(`permission denied for table ${table}`);
+      }
+    });
   });
 
   it('cost their own alert and no night when they are stored from before: it opens and says why', async () => {

@@ -79,6 +79,16 @@ describe('settings that may release somebody where four eyes are in force', () =
       await expect(byHand({ ...kept?.settings, review: {} })).rejects.toThrow(/takes two people/);
       await expect(byHand({})).rejects.toThrow(/the settings have not the form/);
       await expect(byHand([])).rejects.toThrow(/the settings have not the form/);
+      for (const bad of [[7], [null], ['x'], [[]], [[controls[0]]], 'x', {}, [...controls, 7], Array(1001).fill({})]) {
+        await expect(byHand({ ...kept?.settings, controls: bad })).rejects.toThrow(/the settings have not the form/);
+      }
+      // The first import was made with guards that nobody has accepted, because they are the defaults.
+      const guardless = { ...kept?.settings, guards: {} };
+      await owner.runScript(`alter table acceptance disable trigger user;
+        update acceptance set settings = settings || '{"guards": {}}' where not is_proposal;
+        alter table acceptance enable trigger user`);
+      const guarded = { ...guardless, guards: { [roster.name]: { maxShrinkNight: 1 } } };
+      await expect(byHand(guarded)).rejects.toThrow(/accepting guards.people.maxShrinkNight takes two people/);
       const stricter = (columns: string) =>
         ada.execute(
           `insert into acceptance (kind, organisation_id, accepted_by, is_attested, digest, settings, differences, reason, accepted_at)
@@ -96,7 +106,8 @@ describe('settings that may release somebody where four eyes are in force', () =
         [`'{}', 'r', now() + interval '2 days'`, /the time of the acceptance is in the future/],
       ];
       for (const [columns, reason] of trials) await expect(stricter(columns), columns).rejects.toThrow(reason);
-      // Another person accepts the same.
+      // Whoever accepts again what is in force does not end the proposal. Another person accepts the same.
+      await byHand(guardless);
       expect(await accept(loose, boris)).toMatchObject({ recorded: true, isProposed: false });
       const [login = ''] = (await readSettingsHistory(owner, 'default'))
         .map(({ proposedBy }) => proposedBy ?? '')
@@ -117,9 +128,10 @@ describe('settings that may release somebody where four eyes are in force', () =
     const settings = async (changed: object) =>
       toAssessmentSettings((await work({ settings: { ...four, ...changed } })).settings);
     const before = await settings({ rosters: [{ ...roster, guards: guardsSchema.parse({}) }] });
-    const looser = async (after: object, from: object = before) => {
-      const sql = 'select find_looser_settings($1::text::jsonb, $2::text::jsonb) as paths';
-      const [row] = await database.query(z.object({ paths }), sql, [JSON.stringify(from), JSON.stringify(after)]);
+    const looser = async (after: object, from: object = before, imported: readonly string[] = []) => {
+      const sql = 'select find_looser_settings($1::text::jsonb, $2::text::jsonb, $3) as paths';
+      const given = [JSON.stringify(from), JSON.stringify(after), imported];
+      const [row] = await database.query(z.object({ paths }), sql, given);
       return row?.paths;
     };
     const guards = (values: object) => ({ rosters: [{ ...roster, guards: guardsSchema.parse(values) }] });
@@ -158,6 +170,29 @@ describe('settings that may release somebody where four eyes are in force', () =
     expect(await looser(later, expiring)).toEqual(['review.expiresAfterDays.critical']);
     expect(await looser(before, expiring)).toEqual(['review.expiresAfterDays.critical']);
     expect(await looser(before, later)).toEqual(['review.expiresAfterDays.critical']);
+    // What no configuration can hold.
+    const impossible: readonly (readonly [changed: object, looser: string])[] = [
+      [{ review: { ...four.review, expiresAfterDays: { critical: 0 } } }, 'review.expiresAfterDays.critical'],
+      [{ review: { ...four.review, expiresAfterDays: { critical: -1 } } }, 'review.expiresAfterDays.critical'],
+      [{ changes: { ...changes({}).changes, scoreStep: -1 } }, 'changes.scoreStep'],
+      [{ changes: { ...changes({}).changes, scoreStep: 0 } }, 'changes.scoreStep'],
+      [{ screening: { ...screening({}).screening, cadenceHours: 0 } }, 'screening.cadenceHours'],
+      [{ screening: { ...screening({}).screening, controlsEvery: -5 } }, 'screening.controlsEvery'],
+    ];
+    for (const [changed, expected] of impossible) {
+      expect([changed, await looser({ ...before, ...changed })]).toEqual([changed, expect.arrayContaining([expected])]);
+    }
+    // Guards of a roster that nobody knows; that was imported with the defaults; and that vanish, so that they would be new afterwards.
+    const of = (guards: object) => ({ ...before, guards });
+    expect(await looser(of({ other: { maxRejectShare: 1 } }), of({}))).toEqual([]);
+    const loosened = ['guards.other.maxRejectShare'];
+    expect(await looser(of({ other: { maxRejectShare: 1 } }), of({}), ['other'])).toEqual(loosened);
+    expect(await looser(of({ other: { maxRejectShare: 0.1 } }), of({ other: { maxRejectShare: 0.2 } }))).toEqual([]);
+    expect(await looser(of({ other: { maxRejectShare: 0 } }), of({ other: { maxRejectShare: 0.2 } }))).toEqual([]);
+    expect(await looser(of({ other: { maxRejectShare: -1 } }), of({ other: { maxRejectShare: 0.2 } }))).toEqual(
+      loosened,
+    );
+    expect(await looser(of({}), of({ other: {} }))).toEqual(['guards.other']);
   });
 
   it('that cannot be read are not in force: the last ones that can are', async () => {
