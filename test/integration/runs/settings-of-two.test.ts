@@ -193,6 +193,11 @@ describe('settings that may release somebody where four eyes are in force', () =
       loosened,
     );
     expect(await looser(of({}), of({ other: {} }))).toEqual(['guards.other']);
+    const excepting = (...ignore: string[]) => ({ ...before, rosters: { people: { columns: { ignore } } } });
+    const excepted = ['rosters.people.columns.ignore'];
+    expect(await looser(excepting('Adviser', 'Joint holder'), excepting('Adviser'))).toEqual(excepted);
+    expect(await looser(excepting('Joint holder'), before)).toEqual(excepted);
+    expect(await looser(excepting(), excepting('Adviser'))).toEqual([]);
   });
 
   it('that cannot be read are not in force: the last ones that can are', async () => {
