@@ -1,95 +1,156 @@
 // A 2xx answer whose body says that the service could not do what it was asked. The interface knows no such fields, so they are found by
-// their names and what they say. A field in doubt counts as a sign: an answer that is refused is searched again, a failure that is taken
-// for an empty list is a customer who reads as clear.
+// the words of their names and by what they say. A failure that is taken for an empty list is a customer who reads as clear. A harmless
+// field that is taken for a failure may stand in every answer, and then no customer is ever clear. So only what concerns the search counts.
 
-/** Compares names and short texts without case, blanks and punctuation: `timed_out`, `timedOut` and `TIMED OUT` are one. */
-const fold = (text: string): string => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '');
+const toSet = (words: string): ReadonlySet<string> => new Set(words.split(/\s+/));
 
-const faults =
-  '(errors?|faults?|failures?|failed|exceptions?|problems?)(codes?|counts?|messages?|details?|descriptions?|reasons?|types?)?';
-const gaps =
-  'partial|partialresults?|incomplete|unfinished|timedout|degraded|aborted|cancell?ed|interrupted|terminatedearly|unavailable';
-const sources = '(sources?|lists?|datasets?|databases?|providers?|index|indexes|indices|shards?|searches)';
-/** Fields that name a fault or a gap unless they are empty. */
-const faultField = new RegExp(
-  `^((is|has|was)?(${faults}|${gaps})|(failed|unavailable|missing|skipped|timedout)${sources}|${sources}(failed|unavailable|missing|skipped)|retryafter(seconds|ms)?)$`,
+/** Words of a name that mean a fault or a gap, unless the field is empty, 0 or no. */
+const faults = toSet(`err error errors errored errmsg errcode errno haserror haserrors fault faults
+  fail failed failing failure failures exception exceptions problem problems partial incomplete unfinished timed timedout timeouts degraded
+  aborted cancelled canceled interrupted unavailable unsuccessful unsearched unscreened`);
+/** Words of a name that mean a gap where the field says yes or lists something. Other numbers are limits. */
+const gaps = toSet(
+  'timeout truncated more hasmore pending processing queued progress inprogress skipped limited throttled retry',
 );
-/** Fields that name a gap where they say yes; their numbers are limits. */
-const gapField = /^(is|was)?(timeout|truncated|resultstruncated|hasmore|pending|processing|queued|inprogress|retry)$/;
-/** Fields that name a gap where they say no. */
-const wholeField =
-  /^(is|was|all)?(complete|completed|success|successful|succeeded|ok|finished|done|searched|screened)$/;
-const statusField =
-  /^(search|screening|request|response|query|result|results|service)?(http)?(status|state|outcome|code|statuscode|result)$/;
-const messageField = /^(status)?(message|msg|detail|details|reason|title)s?$/;
+/** Words of a name that mean a gap where the field says no. */
+const wholes = toSet(
+  'complete completed iscomplete completeness success successful succeeded ok finished done searched screened available',
+);
+const counts = toSet('count counts total num number');
+/** Without a match, they are not available. */
+const results = toSet('result results data');
+const codes = toSet('code status statuscode errcode errorcode errno');
+/** Words of a name that mean a setting. */
+const settings = toSet(
+  'allow allowed ignore on max maximum tolerance tolerant threshold handling policy fast safe ratio score fields docs url',
+);
+/** Parts of a service that are not its search. */
+const foreign = toSet(
+  'subscription billing payment invoice profile monitoring account quota webhook webhooks user customer dossier login email sms review reviews',
+);
+const sources = toSet(
+  'source sources list lists watchlist watchlists dataset datasets database databases provider providers index indexes indices shard shards searches',
+);
+/** An object of these says of each source, or of the search, how it ended. */
+const statuses = new Set([...sources, 'status']);
+const texts = toSet(
+  'message messages msg detail details info warning warnings notice notices reason reasons title description status state outcome result code statuscode',
+);
+/** An object of these words belongs to the search. */
+const parts = new Set([
+  ...sources,
+  ...texts,
+  ...toSet('aml search screening data job task meta metadata response results header execution engine service summary'),
+  ...toSet('stats coverage upstream body payload answer sanctions pep peps ofac'),
+]);
+const ownWords = new Set([...parts, ...wholes, ...toSet('request query http text is was has all')]);
 
-/** What the fields say that name no fault. */
-const harmless = /^(0|no|none|null|nil|na|false|ok|okay|success|noerrors?|nofailures?)?$/;
+/** What a field says that names no fault. */
+const harmless = /^(0+|no|none|null|nil|na|n a|false|ok|okay|success|successful|complete|completed)?$/;
+const successCode = /^(0+|20[0-4])$/;
+const failedCode = /^(20[67]|[45]\d\d)$/;
+/** What is ordinary where nothing is found, or nothing is wrong; of partial names; and what lies ahead. */
+const ordinary = [
+  /\b(no|without|without any|zero|0|0 of \d+) (\w+ )?(errors?|failures?|failed|exceptions?|timeouts?|problems?)\b( found| occurred)?/g,
+  /\b(error|failure) (free|rate)\b|\bfree of errors\b|\bretry (count|after)\b/g,
+  /\b(no|zero|0) (\w+ )?(match|matches|results?|hits?|records?|entries)\b( (were|was|could be))?( (found|located|available|returned))?/g,
+  /(?<!(index|shard|dataset|backend|server) )\b(could not|couldn t|cannot|can not|unable to|failed to|did not) (be )?(find|found|match|matched|locate|located)\b(?! (the |an? )?(\w+ )?(index|shard|dataset|backend|server)\b)/g,
+  /\bpartial (\w+ )?(match|matches|matching|names?)\b/g,
+  /\bwill be \w+/g,
+];
+/** Words of a status, or of a text as short as one. */
+const failedWords = new Set([...faults, ...toSet('partially timeout terminated truncated outage')]);
+const longestStatus = 3;
 const failedStatus =
-  /fail|error|partial|incomplete|notcomplete|unsuccess|timeout|timedout|unavailable|abort|cancel|degraded|exception|interrupt|truncated|outage/;
-/** A status of the answer itself, not of a record in it, such as a dossier. */
-const unfinishedStatus =
-  /^(pending|processing|queued|running|inprogress|started|waiting|retry|rejected|denied|invalid|blocked|throttled|ratelimited|offline|down|maintenance|unknown)$/;
-const noFailure = /\b(no|without|zero|0) (errors?|failures?)\b/gi;
-const failedMessage =
-  /\b(errors?|fail|fails|failed|failure|failures|unavailable|timeout|timed out|time-out|partial|partially|incomplete|not complete|aborted|degraded|exception|could not|cannot|unable|try again|retry|maintenance|overloaded|interrupted)\b/i;
-
-/** Repeats of what was sent, whose words say nothing about the answer, and mere warnings. */
-const unjudged: ReadonlySet<string> = new Set([
-  'request',
-  'query',
-  'parameters',
-  'params',
-  'options',
-  'filters',
-  'input',
-  'settings',
-  'warnings',
-  'warning',
-]);
-/** What is said in these is said about the answer itself. */
-const ownFields: ReadonlySet<string> = new Set([
-  'meta',
-  'metadata',
-  'response',
-  'status',
-  'search',
-  'info',
-  'header',
-  'execution',
-]);
-const noFields: ReadonlySet<string> = new Set();
+  /^(not complete|not completed|not started|pending|processing|queued|in ?progress|running|started|waiting|retry|rejected|denied|invalid|blocked|throttled|rate ?limited|offline|down|maintenance|unknown)$/;
+/** What is said only of a search that failed or left something out. */
+const failedText = [
+  /\b(could not|couldn t|unable to|failed to)\b/,
+  /\b(cannot|can not|did not) (be )?(search|screen|reach|read|connect|complete|process|load|respond|answer|finish|access)/,
+  /\b(failed|failure(?! to)|unavailable|e?timed ?out|aborted|interrupted|degraded|overloaded|(is|was|been|request|search) cancell?ed|connection (refused|reset)|too many requests|bad gateway)\b/,
+  /^(an )?(error|exception)\b|\b(server|service|internal|upstream|search|query|index|gateway) (error|exception|timeout)\b/,
+  /\b(errors?|exceptions?|timeout) (has |have )?(occurred|while|during|exceeded)\b/,
+  /\b(completed|finished|done) with (\w+ )?(errors|failures)\b/,
+  /\b(results?|search|answer|response|screening|coverage) (may be |is |are |was |were )?(temporarily )?(incomplete|not completed?|partial|truncated)\b/,
+  /\b(incomplete|partial) (results?|search|answer|response|screening|coverage|list)\b|\bpartially (searched|screened|completed)\b/,
+  /\bnot (searched|screened)\b|\bnot (all|every) (lists?|sources?|datasets?|databases?|index|indexes|shards?)\b|\b(index|shard|dataset|backend|server) (was )?not found\b|\b(service|search|screening|index|lists?|sources?) (is |are )?(currently |temporarily )?not available\b|\bunder maintenance\b|\brate limit(ed| exceeded)\b/,
+  /\b(try again|retry) (later|in|soon|shortly)\b|\bplease retry\b/,
+  /\b(went wrong|offline|(is|are|currently) down|(was|were|been) skipped|still (running|searching|processing)|being processed|queued for (search|processing))\b/,
+];
+const clauseEnd = /[^\p{L}\p{N}\s'’_-]+|\s[-–]\s/u;
+/** Within the answer, these name a list: `FDIC failed banks`. */
+const labels = toSet('name title description label');
 const greatestDepth = 20;
-
-const isYes = (value: unknown): boolean => !isObject(value) && /^(true|yes|1)$/.test(fold(String(value)));
-const isNo = (value: unknown): boolean => !isObject(value) && /^(false|no|0)$/.test(fold(String(value)));
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
+/** `timed_out`, `timedOut` and `TIMED OUT` are the same words. */
+const toPlain = (text: string): string =>
+  text
+    .replace(/(?<=[\p{Ll}\d])(?=\p{Lu})/gu, ' ')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim();
+
+/** A text without what is ordinary in it. Clauses stay apart before: `Results: 0. Search failed`. */
+const toNews = (text: string): string =>
+  toPlain(ordinary.reduce((rest, phrase) => rest.replace(phrase, ' '), text.split(clauseEnd).map(toPlain).join(' | ')));
+
+const toWords = (name: string): readonly string[] => toNews(name).split(' ');
+
+const isYes = (value: unknown): boolean => !isObject(value) && /^(true|yes)$/i.test(String(value));
+const isNo = (value: unknown): boolean => !isObject(value) && /^(false|no|0)$/i.test(String(value));
+const isAny = (words: readonly string[], set: ReadonlySet<string>): boolean => words.some((word) => set.has(word));
+const isAll = (words: readonly string[], set: ReadonlySet<string>): boolean => words.every((word) => set.has(word));
+
 /** Whether a field says anything besides that there is no fault. */
-function isFilled(value: unknown, depth: number): boolean {
-  if (isObject(value)) return depth > greatestDepth || Object.values(value).some((each) => isFilled(each, depth + 1));
-  return value !== null && value !== false && !harmless.test(fold(String(value)));
+function isFilled(value: unknown, words: readonly string[], depth = 0): boolean {
+  if (isObject(value)) {
+    if (depth > greatestDepth) return true;
+    return Object.entries(value).some(([name, each]) => isFilled(each, toWords(name), depth + 1));
+  }
+  if (value === null || value === undefined || value === false) return false;
+  if (isAny(words, codes) && successCode.test(String(value))) return false;
+  return !harmless.test(toNews(String(value)));
 }
 
-function isFailedStatus(value: unknown, isOwn: boolean): boolean {
-  if (typeof value === 'number') return value >= 400 && value < 600;
-  if (typeof value === 'boolean') return isOwn && !value;
+/** Whether a status or a message means a failure. */
+function isFailedText(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some((each) => typeof each === 'string' && isFailedText(each));
   if (typeof value !== 'string') return false;
-  const status = fold(value);
-  if (harmless.test(status)) return false;
-  return failedStatus.test(status) || /^[45]\d\d$/.test(status) || (isOwn && unfinishedStatus.test(status));
+  const text = toNews(value);
+  const words = text.split(' ');
+  if (words.length <= longestStatus && isAny(words, failedWords)) return true;
+  return failedCode.test(text) || failedStatus.test(text) || failedText.some((phrase) => phrase.test(text));
 }
 
-const isFailedMessage = (value: unknown): boolean =>
-  [value].flat().some((text) => typeof text === 'string' && failedMessage.test(text.replace(noFailure, '')));
+function isGap(value: unknown, words: readonly string[]): boolean {
+  const isListed = Array.isArray(value) && isFilled(value, words);
+  return isYes(value) || isListed || (isAny(words, counts) && isFilled(value, words));
+}
 
-function isSign(field: string, value: unknown, isOwn: boolean): boolean {
-  if (faultField.test(field)) return isFilled(value, 0);
-  if (gapField.test(field)) return isYes(value);
-  if (wholeField.test(field)) return isNo(value);
-  if (statusField.test(field)) return isFailedStatus(value, isOwn);
-  return isOwn && messageField.test(field) && isFailedMessage(value);
+function isUnwhole(value: unknown, words: readonly string[]): boolean {
+  if (words.includes('available') && isAny(words, results)) return false;
+  const isShare = words.includes('completeness') && typeof value === 'number';
+  return isNo(value) || (isShare && value !== 1 && value !== 100);
+}
+
+function isFailedStatus(value: unknown, words: readonly string[]): boolean {
+  if (typeof value === 'number') return isAny(words, codes) && failedCode.test(String(value));
+  if (typeof value === 'boolean') return words.includes('status') && !value;
+  return isFailedText(value);
+}
+
+function isSign(words: readonly string[], value: unknown): boolean {
+  if (!isAny(words, settings)) {
+    if (words.some((word) => faults.has(word) || word.startsWith('error'))) return isFilled(value, words);
+    if (words.includes('missing') && isAny(words, sources)) return isFilled(value, words);
+    if (words.includes('not') && isAny(words, wholes)) return isFilled(value, words);
+    if (isAny(words, gaps)) return isGap(value, words);
+  }
+  if (!isAll(words, ownWords)) return false;
+  if (isAny(words, wholes) && isUnwhole(value, words)) return true;
+  return isAny(words, texts) && isFailedStatus(value, words);
 }
 
 /**
@@ -97,17 +158,23 @@ function isSign(field: string, value: unknown, isOwn: boolean): boolean {
  * interface, which say nothing of this. Other fields may say whatever they like.
  */
 export function findFailureSign(answer: unknown, known: ReadonlySet<string>): string | undefined {
-  return find(answer, known, true, 0);
+  if (!isObject(answer)) return undefined;
+  const others = Object.entries(answer).filter(([name]) => !known.has(fold(name)));
+  return find(Object.fromEntries(others), false, 0);
 }
 
-function find(value: unknown, skipped: ReadonlySet<string>, isOwn: boolean, depth: number): string | undefined {
-  if (!isObject(value) || depth > greatestDepth) return undefined;
+const fold = (name: string): string => toPlain(name).replaceAll(' ', '');
+
+/** `isStatus`: each text is the status of a source, or of the search. */
+function find(value: object, isStatus: boolean, depth: number): string | undefined {
+  if (depth > greatestDepth) return undefined;
   for (const [name, content] of Object.entries(value)) {
-    const field = fold(name);
-    if (skipped.has(field) || unjudged.has(field)) continue;
-    if (isSign(field, content, isOwn)) return field;
-    const isOwnWithin = Array.isArray(value) ? isOwn : ownFields.has(field);
-    const within = find(content, noFields, isOwnWithin, depth + 1);
+    const words = toWords(name);
+    if (isAny(words, foreign) || (depth > 0 && isAll(words, labels))) continue;
+    if (isSign(words, content) || (isStatus && typeof content === 'string' && isFailedText(content))) return fold(name);
+    if (!isObject(content) || !(Array.isArray(value) || isStatus || isAll(words, parts))) continue;
+    const isStatusWithin = !Array.isArray(value) && !Array.isArray(content) && isAny(words, statuses);
+    const within = find(content, isStatusWithin, depth + 1);
     if (within !== undefined) return within;
   }
   return undefined;
