@@ -181,7 +181,8 @@ export class PostgresDatabase implements Database {
         return client;
       } catch (error) {
         const failure = toDatabaseError(error);
-        const isShared = failure instanceof DatabaseError && failure.isWithoutRoom && this.#taken.size > 0;
+        const hasOthers = this.#taken.size > 0 || this.#pool.idleCount > 0;
+        const isShared = failure instanceof DatabaseError && failure.isWithoutRoom && hasOthers;
         if (!isShared) {
           this.#inUse.give();
           throw failure;
