@@ -91,7 +91,7 @@ export function openOrganisation(app: AppContext): Promise<KnownOrganisation> {
   return ensureOrganisation(app.database, app.settings.organisation, app.clock.now());
 }
 
-/** The same with its key, for whoever stores answers. */
+/** The same with its key, for the runs that store answers. */
 export async function openKeyedOrganisation(app: AppContext): Promise<Organisation> {
   const { name } = await openOrganisation(app);
   return readOrganisation(app.database, name);

@@ -258,7 +258,7 @@ export async function readRunHolds(database: Queryable, runId: number) {
   return { holds, acceptances, accepted: acceptances.find(({ isProposal }) => !isProposal) };
 }
 
-/** Whether this login may do the work of a run: whoever owns the tables, on the embedded database everybody. */
+/** Whether this login may do the work of a run: it owns the tables. On the embedded database every user does. */
 export function ownsTables(database: Queryable): Promise<boolean> {
   return readValue(
     database,
