@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type HeldBy, nameGuards } from '../errors.js';
 import type { RosterAcceptanceFacts, RosterChangeFacts } from '../reports/list-facts.js';
 import type { SnapshotFacts } from '../reports/run-facts.js';
 import {
@@ -11,7 +12,8 @@ import {
 import { findRow, type Queryable, readValue, toInsert } from './database/database.js';
 import { type StagedImport, toJson } from './roster-staging.js';
 
-const { heldBy, changes } = rosterAcceptanceSchema.shape;
+const { changes } = rosterAcceptanceSchema.shape;
+const finding = rosterAcceptanceSchema.shape.heldBy.element;
 
 /** Stores the acceptance of a run's roster against its guards. */
 export async function saveRosterAcceptance(transaction: Queryable, runId: number, acceptance: RosterAcceptanceFacts) {
@@ -30,8 +32,7 @@ export async function readAcceptedChanges(database: Queryable, runId: number): P
   return rows.flatMap((accepted) => accepted.changes);
 }
 
-type Found = Pick<RosterAcceptanceFacts, 'heldBy' | 'changes'>;
-const toFoundJson = ({ heldBy, changes }: Found) => ({
+const toFoundJson = ({ heldBy, changes }: RosterAcceptanceFacts) => ({
   heldBy: JSON.stringify(heldBy.map(({ guard, message }) => ({ guard, message }))),
   changes: toJson(changes),
 });
@@ -43,11 +44,11 @@ const holdRow = z.object({
   newIds: z.number(),
   /** The command that accepts it. */
   command: z.string(),
-  heldBy,
+  heldBy: z.array(finding.extend({ look: z.string() })) satisfies z.ZodType<readonly HeldBy[]>,
   changes,
 });
 /** A roster that guards held while its run continued with the last accepted one. */
-export type RosterHold = Omit<z.infer<typeof holdRow>, keyof Found> & Found;
+export type RosterHold = Omit<z.infer<typeof holdRow>, 'changes'> & Pick<RosterAcceptanceFacts, 'changes'>;
 
 /** Stores a held roster and its new ids, of a run that continues with the last accepted one. */
 export async function saveRosterHold(
@@ -57,8 +58,8 @@ export async function saveRosterHold(
 ): Promise<void> {
   const { heldAt, ...found } = hold;
   const customers = await saveHeldIds(transaction, staged, heldAt);
-  const heldBy = found.heldBy.map(({ guard, message }) => ({ guard, message }));
-  const reasons = heldBy.map(({ guard }) => guard);
+  const heldBy = found.heldBy.map(({ guard, message, look }) => ({ guard, message, look }));
+  const reasons = nameGuards(heldBy);
   const row = { runId: staged.runId, kind: 'roster', reasons, customers, heldAt, roster: toJson({ ...found, heldBy }) };
   await transaction.execute(...toInsert('run_hold', row));
 }
