@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { TierDue } from '../screening/cadence.js';
 import { type PlanSelection, partyTypes } from '../vocabulary.js';
 import { type Bindings, type Database, openBindings, type Queryable, readValue } from './database/database.js';
+import { toSqlList } from './row-shapes.js';
 
 /**
  * The reasons to screen a party, in the order of searches of equal risk. Failed ones come after overdue ones: a search that fails every
@@ -280,7 +281,7 @@ const agesPerClass = Math.floor(65_536 / (3 * planReasons.length));
  * screening frequency, old ones in larger steps; a party never screened comes first.
  */
 const searchOrderSql = `
-  ((place * ${planReasons.length} + array_position(array['${planReasons.join("', '")}'], reason) - 1) * ${agesPerClass} - 32768
+  ((place * ${planReasons.length} + array_position(array[${toSqlList(planReasons)}], reason) - 1) * ${agesPerClass} - 32768
     + case when age is null then 0 else ceil(${agesPerClass - 1} / (1 + greatest(age, 0))) end)::smallint`;
 
 /**

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ChangedParty, PartySaid } from '../changes/match-changes.js';
 import type { Match } from '../matches/match.js';
 import { type FactsOf, matchSchema, partySaidSchema } from '../vocabulary/facts.js';
-import { type ListableOutcome, partyTypes, riskTiers } from '../vocabulary.js';
+import { answerStates, type ListableOutcome, partyTypes, riskTiers } from '../vocabulary.js';
 import { type Database, firstRow, type Queryable, requireRows } from './database/database.js';
 import { toHiddenSql, toMatchRow } from './listed-parties.js';
 import { toPlannedSql } from './plan-blocks.js';
@@ -240,7 +240,7 @@ const stateRow = z.object({
     .transform((scores): Readonly<Record<string, number>> => scores ?? {}),
   /** Known matches that truncated lists have hidden since. */
   unreturned: z.array(matchSchema).readonly(),
-  state: z.enum(['clear', 'below_threshold', 'truncated', 'open_alert']),
+  state: z.enum(answerStates),
 });
 export type PartyStateRow = FactsOf<typeof stateRow>;
 
@@ -471,6 +471,10 @@ export async function countPlanReasons(database: Queryable, runId: number): Prom
   return Object.fromEntries(rows.map(({ name, count }) => [name, count]));
 }
 
+/** SQL: the place of a party's outcome; the last one of its parties is that of a customer. */
+const urgencySql = (outcome: string): string =>
+  `array_position(array['skipped', 'reused', 'screened', 'remaining', 'failed'], ${outcome})`;
+
 /**
  * A page of the failed, skipped or remaining customers of a run, in the order of their references after `after`. A customer with one failed
  * party is failed.
@@ -490,8 +494,7 @@ export async function listRunCustomers(
      join customer using (customer_id)
      where screening.run_id = $1 and ($3::text is null or customer.reference collate "C" > $3)
      group by customer.customer_id, customer.reference
-     having max(array_position(array['skipped', 'reused', 'screened', 'remaining', 'failed'], screening.outcome))
-       = array_position(array['skipped', 'reused', 'screened', 'remaining', 'failed'], $2)
+     having max(${urgencySql('screening.outcome')}) = ${urgencySql('$2')}
      order by customer.reference collate "C"
      limit $4`,
     [runId, outcome, page.after, page.limit],
