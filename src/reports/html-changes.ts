@@ -190,11 +190,6 @@ export interface ShownGroup {
   group: ChangeGroup;
   /** The first changes outside of clusters, shown in full. */
   first: readonly MatchChangeFacts[];
-  /** The number of further sanction hits. */
-  furtherHits: number;
-  readFurtherHits: () => AsyncIterable<readonly MatchChangeFacts[]>;
-  /** The mark that the further sanction hits replace once the rest of the page is rendered. */
-  place: Markup;
   /** The code of a change's alert, where the alert waits and the page lists it. */
   findCode: (change: MatchChangeFacts) => string | null;
 }
@@ -308,7 +303,7 @@ function showFirstScreenings(shown: ShownGroup, run: Report['run']): Markup {
 <section class="severity ${severity}" aria-label="First screenings, ${severityWords[severity]}">
 <h3><span class="label">${severityWords[severity]}</span> <span class="muted">${countNoun(count, 'match', 'matches')}</span></h3>
 ${shown.first.length === 0 ? noMarkup : showTable(caption, baselineColumns(shown, run), shown.first, null, { name: 'lines' })}
-${shown.place}
+${showRest(shown.first.length, shown.group.singleCount, 'changes.csv')}
 </section>`;
 }
 
@@ -375,7 +370,7 @@ function showSeverity(shown: ShownGroup, { details, run }: Report): Markup {
 <section class="severity ${severity}" aria-label="${severityWords[severity]}">
 <h3><span class="label">${severityWords[severity]}</span> <span class="muted">${countNoun(count, 'change')}${grouped === 0 ? '' : `, ${formatCount(grouped)} of them under Groups and drift`}</span></h3>
 ${cards.length === 0 ? noMarkup : html`<div class="cards">${cards.map(toCard)}</div>`}${lines.length === 0 ? noMarkup : showTable(caption, lineColumns(shown, run), lines, null, { toAttributes: showKeys, name: 'lines' })}
-${shown.place}
+${showRest(shown.first.length, shown.group.singleCount, 'changes.csv')}
 </section>`;
 }
 
@@ -444,7 +439,7 @@ async function showClusters(clusters: ChangeGroup['clusters']): Promise<Markup> 
   for (const cluster of clusters.slice(0, shownLines)) shown.push(showCluster(cluster, await cluster.readExamples()));
   return html`<ul class="clusters">
 ${shown}</ul>
-${showRest(shown.length, 0, clusters.length, 'report.json')}`;
+${showRest(shown.length, clusters.length, 'report.json')}`;
 }
 
 function showCluster(

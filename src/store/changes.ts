@@ -270,9 +270,6 @@ const orderSql = `
     event.change_id`;
 const listSql = `${matchChangeSql} where ${isOnListSql} ${orderSql}`;
 const severitySql = `${matchChangeSql} where ${isOnListSql} and event.severity = $3 ${orderSql}`;
-// The preview comes first in this order, so it is skipped by its number.
-const hitsSql = `${matchChangeSql}
-  where ${isOnListSql} and event.sanction_hit and event.severity = $3 ${orderSql} offset $4`;
 
 /** The lines of such a list, most severe first: the first `previewLines`, and for a longer list its counts and how to read it. */
 async function readMatchList(database: Queryable, lists: Pick<Database, 'cursor'>, list: MatchList) {
@@ -281,8 +278,6 @@ async function readMatchList(database: Queryable, lists: Pick<Database, 'cursor'
   if (found.length <= previewLines) return { held: found, cut: null };
   const held = found.slice(0, previewLines);
   const bySeverity = await countBySeverity(database, list);
-  const countHeldHits = (severity: Severity): number =>
-    held.filter((change) => change.severity === severity && change.isSanctionHit).length;
   const read = (sql: string, ...others: readonly unknown[]) =>
     lists.cursor(changeRow, sql, [...parameters, ...others], batchLines);
   return {
@@ -292,7 +287,6 @@ async function readMatchList(database: Queryable, lists: Pick<Database, 'cursor'
       bySeverity,
       read: () => read(listSql),
       readOf: (severity: Severity) => read(severitySql, severity),
-      readSanctionHits: (severity: Severity) => read(hitsSql, severity, countHeldHits(severity)),
     },
   };
 }
