@@ -2,6 +2,7 @@ import { html } from 'hono/html';
 import type { Corroboration } from '../changes/corroboration.js';
 import type { Match } from '../matches/match.js';
 import {
+  adjustmentWords,
   agreementWords,
   alertStateWords,
   causeWords,
@@ -10,6 +11,7 @@ import {
   detailWords,
   matchFieldWords,
   severityWords,
+  toWords,
 } from '../vocabulary/words.js';
 import { changeCauses, type MatchField, severities } from '../vocabulary.js';
 import type { ChangeGroup } from './change-groups.js';
@@ -38,14 +40,7 @@ import type { ChangeAlertFacts, DetailLookup, MatchChangeFacts, PartyFacts } fro
 import { describeDrift, describeReason, describeWatch } from './reasons.js';
 import type { Report } from './report.js';
 import { countNoun, formatCount, formatDay, formatMinute } from './text.js';
-import {
-  describeChange,
-  describeOwner,
-  describeReopening,
-  describeReplaced,
-  describeRule,
-  describeSaid,
-} from './words.js';
+import { describeChange, describeOwner, describeReopening, describeReplaced, describeSaid } from './words.js';
 
 /** A column of the comparison; `field`: the compared field. */
 interface Column {
@@ -131,6 +126,13 @@ function describeAlert(
   const because = reopenedBecause.length === 0 ? '' : ` (${describeReopening(reopenedBecause)})`;
   const due = dueAt === null ? '' : `, ${dueAt < now ? 'overdue since' : 'due'} ${formatMinute(dueAt, timezone)}`;
   return `${waits}${because} since ${formatDay(openedAt, timezone)} (${age})${due}, ${owner === null ? 'not assigned' : `assigned to ${describeOwner(owner)}`}`;
+}
+
+/** The severity rule of a change and its adjustments, in words; `delisted` only where the list itself changed. */
+function describeRule({ rule, kind, cause, adjustments }: MatchChangeFacts): string {
+  const isDelisted = kind === 'match_removed' && cause === 'service_data';
+  const words = rule === 'delisted' && !isDelisted ? 'no longer matched' : toWords(rule);
+  return [words, ...adjustments.map((each) => adjustmentWords[each])].join(', ');
 }
 
 const toSentence = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
