@@ -129,7 +129,7 @@ function describeAlert(
 }
 
 /** The severity rule of a change and its adjustments, in words; `delisted` only where the list itself changed. */
-function describeRule({ rule, kind, cause, adjustments }: MatchChangeFacts): string {
+export function describeRule({ rule, kind, cause, adjustments }: MatchChangeFacts): string {
   const isDelisted = kind === 'match_removed' && cause === 'service_data';
   const words = rule === 'delisted' && !isDelisted ? 'no longer matched' : toWords(rule);
   return [words, ...adjustments.map((each) => adjustmentWords[each])].join(', ');
