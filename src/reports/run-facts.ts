@@ -208,7 +208,7 @@ export type CountedCluster = {
   severity: Severity;
   customers: number;
   changes: number;
-  /** The first of them, `clusterExamples` at most. */
+  /** The first of them, `clusterSize.examples` at most. */
   readExamples: () => Promise<readonly MatchChangeFacts[]>;
 } & (
   | { by: 'listed_party'; of: Pick<MatchChangeFacts, 'kind' | 'cause'> & { id: string; name: string } }

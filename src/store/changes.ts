@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { MatchChange } from '../changes/match-changes.js';
-import type { clusterExamples, clusterFrom } from '../reports/change-groups.js';
+import type { clusterSize } from '../reports/change-groups.js';
 import type { MatchChangeFacts } from '../reports/list-facts.js';
 import type { CountedCluster, SeverityCount, TruncatedChanges } from '../reports/run-facts.js';
 import { matchChangeSchema } from '../vocabulary/facts.js';
@@ -243,8 +243,8 @@ async function countBySeverity(database: Queryable, list: MatchList): Promise<Re
 /** The number of lines of a list kept in memory; a longer list is read again while it is written. */
 export const previewLines = 10_000;
 
-const examples: typeof clusterExamples = 3;
-const atLeast: typeof clusterFrom = 20;
+const examples: typeof clusterSize.examples = 3;
+const atLeast: typeof clusterSize.from = 20;
 
 const shape = {
   severity: z.enum(severities),
