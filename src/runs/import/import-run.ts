@@ -143,7 +143,7 @@ async function importSnapshot(
     // A delta is small beside its roster.
     ...(options.isDelta !== true && { known: await readKnownRecords(app.database, rosterId) }),
     clock,
-    today: toLocalTime(clock.now(), settings.run.timezone).date,
+    today: toLocalTime(clock.now(), settings.timezone).date,
     secret: app.secret,
     emit: (progress) => app.emit({ kind: 'progress', runId, stage: 'import', ...progress }),
   });
