@@ -259,7 +259,7 @@ function addDelegate(review: Command, act: Act): void {
           const to = term && (await requireAssignee(app.database, term.to, '--to'));
           const until = term?.until ?? null;
           await delegateAlerts(app, { from, to, until, reason, by });
-          const { timezone } = app.settings.review;
+          const { timezone } = app.settings;
           return {
             exitCode: exitCodes.complete,
             document: { schema: 'nightscreen/review-delegation/1', from, to, until },
