@@ -1,5 +1,5 @@
 import anyAscii from 'any-ascii';
-import { assessShare, type Verdict, type WrittenGuards } from './guards.js';
+import { assessShare, type GuardVerdict, type WrittenGuards } from './guards.js';
 
 type Limit = Parameters<typeof assessShare>[2];
 
@@ -153,7 +153,7 @@ export class ChangeTally {
   }
 
   /** Gives the findings: what the changes look like, and how many they are. A share of 1 lets all of them pass. */
-  assess(scale: ChangeScale, { maxChangedShare, path }: WrittenGuards): readonly Verdict[] {
+  assess(scale: ChangeScale, { maxChangedShare, path }: WrittenGuards): readonly GuardVerdict[] {
     if (maxChangedShare >= 1) return [];
     const { changed, countries, changedInWeek, countriesInWeek, withAlerts } = this.#counts;
     const { known } = scale;
@@ -211,9 +211,9 @@ export class ChangeTally {
   }
 
   /** Few changes hold as well where they look like a mistake. */
-  #assessShapes({ known, hasBirthDates, namesAsIds, movedTo }: ChangeScale): readonly Verdict[] {
+  #assessShapes({ known, hasBirthDates, namesAsIds, movedTo }: ChangeScale): readonly GuardVerdict[] {
     const { changed, reordered } = this.#names;
-    const shapes: Verdict[] = [];
+    const shapes: GuardVerdict[] = [];
     const add = (message: string, look: string): void => {
       shapes.push({ guard: 'changed', message, look });
     };

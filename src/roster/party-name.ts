@@ -21,19 +21,19 @@ const words = `null, \\n, n/a, n.a., n.a, n a, na, n/k, nan, none, undefined, un
   non renseigne, non renseigné, desconocido, desconocida, desconhecido, sin nombre, sconosciuto, onbekend, n.v.t., nvt, ukendt, ukjent, okänd,
   nieznany, brak danych, fnu, lnu, fnu lnu, leer, blank, empty, vide, vacío, vuoto, leeg, tom, puste`;
 
-const toWords = (text: string): ReadonlySet<string> =>
+const listWords = (text: string): ReadonlySet<string> =>
   new Set(text.split(',').map((word) => word.trim().replace(/\s+/g, ' ')));
 
-const placeholders = toWords(words);
+const placeholders = listWords(words);
 
 /** Placeholders beside another part of a name. */
 const partWords =
-  toWords(`no first name, no last name, no given name, no surname, no middle name, kein vorname, kein nachname, ohne vorname,
+  listWords(`no first name, no last name, no given name, no surname, no middle name, kein vorname, kein nachname, ohne vorname,
   ohne nachname, sans prénom, sans nom, sin apellido, sin apellidos, senza nome, senza cognome, sem nome, sem sobrenome, geen voornaam,
   geen achternaam, intet fornavn, ingen fornavn, inget förnamn, ei etunimeä, brak imienia, brak nazwiska, bez jména, без имени, нет, нет данных,
   無し, なし, 无, n.n., nmn, nfn, nln`);
 /** Real names beside another part: Na, Null and Nan are names, `NULL`, `None` and `nan` come from programs. */
-const realParts = toWords('na, n a, null, nan, none, test, testing, test test, dummy, tom, leer, blank, vide, other');
+const realParts = listWords('na, n a, null, nan, none, test, testing, test test, dummy, tom, leer, blank, vide, other');
 const programWords: ReadonlySet<string> = new Set(['NULL', 'null', 'None', 'NONE', 'none', 'nan', 'NaN']);
 
 const openings: ReadonlySet<string> = new Set([...placeholders].map((word) => word.slice(0, 2)));

@@ -215,7 +215,10 @@ export async function insertAssurance(
   const list = { file, format, files, digest, listed, seed, spelling, sampleSize, atLeast };
   await transaction.execute('update run set published_list = $2 where run_id = $1', [runId, JSON.stringify(list)]);
   const items = names.map(({ sentName, ...entry }, at) => ({
-    ...{ ordinal: at + 1, requestId: requestIds[at], name: sentName, facts: entry },
+    ordinal: at + 1,
+    requestId: requestIds[at],
+    name: sentName,
+    facts: entry,
   }));
   const saved = await transaction.execute(
     `insert into single_search (run_id, ordinal, request_id, name, facts)

@@ -222,7 +222,11 @@ function groupNoted(entries: Noted['entries'], validMs: Noted['validMs'], assess
       known?.oldestScreenedAt?.getTime() ?? Number.POSITIVE_INFINITY,
     );
     groups.set(key, {
-      ...{ tier: tierOf, status, state, failedBecause, customers: customers + (known?.customers ?? 0) },
+      tier: tierOf,
+      status,
+      state,
+      failedBecause,
+      customers: customers + (known?.customers ?? 0),
       oldestScreenedAt: Number.isFinite(oldestMs) ? new Date(oldestMs) : null,
     });
   }

@@ -196,8 +196,14 @@ function presentBackup(file: string, { header, rows, bytes, sha256 }: WrittenBac
     exitCode: exitCodes.complete,
     document: {
       schema: 'nightscreen/backup-written/1',
-      ...{ file, bytes, sha256, createdAt, dialect, organisations },
-      ...{ schemaVersion: migrations.length, rows },
+      file,
+      bytes,
+      sha256,
+      createdAt,
+      dialect,
+      organisations,
+      schemaVersion: migrations.length,
+      rows,
     },
     text: formatTable([
       ['backup', file],
@@ -223,8 +229,15 @@ function presentRestore(file: string, restored: RestoreSummary, applied: readonl
     exitCode: exitCodes.complete,
     document: {
       schema: 'nightscreen/restore/1',
-      ...{ file, createdAt: header.createdAt, organisations: header.organisations },
-      ...{ schemaVersion: header.migrations.length, applied, rows, heldMails, waitingMessages, openRuns },
+      file,
+      createdAt: header.createdAt,
+      organisations: header.organisations,
+      schemaVersion: header.migrations.length,
+      applied,
+      rows,
+      heldMails,
+      waitingMessages,
+      openRuns,
     },
     text:
       formatTable(filled.map(([table, count]) => [formatCount(count), table])) +

@@ -128,7 +128,9 @@ function addShow(runs: Command, act: Act): void {
           return {
             exitCode: exitCodes.complete,
             document: {
-              ...{ schema: 'nightscreen/run/2', ...facts, ...listed },
+              schema: 'nightscreen/run/2',
+              ...facts,
+              ...listed,
               controls: run.controls.map(toPublishedControl),
               watch: run.watch && toPublishedWatch(run.watch),
               becauseOf: run.becauseOf && toBecauseOfDocument(run.becauseOf),

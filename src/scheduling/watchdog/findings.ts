@@ -59,7 +59,7 @@ export function assess(
 const toCurrentFinding = (
   { kind, subject, roster, runId, reason, mark }: Incident,
   actions: readonly string[],
-): Finding => ({ ...{ kind, subject, roster, runId, reason, mark }, actions, isKnown: false });
+): Finding => ({ kind, subject, roster, runId, reason, mark, actions, isKnown: false });
 
 /** Whether an expected start is missing. A start that was reported as missing stays so until something has begun. */
 function isStartMissing({ begun, expected, isWaiting }: StartFacts, reported: Incident | undefined): boolean {
@@ -335,7 +335,12 @@ function assessJobStuck(
     : `it has exceeded its timeout since ${deadlineAt?.toISOString()} and still runs`;
   return [
     {
-      ...{ kind: 'job_stuck', subject: job, roster: null, runId: null, mark: 'job_stuck', isKnown: false },
+      kind: 'job_stuck',
+      subject: job,
+      roster: null,
+      runId: null,
+      mark: 'job_stuck',
+      isKnown: false,
       reason: `the job ${job} that was due at ${dueAt.toISOString()} is stuck on the host ${host} (process ${owner ?? 'unknown'}): ${what}`,
       actions: [
         seeJobs,
