@@ -1,7 +1,5 @@
 import anyAscii from 'any-ascii';
-import { assessShare, type GuardVerdict, type WrittenGuards } from './guards.js';
-
-type Limit = Parameters<typeof assessShare>[2];
+import { assessShare, type GuardVerdict, type Limit, type WrittenGuards } from './guards.js';
 
 /** The part of a customer's record that guards compare. */
 export interface ComparedRecord {
