@@ -56,7 +56,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   scheduling: ['roster', 'screening', 'reports', 'mail', 'store', 'runs', 'errors', 'clock', 'local-time', 'files'],
   logging: ['errors'],
   metrics: ['errors', 'loopback', 'outgoing', 'files'],
-  sandbox: [],
+  // Its ranking only: it must not fold an echo or read an answer as the client does.
+  sandbox: ['names'],
   config: [
     'errors',
     'client',
