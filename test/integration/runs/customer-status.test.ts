@@ -89,7 +89,7 @@ describe('the status of customers', () => {
     const noted = await readRows(database, 'select customer_id as id from customer_mark');
     expect(noted).toHaveLength(1);
     await database.execute(`update run set state = 'complete' where run_id = 2`);
-    expect((await findUnrecorded(app))?.missed).toEqual([]);
+    expect((await findUnrecorded(app)).missed).toEqual([]);
     expect([await record(), await record()]).toEqual([1, 0]);
     expect(await readRows(database, 'select from customer_mark')).toEqual([]);
   });
