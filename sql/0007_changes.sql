@@ -56,8 +56,7 @@ create table change_alert (
   state text not null check (state in ('open', 'pending_approval', 'false_positive', 'true_match', 'no_longer_matched')),
   opened_at timestamptz not null,
   due_at timestamptz,
-  -- Who answers for it, and for whom: {"name", "standsInFor"}.
-  owner jsonb,
+  assigned_to text,
   reopened_because text[] not null,
   -- Its last dispositions.
   said bigint[] not null,

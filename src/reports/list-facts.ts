@@ -173,13 +173,6 @@ export interface CadenceFacts {
   reason: string | null;
 }
 
-/** The owner of an alert. */
-export interface AlertOwner {
-  name: string;
-  /** The assignee who is away, where the owner stands in for another person. */
-  standsInFor: string | null;
-}
-
 /** The last decision about a similar match that disappeared when the alert's match appeared: it may be the same party with another id. */
 export interface ReplacedFacts {
   verdict: DispositionVerdict;
@@ -196,7 +189,7 @@ export interface ChangeAlertFacts {
   state: AlertState;
   openedAt: Date;
   dueAt: Date | null;
-  owner: AlertOwner | null;
+  assignedTo: string | null;
   /** Why it was last re-opened; empty for an alert that never was. */
   reopenedBecause: readonly string[];
   /** Its last decisions and their confirmations, newest first. */
@@ -227,8 +220,8 @@ export interface OpenAlertsFacts {
   oldestAt: Date | null;
   /** Only severities that occur, most severe first. */
   bySeverity: readonly { severity: Severity; waiting: number; overdue: number }[];
-  /** By owner, those with most first; unassigned alerts are not included. */
-  byOwner: readonly (AlertOwner & { waiting: number; overdue: number })[];
+  /** By assignee, those with most first; unassigned alerts are not included. */
+  byAssignee: readonly { name: string; waiting: number; overdue: number }[];
   byAge: { upToOneDay: number; upToOneWeek: number; upToThirtyDays: number; older: number };
 }
 
@@ -359,7 +352,7 @@ export interface WaitingAlert {
   absentSince: Date | null;
   /** For a row that confirms many absent alerts of one listed party: their number, and a sample of their customers. */
   bulk?: { alerts: number; sample: readonly string[] };
-  owner: AlertOwner | null;
+  assignedTo: string | null;
   /** The decision that waits for a second person. */
   proposal: { verdict: DispositionVerdict; reviewer: string; reason: string; decidedAt: Date } | null;
   /** Why it was re-opened; empty for an alert that was never decided. */

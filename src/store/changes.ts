@@ -20,7 +20,6 @@ import { dossierSnapshotSchema } from './dossiers.js';
 import { findListedSql, toMatchRow } from './listed-parties.js';
 import {
   joinPartySql,
-  ownerShape,
   partyFactsSchema,
   partyFactsSql,
   replacedShape,
@@ -91,7 +90,7 @@ const changeAlertShape = z.object({
   state: z.enum(alertStates),
   openedAt: z.coerce.date(),
   dueAt: z.coerce.date().nullable(),
-  owner: ownerShape.nullable(),
+  assignedTo: z.string().nullable(),
   reopenedBecause: z.array(z.string()),
   said: z.array(
     z.object({
@@ -108,7 +107,7 @@ const changeAlertShape = z.object({
 
 /** SQL: that JSON from `noted` (change_alert); null without a row. */
 const changeAlertSql = `case when noted.change_id is not null then jsonb_build_object(
-  'state', noted.state, 'openedAt', noted.opened_at, 'dueAt', noted.due_at, 'owner', noted.owner, 'reopenedBecause', noted.reopened_because,
+  'state', noted.state, 'openedAt', noted.opened_at, 'dueAt', noted.due_at, 'assignedTo', noted.assigned_to, 'reopenedBecause', noted.reopened_because,
   'said', (
     select coalesce(jsonb_agg(jsonb_build_object(
       'kind', said.kind, 'verdict', said.verdict, 'reviewer', said.reviewer, 'isAttested', said.is_attested,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { PartySaid } from '../changes/match-changes.js';
 import type { SeenCustomer, SeenFacts } from '../matches/alert.js';
 import type { Match } from '../matches/match.js';
-import type { AlertOwner, PartyFacts, ReplacedFacts } from '../reports/list-facts.js';
+import type { PartyFacts, ReplacedFacts } from '../reports/list-facts.js';
 import { dispositionVerdicts, partyRoles, partyTypes, riskTiers, screeningKinds } from '../vocabulary.js';
 
 /** A match as stored in JSON, in an answer or a change event. */
@@ -114,25 +114,6 @@ export const joinPartySql = (table: string): string => `
   join party on party.party_id = ${table}.party_id
   join customer on customer.customer_id = party.customer_id
   join customer_version version on version.customer_id = party.customer_id and version.version = ${table}.customer_version`;
-
-/** The owner of an alert, as stored. */
-export const ownerShape = z.object({
-  name: z.string(),
-  standsInFor: z.string().nullable(),
-}) satisfies z.ZodType<AlertOwner>;
-
-/** SQL: the owner of an alert at a moment (a placeholder), and the person whose stand-in the owner is; null without an owner. */
-export const ownerSql = (alert: string, moment: string): string => `(
-  select jsonb_build_object(
-    'name', coalesce(answers.stand_in, ${alert}.assigned_to),
-    'standsInFor', case when answers.stand_in is not null then ${alert}.assigned_to end
-  )
-  from (
-    select find_stand_in(account.organisation_id, ${alert}.assigned_to, ${moment}::timestamptz) as stand_in
-    from account where account.account_id = ${alert}.account_id
-  ) answers
-  where ${alert}.assigned_to is not null
-)`;
 
 /** The last disposition of a match that was absent when the match of the alert appeared, as `replacedSql` builds it. */
 export const replacedShape = z.object({

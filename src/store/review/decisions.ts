@@ -15,8 +15,6 @@ import { findValue, type Queryable, readValue } from '../database/database.js';
 import { keptDetailsSql } from '../match-details.js';
 import {
   joinPartySql,
-  ownerShape,
-  ownerSql,
   partyFactsSchema,
   partyFactsSql,
   seenCustomerSchema,
@@ -124,7 +122,7 @@ const historyRow = z.object({
     }),
   ),
   openedAt: z.date(),
-  owner: ownerShape.nullable(),
+  assignedTo: z.string().nullable(),
   history: z.array(
     z.object({
       at: z.coerce.date(),
@@ -138,7 +136,7 @@ const historyRow = z.object({
 });
 
 /** Every alert of the customers of this reference, in all rosters, with its history. */
-export function readAlertHistories(database: Queryable, organisation: string, reference: string, now: Date) {
+export function readAlertHistories(database: Queryable, organisation: string, reference: string) {
   return database.query(
     historyRow,
     `select alert.alert_id, roster.name as roster, case when account.is_test then 'test' else 'live' end as mode, ${partyFactsSql} as party,
@@ -146,8 +144,7 @@ export function readAlertHistories(database: Queryable, organisation: string, re
          select count(distinct other.customer_id)::integer from party other
          where other.request_id = party.request_id and other.customer_id <> party.customer_id
        ) as namesakes,
-       alert.listed, alert.state, alert.absence, alert.severity, alert.opened_at, alert.due_at,
-       ${ownerSql('alert', '$3')} as owner,
+       alert.listed, alert.state, alert.absence, alert.severity, alert.opened_at, alert.due_at, alert.assigned_to,
        (
          select coalesce(jsonb_agg(jsonb_build_object(
            'at', reported.at, 'what', reported.what, 'who', reported.who, 'isAttested', reported.is_attested, 'reason', reported.reason, 'comment', reported.comment
@@ -179,7 +176,7 @@ export function readAlertHistories(database: Queryable, organisation: string, re
      join account on account.account_id = alert.account_id
      where customer.reference = $2
      order by roster.name, alert.alert_id`,
-    [organisation, reference, now],
+    [organisation, reference],
   );
 }
 
@@ -253,8 +250,7 @@ const openAlertsRow = z.object({
   proposed: count,
   oldestAt: z.coerce.date().nullable(),
   bySeverity: z.array(z.object({ severity: z.enum(severities), waiting: count, overdue: count })),
-  // Earlier versions had no assignments.
-  byOwner: z.array(ownerShape.extend({ waiting: count, overdue: count })).default([]),
+  byAssignee: z.array(z.object({ name: z.string(), waiting: count, overdue: count })),
   byAge: z.object({ upToOneDay: count, upToOneWeek: count, upToThirtyDays: count, older: count }),
 }) satisfies z.ZodType<OpenAlertsFacts>;
 
@@ -269,7 +265,7 @@ export function saveOpenAlerts(
     transaction,
     openAlertsRow,
     `with waiting as (
-       select alert.severity, ${ownerSql('alert', '$4')} as owner, alert.state, alert.opened_at, alert.absence, party.customer_id,
+       select alert.severity, alert.assigned_to, alert.state, alert.opened_at, alert.absence, party.customer_id,
          coalesce(alert.due_at < $4::timestamptz, false) as is_overdue, $4::timestamptz - alert.opened_at as age
        from alert
        join party on party.party_id = alert.party_id
@@ -279,7 +275,7 @@ export function saveOpenAlerts(
      update run set open_alerts = (
        select jsonb_build_object(
          'waiting', count(*), 'customers', count(distinct customer_id), 'absent', count(absence), 'overdue', count(*) filter (where is_overdue),
-         'unassigned', count(*) filter (where owner is null),
+         'unassigned', count(*) filter (where assigned_to is null),
          'proposed', count(*) filter (where state = 'pending_approval'), 'oldestAt', min(opened_at),
          'bySeverity', (
            select coalesce(jsonb_agg(jsonb_build_object('severity', severity, 'waiting', alerts, 'overdue', late)
@@ -288,10 +284,12 @@ export function saveOpenAlerts(
              select severity, count(*) as alerts, count(*) filter (where is_overdue) as late from waiting group by severity
            ) tally
          ),
-         'byOwner', (
-           select coalesce(jsonb_agg(owner || jsonb_build_object('waiting', alerts, 'overdue', late) order by alerts desc, owner ->> 'name', owner), '[]')
+         'byAssignee', (
+           select coalesce(jsonb_agg(jsonb_build_object('name', assigned_to, 'waiting', alerts, 'overdue', late)
+             order by alerts desc, assigned_to), '[]')
            from (
-             select owner, count(*) as alerts, count(*) filter (where is_overdue) as late from waiting where owner is not null group by owner
+             select assigned_to, count(*) as alerts, count(*) filter (where is_overdue) as late
+             from waiting where assigned_to is not null group by assigned_to
            ) tally
          ),
          'byAge', jsonb_build_object(
