@@ -6,7 +6,7 @@ import { RosterHeldError } from '../../../../src/errors.js';
 import { rosterSettingsSchema } from '../../../../src/roster/settings.js';
 import { runImport } from '../../../../src/runs/import/import-run.js';
 import { previewImport } from '../../../../src/runs/preview.js';
-import { describeOnChosenDatabase } from '../../../helpers/databases.js';
+import { describeOnPostgres } from '../../../helpers/databases.js';
 import { openRosterNights, readChanges, readParties, readRejected } from '../../../helpers/roster-nights.js';
 import { makeAcceptance } from '../../../helpers/small-site.js';
 
@@ -16,7 +16,7 @@ const bad = (count: number): string[] => Array.from({ length: count }, (_, index
 const header = 'customer_id,type,name';
 const { signal } = new AbortController();
 
-describeOnChosenDatabase('guards of a roster', (open) => {
+describeOnPostgres('guards of a roster', (open) => {
   it('hold a snapshot with both figures, change nothing, and are noted with the import that overrides them, never without it', async () => {
     const database = await open();
     const nights = await openRosterNights(database);

@@ -7,7 +7,7 @@ import { RosterHeldError } from '../../../../src/errors.js';
 import { reportJsonSchema } from '../../../../src/reports/report-json.js';
 import { runImport } from '../../../../src/runs/import/import-run.js';
 import type { Database } from '../../../../src/store/database/database.js';
-import { describeOnChosenDatabase } from '../../../helpers/databases.js';
+import { describeOnPostgres } from '../../../helpers/databases.js';
 import { makeAcceptance, openPreparedSites, openSmallSites, searched } from '../../../helpers/small-site.js';
 import { controls, listed, toCsv, watchlist } from '../../../helpers/small-world.js';
 import { expectAgreement } from '../../../helpers/status-agreement.js';
@@ -38,7 +38,7 @@ const readUnaccepted = async (database: Database): Promise<readonly string[]> =>
     )
   ).map(({ line }) => line);
 
-describeOnChosenDatabase('a night whose roster is held', (open, databases) => {
+describeOnPostgres('a night whose roster is held', (open, databases) => {
   const openSite = openSmallSites(open);
   const openScreened = openPreparedSites(
     databases,

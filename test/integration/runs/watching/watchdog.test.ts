@@ -14,7 +14,7 @@ import {
 import { type Watch, watch } from '../../../../src/scheduling/watchdog/watch.js';
 import { beginJobRun, endJobRun, pauseSchedule, resumeSchedule } from '../../../../src/store/jobs.js';
 import { queueOutbox, readOutbox } from '../../../../src/store/outbox.js';
-import { describeOnChosenDatabase } from '../../../helpers/databases.js';
+import { describeOnPostgres } from '../../../helpers/databases.js';
 import { type MailServer, startMailServer } from '../../../helpers/mail-server.js';
 import { openSmallSites } from '../../../helpers/small-site.js';
 import { people, type TestAppContext, writeRoster } from '../../../helpers/small-world.js';
@@ -44,7 +44,7 @@ const alarmsOf = (server: MailServer): readonly string[] =>
     .map(({ subject }) => subject.replace(/ - .*$/, ''))
     .filter((subject) => /ALARM|RECOVERED/.test(subject));
 
-describeOnChosenDatabase('the watchdog', (open) => {
+describeOnPostgres('the watchdog', (open) => {
   const begin = openSmallSites(open);
   const startSite = async () => {
     const server = await startMailServer();

@@ -5,7 +5,7 @@ import { acceptRun } from '../../../src/runs/screening/accept-run.js';
 import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
 import { screeningSettingsSchema } from '../../../src/screening/settings.js';
 import { type Database, readColumn } from '../../../src/store/database/database.js';
-import { describeOnChosenDatabase } from '../../helpers/databases.js';
+import { describeOnPostgres } from '../../helpers/databases.js';
 import { decide, makeAcceptance, openSmallSites } from '../../helpers/small-site.js';
 
 const dayMs = 24 * 60 * 60 * 1_000;
@@ -57,7 +57,7 @@ async function findText(database: Database, text: string): Promise<readonly stri
   return columns.toSorted();
 }
 
-describeOnChosenDatabase('names and words', (open) => {
+describeOnPostgres('names and words', (open) => {
   const begin = openSmallSites(open);
 
   it('stand where they can be removed, and once; reports and states read them from there', async () => {

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { RunLockedError } from '../../../src/errors.js';
-import { lockFolder } from '../../../src/store/database/folder-lock.js';
-import { bundleProgram, type Program } from '../../helpers/cli-process.js';
-import { takeLeast } from '../../helpers/figures.js';
+import { RunLockedError } from '../../src/errors.js';
+import { lockFolder } from '../../src/store/database/folder-lock.js';
+import { bundleProgram, type Program } from '../helpers/cli-process.js';
+import { takeLeast } from '../helpers/figures.js';
 
 const outcomeSchema = z.object({ owns: z.boolean(), pid: z.number(), message: z.string().optional() });
 
@@ -19,7 +19,7 @@ describe('the folder lock', () => {
   let holder: Program;
 
   beforeAll(async () => {
-    holder = await bundleProgram(new URL('../../helpers/lock-holder.ts', import.meta.url));
+    holder = await bundleProgram(new URL('../helpers/lock-holder.ts', import.meta.url));
   });
   afterAll(() => holder.remove());
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { describeOnEachDatabase } from '../helpers/databases.js';
 
 const numberRow = z.object({ n: z.number() });
 

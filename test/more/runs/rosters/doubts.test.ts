@@ -12,7 +12,7 @@ import { findReviewer } from '../../../../src/runs/review/people.js';
 import type { RunSummary } from '../../../../src/runs/run-summary.js';
 import type { Database } from '../../../../src/store/database/database.js';
 import { readChangedParties } from '../../../../src/store/screenings.js';
-import { describeOnChosenDatabase } from '../../../helpers/databases.js';
+import { describeOnPostgres } from '../../../helpers/databases.js';
 import { fillInList } from '../../../helpers/report-files.js';
 import { openRosterNights, readChanges } from '../../../helpers/roster-nights.js';
 import { openSmallSites } from '../../../helpers/small-site.js';
@@ -42,7 +42,7 @@ const ruleOut = async (app: TestAppContext, run: RunSummary): Promise<void> => {
   });
 };
 
-describeOnChosenDatabase('a fact that cannot be read', (open) => {
+describeOnPostgres('a fact that cannot be read', (open) => {
   const begin = openSmallSites(open);
   let shared: Database;
   beforeAll(async () => {

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { reportJsonSchema } from '../../../../src/reports/report-json.js';
 import { previewImport } from '../../../../src/runs/preview.js';
 import type { Database } from '../../../../src/store/database/database.js';
-import { describeOnChosenDatabase } from '../../../helpers/databases.js';
+import { describeOnEachDatabase } from '../../../helpers/databases.js';
 import { openRosterNights, type RosterNight, readChanges } from '../../../helpers/roster-nights.js';
 import { openSmallSites } from '../../../helpers/small-site.js';
 import { fileOf, watchlist } from '../../../helpers/small-world.js';
@@ -19,7 +19,7 @@ const rowsOf = (id: string, count: number, toDates: (index: number) => string): 
   Array.from({ length: count }, (_, index) => `${id}-${index},person,Customer ${id} ${index},${toDates(index)}`);
 const toBirth = (index: number): string => `19${50 + (index % 40)}-0${1 + (index % 9)}-${10 + (index % 19)}`;
 
-describeOnChosenDatabase('a substitute for a date', (open) => {
+describeOnEachDatabase('a substitute for a date', (open) => {
   const begin = openSmallSites(open);
   let database: Database;
   beforeAll(async () => {

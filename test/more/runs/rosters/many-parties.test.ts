@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { describeOnChosenDatabase } from '../../../helpers/databases.js';
+import { describeOnEachDatabase } from '../../../helpers/databases.js';
 import { openRosterNights, readParties } from '../../../helpers/roster-nights.js';
 
 const firm = 'C-1,entity,Alpha Foundry,,,,,,';
 const owners = (count: number): string[] =>
   Array.from({ length: count }, (_, at) => `C-1,beneficial_owner,person,Owner Number ${at + 1},,`);
 
-describeOnChosenDatabase('a customer of many parties', (open) => {
+describeOnEachDatabase('a customer of many parties', (open) => {
   it('is refused with its id and the figure when a source gives it more than anybody has, and nothing changes', async () => {
     const database = await open();
     const nights = await openRosterNights(database);

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { importDecisions } from '../../../src/runs/review/import-list.js';
 import { assignAlerts, findReviewer } from '../../../src/runs/review/people.js';
 import { runReports } from '../../../src/runs/write-reports.js';
-import { describeOnChosenDatabase } from '../../helpers/databases.js';
+import { describeOnPostgres } from '../../helpers/databases.js';
 import { fillInList } from '../../helpers/report-files.js';
 import { openPreparedSites } from '../../helpers/small-site.js';
 import { listed, people, type TestAppContext, watchlist } from '../../helpers/small-world.js';
@@ -42,7 +42,7 @@ async function remake(app: TestAppContext, runId: string): Promise<Buffer> {
   return readFile(join(directory, runId, 'report.xlsx'));
 }
 
-describeOnChosenDatabase("a report's workbook", (_open, databases) => {
+describeOnPostgres("a report's workbook", (_open, databases) => {
   /** Sites after a night whose report is written on the clock of Tokyo. */
   const openReported = openPreparedSites(databases, async ({ work, run }) => {
     const first = await run(onClockOf('Asia/Tokyo', await work({ offsetMs: -2 * dayMs })), { writeReport: true });

@@ -9,7 +9,7 @@ import { showRun } from '../../../src/runs/run-reference.js';
 import { runReports } from '../../../src/runs/write-reports.js';
 import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
 import { readAlertHistories } from '../../../src/store/review/decisions.js';
-import { describeOnChosenDatabase } from '../../helpers/databases.js';
+import { describeOnPostgres } from '../../helpers/databases.js';
 import { openSmallSites, type SmallSite } from '../../helpers/small-site.js';
 import { listed, people, type TestAppContext, watchlist } from '../../helpers/small-world.js';
 
@@ -52,7 +52,7 @@ async function dieAtFirstDetail(app: TestAppContext, run: SmallSite['run']): Pro
   app.emit = emit;
 }
 
-describeOnChosenDatabase('details of new hits', (open) => {
+describeOnPostgres('details of new hits', (open) => {
   const begin = openSmallSites(open);
 
   it('are kept as they came but for presigned links, once, and told in report, file and history', async () => {

@@ -1,12 +1,13 @@
-import { readdir, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
-import { LeaseLostError } from '../../../src/errors.js';
-import type { Database } from '../../../src/store/database/database.js';
-import { EmbeddedDatabase, EmbeddedFiles } from '../../../src/store/database/embedded.js';
-import { openDatabase } from '../../../src/store/database/open-database.js';
-import { testDatabases } from '../../helpers/databases.js';
+import { LeaseLostError, RunLockedError } from '../../src/errors.js';
+import type { Database } from '../../src/store/database/database.js';
+import { EmbeddedDatabase, EmbeddedFiles } from '../../src/store/database/embedded.js';
+import { openDatabase } from '../../src/store/database/open-database.js';
+import { testDatabases } from '../helpers/databases.js';
 
 const settingRow = z.object({ value: z.string() });
 const sizeRow = z.object({ mb: z.number(), seen: z.number() });
@@ -70,3 +71,12 @@ it('what was written is kept, rows that are updated over and over leave neither 
   await database.close();
   expect((await stat(join(folder, 'pgdata', 'global', 'pg_control'))).mtimeMs).toBe(mtimeMs);
 }, 240_000);
+
+it('a new folder is for its owner alone, and holds nothing but the data', async () => {
+  const made = join(await mkdtemp(join(tmpdir(), 'nightscreen-open-')), 'data');
+  const database = await openDatabase({ folder: made }, 'first');
+  await expect(openDatabase({ folder: made }, 'second')).rejects.toBeInstanceOf(RunLockedError);
+  await database.close();
+  expect((await stat(made)).mode & 0o777).toBe(0o700);
+  expect(await readdir(made)).toEqual(['pgdata']);
+});

@@ -16,7 +16,7 @@ import { exportStatus } from '../../../src/runs/status.js';
 import { screeningSettingsSchema } from '../../../src/screening/settings.js';
 import { type Database, readColumn } from '../../../src/store/database/database.js';
 import type { DispositionVerdict } from '../../../src/vocabulary.js';
-import { describeOnChosenDatabase } from '../../helpers/databases.js';
+import { describeOnPostgres } from '../../helpers/databases.js';
 import { decide, makeAcceptance, openPreparedSites, openSmallSites, type SmallSite } from '../../helpers/small-site.js';
 import { fileOf, listed, neverHeld, watchlist } from '../../helpers/small-world.js';
 
@@ -66,7 +66,7 @@ const readState = async (database: Database, reference: string) => {
   return row;
 };
 
-describeOnChosenDatabase('alerts and states', (open, databases) => {
+describeOnPostgres('alerts and states', (open, databases) => {
   const begin = openSmallSites(open);
   const beginAfterNight = openPreparedSites(
     databases,

@@ -12,12 +12,7 @@ import { readReviewOrganisation } from '../../../src/store/organisations.js';
 import { readOpenAlerts } from '../../../src/store/review/decisions.js';
 import type { DispositionVerdict } from '../../../src/vocabulary.js';
 import { createLogin } from '../../helpers/database-servers.js';
-import {
-  describeOnChosenDatabase,
-  insertDispositionsSql,
-  testDatabases,
-  toReviewerGrants,
-} from '../../helpers/databases.js';
+import { describeOnPostgres, insertDispositionsSql, testDatabases, toReviewerGrants } from '../../helpers/databases.js';
 import { openPreparedSites, openSmallSites } from '../../helpers/small-site.js';
 import { listed, watchlist } from '../../helpers/small-world.js';
 
@@ -67,7 +62,7 @@ const showOne = async (app: AppContext, reference: string) => {
   return alert;
 };
 
-describeOnChosenDatabase('decisions that end, and alerts that have an assignee', (_open, databases) => {
+describeOnPostgres('decisions that end, and alerts that have an assignee', (_open, databases) => {
   /** Sites after a run nine days ago, which has opened an alert of C-1 and one of C-2. */
   const begin = openPreparedSites(databases, async ({ work, run }) => run(await work({ offsetMs: -9 * dayMs })));
 

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { reportJsonSchema } from '../../../src/reports/report-json.js';
 import { reportSpans } from '../../../src/runs/write-reports.js';
-import { describeOnChosenDatabase } from '../../helpers/databases.js';
+import { describeOnPostgres } from '../../helpers/databases.js';
 import { publishedSchemas } from '../../helpers/shipped-files.js';
 import { openPreparedSites, type SmallSite } from '../../helpers/small-site.js';
 import { listed, type TestAppContext, watchlist } from '../../helpers/small-world.js';
@@ -34,7 +34,7 @@ async function report(app: TestAppContext, since: Date | string, until?: Date | 
   return { results, documents, directory };
 }
 
-describeOnChosenDatabase('the report of a span', (_open, databases) => {
+describeOnPostgres('the report of a span', (_open, databases) => {
   /** Sites after five nights, of which the last but one was stopped; `prepared` are their runs. */
   const openSite = openPreparedSites(databases, async (site) => {
     const before = await playNight(site, -6);

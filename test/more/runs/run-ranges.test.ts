@@ -4,7 +4,7 @@ import { measureCoverage } from '../../../src/runs/coverage.js';
 import { findRun, listRuns } from '../../../src/runs/run-reference.js';
 import { type Database, readColumn, readValue } from '../../../src/store/database/database.js';
 import { readHistory } from '../../../src/store/responses.js';
-import { describeOnChosenDatabase } from '../../helpers/databases.js';
+import { describeOnPostgres } from '../../helpers/databases.js';
 import { backUp, readAllRows, restore } from '../../helpers/former-databases.js';
 import { openPreparedSites } from '../../helpers/small-site.js';
 
@@ -18,7 +18,7 @@ const countAnalyses = async (database: Database) => {
   return Object.fromEntries(rows.map(({ name, times }) => [name, times]));
 };
 
-describeOnChosenDatabase('nights on both sides of a range of runs', (open, databases) => {
+describeOnPostgres('nights on both sides of a range of runs', (open, databases) => {
   const { dialect, locate } = databases;
   /** Sites after a night of run 1 and two of runs 255 and 256; `prepared` is how often each table was analyzed. */
   const openSite = openPreparedSites(databases, async ({ database, run, work }) => {

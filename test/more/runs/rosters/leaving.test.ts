@@ -12,7 +12,7 @@ import type { Database } from '../../../../src/store/database/database.js';
 import { readReviewOrganisation } from '../../../../src/store/organisations.js';
 import { holdAlerts } from '../../../../src/store/review/decisions.js';
 import type { DispositionVerdict } from '../../../../src/vocabulary.js';
-import { describeOnChosenDatabase } from '../../../helpers/databases.js';
+import { describeOnPostgres } from '../../../helpers/databases.js';
 import { openRosterNights, readChanges } from '../../../helpers/roster-nights.js';
 import { openSmallSites, searched } from '../../../helpers/small-site.js';
 import { fileOf } from '../../../helpers/small-world.js';
@@ -32,7 +32,7 @@ const readFirst = (database: Database) =>
     `select absent_since is not null as absent, left_at is not null as left from customer where reference = 'C-1'`,
   );
 
-describeOnChosenDatabase('leaving a roster', (open) => {
+describeOnPostgres('leaving a roster', (open) => {
   const begin = openSmallSites(open);
 
   it('counts only days on which a whole snapshot came: nobody leaves by the clock alone', async () => {

@@ -10,13 +10,13 @@ import { readPublishedList } from '../../../src/lists/published-list.js';
 import { runAssurance } from '../../../src/runs/checks/assurance.js';
 import { runCheck } from '../../../src/runs/checks/check.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
-import { describeOnChosenDatabase } from '../../helpers/databases.js';
+import { describeOnPostgres } from '../../helpers/databases.js';
 import { openSmallSites } from '../../helpers/small-site.js';
 
 const { signal } = new AbortController();
 const apiKey = 'k_3f9c2a71d0';
 
-describeOnChosenDatabase('a key without a prefix, of which the service says that it is a test key', (open) => {
+describeOnPostgres('a key without a prefix, of which the service says that it is a test key', (open) => {
   const openSite = openSmallSites(open);
   const closing: (() => void)[] = [];
   afterEach(() => {

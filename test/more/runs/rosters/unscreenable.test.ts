@@ -8,7 +8,7 @@ import { toFileRoster } from '../../../../src/roster/settings.js';
 import { acceptGaps, measureCoverage } from '../../../../src/runs/coverage.js';
 import { readImportedRosters } from '../../../../src/store/coverage.js';
 import type { Database } from '../../../../src/store/database/database.js';
-import { describeOnChosenDatabase } from '../../../helpers/databases.js';
+import { describeOnPostgres } from '../../../helpers/databases.js';
 import { decide, makeAcceptance, openSmallSites, searched } from '../../../helpers/small-site.js';
 import { people, watchlist } from '../../../helpers/small-world.js';
 import { expectAgreement } from '../../../helpers/status-agreement.js';
@@ -25,7 +25,7 @@ const readUnscreened = async (database: Database): Promise<readonly string[]> =>
     )
   ).map(({ line }) => line);
 
-describeOnChosenDatabase('customers of whom the roster cannot be read', (open) => {
+describeOnPostgres('customers of whom the roster cannot be read', (open) => {
   const openSite = openSmallSites(open);
   const begin = async (rows: readonly string[], parties?: readonly string[]) => {
     const site = await openSite();

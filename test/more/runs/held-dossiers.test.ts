@@ -11,7 +11,7 @@ import { writeReportFor } from '../../../src/runs/write-reports.js';
 import type { SandboxDossier, WatchlistEntry } from '../../../src/sandbox/world.js';
 import { holdSettingsSchema } from '../../../src/screening/settings.js';
 import type { Database } from '../../../src/store/database/database.js';
-import { describeOnChosenDatabase } from '../../helpers/databases.js';
+import { describeOnPostgres } from '../../helpers/databases.js';
 import { makeAcceptance, makeOddNames, openSmallSites, type SmallSite } from '../../helpers/small-site.js';
 import { buildSandboxDossier, controls, fileOf, listed, toCsv } from '../../helpers/small-world.js';
 
@@ -44,7 +44,7 @@ const countStates = async (database: Database): Promise<Record<string, number>> 
   return Object.fromEntries(rows.map(({ state, customers }) => [state, customers]));
 };
 
-describeOnChosenDatabase('held nights of a roster with dossiers', (open) => {
+describeOnPostgres('held nights of a roster with dossiers', (open) => {
   const begin = openSmallSites(open);
 
   /** Plays nights of a site, and what people do between them, at so many hours from now. */

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { RosterHeldError } from '../../../../src/errors.js';
 import { previewImport } from '../../../../src/runs/preview.js';
 import type { Database } from '../../../../src/store/database/database.js';
-import { describeOnChosenDatabase } from '../../../helpers/databases.js';
+import { describeOnPostgres } from '../../../helpers/databases.js';
 import { openRosterNights } from '../../../helpers/roster-nights.js';
 import { makeAcceptance } from '../../../helpers/small-site.js';
 
@@ -79,7 +79,7 @@ const rotated =
     return { first, last };
   };
 
-describeOnChosenDatabase('changes of known customers', (open) => {
+describeOnPostgres('changes of known customers', (open) => {
   it('hold a roster when 101 of 401 names get a suffix, with both figures and 20 changes, until somebody accepts them', async () => {
     const database = await open();
     const nights = await openRosterNights(database);

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { checkEvidence } from '../../../src/cli/doctor/database.js';
-import { describeOnChosenDatabase } from '../../helpers/databases.js';
+import { describeOnPostgres } from '../../helpers/databases.js';
 import { decide, openSmallSites } from '../../helpers/small-site.js';
 
-describeOnChosenDatabase('stored evidence', (open) => {
+describeOnPostgres('stored evidence', (open) => {
   const begin = openSmallSites(open);
 
   it('is not changed by the login of the application: an answer neither, nor is it removed', async () => {

@@ -10,7 +10,7 @@ import { findUntaken, importLegacy, isSampled, renderUntaken } from '../../../sr
 import { exportAlerts } from '../../../src/runs/review/lists.js';
 import { findReviewer } from '../../../src/runs/review/people.js';
 import { readAlertHistories } from '../../../src/store/review/decisions.js';
-import { describeOnChosenDatabase } from '../../helpers/databases.js';
+import { describeOnPostgres } from '../../helpers/databases.js';
 import { collectBytes } from '../../helpers/report-files.js';
 import { openSmallSites } from '../../helpers/small-site.js';
 import { listed, watchlist } from '../../helpers/small-world.js';
@@ -25,7 +25,7 @@ function findKey(alertId: number): Buffer {
   }
 }
 
-describeOnChosenDatabase('decisions of an older system', (open) => {
+describeOnPostgres('decisions of an older system', (open) => {
   const begin = openSmallSites(open);
 
   it('are taken over for 90 days, once, beside what was decided here by workbook, and a sample stays open', async () => {

@@ -7,7 +7,7 @@ import { measureCoverage } from '../../../src/runs/coverage.js';
 import { previewScreening } from '../../../src/runs/preview.js';
 import { listTierDueTimes, toCadence } from '../../../src/screening/cadence.js';
 import { readValue } from '../../../src/store/database/database.js';
-import { describeOnChosenDatabase } from '../../helpers/databases.js';
+import { describeOnEachDatabase } from '../../helpers/databases.js';
 import { listenAlong, openSmallSites } from '../../helpers/small-site.js';
 import { expectAgreement } from '../../helpers/status-agreement.js';
 
@@ -22,7 +22,7 @@ const countTouched = ({ database, clock }: AppContext) =>
     [clock.now()],
   );
 
-describeOnChosenDatabase('a night after a catch-up', (open) => {
+describeOnEachDatabase('a night after a catch-up', (open) => {
   const openSite = openSmallSites(open);
 
   it('skips whom the catch-up has screened, who are valid until the night after, which searches for all', async () => {

@@ -9,7 +9,7 @@ import { readReviewOrganisation } from '../../../src/store/organisations.js';
 import { readRunFacts } from '../../../src/store/report-facts.js';
 import { readRunHealth, saveRunHealth } from '../../../src/store/run-health.js';
 import type { DispositionVerdict } from '../../../src/vocabulary.js';
-import { describeOnChosenDatabase } from '../../helpers/databases.js';
+import { describeOnPostgres } from '../../helpers/databases.js';
 import { openPreparedSites } from '../../helpers/small-site.js';
 
 const dayMs = 24 * 3_600_000;
@@ -29,7 +29,7 @@ async function decide(app: AppContext, verdicts: Record<string, DispositionVerdi
   }
 }
 
-describeOnChosenDatabase('what a report tells of how runs went', (_open, databases) => {
+describeOnPostgres('what a report tells of how runs went', (_open, databases) => {
   const review = { ...reviewSettingsSchema.parse({}), expiresAfterDays: { critical: 3 } };
   const budget = { currency: 'EUR', reserveShare: 0.05, pricePerSearch: 0.25 };
   /** Sites after a run nine days ago, which is in `prepared`. */

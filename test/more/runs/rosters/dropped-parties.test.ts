@@ -9,7 +9,7 @@ import { type RosterSettings, toFileRoster } from '../../../../src/roster/settin
 import { describeRun } from '../../../../src/runs/describe-run.js';
 import { runImport } from '../../../../src/runs/import/import-run.js';
 import { runReports } from '../../../../src/runs/write-reports.js';
-import { describeOnChosenDatabase } from '../../../helpers/databases.js';
+import { describeOnPostgres } from '../../../helpers/databases.js';
 import { decide, openSmallSites, searched } from '../../../helpers/small-site.js';
 
 const hourMs = 60 * 60 * 1_000;
@@ -40,7 +40,7 @@ async function openFirms() {
 const firm = 'C-1,entity,Alpha Foundry,';
 const listedDirector = 'C-1,director,Wilhelmina Achterberg';
 
-describeOnChosenDatabase('a party whose source drops it', (open) => {
+describeOnPostgres('a party whose source drops it', (open) => {
   const begin = openSmallSites(open);
 
   it('stays in scope with its open hit, also as one of two names of a customer, and imports, summaries and reports say so once', async () => {
