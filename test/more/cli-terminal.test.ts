@@ -38,7 +38,7 @@ beforeAll(async () => {
     },
   });
   writeFileSync(join(folder, 'people.csv'), roster);
-  const configuration = 'rosters: [{ name: people, csv: { path: people.csv }, guards: { maxRejectedRows: 50 } }]\n';
+  const configuration = 'rosters: [{ name: people, csv: { path: people.csv }, guards: { maxRejectShare: 1 } }]\n';
   writeFileSync(join(folder, 'nightscreen.config.yaml'), configuration);
   environment = {
     ...{ DATABASE_URL: url, NIGHTSCREEN_BASE_URL: sandbox.url, NIGHTSCREEN_API_KEY: sandbox.privateKey },

@@ -16,7 +16,7 @@ function addShow(schedule: Command, act: Act): void {
         const { planSchedule, presentSchedule, showSchedule } = await import('../schedule/plan-schedule.js');
         const { readPause } = await import('../../runs/scheduled.js');
         const config = loadInvocationConfig(invocation);
-        const plan = await planSchedule(config);
+        const plan = planSchedule(config);
         const hasRosters = config.settings.rosters.length > 0;
         return withAppContext(invocation, { config, needsDatabase: true }, async (app) =>
           presentSchedule(await showSchedule(app, plan), hasRosters, await readPause(app)),
@@ -41,13 +41,14 @@ function addRun(schedule: Command, act: Act): void {
 const briefJob = 'mail';
 
 async function runScheduled(invocation: Invocation, name: string, ifDue: boolean): Promise<Outcome> {
+  const { allJobs } = await import('../../../jobs/all-jobs.js');
   const { planSchedule } = await import('../schedule/plan-schedule.js');
   const { runForNow, runIfDue } = await import('../schedule/run-scheduled.js');
   const config = loadInvocationConfig(invocation);
-  const plan = await planSchedule(config);
-  const job = plan.jobs.find((one) => one.name === name);
+  const plan = planSchedule(config);
+  const job = allJobs.find((one) => one.name === name);
   if (!job) {
-    const known = plan.jobs.map((one) => one.name).join(', ');
+    const known = allJobs.map((one) => one.name).join(', ');
     throw new ConfigError([
       { where: 'argument job', path: '', message: `no job is named ${name}; there are ${known}` },
     ]);
@@ -114,7 +115,7 @@ export function addScheduleCommand(program: Command, act: Act): void {
   const schedule = program
     .command('schedule')
     .summary('run the jobs on schedule until a signal; the watchdog')
-    .description('run rescreen, sweep, report and your own jobs on schedule, until a signal')
+    .description('run rescreen, sweep, report and the other jobs on schedule, until a signal')
     .option('--metrics <address>', 'serve /metrics, /healthz and /readyz, as in :9464', parseMetricsAddress)
     .addHelpText('after', examples(['schedule --metrics :9464', 'schedule run rescreen']))
     .action(({ metrics }: { metrics?: MetricsAddress }) =>

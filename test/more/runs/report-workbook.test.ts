@@ -33,7 +33,7 @@ async function toReferences(book: Uint8Array): Promise<readonly unknown[]> {
 
 const onClockOf = (timezone: string, app: TestAppContext): TestAppContext => ({
   ...app,
-  settings: { ...app.settings, review: { ...app.settings.review, timezone } },
+  settings: { ...app.settings, timezone },
 });
 
 async function remake(app: TestAppContext, runId: string): Promise<Buffer> {

@@ -130,13 +130,13 @@ describeOnPostgres('a fact that cannot be read', (open) => {
     const nights = await openRosterNights(shared, 'broken');
     const rowsOf = (toFacts: (index: number) => string): string[] =>
       Array.from({ length: 10 }, (_, index) => `B-${index},person,Customer ${index},${toFacts(index)}`);
-    const guards = { sharesFromRows: 0 };
+    const guards = {};
     const mode = 'live';
     await expect(
       nights.play({ mode, header, guards, rows: rowsOf((index) => `${12 + index}/25/90 at,`) }),
     ).rejects.toMatchObject({
       message: expect.stringMatching(
-        /10 of 10 values of column "birth_date" are in doubt: 100 % \(at most 20 %, rosters\[0\]\.guards\.maxDoubtShare\) \[guard doubts\]/,
+        /10 of 10 values of column "birth_date" are in doubt: 100 % \(at most 50 %, in less than 200 rows\) \[guard doubts\]/,
       ),
     });
     const summary = await nights.play({ mode, header, guards, rows: rowsOf(() => 'unknown,Stateless') }).catch(String);

@@ -62,7 +62,7 @@ describeOnPostgres('leaving a roster', (open) => {
       ['Etc/GMT+11', false],
       ['UTC', true],
     ] as const) {
-      const settings = { run: { deadline: '200ms', timezone }, rosters: [ending] };
+      const settings = { timezone, rosters: [ending] };
       await runImport(
         await work({ offsetMs: fiveNextDay - Date.now(), settings }),
         ending,

@@ -56,7 +56,7 @@ describe('critical changes of a long run', () => {
     const settings = {
       service: { baseUrl: sandbox.url, rate: { perSecond: 400, concurrency: 1 } },
       mail: { ...mailSettings, transport: 'smtp' as const },
-      run: { deadline: '8h', timezone: 'UTC' },
+      run: { deadline: '8h' },
     };
     let isRunning = true;
     let mailsAmid = 0;
