@@ -119,7 +119,7 @@ describeOnPostgres('decisions of an older system', (open) => {
       [3, 'test', true],
       [3, 'live', false],
     ]);
-    const [history] = await readAlertHistories(database, 'default', taken?.reference ?? '', new Date());
+    const [history] = await readAlertHistories(database, 'default', taken?.reference ?? '');
     expect(history?.history.map(({ what, who }) => [what, who])).toEqual([
       ['opened critical', null],
       ['legacy false_positive', 'B. Old'],
@@ -134,7 +134,7 @@ describeOnPostgres('decisions of an older system', (open) => {
     await database.execute(
       `update alert set legacy = legacy || '{"reason": "erased", "comment": null}' where legacy is not null`,
     );
-    const [erased] = await readAlertHistories(database, 'default', taken?.reference ?? '', new Date());
+    const [erased] = await readAlertHistories(database, 'default', taken?.reference ?? '');
     expect(erased?.history.map(({ reason }) => reason)).toContain('erased');
   });
 });

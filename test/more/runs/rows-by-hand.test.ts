@@ -55,7 +55,6 @@ const keys: Readonly<Record<string, string>> = {
   disposition: 'disposition_id',
   alert_event: 'event_id',
   review_sheet: 'sheet_id',
-  review_delegation: 'delegation_id',
   discrepancy_event: 'event_id',
 };
 
@@ -89,8 +88,6 @@ describe('rows that reviewers write by SQL', () => {
        || jsonb_build_object('reviewer', session_user, 'importedAt', now()) || '${changed}' where alert_id = (select min(alert_id) from alert)`;
   const assign = (columns: string, those: string): string =>
     `insert into alert_event (alert_id, kind, actor, ${columns}) select min(alert_id), 'assigned', session_user, ${those} from alert`;
-  const delegate = (columns: string, those: string): string =>
-    `insert into review_delegation (organisation_id, actor, is_attested, ${columns}) values (1, session_user, false, ${those})`;
   const list = (columns: string, those: string): string =>
     `insert into review_sheet (organisation_id, exported_by, ${columns}) values (1, session_user, ${those})`;
 
@@ -133,36 +130,6 @@ describe('rows that reviewers write by SQL', () => {
     [
       assign('happened_at, severity, assigned_to', `now(), 'high', repeat('x', 201)`),
       /the name of the assignee has 201/,
-    ],
-    [
-      delegate('from_name, reason, happened_at', `'ada', 'away', 'infinity'`),
-      /the time of the delegation is not between/,
-    ],
-    [
-      delegate('from_name, reason, happened_at', `E'\\u0001', 'away', now()`),
-      /the name of the person has control characters/,
-    ],
-    [delegate('from_name, reason, happened_at', `'ada', repeat('x', 40000), now()`), /the reason has 40000 characters/],
-    [
-      delegate(
-        'from_name, to_name, until, ends_at, reason, happened_at',
-        `'ada', 'bea', 'infinity', 'infinity', 'away', now()`,
-      ),
-      /ends at another time than its last day infinity/,
-    ],
-    [
-      delegate(
-        'from_name, to_name, until, ends_at, reason, happened_at',
-        `'ada', 'bea', '2026-12-31', '2226-12-31', 'away', now()`,
-      ),
-      /ends at another time than its last day 2026-12-31/,
-    ],
-    [
-      delegate(
-        'from_name, to_name, until, ends_at, reason, happened_at',
-        `'ada', 'bea', '290000-12-31', '290001-01-01', 'away', now()`,
-      ),
-      /the end of the delegation is not between/,
     ],
     [
       `insert into acceptance (kind, run_id, is_proposal, accepted_by, is_attested, reason, accepted_at)
@@ -233,8 +200,6 @@ describe('rows that reviewers write by SQL', () => {
       await undo('now()');
       await ada.execute(legacy('{"comment": "a friend"}'));
       await ada.execute(assign('happened_at, severity, assigned_to', `now(), 'high', 'bea'`));
-      const facts = `'ada', 'bea', '9999-12-30', '9999-12-31 05:00+00', 'away', now()`;
-      await ada.execute(delegate('from_name, to_name, until, ends_at, reason, happened_at', facts));
       // Whatever name is given, the list is of the login.
       await ada.execute(
         `insert into review_sheet (organisation_id, exported_at, exported_by) values (1, now(), 'report')`,
