@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { ConfigError, flagError } from '../../errors.js';
 import { countNoun } from '../../reports/text.js';
-import { describeOwner } from '../../reports/words.js';
 import type { ShownAlert, UndoResult } from '../../runs/review/decide.js';
 import {
   absenceWords,
@@ -46,7 +45,7 @@ function presentAlertHistories(reference: string, alerts: readonly ShownAlert[])
 }
 
 function formatItem({ mark, roster, mode, party, listed, severity, details, history, ...alert }: ShownAlert): string {
-  const { state, absence, openedAt, dueAt, owner, namesakes } = alert;
+  const { state, absence, openedAt, dueAt, assignedTo, namesakes } = alert;
   const waits = state === 'open' || state === 'pending_approval';
   const head: Row[] = [
     ['alert', mark],
@@ -63,7 +62,7 @@ function formatItem({ mark, roster, mode, party, listed, severity, details, hist
       'state',
       `${alertStateWords[state]}${absence === null ? '' : ` (${absenceWords[absence]})`}, ${severityWords[severity].toLowerCase()}${waits ? `, since ${toMinute(openedAt)}` : ''}${dueAt === null || !waits ? '' : `, due ${toMinute(dueAt)}`}`,
     ],
-    owner !== null && ['assigned to', describeOwner(owner)],
+    assignedTo !== null && ['assigned to', assignedTo],
     mode === 'test' && ['mode', 'test'],
     ...details.map(({ kind, id, fetchedAt, digest }) => [
       'kept',
@@ -225,95 +224,6 @@ const assignmentRefusals = {
   not_waiting: 'is not open here',
 } as const;
 
-interface DelegateOptions {
-  from: string;
-  to?: string;
-  until?: string;
-  end?: true;
-  reason: string;
-  by?: string;
-}
-
-function addDelegate(review: Command, act: Act): void {
-  addByOption(review.command('delegate'))
-    .description('delegate the alerts of an absent reviewer to a deputy')
-    .requiredOption('--from <name>', 'the absent reviewer')
-    .addOption(shared('to', '<name>'))
-    .addOption(shared('until', '<yyyy-mm-dd>'))
-    .option('--end', 'end it now')
-    .addOption(shared('reason', '<text>').makeOptionMandatory())
-    .addHelpText(
-      'after',
-      examples([
-        'review delegate --from a --to b --until 2026-12-31 --reason ill',
-        'review delegate --from a --end --reason "back early"',
-      ]),
-    )
-    .action((options: DelegateOptions) =>
-      act(async (invocation) => {
-        const { delegateAlerts, findReviewer, requireAssignee } = await import('../../runs/review/people.js');
-        const config = loadInvocationConfig(invocation);
-        const { from, term, reason } = toDelegation(options);
-        return withAppContext(invocation, { config, needsDatabase: true }, async (app) => {
-          const by = await findReviewer(app.database, options.by);
-          const to = term && (await requireAssignee(app.database, term.to, '--to'));
-          const until = term?.until ?? null;
-          await delegateAlerts(app, { from, to, until, reason, by });
-          const { timezone } = app.settings;
-          return {
-            exitCode: exitCodes.complete,
-            document: { schema: 'nightscreen/review-delegation/1', from, to, until },
-            text:
-              to === null
-                ? `${from} has no deputy any more\n`
-                : `${to} is the deputy of ${from} until the end of ${until} (${timezone})\n`,
-          };
-        });
-      }),
-    );
-  addDelegations(review, act);
-}
-
-function addDelegations(review: Command, act: Act): void {
-  review
-    .command('delegations')
-    .description('list the current deputies of reviewers')
-    .addHelpText('after', examples(['review delegations', 'review delegations --json']))
-    .action(() =>
-      act(async (invocation) => {
-        const { listDelegations } = await import('../../runs/review/people.js');
-        return withAppContext(invocation, { needsDatabase: true }, async (app) => {
-          const delegations = await listDelegations(app);
-          const rows = delegations.map(({ from, to, until, reason, actor, isAttested }) => [
-            `${to} for ${from}`,
-            `until ${until}`,
-            `${reason} (${actor}${isAttested ? ', attested' : ''})`,
-          ]);
-          return {
-            exitCode: exitCodes.complete,
-            document: { schema: 'nightscreen/review-delegations/1', delegations },
-            text: rows.length === 0 ? 'no delegation is in force\n' : formatTable(rows),
-          };
-        });
-      }),
-    );
-}
-
-function toDelegation({ from, to, until, end, reason }: DelegateOptions) {
-  const said = { from: requireText(from, '--from'), reason: requireText(reason, '--reason') };
-  if (end) {
-    if (to === undefined && until === undefined) return { ...said, term: null };
-    throw flagError('--end', 'ends the delegation now and excludes --to and --until');
-  }
-  if (to === undefined) throw flagError('--to', 'is missing');
-  if (to.trim() === said.from) throw flagError('--to', `must differ from --from (${said.from})`);
-  if (until === undefined || !isDate(until)) throw flagError('--until', 'must be a date such as 2026-12-31');
-  return { ...said, term: { to, until } };
-}
-
-const isDate = (text: string): boolean =>
-  /^\d{4}-\d{2}-\d{2}$/.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.slice(0, 10) === text;
-
 /** Adds `review`. */
 export function addReviewCommand(program: Command, act: Act): void {
   const review = program
@@ -325,5 +235,4 @@ export function addReviewCommand(program: Command, act: Act): void {
   addShow(review, act);
   addUndo(review, act);
   addAssign(review, act);
-  addDelegate(review, act);
 }

@@ -193,38 +193,6 @@ function addAccept(runs: Command, act: Act): void {
     );
 }
 
-function addDrop(runs: Command, act: Act): void {
-  addByOption(runs.command('drop <id>'))
-    .description('drop the searches of the 256 runs around an old one; sums, answers and changes stay')
-    .addOption(shared('reason', '<text>'))
-    .addHelpText(
-      'after',
-      examples([
-        'runs drop 12 --reason "kept for five years"',
-        'runs drop 12 --by "A. Meyer" --reason "kept for five years"',
-      ]),
-    )
-    .action((id: string, options: { by?: string; reason?: string }) =>
-      act(async (invocation) => {
-        const { parseRunId } = await import('../../runs/run-reference.js');
-        const { dropRuns } = await import('../../runs/dropped-runs.js');
-        const { findAcceptance } = await import('../../runs/settings-acceptance.js');
-        const config = loadInvocationConfig(invocation);
-        parseRunId(id);
-        return withAppContext(invocation, { config, needsDatabase: true }, async (app) => {
-          const acceptance = await findAcceptance(app.database, options);
-          const dropped = await dropRuns(app, id, acceptance);
-          const { name } = acceptance.by;
-          return {
-            exitCode: exitCodes.complete,
-            document: { schema: 'nightscreen/run-drop/1', runs: dropped, by: name, reason: acceptance.reason },
-            text: `the searches of ${countNoun(dropped.length, 'run')} are dropped by ${name}:\n${dropped.map((runId) => `${runId}\n`).join('')}`,
-          };
-        });
-      }),
-    );
-}
-
 type Accepted = Awaited<ReturnType<typeof acceptRun>>;
 
 /** The exit code that the run itself would have had. */
@@ -248,15 +216,14 @@ function describeAccepted(accepted: Accepted, name: string): string {
   return `${runId} is accepted by ${name}: ${answers}no alert was closed. ${report} writes its report again\n`;
 }
 
-/** Adds `runs list`, `runs show`, `runs resume`, `runs accept` and `runs drop`. */
+/** Adds `runs list`, `runs show`, `runs resume` and `runs accept`. */
 export function addRunsCommand(program: Command, act: Act): void {
-  const runs = program.command('runs').description('list, show, resume, accept or drop runs');
+  const runs = program.command('runs').description('list, show, resume or accept runs');
   runs.addHelpText('after', examples(['runs list', 'runs show 12']));
   addList(runs, act);
   addShow(runs, act);
   addResume(runs, act);
   addAccept(runs, act);
-  addDrop(runs, act);
 }
 
 type RunDescription = Awaited<ReturnType<typeof describeRun>>;
@@ -310,7 +277,6 @@ function listStatus(run: RunDescription): Row[] {
       `${run.startedAt.toISOString()} to ${run.finishedAt?.toISOString() ?? 'now'}, ${describeSpan(Math.round(run.seconds))}`,
     ],
     ['account', `${run.account ?? 'unknown yet'}; keys ${run.keys.join(', ') || 'none'}`],
-    run.dropped !== null && ['stored', run.dropped],
     ['version', `${run.version}, settings ${run.settingsDigest.slice(0, 12)}`],
   ];
 }
@@ -333,7 +299,7 @@ function listHolders({ heldBy, holders, state, resumed }: RunDescription): Row[]
   ];
 }
 
-function listSums({ sums, planned, calls, snapshot, dropped }: RunDescription): Row[] {
+function listSums({ sums, planned, calls, snapshot }: RunDescription): Row[] {
   const counted = sums?.counts;
   const rows: Row[] =
     counted === undefined
@@ -358,7 +324,7 @@ function listSums({ sums, planned, calls, snapshot, dropped }: RunDescription): 
   const billed = sums?.possiblyBilledTwice ?? 0;
   return [
     ...rows,
-    (sums !== null || dropped === null) && ['calls', `${formatCount(calls.sent)}${rate}`],
+    ['calls', `${formatCount(calls.sent)}${rate}`],
     some('ended', describeReasons(calls.byOutcome)),
     sums !== null && ['billed twice', `${formatCount(billed)} possibly`],
   ];

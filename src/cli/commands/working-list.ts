@@ -36,7 +36,7 @@ function addExport(review: Command, act: Act): void {
     )
     .addOption(shared('out', '<file>'))
     .addOption(shared('roster', '<name>'))
-    .option('--assignee <name>', 'alerts of this reviewer, those as a deputy included')
+    .option('--assignee <name>', 'alerts assigned to this reviewer')
     .option('--proposals', 'pending approvals of a second person')
     .option('--not-mine', 'without those that this login has proposed')
     .option('--discrepancies', 'discrepancies instead (CSV); a workbook has both')

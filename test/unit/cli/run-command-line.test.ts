@@ -148,8 +148,6 @@ describe('what only reads does not make an embedded database that says "nothing 
     'review show C-1',
     'review undo 1 --reason wrong',
     'review assign --customer C-1 --to A --by B',
-    'review delegate --from A --to B --until 2099-01-01 --reason away --by A',
-    'review delegations',
     'lab replay --settings other.yaml',
     'config accept --by A --reason B',
     'config history',
