@@ -23,6 +23,7 @@ ENV NODE_ENV=production
 WORKDIR /app
 COPY package.json LICENSE ./
 COPY sql sql
+COPY src/reports/page src/reports/page
 COPY fixtures fixtures
 COPY deploy/docker/healthcheck.mjs healthcheck.mjs
 COPY --from=build /app/node_modules node_modules

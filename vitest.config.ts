@@ -4,14 +4,19 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { isFullSize } from './test/helpers/figures.js';
 
-// `npm run test:long`: they kill, pause and time real processes for minutes; those that hold to a time come last, whatever runs with
-// them (`npm run test:rest`), and mostly wait: a processor for each of two.
-const long = ['test/long/**/*.test.ts'];
+// What runs where, by folder:
+// - `together` (`npm test`): test/unit, test/integration and test/e2e.
+// - `more`: whole runs and processes that show again, higher up, what `together` proves, or what nobody changes often.
+// - `embedded`: on the embedded database, where all takes several times as long: what is about that database, and each suite of
+//   `describeOnEachDatabase`, which runs on Postgres elsewhere. Those of `describeOnPostgres` follow at full size.
+// - `rendered`: what a reader sees, in a headless Chromium and in LibreOffice.
+// - `long`: real processes that are killed, paused and timed for minutes.
+// - `timed`: of those, what holds to a time. It comes last, whatever runs with it, and mostly waits: a processor for each of two.
+const below = (...folders: readonly string[]): string[] => folders.map((folder) => `test/${folder}/**/*.test.ts`);
 const timed = [
   'coverage-size',
   'csv-bombs',
   'inspect-size',
-  'lease-takeover',
   'long-transactions',
   'not-screened-size',
   'outage',
@@ -19,56 +24,10 @@ const timed = [
   'sandbox-real-lists',
   'stopping',
 ].map((name) => `test/long/${name}.test.ts`);
-// `npm run test:rendered`: what a reader sees, in a headless Chromium and in LibreOffice.
-const rendered = ['test/rendered/**/*.test.ts'];
-// Whole runs are tried on Postgres first; `npm run test:embedded` has those on the embedded database, where each takes several times as long.
-const runsFolder = join(import.meta.dirname, 'test/integration/runs');
-// What these do beyond the others is SQL, which the store's own tests try on both: on the embedded database at full size only.
-const onEmbeddedAtFullSize = [
-  'accepted-settings',
-  'alerts',
-  'checks',
-  'details',
-  'held-dossiers',
-  'key-without-prefix',
-  'report-workbook',
-  'review-legacy',
-  'review-lists',
-  'reviewing',
-  'rosters/changed-customers',
-  'rosters/doubts',
-  'rosters/dropped-parties',
-  'rosters/guards',
-  'rosters/held-roster',
-  'rosters/history',
-  'rosters/known-records',
-  'rosters/leaving',
-  'rosters/lost-rows',
-  'rosters/made-rosters',
-  'rosters/small-findings',
-  'rosters/trial',
-  'rosters/unaccepted-customers',
-  'rosters/unscreenable',
-  'run-history',
-  'run-ranges',
-  'second-reviewers',
-  'spans',
-  'watching/former-answers',
-  'watching/watchdog',
-  'what-waits',
-  'where-words-lie',
-  'whole-writes',
-].map((name) => `${name}.test.ts`);
-const onEmbedded = readdirSync(runsFolder, { recursive: true, encoding: 'utf8' })
-  .filter(
-    (name) =>
-      name.endsWith('.test.ts') &&
-      (isFullSize || !onEmbeddedAtFullSize.includes(name)) &&
-      readFileSync(join(runsFolder, name), 'utf8').includes('describeOnChosenDatabase('),
-  )
-  .map((name) => `test/integration/runs/${name}`);
-// Runs on the embedded database are also watched for what this tries.
-const nestedUse = 'test/integration/store/nested-use.test.ts';
+const onBoth = isFullSize ? /describeOn(EachDatabase|Postgres)\(/ : /describeOnEachDatabase\(/;
+const onEmbedded = readdirSync(join(import.meta.dirname, 'test'), { recursive: true, encoding: 'utf8' })
+  .map((name) => `test/${name}`)
+  .filter((path) => path.endsWith('.test.ts') && onBoth.test(readFileSync(join(import.meta.dirname, path), 'utf8')));
 
 // A fresh clone knows no times, and what takes minutes must not be what is left for one worker in the end.
 const slowest = [
@@ -81,7 +40,6 @@ const slowest = [
   'cron-night',
   'screening-size',
   'ordinary-and-broken-nights',
-  'list-variants',
   'listed-names',
   'random-worlds',
   'nothing-lost',
@@ -125,8 +83,16 @@ export default defineConfig({
         test: {
           ...each,
           name: 'together',
-          include: ['test/**/*.test.ts'],
-          exclude: [...long, ...rendered, nestedUse],
+          include: below('unit', 'integration', 'e2e'),
+          execArgv: quickStart,
+          isolate: false,
+        },
+      },
+      {
+        test: {
+          ...each,
+          name: 'more',
+          include: below('more'),
           execArgv: quickStart,
           isolate: false,
         },
@@ -135,17 +101,17 @@ export default defineConfig({
         test: {
           ...each,
           name: 'embedded',
-          include: [...onEmbedded, nestedUse],
+          include: [...below('embedded'), ...onEmbedded],
           isolate: false,
           env: { NIGHTSCREEN_TEST_DATABASE: 'embedded' },
         },
       },
-      { test: { ...each, name: 'rendered', include: rendered } },
+      { test: { ...each, name: 'rendered', include: below('rendered') } },
       {
         test: {
           ...each,
           name: 'long',
-          include: long,
+          include: below('long'),
           exclude: timed,
           isolate: false,
         },

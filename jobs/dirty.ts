@@ -8,7 +8,7 @@ import type { RunSummary } from '../src/runs/run-summary.js';
  */
 export const dirtyJob: Job = {
   name: 'dirty',
-  defaultSchedule: null,
+  defaultCron: 'off',
   run: async (app, signal) => {
     const { screenMarked, sweepMarked } = await import('../src/runs/dirty-run.js');
     const runs: RunSummary[] = [];

@@ -4,8 +4,7 @@ import type { RunSummary } from '../src/runs/run-summary.js';
 /** Imports every configured roster and screens only new customers; it has no schedule by default. */
 export const onboardJob: Job = {
   name: 'onboard',
-  defaultSchedule: null,
-  timeoutMs: 12 * 3_600_000,
+  defaultCron: 'off',
   run: async (app, signal) => {
     const { runScreening } = await import('../src/runs/screening-run.js');
     const summaries: RunSummary[] = [];

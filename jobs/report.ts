@@ -6,7 +6,7 @@ import type { Job } from '../src/runs/app-context.js';
  */
 export const reportJob = {
   name: 'report',
-  defaultSchedule: { cron: '0 6 * * *', timezone: 'UTC' },
+  defaultCron: '0 6 * * *',
   after: ['sweep', 'rescreen'],
   run: async (app) => {
     if (app.settings.mail) {

@@ -83,8 +83,7 @@ export class NightError extends NightscreenError {
 /** Imports, screens and reports every configured roster; throws NightError when a roster has no run. */
 export const rescreenJob: Job = {
   name: 'rescreen',
-  defaultSchedule: { cron: '0 2 * * *', timezone: 'UTC' },
-  timeoutMs: 12 * 3_600_000,
+  defaultCron: '0 2 * * *',
   run: async (app, signal) => {
     const { rosters } = app.settings;
     if (rosters.length === 0)

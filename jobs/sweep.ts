@@ -3,8 +3,7 @@ import type { Job } from '../src/runs/app-context.js';
 /** Reads all dossiers of the service before the night's screening, whose report lists their changes. */
 export const sweepJob: Job = {
   name: 'sweep',
-  defaultSchedule: { cron: '0 1 * * *', timezone: 'UTC' },
-  timeoutMs: 12 * 3_600_000,
+  defaultCron: '0 1 * * *',
   run: async (app, signal) => {
     const { runSweep } = await import('../src/runs/sweep-run.js');
     return { runs: [await runSweep(app, { writeReport: false }, signal)] };

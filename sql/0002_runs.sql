@@ -144,7 +144,7 @@ create table run_hold (
   -- How many customers of the roster are in which state while it is held.
   states jsonb default '{}'::jsonb not null,
   held_at timestamptz not null,
-  -- Of a roster: {"source", "sourceDigest", "heldBy" (each guard with what it found, in words that give both figures), "changes", "command" (what to
+  -- Of a roster: {"source", "sourceDigest", "heldBy" (each guard with what it found, in words that give both figures, and what to check), "changes", "command" (what to
   -- type to take it all the same)}.
   roster jsonb,
   primary key (run_id, kind),

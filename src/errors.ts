@@ -84,8 +84,15 @@ export class RosterHeldError extends RosterError {
 }
 
 /** The guards that hold a roster, by name. */
-export const listGuards = (heldBy: readonly { guard: string }[]): string =>
-  `${heldBy.length === 1 ? 'guard' : 'guards'} ${heldBy.map(({ guard }) => guard).join(', ')}`;
+export const listGuards = (heldBy: readonly { guard: string }[]): string => {
+  const names = nameGuards(heldBy);
+  return `${names.length === 1 ? 'guard' : 'guards'} ${names.join(', ')}`;
+};
+
+/** Each guard once: one guard may have several findings. */
+export const nameGuards = (heldBy: readonly { guard: string }[]): readonly string[] => [
+  ...new Set(heldBy.map(({ guard }) => guard)),
+];
 
 /** What guards found and what to check, one line for each finding. */
 export const describeHeldBy = (heldBy: readonly HeldBy[]): readonly string[] =>

@@ -9,7 +9,7 @@ import { ConfigError, type ConfigProblem } from '../errors.js';
 import { listEntries } from '../mail/settings.js';
 import { toDurationMs } from '../roster/duration.js';
 import type { AppContext, RunEvent } from '../runs/app-context.js';
-import { findNextRun } from '../scheduling/due-times.js';
+import { listNextRuns } from '../scheduling/due-times.js';
 import type { FolderWaitPolicy } from '../store/database/folder-lock.js';
 import type { DatabaseLocation } from '../store/database/open-database.js';
 import { locateDatabase, requireSchema, toEventsFolder } from './open-database.js';
@@ -130,8 +130,10 @@ const earlyMs = 60_000;
 
 /** Only a configured schedule counts: without one any other tool may start the runs. */
 function findNextRescreening({ settings }: Config, now: Date): Date | null {
-  const { cron, timezone = 'UTC', enabled = true } = settings.jobs.rescreen ?? {};
-  return cron === undefined || !enabled ? null : findNextRun({ cron, timezone }, new Date(now.getTime() + earlyMs));
+  const { timezone } = settings;
+  const { rescreen: cron = 'off' } = settings.jobs;
+  if (cron === 'off') return null;
+  return listNextRuns({ cron, timezone }, new Date(now.getTime() + earlyMs))[0] ?? null;
 }
 
 /**

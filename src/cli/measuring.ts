@@ -39,8 +39,8 @@ export function measureInto(
     }
   };
   const { textfile } = settings.metrics;
-  const { cron, enabled } = settings.jobs.sweep ?? {};
-  const sweeps = { isPlanned: cron !== undefined, isOff: enabled === false };
+  const { sweep } = settings.jobs;
+  const sweeps = { isPlanned: sweep !== undefined, isOff: sweep === 'off' };
 
   const leave = async (writeInto: (file: string, text: string) => Promise<void>): Promise<void> => {
     if (textfile === undefined) return;

@@ -7,12 +7,12 @@ import { loadInvocationConfig } from './session.js';
 export async function mailDirectly(invocation: Invocation, failed: FailedWork): Promise<void> {
   try {
     const { settings, secret } = loadInvocationConfig(invocation);
-    const { mail, review } = settings;
+    const { mail, timezone } = settings;
     if (!mail) return;
     const { deliver } = await import('../mail/delivery.js');
     const { allowLastWords } = await import('../runs/mail/deliver.js');
     const { buildFailureMails } = await import('../runs/mail/failures.js');
-    const mails = buildFailureMails(failed, { mail, review }, new Date());
+    const mails = buildFailureMails(failed, { mail, timezone }, new Date());
     const results = await deliver(mails, mail, secret('SMTP_URL'), allowLastWords(invocation.signal));
     const [lost] = results.filter(({ kind }) => kind !== 'accepted');
     if (lost) throw new Error(lost.said);

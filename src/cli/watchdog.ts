@@ -48,10 +48,10 @@ async function lookOrReport(
 ): Promise<Outcome> {
   const { watch } = await import('../scheduling/watchdog/watch.js');
   const { signal } = invocation;
-  const { jobs, scheduler, watchdog } = config.settings;
+  const { jobs, watchdog } = config.settings;
   const lookInto = async (opened: AppContext, noteLooked: () => void): Promise<Outcome> => {
     const app = await goByDatabaseClock(opened);
-    return presentWatch(await watch(app, { jobs, scheduler, watchdog }, { signal, noteLooked }));
+    return presentWatch(await watch(app, { jobs, watchdog }, { signal, noteLooked }));
   };
   const open = (noteLooked: () => void): Promise<Outcome> =>
     withAppContext(
@@ -303,11 +303,11 @@ async function reportReachable(config: Config, listener: PingListener): Promise<
 
 /** True when at least one mail was accepted, or when there is no recipient. */
 async function mail(config: Config, alarm: Alarm, { complain, signal }: PingListener): Promise<boolean> {
-  const { mail: settings, review } = config.settings;
+  const { mail: settings, timezone } = config.settings;
   if (!settings) return true;
   const recipients = listRecipients(settings, { kind: 'failure', roster: null, level: 'red', severities: [] });
   const key = ['unreachable', alarm.phase, alarm.openedAt.toISOString()];
-  const frame = { from: settings.from, timezone: review.timezone };
+  const frame = { from: settings.from, timezone };
   const messages = recipients.map(({ address }) => buildAlarmMessage(alarm, key, address, frame));
   const limit = limitSending(attemptLimitMs, signal);
   try {

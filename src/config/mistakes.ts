@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { findBaseUrlProblem } from '../client/settings.js';
-import { jobsSettingsSchema } from '../scheduling/settings.js';
 import { keyVariable, type SettingPath, startsWith } from './environment.js';
 import { findNearMiss } from './near-miss.js';
 import { configSchema } from './schema.js';
@@ -24,7 +23,6 @@ export function findMistakes(settings: unknown): Mistake[] {
     ...findUrlMistake(settings),
     ...findControlCharacters(settings),
     ...findDuplicateRosters(settings),
-    ...findUnknownJobs(settings),
     ...findUnknownRosters(settings),
   ];
 }
@@ -217,20 +215,6 @@ function findMisplacedSecrets(schema: z.ZodType, value: unknown, path: SettingPa
   return [{ path, isAboutKey: true, message: `secrets are never read from this file; ${advise(path)}` }];
 }
 
-/** Schedules of unknown jobs; with `scheduler.jobsFolder` other names may be the user's own jobs. */
-function findUnknownJobs(settings: unknown): Mistake[] {
-  const jobs = readAt(settings, ['jobs']);
-  if (typeof jobs !== 'object' || jobs === null || readAt(settings, ['scheduler', 'jobsFolder']) !== undefined)
-    return [];
-  const known = Object.keys(jobsSettingsSchema.shape);
-  return Object.keys(jobs).flatMap((name) => {
-    if (known.includes(name)) return [];
-    const meant = findNearMiss(name, known);
-    const advice = meant ? `did you mean ${meant}?` : `known here: ${known.join(', ')}; more with scheduler.jobsFolder`;
-    return [{ path: ['jobs', name], isAboutKey: true, message: `unknown setting; ${advice}` }];
-  });
-}
-
 const toList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /** The settings that restrict mail and webhooks to rosters by name. */
@@ -260,7 +244,6 @@ const addressSettings: readonly (readonly string[])[] = [
   ['service', 'baseUrl'],
   ['service', 'proxy'],
   ['webhooks', '*', 'url'],
-  ['metrics', 'pushgateway'],
 ];
 
 /** Addresses and paths with control characters: no file has such a name, and an address could change its meaning. */
@@ -300,7 +283,6 @@ export const pathSettings: readonly (readonly string[])[] = [
   ['metrics', 'textfile'],
   ['listen', 'key'],
   ['watchdog', 'noteFile'],
-  ['scheduler', 'jobsFolder'],
   ['rosters', '*', 'csv', 'path'],
   ['rosters', '*', 'parties', '*', 'csv', 'path'],
 ];

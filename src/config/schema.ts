@@ -9,7 +9,7 @@ import { reconciliationSettingsSchema } from '../reconciliation/discrepancy.js';
 import { reportSettingsSchema } from '../reports/settings.js';
 import { durationSchema } from '../roster/duration.js';
 import { rosterSettingsSchema } from '../roster/settings.js';
-import { evidenceSettingsSchema, runSettingsSchema } from '../runs/app-context.js';
+import { evidenceSettingsSchema, runSettingsSchema, timezoneSchema } from '../runs/app-context.js';
 import { reviewSettingsSchema } from '../runs/review/settings.js';
 import { toCanonicalJson } from '../runs/settings-diff.js';
 import { jobsSettingsSchema, schedulerSettingsSchema, watchdogSettingsSchema } from '../scheduling/settings.js';
@@ -21,6 +21,9 @@ import { listenSettingsSchema, pingsSettingsSchema, webhooksSettingsSchema } fro
 /** The whole configuration, composed of the settings of each stage; every default is here or in the stage's own schema. */
 export const configSchema = z.strictObject({
   organisation: z.literal('default').default('default').describe('the only value so far'),
+  timezone: timezoneSchema.describe(
+    'the IANA time zone of schedules, times of day, due dates, and the day and month of the budget',
+  ),
   service: serviceSettingsSchema.prefault({}).describe('how the service is reached, and how fast'),
   rosters: z.array(rosterSettingsSchema).default([]).describe('the customers to screen, and the source of the rows'),
   controls: z

@@ -165,30 +165,17 @@ function showHeldPart(
     const customers = states[code] ?? 0;
     return customers === 0 ? [] : [`${formatCount(customers)} ${stateWords[code].name.toLowerCase()}`];
   });
+  const acceptance =
+    accepted === null
+      ? html`To accept it: ${showCode(`nightscreen runs accept ${run.runId} --by NAME --reason TEXT`)}`
+      : html`${showText(accepted.by)}${accepted.isAttested ? ' (attested)' : ''}, ${showTime(accepted.at, run)}: ${showText(accepted.reason)}`;
+  const standing = `States of the roster's customers when the answers were held, by their last valid answers and their alerts: ${known.join(', ')}.`;
+  const caption = `${countNoun(openedAlerts, 'alert')} new or worse by these answers. They are provisional, but need a disposition`;
+  const table = showTable(caption, alertColumns, alerts, 'report.xlsx', { count: openedAlerts });
   return html`<p><strong>${accepted === null ? what : `Held, then accepted by ${accepted.by}.`}</strong></p>
 <ul>${reasons.map((reason) => html`<li>${showRemark(reason)}</li>`)}</ul>
-${
-  accepted === null
-    ? html`<p>To accept it: ${showCode(`nightscreen runs accept ${run.runId} --by NAME --reason TEXT`)}</p>
-`
-    : html`<p>${showText(accepted.by)}${accepted.isAttested ? ' (attested)' : ''}, ${showTime(accepted.at, run)}: ${showText(accepted.reason)}</p>
-`
-}${
-  known.length === 0
-    ? noMarkup
-    : html`<p>States of the roster's customers when the answers were held, by their last valid answers and their alerts: ${known.join(', ')}.</p>
-`
-}${
-  openedAlerts === 0
-    ? noMarkup
-    : showTable(
-        `${countNoun(openedAlerts, 'alert')} new or worse by these answers. They are provisional, but need a disposition`,
-        alertColumns,
-        alerts,
-        'report.xlsx',
-        { count: openedAlerts },
-      )
-}`;
+<p>${acceptance}</p>
+${known.length === 0 ? noMarkup : html`<p>${standing}</p>\n`}${openedAlerts === 0 ? noMarkup : table}`;
 }
 
 /** The acceptance of a roster that guards held, with their findings, on one line. */

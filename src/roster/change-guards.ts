@@ -1,5 +1,5 @@
 import anyAscii from 'any-ascii';
-import { assessShare, type Verdict, type WrittenGuards } from './guards.js';
+import { assessShare, type Limit, type Verdict, type WrittenGuards } from './guards.js';
 
 /** The part of a customer's record that guards compare. */
 export interface ComparedRecord {
@@ -59,7 +59,30 @@ const mostExamples = 20;
 const mostSampled = 200;
 /** Fewer customers than this may look alike by chance. */
 const fewest = 5;
+/** So many changed customers, or customers with an alert, pass whatever their share is. */
+const fewChanged = 20;
+const fewWithAlerts = 4;
 const columns = ['birth_date', 'countries', 'risk_tier', 'aliases'] as const;
+
+const isMost = (part: number, whole: number): boolean => part >= fewest && 2 * part > whole;
+
+/** Countries change more often than names, and the customers with alerts are few. */
+const leastRarerShare = 0.05;
+const toRarer = (limit: Limit): Limit =>
+  limit.share > leastRarerShare
+    ? limit
+    : { ...limit, share: leastRarerShare, words: `or ${limit.words} where it is more` };
+
+const whatChanged = 'known customers have another name, type, birth date or party, or lost a value';
+const lookAtChanges = 'check the changes: was a column mapped, truncated, filled or sorted differently?';
+const whatCountries = 'known customers have other countries';
+const lookAtCountries = 'check whether the column of countries still has the same meaning';
+const inWeek = <Finding extends { what: string; look: string }>(finding: Finding): Finding => ({
+  ...finding,
+  what: `${finding.what}, within seven days`,
+  look: 'check whether exports have changed some customers each night',
+});
+const lookAtColumns = "check whether the columns of the file are in another order, or have each other's headers";
 
 /** Sums the changes of known customers, one customer after another. */
 export class ChangeTally {
@@ -71,9 +94,9 @@ export class ChangeTally {
     others: [],
     reordered: [],
   };
-  readonly #counts = { changed: 0, countries: 0, week: 0, weekCountries: 0, withAlerts: 0 };
+  readonly #counts = { changed: 0, countries: 0, changedInWeek: 0, countriesInWeek: 0, withAlerts: 0 };
   readonly #names = { changed: 0, reordered: 0 };
-  readonly #births = { changed: 0, exchanged: 0 };
+  readonly #births = { changed: 0, exchanged: 0, lost: 0 };
   readonly #net = new Map<string, number>();
   readonly #givenUp = new Map<number, number>();
   readonly #taken = new Map<number, number>();
@@ -81,14 +104,13 @@ export class ChangeTally {
   /** New birth dates of customers without a former one. */
   readonly #filled = new Map<string, number>();
   #personsTurned = 0;
-  #birthDatesLost = 0;
 
   add({ reference, hasAlerts, known, next, weekAgo }: ComparedCustomer): void {
     const after = next ?? known;
     if (weekAgo !== null || next !== null) {
       const week = compareRecords(weekAgo ?? known, after);
-      if (week.isMaterial) this.#counts.week += 1;
-      if (week.areCountries) this.#counts.weekCountries += 1;
+      if (week.isMaterial) this.#counts.changedInWeek += 1;
+      if (week.areCountries) this.#counts.countriesInWeek += 1;
     }
     if (next === null) return;
     const currentRun = compareRecords(known, next);
@@ -105,7 +127,7 @@ export class ChangeTally {
   }
 
   get losesBirthDates(): boolean {
-    return this.#birthDatesLost >= fewest;
+    return this.#births.lost >= fewest;
   }
 
   mayBeSwapped(known: number): boolean {
@@ -128,37 +150,27 @@ export class ChangeTally {
     return [...alerts, ...others, ...reordered].slice(0, mostExamples);
   }
 
-  assess(scale: ChangeScale, settings: WrittenGuards): readonly Verdict[] {
-    const { path } = settings;
-    const { changed, countries, week, weekCountries, withAlerts } = this.#counts;
+  /** Gives the findings: what the changes look like, and how many they are. A share of 1 lets all of them pass. */
+  assess(scale: ChangeScale, { maxChangedShare, path }: WrittenGuards): readonly Verdict[] {
+    if (maxChangedShare >= 1) return [];
+    const { changed, countries, changedInWeek, countriesInWeek, withAlerts } = this.#counts;
     const { known } = scale;
-    const what = 'known customers have another name, type, birth date or party, or lost a value';
-    const limit = {
-      share: settings.maxChangedShare,
-      count: settings.maxChangedCustomers,
-      key: 'maxChangedShare',
-      path,
-    } as const;
-    const ofCountries = {
-      ...limit,
-      share: settings.maxChangedCountriesShare,
-      key: 'maxChangedCountriesShare',
-    } as const;
-    const whatCountries = 'known customers have other countries';
-    const since = 'within seven days';
+    const key = `${path}.maxChangedShare`;
+    const night: Limit = { share: maxChangedShare, words: key, count: fewChanged };
+    const week: Limit = { ...night, words: `3 times ${key}`, times: 3 };
+    const ofAll = { guard: 'changed', what: whatChanged, look: lookAtChanges } as const;
+    const ofCountries = { guard: 'changed', what: whatCountries, look: lookAtCountries } as const;
     const verdicts = [
-      assessShare('changed', changed, known, what, limit) ??
-        assessShare('changed_7_days', week, known, `${what}, ${since}`, { ...limit, times: 3 }),
-      assessShare('changed_countries', countries, known, whatCountries, ofCountries) ??
-        assessShare('changed_7_days', weekCountries, known, `${whatCountries}, ${since}`, { ...ofCountries, times: 3 }),
-      assessShare('changed_alerts', withAlerts, scale.withAlerts, 'customers with alerts or dispositions are changed', {
-        share: settings.maxChangedAlertsShare,
-        count: settings.maxChangedAlertsCustomers,
-        key: 'maxChangedAlertsShare',
-        path,
+      assessShare(changed, known, night, ofAll) ?? assessShare(changedInWeek, known, week, inWeek(ofAll)),
+      assessShare(countries, known, toRarer(night), ofCountries) ??
+        assessShare(countriesInWeek, known, toRarer(week), inWeek(ofCountries)),
+      assessShare(withAlerts, scale.withAlerts, toRarer({ ...night, count: fewWithAlerts }), {
+        guard: 'changed_alerts',
+        what: 'customers with alerts or dispositions are changed',
+        look: 'check the changes: a changed record must not remove an alert of a customer',
       }),
     ];
-    return [...(settings.shapes ? this.#assessShapes(scale) : []), ...verdicts.filter((verdict) => verdict !== null)];
+    return [...this.#assessShapes(scale), ...verdicts.filter((verdict) => verdict !== null)];
   }
 
   #addShapes(reference: string, known: ComparedRecord, next: ComparedRecord): boolean {
@@ -173,7 +185,7 @@ export class ChangeTally {
     if (before.birthDate !== after.birthDate) {
       this.#births.changed += 1;
       if (before.birthDate === null && after.birthDate !== null) count(this.#filled, after.birthDate);
-      if (after.birthDate === null) this.#birthDatesLost += 1;
+      if (after.birthDate === null) this.#births.lost += 1;
       if (after.birthDate !== null && after.birthDate === exchangeDayAndMonth(before.birthDate))
         this.#births.exchanged += 1;
     }
@@ -196,68 +208,82 @@ export class ChangeTally {
     return false;
   }
 
+  /** Few changes hold as well where they look like a mistake. */
   #assessShapes({ known, hasBirthDates, namesAsIds, movedTo }: ChangeScale): readonly Verdict[] {
     const { changed, reordered } = this.#names;
     const shapes: Verdict[] = [];
-    const add = (guard: Verdict['guard'], message: string): void => {
-      shapes.push({ guard, message });
+    const add = (message: string, look: string): void => {
+      shapes.push({ guard: 'changed', message, look });
     };
-    const isMost = (part: number, whole: number): boolean => part >= fewest && 2 * part > whole;
-    const moved = this.#countMoved();
-    const cut = this.#findCut();
     const isSwapped = movedTo !== null && isMost(movedTo.customers, this.sample.length);
-    if (isSwapped && movedTo) {
-      const [column, renamed] = [JSON.stringify(movedTo.column.slice(0, 60)), this.sample.length];
-      const which = `the former names of ${movedTo.customers} of ${renamed} renamed customers are in column ${column}`;
-      add('columns_swapped', `${which}: columns are swapped`);
+    if (isSwapped) {
+      const which = `the former names of ${movedTo.customers} of ${this.sample.length} renamed customers`;
+      add(`${which} are in column ${JSON.stringify(movedTo.column.slice(0, 60))}: columns are swapped`, lookAtColumns);
     }
     if (isMost(namesAsIds, known)) {
-      add('columns_swapped', `${namesAsIds} rows have the id of a known customer as their name: columns are swapped`);
+      add(`${namesAsIds} rows have the id of a known customer as their name: columns are swapped`, lookAtColumns);
     }
+    const of = `of ${known} known customers`;
+    const moved = this.#countMoved();
+    const cut = this.#findCut();
     if (moved >= fewest && 10 * moved > changed) {
       add(
-        'names_rotated',
-        `${moved} of ${known} known customers have the name that another one had: names are moved against the ids`,
+        `${moved} ${of} have the name that another one had: names are moved against the ids`,
+        'check whether one column was sorted without the others, as in a spreadsheet',
       );
     } else if (cut !== null && isMost(cut.customers, changed)) {
       add(
-        'names_cut',
-        `${cut.customers} of ${known} known customers have a name that ends after ${cut.length} characters of ${cut.of}: names are cut`,
+        `${cut.customers} ${of} have a name that ends after ${cut.length} characters of ${cut.of}: names are cut`,
+        'check whether the export truncates names at a fixed length',
       );
     } else if (isMost(changed, known) && !isSwapped) {
-      add('names_replaced', `${changed} of ${known} known customers have another name: all names are replaced`);
+      add(
+        `${changed} ${of} have another name: all names are replaced`,
+        'check whether the name comes from another column, or names were made anonymous',
+      );
     }
     if (reordered >= fewest && 3 * reordered > known) {
       add(
-        'names_exchanged',
-        `${reordered} of ${known} known customers have the words of their name in another order: first and last name are exchanged`,
+        `${reordered} ${of} have the words of their name in another order: first and last name are exchanged`,
+        'check whether the mapping of first and last name still fits',
       );
     }
-    if (isMost(this.#births.exchanged, this.#births.changed)) {
+    if (this.#personsTurned >= fewest && 5 * this.#personsTurned > known) {
       add(
-        'dates_exchanged',
-        `${this.#births.exchanged} of ${this.#births.changed} changed birth dates have day and month exchanged`,
+        `${this.#personsTurned} ${of} were persons and are entities`,
+        'check whether the column of the type and its mapped words still mean the same',
+      );
+    }
+    this.#assessBirthDates(hasBirthDates, add);
+    for (const [column, net] of this.#net) {
+      if (-net < fewest || -20 * net <= known) continue;
+      add(`${-net} ${of} fewer have a value of ${column}`, 'check whether the export still fills this column');
+    }
+    return shapes;
+  }
+
+  #assessBirthDates(hasBirthDates: boolean, add: (message: string, look: string) => void): void {
+    const { changed, exchanged, lost } = this.#births;
+    if (isMost(exchanged, changed)) {
+      add(
+        `${exchanged} of ${changed} changed birth dates have day and month exchanged`,
+        'check whether the format of birth dates still fits',
       );
     }
     const filled = [...this.#filled.values()].reduce((sum, customers) => sum + customers, 0);
     const [date, same] = [...this.#filled].reduce((most, one) => (one[1] > most[1] ? one : most), ['', 0]);
     if (isMost(same, filled)) {
       add(
-        'birth_dates_same',
         `${same} of ${filled} known customers who had no birth date have the same one now, ${date}`,
+        'check whether the date is only a default for unknown ones',
       );
     }
-    if (this.#personsTurned >= fewest && 5 * this.#personsTurned > known) {
-      add('types_turned', `${this.#personsTurned} of ${known} known customers were persons and are entities`);
-    }
     if (this.losesBirthDates && !hasBirthDates) {
-      add('birth_dates_blank', `${this.#birthDatesLost} known customers lost their birth date, and no row has one`);
+      add(
+        `${lost} known customers lost their birth date, and no row has one`,
+        'check whether the export still fills the column of birth dates',
+      );
     }
-    for (const [column, net] of this.#net) {
-      if (-net < fewest || -20 * net <= known) continue;
-      add('fill_rate', `${-net} of ${known} known customers fewer have a value of ${column}`);
-    }
-    return shapes;
   }
 
   #countMoved(): number {

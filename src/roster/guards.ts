@@ -1,88 +1,31 @@
 import { z } from 'zod';
+import type { HeldBy } from '../errors.js';
 import type { ColumnDoubts } from './doubts.js';
 
 /** The guards that may hold a roster; the codes are stable and stored with an import that overrode them. */
-const guardNames = [
-  'empty',
-  'rejects',
-  'party_rejects',
-  'doubts',
-  'duplicates',
-  'shrink_night',
-  'shrink_30_days',
-  'leavers',
-  'party_shrink',
-  'growth',
-  'columns',
-  'party_columns',
-  'unmapped_columns',
-  'cut_off',
-  'control_total',
-  'changed',
-  'changed_countries',
-  'changed_7_days',
-  'changed_alerts',
-  'columns_swapped',
-  'names_rotated',
-  'names_cut',
-  'names_replaced',
-  'names_exchanged',
-  'dates_exchanged',
-  'types_turned',
-  'birth_dates_blank',
-  'birth_dates_same',
-  'fill_rate',
-] as const;
-type GuardName = (typeof guardNames)[number];
+type GuardName =
+  | 'empty'
+  | 'rejects'
+  | 'doubts'
+  | 'duplicates'
+  | 'shrink_night'
+  | 'shrink_30_days'
+  | 'party_shrink'
+  | 'growth'
+  | 'columns'
+  | 'unmapped_columns'
+  | 'cut_off'
+  | 'control_total'
+  | 'changed'
+  | 'changed_alerts';
 
 /** Guards that compare known customers with their last accepted records. */
-export const changeGuards: readonly GuardName[] = guardNames.slice(guardNames.indexOf('changed'));
+export const changeGuards: readonly GuardName[] = ['changed', 'changed_alerts'];
 
-/** A guard that a snapshot violates; the message has both figures and the limit. */
-export interface GuardVerdict {
+/** What a guard finds; one guard may have several findings, each with what to check. */
+export interface Verdict extends HeldBy {
   guard: GuardName;
-  message: string;
-  /** What to check. */
-  look: string;
 }
-
-/** What to check when a guard holds a roster. */
-const guardAdvice: Readonly<Record<GuardName, string>> = {
-  empty: 'check whether the export is complete, and whether the mapping of its columns still fits',
-  rejects: 'check the rejected rows and their reasons: does a column have another form, or the file another encoding?',
-  party_rejects: 'check the rejected rows of related parties and their reasons',
-  doubts:
-    'check the values in doubt: does the column have another form? A format, a language, own words or `realDates` in the mapping may make them readable',
-  duplicates: 'check whether a file was written or given twice',
-  shrink_night: 'check whether the export is cut off or was filtered',
-  shrink_30_days: 'check whether exports have lost some customers each night',
-  leavers: 'check whether the column of active customers and its mapped words still mean the same',
-  party_shrink: 'check whether the source of related parties is cut off, or is no longer configured',
-  growth: 'check whether the customers are new, or only their ids have another form',
-  columns: 'check whether the mapping has to follow the new headers',
-  party_columns: 'check whether the mapping of the related parties has to follow the new headers',
-  cut_off: 'check whether the export is complete, and the whole file was copied',
-  unmapped_columns: 'check what the column holds, and map or ignore it in the configuration',
-  control_total: 'check whether the export is complete, and all of its files were copied',
-  changed: 'check the changes: was a column mapped, truncated, filled or sorted differently?',
-  changed_countries: 'check whether the column of countries still has the same meaning',
-  changed_7_days: 'check whether exports have changed some customers each night',
-  changed_alerts: 'check the changes: a changed record must not remove an alert of a customer',
-  columns_swapped: "check whether the columns of the file are in another order, or have each other's headers",
-  names_rotated: 'check whether one column was sorted without the others, as in a spreadsheet',
-  names_cut: 'check whether the export truncates names at a fixed length',
-  names_replaced: 'check whether the name comes from another column, or names were made anonymous',
-  names_exchanged: 'check whether the mapping of first and last name still fits',
-  dates_exchanged: 'check whether the format of birth dates still fits',
-  types_turned: 'check whether the column of the type and its mapped words still mean the same',
-  birth_dates_blank: 'check whether the export still fills the column of birth dates',
-  birth_dates_same: 'check whether the date is only a default for unknown ones',
-  fill_rate: 'check whether the export still fills this column',
-};
-
-/** What to check when a guard, also one of an earlier version, held a roster. */
-export const describeAdvice = (guard: string): string =>
-  new Map<string, string>(Object.entries(guardAdvice)).get(guard) ?? 'check whether the source is complete';
 
 /** The figures of a snapshot that guards compare with their limits. */
 export interface GuardFigures {
@@ -125,9 +68,6 @@ export interface GuardFigures {
   controlTotal?: number | null;
 }
 
-/** A verdict without its advice. */
-export type Verdict = Omit<GuardVerdict, 'look'>;
-
 /** Rows of a snapshot that an earlier import had as well, and that were accepted with it. */
 export interface AcceptedQuality {
   rejected: number;
@@ -137,95 +77,93 @@ export interface AcceptedQuality {
 }
 
 /** Guards of the quality of rows; such rows are listed in each report. */
-export const qualityGuards: readonly GuardName[] = ['rejects', 'party_rejects', 'doubts', 'duplicates'];
+export const qualityGuards: readonly GuardName[] = ['rejects', 'doubts', 'duplicates'];
 
-/** Re-imported rejects that are rejected again prove no fault of the roster. */
-const aboutRejects: readonly GuardName[] = ['empty', 'rejects'];
+/** So many rows or customers pass whatever their share is. */
+const few = 5;
+/** Shares of rejected, doubtful and repeated rows are judged from so many rows on; in a smaller roster only a majority is too many. */
+const sharesFromRows = 200;
+const most = 0.5;
+/** A roster of fewer customers may grow as it likes. */
+const growthFromCustomers = 1_000;
 
 /**
- * Gives every guard that a snapshot violates, those of its changes included; a verdict that does not hold is a warning. A delta is not compared
+ * Gives every finding of a snapshot's guards, those of its changes included; one that does not hold is a warning. A delta is not compared
  * with the whole roster.
  */
 export function assessSnapshot(
   figures: GuardFigures,
   settings: WrittenGuards,
   changes: readonly Verdict[] = [],
-): readonly (GuardVerdict & { isWarning: boolean })[] {
-  const { path } = settings;
+): readonly (Verdict & { isWarning: boolean })[] {
+  const isCompared = !figures.isFirst && !figures.isDelta;
   const verdicts = [
     assessEmptiness(figures),
     ...assessQuality(figures, settings),
-    figures.isFirst
-      ? null
-      : assessShare('leavers', figures.leaversByRow, figures.known, 'customers are offboarded by their own rows', {
-          share: settings.maxShrinkNight,
-          key: 'maxShrinkNight',
-          count: settings.maxMissingCustomers,
-          half: halfMissing,
-          path,
-        }),
-    figures.cutOff.length > 0 ? { guard: 'cut_off' as const, message: figures.cutOff.join('; ') } : null,
+    figures.isFirst ? null : assessLeavers(figures, settings),
+    assessEnd(figures),
     figures.isDelta ? null : assessControlTotal(figures),
-    figures.isLive && figures.unmapped.length > 0
-      ? { guard: 'unmapped_columns' as const, message: figures.unmapped.join('; ') }
-      : null,
-    ...(figures.isFirst || figures.isDelta ? [] : assessAgainstBefore(figures, settings)),
+    assessUnmapped(figures),
+    ...(isCompared ? assessAgainstBefore(figures, settings) : []),
     ...changes,
   ];
   return verdicts
     .filter((verdict) => verdict !== null)
-    .filter(({ guard }) => !(figures.isFedBack && aboutRejects.includes(guard)))
-    .map((verdict) => ({ ...verdict, isWarning: isTolerated(verdict, figures), look: guardAdvice[verdict.guard] }));
+    .map((verdict) => ({ ...verdict, isWarning: isTolerated(verdict, figures) }));
 }
 
 /** A trial begins with the file as it is, unless most of it is unusable. */
 function isTolerated({ guard }: Verdict, { isFirst, isTrial, ...sums }: GuardFigures): boolean {
   if (!isFirst || !isTrial || !qualityGuards.includes(guard)) return false;
-  if (guard === 'rejects') return 2 * sums.rejected <= sums.rows;
-  return guard !== 'party_rejects' || 2 * sums.partyRejected <= sums.partyRows;
+  return guard !== 'rejects' || (2 * sums.rejected <= sums.rows && 2 * sums.partyRejected <= sums.partyRows);
 }
 
-/** The share at which most rows are affected: the only one that is judged in a small roster. */
-const most = 0.5;
+function assessEmptiness({ rows, customers, known, isFedBack }: GuardFigures): Verdict | null {
+  if (customers > 0 || isFedBack) return null;
+  return {
+    guard: 'empty',
+    message: `none of its ${rows} rows is acceptable; the last snapshot showed ${known} customers`,
+    look: 'check whether the export is complete, and whether the mapping of its columns still fits',
+  };
+}
 
 function assessQuality(figures: GuardFigures, settings: WrittenGuards): readonly (Verdict | null)[] {
   const { accepted, rows, partyRows } = figures;
-  const { path } = settings;
-  const toLimit = <Key extends keyof GuardSettings>(share: number, key: Key, of: number) =>
-    of < settings.sharesFromRows && share < most ? { share: most, key: 'sharesFromRows' as const } : { share, key };
-  const toRejectLimit = (of: number, passed = 0) => ({
-    ...toLimit(settings.maxRejectShare, 'maxRejectShare', of),
-    count: settings.maxRejectedRows,
-    // A few rejected rows pass, but not a source with a majority of them.
-    half: { from: 1, key: 'maxRejectedRows' as const },
-    accepted: passed,
-    path,
+  const toLimit = (key: 'maxRejectShare' | 'maxDoubtShare' | 'maxDuplicateShare', of: number, passed = 0): Limit =>
+    of < sharesFromRows && settings[key] < most
+      ? { share: most, words: `in less than ${sharesFromRows} rows`, accepted: passed }
+      : { share: settings[key], words: `${settings.path}.${key}`, accepted: passed };
+  // A few rejected rows pass, but not a source with a majority of them.
+  const toRejectLimit = (of: number, passed?: number) => ({
+    ...toLimit('maxRejectShare', of, passed),
+    majorityFrom: 1,
   });
   return [
-    assessShare('rejects', figures.rejected, rows, 'rows were rejected', toRejectLimit(rows, accepted?.rejected)),
-    assessShare(
-      'party_rejects',
-      figures.partyRejected,
-      partyRows,
-      'rows of related parties were rejected',
-      toRejectLimit(partyRows, accepted?.partyRejected),
-    ),
+    // Re-imported rejects that are rejected again prove no fault of the roster.
+    assessShare(figures.isFedBack ? 0 : figures.rejected, rows, toRejectLimit(rows, accepted?.rejected), {
+      guard: 'rejects',
+      what: 'rows were rejected',
+      look: 'check the rejected rows and their reasons: does a column have another form, or the file another encoding?',
+    }),
+    assessShare(figures.partyRejected, partyRows, toRejectLimit(partyRows, accepted?.partyRejected), {
+      guard: 'rejects',
+      what: 'rows of related parties were rejected',
+      look: 'check the rejected rows of related parties and their reasons',
+    }),
     ...(figures.isDelta ? [] : figures.doubts).map((column) => {
-      const inDoubt = column.doubts - column.unknown;
       // A value that states that it is unknown is no sign of a wrongly read column.
-      const what = `values of column ${JSON.stringify(column.column.slice(0, 60))} are in doubt`;
-      return assessShare('doubts', inDoubt, column.read + inDoubt, what, {
-        ...toLimit(settings.maxDoubtShare, 'maxDoubtShare', rows),
-        count: settings.maxDoubtRows,
-        accepted: countSameDoubts(column, accepted?.doubts ?? []),
-        path,
+      const inDoubt = column.doubts - column.unknown;
+      const same = countSameDoubts(column, accepted?.doubts ?? []);
+      return assessShare(inDoubt, column.read + inDoubt, toLimit('maxDoubtShare', rows, same), {
+        guard: 'doubts',
+        what: `values of column ${JSON.stringify(column.column.slice(0, 60))} are in doubt`,
+        look: 'check the values in doubt: does the column have another form? A format, a language, own words or `realDates` in the mapping may make them readable',
       });
     }),
-    assessShare('duplicates', figures.duplicates, rows, 'rows repeat another one', {
-      ...toLimit(settings.maxDuplicateShare, 'maxDuplicateShare', rows),
-      count: settings.maxDuplicateRows,
-      accepted: accepted?.duplicates ?? 0,
-      path,
+    assessShare(figures.duplicates, rows, toLimit('maxDuplicateShare', rows, accepted?.duplicates), {
+      guard: 'duplicates',
+      what: 'rows repeat another one',
+      look: 'check whether a file was written or given twice',
     }),
   ];
 }
@@ -240,130 +178,159 @@ function countSameDoubts({ column, values }: ColumnDoubts, accepted: readonly Co
   }, 0);
 }
 
+/** A small roster may lose a few customers, but not most of them in one night. */
+const toNightLimit = ({ path, maxShrinkNight }: WrittenGuards): Limit => ({
+  share: maxShrinkNight,
+  words: `${path}.maxShrinkNight`,
+  majorityFrom: 2,
+});
+
+const assessLeavers = ({ leaversByRow, known }: GuardFigures, settings: WrittenGuards): Verdict | null =>
+  assessShare(leaversByRow, known, toNightLimit(settings), {
+    guard: 'shrink_night',
+    what: 'customers are offboarded by their own rows',
+    look: 'check whether the column of active customers and its mapped words still mean the same',
+  });
+
+function assessEnd({ cutOff }: GuardFigures): Verdict | null {
+  if (cutOff.length === 0) return null;
+  const look = 'check whether the export is complete, and the whole file was copied';
+  return { guard: 'cut_off', message: cutOff.join('; '), look };
+}
+
 function assessControlTotal({ controlTotal, rows }: GuardFigures): Verdict | null {
   if (controlTotal === undefined || (controlTotal !== null && rows >= controlTotal)) return null;
   const message =
     controlTotal === null
       ? `no row states the number of rows (controlTotal)`
       : `its source states ${controlTotal} rows, but ${rows} were read: ${controlTotal - rows} are missing (controlTotal)`;
-  return { guard: 'control_total', message };
+  const look = 'check whether the export is complete, and all of its files were copied';
+  return { guard: 'control_total', message, look };
 }
 
-/** A small roster may lose a few customers, but not most of them in one night. */
-const halfMissing = { from: 2, key: 'maxMissingCustomers' } as const;
+function assessUnmapped({ isLive, unmapped }: GuardFigures): Verdict | null {
+  if (!isLive || unmapped.length === 0) return null;
+  const look = 'check what the column holds, and map or ignore it in the configuration';
+  return { guard: 'unmapped_columns', message: unmapped.join('; '), look };
+}
 
 function assessAgainstBefore(figures: GuardFigures, settings: WrittenGuards): readonly (Verdict | null)[] {
   const { path } = settings;
-  const { known, newlyAbsent, mostIn30Days, customers, joined, partyRowsBefore } = figures;
+  const { known, newlyAbsent, mostIn30Days, customers, partyRowsBefore } = figures;
   const fewerParties = Math.max(0, partyRowsBefore - (figures.partyRows - figures.partyRejected));
-  const missingLimit = { count: settings.maxMissingCustomers, path };
   const largest = mostIn30Days ?? 0;
   const fewer = Math.max(0, largest - customers);
-  const mayGrow = known < settings.growthFromCustomers || joined <= settings.maxGrowth * known;
+  const limitOf30Days = { share: settings.maxShrink30Days, words: `${path}.maxShrink30Days` };
   return [
-    assessShare('shrink_night', newlyAbsent, known, 'customers of the last snapshot are missing', {
-      ...missingLimit,
-      half: halfMissing,
-      share: settings.maxShrinkNight,
-      key: 'maxShrinkNight',
+    assessShare(newlyAbsent, known, toNightLimit(settings), {
+      guard: 'shrink_night',
+      what: 'customers of the last snapshot are missing',
+      look: 'check whether the export is cut off or was filtered',
     }),
-    assessShare('shrink_30_days', fewer, largest, 'customers of the largest snapshot in 30 days are fewer now', {
-      ...missingLimit,
-      share: settings.maxShrink30Days,
-      key: 'maxShrink30Days',
+    assessShare(fewer, largest, limitOf30Days, {
+      guard: 'shrink_30_days',
+      what: 'customers of the largest snapshot in 30 days are fewer now',
+      look: 'check whether exports have lost some customers each night',
     }),
+    // Over weeks the parties of one customer may go, however few there are.
     assessShare(
-      'party_shrink',
       fewerParties,
       partyRowsBefore,
-      'rows of related parties are fewer than in the last snapshot',
+      { share: settings.maxShrinkNight, words: `${path}.maxShrinkNight` },
       {
-        ...missingLimit,
-        share: settings.maxShrinkNight,
-        key: 'maxShrinkNight',
+        guard: 'party_shrink',
+        what: 'rows of related parties are fewer than in the last snapshot',
+        look: 'check whether the source of related parties is cut off, or is no longer configured',
       },
     ),
-    mayGrow
-      ? null
-      : {
-          guard: 'growth',
-          message: `${joined} customers are new beside the ${known} of the last snapshot: ${toPercent(joined / known, settings.maxGrowth)} (at most ${toPercent(settings.maxGrowth)}, ${path}.maxGrowth)`,
-        },
-    settings.columns ? assessColumns('columns', figures.headers, figures.headersBefore, figures.isRead) : null,
-    settings.columns
-      ? assessColumns('party_columns', figures.partyHeaders, figures.partyHeadersBefore, figures.isPartyRead)
-      : null,
+    assessGrowth(figures, settings),
+    ...(settings.columns ? assessColumns(figures) : []),
   ];
 }
 
-function assessEmptiness({ rows, customers, known }: GuardFigures): Verdict | null {
-  if (customers > 0) return null;
-  const message = `none of its ${rows} rows is acceptable; the last snapshot showed ${known} customers`;
-  return { guard: 'empty', message };
-}
-
-/** The verdict when `part` of `whole` exceeds both the share and the count, each multiplied by `times`. */
-export function assessShare(
-  guard: GuardName,
-  part: number,
-  whole: number,
-  what: string,
-  {
-    times = 1,
-    half,
-    key,
-    path,
-    accepted = 0,
-    ...of
-  }: {
-    share: number;
-    /** So many pass whatever their share is. */
-    count: number;
-    key: keyof GuardSettings;
-    /** Within `count`, more than half is still too many from `from` on; `key` is the setting of the count. */
-    half?: { from: number; key: keyof GuardSettings };
-    times?: number;
-    /** So many of the part were accepted with an earlier import; they count only as part of a majority. */
-    accepted?: number;
-    /** Where the settings are written. */
-    path: string;
-  },
-): Verdict | null {
-  const limit = { share: times * of.share, count: times * of.count };
-  if (part <= limit.share * whole) return null;
-  const open = part - accepted;
-  const isFew = open <= limit.count || (accepted > 0 && open <= limit.share * whole);
-  if (isFew && !(half !== undefined && part >= half.from && 2 * part > whole)) return null;
-  const share = toPercent(part / whole, limit.share);
-  const few = isFew && half ? `; more than half is too many even within ${path}.${half.key}` : '';
+function assessGrowth({ known, joined }: GuardFigures, { maxGrowth, path }: WrittenGuards): Verdict | null {
+  if (known < growthFromCustomers || joined <= maxGrowth * known) return null;
+  const share = toPercent(joined / known, maxGrowth);
+  const limit = `at most ${toPercent(maxGrowth)}, ${path}.maxGrowth`;
   return {
-    guard,
-    message: `${part} of ${whole} ${what}: ${share} (at most ${toPercent(limit.share)}, ${times === 1 ? '' : `${times} times `}${path}.${key}${few})`,
+    guard: 'growth',
+    message: `${joined} customers are new beside the ${known} of the last snapshot: ${share} (${limit})`,
+    look: 'check whether the customers are new, or only their ids have another form',
   };
 }
 
-function assessColumns(
-  guard: GuardName,
+function assessColumns(figures: GuardFigures): readonly (Verdict | null)[] {
+  const of = compareColumns(figures.headers, figures.headersBefore, figures.isRead);
+  const ofParties = compareColumns(figures.partyHeaders, figures.partyHeadersBefore, figures.isPartyRead);
+  const guard = 'columns';
+  return [
+    of === null
+      ? null
+      : { guard, message: `it had ${of}`, look: 'check whether the mapping has to follow the new headers' },
+    ofParties === null
+      ? null
+      : {
+          guard,
+          message: `its related parties had ${ofParties}`,
+          look: 'check whether the mapping of the related parties has to follow the new headers',
+        },
+  ];
+}
+
+function compareColumns(
   headers: readonly string[],
   headersBefore: readonly string[] | null,
   isRead: (header: string) => boolean,
-): Verdict | null {
+): string | null {
   if (headersBefore === null) return null;
   const missing = headersBefore.filter((header) => !headers.includes(header));
   const added = headers.filter((header) => !headersBefore.includes(header));
   if (![...missing, ...added].some(isRead)) return null;
-  const parts = [
-    ...(missing.length > 0 ? [`missing: ${quoteAll(missing)}`] : []),
-    ...(added.length > 0 ? [`new: ${quoteAll(added)}`] : []),
-  ];
-  const message = `it had ${headersBefore.length} columns and has ${headers.length}; ${parts.join('; ')}`;
-  return { guard, message };
+  const parts = [`${headersBefore.length} columns, now ${headers.length}`];
+  if (missing.length > 0) parts.push(`missing: ${quoteAll(missing)}`);
+  if (added.length > 0) parts.push(`new: ${quoteAll(added)}`);
+  return parts.join('; ');
 }
 
 const quoteAll = (headers: readonly string[]): string => {
   const shown = headers.slice(0, 20).map((header) => JSON.stringify(header.slice(0, 60)));
   return shown.join(', ') + (headers.length > shown.length ? ' ...' : '');
 };
+
+/** How many of a whole may be affected. */
+export interface Limit {
+  share: number;
+  /** What sets the share. */
+  words: string;
+  /** So many pass whatever their share is. */
+  count?: number;
+  /** Within `count`, more than half is still too many from this number on. */
+  majorityFrom?: number;
+  /** Share and count are multiplied by this. */
+  times?: number;
+  /** So many of the part were accepted with an earlier import; they count only as part of a majority. */
+  accepted?: number;
+}
+
+/** The verdict when `part` of `whole` exceeds both the share and the count. */
+export function assessShare(
+  part: number,
+  whole: number,
+  { times = 1, words, majorityFrom, accepted = 0, ...of }: Limit,
+  { what, ...verdict }: { guard: GuardName; what: string; look: string },
+): Verdict | null {
+  const limit = { share: times * of.share, count: times * (of.count ?? few) };
+  if (part <= limit.share * whole) return null;
+  const open = part - accepted;
+  const isFew = open <= limit.count || (accepted > 0 && open <= limit.share * whole);
+  if (isFew && (majorityFrom === undefined || part < majorityFrom || 2 * part <= whole)) return null;
+  const share = toPercent(part / whole, limit.share);
+  const although = isFew ? '; more than half is too many, however few they are' : '';
+  return {
+    ...verdict,
+    message: `${part} of ${whole} ${what}: ${share} (at most ${toPercent(limit.share)}, ${words}${although})`,
+  };
+}
 
 /** Adds digits until a share above its limit differs from the limit. */
 function toPercent(share: number, limit?: number): string {
@@ -378,77 +345,29 @@ const share = z.number().min(0).max(1);
 
 /** The limits at which a snapshot is held before it takes effect; shares are fractions of 1. */
 export const guardsSchema = z.strictObject({
-  maxRejectShare: share.default(0.005).describe('rejected rows of all rows'),
-  maxRejectedRows: z
-    .int()
-    .min(0)
-    .default(5)
-    .describe(
-      'so many rejected rows are let through whatever their share is, up to half of all rows. A tenth of a small roster may be one row',
-    ),
-  sharesFromRows: z
-    .int()
-    .min(0)
-    .default(200)
-    .describe(
-      'the shares of rejected, doubtful and repeated rows are judged from so many rows on; in a smaller roster only more than half of them is too many',
-    ),
+  maxRejectShare: share.default(0.005).describe(`rejected rows of all rows; ${few} pass, unless they are over half`),
   maxDoubtShare: share
     .default(0.2)
-    .describe(
-      'values of a column that are in doubt, of all that it has; those that say themselves that they are not known aside',
-    ),
-  maxDoubtRows: z.int().min(0).default(5).describe('so many values in doubt are let through whatever their share is'),
-  maxShrinkNight: share.default(0.01).describe('customers of the last snapshot that this one does not show any more'),
+    .describe('values of a column that are in doubt, of all that it has; those that say that they are unknown aside'),
+  maxDuplicateShare: share.default(0.05).describe('rows that repeat another one, of all rows'),
+  maxShrinkNight: share
+    .default(0.01)
+    .describe(`customers of the last snapshot that are missing or leave; ${few} pass, unless they are over half`),
   maxShrink30Days: share.default(0.03).describe('customers fewer than in the largest snapshot of the last 30 days'),
-  maxMissingCustomers: z
-    .int()
-    .min(0)
-    .default(5)
-    .describe(
-      'so many missing customers are let through whatever their share is, as long as they are not two or more and over half of all',
-    ),
   maxGrowth: z
     .number()
     .min(0)
     .default(0.5)
-    .describe('new customers beside those of the last snapshot; 0.5 is half as many again'),
-  growthFromCustomers: z.int().min(0).default(1_000).describe('a roster of fewer customers may grow as it likes'),
-  maxDuplicateShare: share.default(0.05).describe('rows that repeat another one, of all rows'),
-  maxDuplicateRows: z.int().min(0).default(5).describe('so many repetitions are let through whatever their share is'),
-  columns: z
-    .boolean()
-    .default(true)
-    .describe(
-      'whether a column that is missing or new since the last snapshot holds the roster, where the mapping reads it or it reads like a fact that is not mapped',
-    ),
+    .describe(`new customers beside those of the last snapshot, if these are ${growthFromCustomers} or more`),
   maxChangedShare: share
     .default(0.01)
     .describe(
-      'known customers with another name, type, birth date or party, or with a value less; three times as many within seven days. Case, accents and the order of words do not count, nor do columns that are not screened',
+      'known customers with another name, type, birth date or party, or with a value less; three times as many within seven days. 1 lets any change pass',
     ),
-  maxChangedCustomers: z
-    .int()
-    .min(0)
-    .default(20)
-    .describe(
-      'so many changed customers are let through whatever their share is; three times as many within seven days',
-    ),
-  maxChangedCountriesShare: share
-    .default(0.05)
-    .describe('known customers with other countries; three times as many within seven days'),
-  maxChangedAlertsShare: share.default(0.05).describe('changed customers of those with an alert or a disposition'),
-  maxChangedAlertsCustomers: z
-    .int()
-    .min(0)
-    .default(4)
-    .describe('so many changed customers with an alert or a disposition are let through whatever their share is'),
-  shapes: z
+  columns: z
     .boolean()
     .default(true)
-    .describe(
-      'whether changes that look like a mistake hold the roster, such as names that are moved against the ids or cut at a fixed length',
-    ),
+    .describe('whether a column that the mapping reads, or that reads like a fact, holds when it is missing or new'),
 });
 /** The `guards` of a roster with defaults. */
 export type GuardSettings = z.output<typeof guardsSchema>;

@@ -19,6 +19,8 @@ import type { RunSummary } from './run-summary.js';
 /** The settings of runs; the configuration satisfies it. */
 export interface RunSettings {
   organisation: string;
+  /** The IANA time zone of schedules, times of day, and the day and month of the budget. */
+  timezone: string;
   service: {
     baseUrl?: string | undefined;
     mode?: RunMode | undefined;
@@ -118,6 +120,13 @@ export type RunEvent =
   | { kind: 'roster_failed'; roster: string; runId: string | null; code: string; message: string }
   | { kind: 'run_finished'; runId: string; runKind: RunKind; state: RunState; reasons: readonly string[] };
 
+/** The time zone of the whole configuration. */
+export const timezoneSchema = z
+  .string()
+  .refine(isTimezone, 'is not an IANA time zone, such as Europe/Copenhagen or UTC')
+  .meta({ title: 'time zone' })
+  .default('UTC');
+
 /** How runs wait for a service that is out of reach. */
 export const runSettingsSchema = z.strictObject({
   deadline: z
@@ -131,12 +140,6 @@ export const runSettingsSchema = z.strictObject({
     .describe(
       'how long a run or sweep waits for a service that is out of reach: a span, or a time of day such as 06:30',
     ),
-  timezone: z
-    .string()
-    .refine(isTimezone, 'is no IANA time zone')
-    .meta({ title: 'time zone' })
-    .default('UTC')
-    .describe('the IANA time zone of a time of day, and of the day and month of the budget'),
 });
 /** The settings of the evidence besides the answers. */
 export const evidenceSettingsSchema = z.strictObject({
@@ -219,13 +222,9 @@ export interface JobResult {
 /** Work that the scheduler starts; it composes run functions. An error is reported as a failure of this job only. */
 export interface Job {
   name: string;
-  /** Null: it runs only with a configured schedule. */
-  defaultSchedule: JobSchedule | null;
+  /** The cron expression without a configured one, or `off`. */
+  defaultCron: string;
   /** The jobs of the same date that must end first, also with a failure. */
   after?: readonly string[];
-  /** The limit of one attempt in milliseconds unless configured; one hour by default. */
-  timeoutMs?: number;
-  /** User code: a stopped attempt is not continued. */
-  isOwn?: boolean;
   run(app: AppContext, signal: AbortSignal, slot: JobSlot): Promise<JobResult>;
 }

@@ -95,7 +95,7 @@ export async function previewImport(
         runId: staged.runId,
         copies: database.dialect === 'postgres',
         clock,
-        today: toLocalTime(now, settings.run.timezone).date,
+        today: toLocalTime(now, settings.timezone).date,
         signal,
         secret,
         write: inTurn(transaction),

@@ -73,7 +73,7 @@ export async function reconcileRoster(
     staleBefore: link.staleAfter === undefined ? null : new Date(now.getTime() - toDurationMs(link.staleAfter)),
     overdueBefore: new Date(now.getTime() - Math.max(...Object.values(toCadence(settings.screening).hours)) * hourMs),
     now,
-    today: toDate(toDayNumber(now, settings.review.timezone)),
+    today: toDate(toDayNumber(now, settings.timezone)),
   };
   // Both sides of a large comparison.
   await takeWorkMemory(app.database, transaction, '128MB');

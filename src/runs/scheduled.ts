@@ -1,5 +1,4 @@
 import { setTimeout } from 'node:timers/promises';
-import type { Clock } from '../clock.js';
 import { LeaseLostError, NightscreenError, RunLockedError } from '../errors.js';
 import {
   beginJobRun,
@@ -86,11 +85,11 @@ export async function recordMissed(
   });
 }
 
-/** `held`: by a living process; `done`: before; `ended`: by this process. `hanging` settles when code that ignored its signal ends. */
+/** `held`: by a living process; `done`: before; `ended`: by this process. */
 type DueSlotAnswer =
   | { kind: 'held'; holder: string }
   | { kind: 'done'; run: JobRun }
-  | { kind: 'ended'; run: JobRun; ending: JobEnding; hanging: Promise<void> | null };
+  | { kind: 'ended'; run: JobRun; ending: JobEnding };
 
 /** The lease of the process that runs a job. */
 export const toJobLeaseKey = (organisation: string, job: string): string => toLeaseKey('job', organisation, job);
@@ -113,14 +112,14 @@ export async function runDueSlot(
     isLate,
     again,
     forgetBefore,
-    limits,
+    timeoutMs,
   }: {
     job: string;
     due: JobDue;
     isLate: boolean;
     again: readonly number[];
     forgetBefore: Date | null;
-    limits: JobLimits;
+    timeoutMs: number;
   },
   signal: AbortSignal,
   work: (run: JobRun, signal: AbortSignal) => Promise<JobEnding>,
@@ -131,7 +130,7 @@ export async function runDueSlot(
   const lease = await takeLease(app, toJobLeaseKey(organisation.name, job), signal);
   if ('holder' in lease) return { kind: 'held', holder: lease.holder };
   return underLease(database, lease.acquired, signal, async (held): Promise<DueSlotAnswer> => {
-    const attempt = { owner: app.owner, now: clock.now(), timeoutMs: limits.timeoutMs, forgetBefore };
+    const attempt = { owner: app.owner, now: clock.now(), timeoutMs, forgetBefore };
     const run = await database.transaction(async (transaction) => {
       await assertLease(transaction, held.lease);
       return beginJobRun(transaction, organisationId, { job, ...due, isLate, again, ...attempt });
@@ -141,14 +140,14 @@ export async function runDueSlot(
       if (done) return { kind: 'done', run: done };
       throw new LeaseLostError(`${job} of ${due.dueSlot} was begun by another process`);
     }
-    const { ending, hanging } = await limitJob(app, { organisationId, run, limits }, held.signal, (limited) =>
+    const ending = await limitJob(app, { organisationId, run, timeoutMs }, held.signal, (limited) =>
       work(run, limited),
     );
     await database.transaction(async (transaction) => {
       await assertLease(transaction, held.lease);
       await endJobRun(transaction, run.jobRunId, ending, clock.now());
     });
-    return { kind: 'ended', run, ending, hanging };
+    return { kind: 'ended', run, ending };
   });
 }
 
@@ -165,18 +164,7 @@ async function takeLease(
   }
 }
 
-/** The limits of an attempt; at its timeout, work that can be continued is interrupted, and other work fails. */
-interface JobLimits {
-  timeoutMs: number;
-  canContinue: boolean;
-}
-
 const lookForCancelMs = 2_000;
-/** User code that has not ended by then after its signal is abandoned; a run saves its results first. */
-const ownGraceMs = 10_000;
-const runGraceMs = 60_000;
-/** A process that is asked to stop has 7 seconds for everything. */
-const stopGraceMs = 5_000;
 
 class JobLimitError extends NightscreenError {
   readonly isTimeout: boolean;
@@ -187,21 +175,18 @@ class JobLimitError extends NightscreenError {
   }
 }
 
-/**
- * Does `work` until it ends, exceeds its timeout, is cancelled through the store, or is asked to stop; its signal is then aborted. Work that
- * ignores the signal is abandoned, because nothing can end code inside this process. `hanging` settles when such code ends.
- */
+/** Does `work`; its signal is aborted when it exceeds its timeout, is cancelled through the store, or is asked to stop. */
 async function limitJob(
   { database, clock }: Pick<AppContext, 'database' | 'clock'>,
-  { organisationId, run, limits }: { organisationId: number; run: JobRun; limits: JobLimits },
+  { organisationId, run, timeoutMs }: { organisationId: number; run: JobRun; timeoutMs: number },
   signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<JobEnding>,
-): Promise<{ ending: JobEnding; hanging: Promise<void> | null }> {
+): Promise<JobEnding> {
   const limit = new AbortController();
   const done = new AbortController();
   const timeout = async (): Promise<void> => {
-    await clock.sleep(limits.timeoutMs, done.signal);
-    limit.abort(new JobLimitError(`it exceeded its timeout of ${describeSpan(limits.timeoutMs)}`, true));
+    await clock.sleep(timeoutMs, done.signal);
+    limit.abort(new JobLimitError(`it exceeded its timeout of ${describeSpan(timeoutMs)}`, true));
   };
   const listenForCancel = async (): Promise<void> => {
     while (!limit.signal.aborted) {
@@ -210,72 +195,23 @@ async function limitJob(
       if (found?.cancelledBy) limit.abort(new JobLimitError(`it was cancelled by ${found.cancelledBy}`, false));
     }
   };
-  const either = AbortSignal.any([signal, limit.signal]);
-  const working = work(either);
-  const left = waitForLeft(clock, { stopping: signal, limit: limit.signal, done: done.signal }, limits);
   void timeout().catch(() => undefined);
   void listenForCancel().catch(() => undefined);
   try {
-    const ended = await Promise.race([working, left]);
+    const ended = await work(AbortSignal.any([signal, limit.signal]));
     const reason: unknown = limit.signal.reason;
-    const stopped = reason instanceof JobLimitError ? reason : null;
-    if (ended === null) {
-      const hanging = working.then(
-        () => undefined,
-        () => undefined,
-      );
-      return { ending: toLeftEnding(stopped, run), hanging };
-    }
-    return { ending: stopped === null ? ended : toStoppedEnding(stopped, ended, limits), hanging: null };
+    return reason instanceof JobLimitError ? toStoppedEnding(reason, ended) : ended;
   } finally {
     done.abort();
   }
 }
 
-async function waitForLeft(
-  clock: Clock,
-  { stopping, limit, done }: { stopping: AbortSignal; limit: AbortSignal; done: AbortSignal },
-  { canContinue }: JobLimits,
-): Promise<null> {
-  const never = new Promise<never>(() => {});
-  await onceAborted(AbortSignal.any([stopping, limit]), done);
-  if (done.aborted) return never;
-  const grace = clock.sleep(canContinue ? runGraceMs : ownGraceMs, done);
-  const stop = onceAborted(stopping, done).then(() => clock.sleep(stopGraceMs, done));
-  try {
-    await Promise.race([grace, stop]);
-    return null;
-  } catch {
-    return never;
-  } finally {
-    grace.catch(() => undefined);
-    stop.catch(() => undefined);
-  }
-}
-
-function onceAborted(signal: AbortSignal, done: AbortSignal): Promise<void> {
-  const either = AbortSignal.any([signal, done]);
-  if (either.aborted) return Promise.resolve();
-  return new Promise((resolve) => either.addEventListener('abort', () => resolve(), { once: true }));
-}
-
-function toStoppedEnding(
-  { message, isTimeout }: JobLimitError,
-  { exitCode, because, runIds }: JobEnding,
-  { canContinue }: JobLimits,
-): JobEnding {
+/** The end of a job that was ended by its timeout or a person; after a timeout it will be continued. */
+function toStoppedEnding({ message, isTimeout }: JobLimitError, { exitCode, because, runIds }: JobEnding): JobEnding {
   // The signal came when the work was complete.
-  if (canContinue && (exitCode === 0 || exitCode === 3)) return { exitCode, because, runIds };
+  if (exitCode === 0 || exitCode === 3) return { exitCode, because, runIds };
   const said = because === null ? message : `${message}; ${because}`;
-  if (!isTimeout) return { exitCode: 4, because: said, runIds };
-  const ending = { because: said, runIds, isTimedOut: true };
-  return canContinue ? ending : { ...ending, exitCode: 1 };
-}
-
-function toLeftEnding(stopped: JobLimitError | null, { owner }: JobRun): JobEnding {
-  const ignored = `it ignored its signal, and its code still runs in ${owner ?? 'its process'}: restart that process`;
-  if (stopped === null) return { because: 'it was asked to stop, and ignored its signal', runIds: [] };
-  return { exitCode: 1, because: `${stopped.message}; ${ignored}`, runIds: [], isTimedOut: true };
+  return isTimeout ? { because: said, runIds, isTimedOut: true } : { exitCode: 4, because: said, runIds };
 }
 
 function describeSpan(ms: number): string {

@@ -31,7 +31,7 @@ import { type Acceptance, nameChangedSettings, requireLogins, toCanonicalJson } 
 export type AssessmentSettings = Readonly<Record<string, unknown>>;
 
 /** The reviewers' calendar sets only due times, so it is left out. */
-const reviewSchema = reviewSettingsSchema.omit({ timezone: true, workdays: true, holidays: true });
+const reviewSchema = reviewSettingsSchema.omit({ workdays: true, holidays: true });
 
 const texts = z.array(z.string()).default([]);
 

@@ -127,12 +127,8 @@ function product(...fields: readonly (readonly number[])[]): string[] {
 const join = (start: string, value: number): string =>
   `${start === '' ? '' : `${start}:`}${String(value).padStart(2, '0')}`;
 
-/** The next time of a schedule after now; null when none comes. */
-export const findNextRun = (schedule: JobSchedule, now = new Date()): Date | null =>
-  toDueTimes(schedule).next(now)?.dueAt ?? null;
-
 /** The next times of a schedule, at most `count`. */
-export function listNextRuns(schedule: JobSchedule, now: Date, count: number): Date[] {
+export function listNextRuns(schedule: JobSchedule, now: Date, count = 1): Date[] {
   const times = toDueTimes(schedule);
   const found: Date[] = [];
   for (let due = times.next(now); due !== null && found.length < count; due = times.next(due.dueAt))

@@ -9,7 +9,7 @@ import {
   type JobStatus,
   readJobStatuses,
   type SchedulePlan,
-  toDecidingRules,
+  waitAtMostMs,
 } from './schedule.js';
 
 const everySecond = '* * * * * *';
@@ -80,8 +80,6 @@ export type ScheduleEvent =
   | { kind: 'ended'; run: JobRun; exitCode: number; because: string | null; runIds: readonly string[] }
   /** It was asked to stop or lost its database; it will be continued. */
   | { kind: 'interrupted'; run: JobRun; because: string | null }
-  /** It ignored its signal after its timeout: no one waits for it any more, and it does not start again while it runs. */
-  | { kind: 'hanging'; run: JobRun; because: string | null }
   | { kind: 'missed'; job: string; missed: readonly JobDue[] }
   | { kind: 'given_up'; run: JobRun }
   | { kind: 'held'; job: string; due: JobDue; holder: string }
@@ -112,8 +110,6 @@ export class JobStarter {
   readonly #pausedUntil = new Map<string, Date>();
   readonly #emitted = new Set<string>();
   readonly #underWay = new Map<string, Promise<void>>();
-  /** Jobs whose code ignored its signal and still runs in this process. */
-  readonly #hanging = new Set<string>();
   #failure: { error: unknown } | null = null;
   #freeSince: Date | null = null;
   #nextJobs: readonly string[] = [];
@@ -129,9 +125,9 @@ export class JobStarter {
     return this.#nextJobs.some((job) => job !== 'mail');
   }
 
-  /** The jobs in progress, or whose code still runs. */
+  /** The jobs in progress. */
   get running(): readonly string[] {
-    return [...new Set([...this.#underWay.keys(), ...this.#hanging])];
+    return [...this.#underWay.keys()];
   }
 
   /** Begins everything that is due until no job is in progress; gives the time of the next look. Throws StoreError when the database fails. */
@@ -147,9 +143,9 @@ export class JobStarter {
     try {
       this.#throwFailure();
       await mendSchedules(app);
-      const statuses = await readJobStatuses(app, this.#plan);
+      const statuses = await readJobStatuses(app, this.#plan.planned);
       const now = app.clock.now();
-      const free = [...statuses.values()].filter(({ job }) => !this.#underWay.has(job) && !this.#hanging.has(job));
+      const free = [...statuses.values()].filter(({ job }) => !this.#underWay.has(job));
       const decided = free.map((status) => this.#decide(status, statuses, now));
       const pause = await readPause(app);
       if (pause !== null || signal.aborted) return new Date(now.getTime() + askAgainMs);
@@ -196,8 +192,8 @@ export class JobStarter {
   }
 
   #decide(status: JobStatus, statuses: ReadonlyMap<string, JobStatus>, now: Date): Decided {
-    const rules = toDecidingRules(this.#plan, { now, freeSince: nightly.has(status.job) ? this.#freeSince : null });
-    return { status, ...decideDue(status, statuses, rules) };
+    const freeSince = nightly.has(status.job) ? this.#freeSince : null;
+    return { status, ...decideDue(status, statuses, { now, freeSince }) };
   }
 
   async #recordMissed(app: AppContext, { status: { job }, decision, missed, givenUp }: Decided): Promise<void> {
@@ -210,14 +206,12 @@ export class JobStarter {
 
   /** The jobs that need not wait, by start; of the nightly ones only the first, and those that have waited for their full time. */
   #choose(decided: readonly Decided[], now: Date): readonly { status: JobStatus; decision: Begin }[] {
-    const startOf = ({ status, decision }: { status: JobStatus; decision: Begin }): number =>
-      status.toStart(decision.due).getTime();
+    const startOf = ({ decision }: { decision: Begin }): number => decision.due.dueAt.getTime();
     const ready = decided
       .flatMap(({ status, decision }) =>
         decision.kind === 'begin' && !this.#isPaused(status.job, now) ? [{ status, decision }] : [],
       )
       .toSorted((one, other) => startOf(one) - startOf(other));
-    const { waitAtMostMs } = toDecidingRules(this.#plan, { now, freeSince: null });
     let isTaken = [...this.#underWay.keys()].some((job) => nightly.has(job));
     return ready.filter((one) => {
       if (!nightly.has(one.status.job)) return true;
@@ -237,8 +231,7 @@ export class JobStarter {
     const planned = this.#plan.planned.find((one) => one.job.name === job);
     if (!planned) return;
     const forgetBefore = times.isByDate ? null : toForgetBefore(app.clock.now());
-    const limits = { timeoutMs: planned.timeoutMs, canContinue: planned.job.isOwn !== true };
-    const request = { job, due, isLate, again: [], forgetBefore, limits };
+    const request = { job, due, isLate, again: [], forgetBefore, timeoutMs: this.#plan.timeoutMs };
     const answer = await runDueSlot(app, request, signal, (run, held) => {
       this.#emit({ kind: 'begun', run });
       return this.#perform(app, planned.job, run, held);
@@ -252,23 +245,16 @@ export class JobStarter {
     if (answer.kind === 'done') this.#pausedUntil.set(job, new Date(now.getTime() + askAgainMs));
     if (answer.kind !== 'ended') return;
     if (nightly.has(job)) this.#freeSince = now;
-    const { run, ending, hanging } = answer;
-    if (hanging) this.#noteHanging(run, ending, hanging);
-    const { exitCode, because, runIds } = ending;
+    const { run } = answer;
+    const { exitCode, because, runIds } = answer.ending;
     if (exitCode !== undefined) return this.#emit({ kind: 'ended', run, exitCode, because, runIds });
     this.#pausedUntil.set(job, new Date(now.getTime() + Math.min(run.attempts * minuteMs, longestPauseMs)));
     this.#emit({ kind: 'interrupted', run, because });
   }
 
-  #noteHanging(run: JobRun, { because }: JobEnding, hanging: Promise<void>): void {
-    this.#hanging.add(run.job);
-    this.#emit({ kind: 'hanging', run, because });
-    void hanging.then(() => this.#hanging.delete(run.job));
-  }
-
   #findNextLook(decided: readonly Decided[], now: Date): Date {
     const starts = decided.map(({ status, decision }) => {
-      const moments = [findNextStart(status, now)?.at ?? []].flat();
+      const moments = [findNextStart(status, now)?.dueAt ?? []].flat();
       if (decision.kind === 'wait') moments.push(new Date(now.getTime() + askAgainMs));
       if (decision.kind === 'begin') moments.push(this.#pausedUntil.get(status.job) ?? now);
       return { job: status.job, ms: Math.min(...moments.map((moment) => moment.getTime())) };

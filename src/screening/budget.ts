@@ -47,10 +47,10 @@ const cap = z.number().int().positive();
 /** The budget of searches; each cap counts the calls that the service may have billed, over all rosters of the account. */
 export const budgetSettingsSchema = z.strictObject({
   maxSearchesPerRun: cap.optional().describe('calls of one run, resumed or not, repeats and control searches included'),
-  maxSearchesPerDay: cap.optional().describe('calls of one day in `run.timezone`'),
+  maxSearchesPerDay: cap.optional().describe('calls of one day in `timezone`'),
   maxSearchesPerMonth: cap
     .optional()
-    .describe('calls of one calendar month in `run.timezone`; a live key is refused without it'),
+    .describe('calls of one calendar month in `timezone`; a live key is refused without it'),
   pricePerSearch: z
     .number()
     .nonnegative()

@@ -177,7 +177,7 @@ export function cancelJobRun(transaction: Queryable, organisationId: number, job
   );
 }
 
-const jobScheduleRow = z.object({
+const keptScheduleRow = z.object({
   job: z.string(),
   cron: z.string(),
   timezone: z.string(),
@@ -185,13 +185,13 @@ const jobScheduleRow = z.object({
   retiredAt: z.date().nullable(),
 });
 /** A schedule as last seen; nothing is missed before `plannedSince` or after `retiredAt`. */
-export type JobSchedule = z.infer<typeof jobScheduleRow>;
+export type KeptSchedule = z.infer<typeof keptScheduleRow>;
 
 /** Notes the schedules of jobs; a new, changed or restored one counts from `now`. `areAll` retires those of all other jobs. */
 export async function saveJobSchedules(
   transaction: Queryable,
   organisationId: number,
-  schedules: readonly Pick<JobSchedule, 'job' | 'cron' | 'timezone'>[],
+  schedules: readonly Pick<KeptSchedule, 'job' | 'cron' | 'timezone'>[],
   { areAll, now }: { areAll: boolean; now: Date },
 ): Promise<void> {
   for (const { job, cron, timezone } of schedules) {
@@ -221,9 +221,9 @@ export async function bringSchedulesBack(transaction: Queryable, organisationId:
 }
 
 /** The schedules of an organisation by job, retired ones included. */
-export async function readJobSchedules(database: Queryable, organisationId: number): Promise<readonly JobSchedule[]> {
+export async function readJobSchedules(database: Queryable, organisationId: number): Promise<readonly KeptSchedule[]> {
   return database.query(
-    jobScheduleRow,
+    keptScheduleRow,
     `select substr(subject, 6) as job, cron, timezone, watched_since as "plannedSince", retired_at
      from watched where organisation_id = $1 and starts_with(subject, 'plan/') order by subject`,
     [organisationId],

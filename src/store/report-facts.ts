@@ -95,10 +95,10 @@ export async function readRunFacts(
   };
 }
 
-/** The reviewers' time zone in the settings of a run; UTC for a run of an early version. */
+/** The time zone in the settings of a run. */
 const timezoneSchema = z
-  .object({ review: z.object({ timezone: z.string() }) })
-  .transform(({ review }) => review.timezone)
+  .object({ timezone: z.string() })
+  .transform(({ timezone }) => timezone)
   .catch('UTC');
 
 const cadenceSchema = z.object({

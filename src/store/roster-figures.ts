@@ -199,7 +199,7 @@ async function readRosterBefore(transaction: Queryable, rosterId: number, now: D
            -- An accepted shrinkage does not count against later snapshots.
            and import_id >= coalesce((
              select max(import_id) from roster_import
-             where roster_id = $1 and overridden_guards && array['shrink_night', 'shrink_30_days', 'leavers', 'empty']
+             where roster_id = $1 and overridden_guards && array['shrink_night', 'shrink_30_days', 'empty']
            ), 0)
        ) as "mostIn30Days",
        (
@@ -278,8 +278,10 @@ export async function readAcceptedQuality(
     );
     if (former === null) continue;
     const { importId, duplicates, doubts } = former;
-    if (guard === 'rejects') accepted.rejected = await countSameRejects(transaction, runId, importId, false);
-    if (guard === 'party_rejects') accepted.partyRejected = await countSameRejects(transaction, runId, importId, true);
+    if (guard === 'rejects') {
+      accepted.rejected = await countSameRejects(transaction, runId, importId, false);
+      accepted.partyRejected = await countSameRejects(transaction, runId, importId, true);
+    }
     if (guard === 'duplicates') accepted.duplicates = duplicates;
     if (guard === 'doubts') accepted.doubts = doubts;
   }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type HeldBy, nameGuards } from '../errors.js';
 import type { CustomerRecordFacts, RosterAcceptanceFacts, RosterChangeFacts } from '../reports/list-facts.js';
 import type { RosterSource, SnapshotFacts } from '../reports/run-facts.js';
 import type { RejectedRow } from '../roster/customer.js';
@@ -14,7 +15,7 @@ const record = z.object({
   countries: z.array(z.string()),
   parties: z.array(z.string()),
 }) satisfies z.ZodType<CustomerRecordFacts>;
-const heldBy = z.array(z.object({ guard: z.string(), message: z.string() }));
+const finding = z.object({ guard: z.string(), message: z.string() });
 const changes = z.array(z.object({ reference: z.string(), before: record, after: record })) satisfies z.ZodType<
   readonly RosterChangeFacts[]
 >;
@@ -23,7 +24,7 @@ const acceptanceRow = z.object({
   isAttested: z.boolean(),
   reason: z.string(),
   acceptedAt: z.date(),
-  heldBy,
+  heldBy: z.array(finding),
   changes,
 }) satisfies z.ZodType<RosterAcceptanceFacts>;
 
@@ -44,8 +45,7 @@ export async function readAcceptedChanges(database: Queryable, runId: number): P
   return rows.flatMap((accepted) => accepted.changes);
 }
 
-type Found = Pick<RosterAcceptanceFacts, 'heldBy' | 'changes'>;
-const toFoundJson = ({ heldBy, changes }: Found) => ({
+const toFoundJson = ({ heldBy, changes }: RosterAcceptanceFacts) => ({
   heldBy: JSON.stringify(heldBy.map(({ guard, message }) => ({ guard, message }))),
   changes: toJson(changes),
 });
@@ -57,11 +57,11 @@ const holdRow = z.object({
   newIds: z.number(),
   /** The command that accepts it. */
   command: z.string(),
-  heldBy,
+  heldBy: z.array(finding.extend({ look: z.string() })) satisfies z.ZodType<readonly HeldBy[]>,
   changes,
 });
 /** A roster that guards held while its run continued with the last accepted one. */
-export type RosterHold = Omit<z.infer<typeof holdRow>, keyof Found> & Found;
+export type RosterHold = Omit<z.infer<typeof holdRow>, 'changes'> & Pick<RosterAcceptanceFacts, 'changes'>;
 
 /** Stores a held roster and its new ids, of a run that continues with the last accepted one. */
 export async function saveRosterHold(
@@ -71,8 +71,8 @@ export async function saveRosterHold(
 ): Promise<void> {
   const { heldAt, ...found } = hold;
   const customers = await saveHeldIds(transaction, staged, heldAt);
-  const heldBy = found.heldBy.map(({ guard, message }) => ({ guard, message }));
-  const reasons = heldBy.map(({ guard }) => guard);
+  const heldBy = found.heldBy.map(({ guard, message, look }) => ({ guard, message, look }));
+  const reasons = nameGuards(heldBy);
   const row = { runId: staged.runId, kind: 'roster', reasons, customers, heldAt, roster: toJson({ ...found, heldBy }) };
   await transaction.execute(...toInsert('run_hold', row));
 }

@@ -5,10 +5,8 @@ import { benchClient } from './client.js';
 import { benchClose } from './close.js';
 import { benchDiff } from './diff.js';
 import { benchImport } from './import.js';
-import { benchListen } from './listen.js';
 import { benchMemory } from './memory.js';
 import { benchPace } from './pace.js';
-import { benchReconcile } from './reconcile.js';
 import { benchRescreen, benchScreen } from './screen.js';
 import { benchStart } from './start.js';
 import { benchSweep } from './sweep.js';
@@ -19,10 +17,8 @@ const benches: Readonly<Record<string, Bench>> = {
   close: benchClose,
   diff: benchDiff,
   import: benchImport,
-  listen: benchListen,
   memory: benchMemory,
   pace: benchPace,
-  reconcile: benchReconcile,
   rescreen: benchRescreen,
   screen: benchScreen,
   start: benchStart,

@@ -36,7 +36,7 @@ async function sweep({ url, privateKey, databaseUrl, windows, perSecond }: Sweep
     { url, privateKey },
     {
       rate: { perSecond, concurrency: 16 },
-      settings: { sweep: sweepSettingsSchema.parse({ windows }), run: { deadline: '1h', timezone: 'UTC' } },
+      settings: { sweep: sweepSettingsSchema.parse({ windows }), run: { deadline: '1h' } },
       observer: { started: () => void sentMs.push(performance.now()) },
     },
   );

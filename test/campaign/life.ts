@@ -56,7 +56,7 @@ async function live(order: LifeOrder, emitStage: (stage: string) => void): Promi
           rosters: [roster],
           controls: campaignControls,
           screening: neverHeld,
-          run: { deadline: order.deadline ?? '1h', timezone: 'UTC' },
+          run: { deadline: order.deadline ?? '1h' },
           reports: { dir: order.reports },
           ...(order.smtpUrl === undefined ? {} : { mail }),
         },

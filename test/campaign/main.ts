@@ -6,8 +6,8 @@ import { collect, compileCli } from '../helpers/cli-process.js';
 import { makeSeededRandom } from '../helpers/figures.js';
 import { type DisturbedOptions, runCrashTrial, runDisturbedTrial } from './crash-trials.js';
 import type { LedgerFigures } from './end-state.js';
+import { runOutageTrial, runPauseTrial, runStartsTrial } from './rival-trials.js';
 import { type Locate, Nursery, openPlaces, type Places } from './site.js';
-import { runOutageTrial, runPauseTrial, runStartsTrial, runStopTrial } from './stop-trials.js';
 
 const concurrency = 8;
 
@@ -103,23 +103,6 @@ async function outages(locate: Locate): Promise<Verdict> {
   };
 }
 
-async function stops(locate: Locate): Promise<Verdict> {
-  const figures = await runStopTrial(nursery, locate, { stops: 12, random: makeSeededRandom(seed) });
-  const { slowestMs, otherExits, lateCalls, repeated, differences } = figures;
-  const ledger = assessLedger(figures.ledger);
-  return {
-    figures: `${figures.stops} times SIGTERM: the slowest end after ${seconds(slowestMs)}, ${lateCalls} calls after it, ${repeated} searches repeated, ${ledger.figures}`,
-    broken: [
-      ...ledger.broken,
-      ...differences,
-      ...unless(slowestMs <= 8_000, `ended only after ${seconds(slowestMs)}`),
-      ...unless(otherExits.length === 0, `exit codes ${otherExits.join(', ')} instead of 4`),
-      ...unless(lateCalls === 0, `${lateCalls} calls after the signal`),
-      ...unless(repeated <= figures.ledger.unanswered, `${repeated} repeated, ${figures.ledger.unanswered} unanswered`),
-    ],
-  };
-}
-
 async function disturb(locate: Locate, disturbance: DisturbedOptions['disturbance'], times: number): Promise<Verdict> {
   const { disturbances, lost, twice, repeated, mostRepeated, inFlight, exits, ledger } = await runDisturbedTrial(
     nursery,
@@ -166,7 +149,7 @@ function listTrials({ embedded, postgres, pooled }: Places): readonly (readonly 
   return [
     ['crash embedded', () => crash(embedded, 'embedded')],
     ['starts embedded', () => starts(embedded)],
-    // A short form of these is kill-points.test.ts, kill-rivals.test.ts and stopping.test.ts of test/long.
+    // A short form of these is kill-points.test.ts and kill-rivals.test.ts of test/long.
     ...(isLong
       ? ([
           ['crash postgres', () => crash(postgres, 'postgres')],
@@ -174,8 +157,6 @@ function listTrials({ embedded, postgres, pooled }: Places): readonly (readonly 
           ['pause postgres', () => pause(postgres)],
           ['outages postgres', () => outages(postgres)],
           ['outages embedded', () => outages(embedded)],
-          ['stops postgres', () => stops(postgres)],
-          ['stops embedded', () => stops(embedded)],
           ['disturbed postgres by ended connections', () => disturb(postgres, 'terminate', 100)],
           ['disturbed postgres by kills', () => disturb(postgres, 'kill', 100)],
           ['disturbed embedded by kills', () => disturb(embedded, 'kill', 50)],

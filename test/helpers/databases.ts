@@ -29,18 +29,16 @@ export interface TestDatabases {
   openCopy(original: DatabaseLocation): Promise<Database>;
 }
 
-const dialects = ['embedded', 'postgres'] as const;
-
 type Suite = (open: TestDatabases['open'], databases: TestDatabases) => void;
 
-/** Runs a suite twice: on the embedded database and on a real Postgres server. `open` gives a fresh migrated database. */
+/** Runs a suite on a real Postgres server; in the project `embedded`, which has every file that calls this, on the embedded database. */
 export function describeOnEachDatabase(title: string, suite: Suite): void {
-  for (const dialect of dialects) describeOn(dialect, title, suite);
+  describeOn(isEmbeddedChosen ? 'embedded' : 'postgres', title, suite);
 }
 
-/** Runs a suite on a real Postgres server, or on the embedded database in the project of the test runner that is for it. */
-export function describeOnChosenDatabase(title: string, suite: Suite): void {
-  describeOn(isEmbeddedChosen ? 'embedded' : 'postgres', title, suite);
+/** The same for suites of which the store's own tests try all SQL on both databases: on the embedded one they run at full size only. */
+export function describeOnPostgres(title: string, suite: Suite): void {
+  describeOnEachDatabase(title, suite);
 }
 
 /**

@@ -33,9 +33,6 @@ const everythingPasses: Partial<GuardSettings> = {
   maxDuplicateShare: 1,
   columns: false,
   maxChangedShare: 1,
-  maxChangedCountriesShare: 1,
-  maxChangedAlertsShare: 1,
-  shapes: false,
 };
 
 /** Columns that are only read when they are mapped. */

@@ -140,6 +140,7 @@ export async function makeAppContext(
     clock,
     settings: {
       organisation: 'default',
+      timezone: 'UTC',
       service: { baseUrl: options.baseUrl ?? sandbox.url, rate },
       rosters: [],
       controls: [],
@@ -150,7 +151,7 @@ export async function makeAppContext(
       evidence: evidenceSettingsSchema.parse({}),
       sweep: sweepSettingsSchema.parse({}),
       reconciliation: { severity: {} },
-      run: { deadline: '200ms', timezone: 'UTC' },
+      run: { deadline: '200ms' },
       reports: { dir: await mkdtemp(join(tmpdir(), 'nightscreen-reports-')) },
       ...options.settings,
     },

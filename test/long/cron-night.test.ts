@@ -22,7 +22,7 @@ let sandbox: Awaited<ReturnType<typeof startSandbox>>;
 const move = (text: string): string => text.replaceAll(/\/(?:srv|etc|usr\/local\/bin)\/nightscreen/g, `${host}$&`);
 
 const configure = (cron: string): string => `rosters: [{ name: few, csv: { path: few.csv } }]
-jobs: { sweep: { cron: "${cron}" }, rescreen: { cron: "${cron}" }, report: { cron: "${cron}" } }
+jobs: { sweep: "${cron}", rescreen: "${cron}", report: "${cron}" }
 `;
 
 beforeAll(async () => {

@@ -2,7 +2,6 @@ import { expect, it } from 'vitest';
 import { toLocalTime, toNextDay } from '../../src/local-time.js';
 import { toDueTimes } from '../../src/scheduling/due-times.js';
 import { decideDue, findNextStart, type JobStatus } from '../../src/scheduling/schedule.js';
-import type { JobDue } from '../../src/store/jobs.js';
 import { toJobRun } from '../helpers/clocks.js';
 import { printFigure } from '../helpers/figures.js';
 
@@ -38,20 +37,13 @@ function readClock(timezone: string): { first: string; changes: readonly { ms: n
 function playNights(cron: string, timezone: string): Map<string, number> {
   const times = toDueTimes({ cron, timezone });
   const begun = new Map<string, number>();
-  const plan = {
-    job: 'rescreen',
-    times,
-    plannedSince: new Date(start),
-    after: [],
-    toStart: (due: JobDue) => due.dueAt,
-  };
+  const plan = { job: 'rescreen', times, plannedSince: new Date(start), after: [] };
   let status: JobStatus = { ...plan, known: [] };
   for (let now = new Date(start); ; ) {
     const next = findNextStart(status, now);
-    if (next === null || next.at.getTime() > end) return begun;
-    now = next.at;
-    const rules = { now, catchUpMs: 0, waitAtMostMs: 0, freeSince: null };
-    const { decision, missed } = decideDue(status, new Map(), rules);
+    if (next === null || next.dueAt.getTime() > end) return begun;
+    now = next.dueAt;
+    const { decision, missed } = decideDue(status, new Map(), { now, freeSince: null });
     if (decision.kind !== 'begin' || missed.length > 0) throw new Error(`${cron} ${timezone} at ${now.toISOString()}`);
     begun.set(decision.due.localDate, (begun.get(decision.due.localDate) ?? 0) + 1);
     status = { ...plan, known: [toJobRun(decision.due)] };

@@ -121,7 +121,7 @@ describe('a run that is given up', () => {
          from run order by run_id`,
       );
     const [before] = await readRuns();
-    const settings = { run: { deadline: '1h', timezone: 'UTC' } };
+    const settings = { run: { deadline: '1h' } };
     const options = { apiKey: sandbox.otherPrivateKey, settings, maxAttempts: 2 };
     const begunAnew = async () => {
       sandbox.setFaults([{ path: '/api_keys/public', status: 503, times: 3 }]);

@@ -30,7 +30,7 @@ async function makeSite() {
   const cron = `${due.getUTCSeconds()} ${due.getUTCMinutes()} ${due.getUTCHours()} * * *`;
   const configuration = `service: { rate: { perSecond: 100, concurrency: 4 } }
 rosters: [{ name: people, csv: { path: people.csv } }]
-jobs: { rescreen: { cron: "${cron}" }, sweep: { enabled: false }, report: { enabled: false } }
+jobs: { rescreen: "${cron}", sweep: off, report: off }
 `;
   await writeFile(join(folder, 'nightscreen.config.yaml'), configuration);
   const { url = '' } = await databases.locate();

@@ -11,7 +11,7 @@ import { controls, people } from '../helpers/small-world.js';
 
 const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `Customer Number ${index}`);
 const portal = { status: 200, body: '<html>login</html>', contentType: 'text/html' };
-const waiting = { deadline: '8h', timezone: 'UTC' };
+const waiting = { deadline: '8h' };
 const usual = { maxAttempts: 6, baseDelayMs: 500 };
 /** A day's waiting in a few seconds. */
 const hastily = (factor: number) => ({ ...usual, clock: makeScaledClock(factor), settings: { run: waiting } });
@@ -173,7 +173,7 @@ describe('what ends spending', () => {
     let jumpMs = 0;
     const clock = { ...systemClock, now: () => new Date(Date.UTC(2026, 0, 1, 6) + jumpMs) };
     sandbox.setFaults([{ name: 'Tamsin Oyelaran', status: 500, times: 100_000 }]);
-    const app = await work({ clock, settings: { run: { deadline: '06:30', timezone: 'UTC' } } });
+    const app = await work({ clock, settings: { run: { deadline: '06:30' } } });
     const going = run(app);
     await until(() => listSearches(sandbox).length > 2);
     jumpMs = 3_600_000;

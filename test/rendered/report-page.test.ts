@@ -152,6 +152,48 @@ describe.skipIf(chromiumPath === null)('the page in Chromium', () => {
     },
   );
 
+  /** Where the elements are: from the top and from the left, and where they end. */
+  const readBoxes = (page: Page, selector: string) =>
+    page.locator(selector).evaluateAll((elements) =>
+      elements.map((element) => {
+        const { top, bottom, left, right } = element.getBoundingClientRect();
+        return { top, bottom, left, right };
+      }),
+    );
+
+  it('the opening figures are in one row, each over its name, and do not overlap', async () => {
+    const { page, close } = await openEventful({ viewport: { width: 1280, height: 800 } });
+    const figures = await readBoxes(page, '.figures b');
+    const names = await readBoxes(page, '.figures i');
+    expect(figures).toHaveLength(3);
+    for (const [place, figure] of figures.entries()) {
+      const name = names[place];
+      expect(figure.top).toBeCloseTo(figures[0]?.top ?? Number.NaN, 0);
+      expect(name?.top).toBeCloseTo(names[0]?.top ?? Number.NaN, 0);
+      expect(name?.left).toBeCloseTo(figure.left, 0);
+      expect(name?.top).toBeGreaterThanOrEqual(figure.bottom - 1);
+      const before = Math.max(figures[place - 1]?.right ?? 0, names[place - 1]?.right ?? 0);
+      expect(figure.left).toBeGreaterThan(before);
+    }
+    await close();
+  });
+
+  it('the fields of the filter bar and its count end on one line, and do not overlap', async () => {
+    const { page, close } = await openEventful({ viewport: { width: 1280, height: 800 } });
+    await page.getByLabel('Find').fill('c');
+    const labels = await readBoxes(page, '.tools label');
+    const fields = await readBoxes(page, '.tools input, .tools select');
+    const counts = await readBoxes(page, '.tools output');
+    expect([labels.length, fields.length, counts.length]).toEqual([4, 4, 1]);
+    const [first] = fields;
+    for (const box of [...fields, ...counts]) expect(box.bottom).toBeCloseTo(first?.bottom ?? Number.NaN, 0);
+    // The count is one line of text beside the fields, not beside the words above them.
+    for (const box of counts) expect(box.top).toBeGreaterThanOrEqual((first?.top ?? Number.NaN) - 1);
+    const row = [...labels, ...counts];
+    for (const [place, box] of row.entries()) expect(box.left).toBeGreaterThan(row[place - 1]?.right ?? 0);
+    await close();
+  });
+
   it('without script every line is there, and no field that would do nothing', async () => {
     const { page, close } = await openEventful({ javaScriptEnabled: false });
     expect(await page.locator('#changes [data-cause]').count()).toBe(8);

@@ -40,13 +40,14 @@ const run = defineCommand({
 const briefJob = 'mail';
 
 async function runScheduled(invocation: Invocation, name: string, ifDue: boolean): Promise<Outcome> {
+  const { allJobs } = await import('../../../jobs/all-jobs.js');
   const { planSchedule } = await import('../schedule/plan-schedule.js');
   const { runForNow, runIfDue } = await import('../schedule/run-scheduled.js');
   const config = loadInvocationConfig(invocation);
-  const plan = await planSchedule(config);
-  const job = plan.jobs.find((one) => one.name === name);
+  const plan = planSchedule(config);
+  const job = allJobs.find((one) => one.name === name);
   if (!job) {
-    const known = plan.jobs.map((one) => one.name).join(', ');
+    const known = allJobs.map((one) => one.name).join(', ');
     throw new ConfigError([
       { where: 'argument job', path: '', message: `no job is named ${name}; there are ${known}` },
     ]);
@@ -95,7 +96,7 @@ export function parseMetricsAddress(text: string): MetricsAddress {
 /** Adds `schedule` and its commands. */
 export const addScheduleCommand = defineCommand({
   usage: 'schedule',
-  description: 'run rescreen, sweep, report and your own jobs on schedule, until a signal',
+  description: 'run rescreen, sweep, report and the other jobs on schedule, until a signal',
   options: { metrics: parsed('<address>', 'serve /metrics, /healthz and /readyz, as in :9464', parseMetricsAddress) },
   examples: ['schedule --metrics :9464', 'schedule run rescreen'],
   commands: [run, show, cancel, pause, watchdog],

@@ -14,7 +14,6 @@ import type { CsvSettings, PartySettings, PostgresSettings, RosterSettings } fro
 import { readWebhookKeys } from '../../runs/status.js';
 import { listNextRuns } from '../../scheduling/due-times.js';
 import { findFourEyesProblems, findMissingMail } from '../app-context.js';
-import { describeError } from '../describe-error.js';
 import { requireOwnDatabase } from '../open-database.js';
 import { planSchedule } from '../schedule/plan-schedule.js';
 import { findPingAddress } from '../watchdog.js';
@@ -34,7 +33,7 @@ export async function checkAll(config: Config, folder: string, isDeep = false): 
     ...(await checkMachine(config)),
     ...(await checkRosters(config, imported ?? [])),
     ...(await checkDelivery(config)),
-    ...(await checkSchedules(config)),
+    ...checkSchedules(config),
   ];
 }
 
@@ -48,20 +47,14 @@ function checkClock(): Finding {
 
 const runsShown = 5;
 
-/** The next starts of each scheduled job, those of the user's own folder included. */
-async function checkSchedules(config: Config): Promise<Finding[]> {
-  try {
-    const { planned } = await planSchedule(config);
-    return planned.map(({ job, schedule }) => {
-      const next = listNextRuns(schedule, systemClock.now(), runsShown).map((moment) => moment.toISOString());
-      const words = `${schedule.cron} ${schedule.timezone}`;
-      if (next.length > 0) return well(`job ${job.name}`, `${words}, next ${next.join(', ')}`);
-      return doubtful(`job ${job.name}`, `${words} is never due`, `correct jobs.${job.name}.cron`);
-    });
-  } catch (error) {
-    const { message } = describeError(error);
-    return [wrong('jobs', message, 'correct the named file, or remove it from scheduler.jobsFolder')];
-  }
+/** The next starts of each scheduled job. */
+function checkSchedules(config: Config): Finding[] {
+  return planSchedule(config).planned.map(({ job, schedule }) => {
+    const next = listNextRuns(schedule, systemClock.now(), runsShown).map((moment) => moment.toISOString());
+    const words = `${schedule.cron} ${schedule.timezone}`;
+    if (next.length > 0) return well(`job ${job.name}`, `${words}, next ${next.join(', ')}`);
+    return doubtful(`job ${job.name}`, `${words} is never due`, `correct jobs.${job.name}`);
+  });
 }
 
 /** Whether the embedded database and reports have the rights, disk space and memory that they need. */
@@ -254,7 +247,7 @@ function checkConfigured({ settings, file }: Config, imported: readonly string[]
       ? 'write a configuration with `nightscreen init`'
       : `write \`rosters:\` into ${file} (\`nightscreen roster inspect FILE\` prints them)`;
   const find = 'or name the file that has them with --config or NIGHTSCREEN_CONFIG';
-  if (settings.jobs.rescreen?.enabled === false) {
+  if (settings.jobs.rescreen === 'off') {
     return [doubtful('rosters', 'none is configured, and the job rescreen is switched off', `${write}, ${find}`)];
   }
   if (imported.length > 0) {

@@ -3,7 +3,8 @@ import { systemClock } from '../../clock.js';
 import type { Config } from '../../config/load-config.js';
 import { ConfigError } from '../../errors.js';
 import { keepSchedules } from '../../runs/scheduled.js';
-import { findNextRun } from '../../scheduling/due-times.js';
+import { listNextRuns } from '../../scheduling/due-times.js';
+import type { SchedulePlan } from '../../scheduling/schedule.js';
 import { JobStarter, type ScheduleEvent, startScheduler } from '../../scheduling/scheduler.js';
 import { findMissingMail, findMissingService } from '../app-context.js';
 import { exitCodes } from '../exit-code.js';
@@ -15,7 +16,7 @@ import { loadInvocationConfig, openLogger, withAppContext } from '../session.js'
 import { formatTable } from '../text.js';
 import { findPingAddress } from '../watchdog.js';
 import { type MetricsAddress, startMonitoring } from './health.js';
-import { type JobsAndPlan, planSchedule } from './plan-schedule.js';
+import { planSchedule } from './plan-schedule.js';
 import { performJob } from './run-scheduled.js';
 
 // Longer than a restart of the database.
@@ -28,7 +29,7 @@ export async function keepSchedule(
 ): Promise<{ exitCode: number; isWritten: true }> {
   const { signal } = asked;
   const config = loadInvocationConfig(asked);
-  const plan = await planWork(config);
+  const plan = planWork(config);
   await requireOwnDatabase(config, 'schedule');
   const logger = openLogger(asked, config);
   findPingAddress(config);
@@ -66,9 +67,9 @@ export async function keepSchedule(
   await monitoring.stop();
   return { exitCode: interruption.hasHappened() ? exitCodes.stopped : exitCodes.complete, isWritten: true };
 
-  async function planWork(loaded: Config): Promise<JobsAndPlan> {
+  function planWork(loaded: Config): SchedulePlan {
     const problems = [...findMissingService(loaded), ...findMissingMail(loaded)];
-    const found = await planSchedule(loaded);
+    const found = planSchedule(loaded);
     if (found.planned.length === 0)
       problems.push({ where: 'jobs', path: 'jobs', message: 'every job is switched off' });
     if (problems.length > 0) throw new ConfigError(problems);
@@ -98,11 +99,11 @@ function watchEvents(invocation: Invocation, logger: Logger): (event: ScheduleEv
   };
 }
 
-async function sayPlan({ terminal, options }: Invocation, logger: Logger, { planned }: JobsAndPlan): Promise<void> {
+async function sayPlan({ terminal, options }: Invocation, logger: Logger, { planned }: SchedulePlan): Promise<void> {
   const plan = planned.map(({ job, schedule }) => ({
     job: job.name,
     ...schedule,
-    next: findNextRun(schedule)?.toISOString() ?? null,
+    next: listNextRuns(schedule, systemClock.now())[0]?.toISOString() ?? null,
   }));
   if (options.json) {
     return terminal.writeData(`${JSON.stringify({ schema: 'nightscreen/schedule/1', jobs: plan })}\n`);
@@ -164,10 +165,6 @@ function toLine(event: ScheduleEvent): ['info' | 'warn' | 'error', Record<string
     }
     case 'interrupted':
       return ['warn', { ...facts, because: event.because }, 'job_interrupted: it will be started again'];
-    case 'hanging': {
-      const fields = { ...facts, owner: event.run.owner, because: event.because };
-      return ['error', fields, 'job_stuck: it ignored its signal; restart this process'];
-    }
     case 'given_up':
       return ['error', { ...facts, attempts: event.run.attempts }, 'job_given_up: no attempt finished'];
     case 'held':

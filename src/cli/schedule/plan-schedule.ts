@@ -2,12 +2,11 @@ import { allJobs } from '../../../jobs/all-jobs.js';
 import type { Config } from '../../config/load-config.js';
 import { ConfigError } from '../../errors.js';
 import { formatTime } from '../../reports/text.js';
-import type { AppContext, Job } from '../../runs/app-context.js';
+import type { AppContext } from '../../runs/app-context.js';
 import { readScheduleHistory, toJobLeaseKey } from '../../runs/scheduled.js';
 import { openOrganisation } from '../../runs/session.js';
 import { findNextStart, planJobs, readJobStatuses, type SchedulePlan } from '../../scheduling/schedule.js';
-import { type JobsSettings, toSpanMs } from '../../scheduling/settings.js';
-import { readUserJobs } from '../../scheduling/user-jobs.js';
+import { toSpanMs } from '../../scheduling/settings.js';
 import {
   cancelJobRun,
   findSchedulePause,
@@ -22,42 +21,14 @@ import type { Outcome } from '../invocation.js';
 import { findCurrentUser } from '../process.js';
 import { formatTable, toMinute } from '../text.js';
 
-/** Every job, those of the user's own folder included, and their schedule. */
-export interface JobsAndPlan extends SchedulePlan {
-  jobs: readonly Job[];
-  jobsSettings: JobsSettings;
-}
-
-/** Reads the jobs and plans them; throws ConfigError for faulty files in the folder of jobs and for unknown jobs. */
-export async function planSchedule({ settings, originOf }: Config): Promise<JobsAndPlan> {
-  const { jobsFolder } = settings.scheduler;
-  const shipped = allJobs.map(({ name }) => name);
-  const own =
-    jobsFolder === undefined ? [] : await readUserJobs(jobsFolder, shipped, originOf(['scheduler', 'jobsFolder']));
-  const jobs = [...allJobs, ...own];
-  const names = jobs.map(({ name }) => name);
-  const problems = [
-    ...Object.keys(settings.jobs)
-      .filter((name) => !names.includes(name))
-      .map((name) => ({ where: originOf(['jobs', name]), path: `jobs.${name}`, message: unknownJob(names) })),
-    ...own.flatMap(({ name, after = [] }) =>
-      after
-        .filter((other) => !names.includes(other) || other === name)
-        .map((other) => ({ where: `job ${name}`, path: 'after', message: `${other}: ${unknownJob(names)}` })),
-    ),
-  ];
-  if (problems.length > 0) throw new ConfigError(problems);
+/** The jobs with a schedule by the configuration. */
+export function planSchedule({ settings }: Config): SchedulePlan {
   // Without mail and webhooks the outbox stays empty.
   const hasOutbox = settings.mail !== undefined || settings.webhooks.length > 0;
-  const planned = planJobs(
-    jobs.filter(({ name }) => name !== 'mail' || hasOutbox),
-    settings.jobs,
-  );
-  const seed = [settings.organisation, ...settings.rosters.map(({ name }) => name)].join('\n');
-  return { jobs, jobsSettings: settings.jobs, planned, settings: settings.scheduler, seed };
+  const jobs = allJobs.filter(({ name }) => name !== 'mail' || hasOutbox);
+  const planned = planJobs(jobs, settings.jobs, settings.timezone);
+  return { planned, timeoutMs: toSpanMs(settings.scheduler.timeout) };
 }
-
-const unknownJob = (names: readonly string[]): string => `no such job; there are ${names.join(', ')}`;
 
 /** One start of a job; `left` means that its process died. */
 interface ShownRun extends Omit<JobRun, 'jobRunId' | 'job' | 'state' | 'dueSlot'> {
@@ -72,7 +43,7 @@ interface ShownJob {
   schedule: { cron: string; timezone: string } | null;
   /** Null: the scheduler never stored it, so earlier due times are not missed. */
   plannedSince: Date | null;
-  /** The next start, jitter included. */
+  /** The next start. */
   next: Date | null;
   runs: readonly ShownRun[];
 }
@@ -80,10 +51,10 @@ interface ShownJob {
 const startsShown = 10;
 
 /** Every job that is planned or has run. */
-export async function showSchedule(app: AppContext, plan: JobsAndPlan): Promise<readonly ShownJob[]> {
+export async function showSchedule(app: AppContext, plan: SchedulePlan): Promise<readonly ShownJob[]> {
   const { database, clock, settings } = app;
   const { schedules, runs } = await readScheduleHistory(app);
-  const statuses = await readJobStatuses(app, plan);
+  const statuses = await readJobStatuses(app, plan.planned);
   const live = new Set(
     (await readHeldLeases(database, settings.organisation))
       .filter(({ expiresInMs }) => expiresInMs > 0)
@@ -100,7 +71,7 @@ export async function showSchedule(app: AppContext, plan: JobsAndPlan): Promise<
       job,
       schedule: plan.planned.find((one) => one.job.name === job)?.schedule ?? null,
       plannedSince: schedules.get(job)?.plannedSince ?? null,
-      next: (status && findNextStart(status, clock.now())?.at) ?? null,
+      next: (status && findNextStart(status, clock.now())?.dueAt) ?? null,
       runs: (runs.get(job) ?? []).slice(0, startsShown).map(toShown),
     };
   });

@@ -20,26 +20,22 @@ import {
   type JobStatus,
   readJobStatuses,
   type SchedulePlan,
-  toDecidingRules,
-  toTimeoutMs,
-  toTimezone,
 } from '../../scheduling/schedule.js';
-import type { JobsSettings } from '../../scheduling/settings.js';
 import { DatabaseError } from '../../store/database/database.js';
 import type { JobDue, JobEnding, JobRun } from '../../store/jobs.js';
 import { combineExitCodes, exitCodes, toErrorExitCode } from '../exit-code.js';
 import type { Outcome } from '../invocation.js';
-import { describePause, type JobsAndPlan } from './plan-schedule.js';
+import { describePause } from './plan-schedule.js';
 
 /** Runs a job for the current date, independently of its schedule. It skips a job that is done, and repeats one that failed or stopped. */
 export async function runForNow(
   app: AppContext,
-  plan: JobsAndPlan,
+  plan: SchedulePlan,
   job: Job,
   logger: Logger,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const due = findPresentDue(plan, job, app.clock.now());
+  const due = findPresentDue(plan, job, app.settings.timezone, app.clock.now());
   const again = [exitCodes.unexpected, exitCodes.refused, exitCodes.stopped];
   return runOnce(app, plan, job, { due, isLate: false, again }, logger, signal);
 }
@@ -47,7 +43,7 @@ export async function runForNow(
 /** Runs a job if it is due and not done yet; the exit code is 0 when there is nothing to do. */
 export async function runIfDue(
   app: AppContext,
-  plan: JobsAndPlan,
+  plan: SchedulePlan,
   job: Job,
   logger: Logger,
   signal: AbortSignal,
@@ -59,14 +55,13 @@ export async function runIfDue(
     { areAll: false },
   );
   await mendSchedules(app);
-  const statuses = await readJobStatuses(app, plan);
+  const statuses = await readJobStatuses(app, plan.planned);
   const status = statuses.get(job.name);
   const pause = await readPause(app);
   if (pause !== null) return say(job, 'paused', null, describePause(pause));
   if (!status) return say(job, 'not_due', null, `${job.name} has no schedule`);
   const now = app.clock.now();
-  const rules = toDecidingRules(plan, { now, freeSince: null });
-  const { decision, missed, givenUp } = decideDue(status, statuses, rules);
+  const { decision, missed, givenUp } = decideDue(status, statuses, { now, freeSince: null });
   await recordMissed(app, job.name, { missed, givenUp });
   if (decision.kind === 'wait') {
     const text = `${job.name} of ${decision.due.localDate} waits for ${decision.for}, until ${formatTime(decision.until)}`;
@@ -74,7 +69,7 @@ export async function runIfDue(
   }
   if (decision.kind === 'none') {
     const next = findNextStart(status, now);
-    return say(job, 'not_due', null, `${job.name} is not due; next ${next ? formatTime(next.at) : 'never'}`);
+    return say(job, 'not_due', null, `${job.name} is not due; next ${next ? formatTime(next.dueAt) : 'never'}`);
   }
   const { due, isLate } = decision;
   try {
@@ -88,7 +83,7 @@ export async function runIfDue(
 /** Throws RunLockedError when another process runs it. */
 async function runOnce(
   app: AppContext,
-  plan: JobsAndPlan,
+  plan: SchedulePlan,
   job: Job,
   once: { due: JobDue; isLate: boolean; again: readonly number[] },
   logger: Logger,
@@ -97,8 +92,7 @@ async function runOnce(
   const schedule = plan.planned.find((one) => one.job.name === job.name)?.schedule;
   const isFrequent = schedule !== undefined && !toDueTimes(schedule).isByDate;
   const forgetBefore = isFrequent ? toForgetBefore(app.clock.now()) : null;
-  const limits = { timeoutMs: toTimeoutMs(job, plan.jobsSettings), canContinue: job.isOwn !== true };
-  const slot = { job: job.name, ...once, forgetBefore, limits };
+  const slot = { job: job.name, ...once, forgetBefore, timeoutMs: plan.timeoutMs };
   const answer = await runDueSlot(app, slot, signal, (run, held) =>
     performJob(app, job, run, held, { plan, stopping: signal, logger }),
   );
@@ -140,12 +134,8 @@ function say(
 const dayMs = 86_400_000;
 
 /** The due slot of a job that is started now: the current date in its time zone, or its last due time if it has several on a date. */
-function findPresentDue(
-  { planned, jobsSettings }: SchedulePlan & { jobsSettings: JobsSettings },
-  job: Job,
-  now: Date,
-): JobDue {
-  const localDate = toLocalTime(now, toTimezone(job, jobsSettings)).date;
+function findPresentDue({ planned }: SchedulePlan, job: Job, timezone: string, now: Date): JobDue {
+  const localDate = toLocalTime(now, timezone).date;
   const ofDate = { dueSlot: localDate, localDate, dueAt: now };
   const schedule = planned.find((one) => one.job.name === job.name)?.schedule;
   if (schedule === undefined) return ofDate;
@@ -258,7 +248,7 @@ async function describeBefore(
   { localDate }: JobRun,
 ): Promise<string | null> {
   if (after.length === 0) return null;
-  const statuses = await readJobStatuses(app, plan);
+  const statuses = await readJobStatuses(app, plan.planned);
   const now = app.clock.now();
   const incomplete = after.flatMap((other) => {
     const status = statuses.get(other);
@@ -267,16 +257,12 @@ async function describeBefore(
   return incomplete.length === 0 ? null : `not all jobs before ${name} are complete: ${incomplete.join('; ')}`;
 }
 
-function describeIncomplete(
-  { job, times, plannedSince, toStart, known }: JobStatus,
-  date: string,
-  now: Date,
-): string | null {
+function describeIncomplete({ job, times, plannedSince, known }: JobStatus, date: string, now: Date): string | null {
   const due = times.isByDate ? times.lastOn(date) : null;
   if (due === null) return null;
   const run = known.find(({ dueSlot }) => dueSlot === due.dueSlot);
   if (run) return describeEnd(run);
-  return due.dueAt <= plannedSince || toStart(due) > now ? null : `${job} of ${date} has not started`;
+  return due.dueAt <= plannedSince || due.dueAt > now ? null : `${job} of ${date} has not started`;
 }
 
 function describeEnd({ job, localDate, state, exitCode, because, runIds, owner }: JobRun): string | null {

@@ -1,4 +1,4 @@
-import { listGuards, RosterError, RosterHeldError } from '../../errors.js';
+import { listGuards, nameGuards, RosterError, RosterHeldError } from '../../errors.js';
 import { toLocalTime } from '../../local-time.js';
 import type { RosterAcceptanceFacts } from '../../reports/list-facts.js';
 import { listSnapshotRemarks } from '../../reports/reasons.js';
@@ -143,7 +143,7 @@ async function importSnapshot(
     // A delta is small beside its roster.
     ...(options.isDelta !== true && { known: await readKnownRecords(app.database, rosterId) }),
     clock,
-    today: toLocalTime(clock.now(), settings.run.timezone).date,
+    today: toLocalTime(clock.now(), settings.timezone).date,
     secret: app.secret,
     emit: (progress) => app.emit({ kind: 'progress', runId, stage: 'import', ...progress }),
   });
@@ -174,7 +174,7 @@ async function importSnapshot(
     organisationId,
     doubts: compared.doubts,
     isFirst: compared.isFirst,
-    overriddenGuards: compared.heldBy.map(({ guard }) => guard),
+    overriddenGuards: nameGuards(compared.heldBy),
     ...numbers,
   };
   await besideRequests(session, origin, compared.plain, async (requests) => {

@@ -35,7 +35,7 @@ const lookUp = 'See the runs and their states: nightscreen runs';
 /** Whom a failure is mailed to, and the time zone of its times. */
 interface FailureSettings {
   mail: MailSettings;
-  review: { timezone: string };
+  timezone: string;
 }
 
 /** The failure in words; of an unexpected error only its kind, because its text could contain anything. */
@@ -87,9 +87,9 @@ export function buildFailureMails(work: FailedWork, settings: FailureSettings, a
  */
 export async function mailFailure(app: AppContext, work: FailedWork): Promise<void> {
   const { database, settings, clock } = app;
-  const { mail, review } = settings;
+  const { mail, timezone } = settings;
   if (!mail || isDoneElsewhere(work)) return;
-  const mails = buildFailureMails(work, { mail, review }, clock.now());
+  const mails = buildFailureMails(work, { mail, timezone }, clock.now());
   try {
     const { organisationId } = await openOrganisation(app);
     await database.transaction((transaction) => queueMails(app, transaction, { organisationId, runId: null }, mails));
@@ -133,20 +133,16 @@ export async function queueBrokenRun(
   { outcome, reasons }: Pick<Failure, 'outcome'> & { reasons: readonly string[] },
 ): Promise<void> {
   const {
-    settings: { mail, review },
+    settings: { mail, timezone },
     clock,
   } = app;
   if (!mail) return;
   const actions = [`See what happened: nightscreen runs show ${runId}`];
   const failure = { task: run.kind, roster, outcome, reason: reasons.join('\n'), at: clock.now(), actions };
-  await queueMails(app, transaction, run, buildMails(failure, { mail, review }, runId));
+  await queueMails(app, transaction, run, buildMails(failure, { mail, timezone }, runId));
 }
 
-function buildMails(
-  failure: Failure,
-  { mail, review: { timezone } }: FailureSettings,
-  incident = '',
-): readonly MailMessage[] {
+function buildMails(failure: Failure, { mail, timezone }: FailureSettings, incident = ''): readonly MailMessage[] {
   const { task, roster, outcome, reason, at } = failure;
   // A figure, such as the age of a heartbeat, makes no new incident.
   const why = reason.replace(/\d+/g, '#');

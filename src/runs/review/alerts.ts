@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { toDueTime, toPriority } from '../../changes/change-event.js';
+import { toDueTime, toPriority, type WorkCalendar } from '../../changes/change-event.js';
 import { corroborate } from '../../changes/corroboration.js';
 import { type ChangeSettings, toSeverity, toWorstTopic } from '../../changes/severity.js';
 import { type AlertStep, compareSeenFacts, projectAlerts, toSeenFacts, toSeenText } from '../../matches/alert.js';
@@ -27,7 +27,6 @@ import { findAutoClosable, type ProjectionScope, type StoredWaitingAlert } from 
 import { type Severity, severities } from '../../vocabulary.js';
 import type { RunSession } from '../session.js';
 import { isAutoClosing } from '../settings-acceptance.js';
-import type { ReviewSettings } from './settings.js';
 
 /**
  * Stage: makes review alerts from the findings of a roster's runs on an account, and keeps or re-opens their decisions. It runs inside the
@@ -45,7 +44,8 @@ export async function makeAlerts(
   const { clock, settings } = app;
   const now = clock.now();
   const scope = { rosterId, accountId };
-  const assessed = { calendar: settings.review, rating: settings.changes, now };
+  const calendar = { ...settings.review, timezone: settings.timezone };
+  const assessed = { calendar, rating: settings.changes, now };
   await projectParties(transaction, { ...scope, runId, now, isHeld: how === 'held' }, (party, alerts, isOfHeldRun) => {
     if (!isOfHeldRun) return toAlertChanges(addProvisional(party, alerts), alerts, assessed);
     // A held run opens what is new or worse. It closes nothing, and no decision moves to other facts.
@@ -140,7 +140,7 @@ function addProvisional(party: UnprojectedParty, alerts: readonly StoredAlert[])
 interface Projection {
   party: UnprojectedParty;
   byId: ReadonlyMap<number, StoredAlert>;
-  calendar: ReviewSettings;
+  calendar: WorkCalendar;
   rating: ChangeSettings;
   now: Date;
 }

@@ -207,7 +207,7 @@ export async function undoDecision(
         ...{ reviewer: reviewer.name, isAttested: reviewer.isAttested },
         seen: toSeenFacts(alert.customer, alert.listed),
         refersTo: current.dispositionId,
-        dueAt: toDueTime(severity, now, settings.review),
+        dueAt: toDueTime(severity, now, { ...settings.review, timezone: settings.timezone }),
       },
       now,
     );

@@ -15,7 +15,6 @@ import { toAlertSeenVersion, toBulkSeenVersion } from './alerts.js';
 import { decideAlerts } from './decide.js';
 import { type DecisionImport, type ListTable, openListTable, parseVerdict } from './list-table.js';
 import type { DecisionContext } from './people.js';
-import type { ReviewSettings } from './settings.js';
 
 /** The rows of an imported working list by their results. */
 export type ImportedDecisions = Awaited<ReturnType<typeof importDecisions>>;
@@ -39,7 +38,14 @@ export async function importDecisions(app: AppContext, request: DecisionImport) 
   const filled = list.filled.map((row) => ({ ...row, customer: toCustomer(row) }));
   const faulty = list.faulty.map((row) => ({ ...row, customer: toCustomer(row) }));
   const decisions = filled.map((row) => ({ ...row, origin: 'review', expiresAt: null }) as const);
-  const context = { organisationId, reviewKey, reviewer: request.reviewer, now, review: settings.review };
+  const context = {
+    organisationId,
+    reviewKey,
+    reviewer: request.reviewer,
+    now,
+    review: settings.review,
+    timezone: settings.timezone,
+  };
   const { isApplied, result: tried } = await tryOut(
     database,
     async (transaction) => ({
@@ -371,13 +377,7 @@ type AcceptanceResult =
  */
 async function acceptDiscrepancies(
   transaction: Queryable,
-  {
-    organisationId,
-    reviewKey,
-    reviewer,
-    now,
-    review,
-  }: Omit<DecisionContext, 'review'> & { review: Pick<ReviewSettings, 'fourEyes' | 'timezone'> },
+  { organisationId, reviewKey, reviewer, now, review, timezone }: DecisionContext & { timezone: string },
   rows: readonly AcceptedRow[],
 ): Promise<readonly AcceptanceResult[]> {
   const known = await readDecidable(
@@ -387,7 +387,7 @@ async function acceptDiscrepancies(
   );
   const accounts = [...known.values()].map(({ accountId }) => accountId);
   const stored = await readFourEyes(transaction, accounts);
-  const today = toDayNumber(now, review.timezone);
+  const today = toDayNumber(now, timezone);
   const results: AcceptanceResult[] = [];
   for (const row of rows) {
     const found = known.get(row.discrepancyId);

@@ -56,7 +56,7 @@ export async function exportAlerts(
     ...{ roster, onlyProposals, notProposedBy, allDiscrepancies },
     isAssigned: assignee !== null,
   });
-  const { timezone } = settings.review;
+  const { timezone } = settings;
   const accounts = await countByAccount(
     database,
     alerts.map(({ alertId }) => alertId),

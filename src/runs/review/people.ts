@@ -122,7 +122,7 @@ export async function assignAlerts(app: AppContext, request: AssignmentRequest):
 }
 
 /**
- * Makes `to` the stand-in of `from` until the end of a day (`yyyy-mm-dd`, by the clock of `review.timezone`); without `to` and `until` it ends
+ * Makes `to` the stand-in of `from` until the end of a day (`yyyy-mm-dd`, by the clock of `timezone`); without `to` and `until` it ends
  * the delegation. Throws ConfigError when the day is past, when delegations would form a ring, or when there is no delegation to end.
  */
 export async function delegateAlerts(
@@ -131,7 +131,7 @@ export async function delegateAlerts(
 ): Promise<void> {
   const { from, to, until, reason, by } = request;
   const now = clock.now();
-  const { timezone } = settings.review;
+  const { timezone } = settings;
   const { organisationId } = await readReviewOrganisation(database, settings.organisation);
   if (to !== null) await requireKnown(database, organisationId, { person: { name: from, flag: '--from' } });
   const endsAt = until === null ? null : toInstant({ date: toNextDay(until), time: '00:00:00' }, timezone);

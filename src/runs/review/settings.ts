@@ -1,17 +1,10 @@
 import { z } from 'zod';
-import { isTimezone } from '../../clock.js';
 import { severities } from '../../vocabulary.js';
 
 const severity = z.enum(severities);
 
 /** The reviewers' calendar, the alerts that two people release, and the expiry of decisions. */
 export const reviewSettingsSchema = z.strictObject({
-  timezone: z
-    .string()
-    .refine(isTimezone, 'is no IANA time zone')
-    .meta({ title: 'time zone' })
-    .default('UTC')
-    .describe('the IANA time zone whose clock due dates follow'),
   workdays: z
     .array(z.int().min(1).max(7))
     .min(1)

@@ -2,7 +2,6 @@ import { describeHeldBy, listGuards } from '../../errors.js';
 import type { ControlSearch } from '../../matches/control.js';
 import { describeDrops, describeNotices, listSnapshotRemarks } from '../../reports/reasons.js';
 import { countNoun, formatCount } from '../../reports/text.js';
-import { describeAdvice } from '../../roster/guards.js';
 import { findUncomparedLists } from '../../store/checks.js';
 import { countControls } from '../../store/controls.js';
 import { type CoverageGap, readCoverageGaps } from '../../store/coverage.js';
@@ -255,7 +254,7 @@ function describeHold({ heldBy, newIds, command }: RosterHold): readonly string[
       : ` ${countNoun(newIds, 'new customer')} of the held one ${newIds === 1 ? 'is' : 'are'} not screened.`;
   return [
     `the roster is held (${listGuards(heldBy)}). The last accepted roster was screened.${left}`,
-    ...describeHeldBy(heldBy.map((each) => ({ ...each, look: describeAdvice(each.guard) }))),
+    ...describeHeldBy(heldBy),
     `if the source is wrong, correct it. If it is right, accept it: ${command}`,
   ];
 }

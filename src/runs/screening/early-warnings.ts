@@ -109,7 +109,7 @@ async function buildMail(
   const listed = await readCriticalChanges(transaction, run.runId, warning, mostListed);
   const hasControls = app.settings.controls.length > 0;
   const { recipient: _, ...counts } = warning;
-  const { timezone } = app.settings.review;
+  const { timezone } = app.settings;
   const about = { ...counts, queuedAt, timezone, listed, hasControls, runId, roster };
   const content = buildEarlyWarning({ ...about, organisation: organisation.name, mode: run.mode }, to, mail);
   return { content, messageId: content.messageId, giveUpAt: toGiveUpAt(mail, queuedAt) };

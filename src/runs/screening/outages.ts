@@ -37,7 +37,7 @@ export function watchOutage({ clock, settings, emit }: AppContext, client: Clien
     const since = clock.now();
     const begun = {
       since,
-      deadline: findDeadline(settings.run, startedAt, since),
+      deadline: findDeadline(settings, startedAt, since),
       timer: new AbortController(),
       isReported: false,
     };
@@ -107,7 +107,11 @@ const mostMinutes = 50 * 60;
  * When a run stops waiting for a service that is out of reach since `since`: after the span, or at the first such time
  * of day after the run began at `startedAt`.
  */
-function findDeadline({ deadline, timezone }: RunSettings['run'], startedAt: Date, since: Date): Date {
+function findDeadline(
+  { run: { deadline }, timezone }: Pick<RunSettings, 'run' | 'timezone'>,
+  startedAt: Date,
+  since: Date,
+): Date {
   const [, count, unit] = /^(\d+)(\D+)$/.exec(deadline) ?? [];
   if (count !== undefined && unit !== undefined) {
     return new Date(since.getTime() + Number(count) * (unitMs[unit] ?? 0));

@@ -27,12 +27,12 @@ export async function readBudget(
   database: Queryable,
   accountId: number | null,
   now: Date,
-  settings: Pick<RunSettings, 'budget' | 'run'>,
+  settings: Pick<RunSettings, 'budget' | 'timezone'>,
   runId: number | null = null,
 ) {
   const isCounted = accountId !== null && hasCaps(settings);
   const used = isCounted
-    ? await readBudgetUsage(database, accountId, now, settings.run.timezone, runId)
+    ? await readBudgetUsage(database, accountId, now, settings.timezone, runId)
     : { run: 0, day: 0, month: 0 };
   return toBudgetLeft(settings.budget, used);
 }
@@ -109,7 +109,7 @@ interface BudgetLimit {
 export async function watchLedger(session: RunSession, accountId: number, reserved: number) {
   const { run, app } = session;
   const { database, clock, settings } = app;
-  const { timezone } = settings.run;
+  const { timezone } = settings;
   const count = () => readUsageAndPosition(database, accountId, clock.now(), timezone, run.runId);
   const begun = await count();
   const limits = toBudgetLeft(settings.budget, begun.used).caps.map(
@@ -269,7 +269,7 @@ export function toReuseScope(
 export function toMarkedScope({ clock, settings }: AppContext, rosterId: number, accountId: number) {
   const { searchesPerRun, searchesPerDay, againAfter } = settings.screening.dirty ?? dirtySettingsSchema.parse({});
   return {
-    ...{ rosterId, accountId, now: clock.now(), timezone: settings.run.timezone },
+    ...{ rosterId, accountId, now: clock.now(), timezone: settings.timezone },
     againAfterMs: toDurationMs(againAfter),
     mostPerRun: searchesPerRun,
     mostPerDay: searchesPerDay,

@@ -4,11 +4,12 @@ import type { AppContext, JobSchedule } from '../../runs/app-context.js';
 import { readScheduleHistory, toJobLeaseKey } from '../../runs/scheduled.js';
 import { toCadence } from '../../screening/cadence.js';
 import { noteWatched, toJobSubject, toRosterSubject } from '../../store/incidents.js';
-import { findSchedulePause, type JobDue, type JobRun, type JobSchedule as KnownSchedule } from '../../store/jobs.js';
+import { findSchedulePause, type JobDue, type JobRun, type KeptSchedule } from '../../store/jobs.js';
 import { readHeldLeases } from '../../store/leases.js';
 import type { Nights } from '../../store/watch-facts.js';
 import { type DueTimes, toDueTimes } from '../due-times.js';
-import { type JobsSettings, type SchedulerSettings, toSpanMs, type watchdogSettingsSchema } from '../settings.js';
+import { waitAtMostMs } from '../schedule.js';
+import type { JobsSettings, watchdogSettingsSchema } from '../settings.js';
 
 /** The schedule of a job, and since when a scheduler runs it; null when it is only configured, such as for a timer. */
 interface Plan {
@@ -17,23 +18,24 @@ interface Plan {
 }
 
 /** The schedules of jobs: the configured one, otherwise the one that a scheduler last ran. */
-export function findPlans(kept: readonly KnownSchedule[], jobs: JobsSettings): ReadonlyMap<string, Plan> {
+export function findPlans(
+  kept: readonly KeptSchedule[],
+  jobs: JobsSettings,
+  timezone: string,
+): ReadonlyMap<string, Plan> {
   const plans = new Map<string, Plan>();
-  for (const { job, cron, timezone, plannedSince, retiredAt } of kept) {
-    if (retiredAt === null) plans.set(job, { schedule: { cron, timezone }, keptSince: plannedSince });
+  for (const { job, plannedSince, retiredAt, ...schedule } of kept) {
+    if (retiredAt === null) plans.set(job, { schedule, keptSince: plannedSince });
   }
-  for (const [job, settings] of Object.entries(jobs)) {
-    if (settings?.enabled === false) plans.delete(job);
-    else if (settings?.cron !== undefined && !isKept(plans.get(job), settings)) {
-      plans.set(job, { schedule: { cron: settings.cron, timezone: settings.timezone ?? 'UTC' }, keptSince: null });
+  for (const [job, cron] of Object.entries(jobs)) {
+    const known = plans.get(job)?.schedule;
+    if (cron === 'off') plans.delete(job);
+    else if (cron !== undefined && (known?.cron !== cron || known.timezone !== timezone)) {
+      plans.set(job, { schedule: { cron, timezone }, keptSince: null });
     }
   }
   return plans;
 }
-
-/** A user's own job may have a time zone that its settings omit. */
-const isKept = (plan: Plan | undefined, { cron, timezone }: NonNullable<JobsSettings[string]>): boolean =>
-  plan !== undefined && plan.schedule.cron === cron && (timezone === undefined || timezone === plan.schedule.timezone);
 
 /** A nightly job and its expected start; `isWaiting`: it may still start, because another job that comes before it is in progress. */
 export interface StartFacts extends Pick<Nights, 'begun'> {
@@ -56,10 +58,6 @@ export interface LateRules {
   now: Date;
   /** How long after its time a job may start. */
   lateAfterMs: number;
-  /** How much longer, for a job at fixed times of a date. */
-  jitterMs: number;
-  /** How much longer, while another job is in progress. */
-  waitAtMostMs: number;
 }
 
 const hourMs = 3_600_000;
@@ -78,7 +76,7 @@ export function findExpectedStart(
   watchedSince: readonly Date[],
   runs: readonly JobRun[] = [],
 ): StartFacts['expected'] {
-  const { now, lateAfterMs, jitterMs, waitAtMostMs } = rules;
+  const { now, lateAfterMs } = rules;
   const isWatched = (moment: Date): boolean => watchedSince.every((since) => since > now || moment > since);
   if ('everyMs' in expectation) {
     const since = new Date(now.getTime() - expectation.everyMs - lateAfterMs);
@@ -86,14 +84,13 @@ export function findExpectedStart(
     return isWatched(since) ? { since, waitsUntil: now, because } : null;
   }
   const times = toDueTimes(expectation.schedule);
-  const lateMs = lateAfterMs + (times.isByDate ? jitterMs : 0);
-  const due = findLastDue(times, new Date(now.getTime() - lateMs));
+  const due = findLastDue(times, new Date(now.getTime() - lateAfterMs));
   if (due === null || !isWatched(due.dueAt)) return null;
   const { cron, timezone } = expectation.schedule;
   const begunAt = runs.find(({ dueSlot }) => dueSlot === due.dueSlot)?.begunAt ?? due.dueAt;
   return {
     since: new Date(Math.min(due.dueAt.getTime(), begunAt.getTime()) - earlyMs),
-    waitsUntil: new Date(findFirstMissing(times, due, runs, watchedSince).getTime() + lateMs + waitAtMostMs),
+    waitsUntil: new Date(findFirstMissing(times, due, runs, watchedSince).getTime() + lateAfterMs + waitAtMostMs),
     because: `it was due at ${due.dueAt.toISOString()} (${cron} ${timezone})`,
   };
 }
@@ -113,7 +110,6 @@ function findFirstMissing(times: DueTimes, due: JobDue, runs: readonly JobRun[],
 /** The settings of a watchdog, in addition to those of runs. */
 export interface WatchSettings {
   jobs: JobsSettings;
-  scheduler: Pick<SchedulerSettings, 'jitter' | 'waitAtMost'>;
   watchdog: z.output<typeof watchdogSettingsSchema>;
 }
 
@@ -129,11 +125,11 @@ const toScheduleSubject = (job: string, { cron, timezone }: JobSchedule): string
 export async function readExpectations(
   app: AppContext,
   organisationId: number,
-  { rosters, now, jobs, scheduler, watchdog }: WatchSettings & { rosters: readonly string[]; now: Date },
+  { rosters, now, jobs, watchdog }: WatchSettings & { rosters: readonly string[]; now: Date },
 ) {
   const { database, settings } = app;
   const { schedules, runs } = await readScheduleHistory(app);
-  const plans = findPlans([...schedules.values()], jobs);
+  const plans = findPlans([...schedules.values()], jobs, settings.timezone);
   const subjects = [...rosters.map(toRosterSubject), ...[...plans.keys()].map(toJobSubject)];
   const planned = [...plans].map(([job, { schedule }]) => toScheduleSubject(job, schedule));
   const watched = await noteWatched(database, organisationId, [...subjects, ...planned], now);
@@ -151,8 +147,7 @@ export async function readExpectations(
   const isAnyAtWork = [...silences.values()].includes(null);
 
   const lateAfterMs = toDurationMs(watchdog.lateAfter);
-  const waits = { jitterMs: toSpanMs(scheduler.jitter), waitAtMostMs: toSpanMs(scheduler.waitAtMost) };
-  const rules: LateRules = { now, lateAfterMs, ...waits };
+  const rules: LateRules = { now, lateAfterMs };
   // A job that waited for the end of a pause has `watchdog.lateAfter` to start.
   const lastPause = await findSchedulePause(database, organisationId, new Date(now.getTime() - lateAfterMs));
   const shortestMs = Math.min(...Object.values(toCadence(settings.screening).hours)) * hourMs;

@@ -121,7 +121,7 @@ export interface SweepFacts extends Nights, StartFacts {
 
 /** The configuration that ends the expectation of a job. */
 const toUnplanning = (job: string): string =>
-  `If ${job} should not run any more: write jobs.${job}.enabled: false into the configuration, also on the host of the watchdog`;
+  `If ${job} should not run any more: write "${job}: off" below jobs in the configuration, also on the host of the watchdog`;
 
 const sweepSubject = { subject: 'sweep', roster: null } as const;
 

@@ -365,7 +365,7 @@ const alarmKeyPrefix = 'alarm/';
  * recipients of one of `reportedBefore` do not get the others.
  */
 async function queueAlarm(
-  { settings: { mail, organisation, review }, clock }: Pick<AppContext, 'settings' | 'clock'>,
+  { settings: { mail, organisation, timezone }, clock }: Pick<AppContext, 'settings' | 'clock'>,
   transaction: Queryable,
   organisationId: number,
   {
@@ -400,7 +400,7 @@ async function queueAlarm(
   const entries = [...listAddresses(incidents)]
     .filter((address) => !known.has(address))
     .map((address) => {
-      const message = buildAlarmMessage(alarm, key, address, { from: mail.from, timezone: review.timezone });
+      const message = buildAlarmMessage(alarm, key, address, { from: mail.from, timezone });
       const { to: destination, messageId } = message;
       const what = { organisationId, runId: null, kind: 'mail_failure', destination } as const;
       const times = { queuedAt: at, giveUpAt: toGiveUpAt(mail, at) };

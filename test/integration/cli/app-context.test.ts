@@ -12,19 +12,19 @@ const databases = testDatabases('postgres');
 it.each([
   [
     'is known from the schedule that is written down',
-    'cron: "30 3 * * *", timezone: Asia/Tokyo',
+    'timezone: Asia/Tokyo\njobs: { rescreen: "30 3 * * *" }',
     '2031-03-05T18:30:00Z',
   ],
   [
     'is the one after tonight in a night that a timer starts a moment early',
-    'cron: "0 2 * * *"',
+    'jobs: { rescreen: "0 2 * * *" }',
     '2031-03-06T02:00:00Z',
   ],
-  ['is not known when the schedule is switched off', 'cron: "30 3 * * *", enabled: false', undefined],
+  ['is not known when the schedule is switched off', 'jobs: { rescreen: off }', undefined],
   ['is not known without a schedule, although the scheduler has one of its own', 'timezone: Asia/Tokyo', undefined],
 ])('the next rescreening %s', async (_, schedule, time) => {
   const folder = await mkdtemp(join(tmpdir(), 'nightscreen-app-'));
-  await writeFile(join(folder, 'nightscreen.config.yaml'), `jobs:\n  rescreen: { ${schedule} }\n`);
+  await writeFile(join(folder, 'nightscreen.config.yaml'), `${schedule}\n`);
   const { url = '' } = await databases.locate();
   const config = loadConfig({ environment: { DATABASE_URL: url }, folder });
   const clock = makeFakeClock(Date.UTC(2031, 2, 5, 1, 59, 30));

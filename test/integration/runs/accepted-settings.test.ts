@@ -22,7 +22,7 @@ import { type DatabaseLocation, openDatabase } from '../../../src/store/database
 import { readSettingsHistory, saveSettingsRecord } from '../../../src/store/organisations.js';
 import { holdAlerts } from '../../../src/store/review/decisions.js';
 import { createLogin } from '../../helpers/database-servers.js';
-import { describeOnChosenDatabase, testDatabases } from '../../helpers/databases.js';
+import { describeOnPostgres, testDatabases } from '../../helpers/databases.js';
 import { makeAcceptance, makeOddNames, openSmallSites, type SmallSite } from '../../helpers/small-site.js';
 import { fileOf, listed, people, watchlist } from '../../helpers/small-world.js';
 
@@ -76,7 +76,7 @@ async function endTrial({ work, roster }: Pick<SmallSite, 'work' | 'roster'>): P
   await runImport(app, roster, signal);
 }
 
-describeOnChosenDatabase('assessment settings', (open) => {
+describeOnPostgres('assessment settings', (open) => {
   const begin = openSmallSites(open);
 
   it('are refused before anything is asked until somebody accepts them with a reason, and the next report says so first', async () => {

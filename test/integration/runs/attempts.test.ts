@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { createAttemptNotes } from '../../../src/runs/screening/search-task.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { noteInFlight, RunNumbers } from '../../../src/store/ledger.js';
-import { describeOnChosenDatabase } from '../../helpers/databases.js';
+import { describeOnEachDatabase } from '../../helpers/databases.js';
 import { listSearches, openSmallSites, searched } from '../../helpers/small-site.js';
 
 const countOf = async (database: Database, sql: string): Promise<number> => {
@@ -12,7 +12,7 @@ const countOf = async (database: Database, sql: string): Promise<number> => {
   return row?.count ?? Number.NaN;
 };
 
-describeOnChosenDatabase('the ledger of attempts', (open) => {
+describeOnEachDatabase('the ledger of attempts', (open) => {
   const openSite = openSmallSites(open);
 
   it('holds what was sent and what is about to be, not what waits for its turn', { timeout: 120_000 }, async () => {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { describeRun, listOfRun } from '../../../src/runs/describe-run.js';
 import { parseRunId } from '../../../src/runs/run-reference.js';
 import type { Database } from '../../../src/store/database/database.js';
-import { describeOnChosenDatabase, leaveSqlToPostgres, testDatabases } from '../../helpers/databases.js';
+import { describeOnEachDatabase, leaveSqlToPostgres, testDatabases } from '../../helpers/databases.js';
 import { openPreparedSites, openSmallSites } from '../../helpers/small-site.js';
 import { people, type TestAppContext } from '../../helpers/small-world.js';
 
@@ -98,7 +98,7 @@ const tamperings: readonly [string, string, RegExp][] = [
   ],
 ];
 
-describeOnChosenDatabase('the sums of a run', (open, databases) => {
+describeOnEachDatabase('the sums of a run', (open, databases) => {
   leaveSqlToPostgres(databases, 'turn red for');
   const openSite = openSmallSites(open);
   /** Sites whose run has made all searches, and has stopped before it was added up. */

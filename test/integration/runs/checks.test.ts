@@ -13,7 +13,7 @@ import { describeRun } from '../../../src/runs/describe-run.js';
 import { previewBecauseOf } from '../../../src/runs/preview.js';
 import { parseRunId } from '../../../src/runs/run-reference.js';
 import { budgetSettingsSchema } from '../../../src/screening/budget.js';
-import { describeOnChosenDatabase, testDatabases } from '../../helpers/databases.js';
+import { describeOnPostgres, testDatabases } from '../../helpers/databases.js';
 import { printFigure } from '../../helpers/figures.js';
 import { listSearches, openPreparedSites, openSmallSites, searched } from '../../helpers/small-site.js';
 import { controls } from '../../helpers/small-world.js';
@@ -198,7 +198,7 @@ describe('a single check', () => {
   });
 });
 
-describeOnChosenDatabase('a check whose process was killed', (_open, databases) => {
+describeOnPostgres('a check whose process was killed', (_open, databases) => {
   const begin = openPreparedSites(databases, async (site) => {
     const app = await site.work();
     const { result: answered } = await runCheck(app, question, signal);
@@ -244,7 +244,7 @@ describeOnChosenDatabase('a check whose process was killed', (_open, databases) 
   });
 });
 
-describeOnChosenDatabase('a published list', (open) => {
+describeOnPostgres('a published list', (open) => {
   const begin = openSmallSites(open);
 
   it('forces a search of the customers whom it may mean and of no others, which the next run makes if the first is abandoned', async () => {

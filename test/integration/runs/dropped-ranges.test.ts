@@ -8,7 +8,7 @@ import { replaySettings } from '../../../src/runs/replay.js';
 import { acceptRun } from '../../../src/runs/screening/accept-run.js';
 import { runReports } from '../../../src/runs/write-reports.js';
 import { type Database, type Queryable, readColumn, readValue } from '../../../src/store/database/database.js';
-import { describeOnChosenDatabase, leaveSqlToPostgres } from '../../helpers/databases.js';
+import { describeOnEachDatabase, leaveSqlToPostgres } from '../../helpers/databases.js';
 import { backUp, readAllRows, restore } from '../../helpers/former-databases.js';
 import { makeAcceptance, openPreparedSites } from '../../helpers/small-site.js';
 import { people } from '../../helpers/small-world.js';
@@ -58,7 +58,7 @@ const inTheWay: readonly [string, RegExp][] = [
   ],
 ];
 
-describeOnChosenDatabase('a range of runs that is dropped', (_open, databases) => {
+describeOnEachDatabase('a range of runs that is dropped', (_open, databases) => {
   leaveSqlToPostgres(databases, 'must be needed by nobody');
   /** Runs 1 and 255 are old, 256 to 258 are of the last days; in 256 the search for C-2 failed. */
   const openSite = openPreparedSites(databases, async ({ sandbox, database, run, work }) => {

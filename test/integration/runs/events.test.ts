@@ -21,7 +21,7 @@ import { findReportableRuns } from '../../../src/store/runs.js';
 import { findLastNights } from '../../../src/store/watch-facts.js';
 import { type Listener, type ListenerParts, startListener } from '../../../src/webhooks/listener.js';
 import { listenSettingsSchema } from '../../../src/webhooks/settings.js';
-import { describeOnChosenDatabase, leaveSqlToPostgres } from '../../helpers/databases.js';
+import { describeOnEachDatabase, leaveSqlToPostgres } from '../../helpers/databases.js';
 import { eventKey, foreignKey, sendEvent, signEvent } from '../../helpers/play-events.js';
 import { acceptChanges, openPreparedSites, type SmallSite, searched } from '../../helpers/small-site.js';
 import { buildSandboxDossier, listed, people } from '../../helpers/small-world.js';
@@ -212,7 +212,7 @@ const [first, second, third, fourth] = [
 ] as const;
 const dossiers = [first, second, third, fourth];
 
-describeOnChosenDatabase('events as hints', (_open, databases) => {
+describeOnEachDatabase('events as hints', (_open, databases) => {
   leaveSqlToPostgres(
     databases,
     'the next night reports what',

@@ -39,7 +39,7 @@ describe('a screening with failures', () => {
       },
       { name: 'Aroha Ngata', status: 503, times: 10_000 },
     ]);
-    const app = await work({ settings: { run: { deadline: '60s', timezone: 'UTC' } } });
+    const app = await work({ settings: { run: { deadline: '60s' } } });
     const night = await run(app);
     expect(night).toMatchObject({
       state: 'incomplete',

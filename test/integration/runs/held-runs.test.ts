@@ -18,7 +18,7 @@ import { screeningSettingsSchema } from '../../../src/screening/settings.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { findPlainlyAbsent } from '../../../src/store/review/waiting.js';
 import { webhooksSettingsSchema } from '../../../src/webhooks/settings.js';
-import { describeOnChosenDatabase, leaveSqlToPostgres } from '../../helpers/databases.js';
+import { describeOnEachDatabase, leaveSqlToPostgres } from '../../helpers/databases.js';
 import {
   decide,
   makeAcceptance,
@@ -54,7 +54,7 @@ const countEvents = async (database: Database): Promise<number> => {
   return rows[0]?.events ?? 0;
 };
 
-describeOnChosenDatabase('a run whose answers are implausible', (_open, databases) => {
+describeOnEachDatabase('a run whose answers are implausible', (_open, databases) => {
   leaveSqlToPostgres(
     databases,
     'is held when the hits that vanished in the runs of a week',
@@ -486,7 +486,7 @@ describeOnChosenDatabase('a run whose answers are implausible', (_open, database
   });
 });
 
-describeOnChosenDatabase('a run with far too many newly open customers', (open) => {
+describeOnEachDatabase('a run with far too many newly open customers', (open) => {
   const begin = openSmallSites(open);
   const all = makeOddNames(60);
 

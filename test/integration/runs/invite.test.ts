@@ -12,7 +12,7 @@ import { runSweep } from '../../../src/runs/sweep-run.js';
 import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
 import type { Fault } from '../../../src/sandbox/trouble.js';
 import type { Database } from '../../../src/store/database/database.js';
-import { describeOnChosenDatabase, leaveSqlToPostgres } from '../../helpers/databases.js';
+import { describeOnEachDatabase, leaveSqlToPostgres } from '../../helpers/databases.js';
 import { decide, openPreparedSites, openSmallSites, type SmallSite } from '../../helpers/small-site.js';
 import type { AppContextOptions } from '../../helpers/small-world.js';
 
@@ -78,7 +78,7 @@ const hasty = (offsetMs: number) => ({
   sleep: (ms: number, ending?: AbortSignal) => systemClock.sleep(ms >= 1_000 ? 5 : ms, ending),
 });
 
-describeOnChosenDatabase('inviting customers without a dossier', (open, databases) => {
+describeOnEachDatabase('inviting customers without a dossier', (open, databases) => {
   leaveSqlToPostgres(
     databases,
     'lists the customers and the cost',

@@ -10,7 +10,7 @@ import { listSearches, openSmallSites, searched } from '../../helpers/small-site
 import { buildSandboxDossier, controls, people, type TestAppContext, watchlist } from '../../helpers/small-world.js';
 
 const signal = new AbortController().signal;
-const waiting = { deadline: '60s', timezone: 'UTC' };
+const waiting = { deadline: '60s' };
 const names = Array.from({ length: 120 }, (_, index) => `Customer Number ${index}`);
 const portal = { status: 200, body: '<html>login</html>', contentType: 'text/html' };
 const soon = (ms: number, act: () => void): void => void setTimeout(act, ms);
@@ -85,7 +85,7 @@ describe('a service that is out of reach', () => {
 
   it('for longer than the deadline stops the run, which can be resumed, and reports when it began', async () => {
     const { sandbox, work, run } = await begin(names.slice(0, 60));
-    const stopped = run(await work({ settings: { run: { deadline: '1s', timezone: 'UTC' } } }));
+    const stopped = run(await work({ settings: { run: { deadline: '1s' } } }));
     soon(200, () => sandbox.setConditions({ path: '/aml/search', outage: {} }));
     const startedMs = performance.now();
     const summary = await stopped;

@@ -20,7 +20,7 @@ import { showRun } from '../../../src/runs/run-reference.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
 import type { SandboxDossier } from '../../../src/sandbox/world.js';
 import type { Database } from '../../../src/store/database/database.js';
-import { describeOnChosenDatabase, leaveSqlToPostgres } from '../../helpers/databases.js';
+import { describeOnEachDatabase, leaveSqlToPostgres } from '../../helpers/databases.js';
 import { acceptChanges, decide, openPreparedSites, openSmallSites, type SmallSite } from '../../helpers/small-site.js';
 import { buildSandboxDossier, people, toCsv, watchlist, writeRoster } from '../../helpers/small-world.js';
 
@@ -56,7 +56,7 @@ const findAlerts = async (database: Database, reference: string): Promise<readon
   return rows.map(({ id }) => id);
 };
 
-describeOnChosenDatabase('a comparison of roster, screenings and dossiers', (open, databases) => {
+describeOnEachDatabase('a comparison of roster, screenings and dossiers', (open, databases) => {
   leaveSqlToPostgres(
     databases,
     'without a complete and recent sweep',

@@ -12,7 +12,7 @@ import { importDecisions } from '../../../src/runs/review/import-list.js';
 import type { DecisionImport } from '../../../src/runs/review/list-table.js';
 import { exportAlerts } from '../../../src/runs/review/lists.js';
 import { findReviewer } from '../../../src/runs/review/people.js';
-import { describeOnChosenDatabase } from '../../helpers/databases.js';
+import { describeOnPostgres } from '../../helpers/databases.js';
 import { openPreparedSites, openSmallSites } from '../../helpers/small-site.js';
 import { listed, type TestAppContext, watchlist } from '../../helpers/small-world.js';
 
@@ -39,7 +39,7 @@ const decide = (row: Row | undefined, disposition: string, reason = 'looked at i
   reason,
 });
 
-describeOnChosenDatabase('a working list', (open, databases) => {
+describeOnPostgres('a working list', (open, databases) => {
   const begin = openSmallSites(open);
   const beginAfterNight = openPreparedSites(databases, async ({ work, run }) =>
     run(await work({ offsetMs: -2 * dayMs })),

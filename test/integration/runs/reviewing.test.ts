@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { toAlertSeenVersion } from '../../../src/runs/review/alerts.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { holdAlerts } from '../../../src/store/review/decisions.js';
-import { describeOnChosenDatabase } from '../../helpers/databases.js';
+import { describeOnPostgres } from '../../helpers/databases.js';
 import { decide, makeAcceptance, openPreparedSites, reviewKey } from '../../helpers/small-site.js';
 import { listed, watchlist } from '../../helpers/small-world.js';
 
@@ -36,7 +36,7 @@ const readEvents = async (database: Database): Promise<string[]> => {
   return rows.map(({ text }) => text.trim());
 };
 
-describeOnChosenDatabase('review alerts', (_open, databases) => {
+describeOnPostgres('review alerts', (_open, databases) => {
   /** Sites after a run nine days ago, which has opened an alert of C-1 and one of C-2. */
   const begin = openPreparedSites(databases, async ({ database, work, run }) => {
     expect(await run(await work({ offsetMs: -9 * dayMs }))).toMatchObject({ state: 'complete' });

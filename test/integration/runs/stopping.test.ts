@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { describeOnChosenDatabase } from '../../helpers/databases.js';
+import { describeOnEachDatabase } from '../../helpers/databases.js';
 import { openSmallSites, type SmallSite } from '../../helpers/small-site.js';
 import type { TestAppContext } from '../../helpers/small-world.js';
 
@@ -28,7 +28,7 @@ async function stopAmid({ run }: SmallSite, app: TestAppContext, whenSearching =
   return ended;
 }
 
-describeOnChosenDatabase('a run that is stopped by signal', (open) => {
+describeOnEachDatabase('a run that is stopped by signal', (open) => {
   const begin = openSmallSites(open);
   const slow = { rate: { perSecond: 20, concurrency: 1 } };
 

@@ -5,7 +5,7 @@ import { runSweep } from '../../../src/runs/sweep-run.js';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import type { SandboxDossier } from '../../../src/sandbox/world.js';
 import type { Database } from '../../../src/store/database/database.js';
-import { describeOnChosenDatabase } from '../../helpers/databases.js';
+import { describeOnEachDatabase } from '../../helpers/databases.js';
 import { buildSandboxDossier, makeAppContext, type TestAppContext } from '../../helpers/small-world.js';
 
 const signal = new AbortController().signal;
@@ -41,7 +41,7 @@ async function findPresigned(database: Database): Promise<readonly string[]> {
   return found;
 }
 
-describeOnChosenDatabase('records of dossiers', (open) => {
+describeOnEachDatabase('records of dossiers', (open) => {
   const sandboxes: Sandbox[] = [];
   afterEach(async () => {
     for (const sandbox of sandboxes.splice(0)) await sandbox.close();

@@ -8,7 +8,7 @@ import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.j
 import type { SandboxDossier } from '../../../src/sandbox/world.js';
 import { readDossierHistory } from '../../../src/store/changes.js';
 import { readRunning } from '../../../src/store/watch-facts.js';
-import { describeOnChosenDatabase, leaveSqlToPostgres } from '../../helpers/databases.js';
+import { describeOnEachDatabase, leaveSqlToPostgres } from '../../helpers/databases.js';
 import { buildSandboxDossier, makeAppContext } from '../../helpers/small-world.js';
 
 const signal = new AbortController().signal;
@@ -16,7 +16,7 @@ const signal = new AbortController().signal;
 const range = (from: number, to: number): SandboxDossier[] =>
   Array.from({ length: to - from + 1 }, (_, index) => buildSandboxDossier(from + index));
 
-describeOnChosenDatabase('a sweep', (open, databases) => {
+describeOnEachDatabase('a sweep', (open, databases) => {
   leaveSqlToPostgres(
     databases,
     'that it goes on is seen',

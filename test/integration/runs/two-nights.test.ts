@@ -5,7 +5,7 @@ import { runScreening } from '../../../src/runs/screening-run.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
 import { runReports } from '../../../src/runs/write-reports.js';
 import { startSandbox } from '../../../src/sandbox/start-sandbox.js';
-import { describeOnChosenDatabase } from '../../helpers/databases.js';
+import { describeOnEachDatabase } from '../../helpers/databases.js';
 import { listSearches } from '../../helpers/small-site.js';
 import {
   demoRoster,
@@ -24,7 +24,7 @@ const night = {
   writeReport: false,
 } as const;
 
-describeOnChosenDatabase('two nights of the demo roster', (open) => {
+describeOnEachDatabase('two nights of the demo roster', (open) => {
   it('the second night reports exactly the known changes, and its report can be made again byte for byte', async () => {
     const sandbox = await startSandbox({ world: await loadDemoWorld('before') });
     const database = await open();

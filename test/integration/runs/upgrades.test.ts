@@ -5,7 +5,7 @@ import { runScreening } from '../../../src/runs/screening-run.js';
 import { runReports } from '../../../src/runs/write-reports.js';
 import { startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import { migrate, pendingMigrations } from '../../../src/store/database/migrate.js';
-import { describeOnChosenDatabase } from '../../helpers/databases.js';
+import { describeOnEachDatabase } from '../../helpers/databases.js';
 import { fillReleasedDatabase, releasedDatabases } from '../../helpers/former-databases.js';
 import { controls, makeAppContext, watchlist } from '../../helpers/small-world.js';
 
@@ -17,7 +17,7 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-describeOnChosenDatabase('a database of each released schema', (open, databases) => {
+describeOnEachDatabase('a database of each released schema', (open, databases) => {
   it('is kept', () => {
     expect(releasedDatabases.length).toBeGreaterThan(0);
   });

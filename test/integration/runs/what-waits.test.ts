@@ -8,7 +8,7 @@ import { importDecisions } from '../../../src/runs/review/import-list.js';
 import { findReviewer } from '../../../src/runs/review/people.js';
 import type { RunSummary } from '../../../src/runs/run-summary.js';
 import { runReports } from '../../../src/runs/write-reports.js';
-import { describeOnChosenDatabase } from '../../helpers/databases.js';
+import { describeOnPostgres } from '../../helpers/databases.js';
 import { fillInList } from '../../helpers/report-files.js';
 import { openPreparedSites } from '../../helpers/small-site.js';
 import { fileOf, listed, people, type TestAppContext, toCsv, watchlist } from '../../helpers/small-world.js';
@@ -35,7 +35,7 @@ async function ruleOut(app: TestAppContext, run: RunSummary, customer: string): 
   });
 }
 
-describeOnChosenDatabase('a report', (_open, databases) => {
+describeOnPostgres('a report', (_open, databases) => {
   /** Sites after a night whose report is written; `prepared` is its run. */
   const begin = openPreparedSites(databases, async ({ work, run }) =>
     run(await work({ offsetMs: -3 * dayMs }), { writeReport: true }),

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import { describeOnChosenDatabase } from '../../helpers/databases.js';
+import { describeOnPostgres } from '../../helpers/databases.js';
 import { openSmallSites } from '../../helpers/small-site.js';
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -35,7 +35,7 @@ const lostInFirstNight: readonly LostWrite[] = [
 /** The same of a night in which all is as it was. */
 const lostInSecondNight: LostWrite = ['party_state', 'update', `new.state = 'open_alert' and new.run_id <> old.run_id`];
 
-describeOnChosenDatabase('a run of which the database silently leaves a write out', (open) => {
+describeOnPostgres('a run of which the database silently leaves a write out', (open) => {
   const openSite = openSmallSites(open);
 
   it('fails at each such write, and loses nothing when it is resumed', async () => {

@@ -1,15 +1,14 @@
 import { expect, it } from 'vitest';
 import { NightError } from '../../../jobs/rescreen.js';
 import { logSchedule } from '../../../src/cli/schedule/keep-schedule.js';
-import { type JobsAndPlan, presentSchedule, showSchedule } from '../../../src/cli/schedule/plan-schedule.js';
+import { presentSchedule, showSchedule } from '../../../src/cli/schedule/plan-schedule.js';
 import { performJob, runForNow } from '../../../src/cli/schedule/run-scheduled.js';
 import { AuthenticationError, NotStartedError, RosterError } from '../../../src/errors.js';
 import { createLogger } from '../../../src/logging.js';
 import type { Job } from '../../../src/runs/app-context.js';
 import type { RunSummary } from '../../../src/runs/run-summary.js';
 import { keepSchedules } from '../../../src/runs/scheduled.js';
-import type { PlannedJob } from '../../../src/scheduling/schedule.js';
-import { schedulerSettingsSchema } from '../../../src/scheduling/settings.js';
+import type { PlannedJob, SchedulePlan } from '../../../src/scheduling/schedule.js';
 import { DatabaseError } from '../../../src/store/database/database.js';
 import { beginJobRun, endJobRun, type JobEnding, type JobRun, noteMissedJob } from '../../../src/store/jobs.js';
 import type { RunState } from '../../../src/vocabulary.js';
@@ -44,7 +43,7 @@ const toSummary = (roster: string, state: RunState, exitCode: number): RunSummar
 const complete = toSummary('a', 'complete', 0);
 const stopped = toSummary('b', 'stopped', 4);
 
-const nothingPlanned = { planned: [], settings: schedulerSettingsSchema.parse({}), seed: '' };
+const nothingPlanned = { planned: [], timeoutMs: 43_200_000 };
 
 /** How a night ends in which these rosters have a run, and those have not. */
 async function end(summaries: RunSummary[], ...errors: readonly unknown[]): Promise<number | 'taken up again'> {
@@ -53,7 +52,7 @@ async function end(summaries: RunSummary[], ...errors: readonly unknown[]): Prom
   const failures = errors.map((error, index) => ({ roster: `roster ${index}`, runId: null, error }));
   const job: Job = {
     name: 'rescreen',
-    defaultSchedule: null,
+    defaultCron: 'off',
     run: () => Promise.reject(new NightError({ summaries, failures })),
   };
   const { signal } = new AbortController();
@@ -83,7 +82,7 @@ it('what failed is logged with its run and roster: of a night for each roster, t
   const perform = async (name: string, work: Job['run']): Promise<unknown[]> => {
     lines.length = 0;
     const options = { plan: nothingPlanned, stopping: signal, logger };
-    await performJob(app, { name, defaultSchedule: null, run: work }, run, signal, options);
+    await performJob(app, { name, defaultCron: 'off', run: work }, run, signal, options);
     return lines.map((line) => JSON.parse(line));
   };
   const failures = [
@@ -103,9 +102,8 @@ it('what failed is logged with its run and roster: of a night for each roster, t
 });
 
 const night = (job: string, cron: string, after: readonly string[] = []): PlannedJob => ({
-  job: { name: job, defaultSchedule: null, after, run: async () => ({ runs: [] }) },
+  job: { name: job, defaultCron: 'off', after, run: async () => ({ runs: [] }) },
   schedule: { cron, timezone: 'UTC' },
-  timeoutMs: 43_200_000,
 });
 const sweep = night('sweep', '0 1 * * *');
 const rescreen = night('rescreen', '0 2 * * *');
@@ -134,11 +132,7 @@ async function openNight(planned: readonly PlannedJob[] = [sweep, rescreen, repo
       again: [],
       timeoutMs: 60_000,
     });
-  const scheduler = schedulerSettingsSchema.parse({});
-  const plan: JobsAndPlan = {
-    ...{ planned, settings: scheduler, seed: '', jobsSettings: {} },
-    jobs: planned.map(({ job }) => job),
-  };
+  const plan: SchedulePlan = { planned, timeoutMs: 43_200_000 };
   return {
     app,
     plan,

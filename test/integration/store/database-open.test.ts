@@ -1,12 +1,9 @@
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { RunLockedError, StoreError } from '../../../src/errors.js';
+import { StoreError } from '../../../src/errors.js';
 import { openDatabase } from '../../../src/store/database/open-database.js';
 import { testDatabases } from '../../helpers/databases.js';
 
@@ -64,23 +61,5 @@ describe('opening Postgres', () => {
     expect(await database.query(numberRow, `select count(*) as n from pg_tables where tablename = 'kept'`)).toEqual([
       { n: 0 },
     ]);
-  });
-});
-
-describe('opening the embedded database', () => {
-  let folder: string;
-
-  beforeEach(async () => {
-    folder = join(await mkdtemp(join(tmpdir(), 'nightscreen-open-')), 'data');
-  });
-
-  afterEach(() => rm(join(folder, '..'), { recursive: true, force: true }));
-
-  it('makes the folder for its owner alone, and leaves nothing in it but the data', async () => {
-    const database = await openDatabase({ folder }, 'first');
-    await expect(openDatabase({ folder }, 'second')).rejects.toBeInstanceOf(RunLockedError);
-    await database.close();
-    expect((await stat(folder)).mode & 0o777).toBe(0o700);
-    expect(await readdir(folder)).toEqual(['pgdata']);
   });
 });

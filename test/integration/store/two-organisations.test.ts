@@ -68,8 +68,7 @@ import {
   readCustomerStatuses,
   takeWebhookEvents,
 } from '../../../src/store/webhooks.js';
-import { describeOnChosenDatabase, describeOnEachDatabase } from '../../helpers/databases.js';
-import { isFullSize } from '../../helpers/figures.js';
+import { describeOnPostgres } from '../../helpers/databases.js';
 import { buildSandboxDossier, controls, listed, makeAppContext, writeRoster } from '../../helpers/small-world.js';
 
 const { signal } = new AbortController();
@@ -256,9 +255,7 @@ async function withoutEffect<T>(database: Database, work: (transaction: Transact
 }
 
 // Each statement has the same condition on both databases; on the embedded one, the two nights take as long as all else here.
-const describeHere = isFullSize ? describeOnEachDatabase : describeOnChosenDatabase;
-
-describeHere('two organisations in one database', (open) => {
+describeOnPostgres('two organisations in one database', (open) => {
   let database: Database;
   let sandbox: Sandbox;
   let north: Made;

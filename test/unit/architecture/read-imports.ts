@@ -63,6 +63,18 @@ export function readMessages(file: string): readonly string[] {
   return found.filter((text) => /[a-z…] [a-z…]/i.test(text) && !sql.test(text) && !/[{}]|=\\?"/.test(text));
 }
 
+/** The template strings of a file, SQL aside, that are longer than `most` lines: how each begins. */
+export function readLongTemplates(file: string, most: number): readonly string[] {
+  const found: string[] = [];
+  new Visitor({
+    TemplateLiteral: ({ start, end, quasis }) => {
+      const text = readSource(file).slice(start, end);
+      if (text.split('\n').length > most && !sql.test(quasis[0]?.value.raw ?? '')) found.push(text.slice(0, 60));
+    },
+  }).visit(parse(file));
+  return found;
+}
+
 const sql =
   /^\s*[(,]?(with|select|insert|update|delete|case|coalesce|(left |cross )?join|and|or|where|create|lock|alter|set|from|order by|not exists|exists|count|max|min|bool_or|array|jsonb?_|string_to|string_agg|least|greatest|distinct|values|when|union|limit|returning|truncate|analyze|drop|begin|commit)\b|\b(select|where|from|join) [a-z_]+[.( ]|::|\bis (not )?(null|distinct)\b| as "|= \$\d|:=/;
 

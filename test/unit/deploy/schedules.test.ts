@@ -19,17 +19,16 @@ const firstDay = toDayNumberOf('2026-01-01');
 const dates = Array.from({ length: 3_653 }, (_, day) => toDate(firstDay + day));
 
 describe.each(configurations)('%s', (path) => {
-  const { jobs } = readSettings(path);
+  const { jobs, timezone } = readSettings(path);
 
   test('says of sweep, rescreening and report when they are due, and in which time zone', () => {
     expect(Object.keys(jobs)).toEqual(expect.arrayContaining(['sweep', 'rescreen', 'report']));
-    for (const job of Object.values(jobs))
-      expect(job).toMatchObject({ cron: expect.any(String), timezone: expect.any(String) });
+    expect(readShipped(path)).toMatch(/^timezone: /m);
   });
 
   test('has no time that a date of ten years leaves out or has twice', () => {
-    const planned = planJobs(allJobs, jobs).filter(({ schedule }) => toCronTimes(schedule.cron).isByDate);
-    const odd = planned.flatMap(({ job, schedule: { cron, timezone } }) =>
+    const planned = planJobs(allJobs, jobs, timezone).filter(({ schedule }) => toCronTimes(schedule.cron).isByDate);
+    const odd = planned.flatMap(({ job, schedule: { cron } }) =>
       dates.flatMap((date) =>
         toCronTimes(cron)
           .times.filter((time) => listInstants({ date, time }, timezone).length !== 1)
@@ -64,7 +63,9 @@ test('a crontab of the documentation asks the schedule for each planned job ever
   );
   expect(lines).toHaveLength(3);
   expect(lines.filter((line) => !/^\*\/1[05] \* \* \* \* /.test(line))).toEqual([]);
-  const planned = planJobs(allJobs, readSettings('nightscreen.config.example.yaml').jobs).map(({ job }) => job.name);
+  const planned = planJobs(allJobs, readSettings('nightscreen.config.example.yaml').jobs, 'UTC').map(
+    ({ job }) => job.name,
+  );
   const asked = lines.flatMap((line) => {
     const [, jobs] = /for job in ([\w ]+); do \S+ schedule run \$job --if-due/.exec(line) ?? [];
     return jobs === undefined ? [] : [jobs.split(' ').toSorted()];

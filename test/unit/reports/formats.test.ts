@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { readXlsx } from 'hucre/xlsx';
 import { describe, expect, it } from 'vitest';
 import { renderCsv } from '../../../src/reports/csv.js';
-import { renderHtml, reportScript } from '../../../src/reports/html-page.js';
+import { readPageFile, renderHtml } from '../../../src/reports/html-page.js';
 import type { ToReviewFacts } from '../../../src/reports/list-facts.js';
 import { maskReport } from '../../../src/reports/mask-report.js';
 import { toReport } from '../../../src/reports/report.js';
@@ -119,7 +119,7 @@ describe('report.html', () => {
     );
     const { openAlerts } = buildManyChanges(3, 3).facts;
     const page = (await toHtml({ ...buildHostileFacts(payload), openAlerts }, buildToReview(alerts))).replace(
-      `<script>${reportScript}</script>`,
+      `<script type="module">${readPageFile('report.js')}</script>`,
       '',
     );
     expect(page).not.toMatch(/<(script|img|svg)/i);

@@ -1,18 +1,9 @@
 import { expect, it } from 'vitest';
 import { toDueTimes } from '../../../src/scheduling/due-times.js';
-import {
-  type DecidingRules,
-  decideDue,
-  findNextStart,
-  type JobStatus,
-  mostAttempts,
-  toJitterMs,
-} from '../../../src/scheduling/schedule.js';
+import { decideDue, findNextStart, type JobStatus, mostAttempts } from '../../../src/scheduling/schedule.js';
 import type { JobRun } from '../../../src/store/jobs.js';
 import { toJobRun } from '../../helpers/clocks.js';
 
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 const at = (text: string): Date => new Date(text);
 
 const toCurrent = (job: string, cron: string, changes: Partial<JobStatus> = {}): JobStatus => ({
@@ -20,7 +11,6 @@ const toCurrent = (job: string, cron: string, changes: Partial<JobStatus> = {}):
   times: toDueTimes({ cron, timezone: 'UTC' }),
   plannedSince: at('2026-11-01T12:00Z'),
   after: [],
-  toStart: ({ dueAt }) => dueAt,
   known: [],
   ...changes,
 });
@@ -36,11 +26,10 @@ const left = { state: 'running', exitCode: null, endedAt: null } as const;
 const decide = (
   status: JobStatus,
   now: string,
-  { others = [], ...rules }: Partial<DecidingRules> & { others?: readonly JobStatus[] } = {},
+  { others = [], freeSince = null }: { freeSince?: Date | null; others?: readonly JobStatus[] } = {},
 ) => {
   const all = new Map([status, ...others].map((one) => [one.job, one]));
-  const defaults = { catchUpMs: 7 * dayMs, waitAtMostMs: 6 * hourMs, freeSince: null };
-  const { decision, missed, givenUp } = decideDue(status, all, { ...defaults, now: at(now), ...rules });
+  const { decision, missed, givenUp } = decideDue(status, all, { now: at(now), freeSince });
   return {
     kind: decision.kind,
     ...(decision.kind === 'none' ? {} : { date: decision.due.localDate }),
@@ -81,17 +70,15 @@ it('a job that was kept but never ran is caught up as well', () => {
   expect(decide(status, '2026-11-22T09:00Z')).toEqual(late);
 });
 
-it('catching up has a bound, and can be switched off', () => {
-  const known = [toRun('rescreen', '2026-11-21')];
-  const none = { kind: 'none', missed: ['2026-11-22'] };
-  expect(decide(nightly(known), '2026-11-22T09:00Z', { catchUpMs: 6 * hourMs })).toEqual(none);
-  expect(decide(nightly(known), '2026-11-22T02:06Z', { catchUpMs: 0 })).toEqual(none);
-  expect(decide(nightly(known), '2026-11-22T02:04Z', { catchUpMs: 0 })).toMatchObject({ kind: 'begin', isLate: false });
+it('catching up has a bound of a week', () => {
+  const monthly = toCurrent('rescreen', '0 2 15 * *');
+  expect(decide(monthly, '2026-11-22T01:59Z')).toMatchObject({ kind: 'begin', isLate: true });
+  expect(decide(monthly, '2026-11-22T02:01Z')).toEqual({ kind: 'none', missed: ['2026-11-15'] });
 });
 
 it('what had to wait for its turn in this process is neither late nor missed', () => {
   const known = [toRun('rescreen', '2026-11-21')];
-  const rules = { catchUpMs: 0, freeSince: at('2026-11-22T08:59Z') };
+  const rules = { freeSince: at('2026-11-22T08:59Z') };
   expect(decide(nightly(known), '2026-11-22T09:00Z', rules)).toMatchObject({ kind: 'begin', isLate: false });
 });
 
@@ -120,9 +107,7 @@ it('of what comes round all the time only the last is due, and nothing is missed
   const mail = toCurrent('mail', '*/15 * * * *');
   const { kind, missed } = decide(mail, '2026-11-22T12:10Z');
   expect({ kind, missed }).toEqual({ kind: 'begin', missed: [] });
-  const all = new Map([['mail', mail]]);
-  const rules = { now: at('2026-11-22T12:10Z'), catchUpMs: 0, waitAtMostMs: 0, freeSince: null };
-  const { decision } = decideDue(mail, all, { ...rules, catchUpMs: dayMs });
+  const { decision } = decideDue(mail, new Map(), { now: at('2026-11-22T12:10Z'), freeSince: null });
   expect(decision).toMatchObject({ due: { dueAt: at('2026-11-22T12:00Z') } });
 });
 
@@ -156,36 +141,15 @@ it('what begins when the job before it ends is not late', () => {
   expect(decide(since, '2026-11-22T08:00:15Z', { others: [long] })).toMatchObject({ kind: 'begin', isLate: false });
 });
 
-it('what has waited its full time is begun although nothing may be caught up; what nobody was there for is missed', () => {
-  const since = { ...report, plannedSince: at('2026-11-21T12:00Z') };
-  const running = nightly([toRun('rescreen', '2026-11-22', left)]);
-  const rules = { catchUpMs: 0, others: [running] };
-  expect(decide(since, '2026-11-22T11:59Z', rules)).toMatchObject({ kind: 'wait', missed: [] });
-  expect(decide(since, '2026-11-22T12:00:10Z', rules)).toMatchObject({ kind: 'begin', isLate: true, missed: [] });
-  const shorter = { ...rules, catchUpMs: 2 * hourMs };
-  expect(decide(since, '2026-11-22T12:00:10Z', shorter)).toMatchObject({ kind: 'begin', missed: [] });
-  expect(decide(since, '2026-11-22T12:06Z', rules)).toMatchObject({ kind: 'none', missed: ['2026-11-22'] });
-});
-
 it('that this process ended a job by a clock that was ahead makes nothing seem in time', () => {
   const known = [toRun('rescreen', '2026-11-21')];
   const rules = { freeSince: at('2026-12-22T02:00Z') };
   expect(decide(nightly(known), '2026-11-22T09:00Z', rules)).toMatchObject({ kind: 'begin', isLate: true });
 });
 
-it('the jitter is the same for the same job and date, below its bound, and spreads', () => {
-  const spread = Array.from({ length: 200 }, (_, day) => toJitterMs(600_000, 'seed', 'rescreen', String(day)));
-  expect(spread.every((ms) => ms >= 0 && ms < 600_000)).toBe(true);
-  expect(new Set(spread).size).toBeGreaterThan(150);
-  expect(toJitterMs(600_000, 'seed', 'rescreen', '7')).toBe(spread[7]);
-  expect(toJitterMs(0, 'seed', 'rescreen', '7')).toBe(0);
-});
-
-it('the next start counts the jitter and leaves out what is done', () => {
-  const jittered = { ...nightly(), toStart: ({ dueAt }: { dueAt: Date }) => new Date(dueAt.getTime() + 600_000) };
-  const startAt = (status: JobStatus, now: string) => findNextStart(status, at(now))?.at.toISOString();
-  expect(startAt(jittered, '2026-11-22T02:05Z')).toBe('2026-11-22T02:10:00.000Z');
-  expect(startAt(jittered, '2026-11-22T02:10Z')).toBe('2026-11-23T02:10:00.000Z');
+it('the next start leaves out what is done', () => {
+  const startAt = (status: JobStatus, now: string) => findNextStart(status, at(now))?.dueAt.toISOString();
+  expect(startAt(nightly(), '2026-11-22T01:00Z')).toBe('2026-11-22T02:00:00.000Z');
   expect(startAt(nightly([toRun('rescreen', '2026-11-22')]), '2026-11-22T01:00Z')).toBe('2026-11-23T02:00:00.000Z');
 });
 

@@ -7,7 +7,7 @@ import { RosterHeldError } from '../../../../src/errors.js';
 import { reportJsonSchema } from '../../../../src/reports/report-json.js';
 import { runImport } from '../../../../src/runs/import/import-run.js';
 import type { Database } from '../../../../src/store/database/database.js';
-import { describeOnChosenDatabase } from '../../../helpers/databases.js';
+import { describeOnPostgres } from '../../../helpers/databases.js';
 import { makeAcceptance, openPreparedSites, openSmallSites, searched } from '../../../helpers/small-site.js';
 import { controls, listed, toCsv, watchlist } from '../../../helpers/small-world.js';
 import { expectAgreement } from '../../../helpers/status-agreement.js';
@@ -38,7 +38,7 @@ const readUnaccepted = async (database: Database): Promise<readonly string[]> =>
     )
   ).map(({ line }) => line);
 
-describeOnChosenDatabase('a night whose roster is held', (open, databases) => {
+describeOnPostgres('a night whose roster is held', (open, databases) => {
   const openSite = openSmallSites(open);
   const openScreened = openPreparedSites(
     databases,
@@ -59,9 +59,9 @@ describeOnChosenDatabase('a night whose roster is held', (open, databases) => {
     const held = await run(app, { selection: 'all', writeReport: true });
     expect(held).toMatchObject({ state: 'incomplete', exitCode: 3, counts: { rows: 0, screened: 25, skipped: 1 } });
     expect(held.reasons.slice(0, 4)).toEqual([
-      'the roster is held (guards names_rotated, changed_alerts). The last accepted roster was screened. 1 new customer of the held one is not screened.',
+      'the roster is held (guards changed, changed_alerts). The last accepted roster was screened. 1 new customer of the held one is not screened.',
       expect.stringMatching(
-        /^- 10 of 25 known customers have the name that another one had: .* \[guard names_rotated\]\. Check whether one column was sorted/,
+        /^- 10 of 25 known customers have the name that another one had: .* \[guard changed\]\. Check whether one column was sorted/,
       ),
       expect.stringMatching(
         /^- 10 of 10 customers with alerts or dispositions are changed: .* \[guard changed_alerts\]/,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { describeOnChosenDatabase } from '../../../helpers/databases.js';
+import { describeOnPostgres } from '../../../helpers/databases.js';
 import {
   openRosterNights,
   readChanges,
@@ -11,7 +11,7 @@ import {
 
 const row = (id: number, name: string, rest = ',,,,,,'): string => `C-${id},person,${name}${rest}`;
 
-describeOnChosenDatabase('the history of a roster', (open) => {
+describeOnPostgres('the history of a roster', (open) => {
   it('a first snapshot searches once for rows with the same name, and knows a name that was searched for before', async () => {
     const database = await open();
     const nights = await openRosterNights(database);
@@ -126,7 +126,7 @@ describeOnChosenDatabase('the history of a roster', (open) => {
   });
 });
 
-describeOnChosenDatabase('rows of a roster that belong together', (open) => {
+describeOnPostgres('rows of a roster that belong together', (open) => {
   it('screens both names where rows contradict each other, until a clean row comes', async () => {
     const database = await open();
     const nights = await openRosterNights(database);

@@ -2,7 +2,7 @@ import { afterEach, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import type { Database } from '../../../../src/store/database/database.js';
 import { KnownRecords } from '../../../../src/store/known-records.js';
-import { describeOnChosenDatabase } from '../../../helpers/databases.js';
+import { describeOnPostgres } from '../../../helpers/databases.js';
 import {
   openRosterNights,
   type RosterNight,
@@ -54,7 +54,7 @@ async function readOutcome(database: Database): Promise<readonly string[]> {
   ];
 }
 
-describeOnChosenDatabase('a record that the roster has', (open) => {
+describeOnPostgres('a record that the roster has', (open) => {
   it('is not staged again, and every other one is', async () => {
     const database = await open();
     const nights = await openRosterNights(database);

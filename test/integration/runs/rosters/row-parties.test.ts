@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import type { ColumnSettings } from '../../../../src/roster/settings.js';
-import { describeOnChosenDatabase } from '../../../helpers/databases.js';
+import { describeOnEachDatabase } from '../../../helpers/databases.js';
 import {
   openRosterNights,
   readChanges,
@@ -19,7 +19,7 @@ const columns: ColumnSettings = {
 };
 const unreadable = z.object({ reference: z.string() });
 
-describeOnChosenDatabase('related parties within the rows of a roster', (open) => {
+describeOnEachDatabase('related parties within the rows of a roster', (open) => {
   it('keep their places when their order or shares change, and are added, renamed and dropped one by one', async () => {
     const database = await open();
     const nights = await openRosterNights(database);

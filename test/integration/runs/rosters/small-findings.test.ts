@@ -5,7 +5,7 @@ import { toReport } from '../../../../src/reports/report.js';
 import { renderRejectsCsv } from '../../../../src/reports/write-report.js';
 import type { Database } from '../../../../src/store/database/database.js';
 import { readRejects } from '../../../../src/store/roster-imports.js';
-import { describeOnChosenDatabase } from '../../../helpers/databases.js';
+import { describeOnPostgres } from '../../../helpers/databases.js';
 import { openRosterNights, readChanges, readCounts, readParties } from '../../../helpers/roster-nights.js';
 import { buildCounts, buildRunFacts } from '../../../helpers/run-facts.js';
 import { makeAcceptance } from '../../../helpers/small-site.js';
@@ -15,7 +15,7 @@ const header = 'customer_id,type,name';
 const rowsOf = (count: number, from = 1): string[] =>
   Array.from({ length: count }, (_, index) => `C-${from + index},person,Customer ${from + index}`);
 
-describeOnChosenDatabase('small things of a roster', (open) => {
+describeOnPostgres('small things of a roster', (open) => {
   let database: Database;
   beforeAll(async () => {
     database = await open();

@@ -5,7 +5,7 @@ import { runImport } from '../../../../src/runs/import/import-run.js';
 import { reviewSettingsSchema } from '../../../../src/runs/review/settings.js';
 import { acceptSettings, findUnacceptedSettings } from '../../../../src/runs/settings-acceptance.js';
 import { readSettingsHistory } from '../../../../src/store/organisations.js';
-import { describeOnChosenDatabase } from '../../../helpers/databases.js';
+import { describeOnPostgres } from '../../../helpers/databases.js';
 import { openRosterNights, type RosterNight } from '../../../helpers/roster-nights.js';
 import { makeAcceptance, openSmallSites } from '../../../helpers/small-site.js';
 
@@ -20,7 +20,7 @@ const odd = (count: number, tier: string): string[] =>
 const messy = [...good(130), ...bad(20), ...odd(50, 'tier 3')];
 const { signal } = new AbortController();
 
-describeOnChosenDatabase('a trial with a test key', (open) => {
+describeOnPostgres('a trial with a test key', (open) => {
   const begin = openSmallSites(open);
 
   it('begins with a messy roster as it is, names each rejected row, and accepts the same rows every night', async () => {

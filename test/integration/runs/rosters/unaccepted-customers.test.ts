@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import type { Database } from '../../../../src/store/database/database.js';
-import { describeOnChosenDatabase } from '../../../helpers/databases.js';
+import { describeOnPostgres } from '../../../helpers/databases.js';
 import { openRosterNights, readCounts, readParties } from '../../../helpers/roster-nights.js';
 
 const header = 'customer_id,type,name,birth_date';
@@ -36,7 +36,7 @@ const readUnreadableIds = async (database: Database): Promise<number | undefined
     )
   )[0]?.rows;
 
-describeOnChosenDatabase('customers whom a roster names without a readable record', (open) => {
+describeOnPostgres('customers whom a roster names without a readable record', (open) => {
   it('are kept by their ids until a record is accepted or a whole snapshot no longer names them, and for how long', async () => {
     const database = await open();
     const nights = await openRosterNights(database);

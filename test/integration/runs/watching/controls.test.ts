@@ -115,7 +115,7 @@ describe('controls', () => {
     const { sandbox, database, work, run } = await begin(names);
     sandbox.setFaults([{ name: controls[0].name, status: 503, times: 20, afterCalls: 1 }]);
     const clock = makeScaledClock(400);
-    const settings = { ...everyFive, run: { deadline: '8h', timezone: 'UTC' } };
+    const settings = { ...everyFive, run: { deadline: '8h' } };
     const summary = await run(await work({ clock, maxAttempts: 6, baseDelayMs: 500, settings }));
     expect(summary).toMatchObject({ state: 'complete', counts: { screened: 13, failed: 0 } });
     expect(await listRounds(database, summary.runId)).toHaveLength(4);

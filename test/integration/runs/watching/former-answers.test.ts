@@ -7,7 +7,7 @@ import { showRun } from '../../../../src/runs/run-reference.js';
 import type { RunSummary } from '../../../../src/runs/run-summary.js';
 import type { Database } from '../../../../src/store/database/database.js';
 import { countReportedAndTakenBack } from '../../../../src/store/unconfirmed-answers.js';
-import { describeOnChosenDatabase } from '../../../helpers/databases.js';
+import { describeOnPostgres } from '../../../helpers/databases.js';
 import { listenAlong, openSmallSites, type SmallSite, searched } from '../../../helpers/small-site.js';
 import { controls, listed, people, type TestAppContext, toCsv, watchlist } from '../../../helpers/small-world.js';
 
@@ -70,7 +70,7 @@ const retractedChanges = 'change_record where change_id not in (select change_id
 
 const readChanges = (run: RunSummary): Promise<string> => readFile(join(run.artifacts ?? '', 'changes.csv'), 'utf8');
 
-describeOnChosenDatabase('an answer counts only once a later control search has passed', (open) => {
+describeOnPostgres('an answer counts only once a later control search has passed', (open) => {
   const begin = openSmallSites(open);
 
   it('answers of a service that finds nobody any more are retracted: customers without another answer are new again, and no match is removed', async () => {

@@ -14,7 +14,7 @@ import {
 import { type Watch, watch } from '../../../../src/scheduling/watchdog/watch.js';
 import { beginJobRun, endJobRun, pauseSchedule, resumeSchedule } from '../../../../src/store/jobs.js';
 import { queueOutbox, readOutbox } from '../../../../src/store/outbox.js';
-import { describeOnChosenDatabase } from '../../../helpers/databases.js';
+import { describeOnPostgres } from '../../../helpers/databases.js';
 import { type MailServer, startMailServer } from '../../../helpers/mail-server.js';
 import { openSmallSites } from '../../../helpers/small-site.js';
 import { people, type TestAppContext, writeRoster } from '../../../helpers/small-world.js';
@@ -44,7 +44,7 @@ const alarmsOf = (server: MailServer): readonly string[] =>
     .map(({ subject }) => subject.replace(/ - .*$/, ''))
     .filter((subject) => /ALARM|RECOVERED/.test(subject));
 
-describeOnChosenDatabase('the watchdog', (open) => {
+describeOnPostgres('the watchdog', (open) => {
   const begin = openSmallSites(open);
   const startSite = async () => {
     const server = await startMailServer();
@@ -247,7 +247,7 @@ describeOnChosenDatabase('the watchdog', (open) => {
 
   it('follows the records of schedulers: a date begun early, a running job, a new plan', async () => {
     const { app, run, database } = await startSite();
-    const planned = { ...settings, jobs: jobsSettingsSchema.parse({ rescreen: { cron: '0 2 * * *' } }) };
+    const planned = { ...settings, jobs: jobsSettingsSchema.parse({ rescreen: '0 2 * * *' }) };
     const day = (await watch(app, planned)).at;
     const toTime = (days: number, time: string): number => {
       const date = new Date(day.getTime() + days * 24 * hourMs).toISOString().slice(0, 10);
@@ -256,7 +256,7 @@ describeOnChosenDatabase('the watchdog', (open) => {
     await run(at(app, toTime(1, '02:00')));
     expect(describe(await watch(at(app, toTime(1, '04:30')), planned))).toEqual([false]);
     // With a new time of day, today's run is not expected at it.
-    const moved = { ...settings, jobs: jobsSettingsSchema.parse({ rescreen: { cron: '0 5 * * *' } }) };
+    const moved = { ...settings, jobs: jobsSettingsSchema.parse({ rescreen: '0 5 * * *' }) };
     expect(describe(await watch(at(app, toTime(1, '06:00')), moved))).toEqual([false]);
     expect(describe(await watch(at(app, toTime(1, '08:00')), moved))).toEqual([false]);
     // Late, but another job is running.

@@ -56,7 +56,7 @@ it('mail, reports, rates, paths, budgets, schedules and calendars judge nothing'
     budget: { maxSearchesPerDay: 10 },
     run: { deadline: '1h' },
     review: { holidays: ['2026-12-24'] },
-    jobs: { rescreen: { cron: '0 3 * * *', timezone: 'UTC' } },
+    jobs: { rescreen: '0 3 * * *' },
   };
   expect(compare({}, beside)).toEqual([]);
 });

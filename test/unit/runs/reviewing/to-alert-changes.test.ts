@@ -14,7 +14,11 @@ const customer = { role: 'customer', type: 'person', name: 'Ada Ficticia', birth
 const before = makeMatch({ topics: ['sanction'], countries: ['fr'] });
 const after = { ...before, countries: ['de', 'fr'] };
 
-const settings = { calendar: reviewSettingsSchema.parse({}), rating: changeSettingsSchema.parse({}), now };
+const settings = {
+  calendar: { ...reviewSettingsSchema.parse({}), timezone: 'UTC' },
+  rating: changeSettingsSchema.parse({}),
+  now,
+};
 
 /** What becomes of a critical alert when the list adds a country, which is a change of this severity. */
 function change(state: StoredAlert['state'], severity: Severity) {

@@ -135,7 +135,7 @@ it('a planned job that nobody began did not run, until it is begun', () => {
   const waiting = { start: { expected, isWaiting: true } };
   expect(kinds(job([former], late))).toEqual(['did_not_run']);
   expect(kinds(job([], late))).toEqual(['did_not_run']);
-  expect(assessJobs([job([], late)], [], now)[0]?.actions.at(-1)).toContain('write jobs.report.enabled: false into');
+  expect(assessJobs([job([], late)], [], now)[0]?.actions.at(-1)).toContain('write "report: off" below jobs');
   expect(kinds(job([former], waiting))).toEqual([]);
   expect(kinds(job([former], waiting), [missing])).toEqual(['did_not_run']);
   expect(kinds(job([former], { start: { expected: null, isWaiting: false } }), [missing])).toEqual(['did_not_run']);

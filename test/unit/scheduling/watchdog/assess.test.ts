@@ -234,7 +234,7 @@ it('whoever reads that a sweep is missing reads how to say that none is wanted',
   const [finding] = assessSweep(sweepFacts({ expected: due }), []);
   expect(finding?.actions).toEqual([
     'Sweep again: nightscreen sweep',
-    expect.stringContaining('write jobs.sweep.enabled: false into the configuration'),
+    expect.stringContaining('write "sweep: off" below jobs in the configuration'),
   ]);
 });
 

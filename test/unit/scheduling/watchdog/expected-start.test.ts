@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import { jobsSettingsSchema } from '../../../../src/scheduling/settings.js';
 import { findExpectedStart, findPlans, type LateRules } from '../../../../src/scheduling/watchdog/expectations.js';
 import { findAgeMoment } from '../../../../src/scheduling/watchdog/watch.js';
 import type { JobRun } from '../../../../src/store/jobs.js';
@@ -8,13 +7,7 @@ import { toJobRun } from '../../../helpers/clocks.js';
 
 const hourMs = 3_600_000;
 const at = (time: string): Date => new Date(`2026-03-${time}:00Z`);
-const rules = (now: Date, facts: Partial<LateRules> = {}): LateRules => ({
-  now,
-  lateAfterMs: 2 * hourMs,
-  jitterMs: 0,
-  waitAtMostMs: 6 * hourMs,
-  ...facts,
-});
+const rules = (now: Date): LateRules => ({ now, lateAfterMs: 2 * hourMs });
 const nightly = { schedule: { cron: '0 2 * * *', timezone: 'Europe/Copenhagen' } };
 
 it('a start is expected once it is late, by the schedule in its own time zone', () => {
@@ -41,14 +34,6 @@ it('nothing is expected of what was not watched yet, except by a clock that was 
   expect(since(at('20T00:00'))).toEqual(at('10T00:59'));
 });
 
-it('the jitter may put off what is due at fixed times of a date', () => {
-  const since = (cron: string): Date | undefined =>
-    findExpectedStart({ schedule: { cron, timezone: 'UTC' } }, rules(at('10T08:00'), { jitterMs: 6 * hourMs }), [])
-      ?.since;
-  expect(since('0 2 * * *')).toEqual(at('09T01:59'));
-  expect(since('0 * * * *')).toEqual(at('10T05:59'));
-});
-
 const done = (dueSlot: string, begunAt: Date): JobRun => toJobRun({ dueSlot, localDate: dueSlot, dueAt: begunAt });
 
 it('a date that was done before its time was moved counts from when it was begun', () => {
@@ -72,18 +57,18 @@ const kept = (facts: { cron?: string; timezone?: string; retiredAt?: Date | null
   retiredAt: null,
   ...facts,
 });
-const planOf = (schedule: ReturnType<typeof kept>, sweep?: Record<string, unknown>) =>
-  findPlans([schedule], jobsSettingsSchema.parse(sweep ? { sweep } : {})).get('sweep');
+const planOf = (schedule: ReturnType<typeof kept>, sweep?: string, timezone = 'UTC') =>
+  findPlans([schedule], { sweep }, timezone).get('sweep');
 
 it('a job goes by what the configuration says of it, else by what a scheduler went by last', () => {
   const plan = { schedule: { cron: '0 1 * * *', timezone: 'UTC' }, keptSince: at('01T00:00') };
   expect(planOf(kept())).toEqual(plan);
   expect(planOf(kept({ retiredAt: at('02T00:00') }))).toBeUndefined();
-  expect(planOf(kept(), { enabled: false })).toBeUndefined();
-  expect(planOf(kept(), { cron: '0 1 * * *' })).toEqual(plan);
+  expect(planOf(kept(), 'off')).toBeUndefined();
+  expect(planOf(kept(), '0 1 * * *')).toEqual(plan);
   const moved = { cron: '0 4 * * *', timezone: 'Europe/Copenhagen' };
-  expect(planOf(kept(), moved)).toEqual({ schedule: moved, keptSince: null });
-  expect(planOf(kept({ retiredAt: at('02T00:00') }), moved)).toEqual({ schedule: moved, keptSince: null });
+  for (const before of [kept(), kept({ retiredAt: at('02T00:00') })])
+    expect(planOf(before, moved.cron, moved.timezone)).toEqual({ schedule: moved, keptSince: null });
 });
 
 it('while a night that began in time is under way, ages are judged as of its beginning', () => {

@@ -1,0 +1,187 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { RunLockedError } from '../../src/errors.js';
+import { lockFolder } from '../../src/store/database/folder-lock.js';
+import { bundleProgram, type Program } from '../helpers/cli-process.js';
+import { takeLeast } from '../helpers/figures.js';
+
+const outcomeSchema = z.object({ owns: z.boolean(), pid: z.number(), message: z.string().optional() });
+
+describe('the folder lock', () => {
+  let folder: string;
+  let children: ChildProcess[];
+  let holder: Program;
+
+  beforeAll(async () => {
+    holder = await bundleProgram(new URL('../helpers/lock-holder.ts', import.meta.url));
+  });
+  afterAll(() => holder.remove());
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'nightscreen-lock-'));
+    children = [];
+  });
+
+  afterEach(async () => {
+    for (const child of children) child.kill('SIGKILL');
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  async function startHolder(mode: 'hold' | 'brief' | 'leave', place = folder) {
+    const child = spawn(process.execPath, [holder.path, place, mode], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    children.push(child);
+    const exited = once(child, 'exit');
+    for await (const line of createInterface({ input: child.stdout })) {
+      return { child, exited, outcome: outcomeSchema.parse(JSON.parse(line)) };
+    }
+    throw new Error('the child said nothing');
+  }
+
+  it('is won by exactly one of ten processes that start at once, and the others name it', async () => {
+    const holders = await Promise.all(Array.from({ length: 10 }, () => startHolder('hold')));
+    const owners = holders.filter((holder) => holder.outcome.owns);
+    expect(owners).toHaveLength(1);
+    const ownerPid = owners[0]?.outcome.pid;
+    for (const { outcome } of holders.filter((holder) => !holder.outcome.owns)) {
+      expect(outcome.message).toContain('RunLockedError');
+      expect(outcome.message).toContain(`process ${ownerPid} on `);
+      expect(outcome.message).toContain(`(holder ${ownerPid}) since 20`);
+    }
+    expect((await readdir(folder)).filter((name) => name.endsWith('.sock'))).toHaveLength(1);
+  }, 60_000);
+
+  it('passes to the next opener once its owner was killed, and leaves nothing of it behind', async () => {
+    const { child, exited, outcome } = await startHolder('hold');
+    expect(outcome.owns).toBe(true);
+    child.kill('SIGKILL');
+    await exited;
+    const lock = await lockFolder(folder, 'next');
+    expect(await readdir(folder)).toHaveLength(2);
+    await lock.release();
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('stays with an owner that is stopped, and still names it', async () => {
+    const { child, outcome } = await startHolder('hold');
+    child.kill('SIGSTOP');
+    const leastMs = await takeLeast(6_000, async () => {
+      const startedMs = performance.now();
+      const refusal = await lockFolder(folder, 'impatient').catch((error: unknown) => error);
+      expect(refusal).toBeInstanceOf(RunLockedError);
+      expect(refusal).toMatchObject({
+        code: 'run_locked',
+        holder: expect.stringContaining(`process ${outcome.pid} on `),
+      });
+      return performance.now() - startedMs;
+    });
+    expect(leastMs).toBeLessThan(6_000);
+    child.kill('SIGCONT');
+    await expect(lockFolder(folder, 'still impatient')).rejects.toBeInstanceOf(RunLockedError);
+  });
+
+  it('is waited for where its owner is a brief one, which is said, and never longer than there is patience', async () => {
+    const { child, exited, outcome } = await startHolder('brief');
+    const reported: string[] = [];
+    const onWait = (holder: string): void => void reported.push(holder);
+    const startedMs = performance.now();
+    await expect(lockFolder(folder, 'hasty', { maxWaitMs: 600, onWait })).rejects.toThrow(`process ${outcome.pid} on `);
+    expect(performance.now() - startedMs).toBeGreaterThan(550);
+    const stopped = new Error('stopped');
+    await expect(
+      lockFolder(folder, 'stopped', { maxWaitMs: 60_000, onWait, signal: AbortSignal.abort(stopped) }),
+    ).rejects.toBe(stopped);
+    await expect(lockFolder(folder, 'without patience', { onWait })).rejects.toBeInstanceOf(RunLockedError);
+    expect(reported).toEqual([1, 2].map(() => expect.stringContaining(`process ${outcome.pid} on `)));
+    const waiting = lockFolder(folder, 'patient', { maxWaitMs: 60_000, onWait });
+    setTimeout(() => child.kill('SIGKILL'), 500);
+    await exited;
+    await (await waiting).release();
+    expect(reported).toHaveLength(3);
+  });
+
+  it('of an owner that lasts is waited for by nobody', async () => {
+    const { outcome } = await startHolder('hold');
+    const startedMs = performance.now();
+    await expect(lockFolder(folder, 'patient', { maxWaitMs: 60_000 })).rejects.toThrow(`process ${outcome.pid} on `);
+    expect(performance.now() - startedMs).toBeLessThan(5_000);
+  });
+
+  it('never keeps its process alive', async () => {
+    const { exited, outcome } = await startHolder('leave');
+    expect(outcome.owns).toBe(true);
+    expect(await exited).toEqual([0, null]);
+    await (await lockFolder(folder, 'next')).release();
+  });
+
+  it('is held against the same process too, and is free after release', async () => {
+    const lock = await lockFolder(folder, 'first');
+    await expect(lockFolder(folder, 'second')).rejects.toThrow(/process \d+ on .* \(first\) since/);
+    await lock.release();
+    await lock.release();
+    await (await lockFolder(folder, 'second')).release();
+  });
+
+  it('is won by exactly one of many claims within one process, whichever way they interleave', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const claims = await Promise.allSettled(Array.from({ length: 15 }, (_, n) => lockFolder(folder, `claim ${n}`)));
+      const won = claims.filter((claim) => claim.status === 'fulfilled');
+      expect(won).toHaveLength(1);
+      for (const claim of won) await claim.value.release();
+    }
+  }, 60_000);
+
+  it('works in a folder whose path is longer than a socket address, with the socket inside the folder', async () => {
+    const deep = join(folder, ...Array.from({ length: 6 }, (_, level) => `level-${level}-${'x'.repeat(30)}`));
+    await mkdir(deep, { recursive: true });
+    const { outcome } = await startHolder('hold', deep);
+    expect(outcome.owns).toBe(true);
+    expect((await readdir(deep)).filter((name) => name.endsWith('.sock'))).toHaveLength(1);
+    await expect(lockFolder(deep, 'second')).rejects.toThrow(`process ${outcome.pid} on `);
+  });
+
+  // Two hosts that share the folder, as two kernels: a socket of the one means nothing to the other.
+  const here = { boot: 'here', beatMs: 100, staleMs: 1_500 };
+  const there = { boot: 'there', beatMs: 100, staleMs: 1_500 };
+
+  it('stays with a living owner on another host, whose socket cannot be reached', async () => {
+    const owner = await lockFolder(folder, 'owner there', {}, there);
+    const [socket = ''] = (await readdir(folder)).filter((name) => name.endsWith('.sock'));
+    await makeUnreachable(join(folder, socket));
+    await expect(lockFolder(folder, 'here', {}, here)).rejects.toThrow('(owner there) since');
+    expect(owner.isHeld(0)).toBe(true);
+    await owner.release();
+    await (await lockFolder(folder, 'here', {}, here)).release();
+  });
+
+  it('is taken over from another host once its heartbeat has stood still, by one only, and the former owner notices', async () => {
+    const { child, outcome } = await startHolder('hold');
+    expect(outcome.owns).toBe(true);
+    child.kill('SIGSTOP');
+    const reported: string[] = [];
+    const startedMs = performance.now();
+    const claims = await Promise.allSettled(
+      ['first', 'second'].map((name) => lockFolder(folder, name, { onWait: (holder) => reported.push(holder) }, here)),
+    );
+    expect(performance.now() - startedMs).toBeGreaterThan(here.staleMs);
+    const [won, ...more] = claims.flatMap((claim) => (claim.status === 'fulfilled' ? [claim.value] : []));
+    expect(more).toEqual([]);
+    expect(won?.isHeld(0)).toBe(true);
+    const heard = once(child.stdout ?? child, 'data');
+    child.kill('SIGCONT');
+    expect(String((await heard)[0])).toContain('lost');
+    await won?.release();
+  });
+});
+
+async function makeUnreachable(socket: string): Promise<void> {
+  await rm(socket);
+  await writeFile(socket, '');
+}

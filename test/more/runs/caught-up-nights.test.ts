@@ -1,0 +1,81 @@
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { presentPreview } from '../../../src/cli/commands/screen.js';
+import { shiftedClock } from '../../../src/clock.js';
+import type { AppContext } from '../../../src/runs/app-context.js';
+import { measureCoverage } from '../../../src/runs/coverage.js';
+import { previewScreening } from '../../../src/runs/preview.js';
+import { listTierDueTimes, toCadence } from '../../../src/screening/cadence.js';
+import { readValue } from '../../../src/store/database/database.js';
+import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { listenAlong, openSmallSites } from '../../helpers/small-site.js';
+import { expectAgreement } from '../../helpers/status-agreement.js';
+
+const hourMs = 60 * 60 * 1_000;
+
+/** How many customers the plan that was just made had to look at, because their recorded state may no longer hold. */
+const countTouched = ({ database, clock }: AppContext) =>
+  readValue(
+    database,
+    z.union([z.number(), z.literal('all')]),
+    `select coalesce(to_jsonb(cardinality(find_touched_customers(max(run_id), $1))), '"all"') as touched from run`,
+    [clock.now()],
+  );
+
+describeOnEachDatabase('a night after a catch-up', (open) => {
+  const openSite = openSmallSites(open);
+
+  it('skips whom the catch-up has screened, who are valid until the night after, which searches for all', async () => {
+    const { sandbox, run, work, roster } = await openSite();
+    const looks: ReturnType<typeof countTouched>[] = [];
+    // Nights are planned at 72, 48, 24 and 0 hours ago; that of 48 hours ago was missed.
+    const startedAgo = async (hours: number) => {
+      const app = await work({ offsetMs: -hours * hourMs });
+      const listening = listenAlong(app, (event) => {
+        if (event.kind === 'stage_finished' && event.stage === 'plan') looks.push(countTouched(app));
+      });
+      return {
+        ...listening,
+        nextRescreening: () => new Date(Date.now() - (Math.ceil(hours / 24) - 1) * 24 * hourMs),
+      };
+    };
+    await run(await startedAgo(72));
+    const caughtUp = await startedAgo(25.7);
+    expect(await run(caughtUp)).toMatchObject({ state: 'complete', counts: { planned: 6 } });
+
+    const regular = await startedAgo(24);
+    const preview = await previewScreening(regular, roster, 'due');
+    expect(preview).toMatchObject({ planned: 0, searches: 0, reasons: { not_due: 6 } });
+    expect(presentPreview(preview).text).toContain('not_due   6  screened recently, not due yet');
+    expect(await run(regular)).toMatchObject({ state: 'complete', counts: { planned: 0, skipped: 6 } });
+    const asked = sandbox.ledger().length;
+
+    // The next night is late by an hour.
+    const nextNight = { ...(await startedAgo(0)), clock: shiftedClock(hourMs) };
+    expect(await expectAgreement(nextNight)).toEqual({ clear: 4, open_alert: 2 });
+    expect(await measureCoverage(nextNight, { list: 1 })).toMatchObject({ isCovered: true, total: { overdue: 0 } });
+    expect(await expectAgreement({ ...nextNight, clock: shiftedClock(1.4 * hourMs) })).toEqual({
+      not_screened: 4,
+      open_alert: 2,
+    });
+    expect(await run(nextNight)).toMatchObject({ state: 'complete', counts: { planned: 6, screened: 6 } });
+    expect(sandbox.ledger().length).toBeGreaterThan(asked + 5);
+    // Nobody is recorded before the first night, and the missed one let all screenings expire: then a plan concerns everybody.
+    expect(await Promise.all(looks)).toEqual(['all', 'all', 0, 0]);
+  });
+
+  it('goes by the same grace in the plan and in the views', async () => {
+    const database = await open();
+    const now = new Date();
+    for (const cadenceHours of [0.5, 12, 23.9, 24, 36, 168, 720]) {
+      const [high] = listTierDueTimes(toCadence({ cadenceHours }), now);
+      const graceMs = now.getTime() - (high?.staleBefore.getTime() ?? 0) - cadenceHours * hourMs;
+      const [view] = await database.query(
+        z.object({ ms: z.number() }),
+        `select (extract(epoch from screening_grace($1::float8 * interval '1 hour')) * 1000)::float8 as ms`,
+        [cadenceHours],
+      );
+      expect([cadenceHours, view?.ms]).toEqual([cadenceHours, Math.round(graceMs)]);
+    }
+  });
+});

@@ -1,0 +1,116 @@
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readXlsx } from 'hucre/xlsx';
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { importDecisions } from '../../../src/runs/review/import-list.js';
+import { assignAlerts, findReviewer } from '../../../src/runs/review/people.js';
+import { runReports } from '../../../src/runs/write-reports.js';
+import { describeOnPostgres } from '../../helpers/databases.js';
+import { fillInList } from '../../helpers/report-files.js';
+import { openPreparedSites } from '../../helpers/small-site.js';
+import { listed, people, type TestAppContext, watchlist } from '../../helpers/small-world.js';
+
+const dayMs = 24 * 3_600_000;
+const ruledOut = ['False Positive', 'another birth date'] as const;
+
+const findSomebody = ({ database }: TestAppContext) =>
+  findReviewer(database, database.dialect === 'embedded' ? 'R. Reviewer' : undefined);
+
+async function take(app: TestAppContext, bytes: Uint8Array, apply = true) {
+  const path = join(await mkdtemp(join(tmpdir(), 'nightscreen-book-')), 'report.xlsx');
+  await writeFile(path, bytes);
+  const reviewer = await findSomebody(app);
+  return importDecisions(app, { path, reviewer, apply, partial: false });
+}
+
+async function toReferences(book: Uint8Array): Promise<readonly unknown[]> {
+  const { sheets } = await readXlsx(book);
+  const rows = sheets.find(({ name }) => name === 'To review')?.rows ?? [];
+  return rows.slice(2).map((row) => row[1]);
+}
+
+const onClockOf = (timezone: string, app: TestAppContext): TestAppContext => ({
+  ...app,
+  settings: { ...app.settings, timezone },
+});
+
+async function remake(app: TestAppContext, runId: string): Promise<Buffer> {
+  const directory = await mkdtemp(join(tmpdir(), 'nightscreen-book-'));
+  await runReports(app, { runId, directory });
+  return readFile(join(directory, runId, 'report.xlsx'));
+}
+
+describeOnPostgres("a report's workbook", (_open, databases) => {
+  /** Sites after a night whose report is written on the clock of Tokyo. */
+  const openReported = openPreparedSites(databases, async ({ work, run }) => {
+    const first = await run(onClockOf('Asia/Tokyo', await work({ offsetMs: -2 * dayMs })), { writeReport: true });
+    return { first, book: await readFile(join(first.artifacts ?? '', 'report.xlsx')) };
+  });
+  const begin = async () => {
+    const { prepared, ...site } = await openReported();
+    return { ...site, ...prepared };
+  };
+
+  it('decides what is filled in and has not moved since, and has the same bytes when it is made again later', async () => {
+    const { database, sandbox, work, run, first, book } = await begin();
+    const { sheets } = await readXlsx(book);
+    expect(sheets[0]?.rows.flat()).toContain('Times are in Asia/Tokyo.');
+    expect(sheets.map(({ name }) => name)).toEqual(['Summary', 'To review', 'All changes', 'Not screened', 'Method']);
+    expect(await toReferences(book)).toEqual(['C-1', 'C-2']);
+
+    const [one = listed('one', ''), two = listed('two', ''), ...others] = watchlist;
+    sandbox.setWorld({ watchlist: [one, { ...two, topics: ['crime'] }, ...others], dossiers: [] });
+    const second = await run(await work({ offsetMs: -dayMs }), { writeReport: true });
+    const later = await readFile(join(second.artifacts ?? '', 'report.xlsx'));
+    expect((await toReferences(later)).toSorted()).toEqual(['C-1', 'C-2']);
+    // What stays as it was is stored once.
+    const stored = await database.query(
+      z.object({ alertId: z.number() }),
+      'select alert_id as "alertId" from shown_alert',
+    );
+    expect(stored).toHaveLength(3);
+
+    const app = await work();
+    const both = await fillInList(book, () => ruledOut);
+    expect(await take(app, both)).toMatchObject({
+      ...{ isApplied: false, decided: [{ sheetId: 1 }], refused: [{ reason: 'changed_since' }] },
+    });
+    const filled = await fillInList(book, (reference) => (reference === 'C-1' ? ruledOut : null));
+    expect(await take(app, filled, false)).toMatchObject({ isApplied: false, decided: [{}], undecided: 1 });
+    expect(await take(app, filled)).toMatchObject({ isApplied: true, decided: [{ sheetId: 1 }], undecided: 1 });
+    expect(await take(app, filled)).toMatchObject({ decided: [], sameAlready: [{}] });
+
+    // A run's report shows its times on the clock that was configured when the run began.
+    expect((await remake(onClockOf('America/Lima', app), first.runId)).equals(book)).toBe(true);
+  });
+
+  it('masked names neither customers nor listed parties, nor whom an alert is assigned to, nor what was said of it', async () => {
+    const { sandbox, work, run, book } = await begin();
+    const app = await work({ offsetMs: -1.5 * dayMs });
+    const said = ['False Positive', 'his cousin Zebediah says so'] as const;
+    const filled = await fillInList(book, (reference) => (reference === 'C-1' ? said : null));
+    expect(await take(app, filled)).toMatchObject({ isApplied: true, decided: [{}] });
+    const whose = { marks: [], customer: 'C-2', severity: null, roster: null };
+    const by = await findSomebody(app);
+    expect(await assignAlerts(app, { ...whose, to: 'olga.ownerova', by })).toMatchObject({ assigned: 1 });
+    // A material change opens again what was decided.
+    const [one = listed('one', ''), ...others] = watchlist;
+    sandbox.setWorld({ watchlist: [{ ...one, topics: ['crime'] }, ...others], dossiers: [] });
+    const { runId, artifacts } = await run(await work({ offsetMs: -dayMs }), { writeReport: true });
+
+    const directory = await mkdtemp(join(tmpdir(), 'nightscreen-book-'));
+    await runReports(await work(), { runId, directory, mask: true });
+    const read = async (folder: string): Promise<string> => {
+      const { sheets } = await readXlsx(await readFile(join(folder, 'report.xlsx')));
+      return JSON.stringify(sheets.map(({ rows }) => rows));
+    };
+    const [full, masked] = [await read(artifacts ?? ''), await read(join(directory, `${runId}-masked`))];
+    const secret = ['Zebediah', 'olga', 'ownerova', people[0] ?? '', people[1] ?? ''];
+    for (const name of secret) expect(full).toContain(name);
+    for (const name of [...secret, ...watchlist.map((party) => party.name)]) expect(masked).not.toContain(name);
+    expect(masked).toContain('C-1');
+    expect(masked).toContain('(left out)');
+  });
+});

@@ -1,0 +1,136 @@
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { measureCoverage } from '../../../src/runs/coverage.js';
+import { findRun, listRuns } from '../../../src/runs/run-reference.js';
+import { type Database, readColumn, readValue } from '../../../src/store/database/database.js';
+import { readHistory } from '../../../src/store/responses.js';
+import { describeOnPostgres } from '../../helpers/databases.js';
+import { backUp, readAllRows, restore } from '../../helpers/former-databases.js';
+import { openPreparedSites } from '../../helpers/small-site.js';
+
+const dayMs = 86_400_000;
+const countAnalyses = async (database: Database) => {
+  const rows = await database.query(
+    z.object({ name: z.string(), times: z.number() }),
+    `select relname::text as name, analyze_count::integer as times from pg_stat_all_tables
+     where relname ~ '^(search_batch|screening_block)' order by 1`,
+  );
+  return Object.fromEntries(rows.map(({ name, times }) => [name, times]));
+};
+
+describeOnPostgres('nights on both sides of a range of runs', (open, databases) => {
+  const { dialect, locate } = databases;
+  /** Sites after a night of run 1 and two of runs 255 and 256; `prepared` is how often each table was analyzed. */
+  const openSite = openPreparedSites(databases, async ({ database, run, work }) => {
+    await run(await work({ offsetMs: -3 * dayMs }));
+    await database.execute(`select setval('run_run_id_seq', 254)`);
+    await run(await work({ offsetMs: -1.5 * dayMs }));
+    expect(await run(await work())).toMatchObject({ runId: expect.stringMatching(/-256$/), state: 'complete' });
+    return dialect === 'embedded' ? {} : countAnalyses(database);
+  });
+
+  it('lie in partitions of their own, are read without the other partitions, and are the same in a restored backup', async () => {
+    const { database, work } = await openSite();
+    const places = await readColumn(
+      database,
+      z.string(),
+      `select distinct tableoid::regclass || ' ' || run_id from search_batch
+       union select distinct tableoid::regclass || ' ' || run_id from screening_block order by 1`,
+    );
+    expect(places).toEqual([
+      'screening_block_runs_0_255 1',
+      'screening_block_runs_0_255 255',
+      'screening_block_runs_256_511 256',
+      'search_batch_runs_0_255 1',
+      'search_batch_runs_0_255 255',
+      'search_batch_runs_256_511 256',
+    ]);
+    for (const view of ['screening', 'search_attempt']) {
+      const plan = await readColumn(database, z.string(), `explain select * from ${view} where run_id = 256`);
+      expect(plan.join('\n')).toContain('_runs_256_511');
+      expect(plan.join('\n')).not.toContain('_runs_0_255');
+    }
+
+    const read = async (of: typeof database) => {
+      const app = { ...(await work()), database: of };
+      const rows = await readAllRows(of);
+      return {
+        ...{ run: rows['run'], batches: rows['search_batch'], blocks: rows['screening_block'] },
+        history: await readHistory(of, 'default', 0, 100),
+        runs: await listRuns(of, 'default', 10),
+        coverage: (await measureCoverage(app, { list: 0 })).rosters,
+      };
+    };
+    const restored = await databases.open(await databases.locateEmpty());
+    await restore(restored, await backUp(database));
+    expect(await read(restored)).toEqual(await read(database));
+    await expect(findRun(restored, 'default', '256')).resolves.toMatchObject({ runId: 256 });
+  });
+
+  it('have statistics that are refreshed by a run of their range, those of the whole tables once these have doubled', {
+    skip: dialect === 'embedded',
+  }, async () => {
+    const { database, run, work, prepared } = await openSite();
+    // Doubled since the first night: all history was read for it.
+    expect(prepared).toMatchObject({ search_batch: 2, search_batch_runs_0_255: 4, search_batch_runs_256_511: 2 });
+    // The copy has counted none of them.
+    const before = await countAnalyses(database);
+    expect(Object.keys(before)).toEqual(Object.keys(prepared));
+    expect(new Set(Object.values(before))).toEqual(new Set([0]));
+    await run(await work({ offsetMs: 1.5 * dayMs }));
+    expect(await countAnalyses(database)).toEqual({
+      ...before,
+      search_batch_runs_256_511: 1,
+      screening_block_runs_256_511: 1,
+    });
+  });
+
+  const insertRun = `
+    insert into run (organisation_id, mode, kind, state, stage, lease_key, epoch, owner, settings_digest, version, started_at)
+    values (1, 'test', 'rescreen', 'running', 'started', 'k', 1, 'o', 's', 'v', now())`;
+  const countRanges = (database: Database) =>
+    readValue(
+      database,
+      z.number(),
+      `select count(*)::integer as ranges from pg_inherits where inhparent = 'search_batch'::regclass`,
+    );
+
+  it('have partitions that are opened ahead by whoever need not wait, and while others write', {
+    skip: dialect === 'embedded',
+  }, async () => {
+    const location = await locate();
+    const [database, writer] = [await open(location), await open(location)];
+    await database.execute(
+      `insert into organisation (name, digest_key, created_at) values ('default', '\\x00', now())`,
+    );
+    await database.execute(insertRun);
+    expect(await countRanges(database)).toBe(1);
+    await database.execute(`select setval('run_run_id_seq', 200)`);
+    const startBeside = (writing: string) =>
+      writer.transaction(async (transaction) => {
+        await transaction.execute(writing);
+        await database.transaction(async (starting) => {
+          await starting.execute(`set local lock_timeout = '2s'`);
+          await starting.execute(insertRun);
+        });
+      });
+    await startBeside('update run set version = version');
+    expect(await countRanges(database)).toBe(1);
+    // A preview opens none, not even its own, and waits for nobody.
+    const preview = insertRun.replace(`'k', 1`, `'k', 0`);
+    await database.execute(preview);
+    expect(await countRanges(database)).toBe(1);
+    await database.execute(`select setval('run_run_id_seq', 299)`);
+    await writer.transaction(async (transaction) => {
+      await transaction.execute('update run set version = version');
+      await database.transaction(async (trial) => {
+        await trial.execute(`set local lock_timeout = '2s'`);
+        await trial.execute(preview);
+      });
+    });
+    expect(await countRanges(database)).toBe(1);
+    await database.execute(`select setval('run_run_id_seq', 204)`);
+    await startBeside('lock table search_batch, search_call, screening_block, change_record in row exclusive mode');
+    expect(await countRanges(database)).toBe(2);
+  });
+});

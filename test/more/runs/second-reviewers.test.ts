@@ -1,0 +1,369 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { parseAlertCode } from '../../../src/matches/alert-code.js';
+import type { AppContext } from '../../../src/runs/app-context.js';
+import { decideAlerts, showAlerts, undoDecision } from '../../../src/runs/review/decide.js';
+import { exportAlerts } from '../../../src/runs/review/lists.js';
+import { assignAlerts, delegateAlerts, findReviewer, listDelegations } from '../../../src/runs/review/people.js';
+import { type ReviewSettings, reviewSettingsSchema } from '../../../src/runs/review/settings.js';
+import { readReportChanges } from '../../../src/store/changes.js';
+import type { Database } from '../../../src/store/database/database.js';
+import { readReviewOrganisation } from '../../../src/store/organisations.js';
+import { readOpenAlerts } from '../../../src/store/review/decisions.js';
+import type { DispositionVerdict } from '../../../src/vocabulary.js';
+import { createLogin } from '../../helpers/database-servers.js';
+import { describeOnPostgres, insertDispositionsSql, testDatabases, toReviewerGrants } from '../../helpers/databases.js';
+import { openPreparedSites, openSmallSites } from '../../helpers/small-site.js';
+import { listed, watchlist } from '../../helpers/small-world.js';
+
+const dayMs = 24 * 3_600_000;
+const [first = listed('one', ''), ...others] = watchlist;
+const [second = listed('two', ''), ...rest] = others;
+const reviewOf = (settings: Partial<ReviewSettings>): ReviewSettings => ({
+  ...reviewSettingsSchema.parse({}),
+  ...settings,
+});
+
+/** The reviewer of a workplace: the login on Postgres, the given name on the embedded database. */
+async function asReviewer({ database }: AppContext, name: string) {
+  return findReviewer(database, database.dialect === 'embedded' ? name : undefined);
+}
+
+/** Decides about the alert of this mark as an imported review list does. */
+async function decide(app: AppContext, mark: string, verdict: DispositionVerdict, name = 'ada') {
+  const { database, settings, clock } = app;
+  const { organisationId, reviewKey } = await readReviewOrganisation(database, settings.organisation);
+  const reviewer = await asReviewer(app, name);
+  const parsed = parseAlertCode(mark, reviewKey) ?? { alertId: 0, seenVersion: '' };
+  return database.transaction(async (transaction) => {
+    const context = { organisationId, reviewKey, reviewer, now: clock.now(), review: settings.review };
+    const said = { reason: `${verdict}, says ${name}`, comment: null, origin: 'review', sheetId: null } as const;
+    const [result] = await decideAlerts(transaction, context, [{ ...parsed, ...said, verdict, expiresAt: null }]);
+    return result;
+  });
+}
+
+const readStates = async (database: Database): Promise<Record<string, number>> => {
+  const rows = await database.query(
+    z.object({ states: z.record(z.string(), z.number()) }),
+    "select sums -> 'states' as states from run where run_id = (select max(run_id) from run)",
+  );
+  return Object.fromEntries(Object.entries(rows[0]?.states ?? {}).filter(([, count]) => count > 0));
+};
+
+const readLastRun = async (database: Database): Promise<number> => {
+  const rows = await database.query(z.object({ runId: z.number() }), 'select max(run_id) as "runId" from run');
+  return rows[0]?.runId ?? 0;
+};
+
+const showOne = async (app: AppContext, reference: string) => {
+  const [alert] = await showAlerts(app, reference);
+  if (!alert) throw new Error(`no alert of ${reference}`);
+  return alert;
+};
+
+describeOnPostgres('decisions that end, and alerts that have an owner', (_open, databases) => {
+  /** Sites after a run nine days ago, which has opened an alert of C-1 and one of C-2. */
+  const begin = openPreparedSites(databases, async ({ work, run }) => run(await work({ offsetMs: -9 * dayMs })));
+
+  it('an expired decision is re-opened by the next run though nothing changed, and a confirmed customer stays confirmed', async () => {
+    const { database, work, run } = await begin();
+    const review = reviewOf({ expiresAfterDays: { critical: 3 } });
+    const at = (daysAgo: number) => work({ offsetMs: -daysAgo * dayMs, settings: { review } });
+    const early = await at(8.9);
+    await decide(early, (await showOne(early, 'C-1')).mark, 'false_positive');
+    await decide(early, (await showOne(early, 'C-2')).mark, 'true_match');
+    await run(await at(5));
+    expect(await readStates(database)).toEqual({ clear: 4, open_alert: 1, true_match: 1 });
+    const { alerts } = await exportAlerts(await at(5), { roster: null, exportedBy: 'a test' });
+    expect(alerts.map(({ reopenedBecause }) => reopenedBecause)).toEqual([['expired'], ['expired']]);
+    // An inconclusive decision takes no confirmation away.
+    const late = await at(4.9);
+    await decide(late, (await showOne(late, 'C-2')).mark, 'inconclusive');
+    await run(await at(4));
+    expect(await readStates(database)).toEqual({ clear: 4, open_alert: 1, true_match: 1 });
+    await decide(late, (await showOne(late, 'C-2')).mark, 'false_positive');
+    await run(await at(3));
+    expect(await readStates(database)).toEqual({ clear: 4, false_positive: 1, open_alert: 1 });
+  });
+
+  it('undoing a decision re-opens its alert from now on, never clears a customer, and is refused for an alert changed since', async () => {
+    const { sandbox, database, work, run } = await begin();
+    const at = (daysAgo: number) => work({ offsetMs: -daysAgo * dayMs });
+    const early = await at(8.9);
+    const stale = (await showOne(early, 'C-1')).mark;
+    const undo = async (app: AppContext, mark: string) =>
+      undoDecision(app, { mark, reason: 'a slip', reviewer: await asReviewer(app, 'bea') });
+    expect(await undo(early, stale)).toEqual({ kind: 'refused', reason: 'nothing_to_undo' });
+    expect(await undo(early, `${stale}X`)).toEqual({ kind: 'refused', reason: 'no_alert' });
+    await decide(early, stale, 'false_positive');
+    expect(await undo(early, stale)).toEqual({ kind: 'refused', reason: 'decided_since' });
+    const later = await at(6);
+    expect(await undo(later, (await showOne(later, 'C-1')).mark)).toMatchObject({ kind: 'undone', isListed: true });
+    const alert = await showOne(later, 'C-1');
+    expect(alert).toMatchObject({
+      state: 'open',
+      history: [{}, { what: 'decided false_positive' }, { what: 'undone' }],
+    });
+    expect(later.clock.now().getTime() - alert.openedAt.getTime()).toBeLessThan(dayMs);
+    await run(await at(5));
+    expect(await readStates(database)).toEqual({ clear: 4, open_alert: 2 });
+    // A mark from before the decision changes nothing.
+    expect(await decide(later, stale, 'false_positive')).toMatchObject({ kind: 'refused', reason: 'decided_since' });
+    await decide(later, alert.mark, 'true_match');
+    const confirmed = (await showOne(later, 'C-1')).mark;
+    expect(await undo(later, confirmed)).toMatchObject({ kind: 'undone', keepsTrueMatch: true });
+    await run(await at(4));
+    expect(await readStates(database)).toEqual({ clear: 4, open_alert: 1, true_match: 1 });
+    // Without its match and without a decision, the alert stays open until it is confirmed as no longer matched.
+    const last = await at(3.9);
+    await decide(last, (await showOne(last, 'C-1')).mark, 'false_positive');
+    sandbox.setWorld({ watchlist: others, dossiers: [] });
+    await run(await at(3));
+    expect(await undo(last, (await showOne(last, 'C-1')).mark)).toMatchObject({ kind: 'undone', isListed: false });
+    expect(await showOne(last, 'C-1')).toMatchObject({ state: 'open', absence: 'not_returned' });
+    expect(await decide(last, (await showOne(last, 'C-1')).mark, 'no_longer_matched')).toMatchObject({
+      kind: 'decided',
+    });
+    expect(await showOne(last, 'C-1')).toMatchObject({ state: 'no_longer_matched' });
+  });
+
+  it('an assigned alert shows its owner, also during a delegation, and a report shows the owner of its time whenever it is made', async () => {
+    const { sandbox, database, work, run } = await begin();
+    const at = (daysAgo: number) => work({ offsetMs: -daysAgo * dayMs });
+    const early = await at(8.9);
+    const by = await asReviewer(early, 'chief');
+    const all = { marks: [], customer: null, severity: null, roster: null, by } as const;
+    const mark = (await showOne(early, 'C-1')).mark;
+    expect(await assignAlerts(early, { ...all, marks: [mark, 'N0'], to: 'ada' })).toMatchObject({
+      assigned: 0,
+      refused: [{ mark: 'N0', reason: 'no_alert' }],
+    });
+    expect(await assignAlerts(early, { ...all, customer: 'C-1', to: 'ada' })).toMatchObject({ assigned: 1 });
+    expect(await assignAlerts(early, { ...all, marks: [mark], to: 'ada' })).toMatchObject({
+      assigned: 0,
+      sameAlready: 1,
+    });
+    const holidays = { reason: 'holidays', by };
+    const until = (daysAgo: number) => new Date(Date.now() - daysAgo * dayMs).toISOString().slice(0, 10);
+    await delegateAlerts(early, { ...holidays, from: 'ada', to: 'bea', until: until(7) });
+    await delegateAlerts(early, { ...holidays, from: 'bea', to: 'cleo', until: until(2) });
+    await expect(delegateAlerts(early, { ...holidays, from: 'cleo', to: 'ada', until: until(2) })).rejects.toThrow(
+      /--to: is ada, but cleo already stands in for ada/,
+    );
+    await expect(delegateAlerts(early, { ...holidays, from: 'cleo', to: 'ada', until: until(11) })).rejects.toThrow(
+      /--until: is past/,
+    );
+    const owners = async (app: AppContext, assignee: string | null = null) => {
+      const { alerts } = await exportAlerts(app, { roster: null, exportedBy: 'a test', assignee });
+      return alerts.map(({ party, owner }) => [party.reference, owner]);
+    };
+    expect(await owners(early, 'cleo')).toEqual([['C-1', { name: 'cleo', standsInFor: 'ada' }]]);
+    await delegateAlerts(early, { ...holidays, from: 'bea', to: null, until: null });
+    await expect(delegateAlerts(early, { ...holidays, from: 'bea', to: null, until: null })).rejects.toThrow(
+      /no delegation to end/,
+    );
+    expect(await listDelegations(early)).toMatchObject([
+      { from: 'ada', to: 'bea', until: until(7), reason: 'holidays' },
+    ]);
+    expect(await owners(early, 'bea')).toEqual([['C-1', { name: 'bea', standsInFor: 'ada' }]]);
+    expect(await owners(early)).toContainEqual(['C-2', null]);
+    expect(await owners(await at(5), 'bea')).toEqual([]);
+    expect(await owners(await at(5), 'ada')).toEqual([['C-1', { name: 'ada', standsInFor: null }]]);
+    await decide(early, mark, 'false_positive');
+    sandbox.setWorld({ watchlist: [{ ...first, topics: ['sanction', 'crime'] }, ...others], dossiers: [] });
+    await run(await at(8));
+    const runId = await readLastRun(database);
+    const listed = { runIds: [runId], sweepRunIds: [], now: new Date(0) };
+    const { held: reported } = (await readReportChanges(database, database, listed)).changes;
+    expect(reported).toMatchObject([
+      {
+        alert: {
+          state: 'open',
+          reopenedBecause: ['listed_topics'],
+          owner: { name: 'bea', standsInFor: 'ada' },
+          said: [{ kind: 'decided', verdict: 'false_positive' }],
+        },
+      },
+    ]);
+    const counted = await readOpenAlerts(database, runId);
+    expect(counted).toMatchObject({ waiting: 2, unassigned: 1, byOwner: [{ name: 'bea', waiting: 1 }] });
+    await assignAlerts(await at(6), { ...all, customer: 'C-1', to: null });
+    await decide(await at(6), (await showOne(await at(6), 'C-1')).mark, 'true_match');
+    await run(await at(5));
+    expect((await readReportChanges(database, database, listed)).changes.held).toEqual(reported);
+    expect(await readOpenAlerts(database, runId)).toEqual(counted);
+    expect(await owners(await at(5))).toEqual([['C-2', null]]);
+    await expect(database.execute('delete from review_delegation')).rejects.toThrow(/never changed/);
+  });
+});
+
+describe('a decision that takes two people', () => {
+  const databases = testDatabases('postgres');
+  const begin = openSmallSites(databases.open);
+
+  /** Calls `work` with the workplaces of two reviewers, each with its own login. */
+  async function withDeputies(
+    base: AppContext,
+    owner: Database,
+    work: (atAdas: AppContext, atBoris: AppContext) => Promise<void>,
+  ): Promise<void> {
+    const slot = async (name: string): Promise<AppContext> => {
+      const { url } = await createLogin(owner, name, toReviewerGrants);
+      return { ...base, database: await databases.open({ url }) };
+    };
+    await work(await slot('ada'), await slot('boris'));
+  }
+
+  it('is proposed by one and confirmed by another who has seen the proposal; the database refuses everything else', async () => {
+    const { database: owner, work, run } = await begin();
+    const review = reviewOf({ fourEyes: ['critical'] });
+    const base = await work({ settings: { review } });
+    await run(base);
+    await withDeputies(base, owner, async (atAdas, atBoris) => {
+      await proposeAndRestrict(atAdas, atBoris);
+      await run(await work({ settings: { review } }), { selection: 'all' });
+      expect(await readStates(owner)).toEqual({ clear: 4, open_alert: 1, true_match: 1 });
+      expect(await readOpenAlerts(owner, await readLastRun(owner))).toMatchObject({ waiting: 1, proposed: 0 });
+      await undoAlone(atAdas, atBoris);
+      await run(await work({ settings: { review } }), { selection: 'all' });
+      expect(await readStates(owner)).toEqual({ clear: 4, open_alert: 1, false_positive: 1 });
+    });
+  });
+
+  it('is, when four eyes are set for any severity, the release of what is no longer matched, of a sanctions alert and of a true match', async () => {
+    const { sandbox, database: owner, work, run } = await begin();
+    const exposed = { ...second, topics: ['role.pep'] };
+    const removed = listed('three', 'Tamsin Oyelaran');
+    sandbox.setWorld({ watchlist: [first, exposed, removed, ...rest], dossiers: [] });
+    const review = reviewOf({ fourEyes: ['info'] });
+    const base = await work({ settings: { review } });
+    await run(base);
+    sandbox.setWorld({ watchlist: [first, exposed, ...rest], dossiers: [] });
+    await run(await work({ settings: { review } }), { selection: 'all' });
+    await withDeputies(base, owner, async (atAdas, atBoris) => {
+      const say = async (at: AppContext, reference: string, verdict: DispositionVerdict) =>
+        (await decide(at, (await showOne(at, reference)).mark, verdict))?.kind;
+      const forge = (reference: string, verdict: string) =>
+        atAdas.database.execute(
+          insertDispositionsSql(
+            `select alert_id, 'decided' as kind, '${verdict}' as verdict, session_user as reviewer, false as is_attested,
+               'forged' as reason, seen
+             from disposition_with_text join alert using (alert_id) join party using (party_id) join customer using (customer_id)
+             where reference = '${reference}' order by disposition_with_text.disposition_id limit 1`,
+          ),
+        );
+      expect(await say(atAdas, 'C-3', 'no_longer_matched')).toBe('proposed');
+      expect(await readPartyStates(owner)).toEqual(['open_alert', 'open_alert', 'open_alert']);
+      expect(await say(atAdas, 'C-3', 'no_longer_matched')).toBe('same_already');
+      expect(await say(atBoris, 'C-3', 'no_longer_matched')).toBe('approved');
+      expect(await readPartyStates(owner)).toEqual(['open_alert', 'open_alert']);
+
+      expect(await say(atAdas, 'C-1', 'false_positive')).toBe('proposed');
+      await expect(forge('C-1', 'false_positive')).rejects.toThrow(/the release of alert \d+ is decided by two people/);
+      expect(await say(atAdas, 'C-2', 'false_positive')).toBe('decided');
+      expect(await say(atAdas, 'C-2', 'true_match')).toBe('decided');
+      expect(await showOne(atAdas, 'C-2')).toMatchObject({ state: 'true_match' });
+      await expect(forge('C-2', 'false_positive')).rejects.toThrow(/decided by two people/);
+      expect(await say(atAdas, 'C-2', 'false_positive')).toBe('proposed');
+      expect(await readPartyStates(owner)).toEqual(['open_alert', 'true_match']);
+      // One person may restrict a customer whom a proposal would release.
+      expect(await forge('C-1', 'true_match')).toBe(1);
+      expect(await readPartyStates(owner)).toEqual(['true_match', 'true_match']);
+      expect(await say(atBoris, 'C-2', 'false_positive')).toBe('approved');
+      expect(await readPartyStates(owner)).toEqual(['false_positive', 'true_match']);
+    });
+  });
+
+  async function proposeAndRestrict(atAdas: AppContext, atBoris: AppContext): Promise<void> {
+    const unseen = (await showOne(atBoris, 'C-1')).mark;
+    // The settings of a reviewer's own process do not lift the four eyes that the organisation's runs have recorded.
+    const careless = { ...atAdas, settings: { ...atAdas.settings, review: reviewOf({}) } };
+    expect(await decide(careless, unseen, 'false_positive')).toMatchObject({ kind: 'proposed' });
+    const alert = await showOne(atBoris, 'C-1');
+    expect(alert).toMatchObject({ state: 'pending_approval', history: [{}, { what: 'proposed false_positive' }] });
+    expect(await decide(atAdas, alert.mark, 'false_positive')).toMatchObject({ kind: 'same_already' });
+    expect(await decide(atAdas, unseen, 'false_positive')).toMatchObject({ kind: 'same_already' });
+    expect(await decide(atBoris, unseen, 'false_positive')).toMatchObject({ kind: 'refused', reason: 'decided_since' });
+    await expectForgeriesRefused(atAdas.database);
+    const { name: adasLogin } = await asReviewer(atAdas, '');
+    const list = async (request: { onlyProposals?: boolean; notProposedBy?: string }) =>
+      (await exportAlerts(atBoris, { roster: null, exportedBy: 'a test', ...request })).alerts;
+    expect(await list({ onlyProposals: true })).toMatchObject([
+      { proposal: { verdict: 'false_positive', reviewer: adasLogin } },
+    ]);
+    expect(await list({ notProposedBy: adasLogin })).toMatchObject([{ proposal: null }]);
+    // One person may restrict a customer.
+    expect(await decide(atBoris, alert.mark, 'true_match', 'boris')).toMatchObject({
+      kind: 'decided',
+      instead: { verdict: 'false_positive', reviewer: adasLogin },
+    });
+    const other = await showOne(atBoris, 'C-1');
+    expect(other).toMatchObject({ state: 'true_match' });
+    expect(await decide(atBoris, other.mark, 'true_match', 'boris')).toMatchObject({ kind: 'same_already' });
+  }
+
+  /** Statements that a reviewer could send with a Postgres client. */
+  async function expectForgeriesRefused(database: Database): Promise<void> {
+    const forge = (kind: string, verdict: string, proposalId: string) =>
+      database.execute(
+        insertDispositionsSql(
+          `select alert_id, '${kind}' as kind, '${verdict}' as verdict, session_user as reviewer, false as is_attested,
+             'forged' as reason, seen, disposition_id
+           from disposition_with_text`,
+          proposalId,
+        ),
+      );
+    await expect(forge('approved', 'false_positive', 'disposition_id')).rejects.toThrow(/confirmed by another person/);
+    await expect(forge('approved', 'true_match', 'disposition_id')).rejects.toThrow(/proposes something else/);
+    await expect(forge('decided', 'false_positive', 'null::bigint')).rejects.toThrow(/decided by two people/);
+    await expect(database.execute(`update alert set severity = 'low'`)).rejects.toThrow(/permission denied/);
+    await expect(database.execute(`update alert set state = 'no_longer_matched'`)).rejects.toThrow(/permission denied/);
+    const clear = `update party_state set state = 'clear' where state = 'open_alert'`;
+    await expect(database.execute(clear)).rejects.toThrow(/permission denied/);
+    // Who takes part in a decision goes by the settings of the last run.
+    await expect(database.execute('update run set settings_id = null')).rejects.toThrow(/permission denied/);
+    const settings = `insert into acceptance (kind, organisation_id, settings, digest, accepted_by, is_attested, reason, accepted_at)
+      values ('settings', 1, '{}', '', session_user, false, 'alone', now())`;
+    await expect(database.execute(settings)).rejects.toThrow(/permission denied/);
+  }
+
+  async function undoAlone(atAdas: AppContext, atBoris: AppContext): Promise<void> {
+    const { mark } = await showOne(atAdas, 'C-1');
+    const reviewer = await asReviewer(atAdas, '');
+    const by = {
+      marks: [],
+      customer: null,
+      severity: 'critical',
+      roster: null,
+      to: reviewer.name,
+      by: reviewer,
+    } as const;
+    expect(await undoDecision(atAdas, { mark, reviewer, reason: 'a slip' })).toMatchObject({ keepsTrueMatch: true });
+    expect(await readPartyStates(atAdas.database)).toEqual(['open_alert', 'true_match']);
+    expect(await assignAlerts(atAdas, by)).toMatchObject({ assigned: 2 });
+    await delegateAlerts(atAdas, {
+      from: reviewer.name,
+      to: 'boris',
+      until: '2999-12-31',
+      reason: 'holidays',
+      by: reviewer,
+    });
+    expect(await decide(atAdas, (await showOne(atAdas, 'C-1')).mark, 'false_positive')).toMatchObject({
+      kind: 'proposed',
+    });
+    expect(await readPartyStates(atAdas.database)).toEqual(['open_alert', 'true_match']);
+    expect(await decide(atBoris, (await showOne(atBoris, 'C-1')).mark, 'false_positive', 'boris')).toMatchObject({
+      kind: 'approved',
+    });
+    expect(await readPartyStates(atAdas.database)).toEqual(['false_positive', 'open_alert']);
+  }
+});
+
+const readPartyStates = async (database: Database): Promise<readonly string[]> => {
+  const rows = await database.query(
+    z.object({ state: z.string() }),
+    `select state from customer_screening_status where state not in ('clear', 'not_screened') order by 1`,
+  );
+  return rows.map(({ state }) => state);
+};
