@@ -136,9 +136,8 @@ export async function retryMails(
   const kinds = [...(isMailMeant ? mailKinds : []), ...(areWebhooksMeant ? (['webhook'] as const) : [])];
   const wanted = new Set(toIds(rows));
   const after = await readOutbox(database, organisation, { kinds, all: true });
-  return toMails(
-    after.filter((row) => isQueued(row) || wanted.has(row.outboxId) || (row.sentAt ?? new Date(0)) >= startedAt),
-  );
+  const isNew = ({ sentAt }: OutboxRow): boolean => isAll && sentAt !== null && sentAt >= startedAt;
+  return toMails(after.filter((row) => isQueued(row) || wanted.has(row.outboxId) || isNew(row)));
 }
 
 /** The rows with these numbers, or all that wait. */
