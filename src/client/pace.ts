@@ -251,17 +251,12 @@ class Slots {
     this.#free = count;
   }
 
-  /** Takes a free slot; false when all are taken. Nobody waits while one is free. */
-  tryTake(): boolean {
-    if (this.#free === 0) return false;
-    this.#free -= 1;
-    return true;
-  }
-
   /** Resolves with a slot; rejects with the reason of an aborted signal. */
   async take(signal: AbortSignal | undefined, isRepeat: boolean): Promise<void> {
     signal?.throwIfAborted();
-    if (!this.tryTake()) await (isRepeat ? this.#repeaters : this.#newcomers).wait(signal);
+    // Nobody waits while a slot is free.
+    if (this.#free > 0) this.#free -= 1;
+    else await (isRepeat ? this.#repeaters : this.#newcomers).wait(signal);
   }
 
   free(): void {
@@ -289,15 +284,6 @@ class PacedTurn implements Turn {
   constructor(parts: TurnParts, isProbe: boolean) {
     this.#parts = parts;
     this.isProbe = isProbe;
-  }
-
-  /** Takes slot and place where both are free; false, with nothing held, when the caller must wait. It costs a sixth of `begin`. */
-  tryBegin(): boolean {
-    const { gate, tempo, slots } = this.#parts;
-    if (gate.isOutage || !slots.tryTake()) return false;
-    this.#hasPlace = tempo.tryTakePlace();
-    if (!this.#hasPlace) slots.free();
-    return this.#hasPlace;
   }
 
   /** Takes slot and place; false, with nothing held, when the caller must go back to the gate. */
@@ -421,10 +407,8 @@ export const createPace = (settings: PaceSettings): Pace => {
 
   return {
     run: async (entrant, task) => {
-      const parts = findParts(entrant.operation);
-      const free = new PacedTurn(parts, false);
       entrant.signal?.throwIfAborted();
-      const turn = free.tryBegin() ? free : await awaitTurn(parts, entrant);
+      const turn = await awaitTurn(findParts(entrant.operation), entrant);
       try {
         return await task(turn);
       } finally {

@@ -1,3 +1,5 @@
+import type { FactsOf } from '../vocabulary/facts.js';
+import type { columnDoubtsSchema, doubtedRowSchema } from '../vocabulary/source-facts.js';
 import type { DoubtField, DoubtReason } from '../vocabulary.js';
 import type { Customer, Doubt, Party, Readings } from './customer.js';
 
@@ -21,30 +23,11 @@ const unknownWords = new Set(
 export const saysUnknown = (text: string): boolean => unknownWords.has(text.trim().toLowerCase());
 
 /** The doubts about a column of a source. */
-export interface ColumnDoubts {
-  column: string;
-  field: DoubtField;
-  /** Rows whose value was read. */
-  read: number;
-  /** Rows whose value is in doubt. */
-  doubts: number;
-  /** Rows in doubt whose value states that it is unknown. */
-  unknown: number;
-  /** The most frequent values in doubt; of names only the reasons, with an empty value. */
-  values: readonly { value: string; why: DoubtReason; rows: number }[];
-}
+export type ColumnDoubts = FactsOf<typeof columnDoubtsSchema>;
 
 /** An accepted row with a value in doubt, with everything that is needed to correct and re-import it. */
-export interface DoubtedRow {
+export interface DoubtedRow extends FactsOf<typeof doubtedRowSchema> {
   ordinal: number;
-  line: number;
-  file: string | null;
-  reference: string;
-  doubts: readonly Pick<Doubt, 'column' | 'why'>[];
-  /** The row's fields under the source's own headers. */
-  fields: Readonly<Record<string, string>>;
-  /** Whether it is a row of a source of related parties. */
-  isParty: boolean;
 }
 
 type RowPlace = Omit<DoubtedRow, 'doubts'>;

@@ -298,7 +298,7 @@ const quoteAll = (headers: readonly string[]): string => {
 };
 
 /** How many of a whole may be affected. */
-export interface Limit {
+interface Limit {
   share: number;
   /** What sets the share. */
   words: string;

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { StoreError } from '../errors.js';
-import type { DroppedPartyFacts, NotScreenedFacts, SweepFacts } from '../reports/list-facts.js';
+import type { SweepFacts } from '../reports/list-facts.js';
 import type { RunFacts, TrendPoint } from '../reports/run-facts.js';
+import { cadenceSchema, notScreenedSchema } from '../vocabulary/facts.js';
+import { droppedPartySchema } from '../vocabulary/source-facts.js';
 import { isScreeningKind, screeningKinds } from '../vocabulary.js';
 import { countMatchChanges, previewLines, readReportChanges } from './changes.js';
 import { readControlFacts } from './controls.js';
@@ -15,7 +17,7 @@ import { readSettingsChanges } from './organisations.js';
 import type { ReportRevision } from './report-revisions.js';
 import { readOpenAlerts, readSettledAlerts } from './review/decisions.js';
 import { readDoubtedRows, readRejects, readRosterAcceptances, readRosterSource } from './roster-imports.js';
-import { joinPartySql, partyFactsSchema, partyFactsSql, screeningKindsSql } from './row-shapes.js';
+import { joinPartySql, partyFactsSql, screeningKindsSql } from './row-shapes.js';
 import { readRunHealth, readRunWatch } from './run-health.js';
 import { runSumsSchema } from './run-sums.js';
 import { type RunRow, readRun, readRunKeys, toRunId } from './runs.js';
@@ -101,11 +103,6 @@ const timezoneSchema = z
   .transform(({ timezone }) => timezone)
   .catch('UTC');
 
-const cadenceSchema = z.object({
-  hours: z.object({ high: z.number(), medium: z.number(), low: z.number() }),
-  reason: z.string().nullable(),
-});
-
 /** The cadence of the plan; null for a run without a plan or of an early version. */
 function readRunCadence(database: Queryable, runId: number) {
   return findValue(database, cadenceSchema.nullable(), 'select cadence from run where run_id = $1', [runId]);
@@ -148,16 +145,10 @@ async function readSweeps(database: Queryable, sweepRunIds: readonly number[]): 
   return sweeps;
 }
 
-const droppedRow: z.ZodType<DroppedPartyFacts> = z.object({
-  party: partyFactsSchema,
-  state: z.enum(['open_alert', 'truncated', 'true_match']),
-  droppedAt: z.date(),
-});
-
 /** The parties that the imports of these runs dropped in an unresolved state, on one account where it is known. */
 async function readDroppedParties(database: Queryable, runIds: readonly number[], accountId: number | null) {
   return database.query(
-    droppedRow,
+    droppedPartySchema,
     `select distinct on (customer.reference collate "C", party.ordinal, imported.import_id)
        ${partyFactsSql} as party, dropped.state, imported.imported_at as "droppedAt"
      from roster_import imported
@@ -193,7 +184,7 @@ const pointRow = z
       notScreened: sums.states.not_screened,
       hits: sums.counts.hits,
       changes: sums.counts.changes,
-      changesBySeverity: sums.changesBySeverity ?? null,
+      changesBySeverity: sums.changesBySeverity,
       waiting,
     }),
   );
@@ -217,13 +208,6 @@ async function readRunTrend(database: Queryable, runId: number): Promise<readonl
   );
   return newestFirst.toReversed();
 }
-
-const notScreenedRow: z.ZodType<NotScreenedFacts> = z.object({
-  party: partyFactsSchema,
-  outcome: z.enum(['failed', 'skipped', 'remaining']),
-  reason: z.string(),
-  lastScreenedAt: z.date().nullable(),
-});
 
 /** SQL: of the last answer of the party of `screening` before `run`, from the history. */
 const toLastAnswerSql = (column: string): string => `(
@@ -316,10 +300,10 @@ const notScreenedSql = `
 
 /** The parties that a run did not screen: the first `previewLines`, and a truncated list where there are more. */
 async function readNotScreened(database: Queryable, lists: Pick<Database, 'cursor'>, runId: number) {
-  const held = await database.query(notScreenedRow, `${notScreenedSql} limit $2`, [runId, previewLines + 1]);
+  const held = await database.query(notScreenedSchema, `${notScreenedSql} limit $2`, [runId, previewLines + 1]);
   if (held.length <= previewLines) return { held, cut: null };
   const { lines, ...customers } = await countNotScreened(database, runId);
-  const read = () => lists.cursor(notScreenedRow, notScreenedSql, [runId], 1_000);
+  const read = () => lists.cursor(notScreenedSchema, notScreenedSql, [runId], 1_000);
   return { held: held.slice(0, previewLines), cut: { lines, customers, read } };
 }
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { AcceptedQuality } from '../roster/guards.js';
+import { columnDoubtsSchema } from '../vocabulary/source-facts.js';
 import type { RunMode } from '../vocabulary.js';
 import { findRow, findValue, firstRow, type Queryable, readValue, requireAll } from './database/database.js';
-import { columnDoubtsRow } from './roster-imports.js';
 import {
   analyzeRecords,
   countOnTheWay,
@@ -254,7 +254,7 @@ function countSameRejects(transaction: Queryable, runId: number, importId: numbe
   );
 }
 
-const acceptedRow = z.object({ importId: z.number(), duplicates: z.number(), doubts: z.array(columnDoubtsRow) });
+const acceptedRow = z.object({ importId: z.number(), duplicates: z.number(), doubts: z.array(columnDoubtsSchema) });
 
 /**
  * For each guard the rows of the staged snapshot that the roster's last import had as well when a person accepted it against this guard with a

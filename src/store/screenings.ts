@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import type { ChangedParty, PartySaid } from '../changes/match-changes.js';
 import type { Match } from '../matches/match.js';
+import { type FactsOf, matchSchema, partySaidSchema } from '../vocabulary/facts.js';
 import { type ListableOutcome, partyTypes, riskTiers } from '../vocabulary.js';
 import { type Database, firstRow, type Queryable, requireRows } from './database/database.js';
 import { toHiddenSql, toMatchRow } from './listed-parties.js';
 import { toPlannedSql } from './plan-blocks.js';
-import { assessedTierSql, hiddenMatchesSql, partySaidSchema, partySaidSql, storedMatchSchema } from './row-shapes.js';
+import { assessedTierSql, hiddenMatchesSql, partySaidSql } from './row-shapes.js';
 
 /** The outcome of a planned screening of one party. */
 type ScreeningResult =
@@ -238,10 +239,10 @@ const stateRow = z.object({
     .nullable()
     .transform((scores): Readonly<Record<string, number>> => scores ?? {}),
   /** Known matches that truncated lists have hidden since. */
-  unreturned: z.array(storedMatchSchema).readonly(),
+  unreturned: z.array(matchSchema).readonly(),
   state: z.enum(['clear', 'below_threshold', 'truncated', 'open_alert']),
 });
-export type PartyStateRow = z.infer<typeof stateRow>;
+export type PartyStateRow = FactsOf<typeof stateRow>;
 
 export async function readPartyStates(
   database: Queryable,
@@ -371,7 +372,7 @@ const partyRow = z.object({
   birthDate: z.string().nullable(),
   countries: z.array(z.string()),
   riskTier: z.enum(riskTiers).nullable(),
-  gone: z.array(z.object({ kind: z.string(), before: storedMatchSchema })),
+  gone: z.array(z.object({ kind: z.string(), before: matchSchema })),
 });
 
 /** Parties whose answers changed, by party id; each with the customer version that was searched. */

@@ -1,17 +1,7 @@
 import { z } from 'zod';
-import type { WaitingAlert } from '../../reports/list-facts.js';
-import { absences, dispositionVerdicts, runModes, severities } from '../../vocabulary.js';
+import { type FactsOf, waitingAlertSchema } from '../../vocabulary/facts.js';
 import { findValue, type Queryable, readValue, toInsert } from '../database/database.js';
-import {
-  joinPartySql,
-  ownerShape,
-  ownerSql,
-  partyFactsSchema,
-  partyFactsSql,
-  replacedShape,
-  replacedSql,
-  storedMatchSchema,
-} from '../row-shapes.js';
+import { joinPartySql, ownerSql, partyFactsSql, replacedSql } from '../row-shapes.js';
 
 /** The alerts of a roster's customers on an account. */
 export interface ProjectionScope {
@@ -70,43 +60,8 @@ const legacySql = (alert: string): string =>
    )`;
 
 /** A waiting alert, as read from the tables or as stored in a report's sheet. */
-const waitingRow = z.object({
+const waitingRow = waitingAlertSchema.extend({
   alertId: z.number(),
-  mode: z.enum(runModes),
-  party: partyFactsSchema,
-  listed: storedMatchSchema,
-  severity: z.enum(severities),
-  rule: z.string(),
-  priority: z.number(),
-  openedAt: z.coerce.date(),
-  dueAt: z.coerce.date().nullable(),
-  state: z.enum(['open', 'pending_approval']),
-  // Earlier versions did not store these.
-  absence: z.enum(absences).nullable().default(null),
-  absentSince: z.coerce.date().nullable().default(null),
-  owner: ownerShape.nullable(),
-  proposal: z
-    .object({
-      verdict: z.enum(dispositionVerdicts),
-      reviewer: z.string(),
-      reason: z.string(),
-      decidedAt: z.coerce.date(),
-    })
-    .nullable(),
-  reopenedBecause: z.array(z.string()),
-  lastDecision: z
-    .object({ verdict: z.string(), reviewer: z.string(), reason: z.string(), decidedAt: z.coerce.date() })
-    .nullable(),
-  replaced: replacedShape.nullable().default(null),
-  legacy: z
-    .object({
-      verdict: z.string(),
-      reviewer: z.string(),
-      reason: z.string(),
-      decidedAt: z.string(),
-      isSample: z.boolean(),
-    })
-    .nullable(),
   /** The number of its last disposition. */
   lastSaidId: z.number().nullable(),
 });
@@ -124,7 +79,7 @@ export async function countByAccount(database: Queryable, alertIds: readonly num
 }
 
 /** A stored waiting alert. */
-export type StoredWaitingAlert = z.infer<typeof waitingRow> & Omit<WaitingAlert, 'mark' | 'sheetId' | 'corroboration'>;
+export type StoredWaitingAlert = FactsOf<typeof waitingRow>;
 
 /** SQL: the waiting alerts (`event`), as `waitingRow` reads them, at a moment (a placeholder); the caller adds conditions and order. */
 const waitingAlertsSql = (moment: string): string => `
