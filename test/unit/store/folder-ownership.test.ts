@@ -37,9 +37,7 @@ describe('whose folder the embedded database is in', () => {
     expect(error).toMatchObject({
       code: 'folder_of_another_user',
       message: expect.stringMatching(new RegExp(`^the folder ${folder} .* belongs to uid ${me}\\. .*${stranger}`)),
-      remedy: expect.stringMatching(
-        /^run it as the owner: `sudo -u \S+ nightscreen runs`.*sudo chown -R 4000111 /,
-      ),
+      remedy: expect.stringMatching(/^run it as the owner: `sudo -u \S+ nightscreen runs`.*sudo chown -R 4000111 /),
     });
   });
 });
