@@ -25,11 +25,10 @@ import {
   showTopics,
   type TableColumn,
   toAnchor,
-  toCellText,
 } from './html-markup.js';
 import type { OpenAlertsFacts, WaitingAlert } from './list-facts.js';
 import type { Report } from './report.js';
-import { countNoun, formatCount, formatDay } from './text.js';
+import { countNoun, escapeXml, formatCount, formatDay, toVisibleText } from './text.js';
 import { countDays, describeAges, describeOwner, describeReopening, describeReplaced, describeSaid } from './words.js';
 
 /** The number of customers shown in full; each alert of the others has one short line. */
@@ -159,6 +158,9 @@ function showStatus(alert: WaitingAlert, run: Report['run']): Markup {
     );
   return html`${lines.map((line, index) => html`${index === 0 ? '' : html`<br>`}${line}`)}`;
 }
+
+/** A text from outside in a cell without markup for its direction, which the style sheet isolates: tables of thousands of rows stay small. */
+const toCellText = (text: string): string => escapeXml(toVisibleText(text));
 
 function showShort(cases: readonly WaitingCase[], { timezone }: Report['run']): Markup {
   if (cases.length === 0) return noMarkup;

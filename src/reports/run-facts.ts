@@ -201,8 +201,6 @@ export interface TruncatedMatches extends TruncatedList<MatchChangeFacts> {
   bySeverity: Readonly<Record<Severity, SeverityCount>>;
   /** All of one severity, in batches. */
   readOf: (severity: Severity) => AsyncIterable<readonly MatchChangeFacts[]>;
-  /** The sanction hits of a severity that the facts do not hold, in batches. */
-  readSanctionHits: (severity: Severity) => AsyncIterable<readonly MatchChangeFacts[]>;
 }
 
 /** A cluster of changes, counted in the database. */
@@ -210,7 +208,7 @@ export type CountedCluster = {
   severity: Severity;
   customers: number;
   changes: number;
-  /** The first of them, `clusterExamples` at most. */
+  /** The first of them, `clusterSize.examples` at most. */
   readExamples: () => Promise<readonly MatchChangeFacts[]>;
 } & (
   | { by: 'listed_party'; of: Pick<MatchChangeFacts, 'kind' | 'cause'> & { id: string; name: string } }
@@ -235,14 +233,13 @@ export interface TruncatedChanges extends TruncatedMatches {
 export function mapReads(
   cut: TruncatedMatches,
   map: (change: MatchChangeFacts) => MatchChangeFacts,
-): Pick<TruncatedMatches, 'read' | 'readOf' | 'readSanctionHits'> {
+): Pick<TruncatedMatches, 'read' | 'readOf'> {
   const mapBatches = async function* (batches: AsyncIterable<readonly MatchChangeFacts[]>) {
     for await (const batch of batches) yield batch.map(map);
   };
   return {
     read: () => mapBatches(cut.read()),
     readOf: (severity) => mapBatches(cut.readOf(severity)),
-    readSanctionHits: (severity) => mapBatches(cut.readSanctionHits(severity)),
   };
 }
 

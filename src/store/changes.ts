@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { MatchChange } from '../changes/match-changes.js';
-import type { clusterExamples, clusterFrom } from '../reports/change-groups.js';
+import type { clusterSize } from '../reports/change-groups.js';
 import type { MatchChangeFacts } from '../reports/list-facts.js';
 import type { CountedCluster, SeverityCount, TruncatedChanges } from '../reports/run-facts.js';
 import { matchChangeSchema } from '../vocabulary/facts.js';
@@ -199,9 +199,6 @@ const orderSql = `
     event.change_id`;
 const listSql = `${matchChangeSql} where ${isOnListSql} ${orderSql}`;
 const severitySql = `${matchChangeSql} where ${isOnListSql} and event.severity = $3 ${orderSql}`;
-// The preview comes first in this order, so it is skipped by its number.
-const hitsSql = `${matchChangeSql}
-  where ${isOnListSql} and event.sanction_hit and event.severity = $3 ${orderSql} offset $4`;
 
 /** The lines of such a list, most severe first: the first `previewLines`, and for a longer list its counts and how to read it. */
 async function readMatchList(database: Queryable, lists: Pick<Database, 'cursor'>, list: MatchList) {
@@ -210,8 +207,6 @@ async function readMatchList(database: Queryable, lists: Pick<Database, 'cursor'
   if (found.length <= previewLines) return { held: found, cut: null };
   const held = found.slice(0, previewLines);
   const bySeverity = await countBySeverity(database, list);
-  const countHeldHits = (severity: Severity): number =>
-    held.filter((change) => change.severity === severity && change.isSanctionHit).length;
   const read = (sql: string, ...others: readonly unknown[]) =>
     lists.cursor(matchChangeSchema, sql, [...parameters, ...others], batchLines);
   return {
@@ -221,7 +216,6 @@ async function readMatchList(database: Queryable, lists: Pick<Database, 'cursor'
       bySeverity,
       read: () => read(listSql),
       readOf: (severity: Severity) => read(severitySql, severity),
-      readSanctionHits: (severity: Severity) => read(hitsSql, severity, countHeldHits(severity)),
     },
   };
 }
@@ -249,8 +243,8 @@ async function countBySeverity(database: Queryable, list: MatchList): Promise<Re
 /** The number of lines of a list kept in memory; a longer list is read again while it is written. */
 export const previewLines = 10_000;
 
-const examples: typeof clusterExamples = 3;
-const atLeast: typeof clusterFrom = 20;
+const examples: typeof clusterSize.examples = 3;
+const atLeast: typeof clusterSize.from = 20;
 
 const shape = {
   severity: z.enum(severities),

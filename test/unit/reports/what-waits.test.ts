@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { buildReportMessage } from '../../../src/mail/report-message.js';
 import { mailSettingsSchema } from '../../../src/mail/settings.js';
+import { describeRule } from '../../../src/reports/html-changes.js';
 import { renderHtml } from '../../../src/reports/html-page.js';
 import { toWaitingCases } from '../../../src/reports/html-waiting.js';
 import type { ToReviewFacts } from '../../../src/reports/list-facts.js';
 import { toReport } from '../../../src/reports/report.js';
 import type { RunFacts } from '../../../src/reports/run-facts.js';
-import { describeChange, describeRule } from '../../../src/reports/words.js';
+import { describeChange } from '../../../src/reports/words.js';
 import { joinChunks } from '../../helpers/report-files.js';
 import {
   buildChange,
