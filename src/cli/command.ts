@@ -7,7 +7,7 @@ import { findSummary } from './overview.js';
 import { loadInvocationConfig, requireService, withAppContext } from './session.js';
 
 /** An option of a command. Its name is its key among the options of the command: `maxSearches` is `--max-searches`. */
-export interface OptionSpec<Value, Given extends boolean = boolean> {
+interface OptionSpec<Value, Given extends boolean = boolean> {
   /** The placeholder of the value, as in `<name>`; empty for an option without a value. */
   placeholder: string;
   meaning: string;

@@ -1,8 +1,5 @@
 import type { Command, Option } from 'commander';
 
-/** The shells whose completion can be printed. */
-export const shells = ['bash', 'zsh'] as const;
-
 /** A command of the tree as shells complete it. */
 interface Node {
   /** The words after the program, as in `review export`; empty for the program. */
@@ -47,7 +44,7 @@ function listNodes(command: Command, path: string): Node[] {
 }
 
 /** The completion script of a program for a shell: its commands, their options, and the values and files that options take. */
-export function renderCompletion(shell: (typeof shells)[number], program: Command): string {
+export function renderCompletion(shell: 'bash' | 'zsh', program: Command): string {
   const nodes = listNodes(program, '');
   const [root] = nodes;
   const options = [...new Map(nodes.flatMap((node) => node.options).map((option) => [option.name, option])).values()];

@@ -7,7 +7,7 @@ import { type RosterSettings, toFileRoster } from '../roster/settings.js';
 import type { Acceptance } from '../runs/settings-diff.js';
 import type { Database } from '../store/database/database.js';
 import { partyTypes } from '../vocabulary.js';
-import { choice, flag, negated, type OptionSpec, parsed, text } from './command.js';
+import { choice, flag, negated, parsed, text } from './command.js';
 
 /** Parses a day (its start in UTC) or a moment in ISO 8601; throws InvalidArgumentError for anything else. */
 export function parseInstant(text: string): Date {
@@ -17,13 +17,6 @@ export function parseInstant(text: string): Date {
     isIso && !Number.isNaN(date.getTime()) && new Date(text.slice(0, 10)).toISOString().startsWith(text.slice(0, 10));
   if (isReal) return date;
   throw new InvalidArgumentError('It must be a day such as 2026-03-01, or a moment such as 2026-03-01T02:00Z.');
-}
-
-/** Checks a day as `yyyy-mm-dd`; throws InvalidArgumentError for anything else. */
-export function parseDay(text: string): string {
-  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.slice(0, 10) === text;
-  if (!isDay) throw new InvalidArgumentError('It must be a day as yyyy-mm-dd.');
-  return text;
 }
 
 /** A parser of whole numbers from `minimum` to `maximum` for options; throws commander's InvalidArgumentError. */
@@ -63,8 +56,7 @@ export const meanings = {
 } as const;
 
 /** `--limit`. */
-export const limitTo = (most: number): OptionSpec<number, false> =>
-  parsed('<count>', meanings.limit, parseWholeNumber(1, most));
+export const limitTo = (most: number) => parsed('<count>', meanings.limit, parseWholeNumber(1, most));
 
 /** The options that choose a roster, and those that accept a roster that its guards hold. */
 export interface RosterChoice {

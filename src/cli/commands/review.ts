@@ -18,7 +18,7 @@ import type { Outcome } from '../invocation.js';
 import { notifyDecidedStates } from '../notify.js';
 import { meanings, shared } from '../options.js';
 import { formatTable, type Row, toMinute } from '../text.js';
-import { addExportCommand, addImportListCommand } from './working-list.js';
+import { workingListCommands } from './working-list.js';
 
 const show = defineDatabaseCommand({
   usage: 'show <customer>',
@@ -188,5 +188,5 @@ export const addReviewCommand = defineCommand({
   usage: 'review',
   description: 'decide about alerts: export a list, import dispositions, show history',
   examples: ['review export', 'review import review.csv --apply --by "A. Meyer"'],
-  commands: [addExportCommand, addImportListCommand, show, undo, assign],
+  commands: [...workingListCommands, show, undo, assign],
 });

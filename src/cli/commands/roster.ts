@@ -1,4 +1,5 @@
 import { relative, resolve } from 'node:path';
+import { InvalidArgumentError } from 'commander';
 import { flagError } from '../../errors.js';
 import { countNoun, formatCount, toVisibleText } from '../../reports/text.js';
 import type { Customer, PartyRow, RosterRow } from '../../roster/customer.js';
@@ -9,7 +10,7 @@ import { doubtWords, rejectWords } from '../../vocabulary/words.js';
 import { defineCommand, definePreparedCommand, mandatory, negated, parsed, text, variadic } from '../command.js';
 import { exitCodes } from '../exit-code.js';
 import type { Outcome } from '../invocation.js';
-import { meanings, parseDay, shared } from '../options.js';
+import { meanings, shared } from '../options.js';
 import { formatTable } from '../text.js';
 
 const inspect = defineCommand({
@@ -69,6 +70,13 @@ const except = definePreparedCommand({
     };
   },
 });
+
+/** Checks a day as `yyyy-mm-dd`; throws InvalidArgumentError for anything else. */
+function parseDay(text: string): string {
+  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.slice(0, 10) === text;
+  if (!isDay) throw new InvalidArgumentError('It must be a day as yyyy-mm-dd.');
+  return text;
+}
 
 /** Adds `roster inspect` and `roster except`. */
 export const addRosterCommand = defineCommand({

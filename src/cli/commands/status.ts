@@ -14,7 +14,7 @@ import { describeGap, describeStates } from '../text.js';
 export const addStatusCommand = defineDatabaseCommand({
   usage: 'status',
   description:
-    'one row for each customer, as CSV, or with --json or a file .json as JSON: state, since when, until when; exit code 3 unless all are screened',
+    'one row for each customer: state, since when, until when; CSV, or JSON with --json or for a file .json. Exit code 3 unless all are screened',
   options: {
     roster: shared.roster,
     out: text('<file>', meanings.out),

@@ -22,7 +22,7 @@ import { formatTable, type Row } from '../text.js';
 const defaultFile = 'review.csv';
 
 /** Adds `review export`. */
-export const addExportCommand = definePreparedCommand({
+const exportList = definePreparedCommand({
   usage: 'export',
   description: `write a list (default: ${defaultFile}; .csv or .xlsx) of the alerts that wait, to be filled in and imported`,
   options: {
@@ -53,7 +53,7 @@ export const addExportCommand = definePreparedCommand({
 });
 
 /** Adds `review import`. */
-export const addImportListCommand = definePreparedCommand({
+const importList = definePreparedCommand({
   usage: 'import <file>',
   description: 'check the dispositions of a list, and with --apply store them',
   options: {
@@ -90,6 +90,9 @@ export const addImportListCommand = definePreparedCommand({
     return presentImportedDecisions(imported, { storing, wasApplied: apply });
   },
 });
+
+/** `review export` and `review import`. */
+export const workingListCommands = [exportList, importList];
 
 /** Why a decision is refused. */
 const refusalWords = {
