@@ -69,7 +69,7 @@ const summaries = {
     reconcile: 'compare rosters and dossiers, invite, receive events',
     coverage: 'count customers screened, never screened and overdue',
     'check [name]': 'search for one name, and store the answer as evidence',
-    runs: 'list, show, resume, accept or drop runs',
+    runs: 'list, show, resume or accept runs',
     roster: 'inspect roster files, and accept unreadable rows',
     outbox: 'list, send again or drop queued mail and messages',
     schedule: 'run the jobs on schedule until a signal; the watchdog',

@@ -26,7 +26,7 @@ import { readSpanFacts, readSpanRuns, type SpanOfRuns } from '../store/span-fact
 import type { RunState } from '../vocabulary.js';
 import type { AppContext } from './app-context.js';
 import { listDiscrepancies, toWaitingAlert } from './review/alerts.js';
-import { findRun, requireStored } from './run-reference.js';
+import { findRun } from './run-reference.js';
 import { toExitCode } from './run-summary.js';
 
 /** A report on disk, with its content. */
@@ -134,7 +134,6 @@ async function readToReview(database: Queryable, runId: number, organisation: st
 }
 
 async function buildReport({ database, clock }: AppContext, run: RunRow) {
-  requireStored(run);
   const { facts, toReview, discrepancies, ...revisions } = await database.transaction(async (transaction) => {
     const covered = await fixReportRevision(transaction, run, clock.now());
     const facts = await readRunFacts(transaction, run, covered, database);
@@ -171,7 +170,6 @@ async function writeSpan(
   { directory = settings.reports.dir, mask = false, chromium }: Omit<ReportChoice, 'runId'>,
 ): Promise<ReportResult> {
   const { name: runId } = span;
-  requireStored(span.last);
   emit({ kind: 'stage_started', runId, stage: 'report' });
   const report = await database.transaction(async (transaction) => {
     const facts = await readSpanFacts(transaction, span, database);

@@ -1,11 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { z } from 'zod';
 import { type DatabaseLocation, openDatabase } from '../../src/store/database/open-database.js';
 import { assertLease, tryAcquireLease } from '../../src/store/leases.js';
 import { findProgram } from '../helpers/cli-process.js';
 import { startPgbouncer } from '../helpers/database-servers.js';
-import { testDatabases } from '../helpers/databases.js';
+import { readRows, testDatabases } from '../helpers/databases.js';
 import { startCuttingProxy } from '../helpers/proxies.js';
 
 const isPoolerHere = findProgram('pgbouncer') !== null;
@@ -68,8 +67,8 @@ for (const way of ways) {
       ).rejects.toMatchObject({
         sqlState: '57014',
       });
-      const running = await witness.query(
-        z.object({ n: z.number() }),
+      const running = await readRows(
+        witness,
         `select count(*)::integer as n from pg_stat_activity where state = 'active' and query like '%pg_sleep(31)%' and pid <> pg_backend_pid()`,
       );
       expect(running).toEqual([{ n: 0 }]);

@@ -206,11 +206,6 @@ type Replay = Awaited<ReturnType<typeof replaySettings>>;
 function presentReplay(replay: Replay, file: string): Outcome {
   const { evaluated, notEvaluated, changes, baseline, alerts, stored, examples } = replay;
   const cannot = [
-    ...(replay.droppedRuns === 0
-      ? []
-      : [
-          `The answers of ${countNoun(replay.droppedRuns, 'run')} are no longer stored. The first later answer of a party counts as its first screening.`,
-        ]),
     ...notEvaluated.map((words) => `Not evaluated, because stored answers do not show it: ${words}.`),
     ...limits,
   ];

@@ -1,6 +1,5 @@
 import { ConfigError, flagError } from '../../errors.js';
 import { countNoun } from '../../reports/text.js';
-import { describeOwner } from '../../reports/words.js';
 import type { ShownAlert, UndoResult } from '../../runs/review/decide.js';
 import {
   absenceWords,
@@ -40,7 +39,7 @@ function presentAlertHistories(reference: string, alerts: readonly ShownAlert[])
 }
 
 function formatItem({ mark, roster, mode, party, listed, severity, details, history, ...alert }: ShownAlert): string {
-  const { state, absence, openedAt, dueAt, owner, namesakes } = alert;
+  const { state, absence, openedAt, dueAt, assignedTo, namesakes } = alert;
   const waits = state === 'open' || state === 'pending_approval';
   const head: Row[] = [
     ['alert', mark],
@@ -57,7 +56,7 @@ function formatItem({ mark, roster, mode, party, listed, severity, details, hist
       'state',
       `${alertStateWords[state]}${absence === null ? '' : ` (${absenceWords[absence]})`}, ${severityWords[severity].toLowerCase()}${waits ? `, since ${toMinute(openedAt)}` : ''}${dueAt === null || !waits ? '' : `, due ${toMinute(dueAt)}`}`,
     ],
-    owner !== null && ['assigned to', describeOwner(owner)],
+    assignedTo !== null && ['assigned to', assignedTo],
     mode === 'test' && ['mode', 'test'],
     ...details.map(({ kind, id, fetchedAt, digest }) => [
       'kept',

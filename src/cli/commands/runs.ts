@@ -101,42 +101,19 @@ const accept = definePreparedCommand({
   },
 });
 
-const drop = definePreparedCommand({
-  usage: 'drop <id>',
-  description: 'drop the searches of the 256 runs around an old one; sums, answers and changes stay',
-  options: { by: shared.by, reason: shared.reason },
-  examples: [
-    'runs drop 12 --reason "kept for five years"',
-    'runs drop 12 --by "A. Meyer" --reason "kept for five years"',
-  ],
-  prepare: ({ argument: id }) => requireRunId(id),
-  run: async (app, { argument: id, options }) => {
-    const { dropRuns } = await import('../../runs/dropped-runs.js');
-    const { findAcceptance } = await import('../../runs/settings-acceptance.js');
-    const acceptance = await findAcceptance(app.database, options);
-    const dropped = await dropRuns(app, id, acceptance);
-    const { name } = acceptance.by;
-    return {
-      exitCode: exitCodes.complete,
-      document: { schema: 'nightscreen/run-drop/1', runs: dropped, by: name, reason: acceptance.reason },
-      text: `the searches of ${countNoun(dropped.length, 'run')} are dropped by ${name}:\n${dropped.map((runId) => `${runId}\n`).join('')}`,
-    };
-  },
-});
-
 /** Throws ConfigError for a text that is no id of a run. */
 async function requireRunId(text: string): Promise<void> {
   const { parseRunId } = await import('../../runs/run-reference.js');
   parseRunId(text);
 }
 
-/** Adds `runs`, which lists, `runs show`, `runs resume`, `runs accept` and `runs drop`. */
+/** Adds `runs`, which lists, `runs show`, `runs resume` and `runs accept`. */
 export const addRunsCommand = defineDatabaseCommand({
   usage: 'runs',
-  description: 'list the latest runs, newest first; show, resume, accept or drop one',
+  description: 'list the latest runs, newest first; show, resume or accept one',
   options: { limit: withDefault(limitTo(10_000), defaultLimit) },
   examples: ['runs', 'runs --limit 100 --json'],
-  commands: [show, resume, accept, drop],
+  commands: [show, resume, accept],
   run: async ({ database, settings }, { options: { limit } }) => {
     const { listRuns } = await import('../../runs/run-reference.js');
     const listed = await listRuns(database, settings.organisation, limit);
@@ -263,7 +240,6 @@ function listStatus(run: RunDescription): Row[] {
       `${run.startedAt.toISOString()} to ${run.finishedAt?.toISOString() ?? 'now'}, ${describeSpan(Math.round(run.seconds))}`,
     ],
     ['account', `${run.account ?? 'unknown yet'}; keys ${run.keys.join(', ') || 'none'}`],
-    run.dropped !== null && ['stored', run.dropped],
     ['version', `${run.version}, settings ${run.settingsDigest.slice(0, 12)}`],
   ];
 }
@@ -286,7 +262,7 @@ function listHolders({ heldBy, holders, state, resumed }: RunDescription): Row[]
   ];
 }
 
-function listSums({ sums, planned, calls, snapshot, dropped }: RunDescription): Row[] {
+function listSums({ sums, planned, calls, snapshot }: RunDescription): Row[] {
   const counted = sums?.counts;
   const rows: Row[] =
     counted === undefined
@@ -311,7 +287,7 @@ function listSums({ sums, planned, calls, snapshot, dropped }: RunDescription): 
   const billed = sums?.possiblyBilledTwice ?? 0;
   return [
     ...rows,
-    (sums !== null || dropped === null) && ['calls', `${formatCount(calls.sent)}${rate}`],
+    ['calls', `${formatCount(calls.sent)}${rate}`],
     some('ended', describeReasons(calls.byOutcome)),
     sums !== null && ['billed twice', `${formatCount(billed)} possibly`],
   ];

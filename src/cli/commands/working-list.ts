@@ -28,7 +28,7 @@ const exportList = definePreparedCommand({
   options: {
     out: text('<file>', meanings.out),
     roster: shared.roster,
-    assignee: text('<name>', 'alerts of this reviewer, those as a deputy included'),
+    assignee: text('<name>', 'alerts assigned to this reviewer'),
     proposals: flag('pending approvals, without those that this login has proposed'),
     discrepancies: flag('discrepancies instead (CSV); a workbook has both'),
   },
