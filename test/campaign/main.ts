@@ -130,7 +130,7 @@ async function disturb(locate: Locate, disturbance: DisturbedOptions['disturbanc
 }
 
 /** The benches that take a million customers; their figures break no promise, but there must be some. */
-const benches = ['screen', 'rescreen', 'close', 'memory', 'diff', 'bytes', 'import'];
+const benches = ['screen', 'rescreen', 'close', 'memory', 'diff', 'import'];
 
 async function bench(name: string): Promise<Verdict> {
   const child = spawn('npm', ['run', '--silent', 'bench', '--', name, '--million'], {

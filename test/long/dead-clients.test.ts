@@ -5,7 +5,7 @@ import { openDatabase } from '../../src/store/database/open-database.js';
 import { assertLease, tryAcquireLease } from '../../src/store/leases.js';
 import { findProgram } from '../helpers/cli-process.js';
 import { startPgbouncer } from '../helpers/database-servers.js';
-import { testDatabases } from '../helpers/databases.js';
+import { readRows, testDatabases } from '../helpers/databases.js';
 import { startCuttingProxy } from '../helpers/proxies.js';
 
 const databases = testDatabases('postgres');

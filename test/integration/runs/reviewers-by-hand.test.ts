@@ -12,7 +12,7 @@ import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.j
 import type { Database } from '../../../src/store/database/database.js';
 import { readReviewOrganisation } from '../../../src/store/organisations.js';
 import { createLogin } from '../../helpers/database-servers.js';
-import { insertDispositionsSql, testDatabases, toReviewerGrants } from '../../helpers/databases.js';
+import { insertDispositionsSql, readRows, testDatabases, toReviewerGrants } from '../../helpers/databases.js';
 import { seenByHand } from '../../helpers/reviewers.js';
 import { controls, makeAppContext, people, watchlist, writeRoster } from '../../helpers/small-world.js';
 
@@ -202,9 +202,7 @@ describe('a reviewer with SQL by hand', () => {
         await transaction.execute(`${moved} ${given?.id}`);
         await transaction.execute('delete from disposition_text where disposition_id = $1', [given?.id]);
         const told = 'select reason from disposition_with_text where disposition_id = $1';
-        expect(await transaction.query(z.object({ reason: z.string() }), told, [given?.id])).toEqual([
-          { reason: 'erased' },
-        ]);
+        expect(await readRows(transaction, told, [given?.id])).toEqual([{ reason: 'erased' }]);
         // The same words without the salt that has left with them are no proof.
         await transaction.execute(
           `insert into disposition_text select disposition_id, gen_random_uuid(), reason, comment, seen from kept`,
@@ -237,12 +235,9 @@ describe('a reviewer with SQL by hand', () => {
       /never changed/,
     );
     await owner.runScript(erased);
-    expect(
-      await owner.query(
-        z.object({ words: z.string() }),
-        `select legacy ->> 'reason' as words from alert where legacy is not null`,
-      ),
-    ).toEqual([{ words: 'erased' }]);
+    expect(await readRows(owner, `select legacy ->> 'reason' as words from alert where legacy is not null`)).toEqual([
+      { words: 'erased' },
+    ]);
   });
 
   it('assigns with the rights of a reviewer, and is told of a roster, customer or person nobody knows', async () => {

@@ -6,7 +6,7 @@ import { toAlertSeenVersion } from '../../../src/runs/review/alerts.js';
 import { decideAlerts, showAlerts, undoDecision } from '../../../src/runs/review/decide.js';
 import { assignAlerts, findReviewer } from '../../../src/runs/review/people.js';
 import { reviewSettingsSchema } from '../../../src/runs/review/settings.js';
-import type { Database } from '../../../src/store/database/database.js';
+import { type Database, findValue } from '../../../src/store/database/database.js';
 import { readReviewOrganisation } from '../../../src/store/organisations.js';
 import { holdAlerts } from '../../../src/store/review/decisions.js';
 import { saveLegacyDecisions } from '../../../src/store/review/legacy.js';
@@ -20,8 +20,8 @@ const dayMs = 24 * 3_600_000;
 const [one = listed('one', ''), two = listed('two', ''), control = listed('c', '')] = watchlist;
 
 const readNumber = async (database: Database, sql: string): Promise<number> => {
-  const [row] = await database.query(z.object({ number: z.number() }), `select ${sql} as number`);
-  return row?.number ?? 0;
+  const number = await findValue(database, z.number(), `select ${sql} as number`);
+  return number ?? 0;
 };
 
 const countShown = (database: Database) => readNumber(database, '(select count(*) from shown_alert)');

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { showAlerts } from '../../../src/runs/review/decide.js';
 import { exportAlerts } from '../../../src/runs/review/lists.js';
 import { readColumn } from '../../../src/store/database/database.js';
-import { testDatabases, toReviewerGrants } from '../../helpers/databases.js';
+import { readRows, testDatabases, toReviewerGrants } from '../../helpers/databases.js';
 import { seenByHand, withLogins } from '../../helpers/reviewers.js';
 import { decide, openSmallSites } from '../../helpers/small-site.js';
 import { listed, watchlist } from '../../helpers/small-world.js';
@@ -174,9 +174,7 @@ describe('rows that reviewers write by SQL', () => {
       for (const [statement, reason] of refused) {
         await expect(ada.execute(statement), statement.slice(0, 300)).rejects.toThrow(reason);
       }
-      expect(
-        await owner.query(z.object({ rows: z.number() }), 'select count(*)::integer as rows from disposition'),
-      ).toEqual([{ rows: 0 }]);
+      expect(await readRows(owner, 'select count(*)::integer as rows from disposition')).toEqual([{ rows: 0 }]);
       await ada.execute(dispose({ reason: "E'first line\\nsecond\\tline'" }));
       await owner.runScript(`
         insert into discrepancy (account_id, roster_id, kind, subject, severity, facts, state, opened_at) values (1, 1, 'x', 'x', 'low', '{"a": 1}', 'open', now());
@@ -187,9 +185,7 @@ describe('rows that reviewers write by SQL', () => {
       // What the discrepancy is, is not said by who accepts it.
       await ada.execute(acceptDiscrepancy({ severity: "'none'", facts: "'[]'" }));
       const kept = `select severity, facts from discrepancy_event where reviewer is not null`;
-      expect(await owner.query(z.object({ severity: z.string(), facts: z.unknown() }), kept)).toEqual([
-        { severity: 'low', facts: { a: 1 } },
-      ]);
+      expect(await readRows(owner, kept)).toEqual([{ severity: 'low', facts: { a: 1 } }]);
       const undo = (dueAt: string) =>
         ada.execute(
           dispose({
@@ -210,7 +206,7 @@ describe('rows that reviewers write by SQL', () => {
       );
       const lists = `select exported_by = $1 as "isOwn" from review_sheet where run_id is null`;
       const [login = ''] = await readColumn(ada, z.string(), 'select session_user::text');
-      expect(await owner.query(z.object({ isOwn: z.boolean() }), lists, [login])).toEqual([{ isOwn: true }]);
+      expect(await readRows(owner, lists, [login])).toEqual([{ isOwn: true }]);
     });
     const next = await work({ offsetMs: dayMs });
     expect(await run(next)).toMatchObject({ state: 'complete' });

@@ -7,7 +7,7 @@ import { exportAlerts } from '../../../src/runs/review/lists.js';
 import { assignAlerts, findReviewer } from '../../../src/runs/review/people.js';
 import { type ReviewSettings, reviewSettingsSchema } from '../../../src/runs/review/settings.js';
 import { readReportChanges } from '../../../src/store/changes.js';
-import type { Database } from '../../../src/store/database/database.js';
+import { type Database, readColumn } from '../../../src/store/database/database.js';
 import { readReviewOrganisation } from '../../../src/store/organisations.js';
 import { readOpenAlerts } from '../../../src/store/review/decisions.js';
 import type { DispositionVerdict } from '../../../src/vocabulary.js';
@@ -338,9 +338,9 @@ describe('a decision that takes two people', () => {
 });
 
 const readPartyStates = async (database: Database): Promise<readonly string[]> => {
-  const rows = await database.query(
-    z.object({ state: z.string() }),
+  return readColumn(
+    database,
+    z.string(),
     `select state from customer_screening_status where state not in ('clear', 'not_screened') order by 1`,
   );
-  return rows.map(({ state }) => state);
 };
