@@ -104,7 +104,7 @@ const firstPageSize = 256;
 
 /**
  * The remaining searches of a run's plan, distinct and in order, in chunks of `chunkSize` while others commit. The order is read once, the
- * rows page by page without session state: behind a pooler each statement may reach another session.
+ * rows page by page.
  */
 export async function* readSearchTasks(
   { database, version, settingsDigest }: { database: Database; version: string; settingsDigest: string },
