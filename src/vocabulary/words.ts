@@ -26,7 +26,7 @@ import type {
 /** A code without words of its own: `birth_date` as `birth date`. */
 export const toWords = (code: string): string => code.replaceAll('_', ' ');
 
-type Words<Code extends string> = Readonly<Record<Code, string>>;
+type WordsOf<Code extends string> = Readonly<Record<Code, string>>;
 
 /** The words of each code, by the kind of the code. */
 export const codeWords = {
@@ -36,7 +36,7 @@ export const codeWords = {
     false_positive: 'false positive',
     inconclusive: 'inconclusive',
     no_longer_matched: 'no longer matched',
-  } satisfies Words<DispositionVerdict>,
+  } satisfies WordsOf<DispositionVerdict>,
   /** The states of an alert. */
   alertState: {
     open: 'open',
@@ -44,7 +44,7 @@ export const codeWords = {
     false_positive: 'false positive',
     true_match: 'true match',
     no_longer_matched: 'no longer matched',
-  } satisfies Words<AlertState>,
+  } satisfies WordsOf<AlertState>,
   /** The roles of a party. */
   role: {
     customer: 'customer',
@@ -54,7 +54,7 @@ export const codeWords = {
     beneficial_owner: 'beneficial owner',
     other: 'other related party',
     conflicting_row: 'name of a contradicting row',
-  } satisfies Words<PartyRole>,
+  } satisfies WordsOf<PartyRole>,
   /** The compared fields of a match. */
   matchField: {
     birth_date: 'born',
@@ -64,7 +64,7 @@ export const codeWords = {
     schema: 'kind',
     score: 'score',
     topics: 'risk category',
-  } satisfies Words<MatchField>,
+  } satisfies WordsOf<MatchField>,
   /** What happened to a discrepancy in a comparison. */
   discrepancyEvent: {
     opened: 'new',
@@ -72,7 +72,7 @@ export const codeWords = {
     changed: 'changed',
     acceptance_ended: 'acceptance ended',
     resolved: 'resolved',
-  } satisfies Words<(typeof discrepancyEvents)[number]>,
+  } satisfies WordsOf<(typeof discrepancyEvents)[number]>,
   /** The kinds of runs, as titles. */
   runKind: {
     import: 'Roster import',
@@ -83,7 +83,7 @@ export const codeWords = {
     check: 'Single check',
     assure: 'Measurement of recall',
     reconcile: 'Reconciliation',
-  } satisfies Words<RunKind>,
+  } satisfies WordsOf<RunKind>,
   /** The states of a run. */
   runState: {
     running: 'running',
@@ -93,13 +93,13 @@ export const codeWords = {
     unbalanced: 'unbalanced',
     refused: 'refused',
     abandoned: 'abandoned',
-  } satisfies Words<RunState>,
+  } satisfies WordsOf<RunState>,
   /** The level of a verdict. */
   level: {
     complete: 'Complete',
     partial: 'Partial',
     red: 'Red: do not rely on this run',
-  } satisfies Words<'complete' | 'partial' | 'red'>,
+  } satisfies WordsOf<'complete' | 'partial' | 'red'>,
   /** What the last control searches of an account show for a single check. */
   control: {
     hold: 'none in this check; the last ones on this account passed',
@@ -118,7 +118,7 @@ export const codeWords = {
     match_returned: 'Matched again',
     hit_gained: 'Now flagged as hit',
     hit_lost: 'No longer flagged as hit',
-  } satisfies Words<MatchChangeKind>,
+  } satisfies WordsOf<MatchChangeKind>,
   /** What happened to a dossier in words. */
   dossierChange: {
     dossier_appeared: 'New dossier',
@@ -127,13 +127,13 @@ export const codeWords = {
     dossier_touched: 'Updated without a visible change',
     dossier_returned: 'Returned',
     dossier_gone: 'Removed',
-  } satisfies Words<DossierChangeKind>,
+  } satisfies WordsOf<DossierChangeKind>,
   /** The cause of a change, as the end of a sentence. */
   cause: {
     service_data: 'the list data changed',
     customer_record: 'our customer record changed',
     settings: 'our settings changed',
-  } satisfies Words<ChangeCause>,
+  } satisfies WordsOf<ChangeCause>,
   /** The name of a severity. */
   severity: {
     critical: 'Critical',
@@ -141,18 +141,18 @@ export const codeWords = {
     medium: 'Medium',
     low: 'Low',
     info: 'For information',
-  } satisfies Words<Severity>,
+  } satisfies WordsOf<Severity>,
   /** Whether a fact of the customer agrees with a match, in words. */
   agreement: {
     agree: 'agrees',
     contradict: 'contradicts',
     unknown: 'cannot be compared',
-  } satisfies Words<Agreement>,
+  } satisfies WordsOf<Agreement>,
   /** What moved a severity. */
   adjustment: {
     birth_date_contradicts: 'lowered, the birth date contradicts',
     risk_tier: 'raised for the customer’s risk tier',
-  } satisfies Words<SeverityAdjustment>,
+  } satisfies WordsOf<SeverityAdjustment>,
   /** Each state of a customer in words: its name and what it means. */
   state: {
     clear: { name: 'Clear', meaning: 'complete answer without a match' },
@@ -172,12 +172,12 @@ export const codeWords = {
     below_threshold: 'the match fell below the threshold',
     customer_changed: 'the match is absent since our customer record changed',
     settings_changed: 'the match is absent since our settings changed',
-  } satisfies Words<Absence>,
+  } satisfies WordsOf<Absence>,
   /** The kinds of records that are fetched about matches, in words. */
   detail: {
     activity: 'match in detail',
     entity: 'screened record',
-  } satisfies Words<'activity' | 'entity'>,
+  } satisfies WordsOf<'activity' | 'entity'>,
   /** Why a run did not fetch all records, in words. */
   stop: {
     limit: 'the limit evidence.details.maxPerRun is reached',
@@ -185,7 +185,7 @@ export const codeWords = {
     refused: 'the service refused the account',
     time: 'it took too long',
     signal: 'stopped on request',
-  } satisfies Words<DetailStop>,
+  } satisfies WordsOf<DetailStop>,
   /** Why a roster row was rejected, in words. */
   reject: {
     missing_id: 'no customer id',
@@ -212,7 +212,7 @@ export const codeWords = {
     not_a_customer: 'a repeated header, a total, a footer or a line between rows',
     unknown_role: 'role of a related party is not known',
     unknown_customer: 'related party of a customer that is not on the roster',
-  } satisfies Words<RejectReason>,
+  } satisfies WordsOf<RejectReason>,
   /** Why a value of an accepted row is in doubt, in words. */
   doubt: {
     says_unknown: 'the value itself means unknown',
@@ -239,13 +239,13 @@ export const codeWords = {
     list_of_names: 'several names in one cell',
     control_character: 'contains a control character',
     replacement_character: 'contains U+FFFD, the mark of a letter that was lost in a conversion',
-  } satisfies Words<DoubtReason>,
+  } satisfies WordsOf<DoubtReason>,
   /** The outcome of a customer that is not screened, in words. */
   outcome: {
     failed: 'Failed',
     remaining: 'Not reached',
     skipped: 'Skipped',
-  } satisfies Words<ListableOutcome>,
+  } satisfies WordsOf<ListableOutcome>,
   /** Why a customer or a party was screened, skipped or not reached, and the outcomes of calls. */
   reason: new Map<string, string>([
     ['ok', 'answered'],
@@ -305,7 +305,7 @@ export const codeWords = {
     periodic: 'between searches',
     control: 'after a problem',
     end: 'after the last search',
-  } satisfies Words<ControlTrigger>,
+  } satisfies WordsOf<ControlTrigger>,
   /** The families of hits, behind their name. */
   hitFamily: {
     any: 'of all risk categories',
@@ -315,20 +315,20 @@ export const codeWords = {
     associate: 'for closeness to exposed persons',
     other: 'of other known risk categories',
     unknown: 'of unknown risk categories',
-  } satisfies Words<HitFamily>,
+  } satisfies WordsOf<HitFamily>,
   /** What becomes of a party that is no longer in the roster, by its state. */
   droppedState: {
     open_alert: 'it stays in scope, and the customer in this state, until its alerts have a disposition',
     truncated: 'it is screened only while one of its alerts is open; the part that was not returned may have a hit',
     true_match: 'it is screened only while one of its alerts is open',
-  } satisfies Words<'open_alert' | 'truncated' | 'true_match'>,
+  } satisfies WordsOf<'open_alert' | 'truncated' | 'true_match'>,
   /** A rate beside that of former runs. */
   rate: {
     low: 'less than half',
     high: 'more than twice as many',
     usual: 'as usual',
     unknown: 'not assessed',
-  } satisfies Words<'low' | 'high' | 'usual' | 'unknown'>,
+  } satisfies WordsOf<'low' | 'high' | 'usual' | 'unknown'>,
 };
 
 /** A stored disposition, those of older systems included. */
