@@ -104,8 +104,6 @@ interface CommandSpec<Usage extends string, Options extends OptionSpecs> {
   /** The name and the argument, as in `show <id>`. */
   usage: Usage;
   description: string;
-  /** The words that its argument may be. */
-  words?: readonly string[];
   options?: Options;
   examples: readonly [string, string];
   /** The commands below it. */
@@ -123,11 +121,10 @@ export function defineCommand<const Usage extends string, Options extends Option
     run?: (call: Call<Usage, Options>, command: Command) => ReturnType<Work>;
   },
 ): AddCommand {
-  const { usage, description, words, options, examples, commands = [], mailedAs, run } = spec;
+  const { usage, description, options, examples, commands = [], mailedAs, run } = spec;
   return (parent, act) => {
     const command = parent.command(usage).description(description);
     if (parent.parent === null) command.summary(findSummary(command.name()));
-    if (words) command.registeredArguments[0]?.choices(words);
     for (const [key, option] of Object.entries(options ?? {})) command.addOption(toOption(key, option));
     command.addHelpText('after', `\nExamples:\n${examples.map((line) => `  $ nightscreen ${line}\n`).join('')}`);
     for (const add of commands) add(command, act);
