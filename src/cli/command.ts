@@ -46,7 +46,7 @@ export const choice = <const Word extends string>(
   choices: readonly Word[],
 ): OptionSpec<Word, false> => ({ placeholder, meaning, isGiven: false, choices });
 
-/** An option with one or more of some words, or of any texts, as its value; `placeholder` ends with dots, as in `<name...>`. */
+/** An option with one value or more, of some words or of any; `placeholder` ends with dots, as in `<name...>`. */
 export const variadic = <const Word extends string = string>(
   placeholder: string,
   meaning: string,
@@ -162,7 +162,7 @@ interface DatabaseCommandSpec<Usage extends string, Options extends OptionSpecs>
   needs?: Needs | ((options: OptionValues<Options>) => Needs);
 }
 
-/** A command that works in the database with the result of `prepare`, which checks the input before a database is opened. */
+/** A command that works in the database with the result of `prepare`, which checks the input before. */
 export const definePreparedCommand = <
   const Usage extends string,
   Prepared,

@@ -49,7 +49,7 @@ const toSteps = (nodes: readonly Node[]): string =>
     .map(({ from, to, name }) => `      '${from}|${name}') place='${to}' ;;\n`)
     .join('');
 
-/** The completion script of a program for bash and zsh: its commands, their options, and the values and files that options take. */
+/** The completion script for bash and zsh: commands, their options, and the values and files that options take. */
 export function renderCompletion(program: Command): string {
   const nodes = listNodes(program, '');
   // Every option once: a name has one meaning.

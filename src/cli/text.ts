@@ -32,7 +32,7 @@ function toTokens(text: string): readonly string[] {
 const isCommandToken = (token: string): boolean => /^[(`]?nightscreen /.test(token);
 const continued = ' \\';
 
-/** A command in lines of at most `width` columns, broken before its options, so that it still can be copied into a shell. */
+/** A command in lines of at most `width` columns, broken before its options, so that a shell reads it as one. */
 function breakCommand(command: string, width: number): readonly string[] {
   const lines: string[] = [];
   for (const part of command.split(/ (?=--)/)) {
@@ -74,7 +74,7 @@ const indentBelow = 4;
 const sumWidths = (widths: readonly number[]): number =>
   widths.reduce((sum, each) => sum + each, gap * (widths.length - 1));
 
-/** The widths of columns that together fit `width`, if words stay whole; else the narrowest. `mins` are their narrowest widths. */
+/** The widths of columns that together fit `width`, if words stay whole; else `mins`, the narrowest. */
 function shrink(natural: readonly number[], mins: readonly number[], width: number): number[] {
   const widths = [...natural];
   while (sumWidths(widths) > width) {
@@ -111,8 +111,8 @@ const screenWidth = (): number =>
   process.stdout.isTTY === true ? process.stdout.columns || 80 : Number.POSITIVE_INFINITY;
 
 /**
- * Rows as aligned columns, two spaces apart; columns with a number are aligned to the right. On a narrower screen long cells are wrapped within
- * their column; a last column without room is written below its row.
+ * Rows as aligned columns, two spaces apart; columns with a number are aligned to the right. On a narrower screen long
+ * cells are wrapped within their column; a last column without room is written below its row.
  */
 export function formatTable(given: readonly Row[], width = screenWidth()): string {
   const rows = given.filter((row) => row !== false);
@@ -181,7 +181,7 @@ export const describeStates = (counts: Readonly<Partial<Record<CustomerState, nu
     .map((state) => `${formatCount(counts[state] ?? 0)} ${stateWords[state].name.toLowerCase()}`)
     .join(', ');
 
-/** Why a coverage check fails independently of single customers: a roster or all customers are missing; null otherwise. */
+/** Why coverage fails independently of single customers: a roster or all customers are missing; null otherwise. */
 export function describeGap(neverImported: readonly string[], inScope: number): string | null {
   if (neverImported.length > 0) {
     const names = neverImported.join(', ');

@@ -168,7 +168,7 @@ function listLeaves(value: unknown, path: SettingPath): { path: SettingPath; val
   return entries.flatMap(([key, inner]) => listLeaves(inner, [...path, key]));
 }
 
-/** Whether a secret is set. A key has a `fingerprint`; a URL has none, because it would reveal a short password to guessing. */
+/** Whether a secret is set. A key has a `fingerprint`; that of a URL would reveal a short password to guessing. */
 function describeSecret(config: Config, name: string) {
   try {
     const from = config.originOfSecret(name);
