@@ -36,7 +36,7 @@ const usageCode = 'usage_error';
 
 function describeNext(error: unknown, isDoctor: boolean): string | null {
   if (error instanceof ConfigError && error.problems.every(({ where }) => where === 'run'))
-    return '`nightscreen runs list` shows the runs and their states';
+    return '`nightscreen runs` shows the runs and their states';
   if (error instanceof CommanderError || (error instanceof ConfigError && error.code === usageCode))
     return '`nightscreen help` lists the commands, `nightscreen COMMAND --help` their options';
   if (error instanceof ConfigError && error.problems.some(({ path }) => path === 'service.baseUrl'))
