@@ -65,7 +65,7 @@ const readState = async (database: Database, reference: string) => {
   return row;
 };
 
-describeOnPostgres('alerts and states', (open, databases) => {
+describeOnPostgres('alerts and states', (_open, databases) => {
   const beginAfterNight = openPreparedSites(
     databases,
     async ({ work, run }) =>
