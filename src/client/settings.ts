@@ -78,7 +78,7 @@ export const serviceSettingsSchema = z.strictObject({
       nameField: fieldName
         .refine((field) => field !== 'type', 'is taken by the search itself')
         .default('name')
-        .describe("name of the search's name parameter; `doctor --probe` finds it"),
+        .describe("name of the search's name parameter"),
     })
     .prefault({})
     .describe('what the interface leaves open about searches'),
