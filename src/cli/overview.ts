@@ -76,10 +76,16 @@ const summaries = {
     doctor: 'check settings, key, service, database, rosters, mail',
     config: 'show and accept the settings; shell completion',
     db: 'migrate, back up or restore the database',
-    sandbox: 'simulate the service on this machine until a signal',
-    lab: 'measure recall, and try settings on stored answers',
+    'sandbox [lists]': 'simulate the service on this machine until a signal',
+    'assure <list>': 'measure how many listed names the service finds',
   },
 } as const;
+
+/** The summary of a command at the top; its description where it has no other. */
+export const findSummary = (name: string): string =>
+  Object.values(summaries)
+    .flatMap((group) => Object.entries(group))
+    .find(([usage]) => usage.split(' ')[0] === name)?.[1] ?? '';
 
 /** The names of the commands at the top. */
 export const commandNames = Object.values(summaries).flatMap((group) =>

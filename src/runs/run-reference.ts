@@ -12,7 +12,7 @@ export const refuseRun = (message: string): ConfigError => new ConfigError([{ wh
 export function parseRunId(text: string): number {
   const digits = /^(?:\d{4}-\d{2}-\d{2}-[a-z]+-)?(\d{1,15})$/.exec(text.trim())?.[1];
   if (digits === undefined) {
-    throw refuseRun(`"${text}" is not a run id; \`nightscreen runs list\` shows the runs`);
+    throw refuseRun(`"${text}" is not a run id; \`nightscreen runs\` shows the runs`);
   }
   return Number(digits);
 }
@@ -32,7 +32,7 @@ export async function listRuns(database: Database, organisation: string, limit: 
     finishedAt: run.finishedAt,
     resumed: run.resumed,
     /** The process that works on it and its last heartbeat; null when it is not running, or its process has died. */
-    heldBy: run.state === 'running' ? describeOwner(leases, run) : null,
+    heldBy: run.state === 'running' ? describeRunOwner(leases, run) : null,
     planned: run.sums?.counts.planned ?? null,
     screened: run.sums?.counts.screened ?? null,
     failed: run.sums?.counts.failed ?? null,
@@ -41,7 +41,7 @@ export async function listRuns(database: Database, organisation: string, limit: 
   }));
 }
 
-function describeOwner(leases: Awaited<ReturnType<typeof readHeldLeases>>, run: RunRow): string | null {
+function describeRunOwner(leases: Awaited<ReturnType<typeof readHeldLeases>>, run: RunRow): string | null {
   const held = leases.find(({ key, epoch }) => key === run.leaseKey && epoch === run.epoch);
   return held ? describeHolder(held) : null;
 }
@@ -51,7 +51,7 @@ export async function findRun(database: Queryable, organisation: string, text: s
   const run = await findRunOf(database, organisation, parseRunId(text));
   // A name must match as a whole: a typing error must not show another run.
   if (run && (/^\d+$/.test(text.trim()) || toRunId(run) === text.trim())) return run;
-  throw refuseRun(`there is no run ${text}; \`nightscreen runs list\` shows the runs`);
+  throw refuseRun(`there is no run ${text}; \`nightscreen runs\` shows the runs`);
 }
 
 /** Everything stored about a run; throws ConfigError when there is none of that name. */

@@ -92,11 +92,8 @@ async function addPdf(result: ReportResult, chromium: string | undefined): Promi
 async function findReportable({ database, settings }: AppContext, text: string): Promise<RunRow> {
   const run = await findRun(database, settings.organisation, text);
   if (run.kind !== 'check' && run.kind !== 'assure') return run;
-  const [what, show] =
-    run.kind === 'check'
-      ? ['is a single check', `nightscreen check --show ${run.runId}`]
-      : ['is a measurement of recall', `nightscreen lab assure show ${run.runId}`];
-  const message = `${toRunId(run)} ${what}; reports exist only for runs of a roster and for sweeps. \`${show}\` or \`nightscreen runs show ${run.runId}\` shows its result`;
+  const what = run.kind === 'check' ? 'a single check' : 'a measurement of recall';
+  const message = `${toRunId(run)} is ${what}; reports exist only for runs of a roster and for sweeps. \`nightscreen runs show ${run.runId}\` shows its result`;
   throw new ConfigError([{ where: 'run', path: '', message }]);
 }
 
@@ -232,7 +229,7 @@ async function findSpans(
   if (runs.length === 0)
     throw refuse(
       'since',
-      `there is no run${chosen === null ? '' : ` of roster ${chosen}`} in this span; \`nightscreen runs list\` shows them`,
+      `there is no run${chosen === null ? '' : ` of roster ${chosen}`} in this span; \`nightscreen runs\` shows them`,
     );
   return groupRuns(runs).map((members) => toSpan(members, { from, end, asOf }));
 }

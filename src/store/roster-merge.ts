@@ -83,8 +83,18 @@ function insertImport(transaction: Queryable, origin: ImportOrigin, counts: Snap
   const { overriddenGuards, partyHeaders, unmappedNames, controlTotal } = origin;
   const { newlyAbsent: _absent, otherRoles: _others, leaversByRow: _leavers, ...sums } = counts;
   const row = {
-    ...{ runId, rosterId, source, sourceDigest, importedAt, isDelta, headers },
-    ...{ overriddenGuards, partyHeaders, unmappedNames, controlTotal, doubts: toJson(origin.doubts) },
+    runId,
+    rosterId,
+    source,
+    sourceDigest,
+    importedAt,
+    isDelta,
+    headers,
+    overriddenGuards,
+    partyHeaders,
+    unmappedNames,
+    controlTotal,
+    doubts: toJson(origin.doubts),
     ...sums,
   };
   return readValue(transaction, z.number(), ...toInsert('roster_import', row, 'returning import_id'));

@@ -1,12 +1,10 @@
-import type { Command } from 'commander';
 import { describeReason } from '../../reports/reasons.js';
 import { describeSpan, formatCount, toVisibleText } from '../../reports/text.js';
-import type { Coverage } from '../../runs/coverage.js';
+import type { RosterCoverage } from '../../runs/coverage.js';
 import type { CoverageGap } from '../../store/coverage.js';
+import { defineDatabaseCommand } from '../command.js';
 import { exitCodes } from '../exit-code.js';
-import type { Act } from '../invocation.js';
-import { examples, parseWholeNumber, shared } from '../options.js';
-import { withAppContext } from '../session.js';
+import { limitTo, shared } from '../options.js';
 import { describeCounts, describeGap, describeReasons, describeStates, formatTable, toMinute } from '../text.js';
 
 /** The server cancels a longer statement. */
@@ -25,7 +23,7 @@ const head = [
   'oldest',
 ];
 
-function toRow(roster: string, tier: string, sums: Coverage['total'], at: Date): (string | number)[] {
+function toRow(roster: string, tier: string, sums: RosterCoverage['total'], at: Date): (string | number)[] {
   const { inScope, valid, never, changed, overdue, unproven, failedBecause, oldestScreenedAt } = sums;
   const failed = Object.values(failedBecause).reduce((sum, count) => sum + count, 0);
   const oldest = oldestScreenedAt === null ? '-' : describeAge(oldestScreenedAt, at);
@@ -35,12 +33,16 @@ function toRow(roster: string, tier: string, sums: Coverage['total'], at: Date):
 const describeAge = (since: Date, at: Date): string =>
   describeSpan(Math.round((at.getTime() - since.getTime()) / 1_000));
 
-function toRows(roster: string, { total, tiers }: Pick<Coverage, 'total' | 'tiers'>, at: Date): (string | number)[][] {
+function toRows(
+  roster: string,
+  { total, tiers }: Pick<RosterCoverage, 'total' | 'tiers'>,
+  at: Date,
+): (string | number)[][] {
   const present = Object.entries(tiers).filter(([, sums]) => sums.inScope > 0);
   return [...present.map(([tier, sums]) => toRow(roster, tier, sums, at)), toRow(roster, 'all', total, at)];
 }
 
-function formatCoverage(coverage: Coverage): string {
+function formatCoverage(coverage: RosterCoverage): string {
   const { at, rosters, total, cadence } = coverage;
   const gap = describeGap(coverage.neverImported, total.inScope);
   if (rosters.length === 0) return `${gap}\n`;
@@ -76,7 +78,7 @@ function formatCoverage(coverage: Coverage): string {
   ].join('');
 }
 
-const toPublished = ({ uncovered, ...roster }: Coverage['rosters'][number]) => ({
+const toPublished = ({ uncovered, ...roster }: RosterCoverage['rosters'][number]) => ({
   ...roster,
   uncovered: uncovered.map(({ reference, tier, status, ...rest }) => ({ reference, tier, standing: status, ...rest })),
 });
@@ -85,28 +87,20 @@ const describeUnreadable = (roster: string, { reason, count, accepted }: Coverag
   `not screened of ${roster}: ${describeReason(reason)}: ${formatCount(count)}${accepted === 0 ? '' : `, ${formatCount(accepted)} accepted`}`;
 
 /** Adds `coverage`. */
-export function addCoverageCommand(program: Command, act: Act): void {
-  program
-    .command('coverage')
-    .summary('count customers screened, never screened and overdue')
-    .description(
-      'count customers that are screened, never screened or overdue, and with --limit list the worst; exit code 3 unless all are covered',
-    )
-    .addOption(shared('roster', '<name>'))
-    .addOption(shared('limit', '<count>').argParser(parseWholeNumber(1, 1_000_000)))
-    .addHelpText('after', examples(['coverage', 'coverage --roster retail --limit 20']))
-    .action((options: { roster?: string; limit?: number }) =>
-      act(async (invocation) => {
-        const { measureCoverage } = await import('../../runs/coverage.js');
-        const choice = { roster: options.roster, list: options.limit ?? 0 };
-        return withAppContext(invocation, { queryTimeoutMs, needsDatabase: true }, async (app) => {
-          const coverage = await measureCoverage(app, choice);
-          return {
-            exitCode: coverage.isCovered ? exitCodes.complete : exitCodes.incomplete,
-            document: { schema: 'nightscreen/coverage/1', ...coverage, rosters: coverage.rosters.map(toPublished) },
-            text: formatCoverage(coverage),
-          };
-        });
-      }),
-    );
-}
+export const addCoverageCommand = defineDatabaseCommand({
+  usage: 'coverage',
+  description:
+    'count customers that are screened, never screened or overdue, and with --limit list the worst; exit code 3 unless all are covered',
+  options: { roster: shared.roster, limit: limitTo(1_000_000) },
+  examples: ['coverage', 'coverage --roster retail --limit 20'],
+  needs: { queryTimeoutMs },
+  run: async (app, { options: { roster, limit } }) => {
+    const { measureCoverage } = await import('../../runs/coverage.js');
+    const coverage = await measureCoverage(app, { roster, list: limit ?? 0 });
+    return {
+      exitCode: coverage.isCovered ? exitCodes.complete : exitCodes.incomplete,
+      document: { schema: 'nightscreen/coverage/1', ...coverage, rosters: coverage.rosters.map(toPublished) },
+      text: formatCoverage(coverage),
+    };
+  },
+});

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { ConfigError, flagError } from '../../errors.js';
 import { countNoun } from '../../reports/text.js';
 import type { ShownAlert, UndoResult } from '../../runs/review/decide.js';
@@ -11,29 +10,24 @@ import {
   roleWords,
   severityWords,
 } from '../../vocabulary/words.js';
-import { type Severity, severities } from '../../vocabulary.js';
+import { severities } from '../../vocabulary.js';
+import { choice, defineCommand, defineDatabaseCommand, definePreparedCommand, mandatory, text } from '../command.js';
 import { exitCodes } from '../exit-code.js';
-import type { Act, Outcome } from '../invocation.js';
+import type { Outcome } from '../invocation.js';
 import { notifyDecidedStates } from '../notify.js';
-import { addByOption, examples, shared } from '../options.js';
-import { loadInvocationConfig, withAppContext } from '../session.js';
+import { meanings, shared } from '../options.js';
 import { formatTable, type Row, toMinute } from '../text.js';
-import { addWorkingListCommands } from './working-list.js';
+import { workingListCommands } from './working-list.js';
 
-function addShow(review: Command, act: Act): void {
-  review
-    .command('show <customer>')
-    .description('all alerts and dispositions of a customer, from the first one')
-    .addHelpText('after', examples(['review show C-1042', 'review show C-1042 --json']))
-    .action((customer: string) =>
-      act(async (invocation) => {
-        const { showAlerts } = await import('../../runs/review/decide.js');
-        return withAppContext(invocation, { needsDatabase: true }, async (app) =>
-          presentAlertHistories(customer, await showAlerts(app, customer)),
-        );
-      }),
-    );
-}
+const show = defineDatabaseCommand({
+  usage: 'show <customer>',
+  description: 'all alerts and dispositions of a customer, from the first one',
+  examples: ['review show C-1042', 'review show C-1042 --json'],
+  run: async (app, { argument: customer }) => {
+    const { showAlerts } = await import('../../runs/review/decide.js');
+    return presentAlertHistories(customer, await showAlerts(app, customer));
+  },
+});
 
 function presentAlertHistories(reference: string, alerts: readonly ShownAlert[]): Outcome {
   const document = { schema: 'nightscreen/review-history/1', reference, alerts } as const;
@@ -87,32 +81,24 @@ const historyWords: ReadonlyMap<string, string> = new Map([
   ['returned', 'matched again'],
 ]);
 
-function addUndo(review: Command, act: Act): void {
-  addByOption(review.command('undo <alert>'))
-    .description('undo the disposition or pending approval of an alert, which then waits again')
-    .addOption(shared('reason', '<text>').makeOptionMandatory())
-    .addHelpText(
-      'after',
-      examples([
-        'review undo N4Q8ZK2M1-0C7RT5WXYA-H --reason "wrong customer"',
-        'review undo N4Q8ZK2M1-0C7RT5WXYA-H --by Meyer --reason mistake',
-      ]),
-    )
-    .action((alert: string, options: { reason: string; by?: string }) =>
-      act(async (invocation) => {
-        const { undoDecision } = await import('../../runs/review/decide.js');
-        const { findReviewer } = await import('../../runs/review/people.js');
-        const config = loadInvocationConfig(invocation);
-        const reason = requireText(options.reason, '--reason');
-        return withAppContext(invocation, { config, needsDatabase: true }, async (app) => {
-          const reviewer = await findReviewer(app.database, options.by);
-          const undone = await undoDecision(app, { mark: alert, reviewer, reason });
-          if (undone.kind === 'undone') await notifyDecidedStates(app, invocation);
-          return presentUndo(undone, alert);
-        });
-      }),
-    );
-}
+const undo = definePreparedCommand({
+  usage: 'undo <alert>',
+  description: 'undo the disposition or pending approval of an alert, which then waits again',
+  options: { by: shared.by, reason: mandatory(shared.reason) },
+  examples: [
+    'review undo N4Q8ZK2M1-0C7RT5WXYA-H --reason "wrong customer"',
+    'review undo N4Q8ZK2M1-0C7RT5WXYA-H --by Meyer --reason mistake',
+  ],
+  prepare: ({ options: { reason } }) => requireText(reason, '--reason'),
+  run: async (app, { argument: mark, prepared: reason, options: { by }, invocation }) => {
+    const { undoDecision } = await import('../../runs/review/decide.js');
+    const { findReviewer } = await import('../../runs/review/people.js');
+    const reviewer = await findReviewer(app.database, by);
+    const undone = await undoDecision(app, { mark, reviewer, reason });
+    if (undone.kind === 'undone') await notifyDecidedStates(app, invocation);
+    return presentUndo(undone, mark);
+  },
+});
 
 /** The value of a flag, trimmed; throws ConfigError when it is empty. */
 function requireText(text: string, flag: string): string {
@@ -155,84 +141,51 @@ function presentUndo(result: UndoResult, mark: string): Outcome {
   };
 }
 
-interface AssignOptions {
-  to?: string;
-  nobody?: true;
-  by?: string;
-  customer?: string;
-  severity?: string;
-  roster?: string;
-}
+/** The name that ends an assignment. */
+const nobody = 'nobody';
 
-function addAssign(review: Command, act: Act): void {
-  addByOption(review.command('assign [alerts...]'))
-    .description('assign alerts to a reviewer: the named ones, or all that wait and match the options')
-    .addOption(shared('to', '<name>'))
-    .option('--nobody', 'end the assignment')
-    .addOption(shared('customer', '<reference>'))
-    .option('--severity <name>', `alerts of this severity: ${severities.join(', ')}`)
-    .addOption(shared('roster', '<name>'))
-    .addHelpText(
-      'after',
-      examples(['review assign N4Q8ZK2M1-0C7RT5WXYA-H --to meyer', 'review assign --severity critical --to meyer']),
-    )
-    .action((alerts: string[], options: AssignOptions) =>
-      act(async (invocation) => {
-        const { assignAlerts, findReviewer, requireAssignee } = await import('../../runs/review/people.js');
-        const config = loadInvocationConfig(invocation);
-        const choice = toChoice(alerts, options);
-        return withAppContext(invocation, { config, needsDatabase: true }, async (app) => {
-          const by = await findReviewer(app.database, options.by);
-          const to = options.to === undefined ? null : await requireAssignee(app.database, options.to, '--to');
-          const { assigned, sameAlready, refused } = await assignAlerts(app, { ...choice, to, by });
-          const document = { schema: 'nightscreen/review-assignment/1', to, assigned, sameAlready, refused } as const;
-          if (refused.length > 0) {
-            const lines = refused.map(({ mark, reason }) => [mark, assignmentRefusals[reason]]);
-            return { exitCode: exitCodes.refused, document, text: `no alert was assigned\n${formatTable(lines)}` };
-          }
-          const already = sameAlready === 0 ? '' : `, ${countNoun(sameAlready, 'alert')} assigned already`;
-          const text = `${countNoun(assigned, 'alert')} assigned to ${to ?? 'nobody'}${already}\n`;
-          return { exitCode: exitCodes.complete, document, text };
-        });
-      }),
-    );
-}
-
-function toChoice(marks: readonly string[], options: AssignOptions) {
-  const { customer = null, roster = null } = options;
-  const severity = toSeverity(options.severity);
-  const fits = customer !== null || severity !== null || roster !== null;
-  if ((options.to === undefined) === (options.nobody === undefined)) {
-    throw flagError('--to', 'or --nobody is required, but not both');
-  }
-  if (marks.length > 0 === fits) {
+const assign = definePreparedCommand({
+  usage: 'assign [alerts...]',
+  description: 'assign alerts to a reviewer: the named ones, or all that wait and match the options',
+  options: {
+    by: shared.by,
+    to: mandatory(text('<name>', `the reviewer who gets the alerts; ${nobody} ends the assignment`)),
+    customer: text('<reference>', meanings.customer),
+    severity: choice('<name>', 'alerts of this severity', severities),
+    roster: shared.roster,
+  },
+  examples: ['review assign N4Q8ZK2M1-0C7RT5WXYA-H --to meyer', 'review assign --severity critical --to meyer'],
+  prepare: ({ argument: marks, options: { customer = null, severity = null, roster = null } }) => {
+    const fits = customer !== null || severity !== null || roster !== null;
+    if (marks.length > 0 !== fits) return { marks, customer, severity, roster };
     const message = 'name alerts, or choose them by --customer, --severity or --roster, but not both';
     throw new ConfigError([{ where: 'arguments', message, path: '' }]);
-  }
-  return { marks, customer, severity, roster };
-}
-
-function toSeverity(text: string | undefined): Severity | null {
-  if (text === undefined) return null;
-  const severity = severities.find((each) => each === text);
-  if (severity !== undefined) return severity;
-  throw flagError('--severity', `must be one of ${severities.join(', ')}, not ${text}`);
-}
+  },
+  run: async (app, { prepared: choice, options }) => {
+    const { assignAlerts, findReviewer, requireAssignee } = await import('../../runs/review/people.js');
+    const by = await findReviewer(app.database, options.by);
+    const to = options.to === nobody ? null : await requireAssignee(app.database, options.to, '--to');
+    const { assigned, sameAlready, refused } = await assignAlerts(app, { ...choice, to, by });
+    const document = { schema: 'nightscreen/review-assignment/1', to, assigned, sameAlready, refused } as const;
+    if (refused.length > 0) {
+      const lines = refused.map(({ mark, reason }) => [mark, assignmentRefusals[reason]]);
+      return { exitCode: exitCodes.refused, document, text: `no alert was assigned\n${formatTable(lines)}` };
+    }
+    const already = sameAlready === 0 ? '' : `, ${countNoun(sameAlready, 'alert')} assigned already`;
+    const text = `${countNoun(assigned, 'alert')} assigned to ${to ?? nobody}${already}\n`;
+    return { exitCode: exitCodes.complete, document, text };
+  },
+});
 
 const assignmentRefusals = {
   no_alert: noAlert,
   not_waiting: 'is not open here',
 } as const;
 
-/** Adds `review`. */
-export function addReviewCommand(program: Command, act: Act): void {
-  const review = program
-    .command('review')
-    .summary('decide about alerts: export a list, import dispositions')
-    .description('decide about alerts: export a list, import dispositions, show history')
-    .addHelpText('after', examples(['review export', 'review import review.csv --apply --by "A. Meyer"']));
-  addWorkingListCommands(review, act);
-  addShow(review, act);
-  addUndo(review, act);
-  addAssign(review, act);
-}
+/** Adds `review` and its commands. */
+export const addReviewCommand = defineCommand({
+  usage: 'review',
+  description: 'decide about alerts: export a list, import dispositions, show history',
+  examples: ['review export', 'review import review.csv --apply --by "A. Meyer"'],
+  commands: [...workingListCommands, show, undo, assign],
+});

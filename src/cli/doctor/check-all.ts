@@ -13,7 +13,6 @@ import { toDurationMs } from '../../roster/duration.js';
 import type { CsvSettings, PartySettings, PostgresSettings, RosterSettings } from '../../roster/settings.js';
 import { readWebhookKeys } from '../../runs/status.js';
 import { listNextRuns } from '../../scheduling/due-times.js';
-import type { RunMode } from '../../vocabulary.js';
 import { findFourEyesProblems, findMissingMail } from '../app-context.js';
 import { requireOwnDatabase } from '../open-database.js';
 import { planSchedule } from '../schedule/plan-schedule.js';
@@ -22,17 +21,12 @@ import { checkDatabase } from './database.js';
 import { doubtful, type Finding, well, wrong } from './finding.js';
 import { checkService } from './service.js';
 
-/** All checks of the doctor in the order of its report; `mode` is null unless service, key and settings agree on it. */
-export async function checkAll(
-  config: Config,
-  folder: string,
-  isDeep = false,
-): Promise<{ checks: Finding[]; mode: RunMode | null }> {
+/** All checks of the doctor in the order of its report. */
+export async function checkAll(config: Config, folder: string, isDeep = false): Promise<Finding[]> {
   const { findings, imported } = await checkDatabase(config, isDeep);
-  const service = await checkService(config);
-  const checks = [
+  return [
     well('config', config.file ?? `no file in ${folder}, defaults and environment only`),
-    ...service.findings,
+    ...(await checkService(config)),
     checkClock(),
     ...findings,
     ...checkImportedMail(config, imported),
@@ -41,7 +35,6 @@ export async function checkAll(
     ...(await checkDelivery(config)),
     ...checkSchedules(config),
   ];
-  return { checks, mode: service.mode };
 }
 
 const earliestSaneYear = 2024;
@@ -151,7 +144,7 @@ function assessMemory(megabytes: number): Finding {
 }
 
 /** A roster or its parties: `open` reads its first rows and closes it, `openHeaders` reads the headers of files. */
-interface Source extends Pick<RosterSettings | PartySettings, 'csv' | 'postgres'> {
+interface CheckedSource extends Pick<RosterSettings | PartySettings, 'csv' | 'postgres'> {
   check: string;
   open: (source: Pick<RosterSettings, 'csv' | 'postgres'>) => Promise<void>;
   openHeaders: (paths: readonly string[], csv: CsvSettings) => Promise<void>;
@@ -163,7 +156,7 @@ const mostHeaders = 100;
 const toMessage = (error: unknown, otherwise: string): string =>
   error instanceof NightscreenError ? error.message : otherwise;
 
-async function checkFiles({ check, open, openHeaders }: Source, csv: CsvSettings): Promise<Finding> {
+async function checkFiles({ check, open, openHeaders }: CheckedSource, csv: CsvSettings): Promise<Finding> {
   const given = [csv.path].flat();
   let paths: readonly string[];
   try {
@@ -195,7 +188,7 @@ async function isEachFile(paths: readonly string[]): Promise<boolean> {
 
 /** A query without rows within `timeout`, a span such as `30s`, is a warning when its own timeout is longer. */
 async function checkQuery(
-  { check, open }: Source,
+  { check, open }: CheckedSource,
   postgres: PostgresSettings,
   config: Config,
   timeout: string,
@@ -223,7 +216,7 @@ async function checkSources(config: Config, timeout: string): Promise<Finding[]>
   const { checkHeaders } = await import('../../roster/csv/csv-table.js');
   const { createIsMapped, standardHeaders, standardPartyHeaders } = await import('../../roster/headers.js');
   const none = { csv: undefined, postgres: undefined };
-  const sources = config.settings.rosters.flatMap((roster): Source[] => [
+  const sources = config.settings.rosters.flatMap((roster): CheckedSource[] => [
     {
       ...roster,
       check: `roster ${roster.name}`,
@@ -233,7 +226,7 @@ async function checkSources(config: Config, timeout: string): Promise<Finding[]>
     ...roster.parties.map((parties) => ({
       ...parties,
       check: `parties of roster ${roster.name}`,
-      open: async (source: Pick<Source, 'csv' | 'postgres'>) =>
+      open: async (source: Pick<CheckedSource, 'csv' | 'postgres'>) =>
         (await readParties({ ...parties, ...none, ...source }, config.secret)).close(),
       openHeaders: (paths: readonly string[], csv: CsvSettings) =>
         checkHeaders(paths, csv, createIsMapped(parties.columns, standardPartyHeaders)),

@@ -42,7 +42,10 @@ export async function compareSnapshot(
   const cutReferences = source.cutRows.flatMap(({ reference }) => reference ?? []);
   const { ordinals } = source;
   const { counts, plain, onTheWay, before } = await summarizeSnapshot(transaction, staged, {
-    ...{ ...rule, isFirst, ordinals, references: cutReferences },
+    ...rule,
+    isFirst,
+    ordinals,
+    references: cutReferences,
   });
   const { known, mostIn30Days, partyRows: partyRowsBefore } = before;
   const isFedBack = source.isFedBack && isDelta && !isFirst;
@@ -74,7 +77,12 @@ export async function compareSnapshot(
     isFirst || found.length === 0 ? undefined : await readAcceptedQuality(transaction, staged, found, rule);
   const verdicts = accepted === undefined ? found : assessSnapshot({ ...given, accepted }, settings, changes.verdicts);
   return {
-    ...{ counts, plain, isFirst, isFedBack, onTheWay, doubts },
+    counts,
+    plain,
+    isFirst,
+    isFedBack,
+    onTheWay,
+    doubts,
     heldBy: verdicts.filter(({ isWarning }) => !isWarning),
     warnings: verdicts.filter(({ isWarning }) => isWarning),
     changes: changes.examples,
@@ -232,7 +240,12 @@ function toDistinct(parties: readonly SlottedParty[]): readonly SlottedParty[] {
 /** Gives the same text for the same party: its facts, those in doubt included, in a fixed order. */
 export const toPartyKey = ({ role, type, sentName, name, birthDate, countries, doubts }: SlottedParty): string =>
   JSON.stringify([
-    ...[role, type, sentName, name, birthDate ?? '', countries],
+    role,
+    type,
+    sentName,
+    name,
+    birthDate ?? '',
+    countries,
     ...(doubts === undefined ? [] : [Object.entries(doubts).toSorted()]),
   ]);
 

@@ -184,11 +184,11 @@ describe('webhooks of state changes', () => {
     expect(undone).toEqual({
       exitCode: 0,
       said: expect.stringMatching(
-        /dispositions are stored, .*NIGHTSCREEN_WEBHOOK_SECRET.*nightscreen status send sends them"/,
+        /dispositions are stored, .*NIGHTSCREEN_WEBHOOK_SECRET.*nightscreen outbox retry sends them"/,
       ),
     });
     expect(received).toHaveLength(1);
-    await command(['status', 'send'], withKey);
+    await command(['outbox', 'retry'], withKey);
     expect(received.slice(1).flatMap(toEvents)).toMatchObject([{ reference, to: 'open_alert' }]);
     const stored = await readColumn(
       database,

@@ -114,7 +114,7 @@ webhooks: [{ url: 'http://127.0.0.1:${port}/', secretEnv: HOOK_SECRET }]
     const [, mark = ''] = /^alert +(\S+)$/m.exec(await as(logins.boris, 'show', 'C-2')) ?? [];
     await as(logins.boris, 'undo', mark, '--reason', 'a slip');
     expect(reported.join('')).not.toContain('true_match');
-    expect(await run(['status', 'send'])).toMatchObject({ exitCode: 0 });
+    expect(await run(['outbox', 'retry'])).toMatchObject({ exitCode: 0 });
     expect(reported.join('')).toMatch(/"reference":"C-1","from":"open_alert","to":"true_match"/);
     await acceptDiscrepancies(as);
   });
