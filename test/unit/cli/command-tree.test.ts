@@ -135,7 +135,7 @@ describe('completion', () => {
       ['accept', 'completion', 'replay'],
     ],
     [['nightscreen', 'review', 'export', '--o'], ['--out']],
-    [['nightscreen', 'runs', 'list', '--js'], ['--json']],
+    [['nightscreen', 'runs', '--js'], ['--json']],
     [
       ['nightscreen', 'check', '--type', ''],
       ['entity', 'person'],
