@@ -55,13 +55,14 @@ const assessmentSchema = z
 
 /**
  * The settings that decide results: the search, changes and their severity, who is screened and when, control searches, guards, whom a
- * roster excepts, and how long a disposition holds. Mail, reports, rates, paths, budget, schedules and the reviewers' calendar are not among them.
+ * roster excepts, and how long a disposition holds, all with their defaults, so that the database compares the same values as this program.
+ * Mail, reports, rates, paths, budget, schedules and the reviewers' calendar are not among them.
  */
 export function toAssessmentSettings(
   settings: Pick<RunSettings, 'service' | 'changes' | 'controls' | 'screening' | 'review' | 'rosters'>,
 ): AssessmentSettings {
   const { service, changes, controls, screening, review, rosters } = settings;
-  return toJson({
+  return fillIn({
     service: { aml: service.aml ?? {} },
     changes,
     controls,

@@ -39,6 +39,16 @@ it('what judges is named with both values', () => {
   ]);
 });
 
+it('a missing setting and its default are stored alike, so that the database finds no difference either', () => {
+  const plain = settings({ rosters: [roster('retail')] });
+  const { guards, ...unguarded } = plain.rosters[0] ?? expect.unreachable('there is no roster');
+  const { aml, ...service } = plain.service;
+  expect(toAssessmentSettings({ ...plain, service, rosters: [unguarded] })).toEqual(
+    toAssessmentSettings({ ...plain, service: { ...service, aml }, rosters: [{ ...unguarded, guards }] }),
+  );
+  expect(assessing({ rosters: [roster('retail', { maxShrinkNight: 0.01 })] })).toEqual(toAssessmentSettings(plain));
+});
+
 it('lists are told by their length, never by the names in them', () => {
   expect(compare({ controls: [control('Somebody Listed')] }, { controls: [] })).toEqual([
     'controls was a list of 1 and is a list of 0',
