@@ -1,16 +1,26 @@
 import { z } from 'zod';
-import { stateOrder } from '../vocabulary/words.js';
 import {
-  controlTriggers,
-  discrepancyEvents,
-  discrepancyKinds,
-  discrepancySeverities,
-  partyTypes,
-  runKinds,
-  runModes,
-  runStates,
-  severities,
-} from '../vocabulary.js';
+  cadenceSchema,
+  controlResultSchema,
+  controlRoundSchema,
+  healthSchema,
+  rateSchema,
+  runCountsSchema,
+  settingsChangeSchema,
+  settledSchema,
+} from '../vocabulary/facts.js';
+import {
+  currentDiscrepanciesSchema,
+  discrepancySchema,
+  reconciliationSchema,
+  reconciliationSumsSchema,
+  rosterAcceptanceSchema,
+  rosterChangeSchema,
+  rosterSourceSchema,
+  sweepSchema,
+} from '../vocabulary/source-facts.js';
+import { stateOrder } from '../vocabulary/words.js';
+import { runKinds, runModes, runStates, severities } from '../vocabulary.js';
 import { reportLists } from './report-json-lists.js';
 
 const count = z.number().int().nonnegative();
@@ -35,55 +45,37 @@ const run = z.strictObject({
 });
 
 const coverage = z.strictObject({
-  counts: z.strictObject({
-    rows: count,
-    customers: count,
-    rejected: count,
-    duplicates: count,
-    inScope: count,
-    planned: count,
-    screened: count,
-    reused: count,
-    failed: count,
-    skipped: count,
-    remaining: count,
-    searches: count,
-    attempts: count,
-    matches: count,
-    hits: count,
-    changes: count,
-  }),
+  counts: z.strictObject(runCountsSchema.shape),
   sums: z.array(z.strictObject({ whole: term, parts: z.array(term) })),
   states: z.array(z.strictObject({ code: z.enum(stateOrder), count })).nullable(),
   failedBecause: tallies,
   skippedBecause: tallies,
 });
 
-const acceptedBy = {
-  acceptedBy: z.string(),
-  isAttested: z.boolean(),
-  reason: z.string(),
-  acceptedAt: instant,
-};
-
-const recordJson = z.strictObject({
-  name: z.string(),
-  type: z.string(),
-  birthDate: z.string().nullable(),
-  countries: names,
-  parties: names,
-});
+const recordJson = z.strictObject(rosterChangeSchema.shape.before.shape);
 
 const accepted = {
-  settingsChanges: z.array(z.strictObject({ differences: names, proposedBy: z.string().nullable(), ...acceptedBy })),
+  settingsChanges: z.array(z.strictObject({ ...settingsChangeSchema.shape, acceptedAt: instant })),
   rosterAcceptances: z.array(
     z.strictObject({
-      heldBy: z.array(z.strictObject({ guard: z.string(), message: z.string() })),
+      ...rosterAcceptanceSchema.shape,
+      heldBy: z.array(z.strictObject(rosterAcceptanceSchema.shape.heldBy.element.shape)),
       changes: z.array(z.strictObject({ reference: z.string(), before: recordJson, after: recordJson })),
-      ...acceptedBy,
+      acceptedAt: instant,
     }),
   ),
 };
+
+const spanCounts = runCountsSchema.pick({
+  inScope: true,
+  planned: true,
+  screened: true,
+  reused: true,
+  failed: true,
+  skipped: true,
+  remaining: true,
+  searches: true,
+});
 
 const span = z.strictObject({
   from: instant,
@@ -97,18 +89,7 @@ const span = z.strictObject({
       trouble: z.string().nullable(),
       startedAt: instant,
       finishedAt: instant.nullable(),
-      counts: z
-        .strictObject({
-          inScope: count,
-          planned: count,
-          screened: count,
-          reused: count,
-          failed: count,
-          skipped: count,
-          remaining: count,
-          searches: count,
-        })
-        .nullable(),
+      counts: z.strictObject(spanCounts.shape).nullable(),
       notScreened: count.nullable(),
       changes: count,
       baseline: count,
@@ -119,27 +100,8 @@ const span = z.strictObject({
 
 /** The health of the run, the decisions and the runs before it. */
 const history = {
-  health: z
-    .strictObject({
-      perSecond: z.number().nullable(),
-      limitPerSecond: z.number(),
-      repeated: count,
-      breaks: z.strictObject({ count, seconds: count, longestSeconds: count }),
-      billable: count,
-      cost: z.strictObject({ amount: z.number(), currency: z.string() }).nullable(),
-    })
-    .nullable(),
-  settled: z
-    .strictObject({
-      falsePositive: count,
-      trueMatch: count,
-      inconclusive: count,
-      carried: count,
-      reopened: count,
-      expired: count,
-      gone: count,
-    })
-    .nullable(),
+  health: z.strictObject(healthSchema.shape).nullable(),
+  settled: z.strictObject(settledSchema.shape).nullable(),
   /** The last 30 runs of the roster up to this one, oldest first. */
   trend: z.array(
     z.strictObject({
@@ -177,78 +139,24 @@ const held = z.array(
   }),
 );
 
-const sweep = z.strictObject({
-  runId: z.string(),
-  startedAt: instant,
-  finishedAt: instant,
-  isStart: z.boolean(),
-  pages: count,
-  dossiers: count,
-  proven: z.boolean(),
-  unprovenBecause: z.string().nullable(),
-});
-
-const severity = z.enum(discrepancySeverities);
+const sweep = z.strictObject({ ...sweepSchema.shape, startedAt: instant, finishedAt: instant });
 
 const reconciliation = z.strictObject({
-  roster: z.string(),
+  ...reconciliationSchema.omit({ current: true }).shape,
   reconciledAt: instant,
   sweptAt: instant,
-  unprovenBecause: z.string().nullable(),
-  sums: z.strictObject({
-    customers: count,
-    withDossier: count,
-    withoutDossier: count,
-    notExpected: count,
-    ambiguousCustomers: count,
-    notCompared: count,
-    dossiers: count,
-    withCustomer: count,
-    withoutCustomer: count,
-    ambiguousDossiers: count,
-    ofOtherRosters: count,
-  }),
-  standing: z.array(
-    z.strictObject({
-      kind: z.enum(discrepancyKinds),
-      severity,
-      open: count,
-      accepted: count,
-      oldestAt: instant,
-      overAWeek: count,
-      overAMonth: count,
-    }),
-  ),
-  invitations: z
-    .strictObject({ byStatus: z.record(z.string(), count), excluded: z.record(z.string(), count) })
-    .nullable(),
-  news: z.array(
-    z.strictObject({
-      discrepancyId: count,
-      event: z.enum(discrepancyEvents),
-      kind: z.enum(discrepancyKinds),
-      severity,
-      facts: z.record(z.string(), z.unknown()),
-      openedAt: instant,
-    }),
-  ),
-  newsCount: count,
+  sums: z.strictObject(reconciliationSumsSchema.shape),
+  standing: z.array(z.strictObject({ ...currentDiscrepanciesSchema.shape, oldestAt: instant })),
+  news: z.array(z.strictObject({ ...discrepancySchema.shape, openedAt: instant })),
 });
 
 const controlRound = z.strictObject({
-  round: count,
-  occasion: z.enum(controlTriggers),
-  searches: count,
+  ...controlRoundSchema.omit({ trigger: true }).shape,
+  occasion: controlRoundSchema.shape.trigger,
   askedAt: instant,
-  verdict: z.enum(['passed', 'failed']),
 });
 
-const rate = z.strictObject({
-  perThousand: z.number(),
-  usual: z.number().nullable(),
-  formerRuns: count,
-  verdict: z.enum(['usual', 'low', 'high', 'unknown']),
-});
+const rate = z.strictObject(rateSchema.shape);
 
 const watch = z.strictObject({
   rates: z.strictObject({ matches: rate, hits: rate }).nullable(),
@@ -282,59 +190,11 @@ export const reportJsonSchema = z.strictObject({
   ...history,
   evidence: z.strictObject({
     settingsDigest: z.string(),
-    cadence: z
-      .strictObject({
-        hours: z.strictObject({ high: z.number(), medium: z.number(), low: z.number() }),
-        reason: z.string().nullable(),
-      })
-      .nullable(),
+    cadence: z.strictObject(cadenceSchema.shape).nullable(),
     keyFingerprint: z.string(),
-    rosterSource: z
-      .strictObject({
-        source: z.string(),
-        digest: z.string(),
-        importedAt: instant,
-        isDelta: z.boolean(),
-        joined: count,
-        changed: count,
-        absent: count,
-        leavers: count,
-        returned: count,
-        conflicts: count,
-        partyRows: count,
-        partyRejected: count,
-        otherRoles: count,
-        unreadableIds: count,
-        droppedParties: count,
-        keptRecords: count,
-        overriddenGuards: names,
-        doubts: z.array(
-          z.strictObject({
-            column: z.string(),
-            field: z.string(),
-            read: count,
-            doubts: count,
-            unknown: count,
-            values: z.array(z.strictObject({ value: z.string(), why: z.string(), rows: count })),
-          }),
-        ),
-      })
-      .nullable(),
+    rosterSource: z.strictObject({ ...rosterSourceSchema.shape, importedAt: instant }).nullable(),
   }),
-  controls: z
-    .array(
-      z.strictObject({
-        type: z.enum(partyTypes),
-        name: z.string(),
-        expect: z.enum(['match', 'none']),
-        verdict: z.enum(['passed', 'failed']),
-        found: z.string().nullable(),
-        label: z.string().nullable(),
-        topics: names,
-        rounds: z.array(controlRound),
-      }),
-    )
-    .nullable(),
+  controls: z.array(z.strictObject({ ...controlResultSchema.shape, rounds: z.array(controlRound) })).nullable(),
   watch: watch.nullable(),
   sweeps: z.array(sweep).nullable(),
   reconciliations: z.array(reconciliation),
