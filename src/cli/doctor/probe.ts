@@ -89,7 +89,7 @@ export async function probeService(
     const client = createClient({
       ...service,
       aml: { nameField },
-      retry: { ...service.retry, maxAttempts: 1 },
+      retry: { maxAttempts: 1 },
       baseUrl,
       apiKey,
       observer: {

@@ -59,8 +59,8 @@ async function checkMode(
   }
 }
 
-function describeWay(url: URL, proxy: string | undefined): Finding {
-  const found = findProxy(url, { proxy });
+function describeWay(url: URL): Finding {
+  const found = findProxy(url, {});
   if (found === null) return well('network', `requests go to ${url.host} directly`);
   return well('network', `requests to ${url.host} go through ${found.url} (${found.source})`);
 }
@@ -87,7 +87,7 @@ async function checkConnection(config: Config): Promise<{ findings: Finding[]; m
   const skewsMs: number[] = [];
   const client = createClient({
     ...service,
-    retry: { ...service.retry, maxAttempts: 1 },
+    retry: { maxAttempts: 1 },
     baseUrl: service.baseUrl,
     apiKey,
     observer: {
@@ -97,7 +97,7 @@ async function checkConnection(config: Config): Promise<{ findings: Finding[]; m
     },
   });
   try {
-    const way = describeWay(new URL(service.baseUrl), service.proxy);
+    const way = describeWay(new URL(service.baseUrl));
     const { finding, mode } = await checkMode(client, service.baseUrl, service.mode);
     // Without an answer the clocks cannot be compared, and `finding` reports the failure.
     const clock = skewsMs.length > 0 ? [checkClock(skewsMs)] : [];
