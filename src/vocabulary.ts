@@ -99,6 +99,36 @@ export type HitFamily = (typeof hitFamilies)[number];
 export const discrepancySeverities = ['critical', 'high', 'medium', 'low'] as const;
 export type DiscrepancySeverity = (typeof discrepancySeverities)[number];
 
+/** The kinds of discrepancy between roster, screenings and dossiers, most urgent first. */
+export const discrepancyKinds = [
+  'approved_with_true_match',
+  'approved_with_sanctions_alert',
+  'unscreened_dossier_party',
+  'test_dossier',
+  'name_conflict',
+  'rejected_dossier',
+  'roster_incomplete',
+  'verified_name_not_searched',
+  'birth_date_conflict',
+  'country_conflict',
+  'type_conflict',
+  'approved_with_open_alert',
+  'approved_with_truncated_answer',
+  'approved_before_name_change',
+  'never_screened',
+  'dossier_needs_attention',
+  'closed_dossier',
+  'archived_dossier',
+  'stale_dossier',
+  'customer_without_dossier',
+  'dossier_without_customer',
+  'shared_dossier',
+  'duplicate_reference',
+  'several_dossiers',
+  'left_with_open_dossier',
+] as const;
+export type DiscrepancyKind = (typeof discrepancyKinds)[number];
+
 /** What happened to a discrepancy in one comparison. */
 export const discrepancyEvents = ['opened', 'returned', 'changed', 'acceptance_ended', 'resolved'] as const;
 

@@ -1,12 +1,10 @@
 import type { Match } from '../matches/match.js';
 import type { Party } from '../roster/customer.js';
+import type { corroborationSchema, FactsOf } from '../vocabulary/facts.js';
 import type { Agreement } from '../vocabulary.js';
 
 /** How far a customer's facts agree with a match, apart from the service's score. */
-export interface Corroboration {
-  birthDate: Agreement;
-  country: Agreement;
-}
+export type Corroboration = FactsOf<typeof corroborationSchema>;
 
 /** Compares a party's facts with those of a match; one listed date or country that agrees is enough. */
 export function corroborate(

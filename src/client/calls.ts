@@ -162,7 +162,6 @@ export const createCallOperation = (settings: CallSettings): CallOperation => {
   const { pace, keys, clock, retry, random, closing } = settings;
   const budget = new RetryBudget();
   const followSignals = createFollowSignals();
-  const alone = followSignals(closing, []);
 
   /** `attempt` counts all attempts, this one included; `tries` only those that count against `retry.maxAttempts`. */
   const tryOnce = async <T>(
@@ -269,26 +268,23 @@ export const createCallOperation = (settings: CallSettings): CallOperation => {
   return async (operation, given = {}) => {
     const options = checkCallOptions(given);
     const waitLimit = options.maxWaitMs === undefined ? undefined : startWaitLimit(clock, operation, options.maxWaitMs);
-    const isAlone = (options.signal ?? options.waitSignal ?? waitLimit) === undefined;
-    const waiting = isAlone ? alone : followSignals(closing, [options.signal, options.waitSignal, waitLimit?.signal]);
+    const waiting = followSignals([closing, options.signal, options.waitSignal, waitLimit?.signal]);
     let isRenewed = false;
     let tries = 1;
     let last: Failure | undefined;
     try {
       for (let attempt = 1; ; attempt += 1) {
-        waiting.signal.throwIfAborted();
-        const entrant = { operation: operation.name, isRepeat: attempt > 1, signal: waiting.signal };
+        waiting.throwIfAborted();
+        const entrant = { operation: operation.name, isRepeat: attempt > 1, signal: waiting };
         const count = { attempt, tries };
-        const outcome = await pace.run(entrant, (turn) =>
-          tryOnce(operation, count, { turn, waiting: waiting.signal }, options),
-        );
+        const outcome = await pace.run(entrant, (turn) => tryOnce(operation, count, { turn, waiting }, options));
         if (outcome === 'held_back') continue;
         if ('answer' in outcome) return outcome.answer;
         last = outcome;
         // A refused key had no effect. Any operation may be sent once more with another key.
-        const mayRenew = !isRenewed && (await hasNewKey(outcome, operation, waiting.signal));
+        const mayRenew = !isRenewed && (await hasNewKey(outcome, operation, waiting));
         if (mayRenew) isRenewed = true;
-        else await waitBeforeRepeat(outcome, options, waiting.signal);
+        else await waitBeforeRepeat(outcome, options, waiting);
         tries += 1;
       }
     } catch (error) {
@@ -296,7 +292,6 @@ export const createCallOperation = (settings: CallSettings): CallOperation => {
       throw last !== undefined && error === waitLimit?.signal.reason ? last.error : error;
     } finally {
       waitLimit?.end();
-      waiting.clear();
     }
   };
 };

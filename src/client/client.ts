@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import type { Dispatcher } from 'undici';
 import { z } from 'zod';
 import { type Clock, systemClock } from '../clock.js';
@@ -244,8 +243,6 @@ export const createClient = (
     dispatcher,
   });
   const closing = new AbortController();
-  // All calls in flight listen to it, which Node would report as a leak.
-  setMaxListeners(0, closing.signal);
   const keys = new KeyHolder({
     apiKey,
     jwt,

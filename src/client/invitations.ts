@@ -9,7 +9,6 @@ import {
   TimeoutError,
 } from '../errors.js';
 import type { Answer, AttemptObserver, CallOperation, CallOptions } from './operation.js';
-import { followSignals } from './signals.js';
 import {
   countFromOneSchema,
   filledTextSchema,
@@ -380,21 +379,17 @@ export const createInvitations = (
     };
     const counted: CallOptions = { ...options, observer: counter };
     const filters = { reference, channel, workflow_token: workflowToken, per_page: 100 };
-    const waiting = followSignals(new AbortController().signal, [options.signal, options.waitSignal]);
-    try {
-      const answer = await sendInvitation({
-        send: () => callOperation(creation, counted),
-        lookUp: () => page(filters, counted),
-        invitation: { reference, channel, recipient },
-        maxSends: Math.min(mostSends, 1 + (options.maxRetries ?? mostSends)),
-        lookUpDelaysMs,
-        clock,
-        signal: waiting.signal,
-      });
-      return { ...answer, attempts };
-    } finally {
-      waiting.clear();
-    }
+    const signals = [options.signal, options.waitSignal].filter((signal) => signal !== undefined);
+    const answer = await sendInvitation({
+      send: () => callOperation(creation, counted),
+      lookUp: () => page(filters, counted),
+      invitation: { reference, channel, recipient },
+      maxSends: Math.min(mostSends, 1 + (options.maxRetries ?? mostSends)),
+      lookUpDelaysMs,
+      clock,
+      signal: AbortSignal.any(signals),
+    });
+    return { ...answer, attempts };
   };
 
   return {

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../clock.js';
 import { ConfigError, NightscreenError } from '../errors.js';
-import { rateSchema, toProblems } from './settings.js';
+import { serviceSettingsSchema, toProblems } from './settings.js';
 import { Tempo, WaitingLine } from './tempo.js';
 
 /** What an attempt reports before its turn ends. */
@@ -251,17 +251,12 @@ class Slots {
     this.#free = count;
   }
 
-  /** Takes a free slot; false when all are taken. Nobody waits while one is free. */
-  tryTake(): boolean {
-    if (this.#free === 0) return false;
-    this.#free -= 1;
-    return true;
-  }
-
   /** Resolves with a slot; rejects with the reason of an aborted signal. */
   async take(signal: AbortSignal | undefined, isRepeat: boolean): Promise<void> {
     signal?.throwIfAborted();
-    if (!this.tryTake()) await (isRepeat ? this.#repeaters : this.#newcomers).wait(signal);
+    // Nobody waits while a slot is free.
+    if (this.#free > 0) this.#free -= 1;
+    else await (isRepeat ? this.#repeaters : this.#newcomers).wait(signal);
   }
 
   free(): void {
@@ -289,15 +284,6 @@ class PacedTurn implements Turn {
   constructor(parts: TurnParts, isProbe: boolean) {
     this.#parts = parts;
     this.isProbe = isProbe;
-  }
-
-  /** Takes slot and place where both are free; false, with nothing held, when the caller must wait. It costs a sixth of `begin`. */
-  tryBegin(): boolean {
-    const { gate, tempo, slots } = this.#parts;
-    if (gate.isOutage || !slots.tryTake()) return false;
-    this.#hasPlace = tempo.tryTakePlace();
-    if (!this.#hasPlace) slots.free();
-    return this.#hasPlace;
   }
 
   /** Takes slot and place; false, with nothing held, when the caller must go back to the gate. */
@@ -361,9 +347,10 @@ class PacedTurn implements Turn {
   }
 }
 
-const checkRate = (rate: unknown): void => {
-  const problems = toProblems('pace', rateSchema.safeParse(rate).error);
-  if (problems.length > 0) throw new ConfigError(problems);
+const checkRate = ({ perSecond, concurrency }: PaceSettings): { perSecond: number; concurrency: number } => {
+  const parsed = serviceSettingsSchema.shape.rate.safeParse({ perSecond, concurrency });
+  if (!parsed.success) throw new ConfigError(toProblems('pace', parsed.error));
+  return parsed.data;
 };
 
 // Waiting callers cost memory; a caller with more requests sends them one by one.
@@ -386,11 +373,11 @@ export interface PaceSettings {
  * ConfigError when rate or concurrency is out of range. It rejects a caller beyond 100,000 waiting ones with NightscreenError `too_many_waiting`.
  */
 export const createPace = (settings: PaceSettings): Pace => {
-  checkRate(settings);
+  const { perSecond, concurrency } = checkRate(settings);
   const { clock = systemClock, tell: listener = () => undefined } = settings;
   const emit = (event: PaceEvent): void => emitSafely(listener, event);
-  const tempo = new Tempo(settings.perSecond, clock);
-  const slots = new Slots(settings.concurrency);
+  const tempo = new Tempo(perSecond, clock);
+  const slots = new Slots(concurrency);
   const operations = new Map<string, TurnParts>();
   let waiting = 0;
 
@@ -421,10 +408,8 @@ export const createPace = (settings: PaceSettings): Pace => {
 
   return {
     run: async (entrant, task) => {
-      const parts = findParts(entrant.operation);
-      const free = new PacedTurn(parts, false);
       entrant.signal?.throwIfAborted();
-      const turn = free.tryBegin() ? free : await awaitTurn(parts, entrant);
+      const turn = await awaitTurn(findParts(entrant.operation), entrant);
       try {
         return await task(turn);
       } finally {

@@ -1,140 +1,65 @@
 import { setMaxListeners } from 'node:events';
 import type { CallOptions } from './operation.js';
 
-/** One of several members; `place` belongs to their list. */
-interface Member {
-  place: number;
-}
-
-/**
- * Members that come and go with every call, in no order. A Set or Map leaves behind its old tables, each of which refers to the next and to the
- * members of its time: once one of them is old, nothing is collected until the next full collection (20 % of all calls, 11 us a call).
- */
-export class Members<T extends Member> {
-  readonly #members: T[] = [];
-
-  get size(): number {
-    return this.#members.length;
-  }
-
-  add(member: T): void {
-    member.place = this.#members.push(member) - 1;
-  }
-
-  /** Removes a member; false when it is not there. */
-  delete(member: T): boolean {
-    const { place } = member;
-    if (place < 0) return false;
-    member.place = -1;
-    const last = this.#members.pop();
-    if (last === undefined || last === member) return true;
-    last.place = place;
-    this.#members[place] = last;
-    return true;
-  }
-
-  /** The members of now. */
-  list(): readonly T[] {
-    return [...this.#members];
-  }
-}
-
-interface Hearer extends Member {
-  callback: () => void;
-}
-
-const heard = new WeakMap<AbortSignal, { hearers: Members<Hearer>; listener: () => void }>();
+const heard = new WeakMap<AbortSignal, { callbacks: Set<() => void>; listener: () => void }>();
 
 /**
  * Calls `callback` once when the signal is aborted, which must not have happened yet; the returned function removes it. A signal has one listener
  * for all callbacks: adding a listener walks through all existing ones, which costs too much with a hundred thousand waiting callers.
  */
 export const onAbort = (signal: AbortSignal, callback: () => void): (() => void) => {
-  const known = heard.get(signal) ?? listenTo(signal);
-  const hearer = { callback, place: -1 };
-  known.hearers.add(hearer);
+  const { callbacks, listener } = heard.get(signal) ?? listenTo(signal);
+  // A wrapper: one function may be added more than once.
+  const entry = (): void => callback();
+  callbacks.add(entry);
   return () => {
-    known.hearers.delete(hearer);
-    if (known.hearers.size > 0 || heard.get(signal) !== known) return;
+    callbacks.delete(entry);
+    if (callbacks.size > 0 || heard.get(signal)?.callbacks !== callbacks) return;
     heard.delete(signal);
-    signal.removeEventListener('abort', known.listener);
+    signal.removeEventListener('abort', listener);
   };
 };
 
-const listenTo = (signal: AbortSignal): { hearers: Members<Hearer>; listener: () => void } => {
-  const hearers = new Members<Hearer>();
+const listenTo = (signal: AbortSignal): { callbacks: Set<() => void>; listener: () => void } => {
+  const callbacks = new Set<() => void>();
   const listener = (): void => {
     heard.delete(signal);
-    for (const hearer of hearers.list()) if (hearers.delete(hearer)) hearer.callback();
+    // A callback that is removed meanwhile is not called.
+    for (const callback of callbacks) callback();
   };
-  const known = { hearers, listener };
+  const known = { callbacks, listener };
   heard.set(signal, known);
   signal.addEventListener('abort', listener, { once: true });
   return known;
 };
 
-/** Settles like `work`, or rejects with the reason of the signal as soon as it is aborted. */
-const orAborted = <T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> => {
-  if (signal === undefined) return work;
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) reject(signal.reason);
-    const leave = signal.aborted ? () => undefined : onAbort(signal, () => reject(signal.reason));
-    work.then(resolve, reject).finally(leave);
-  });
-};
-
-interface Followed {
-  signals: readonly AbortSignal[];
-  signal: AbortSignal;
-  letGo: readonly (() => void)[];
-  users: number;
-}
-
 /**
- * Creates a function that follows signals, for one call after another. It gives a signal that is aborted with the same reason as soon as `own` or
- * another one is, and `clear`, to be called once, which stops that. Consecutive calls that follow the same signals at the same time share one.
+ * Creates a function that gives one signal for several: it is aborted with the same reason as soon as one of them is. Consecutive calls that
+ * follow the same signals share one. In Node 20, AbortSignal.any keeps 70 bytes for each use as long as one of its signals lives, and a run makes
+ * millions of calls.
  */
-export const createFollowSignals = () => {
-  let last: Followed | undefined;
-  return (own: AbortSignal, others: readonly (AbortSignal | undefined)[]) => {
-    const signals = [own, ...others.filter((other) => other !== undefined)];
-    // There is nothing to clear: each listener of `own` removes itself when its wait is over.
-    if (signals.length === 1) return { signal: own, clear: () => undefined };
-    // All calls of a run follow the same few signals, and a controller of its own is the most expensive part of a call.
-    if (last === undefined || last.users === 0 || !isSame(last.signals, signals)) last = follow(signals);
-    return join(last);
+export const createFollowSignals = (): ((followed: readonly (AbortSignal | undefined)[]) => AbortSignal) => {
+  let last: { signals: readonly AbortSignal[]; signal: AbortSignal } | undefined;
+  return (followed) => {
+    const signals = followed.filter((signal) => signal !== undefined);
+    if (last === undefined || !isSame(last.signals, signals)) {
+      last = { signals, signal: AbortSignal.any(signals) };
+      // All calls in flight listen to it, which Node would report as a leak.
+      setMaxListeners(0, last.signal);
+    }
+    return last.signal;
   };
 };
-
-/** Follows signals for one call. */
-export const followSignals: ReturnType<typeof createFollowSignals> = (own, others) =>
-  createFollowSignals()(own, others);
 
 const isSame = (one: readonly AbortSignal[], other: readonly AbortSignal[]): boolean =>
   one.length === other.length && one.every((signal, place) => signal === other[place]);
 
-const follow = (signals: readonly AbortSignal[]): Followed => {
-  // In Node 20, AbortSignal.any keeps memory for every call as long as the signal of the run lives.
-  const controller = new AbortController();
-  // All calls in flight listen to it, which Node would report as a leak.
-  setMaxListeners(0, controller.signal);
-  const aborted = signals.find((signal) => signal.aborted);
-  if (aborted) controller.abort(aborted.reason);
-  const letGo = aborted ? [] : signals.map((signal) => onAbort(signal, () => controller.abort(signal.reason)));
-  return { signals, signal: controller.signal, letGo, users: 0 };
-};
-
-const join = (followed: Followed) => {
-  followed.users += 1;
-  return {
-    signal: followed.signal,
-    clear: (): void => {
-      followed.users -= 1;
-      if (followed.users > 0) return;
-      for (const leave of followed.letGo) leave();
-    },
-  };
-};
+/** Settles like `work`, or rejects with the reason of the signal, which is not aborted yet, as soon as it is. */
+const orAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const leave = onAbort(signal, () => reject(signal.reason));
+    work.then(resolve, reject).finally(leave);
+  });
 
 /**
  * Creates a function that does one thing for all who ask at the same time: it starts the work of the first, and all get its result. Each caller
@@ -146,11 +71,11 @@ export const createShareOne = <T>(): ((
 ) => Promise<T>) => {
   let underWay: Promise<T> | undefined;
   return async (work, { signal, waitSignal }) => {
-    signal?.throwIfAborted();
-    waitSignal?.throwIfAborted();
+    const leaving = AbortSignal.any([signal, waitSignal].filter((given) => given !== undefined));
+    leaving.throwIfAborted();
     underWay ??= work().finally(() => {
       underWay = undefined;
     });
-    return orAborted(orAborted(underWay, signal), waitSignal);
+    return orAborted(underWay, leaving);
   };
 };

@@ -73,16 +73,12 @@ class Permits {
     this.#perSecond = perSecond;
   }
 
-  /** Takes a permit that nobody waits for; false without one. */
-  tryTake(): boolean {
-    if (this.#spare === 0) return false;
-    this.#spare -= 1;
-    return true;
-  }
-
   /** Resolves with one permit; rejects with the reason of an aborted signal, and then no permit is lost. */
   async take(signal: AbortSignal | undefined): Promise<void> {
-    if (this.tryTake()) return;
+    if (this.#spare > 0) {
+      this.#spare -= 1;
+      return;
+    }
     const isIdle = this.#line.length === 0 && this.#blocksOrdered === 0;
     if (isIdle) this.#dueMs = performance.now();
     const admitted = this.#line.wait(signal);
@@ -297,13 +293,6 @@ export class Tempo {
   /** The current rate per second, as far as the service tolerates it. */
   get perSecond(): number {
     return computeRate(this.#rate, this.#clock.elapsedMs());
-  }
-
-  /** Takes a place for one request when it may leave now; false, with nothing taken, when it must wait. */
-  tryTakePlace(): boolean {
-    if (this.isPaused || this.#window.waitMs(performance.now()) > 0 || !this.#permits.tryTake()) return false;
-    this.#window.take();
-    return true;
   }
 
   /** Waits for a place for one request and takes it; rejects with the reason of an aborted signal. */

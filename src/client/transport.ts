@@ -5,62 +5,12 @@ import { ConnectionError, type ConnectionErrorContext, NightscreenError, Timeout
 import { openDispatcher } from '../outgoing.js';
 import { isSuccess, type RawAnswer, readAnswer, readHead } from './answers.js';
 import type { Answer, AttemptEnd, CallOptions, Operation } from './operation.js';
-import { Members, onAbort } from './signals.js';
+import { onAbort } from './signals.js';
 
 /** A request that was not sent: when its connection was ready, it must not leave any more. */
 export class HeldBackError extends NightscreenError {
   constructor() {
     super('held_back', 'the request must not leave any more');
-  }
-}
-
-/** What ends when its deadline passes. */
-interface Expiring {
-  deadlineMs: number;
-  place: number;
-  expire(): void;
-}
-
-/** Deadlines of one length, which share one timer: the next look is due when the earliest of them passes. */
-class Deadlines {
-  readonly #lengthMs: number;
-  readonly #entries = new Members<Expiring>();
-  readonly #onIdle: () => void;
-  #timer: NodeJS.Timeout | undefined;
-
-  /** `onIdle` is called when the timer stops because nothing waits. */
-  constructor(lengthMs: number, onIdle: () => void) {
-    this.#lengthMs = lengthMs;
-    this.#onIdle = onIdle;
-  }
-
-  add(entry: Expiring): void {
-    entry.deadlineMs = performance.now() + this.#lengthMs;
-    this.#entries.add(entry);
-    if (this.#entries.size > 1) return;
-    if (this.#timer === undefined) this.#start(this.#lengthMs);
-    else this.#timer.ref();
-  }
-
-  delete(entry: Expiring): void {
-    // The timer goes on, but it does not hold the process.
-    if (this.#entries.delete(entry) && this.#entries.size === 0) this.#timer?.unref();
-  }
-
-  #start(delayMs: number): void {
-    this.#timer = setTimeout(() => this.#look(), delayMs);
-  }
-
-  #look(): void {
-    this.#timer = undefined;
-    const nowMs = performance.now();
-    const entries = this.#entries.list();
-    const late = entries.filter(({ deadlineMs }) => deadlineMs <= nowMs);
-    for (const entry of late) this.#entries.delete(entry);
-    const next = entries.filter(({ deadlineMs }) => deadlineMs > nowMs);
-    if (next.length === 0) this.#onIdle();
-    else this.#start(Math.ceil(Math.min(...next.map(({ deadlineMs }) => deadlineMs)) - nowMs));
-    for (const entry of late) entry.expire();
   }
 }
 
@@ -80,160 +30,102 @@ interface ExchangeOptions {
   mayLeave: () => boolean;
 }
 
-/** What all exchanges with deadlines of one length have in common. */
-interface ExchangeGround {
-  deadlines: Deadlines;
-  maxResponseBytes: number;
-  now: () => Date;
-}
-
 const maxErrorBodyBytes = 65_536;
 
-/**
- * One request with its whole answer. A body that breaks off after an error status is no error: the status is enough. It is the handler of undici,
- * the entry of its deadline and its own outcome: closures for each of these cost 4 us a call.
- */
-class Exchange<T> implements Dispatcher.DispatchHandler, Expiring {
-  deadlineMs = 0;
-  place = -1;
-  readonly #operation: Operation<T>;
-  readonly #options: ExchangeOptions;
-  readonly #ground: ExchangeGround;
-  readonly #resolve: (answer: Answer<T>) => void;
-  readonly #reject: (error: unknown) => void;
-  #leaveSignal: (() => void) | undefined;
-  #controller: Dispatcher.DispatchController | undefined;
-  #head: Pick<RawAnswer, 'status' | 'headers'> | undefined;
-  #first: Buffer | undefined;
-  #others: Buffer[] | undefined;
-  #length = 0;
-  #isSettled = false;
+/** One request with its whole answer. A body that breaks off after an error status is no error: the status is enough. */
+const exchange = (
+  dispatcher: Dispatcher,
+  request: Dispatcher.DispatchOptions,
+  { timeoutMs, signal, trace, mayLeave }: ExchangeOptions,
+  maxResponseBytes: number,
+): Promise<RawAnswer> =>
+  new Promise((resolve, reject) => {
+    let controller: Dispatcher.DispatchController | undefined;
+    let head: Pick<RawAnswer, 'status' | 'headers'> | undefined;
+    const pieces: Buffer[] = [];
+    let length = 0;
+    let isSettled = false;
 
-  constructor(
-    operation: Operation<T>,
-    options: ExchangeOptions,
-    ground: ExchangeGround,
-    resolve: (answer: Answer<T>) => void,
-    reject: (error: unknown) => void,
-  ) {
-    this.#operation = operation;
-    this.#options = options;
-    this.#ground = ground;
-    this.#resolve = resolve;
-    this.#reject = reject;
-  }
-
-  begin(dispatcher: Dispatcher, request: Dispatcher.DispatchOptions): void {
-    const { signal } = this.#options;
-    if (signal?.aborted) {
-      this.#fail(signal.reason);
-      return;
-    }
-    this.#ground.deadlines.add(this);
-    if (signal) this.#leaveSignal = onAbort(signal, () => this.#abort(signal.reason));
+    const settle = (): void => {
+      isSettled = true;
+      clearTimeout(timer);
+      leaveSignal?.();
+    };
+    const finish = (isComplete: boolean): void => {
+      if (isSettled || !head) return;
+      settle();
+      resolve({ ...head, body: Buffer.concat(pieces, length), isComplete });
+    };
+    const fail = (error: unknown): void => {
+      if (isSettled) return;
+      settle();
+      reject(error);
+    };
+    const breakOff = (error: Error): void => {
+      if (head && !isSuccess(head.status)) finish(false);
+      else fail(error);
+      controller?.abort(error);
+    };
+    const timer = setTimeout(() => breakOff(new DeadlinePassed()), timeoutMs);
+    const leaveSignal =
+      signal &&
+      onAbort(signal, () => {
+        fail(signal.reason);
+        controller?.abort(signal.reason);
+      });
+    const handler: Dispatcher.DispatchHandler = {
+      onRequestStart: (given) => {
+        controller = given;
+        // A connection that comes too late must not send a request whose caller has left.
+        if (isSettled) return given.abort(new Error('given up before it was sent'));
+        trace.isSent = mayLeave();
+        if (!trace.isSent) breakOff(new HeldBackError());
+      },
+      onResponseStart: (_controller, status, headers) => {
+        if (status < 200 || isSettled) return;
+        head = { status, headers };
+        trace.status = status;
+        Object.assign(trace, readHead(headers));
+      },
+      onResponseData: (given, piece) => {
+        if (!head || isSettled) return;
+        trace.bytes += piece.length;
+        const mostBytes = isSuccess(head.status) ? maxResponseBytes : maxErrorBodyBytes;
+        const kept = piece.subarray(0, mostBytes - length);
+        pieces.push(kept);
+        length += kept.length;
+        if (kept.length === piece.length) return;
+        finish(false);
+        given.abort(new Error('the answer is longer than allowed'));
+      },
+      onResponseEnd: () => finish(true),
+      onResponseError: (_controller, error) => breakOff(error),
+    };
     try {
-      dispatcher.dispatch(request, this);
+      dispatcher.dispatch(request, handler);
     } catch (error) {
-      this.#fail(error);
+      fail(error);
     }
-  }
+  });
 
-  expire(): void {
-    const { timeoutMs, trace } = this.#options;
-    const { method, path: whole, route: path = whole } = this.#operation;
-    const message = `${method} ${path}: no whole answer within ${timeoutMs} ms`;
-    this.#breakOff(new TimeoutError('deadline_passed', message, { method, path, mayHaveArrived: trace.isSent }));
-  }
+/** The whole answer did not come in time. */
+class DeadlinePassed extends Error {}
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    // A connection that comes too late must not send a request whose caller has left.
-    const { trace, mayLeave } = this.#options;
-    if (this.#isSettled) controller.abort(new Error('given up before it was sent'));
-    else trace.isSent = mayLeave();
-    if (this.#isSettled || trace.isSent) return;
-    this.#fail(new HeldBackError());
-    controller.abort(new HeldBackError());
+/** The error of a broken exchange, as its caller sees it. */
+const toFailure = (
+  error: unknown,
+  { method, path: whole, route: path = whole }: Operation<unknown>,
+  { timeoutMs, signal, trace }: ExchangeOptions,
+): unknown => {
+  const context = { method, path, mayHaveArrived: trace.isSent };
+  if (error instanceof DeadlinePassed) {
+    return new TimeoutError('deadline_passed', `${method} ${path}: no whole answer within ${timeoutMs} ms`, context);
   }
-
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: RawAnswer['headers']): void {
-    if (status < 200 || this.#isSettled) return;
-    this.#head = { status, headers };
-    const { trace } = this.#options;
-    const { requestId, servedAt } = readHead(headers);
-    trace.status = status;
-    trace.requestId = requestId;
-    trace.servedAt = servedAt;
-  }
-
-  onResponseData(controller: Dispatcher.DispatchController, piece: Buffer): void {
-    if (!this.#head || this.#isSettled) return;
-    const { maxResponseBytes } = this.#ground;
-    this.#options.trace.bytes += piece.length;
-    const mostBytes = isSuccess(this.#head.status) ? maxResponseBytes : maxErrorBodyBytes;
-    const isTooLong = this.#length + piece.length > mostBytes;
-    const kept = isTooLong ? piece.subarray(0, mostBytes - this.#length) : piece;
-    this.#length += kept.length;
-    if (this.#first === undefined) this.#first = kept;
-    else if (this.#others === undefined) this.#others = [kept];
-    else this.#others.push(kept);
-    if (!isTooLong) return;
-    this.#finish(this.#head, false);
-    controller.abort(new Error('the answer is longer than allowed'));
-  }
-
-  onResponseEnd(): void {
-    if (this.#head) this.#finish(this.#head, true);
-  }
-
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.#breakOff(error);
-  }
-
-  #settle(): boolean {
-    if (this.#isSettled) return false;
-    this.#isSettled = true;
-    this.#ground.deadlines.delete(this);
-    this.#leaveSignal?.();
-    return true;
-  }
-
-  #finish({ status, headers }: Pick<RawAnswer, 'status' | 'headers'>, isComplete: boolean): void {
-    if (!this.#settle()) return;
-    const first = this.#first ?? Buffer.alloc(0);
-    const body = this.#others === undefined ? first : Buffer.concat([first, ...this.#others], this.#length);
-    try {
-      const raw = { status, headers, body, isComplete };
-      this.#resolve(readAnswer(this.#operation, raw, this.#options, this.#ground.now));
-    } catch (error) {
-      this.#reject(error);
-    }
-  }
-
-  #fail(error: unknown): void {
-    if (this.#settle()) this.#reject(this.#toFailure(error));
-  }
-
-  #toFailure(error: unknown): unknown {
-    const { signal, trace } = this.#options;
-    if (error instanceof NightscreenError || signal?.aborted) return error;
-    const { method, path: whole, route: path = whole } = this.#operation;
-    if (!isRequestFault(error)) return toConnectionError(error, { method, path, mayHaveArrived: trace.isSent });
-    const message = `${method} ${path}: the settings make the request invalid, such as a key with a line break`;
-    return new NightscreenError('invalid_request_setting', message, { cause: error });
-  }
-
-  #breakOff(error: Error): void {
-    if (this.#head && !isSuccess(this.#head.status)) this.#finish(this.#head, false);
-    else this.#fail(error);
-    this.#controller?.abort(error);
-  }
-
-  #abort(reason: Error): void {
-    this.#fail(reason);
-    this.#controller?.abort(reason);
-  }
-}
+  if (error instanceof NightscreenError || signal?.aborted) return error;
+  if (!isRequestFault(error)) return toConnectionError(error, context);
+  const message = `${method} ${path}: the settings make the request invalid, such as a key with a line break`;
+  return new NightscreenError('invalid_request_setting', message, { cause: error });
+};
 
 const connectionCodes: readonly [RegExp, string][] = [
   [/^ECONNREFUSED$/, 'connection_refused'],
@@ -268,8 +160,7 @@ const requestFaultCodes = /^(UND_ERR_INVALID_ARG|UND_ERR_NOT_SUPPORTED|ERR_INVAL
 
 const isRequestFault = (error: unknown): boolean => requestFaultCodes.test(readCode(error));
 
-const headers = { accept: 'application/json', 'user-agent': `nightscreen/${version}` };
-const jsonHeaders = { ...headers, 'content-type': 'application/json' };
+const ownHeaders = { accept: 'application/json', 'user-agent': `nightscreen/${version}` };
 
 /** Sends an operation exactly once: no retry, no pace, no redirect. */
 export interface Transport {
@@ -297,53 +188,40 @@ export const createTransport = (settings: {
   // The total deadline replaces the timeouts of undici, which restart with every piece of the body.
   const dispatcher = settings.dispatcher ?? openDispatcher(settings, settings.environment);
   const { maxResponseBytes, now } = settings;
-  const grounds = new Map<number, ExchangeGround>();
   let closed: Promise<void> | undefined;
   const { origin, pathname } = new URL(settings.baseUrl);
   const prefix = pathname.replace(/(?<!\/)\/+$/, '');
-  let ready = { authorization: '', plain: {}, json: {} };
-
-  /** The headers of all calls with the same credential are one object. */
-  const toHeaders = (authorization: string | undefined, hasBody: boolean): Readonly<Record<string, string>> => {
-    if (authorization === undefined) return hasBody ? jsonHeaders : headers;
-    if (ready.authorization !== authorization) {
-      ready = { authorization, plain: { ...headers, authorization }, json: { ...jsonHeaders, authorization } };
-    }
-    return hasBody ? ready.json : ready.plain;
-  };
 
   const toRequest = (
     { method, path, query: parameters, body }: Operation<unknown>,
     { authorization, headers: more }: ExchangeOptions,
   ): Dispatcher.DispatchOptions => {
     const query = parameters?.toString() ?? '';
-    const own = toHeaders(authorization, body !== undefined);
     return {
       origin,
       path: query === '' ? prefix + path : `${prefix}${path}?${query}`,
       method,
-      headers: more === undefined ? own : { ...more, ...own },
+      headers: {
+        ...more,
+        ...ownHeaders,
+        ...(authorization === undefined ? {} : { authorization }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
       body: body ? JSON.stringify(body) : null,
       headersTimeout: 0,
       bodyTimeout: 0,
     };
   };
 
-  const findGround = (timeoutMs: number): ExchangeGround => {
-    const known = grounds.get(timeoutMs);
-    if (known) return known;
-    const deadlines = new Deadlines(timeoutMs, () => grounds.delete(timeoutMs));
-    const ground = { deadlines, maxResponseBytes, now };
-    grounds.set(timeoutMs, ground);
-    return ground;
-  };
-
   return {
-    send: (operation, options) =>
-      new Promise((resolve, reject) => {
-        const ground = findGround(options.timeoutMs);
-        new Exchange(operation, options, ground, resolve, reject).begin(dispatcher, toRequest(operation, options));
-      }),
+    send: async (operation, options) => {
+      options.signal?.throwIfAborted();
+      const request = toRequest(operation, options);
+      const raw = await exchange(dispatcher, request, options, maxResponseBytes).catch((error: unknown) => {
+        throw toFailure(error, operation, options);
+      });
+      return readAnswer(operation, raw, options, now);
+    },
     close: async () => {
       // undici throws on a second close.
       closed ??= settings.dispatcher ? Promise.resolve() : dispatcher.close();

@@ -1,24 +1,10 @@
 import { createHash } from 'node:crypto';
 import { type DossierSummary, dossierSummarySchema } from '../client/dossiers.js';
+import type { FactsOf } from '../vocabulary/facts.js';
+import type { dossierSchema } from '../vocabulary/source-facts.js';
 
 /** A dossier of the service's list (interface: Dossier summary); absent values are null. */
-export interface DossierSnapshot {
-  id: string;
-  token: string | null;
-  type: string;
-  /** One of the interface's business states, or an unknown one. */
-  status: string;
-  name: string | null;
-  /** The customer reference. */
-  reference: string | null;
-  riskScore: number | null;
-  isTest: boolean | null;
-  downloadStatus: string | null;
-  documentsCount: number | null;
-  createdAt: string;
-  updatedAt: string;
-  completedAt: string | null;
-}
+export type DossierSnapshot = FactsOf<typeof dossierSchema>;
 
 /** Converts a row of the service's list to a snapshot; instants become UTC, so that another spelling of the same moment is no change. */
 export function toDossierSnapshot(row: DossierSummary): DossierSnapshot {

@@ -1,4 +1,5 @@
 import type { Party } from '../roster/customer.js';
+import type { FactsOf, seenFactsSchema } from '../vocabulary/facts.js';
 import type { Absence, AlertState, DispositionVerdict } from '../vocabulary.js';
 import { foldName, type Match, pairMatches } from './match.js';
 
@@ -178,22 +179,7 @@ export type SeenCustomer = Pick<Party, 'role' | 'type' | 'name' | 'birthDate' | 
  * The facts that a disposition is bound to: those of the listed party and of the customer, normalised. Score, rank, risk tier, match id and
  * the hit flag are excluded, because they do not identify a person.
  */
-export interface SeenFacts {
-  listed: {
-    schema: string;
-    name: string;
-    topics: readonly string[];
-    birthDates: readonly string[];
-    countries: readonly string[];
-  };
-  customer: {
-    role: string;
-    type: string;
-    name: string;
-    birthDate: string | null;
-    countries: readonly string[];
-  };
-}
+export type SeenFacts = FactsOf<typeof seenFactsSchema>;
 
 /** The facts whose change re-opens an alert, as reports name them. */
 const seenFields = [

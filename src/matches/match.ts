@@ -1,21 +1,9 @@
 import type { AmlSearchResult } from '../client/aml.js';
+import type { FactsOf, matchSchema } from '../vocabulary/facts.js';
 import type { CustomerState } from '../vocabulary.js';
 
 /** One entry of `results` as the service sent it (interface: AML search result); `rank` starts at 1. */
-export interface Match {
-  rank: number;
-  id: string;
-  name: string;
-  schema: string;
-  /** The service flagged it with `match: true`. */
-  isHit: boolean;
-  /** The service's score, unchanged. */
-  score: number;
-  topics: readonly string[];
-  birthDates: readonly string[];
-  /** Lower-case country codes. */
-  countries: readonly string[];
-}
+export type Match = FactsOf<typeof matchSchema>;
 
 /** The matches of one answer in rank order; `truncated` when the service counted more than it returned, or says that some are missing. */
 export interface MatchSet {

@@ -1,5 +1,5 @@
 import { foldName, type NameToken } from '../names/words.js';
-import type { DiscrepancyKind } from './discrepancy.js';
+import type { DiscrepancyKind } from '../vocabulary.js';
 
 /** An applicant of a dossier (interface: Single-record lookups, entity) with the customer's parties; dates and countries as in `Party`. */
 interface ApplicantBesideParties {

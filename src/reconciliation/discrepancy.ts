@@ -1,7 +1,15 @@
 import { z } from 'zod';
-import type { DiscrepancySeverity, discrepancyEvents } from '../vocabulary.js';
+import type { FactsOf } from '../vocabulary/facts.js';
+import type {
+  currentDiscrepanciesSchema,
+  discrepancySchema,
+  listedDiscrepancySchema,
+  reconciliationSchema,
+  reconciliationSumsSchema,
+} from '../vocabulary/source-facts.js';
+import { type DiscrepancyKind, type DiscrepancySeverity, discrepancyKinds } from '../vocabulary.js';
 
-/** The kinds of discrepancy between roster, screenings and dossiers, most urgent first, with what to do next and the default severity. */
+/** Each kind of discrepancy in words, with what to do next and the default severity. */
 export const discrepancyFacts = {
   approved_with_true_match: {
     title: 'true match with an approved dossier',
@@ -136,13 +144,8 @@ export const discrepancyFacts = {
     severity: 'medium',
   },
 } as const satisfies Readonly<
-  Record<string, { title: string; next: string; severity: DiscrepancySeverity; isFixed?: true }>
+  Record<DiscrepancyKind, { title: string; next: string; severity: DiscrepancySeverity; isFixed?: true }>
 >;
-
-export type DiscrepancyKind = keyof typeof discrepancyFacts;
-
-const isKind = (text: string): text is DiscrepancyKind => Object.hasOwn(discrepancyFacts, text);
-export const discrepancyKinds: readonly DiscrepancyKind[] = Object.keys(discrepancyFacts).filter(isKind);
 
 const configurable = discrepancyKinds.filter((kind) => !('isFixed' in discrepancyFacts[kind]));
 
@@ -162,23 +165,7 @@ export const toSeverities = ({ severity }: ReconciliationSettings): Readonly<Rec
 });
 
 /** The counts of a comparison. Every customer and every dossier has one place; the run fails unless both sums balance. */
-export interface ReconciliationSums {
-  customers: number;
-  withDossier: number;
-  withoutDossier: number;
-  /** Without a dossier, and none is expected. */
-  notExpected: number;
-  /** Customers that share a reference. */
-  ambiguousCustomers: number;
-  /** Customers with a dossier whose birth date and country were not compared, because no record of an applicant was fetched. */
-  notCompared: number;
-  dossiers: number;
-  withCustomer: number;
-  withoutCustomer: number;
-  ambiguousDossiers: number;
-  /** Dossiers of customers of another roster. */
-  ofOtherRosters: number;
-}
+export type ReconciliationSums = FactsOf<typeof reconciliationSumsSchema>;
 
 /** Describes the sums that do not balance. */
 export function findImbalances(sums: ReconciliationSums): readonly string[] {
@@ -211,59 +198,22 @@ export function findJoinProblem(
 }
 
 /** A discrepancy in a report. */
-export interface DiscrepancyFacts {
-  discrepancyId: number;
-  event: (typeof discrepancyEvents)[number];
-  kind: DiscrepancyKind;
-  severity: DiscrepancySeverity;
-  /** The facts that disagree, by name, with references, names and dossiers. */
-  facts: Readonly<Record<string, unknown>>;
-  openedAt: Date;
-}
+export type DiscrepancyFacts = FactsOf<typeof discrepancySchema>;
 
 /** An open or accepted discrepancy in a list for reviewers. */
-export interface ListedDiscrepancy {
+export interface ListedDiscrepancy extends FactsOf<typeof listedDiscrepancySchema> {
   /** Its code, bound to the state that is shown. */
   mark: string;
-  roster: string;
-  kind: DiscrepancyKind;
-  severity: DiscrepancySeverity;
-  facts: DiscrepancyFacts['facts'];
-  openedAt: Date;
-  /** The number of comparisons that have found it since then. */
-  seen: number;
-  /** Its acceptance, or the proposal that a second person must confirm; `until` as yyyy-mm-dd. */
-  acceptance: { isFinal: boolean; reviewer: string; reason: string; until: string } | null;
 }
 
 /** The longest acceptance of a discrepancy, in days. */
 export const mostAcceptedDays = 180;
 
 /** The number of current discrepancies of one kind and severity. */
-export interface CurrentDiscrepancies {
-  kind: DiscrepancyKind;
-  severity: DiscrepancySeverity;
-  open: number;
-  accepted: number;
-  oldestAt: Date;
-  overAWeek: number;
-  overAMonth: number;
-}
+export type CurrentDiscrepancies = FactsOf<typeof currentDiscrepanciesSchema>;
 
 /** A comparison of a roster with the dossiers in a report. */
-export interface ReconciliationFacts {
-  roster: string;
-  reconciledAt: Date;
-  sweptAt: Date;
-  unprovenBecause: string | null;
-  sums: ReconciliationSums;
-  current: readonly CurrentDiscrepancies[];
-  /**
-   * The number of invitations by status, and of customers without a dossier that are not invited by reason. For reviewers only; null for a
-   * roster without invitations.
-   */
-  invitations: { byStatus: Readonly<Record<string, number>>; excluded: Readonly<Record<string, number>> } | null;
+export interface ReconciliationFacts extends FactsOf<typeof reconciliationSchema> {
   /** The first of `newsCount`, most urgent first. */
   news: readonly DiscrepancyFacts[];
-  newsCount: number;
 }

@@ -17,14 +17,11 @@ type ChangeCluster = Omit<CountedCluster, 'of'> & {
   name: string;
 };
 
-/** The fewest customers of a cluster. */
-export const clusterFrom = 20;
-
-/** The number of example changes of a cluster. */
-export const clusterExamples = 3;
+/** The fewest customers of a cluster, and the number of its example changes. */
+export const clusterSize = { from: 20, examples: 3 } as const;
 
 /**
- * The clusters of at least `clusterFrom` customers among the changes of one severity: first by listed party and kind, then by kind and fields.
+ * The clusters of at least `clusterSize.from` customers among the changes of one severity: first by listed party and kind, then by kind and fields.
  * A sanction hit is in no cluster; a new hit only in a cluster of its listed party.
  */
 export function findClusters(
@@ -75,8 +72,8 @@ function gather(
   }
   const clusters = [...byKey].flatMap(([key, members]): Omit<ChangeCluster, 'name'>[] => {
     const customers = new Set(members.map(({ party }) => party.reference)).size;
-    if (customers < clusterFrom) return [];
-    const readExamples = async () => members.slice(0, clusterExamples);
+    if (customers < clusterSize.from) return [];
+    const readExamples = async () => members.slice(0, clusterSize.examples);
     return [{ by, severity, key, customers, changes: members.length, readExamples }];
   });
   const found = new Set(clusters.map(({ key }) => key));

@@ -10,7 +10,6 @@ import {
 } from '../vocabulary/words.js';
 import type { Agreement, AlertState } from '../vocabulary.js';
 import type {
-  AlertOwner,
   ChangeAlertFacts,
   DossierChangeFacts,
   MatchChangeFacts,
@@ -20,7 +19,7 @@ import type {
 } from './list-facts.js';
 import { describeReason } from './reasons.js';
 import { toVisibleLines } from './text.js';
-import { describeChange, describeOwner, describeReplaced, describeSaid } from './words.js';
+import { describeChange, describeReplaced, describeSaid } from './words.js';
 
 /** A cell: text is neutralised for spreadsheets and terminals, numbers stay numbers, null is an empty cell. */
 export type Cell = string | number | null;
@@ -141,7 +140,7 @@ export const toChangeColumns = (timezone: string): readonly Column<ChangeLine>[]
   { header: 'alert_state', cell: (line) => toAlertState(line.change?.alert?.state) },
   { header: 'alert_open_since', cell: (line) => toWaiting(line)?.openedAt.toISOString() ?? null },
   { header: 'alert_due', cell: (line) => toWaiting(line)?.dueAt?.toISOString() ?? null },
-  { header: 'alert_assigned_to', cell: (line) => toOwner(toWaiting(line)?.owner) },
+  { header: 'alert_assigned_to', cell: (line) => toWaiting(line)?.assignedTo ?? null },
   { header: 'last_disposition', cell: (line) => toLastSaid(line.change?.alert?.said[0], timezone) },
   { header: 'dossier_id', cell: (line) => line.dossier?.dossierId ?? null },
   { header: 'dossier_customer_known', cell: (line) => toYesNo(line.dossier?.customerKnown) },
@@ -158,8 +157,6 @@ export const toChangeColumns = (timezone: string): readonly Column<ChangeLine>[]
 
 const toWaiting = ({ change }: ChangeLine): ChangeAlertFacts | null =>
   change?.alert?.state === 'open' || change?.alert?.state === 'pending_approval' ? change.alert : null;
-
-const toOwner = (owner: AlertOwner | null | undefined): Cell => (owner ? describeOwner(owner) : null);
 
 const toAgreement = (agreement: Agreement | undefined): Cell =>
   agreement === undefined ? null : agreementWords[agreement];

@@ -2,6 +2,7 @@ import { html } from 'hono/html';
 import type { Corroboration } from '../changes/corroboration.js';
 import type { Match } from '../matches/match.js';
 import {
+  adjustmentWords,
   agreementWords,
   alertStateWords,
   causeWords,
@@ -10,6 +11,7 @@ import {
   detailWords,
   matchFieldWords,
   severityWords,
+  toWords,
 } from '../vocabulary/words.js';
 import { changeCauses, type MatchField, severities } from '../vocabulary.js';
 import type { ChangeGroup } from './change-groups.js';
@@ -38,14 +40,7 @@ import type { ChangeAlertFacts, DetailLookup, MatchChangeFacts, PartyFacts } fro
 import { describeDrift, describeReason, describeWatch } from './reasons.js';
 import type { Report } from './report.js';
 import { countNoun, formatCount, formatDay, formatMinute } from './text.js';
-import {
-  describeChange,
-  describeOwner,
-  describeReopening,
-  describeReplaced,
-  describeRule,
-  describeSaid,
-} from './words.js';
+import { describeChange, describeReopening, describeReplaced, describeSaid } from './words.js';
 
 /** A column of the comparison; `field`: the compared field. */
 interface Column {
@@ -121,7 +116,7 @@ function showAlert({ alert }: MatchChangeFacts, run: Report['run'], code: string
 
 /** The state of an alert when the run closed: `Open since 2026-11-21 (4 days), overdue since 2026-11-22 .., assigned to bea (for ada)`. */
 function describeAlert(
-  { state, openedAt, dueAt, owner, reopenedBecause }: ChangeAlertFacts,
+  { state, openedAt, dueAt, assignedTo, reopenedBecause }: ChangeAlertFacts,
   { finishedAt: now, timezone }: Report['run'],
 ): string {
   if (state !== 'open' && state !== 'pending_approval') return toSentence(alertStateWords[state]);
@@ -130,7 +125,14 @@ function describeAlert(
   const waits = toSentence(reopenedBecause.length > 0 && state === 'open' ? 're-opened' : alertStateWords[state]);
   const because = reopenedBecause.length === 0 ? '' : ` (${describeReopening(reopenedBecause)})`;
   const due = dueAt === null ? '' : `, ${dueAt < now ? 'overdue since' : 'due'} ${formatMinute(dueAt, timezone)}`;
-  return `${waits}${because} since ${formatDay(openedAt, timezone)} (${age})${due}, ${owner === null ? 'not assigned' : `assigned to ${describeOwner(owner)}`}`;
+  return `${waits}${because} since ${formatDay(openedAt, timezone)} (${age})${due}, ${assignedTo === null ? 'not assigned' : `assigned to ${assignedTo}`}`;
+}
+
+/** The severity rule of a change and its adjustments, in words; `delisted` only where the list itself changed. */
+export function describeRule({ rule, kind, cause, adjustments }: MatchChangeFacts): string {
+  const isDelisted = kind === 'match_removed' && cause === 'service_data';
+  const words = rule === 'delisted' && !isDelisted ? 'no longer matched' : toWords(rule);
+  return [words, ...adjustments.map((each) => adjustmentWords[each])].join(', ');
 }
 
 const toSentence = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
@@ -190,11 +192,6 @@ export interface ShownGroup {
   group: ChangeGroup;
   /** The first changes outside of clusters, shown in full. */
   first: readonly MatchChangeFacts[];
-  /** The number of further sanction hits. */
-  furtherHits: number;
-  readFurtherHits: () => AsyncIterable<readonly MatchChangeFacts[]>;
-  /** The mark that the further sanction hits replace once the rest of the page is rendered. */
-  place: Markup;
   /** The code of a change's alert, where the alert waits and the page lists it. */
   findCode: (change: MatchChangeFacts) => string | null;
 }
@@ -308,7 +305,7 @@ function showFirstScreenings(shown: ShownGroup, run: Report['run']): Markup {
 <section class="severity ${severity}" aria-label="First screenings, ${severityWords[severity]}">
 <h3><span class="label">${severityWords[severity]}</span> <span class="muted">${countNoun(count, 'match', 'matches')}</span></h3>
 ${shown.first.length === 0 ? noMarkup : showTable(caption, baselineColumns(shown, run), shown.first, null, { name: 'lines' })}
-${shown.place}
+${showRest(shown.first.length, shown.group.singleCount, 'changes.csv')}
 </section>`;
 }
 
@@ -375,7 +372,7 @@ function showSeverity(shown: ShownGroup, { details, run }: Report): Markup {
 <section class="severity ${severity}" aria-label="${severityWords[severity]}">
 <h3><span class="label">${severityWords[severity]}</span> <span class="muted">${countNoun(count, 'change')}${grouped === 0 ? '' : `, ${formatCount(grouped)} of them under Groups and drift`}</span></h3>
 ${cards.length === 0 ? noMarkup : html`<div class="cards">${cards.map(toCard)}</div>`}${lines.length === 0 ? noMarkup : showTable(caption, lineColumns(shown, run), lines, null, { toAttributes: showKeys, name: 'lines' })}
-${shown.place}
+${showRest(shown.first.length, shown.group.singleCount, 'changes.csv')}
 </section>`;
 }
 
@@ -444,7 +441,7 @@ async function showClusters(clusters: ChangeGroup['clusters']): Promise<Markup> 
   for (const cluster of clusters.slice(0, shownLines)) shown.push(showCluster(cluster, await cluster.readExamples()));
   return html`<ul class="clusters">
 ${shown}</ul>
-${showRest(shown.length, 0, clusters.length, 'report.json')}`;
+${showRest(shown.length, clusters.length, 'report.json')}`;
 }
 
 function showCluster(

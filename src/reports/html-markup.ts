@@ -2,7 +2,7 @@ import { html, raw } from 'hono/html';
 import type { Match } from '../matches/match.js';
 import { describeTopic, roleWords } from '../vocabulary/words.js';
 import type { PartyFacts } from './list-facts.js';
-import { countNoun, escapeXml, formatCount, formatDay, formatMinute, toVisibleText } from './text.js';
+import { formatCount, formatDay, formatMinute, toVisibleText } from './text.js';
 
 /** Escaped HTML. */
 export type Markup = ReturnType<typeof html>;
@@ -28,9 +28,6 @@ export const showText = (text: string): Markup =>
 
 /** A sentence of ours with texts from outside. */
 export const showRemark = (text: string): Markup => html`<bdi>${showSentence(text)}</bdi>`;
-
-/** A text from outside in a cell without markup for its direction, which the style sheet isolates: tables of thousands of rows stay small. */
-export const toCellText = (text: string): string => escapeXml(toVisibleText(text));
 
 /** The reference of a customer. */
 export function showReference(reference: string): Markup {
@@ -107,15 +104,13 @@ export function showTable<Line>(
 <tbody>
 ${shown.map((line) => showRow(columns, line, toAttributes(line)))}</tbody>
 </table>
-${file === null ? noMarkup : showRest(shown.length, 0, count, file)}`;
+${file === null ? noMarkup : showRest(shown.length, count, file)}`;
 }
 
-/** A note about the lines that the page leaves out; empty when it shows the first lines and further sanction hits of all `count`. */
-export function showRest(first: number, sanctionHits: number, count: number, file: string): Markup {
-  if (first + sanctionHits === count) return noMarkup;
-  if (first + sanctionHits === 0) return html`<p class="rest">All of them are in <code>${file}</code>.</p>`;
-  const beside = sanctionHits === 0 ? '' : ` and ${countNoun(sanctionHits, 'further sanction hit')}`;
-  return html`<p class="rest">The first ${formatCount(first)} of ${formatCount(count)}${beside} are shown; all of them are in <code>${file}</code>.</p>`;
+/** A note about the lines that the page leaves out; empty when it shows the first lines of all `count`. */
+export function showRest(shown: number, count: number, file: string): Markup {
+  if (shown === count) return noMarkup;
+  return html`<p class="rest">The first ${formatCount(shown)} of ${formatCount(count)} are shown; all of them are in <code>${file}</code>.</p>`;
 }
 
 function showRow<Line>(columns: readonly TableColumn<Line>[], line: Line, attributes: Markup): Markup {

@@ -2,32 +2,18 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { html, raw } from 'hono/html';
-import type { Match } from '../matches/match.js';
-import { causeWords, describeTopic, roleWords } from '../vocabulary/words.js';
 import type { ChangeGroup } from './change-groups.js';
 import { type ShownGroup, showChanges } from './html-changes.js';
 import { showCoverage } from './html-coverage.js';
 import { showHistory } from './html-history.js';
-import {
-  type Markup,
-  noMarkup,
-  section,
-  showCode,
-  showDigest,
-  shownLines,
-  showRest,
-  showText,
-  showTime,
-  toCellText,
-} from './html-markup.js';
+import { type Markup, noMarkup, section, showCode, showDigest, shownLines, showText, showTime } from './html-markup.js';
 import { showOpening } from './html-opening.js';
 import { showWaiting } from './html-waiting.js';
 import { hasDetails, type MatchChangeFacts } from './list-facts.js';
 import { describeSnapshot } from './reasons.js';
 import { type Report, toTitle } from './report.js';
 import type { TruncatedMatches } from './run-facts.js';
-import { countNoun, escapeXml } from './text.js';
-import { describeCadence, describeChange, describeDetails } from './words.js';
+import { describeCadence, describeDetails } from './words.js';
 
 /** A file of the page: beside the program's code as `sql` is, so that Node finds it from the sources and from what is built. */
 export const readPageFile = (name: 'report.css' | 'report.js'): string =>
@@ -68,9 +54,6 @@ function showEvidence(report: Report): Markup {
   return section('evidence', 'Evidence', html`<dl>\n${lines}</dl>`);
 }
 
-/** Browsers open larger pages slowly, and mail servers reject them. */
-const pageBytes = 5_000_000;
-
 const sections: readonly ((report: Report, shown: readonly ShownGroup[]) => Markup | Promise<Markup>)[] = [
   showWaiting,
   showChanges,
@@ -79,40 +62,18 @@ const sections: readonly ((report: Report, shown: readonly ShownGroup[]) => Mark
   showEvidence,
 ];
 
-/**
- * `report.html` in chunks: one page that needs no network, no other file and no script, and prints on A4. Further sanction hits get the bytes
- * that the rest of the page leaves.
- */
+/** `report.html` in chunks: one page that needs no network, no other file and no script, and prints on A4. */
 export async function* renderHtml(report: Report): AsyncGenerator<string> {
   const script = readPageFile('report.js');
   const shown = await chooseShown(report);
   const body: string[] = [];
   for (const show of sections) body.push(String(await show(report, shown)));
   const hasSection = (id: string): boolean => body.some((part) => part.includes(`<section id="${id}"`));
-  const parts = [
-    String(await showHead(report, script)),
-    String(await showOpening(report, hasSection)),
-    ...body,
-    `\n</main>\n<script type="module">${script}</script>\n</body>\n</html>\n`,
-  ];
-  const room = {
-    bytes: pageBytes - placeBytes - parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0),
-    hits: shown.reduce((sum, { furtherHits }) => sum + furtherHits, 0),
-  };
-  for (const part of parts) {
-    const [text = '', ...places] = part.split(furtherHitsPattern);
-    yield text;
-    for (let place = 0; place < places.length; place += 3) {
-      const [section, severity, after = ''] = places.slice(place, place + 3);
-      const here = shown.find((one) => one.section === section && one.group.severity === severity);
-      if (here) yield* renderFurtherHits(here, room);
-      yield after;
-    }
-  }
+  yield String(await showHead(report, script));
+  yield String(await showOpening(report, hasSection));
+  yield* body;
+  yield `\n</main>\n<script type="module">${script}</script>\n</body>\n</html>\n`;
 }
-
-// The markup around the further hits, in all places together.
-const placeBytes = 20_000;
 
 function showHead(report: Report, script: string): Markup {
   const scriptHash = createHash('sha256').update(script).digest('base64');
@@ -137,24 +98,19 @@ async function chooseShown(report: Report): Promise<readonly ShownGroup[]> {
   const { changes, baseline, cut } = report;
   const findCode = toFindCode(report);
   const shown: ShownGroup[] = [];
-  for (const group of changes ?? []) shown.push({ ...(await chooseLines('changes', group, cut.changes)), findCode });
-  for (const group of baseline) shown.push({ ...(await chooseLines('baseline', group, cut.baseline)), findCode });
+  for (const group of changes ?? []) {
+    shown.push({ section: 'changes', group, first: await chooseLines(group, cut.changes), findCode });
+  }
+  for (const group of baseline) {
+    shown.push({ section: 'baseline', group, first: await chooseLines(group, cut.baseline), findCode });
+  }
   return shown;
 }
 
-async function chooseLines(section: ShownGroup['section'], group: ChangeGroup, cut: TruncatedMatches | null) {
-  const { severity, single, singleCount, sanctionHits, changes } = group;
+async function chooseLines({ severity, single, singleCount }: ChangeGroup, cut: TruncatedMatches | null) {
   const wanted = Math.min(shownLines, singleCount);
-  const first =
-    cut === null || single.length >= wanted ? single.slice(0, wanted) : await readFirst(cut.readOf(severity), wanted);
-  const inFull = new Set(first.map(({ changeId }) => changeId));
-  const isFurther = ({ changeId, isSanctionHit }: MatchChangeFacts): boolean => isSanctionHit && !inFull.has(changeId);
-  const readFurtherHits = async function* () {
-    yield changes.filter(isFurther);
-    if (cut !== null) for await (const batch of cut.readSanctionHits(severity)) yield batch.filter(isFurther);
-  };
-  const furtherHits = sanctionHits - first.filter(({ isSanctionHit }) => isSanctionHit).length;
-  return { section, group, first, furtherHits, readFurtherHits, place: raw(`<!--further ${section} ${severity}-->`) };
+  if (cut === null || single.length >= wanted) return single.slice(0, wanted);
+  return readFirst(cut.readOf(severity), wanted);
 }
 
 async function readFirst(
@@ -179,86 +135,6 @@ function toFindCode({ toReview }: Report): ShownGroup['findCode'] {
   return ({ party, matchId }) =>
     marks.size === 0 ? null : (marks.get(toKey(party.reference, party.name, matchId)) ?? null);
 }
-
-/** Finds the places of further hits; texts from outside are escaped and cannot match. */
-const furtherHitsPattern = /<!--further (\w+) (\w+)-->/;
-
-// About the size of the shortest line; this much is reserved for each hit to come.
-const shortLineBytes = 90;
-
-/**
- * The sanction hits that are not shown in full: a row each while the others still fit as short rows, then short rows, then only their number.
- * Reduces `room`.
- */
-async function* renderFurtherHits(shown: ShownGroup, room: { bytes: number; hits: number }): AsyncGenerator<string> {
-  const kinds = new Map<string, string[]>();
-  const short: string[] = [];
-  let unshown = 0;
-  for await (const batch of shown.readFurtherHits()) {
-    for (const change of batch) {
-      const row = toRow(change, shown.findCode(change));
-      room.hits -= 1;
-      if (room.bytes - Buffer.byteLength(row) >= room.hits * shortLineBytes) {
-        const heading = `<tbody data-cause="${change.cause}">\n<tr class="kind"><th colspan="6" scope="rowgroup">${escapeXml(`${describeChange(change)}; ${causeWords[change.cause]}`)}\n`;
-        const rows = kinds.get(heading);
-        if (rows) rows.push(row);
-        else kinds.set(heading, [row]);
-        room.bytes -= Buffer.byteLength(row);
-        continue;
-      }
-      const line = toShortLine(change);
-      room.bytes -= Buffer.byteLength(line);
-      if (room.bytes >= 0) short.push(line);
-      else unshown += 1;
-    }
-  }
-  const { first, group, furtherHits } = shown;
-  yield* renderRows(kinds);
-  yield* renderShortLines(short);
-  if (unshown > 0) {
-    yield `<p class="rest alarm" role="note">${countNoun(unshown, 'further sanction hit')} of this severity ${unshown === 1 ? 'is' : 'are'} not on this page, because it would become too large to open. All of them are in <code>changes.csv</code>.</p>\n`;
-  }
-  yield String(await showRest(first.length, furtherHits - unshown, group.singleCount, 'changes.csv'));
-}
-
-function* renderRows(kinds: ReadonlyMap<string, readonly string[]>): Generator<string> {
-  if (kinds.size === 0) return;
-  const count = [...kinds.values()].reduce((sum, rows) => sum + rows.length, 0);
-  yield `<table class="list hits">
-<caption>${countNoun(count, 'further sanction hit')}, one line each. An arrow shows a change from before to now. The file changes.csv has all fields.</caption>
-<thead><tr><th scope="col">Customer</th><th scope="col">Name</th><th scope="col">Listed party</th><th scope="col">Risk category</th><th scope="col">Score</th><th scope="col">Alert</th></tr></thead>
-`;
-  for (const [heading, rows] of kinds) yield `${heading}${rows.join('')}</tbody>\n`;
-  yield '</table>\n';
-}
-
-function* renderShortLines(lines: readonly string[]): Generator<string> {
-  if (lines.length === 0) return;
-  yield String(html`<p class="rest" role="note">The page would become too large to open with all sanction hits in full: ${countNoun(lines.length, 'further hit')} ${lines.length === 1 ? 'has' : 'have'} customer and listed party only. All other fields are in <code>changes.csv</code>.</p>
-`);
-  yield `<table class="list hits short">
-<caption>${countNoun(lines.length, 'further sanction hit')}, customer and listed party only</caption>
-<thead><tr><th scope="col">Customer</th><th scope="col">Name</th><th scope="col">Listed party</th></tr></thead>
-<tbody>
-${lines.join('')}</tbody>
-</table>
-`;
-}
-
-function toRow(change: MatchChangeFacts, code: string | null): string {
-  const { party, before, after } = change;
-  const show = (toFact: (match: Match) => string): string => {
-    const [was, is] = [before, after].map((match) => match && toFact(match));
-    return toCellText(was != null && is != null && was !== is ? `${was} → ${is}` : (is ?? was ?? ''));
-  };
-  const name = party.role === 'customer' ? party.name : `${party.name} (${roleWords[party.role]})`;
-  return `<tr><th>${toCellText(party.reference)}<td>${toCellText(name)}<td>${show((match) => match.name)}<td>${show(describeTopics)}<td>${show(({ score }) => String(score))}<td>${toCellText(code ?? '')}\n`;
-}
-
-const describeTopics = ({ topics }: Match): string => topics.map(describeTopic).join(', ');
-
-const toShortLine = ({ party, before, after }: MatchChangeFacts): string =>
-  `<tr><th>${toCellText(party.reference)}<td>${toCellText(party.name)}<td>${toCellText((after ?? before)?.name ?? '')}\n`;
 
 /** The margins of each printed page: the run, the page number, and a warning for a test key. */
 function toPageStyle({ runId, mode }: Report['run']): string {

@@ -25,12 +25,11 @@ import {
   showTopics,
   type TableColumn,
   toAnchor,
-  toCellText,
 } from './html-markup.js';
 import type { OpenAlertsFacts, WaitingAlert } from './list-facts.js';
 import type { Report } from './report.js';
-import { countNoun, formatCount, formatDay } from './text.js';
-import { countDays, describeAges, describeOwner, describeReopening, describeReplaced, describeSaid } from './words.js';
+import { countNoun, escapeXml, formatCount, formatDay, toVisibleText } from './text.js';
+import { countDays, describeAges, describeReopening, describeReplaced, describeSaid } from './words.js';
 
 /** The number of customers shown in full; each alert of the others has one short line. */
 const casesInFull = 25;
@@ -41,8 +40,8 @@ const columns: readonly TableColumn<OpenAlertsFacts['bySeverity'][number]>[] = [
   { title: 'Overdue', numeric: true, cell: ({ overdue }) => formatCount(overdue) },
 ];
 
-const ownerColumns: readonly TableColumn<OpenAlertsFacts['byOwner'][number]>[] = [
-  { title: 'Assigned to', cell: (owner) => showText(describeOwner(owner)) },
+const assigneeColumns: readonly TableColumn<OpenAlertsFacts['byAssignee'][number]>[] = [
+  { title: 'Assigned to', cell: ({ name }) => showText(name) },
   { title: 'Open', numeric: true, cell: ({ waiting }) => formatCount(waiting) },
   { title: 'Overdue', numeric: true, cell: ({ overdue }) => formatCount(overdue) },
 ];
@@ -111,7 +110,7 @@ function showStatus(alert: WaitingAlert, run: Report['run']): Markup {
   const {
     openedAt,
     dueAt,
-    owner,
+    assignedTo,
     state,
     proposal,
     reopenedBecause,
@@ -133,7 +132,7 @@ function showStatus(alert: WaitingAlert, run: Report['run']): Markup {
       : isLate
         ? html`, <b class="late">overdue since ${showTime(dueAt, run)}</b>`
         : html`, due ${showTime(dueAt, run)}`;
-  lines.push(html`${since}${due}${owner === null ? noMarkup : html`, ${showText(describeOwner(owner))}`}`);
+  lines.push(html`${since}${due}${assignedTo === null ? noMarkup : html`, ${showText(assignedTo)}`}`);
   if (absence !== null) {
     const day = absentSince === null ? noMarkup : html` (since ${showDay(absentSince, run)})`;
     lines.push(
@@ -160,6 +159,9 @@ function showStatus(alert: WaitingAlert, run: Report['run']): Markup {
   return html`${lines.map((line, index) => html`${index === 0 ? '' : html`<br>`}${line}`)}`;
 }
 
+/** A text from outside in a cell without markup for its direction, which the style sheet isolates: tables of thousands of rows stay small. */
+const toCellText = (text: string): string => escapeXml(toVisibleText(text));
+
 function showShort(cases: readonly WaitingCase[], { timezone }: Report['run']): Markup {
   if (cases.length === 0) return noMarkup;
   const alerts = cases.flatMap(({ people }) => people.flat());
@@ -185,9 +187,9 @@ function showLeftOut({ openAlerts, toReview }: Report): Markup {
 }
 
 function showSums(openAlerts: OpenAlertsFacts): Markup {
-  const { bySeverity, byOwner, unassigned } = openAlerts;
+  const { bySeverity, byAssignee, unassigned } = openAlerts;
   return html`<div class="pair">${showTable('Open alerts by severity', columns, bySeverity, null)}
-${byOwner.length === 0 ? noMarkup : showTable('Open alerts by owner', ownerColumns, byOwner, null)}</div>
+${byAssignee.length === 0 ? noMarkup : showTable('Open alerts by assignee', assigneeColumns, byAssignee, null)}</div>
 <p class="muted">Age of the open alerts: ${describeAges(openAlerts)}. Not assigned: ${formatCount(unassigned)}.</p>
 `;
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { discrepancyKinds } from '../reconciliation/discrepancy.js';
 import { stateOrder } from '../vocabulary/words.js';
 import {
   controlTriggers,
   discrepancyEvents,
+  discrepancyKinds,
   discrepancySeverities,
   partyTypes,
   runKinds,

@@ -26,7 +26,7 @@ import {
   toWarning,
 } from './spreadsheet.js';
 import { countNoun, formatCount, formatMinute } from './text.js';
-import { describeOwner, describeReplaced } from './words.js';
+import { describeReplaced } from './words.js';
 
 /** The columns that are read back: the code of the alert, its sheet, and what the reviewer fills in. */
 export const workingListColumns = {
@@ -60,7 +60,7 @@ export const toWorkingListTable = (timezone: string): readonly Column<WaitingAle
   { header: 'because', cell: ({ rule }) => rule },
   { header: 'open_since', cell: ({ openedAt }) => openedAt.toISOString() },
   { header: 'reopened_because', cell: ({ reopenedBecause }) => reopenedBecause.join('; ') },
-  { header: 'assigned_to', cell: ({ owner }) => owner && describeOwner(owner) },
+  { header: 'assigned_to', cell: ({ assignedTo }) => assignedTo },
   { header: 'pending_approval', cell: ({ proposal }) => proposal && describeDisposition(proposal.verdict) },
   { header: 'proposed_by', cell: ({ proposal }) => proposal?.reviewer ?? null },
   { header: 'proposed_at', cell: ({ proposal }) => proposal?.decidedAt.toISOString() ?? null },

@@ -1,8 +1,9 @@
 import { ReportError } from '../errors.js';
 import type { ReconciliationFacts } from '../reconciliation/discrepancy.js';
 import type { RejectedRow } from '../roster/customer.js';
-import type { ColumnDoubts, DoubtedRow } from '../roster/doubts.js';
 import type { partyFilePrefix } from '../roster/rejects.js';
+import type { FactsOf, healthSchema, heldAlertSchema, settledSchema, stateCountsSchema } from '../vocabulary/facts.js';
+import type { doubtedRowSchema, rosterSourceSchema, snapshotSchema } from '../vocabulary/source-facts.js';
 import type { CustomerState, RunKind, RunMode, RunState, Severity } from '../vocabulary.js';
 import type {
   AcceptedFacts,
@@ -15,45 +16,16 @@ import type {
   MatchChangeFacts,
   NotScreenedFacts,
   OpenAlertsFacts,
-  PartyFacts,
   RunCounts,
   SweepFacts,
   WatchFacts,
 } from './list-facts.js';
 
 /** The result of a roster import. */
-export interface SnapshotFacts {
-  /** The source was a part of the roster: absence in it means nothing. */
-  isDelta: boolean;
-  joined: number;
-  changed: number;
-  absent: number;
-  leavers: number;
-  returned: number;
-  /** Ids whose rows contradict each other; every name in them is searched for. */
-  conflicts: number;
-  partyRows: number;
-  partyRejected: number;
-  /** Related parties with an unknown role, screened as `other`. */
-  otherRoles: number;
-  /** Rejected rows without a readable customer id, those of related parties included. */
-  unreadableIds: number;
-  /** Parties with an open alert, a true match or a truncated list that are no longer in the source. */
-  droppedParties: number;
-  /** Known customers whose rows were rejected: their last accepted records stay in force. */
-  keptRecords: number;
-  /** The guards that a person overrode. */
-  overriddenGuards: readonly string[];
-  /** The columns with values in doubt, which count as unknown. */
-  doubts: readonly ColumnDoubts[];
-}
+export type SnapshotFacts = FactsOf<typeof snapshotSchema>;
 
 /** The source of an imported roster, the digest of its bytes, and the result of the import. */
-export interface RosterSource extends SnapshotFacts {
-  source: string;
-  digest: string;
-  importedAt: Date;
-}
+export type RosterSource = FactsOf<typeof rosterSourceSchema>;
 
 /** The stored facts of a run's report; they do not depend on the time of reading. */
 export interface RunFacts extends AcceptedFacts, HistoryFacts {
@@ -82,7 +54,7 @@ export interface RunFacts extends AcceptedFacts, HistoryFacts {
   /** Null for a sweep. */
   counts: RunCounts | null;
   /** Customers in scope by state, `counts.inScope` in all; null for a sweep or an import. */
-  states: Readonly<Record<CustomerState, number>> | null;
+  states: FactsOf<typeof stateCountsSchema> | null;
   /** Customers by reason of failure or skip. */
   failedBecause: Readonly<Record<string, number>>;
   skippedBecause: Readonly<Record<string, number>>;
@@ -109,7 +81,7 @@ export interface RunFacts extends AcceptedFacts, HistoryFacts {
     changes: TruncatedChanges | null;
   };
   /** The first rows that were accepted with values in doubt. */
-  doubted: readonly Omit<DoubtedRow, 'ordinal'>[];
+  doubted: readonly FactsOf<typeof doubtedRowSchema>[];
   rejects: readonly RejectedRow[];
   /** By the run's own import, and by imports that are in no earlier report. */
   droppedParties: readonly DroppedPartyFacts[];
@@ -152,13 +124,7 @@ export interface HeldFacts {
   /** The customers of the roster by state when the part was held. */
   states: Readonly<Partial<Record<CustomerState, number>>>;
   /** The most severe of the alerts that the held answers opened; `openedAlerts` counts all. */
-  alerts: readonly {
-    alertId: number;
-    party: PartyFacts;
-    severity: Severity;
-    listedName: string;
-    topics: readonly string[];
-  }[];
+  alerts: readonly FactsOf<typeof heldAlertSchema>[];
   openedAlerts: number;
   /** Null while it is held. */
   accepted: { by: string; isAttested: boolean; reason: string; at: Date } | null;
@@ -189,34 +155,9 @@ export interface TrendPoint {
 /** The health of a run, the decisions, and the runs before it. */
 export interface HistoryFacts {
   /** Null where it was not recorded. */
-  health: {
-    /** Calls per second without the breaks; null with fewer than two calls. */
-    perSecond: number | null;
-    limitPerSecond: number;
-    /** Calls that repeat one without an answer. */
-    repeated: number;
-    /** Times of more than a minute without a call: outages, pauses requested by the service, stops before a resume. */
-    breaks: { count: number; seconds: number; longestSeconds: number };
-    /** Calls that the service may have billed. */
-    billable: number;
-    /** Null without a price in the settings. */
-    cost: { amount: number; currency: string } | null;
-  } | null;
+  health: FactsOf<typeof healthSchema> | null;
   /** The decided alerts when the run closed, and what the run did with decisions; null before the run closes and without decisions. */
-  settled: {
-    falsePositive: number;
-    trueMatch: number;
-    /** They still wait. */
-    inconclusive: number;
-    /** Final decisions on parties of this run that stay in force. */
-    carried: number;
-    /** Re-opened by this run because of a material change or a returned match. */
-    reopened: number;
-    /** Re-opened by this run because the decision expired. */
-    expired: number;
-    /** Alerts whose match is no longer listed since this run. */
-    gone: number;
-  } | null;
+  settled: FactsOf<typeof settledSchema> | null;
   /** The last 30 runs of the roster on the same account, oldest first, this one last; empty for a run that does not screen a roster. */
   trend: readonly TrendPoint[];
 }
@@ -260,8 +201,6 @@ export interface TruncatedMatches extends TruncatedList<MatchChangeFacts> {
   bySeverity: Readonly<Record<Severity, SeverityCount>>;
   /** All of one severity, in batches. */
   readOf: (severity: Severity) => AsyncIterable<readonly MatchChangeFacts[]>;
-  /** The sanction hits of a severity that the facts do not hold, in batches. */
-  readSanctionHits: (severity: Severity) => AsyncIterable<readonly MatchChangeFacts[]>;
 }
 
 /** A cluster of changes, counted in the database. */
@@ -269,7 +208,7 @@ export type CountedCluster = {
   severity: Severity;
   customers: number;
   changes: number;
-  /** The first of them, `clusterExamples` at most. */
+  /** The first of them, `clusterSize.examples` at most. */
   readExamples: () => Promise<readonly MatchChangeFacts[]>;
 } & (
   | { by: 'listed_party'; of: Pick<MatchChangeFacts, 'kind' | 'cause'> & { id: string; name: string } }
@@ -294,14 +233,13 @@ export interface TruncatedChanges extends TruncatedMatches {
 export function mapReads(
   cut: TruncatedMatches,
   map: (change: MatchChangeFacts) => MatchChangeFacts,
-): Pick<TruncatedMatches, 'read' | 'readOf' | 'readSanctionHits'> {
+): Pick<TruncatedMatches, 'read' | 'readOf'> {
   const mapBatches = async function* (batches: AsyncIterable<readonly MatchChangeFacts[]>) {
     for await (const batch of batches) yield batch.map(map);
   };
   return {
     read: () => mapBatches(cut.read()),
     readOf: (severity) => mapBatches(cut.readOf(severity)),
-    readSanctionHits: (severity) => mapBatches(cut.readSanctionHits(severity)),
   };
 }
 

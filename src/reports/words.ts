@@ -1,14 +1,6 @@
-import {
-  adjustmentWords,
-  controlWords,
-  describeDisposition,
-  matchChangeWords,
-  stopWords,
-  toWords,
-} from '../vocabulary/words.js';
+import { controlWords, describeDisposition, matchChangeWords, stopWords, toWords } from '../vocabulary/words.js';
 import type {
   AcceptanceFacts,
-  AlertOwner,
   CadenceFacts,
   ChangeAlertFacts,
   CustomerRecordFacts,
@@ -36,13 +28,6 @@ export function describeChange(change: Pick<MatchChangeFacts, 'kind' | 'cause' |
     return `${byList ? 'Listed again' : matchChangeWords.match_returned}${change.after?.isHit ? ', flagged as hit' : ''}`;
   }
   return matchChangeWords[change.kind];
-}
-
-/** The severity rule of a change and its adjustments, in words; `delisted` only where the list itself changed. */
-export function describeRule({ rule, kind, cause, adjustments }: MatchChangeFacts): string {
-  const isDelisted = kind === 'match_removed' && cause === 'service_data';
-  const words = rule === 'delisted' && !isDelisted ? 'no longer matched' : toWords(rule);
-  return [words, ...adjustments.map((each) => adjustmentWords[each])].join(', ');
 }
 
 /** Whether a known match is now listed for a sanction and was not before. */
@@ -97,10 +82,6 @@ export function describeAges({ byAge }: OpenAlertsFacts): string {
     .map(([count, words]) => `${formatCount(count)} ${words}`)
     .join(', ');
 }
-
-/** The owner of an alert: `bea`, or `bea (for ada)`. */
-export const describeOwner = ({ name, standsInFor }: AlertOwner): string =>
-  standsInFor === null ? name : `${name} (for ${standsInFor})`;
 
 /** Why an alert was re-opened, in words. */
 export const describeReopening = (reasons: readonly string[]): string => reasons.map(describeReason).join(', ');

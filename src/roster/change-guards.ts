@@ -1,5 +1,7 @@
 import anyAscii from 'any-ascii';
-import { assessShare, type Limit, type Verdict, type WrittenGuards } from './guards.js';
+import { assessShare, type Verdict, type WrittenGuards } from './guards.js';
+
+type Limit = Parameters<typeof assessShare>[2];
 
 /** The part of a customer's record that guards compare. */
 export interface ComparedRecord {

@@ -1,4 +1,6 @@
-import type { DoubtField, DoubtReason, PartyRole, PartyType, RejectReason, RiskTier } from '../vocabulary.js';
+import type { FactsOf } from '../vocabulary/facts.js';
+import type { rejectSchema } from '../vocabulary/source-facts.js';
+import type { DoubtField, DoubtReason, PartyRole, PartyType, RiskTier } from '../vocabulary.js';
 
 /** One name under which a customer is screened. */
 export interface Party {
@@ -42,20 +44,7 @@ export interface Doubt {
 }
 
 /** A rejected row, with everything that is needed to correct and re-import it. */
-export interface RejectedRow {
-  /** Physical line on which the row begins, from 1 (the header is 1); for a query, the ordinal of the row. */
-  line: number;
-  /** The file of the row when a roster has several, or the source of related parties; null otherwise. */
-  file: string | null;
-  /** The source's column at fault; null when there is none. */
-  column: string | null;
-  reason: RejectReason;
-  /** The kind of the value at fault without the value, such as `empty`, `digits, 8 characters`, `control character U+0000`. */
-  valueClass: string | null;
-  /** The customer id if the row shows one; it keeps a known customer in scope. */
-  reference: string | null;
-  /** The row's fields under the source's own headers. */
-  fields: Readonly<Record<string, string>>;
+export interface RejectedRow extends FactsOf<typeof rejectSchema> {
   /** Whether the file ends within the row. */
   isCut?: boolean;
 }

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { decodeHTMLStrict } from 'entities/decode';
 import type { DoubtReason, PartyType } from '../vocabulary.js';
-import { createSingleByteTable, decodeSingleBytes, type EncodingLabel } from './csv/encodings.js';
+import { createSingleByteTable, createTextDecoder, type EncodingLabel } from './csv/encodings.js';
 
 /** A name as it is sent, the source text if that is another, and why it may not be what the party is called. */
 export interface NameText {
@@ -94,7 +94,7 @@ function decodePercents(name: string): string | null {
 
 const spaceByte = 0x20;
 
-const windows1252 = createSingleByteTable('windows-1252');
+const decodeWindows1252 = createTextDecoder('windows-1252');
 
 /** Bytes as UTF-8, otherwise as letters of Windows; null when they are neither. */
 function decodeBytes(bytes: Buffer): string | null {
@@ -102,7 +102,7 @@ function decodeBytes(bytes: Buffer): string | null {
     const text = bytes.toString('utf8');
     return isUnclean(text) ? null : text;
   }
-  const text = decodeSingleBytes(bytes, windows1252);
+  const text = decodeWindows1252(bytes);
   return text !== null && isOfLetters(text) ? text : null;
 }
 

@@ -175,7 +175,7 @@ export function toRunVerdict(end: RunEnd): { state: RunState; reasons: readonly 
   const notSelected = end.sums.skippedBecause['not_selected'] ?? 0;
   const overBudget = end.sums.skippedBecause['over_budget'] ?? 0;
   const unaccepted = unacceptedReasons.reduce((sum, reason) => sum + (end.sums.skippedBecause[reason] ?? 0), 0);
-  const explained = notSelected + overBudget + unaccepted + (end.sums.unreadableParties ?? 0);
+  const explained = notSelected + overBudget + unaccepted + end.sums.unreadableParties;
   const imbalances = [...findImbalances(counts, states, explained), ...end.disagreements];
   if (imbalances.length > 0) return { state: 'unbalanced', reasons: imbalances };
   if (end.haltedBecause !== null) {

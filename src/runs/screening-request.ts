@@ -1,5 +1,4 @@
 import type { Client } from '../client/client.js';
-import { followSignals } from '../client/signals.js';
 import { RosterError, RosterHeldError, RunLockedError } from '../errors.js';
 import type { PublishedList } from '../lists/published-list.js';
 import { readParties, readRoster } from '../roster/read-roster.js';
@@ -99,10 +98,8 @@ export async function findKnownAccount(
   found: Account | null,
 ): Promise<KnownAccount> {
   if (found) return toKnownAccount(found);
-  const either = followSignals(signal, [outage.signal]);
-  const account = await identifyAccount(app, scope.organisation, client, either.signal)
-    .catch(requireHalt)
-    .finally(either.clear);
+  const either = AbortSignal.any([signal, outage.signal]);
+  const account = await identifyAccount(app, scope.organisation, client, either).catch(requireHalt);
   if (!(account instanceof RunHalted)) {
     requireBudget(app, account.isTest ? 'test' : 'live');
     return toKnownAccount(account);

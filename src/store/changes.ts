@@ -1,32 +1,14 @@
 import { z } from 'zod';
 import type { MatchChange } from '../changes/match-changes.js';
-import type { clusterExamples, clusterFrom } from '../reports/change-groups.js';
-import type { ChangeAlertFacts, CriticalChange, DossierChangeFacts, MatchChangeFacts } from '../reports/list-facts.js';
+import type { clusterSize } from '../reports/change-groups.js';
+import type { MatchChangeFacts } from '../reports/list-facts.js';
 import type { CountedCluster, SeverityCount, TruncatedChanges } from '../reports/run-facts.js';
-import {
-  agreements,
-  alertStates,
-  changeCauses,
-  dispositionVerdicts,
-  dossierChangeKinds,
-  matchChangeKinds,
-  matchFields,
-  type Severity,
-  severities,
-  severityAdjustments,
-} from '../vocabulary.js';
+import { matchChangeSchema } from '../vocabulary/facts.js';
+import { dossierChangeSchema } from '../vocabulary/source-facts.js';
+import { dossierChangeKinds, type Severity, severities } from '../vocabulary.js';
 import { type Database, firstRow, type Queryable, readValue, requireRows } from './database/database.js';
-import { dossierSnapshotSchema } from './dossiers.js';
 import { findListedSql, toMatchRow } from './listed-parties.js';
-import {
-  joinPartySql,
-  ownerShape,
-  partyFactsSchema,
-  partyFactsSql,
-  replacedShape,
-  replacedSql,
-  storedMatchSchema,
-} from './row-shapes.js';
+import { joinPartySql, partyFactsSql, replacedSql } from './row-shapes.js';
 import { runIdSql } from './runs.js';
 
 const organisationSql = '(select organisation_id from run where run_id = $1)';
@@ -86,29 +68,9 @@ export async function saveChangeEvents(
   requireRows(saved, rows.length, 'change_record');
 }
 
-/** The alert of a change when its run closed, as `changeAlertSql` builds it. */
-const changeAlertShape = z.object({
-  state: z.enum(alertStates),
-  openedAt: z.coerce.date(),
-  dueAt: z.coerce.date().nullable(),
-  owner: ownerShape.nullable(),
-  reopenedBecause: z.array(z.string()),
-  said: z.array(
-    z.object({
-      kind: z.enum(['decided', 'proposed', 'approved', 'undone']),
-      verdict: z.enum(dispositionVerdicts).nullable(),
-      reviewer: z.string(),
-      isAttested: z.boolean(),
-      reason: z.string(),
-      saidAt: z.coerce.date(),
-    }),
-  ),
-  replaced: replacedShape.nullable(),
-}) satisfies z.ZodType<ChangeAlertFacts>;
-
 /** SQL: that JSON from `noted` (change_alert); null without a row. */
 const changeAlertSql = `case when noted.change_id is not null then jsonb_build_object(
-  'state', noted.state, 'openedAt', noted.opened_at, 'dueAt', noted.due_at, 'owner', noted.owner, 'reopenedBecause', noted.reopened_because,
+  'state', noted.state, 'openedAt', noted.opened_at, 'dueAt', noted.due_at, 'assignedTo', noted.assigned_to, 'reopenedBecause', noted.reopened_because,
   'said', (
     select coalesce(jsonb_agg(jsonb_build_object(
       'kind', said.kind, 'verdict', said.verdict, 'reviewer', said.reviewer, 'isAttested', said.is_attested,
@@ -119,31 +81,10 @@ const changeAlertSql = `case when noted.change_id is not null then jsonb_build_o
   'replaced', ${replacedSql('noted.replaced_disposition_id', 'noted.replaced_listed_id')}
 ) end`;
 
-const changeShape = z.object({
-  changeId: z.number(),
-  runId: z.string(),
-  party: partyFactsSchema,
-  formerParty: partyFactsSchema.nullable(),
-  kind: z.enum(matchChangeKinds),
-  severity: z.enum(severities),
-  rule: z.string(),
-  adjustments: z.array(z.enum(severityAdjustments)),
-  corroboration: z.object({ birthDate: z.enum(agreements), country: z.enum(agreements) }).nullable(),
-  cause: z.enum(changeCauses),
-  isSanctionHit: z.boolean(),
-  matchId: z.string(),
-  fields: z.array(z.enum(matchFields)),
-  before: storedMatchSchema.nullable(),
-  after: storedMatchSchema.nullable(),
-  alert: changeAlertShape.nullable(),
-});
-
 /** The common parts of changes of one kind, as stored. */
-const likenessShape = changeShape.pick({ kind: true, cause: true, rule: true, fields: true });
+const likenessShape = matchChangeSchema.pick({ kind: true, cause: true, rule: true, fields: true });
 
-const changeRow: z.ZodType<MatchChangeFacts> = changeShape;
-
-const criticalChangeRow: z.ZodType<CriticalChange> = changeShape.extend({ isBaseline: z.boolean() });
+const criticalChangeRow = matchChangeSchema.extend({ isBaseline: z.boolean() });
 
 /** SQL: the party in the record of the compared answer; null when it is the same record, or unknown. */
 const formerPartySql = `(
@@ -193,22 +134,10 @@ export async function countMatchChanges(database: Queryable, runId: number) {
   return firstRow(rows, 'change_event');
 }
 
-const dossierChangeKindSchema = z.enum(dossierChangeKinds);
-
-const dossierChangeRow: z.ZodType<DossierChangeFacts> = z.object({
-  changeId: z.number(),
-  kind: dossierChangeKindSchema,
-  dossierId: z.string(),
-  customerKnown: z.boolean(),
-  fields: z.array(z.string()),
-  before: dossierSnapshotSchema.nullable(),
-  after: dossierSnapshotSchema.nullable(),
-});
-
 /** The changes that these sweeps found; a customer is known when it was imported before the sweep. */
 async function readDossierChanges(database: Queryable, sweepRunIds: readonly number[]) {
   return database.query(
-    dossierChangeRow,
+    dossierChangeSchema,
     `select change.change_id, change.kind, change.dossier_id, change.fields, change.before, change.after,
        exists (
          select from customer
@@ -226,7 +155,7 @@ async function readDossierChanges(database: Queryable, sweepRunIds: readonly num
 
 const transitionRow = z.object({
   seenAt: z.date(),
-  kind: dossierChangeKindSchema,
+  kind: z.enum(dossierChangeKinds),
   fields: z.array(z.string()),
   status: z.object({ before: z.string().nullable(), after: z.string().nullable() }),
   updatedAt: z.object({ before: z.string().nullable(), after: z.string().nullable() }),
@@ -270,21 +199,16 @@ const orderSql = `
     event.change_id`;
 const listSql = `${matchChangeSql} where ${isOnListSql} ${orderSql}`;
 const severitySql = `${matchChangeSql} where ${isOnListSql} and event.severity = $3 ${orderSql}`;
-// The preview comes first in this order, so it is skipped by its number.
-const hitsSql = `${matchChangeSql}
-  where ${isOnListSql} and event.sanction_hit and event.severity = $3 ${orderSql} offset $4`;
 
 /** The lines of such a list, most severe first: the first `previewLines`, and for a longer list its counts and how to read it. */
 async function readMatchList(database: Queryable, lists: Pick<Database, 'cursor'>, list: MatchList) {
   const parameters = toParameters(list);
-  const found = await database.query(changeRow, `${listSql} limit $3`, [...parameters, previewLines + 1]);
+  const found = await database.query(matchChangeSchema, `${listSql} limit $3`, [...parameters, previewLines + 1]);
   if (found.length <= previewLines) return { held: found, cut: null };
   const held = found.slice(0, previewLines);
   const bySeverity = await countBySeverity(database, list);
-  const countHeldHits = (severity: Severity): number =>
-    held.filter((change) => change.severity === severity && change.isSanctionHit).length;
   const read = (sql: string, ...others: readonly unknown[]) =>
-    lists.cursor(changeRow, sql, [...parameters, ...others], batchLines);
+    lists.cursor(matchChangeSchema, sql, [...parameters, ...others], batchLines);
   return {
     held,
     cut: {
@@ -292,7 +216,6 @@ async function readMatchList(database: Queryable, lists: Pick<Database, 'cursor'
       bySeverity,
       read: () => read(listSql),
       readOf: (severity: Severity) => read(severitySql, severity),
-      readSanctionHits: (severity: Severity) => read(hitsSql, severity, countHeldHits(severity)),
     },
   };
 }
@@ -320,8 +243,8 @@ async function countBySeverity(database: Queryable, list: MatchList): Promise<Re
 /** The number of lines of a list kept in memory; a longer list is read again while it is written. */
 export const previewLines = 10_000;
 
-const examples: typeof clusterExamples = 3;
-const atLeast: typeof clusterFrom = 20;
+const examples: typeof clusterSize.examples = 3;
+const atLeast: typeof clusterSize.from = 20;
 
 const shape = {
   severity: z.enum(severities),
@@ -400,7 +323,7 @@ function toCluster(row: z.infer<typeof clusterRow>, lists: Pick<Database, 'curso
   const readExamples = async (): Promise<readonly MatchChangeFacts[]> => {
     const found: MatchChangeFacts[] = [];
     const sql = `${matchChangeSql} where event.change_id = any ($1::bigint[]) order by array_position($1::bigint[], event.change_id)`;
-    for await (const batch of lists.cursor(changeRow, sql, [exampleIds], examples)) found.push(...batch);
+    for await (const batch of lists.cursor(matchChangeSchema, sql, [exampleIds], examples)) found.push(...batch);
     return found;
   };
   const counted = { severity, customers, changes, readExamples };

@@ -1,26 +1,15 @@
 import { z } from 'zod';
 import type { ControlFacts } from '../reports/list-facts.js';
-import { controlTriggers, partyTypes } from '../vocabulary.js';
+import { controlResultSchema, controlRoundSchema, type FactsOf } from '../vocabulary/facts.js';
 import { findRow, firstRow, type Queryable, readValue, requireRows, toInsert } from './database/database.js';
 
-const outcomeRow = z.object({
-  round: z.number(),
-  trigger: z.enum(controlTriggers),
-  searches: z.number(),
+const outcomeRow = controlResultSchema.omit({ rounds: true }).extend({
+  ...controlRoundSchema.shape,
   ordinal: z.number(),
-  type: z.enum(partyTypes),
-  name: z.string(),
-  expect: z.enum(['match', 'none']),
-  topics: z.array(z.string()).readonly(),
-  label: z.string().nullable(),
-  verdict: z.enum(['passed', 'failed']),
-  /** What was found instead of the expected result. */
-  found: z.string().nullable(),
   responseId: z.number().nullable(),
-  askedAt: z.date(),
 });
 /** The result of a control search, with its round (from 1) and the number of searches answered before it. */
-export type ControlOutcome = z.infer<typeof outcomeRow>;
+export type ControlOutcome = FactsOf<typeof outcomeRow>;
 
 /** The number of the next round of a run. */
 export function findNextRound(database: Queryable, runId: number): Promise<number> {

@@ -1,15 +1,9 @@
 import { z } from 'zod';
-import type {
-  CurrentDiscrepancies,
-  DiscrepancyFacts,
-  DiscrepancyKind,
-  ListedDiscrepancy,
-  ReconciliationFacts,
-  ReconciliationSums,
-} from '../reconciliation/discrepancy.js';
-import { discrepancyEvents, discrepancySeverities } from '../vocabulary.js';
+import type { ReconciliationFacts, ReconciliationSums } from '../reconciliation/discrepancy.js';
+import { discrepancySchema, listedDiscrepancySchema, reconciliationSchema } from '../vocabulary/source-facts.js';
+import { discrepancySeverities } from '../vocabulary.js';
 import { findValue, firstRow, type Queryable } from './database/database.js';
-import { type ReconciliationInput, sumsRow } from './reconciliation.js';
+import type { ReconciliationInput } from './reconciliation.js';
 
 /**
  * Updates the stored discrepancies from the collected findings: they open, change, return and, if the sweep is proven, are resolved. An
@@ -102,40 +96,7 @@ export function findLastCompared(database: Queryable, rosterId: number, accountI
   );
 }
 
-const currentSchema = z.array(
-  z.object({
-    kind: z.custom<DiscrepancyKind>((kind) => typeof kind === 'string'),
-    severity: z.enum(discrepancySeverities),
-    open: z.number(),
-    accepted: z.number(),
-    oldestAt: z.coerce.date(),
-    overAWeek: z.number(),
-    overAMonth: z.number(),
-  }),
-) satisfies z.ZodType<readonly CurrentDiscrepancies[]>;
-
-const reconciliationRow = z.object({
-  rosterId: z.number(),
-  roster: z.string(),
-  reconciledAt: z.date(),
-  sweptAt: z.date(),
-  unprovenBecause: z.string().nullable(),
-  sums: sumsRow,
-  current: currentSchema,
-  invitations: z
-    .object({ byStatus: z.record(z.string(), z.number()), excluded: z.record(z.string(), z.number()) })
-    .nullable(),
-  newsCount: z.number(),
-});
-
-const newsRow = z.object({
-  discrepancyId: z.number(),
-  event: z.enum(discrepancyEvents),
-  kind: z.custom<DiscrepancyKind>((kind) => typeof kind === 'string'),
-  severity: z.enum(discrepancySeverities),
-  facts: z.record(z.string(), z.unknown()),
-  openedAt: z.date(),
-}) satisfies z.ZodType<DiscrepancyFacts>;
+const reconciliationRow = reconciliationSchema.extend({ rosterId: z.number() });
 
 const mostNews = 1_000;
 
@@ -157,7 +118,7 @@ export async function readReconciliations(database: Queryable, runId: number, ea
   const facts: ReconciliationFacts[] = [];
   for (const { rosterId, ...reconciliation } of rows) {
     const news = await database.query(
-      newsRow,
+      discrepancySchema,
       `select event.discrepancy_id, event.kind as event, discrepancy.kind, event.severity, event.facts, discrepancy.opened_at
        from discrepancy_event event join discrepancy using (discrepancy_id)
        where event.run_id = any ($1::bigint[]) and event.reviewer is null and discrepancy.roster_id = $2
@@ -169,19 +130,7 @@ export async function readReconciliations(database: Queryable, runId: number, ea
   return facts;
 }
 
-const listedRow = z.object({
-  discrepancyId: z.number(),
-  eventId: z.number(),
-  roster: z.string(),
-  kind: z.custom<DiscrepancyKind>((kind) => typeof kind === 'string'),
-  severity: z.enum(discrepancySeverities),
-  facts: z.record(z.string(), z.unknown()),
-  openedAt: z.date(),
-  seen: z.number(),
-  acceptance: z
-    .object({ isFinal: z.boolean(), reviewer: z.string(), reason: z.string(), until: z.string() })
-    .nullable(),
-}) satisfies z.ZodType<Omit<ListedDiscrepancy, 'mark'>>;
+const listedRow = listedDiscrepancySchema.extend({ discrepancyId: z.number(), eventId: z.number() });
 
 /**
  * The open and accepted discrepancies of an organisation or a roster now, or at the end of a run's comparison; the most urgent `limit` of

@@ -2,27 +2,11 @@ import { z } from 'zod';
 import type { DossierChange } from '../changes/dossier-changes.js';
 import type { DossierSnapshot } from '../dossiers/dossier.js';
 import type { WalkedPage, WindowWalk } from '../dossiers/sweep-dossiers.js';
+import { dossierSchema } from '../vocabulary/source-facts.js';
 import { detailStops } from '../vocabulary.js';
 import { findRow, firstRow, type Queryable, readColumn, readValue, toUpsert } from './database/database.js';
 
-/** A dossier snapshot as stored in JSON. */
-export const dossierSnapshotSchema = z.object({
-  id: z.string(),
-  token: z.string().nullable(),
-  type: z.string(),
-  status: z.string(),
-  name: z.string().nullable(),
-  reference: z.string().nullable(),
-  riskScore: z.number().nullable(),
-  isTest: z.boolean().nullable(),
-  downloadStatus: z.string().nullable(),
-  documentsCount: z.number().nullable(),
-  createdAt: z.string(),
-  updatedAt: z.string(),
-  completedAt: z.string().nullable(),
-}) satisfies z.ZodType<DossierSnapshot>;
-
-const dossierRow = z.object({ snapshot: dossierSnapshotSchema, isGone: z.boolean() });
+const dossierRow = z.object({ snapshot: dossierSchema, isGone: z.boolean() });
 
 /** The stored dossiers among these ids, by id. */
 export async function readDossiers(database: Queryable, accountId: number, dossierIds: readonly string[]) {
@@ -122,7 +106,7 @@ export async function markGone(
   );
   const gone = await readColumn(
     transaction,
-    dossierSnapshotSchema,
+    dossierSchema,
     `update dossier set gone_at = $3
      where account_id = $1 and dossier_id = any ($2::text[]) and gone_at is null
      returning snapshot`,

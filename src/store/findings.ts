@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { compareApplicant, namesAgree } from '../reconciliation/applicant.js';
-import type { DiscrepancyKind } from '../reconciliation/discrepancy.js';
+import type { DiscrepancyKind } from '../vocabulary.js';
 import type { Queryable } from './database/database.js';
 import { type ReconciliationInput, toTypesDifferSql } from './reconciliation.js';
 

@@ -1,16 +1,10 @@
 import { z } from 'zod';
 import type { VanishedFigures } from '../changes/assess-vanished.js';
 import type { HeldFacts } from '../reports/run-facts.js';
-import { type HitFamily, hitFamilies, severities } from '../vocabulary.js';
+import { heldAlertSchema, matchSchema } from '../vocabulary/facts.js';
+import { type HitFamily, hitFamilies } from '../vocabulary.js';
 import { findValue, type Queryable, readValue, requireRows, toInsert } from './database/database.js';
-import {
-  hiddenMatchesSql,
-  joinPartySql,
-  partyFactsSchema,
-  partyFactsSql,
-  storedMatchesSql,
-  storedMatchSchema,
-} from './row-shapes.js';
+import { hiddenMatchesSql, joinPartySql, partyFactsSql, storedMatchesSql } from './row-shapes.js';
 
 interface AnsweredRun {
   runId: number;
@@ -20,7 +14,7 @@ interface AnsweredRun {
 
 const partiesAtOnce = 5_000;
 
-const matchesShape = z.array(storedMatchSchema);
+const matchesShape = z.array(matchSchema);
 const comparedRow = z
   .object({
     partyId: z.number(),
@@ -279,13 +273,6 @@ export async function saveRunAcceptance(
   await transaction.execute('update webhook_event set held_run_id = null where held_run_id = $1', [runId]);
 }
 
-const alertRow = z.object({
-  alertId: z.number(),
-  party: partyFactsSchema,
-  severity: z.enum(severities),
-  listedName: z.string(),
-  topics: z.array(z.string()),
-});
 /** The workbook lists more. */
 const mostAlerts = 200;
 
@@ -294,7 +281,7 @@ export async function readHeldFacts(database: Queryable, runId: number): Promise
   const { holds, accepted } = await readRunHolds(database, runId);
   if (holds.length === 0) return [];
   const alerts = await database.query(
-    alertRow,
+    heldAlertSchema,
     `select alert.alert_id as "alertId", ${partyFactsSql} as party, alert.severity, alert.listed ->> 'name' as "listedName",
        array(select jsonb_array_elements_text(alert.listed -> 'topics')) as topics
      from alert_with_match alert

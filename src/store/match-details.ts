@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { DetailCounts, DetailLookup } from '../reports/list-facts.js';
-import { agreements, detailStops, severities } from '../vocabulary.js';
-import { type Queryable, readColumn } from './database/database.js';
+import { detailCountsSchema, detailLookupSchema } from '../vocabulary/facts.js';
+import { agreements, severities } from '../vocabulary.js';
+import { findValue, type Queryable, readColumn } from './database/database.js';
 
 const newHitRow = z.object({
   matchId: z.string(),
@@ -123,21 +124,10 @@ export async function saveDetailLookup(
   );
 }
 
-const lookupRow: z.ZodType<DetailLookup> = z.object({
-  kind: z.enum(['activity', 'entity']),
-  id: z.string(),
-  askedAt: z.date(),
-  status: z.number().nullable(),
-  reason: z.string().nullable(),
-  digest: z.string().nullable(),
-  withheldLinks: z.number(),
-  entityIds: z.array(z.string()),
-});
-
 /** The look-ups of these runs in order. */
 export function readDetailLookups(database: Queryable, runIds: readonly number[]): Promise<readonly DetailLookup[]> {
   return database.query(
-    lookupRow,
+    detailLookupSchema,
     `select kind, record_id as id, asked_at, status, reason, encode(received_digest, 'hex') as digest, withheld_links, entity_ids
      from match_detail where run_id = any ($1::bigint[])
      order by run_id, asked_at, record_id collate "C"`,
@@ -153,27 +143,9 @@ export async function saveDetailCounts(transaction: Queryable, runId: number, co
   ]);
 }
 
-const countsRow = z.object({
-  details: z
-    .object({
-      hits: z.number(),
-      withoutRecord: z.number(),
-      asked: z.number(),
-      kept: z.number(),
-      notAvailable: z.number(),
-      leftOver: z.number(),
-      // Absent in older runs.
-      backlogAsked: z.number().default(0),
-      backlogLeft: z.number().default(0),
-      stoppedBecause: z.enum(detailStops).nullable(),
-    })
-    .nullable(),
-});
-
 /** The counts of a run's look-ups; null without any. */
-export async function readDetailCounts(database: Queryable, runId: number): Promise<DetailCounts | null> {
-  const rows = await database.query(countsRow, 'select details from run where run_id = $1', [runId]);
-  return rows[0]?.details ?? null;
+export function readDetailCounts(database: Queryable, runId: number): Promise<DetailCounts | null> {
+  return findValue(database, detailCountsSchema.nullable(), 'select details from run where run_id = $1', [runId]);
 }
 
 /** SQL: the kept records of an alert's match and of the entities that it names, as JSON, oldest first. */

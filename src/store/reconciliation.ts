@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ReconciliationSums } from '../reconciliation/discrepancy.js';
 import type { DossierLink } from '../roster/settings.js';
+import { reconciliationSumsSchema } from '../vocabulary/source-facts.js';
 import type { DiscrepancySeverity } from '../vocabulary.js';
 import { type Bindings, firstRow, openBindings, type Queryable } from './database/database.js';
 
@@ -50,21 +51,6 @@ function toExpected(expect: DossierLink['expect'], bind: Bind): { ofCustomer: st
   const where = `${bind(JSON.stringify(expect.where), 'text')}::jsonb`;
   return { ofCustomer: `coalesce(version.record -> 'attributes' @> ${where}, false)`, ofUnaccepted: 'false' };
 }
-
-/** The stored sums of a comparison. */
-export const sumsRow = z.object({
-  customers: z.number(),
-  withDossier: z.number(),
-  withoutDossier: z.number(),
-  notExpected: z.number(),
-  ambiguousCustomers: z.number(),
-  dossiers: z.number(),
-  withCustomer: z.number(),
-  withoutCustomer: z.number(),
-  ambiguousDossiers: z.number(),
-  ofOtherRosters: z.number(),
-  notCompared: z.number(),
-}) satisfies z.ZodType<ReconciliationSums>;
 
 /**
  * Joins a roster's customers with an account's dossiers and counts them. Gives the sums and the largest numbers of customers and of dossiers with
@@ -323,7 +309,7 @@ async function addUp(transaction: Queryable, input: Comparison): Promise<Reconci
   const [rosterId, accountId] = [bind(input.rosterId, 'bigint'), bind(input.accountId, 'bigint')];
   const { known } = customersSql(input, bind, 'keys');
   const counts = await transaction.query(
-    sumsRow.omit({ withDossier: true, withCustomer: true, notCompared: true }).extend({
+    reconciliationSumsSchema.omit({ withDossier: true, withCustomer: true, notCompared: true }).extend({
       surplus: z.number(),
       ofDeparted: z.number(),
       compared: z.number(),

@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import { StoreError } from '../errors.js';
-import type { DroppedPartyFacts, NotScreenedFacts, SweepFacts } from '../reports/list-facts.js';
+import type { SweepFacts } from '../reports/list-facts.js';
 import type { RunFacts, TrendPoint } from '../reports/run-facts.js';
+import { cadenceSchema, notScreenedSchema } from '../vocabulary/facts.js';
+import { droppedPartySchema } from '../vocabulary/source-facts.js';
 import { isScreeningKind, screeningKinds } from '../vocabulary.js';
 import { countMatchChanges, previewLines, readReportChanges } from './changes.js';
 import { readControlFacts } from './controls.js';
-import { type Database, findValue, firstRow, type Queryable, readValue } from './database/database.js';
+import { type Database, findValue, firstRow, type Queryable } from './database/database.js';
 import { readReconciliations } from './discrepancies.js';
 import { readSweep } from './dossiers.js';
 import { readHeldFacts } from './held-runs.js';
@@ -15,7 +17,7 @@ import { readSettingsChanges } from './organisations.js';
 import type { ReportRevision } from './report-revisions.js';
 import { readOpenAlerts, readSettledAlerts } from './review/decisions.js';
 import { readDoubtedRows, readRejects, readRosterAcceptances, readRosterSource } from './roster-imports.js';
-import { joinPartySql, partyFactsSchema, partyFactsSql, screeningKindsSql } from './row-shapes.js';
+import { joinPartySql, partyFactsSql, screeningKindsSql } from './row-shapes.js';
 import { readRunHealth, readRunWatch } from './run-health.js';
 import { runSumsSchema } from './run-sums.js';
 import { type RunRow, readRun, readRunKeys, toRunId } from './runs.js';
@@ -41,7 +43,6 @@ export async function readRunFacts(
   const { sweepRunIds } = covered;
   const found = await readReportChanges(database, lists, { runIds, sweepRunIds, now: run.finishedAt });
   const { changes, baseline, dossierChanges } = found;
-  await requireHistory(database, run.runId);
   const notScreened = await readNotScreened(database, lists, run.runId);
   const compared = run.comparedRunId === null ? null : await readRun(database, run.comparedRunId);
   return {
@@ -101,11 +102,6 @@ const timezoneSchema = z
   .transform(({ timezone }) => timezone)
   .catch('UTC');
 
-const cadenceSchema = z.object({
-  hours: z.object({ high: z.number(), medium: z.number(), low: z.number() }),
-  reason: z.string().nullable(),
-});
-
 /** The cadence of the plan; null for a run without a plan or of an early version. */
 function readRunCadence(database: Queryable, runId: number) {
   return findValue(database, cadenceSchema.nullable(), 'select cadence from run where run_id = $1', [runId]);
@@ -148,16 +144,10 @@ async function readSweeps(database: Queryable, sweepRunIds: readonly number[]): 
   return sweeps;
 }
 
-const droppedRow: z.ZodType<DroppedPartyFacts> = z.object({
-  party: partyFactsSchema,
-  state: z.enum(['open_alert', 'truncated', 'true_match']),
-  droppedAt: z.date(),
-});
-
 /** The parties that the imports of these runs dropped in an unresolved state, on one account where it is known. */
 async function readDroppedParties(database: Queryable, runIds: readonly number[], accountId: number | null) {
   return database.query(
-    droppedRow,
+    droppedPartySchema,
     `select distinct on (customer.reference collate "C", party.ordinal, imported.import_id)
        ${partyFactsSql} as party, dropped.state, imported.imported_at as "droppedAt"
      from roster_import imported
@@ -193,7 +183,7 @@ const pointRow = z
       notScreened: sums.states.not_screened,
       hits: sums.counts.hits,
       changes: sums.counts.changes,
-      changesBySeverity: sums.changesBySeverity ?? null,
+      changesBySeverity: sums.changesBySeverity,
       waiting,
     }),
   );
@@ -217,13 +207,6 @@ async function readRunTrend(database: Queryable, runId: number): Promise<readonl
   );
   return newestFirst.toReversed();
 }
-
-const notScreenedRow: z.ZodType<NotScreenedFacts> = z.object({
-  party: partyFactsSchema,
-  outcome: z.enum(['failed', 'skipped', 'remaining']),
-  reason: z.string(),
-  lastScreenedAt: z.date().nullable(),
-});
 
 /** SQL: of the last answer of the party of `screening` before `run`, from the history. */
 const toLastAnswerSql = (column: string): string => `(
@@ -252,34 +235,6 @@ const unreadPartySql = `jsonb_build_object('reference', gap.reference, 'role', '
 const needsHistorySql = `state.run_id is not null and not (state.run_id < run.run_id and state.screened_at > 'epoch')`;
 
 const lastScreenedSql = toLastAnswerSql('coalesce(reuse.answered_at, batch.committed_at)');
-
-/** Throws StoreError when a party's last answer may be one that has been dropped. */
-async function requireHistory(database: Queryable, runId: number): Promise<void> {
-  const isUnknown = await readValue(
-    database,
-    z.boolean(),
-    `select exists (
-       select from run ours join run earlier on earlier.roster_id = ours.roster_id and earlier.account_id = ours.account_id
-       where ours.run_id = $1 and earlier.run_id < ours.run_id and earlier.dropped_at is not null
-     ) and exists (
-       select from screening
-       join run on run.run_id = screening.run_id
-       join party on party.party_id = screening.party_id
-       join customer on customer.customer_id = party.customer_id
-       join roster_import joined on joined.import_id = customer.first_import_id
-       left join party_state state on state.account_id = run.account_id and state.party_id = screening.party_id
-       where ${isNotScreenedSql} and ${needsHistorySql} and exists (
-         select from run dropped
-         where dropped.roster_id = run.roster_id and dropped.account_id = run.account_id and dropped.dropped_at is not null
-           and dropped.run_id between joined.run_id and run.run_id and dropped.run_id > coalesce(${toLastAnswerSql('earlier.run_id')}, 0)
-       )
-     ) as is_unknown`,
-    [runId],
-  );
-  if (!isUnknown) return;
-  const message = `run ${runId} cannot be reported again: earlier searches of its customers are no longer stored`;
-  throw new StoreError('history_dropped', message);
-}
 
 // The history has a row for each party and night. It is read only where the party's own state is newer or empty: after a later run, and after a
 // failed control search took answers back. Both ways give the same result.
@@ -316,10 +271,10 @@ const notScreenedSql = `
 
 /** The parties that a run did not screen: the first `previewLines`, and a truncated list where there are more. */
 async function readNotScreened(database: Queryable, lists: Pick<Database, 'cursor'>, runId: number) {
-  const held = await database.query(notScreenedRow, `${notScreenedSql} limit $2`, [runId, previewLines + 1]);
+  const held = await database.query(notScreenedSchema, `${notScreenedSql} limit $2`, [runId, previewLines + 1]);
   if (held.length <= previewLines) return { held, cut: null };
   const { lines, ...customers } = await countNotScreened(database, runId);
-  const read = () => lists.cursor(notScreenedRow, notScreenedSql, [runId], 1_000);
+  const read = () => lists.cursor(notScreenedSchema, notScreenedSql, [runId], 1_000);
   return { held: held.slice(0, previewLines), cut: { lines, customers, read } };
 }
 

@@ -1,18 +1,10 @@
 import { z } from 'zod';
 import type { MatchSet } from '../matches/match.js';
+import { matchSchema, partySaidSchema, partySchema, seenCustomerSchema } from '../vocabulary/facts.js';
 import { runKinds } from '../vocabulary.js';
 import { findValue, type Queryable, readColumn, readValue, requireRows } from './database/database.js';
 import { findListedSql, saveListedParties, toMatchRow } from './listed-parties.js';
-import {
-  assessedTierSql,
-  partyFactsSchema,
-  partySaidSchema,
-  partySaidSql,
-  seenCustomerSchema,
-  seenCustomerSql,
-  storedMatchesSql,
-  storedMatchSchema,
-} from './row-shapes.js';
+import { assessedTierSql, partySaidSql, seenCustomerSql, storedMatchesSql } from './row-shapes.js';
 import { holdStates } from './screenings.js';
 
 const idRow = z.object({ responseId: z.number(), digest: z.string() });
@@ -96,7 +88,7 @@ const matchSetRow = z.object({
   responseId: z.number(),
   total: z.number(),
   truncated: z.boolean(),
-  matches: z.array(storedMatchSchema),
+  matches: z.array(matchSchema),
 });
 
 /** The match sets of stored answers by response id. */
@@ -201,7 +193,7 @@ const partyRow = z.object({
   version: z.number(),
   reference: z.string(),
   customer: seenCustomerSchema,
-  riskTier: partyFactsSchema.shape.riskTier,
+  riskTier: partySchema.shape.riskTier,
   said: partySaidSchema,
 });
 /** Parties in each of these customer versions. */
@@ -249,17 +241,6 @@ async function readDecisionHistory(database: Queryable, partyIds: readonly numbe
      where alert.party_id = any ($1::bigint[])
      order by said.at, said.place, said.number`,
     [[...partyIds]],
-  );
-}
-
-/** The number of an organisation's runs whose answers are no longer stored. */
-export function countDroppedRuns(database: Queryable, organisation: string): Promise<number> {
-  return readValue(
-    database,
-    z.number(),
-    `select count(*)::integer as runs from run join organisation using (organisation_id)
-     where organisation.name = $1 and run.dropped_at is not null`,
-    [organisation],
   );
 }
 

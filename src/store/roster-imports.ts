@@ -1,32 +1,19 @@
 import { z } from 'zod';
 import { type HeldBy, nameGuards } from '../errors.js';
-import type { CustomerRecordFacts, RosterAcceptanceFacts, RosterChangeFacts } from '../reports/list-facts.js';
-import type { RosterSource, SnapshotFacts } from '../reports/run-facts.js';
-import type { RejectedRow } from '../roster/customer.js';
-import type { DoubtedRow } from '../roster/doubts.js';
-import { doubtFields, doubtReasons, rejectReasons } from '../vocabulary.js';
+import type { RosterAcceptanceFacts, RosterChangeFacts } from '../reports/list-facts.js';
+import type { SnapshotFacts } from '../reports/run-facts.js';
+import {
+  doubtedRowSchema,
+  rejectSchema,
+  rosterAcceptanceSchema,
+  rosterSourceSchema,
+  snapshotSchema,
+} from '../vocabulary/source-facts.js';
 import { findRow, type Queryable, readValue, toInsert } from './database/database.js';
 import { type StagedImport, toJson } from './roster-staging.js';
 
-const record = z.object({
-  name: z.string(),
-  type: z.string(),
-  birthDate: z.string().nullable(),
-  countries: z.array(z.string()),
-  parties: z.array(z.string()),
-}) satisfies z.ZodType<CustomerRecordFacts>;
-const finding = z.object({ guard: z.string(), message: z.string() });
-const changes = z.array(z.object({ reference: z.string(), before: record, after: record })) satisfies z.ZodType<
-  readonly RosterChangeFacts[]
->;
-const acceptanceRow = z.object({
-  acceptedBy: z.string(),
-  isAttested: z.boolean(),
-  reason: z.string(),
-  acceptedAt: z.date(),
-  heldBy: z.array(finding),
-  changes,
-}) satisfies z.ZodType<RosterAcceptanceFacts>;
+const { changes } = rosterAcceptanceSchema.shape;
+const finding = rosterAcceptanceSchema.shape.heldBy.element;
 
 /** Stores the acceptance of a run's roster against its guards. */
 export async function saveRosterAcceptance(transaction: Queryable, runId: number, acceptance: RosterAcceptanceFacts) {
@@ -117,7 +104,7 @@ export function readRosterHold(database: Queryable, runId: number): Promise<Rost
 /** The acceptances of the roster that a run used: those of the run itself and of the import it used. */
 export async function readRosterAcceptances(database: Queryable, runId: number) {
   return database.query(
-    acceptanceRow,
+    rosterAcceptanceSchema,
     `select accepted_by, is_attested, reason, accepted_at, held_by, changes
      from acceptance
      where kind = 'roster' and run_id in (
@@ -131,29 +118,10 @@ export async function readRosterAcceptances(database: Queryable, runId: number) 
   );
 }
 
-const doubtedRow: z.ZodType<Omit<DoubtedRow, 'ordinal'>> = z.object({
-  line: z.number(),
-  file: z.string().nullable(),
-  reference: z.string(),
-  doubts: z.array(z.object({ column: z.string(), why: z.enum(doubtReasons) })),
-  fields: z.record(z.string(), z.string()),
-  isParty: z.boolean(),
-});
-
-const rejectRow: z.ZodType<RejectedRow> = z.object({
-  line: z.number(),
-  file: z.string().nullable(),
-  column: z.string().nullable(),
-  reason: z.enum(rejectReasons),
-  valueClass: z.string().nullable(),
-  reference: z.string().nullable(),
-  fields: z.record(z.string(), z.string()),
-});
-
 /** The rows that a run's import rejected, by file and line, at most `limit`. */
 export async function readRejects(database: Queryable, runId: number, limit: number | null = null) {
   return database.query(
-    rejectRow,
+    rejectSchema,
     `select reject.line, reject.file, reject.column_name as "column", reject.reason,
        reject.value_class, reject.reference, reject.fields
      from roster_row reject
@@ -168,7 +136,7 @@ export async function readRejects(database: Queryable, runId: number, limit: num
 /** The first rows that a run's import accepted with values in doubt, by file and line. */
 export async function readDoubtedRows(database: Queryable, runId: number) {
   return database.query(
-    doubtedRow,
+    doubtedRowSchema,
     `select doubt.line, doubt.file, doubt.reference, doubt.doubts, doubt.fields, doubt.is_party
      from roster_row doubt
      join roster_import using (import_id)
@@ -252,43 +220,11 @@ const snapshotColumns = `
       and customer.first_import_id < reject.import_id
   ) as "keptRecords",
   overridden_guards, doubts`;
-/** The doubts about a column, as they are stored with an import. */
-export const columnDoubtsRow = z.object({
-  column: z.string(),
-  field: z.enum(doubtFields),
-  read: z.number(),
-  doubts: z.number(),
-  unknown: z.number(),
-  values: z.array(z.object({ value: z.string(), why: z.enum(doubtReasons), rows: z.number() })),
-});
-const snapshotRow = z.object({
-  isDelta: z.boolean(),
-  joined: z.number(),
-  changed: z.number(),
-  absent: z.number(),
-  leavers: z.number(),
-  returned: z.number(),
-  conflicts: z.number(),
-  partyRows: z.number(),
-  partyRejected: z.number(),
-  otherRoles: z.number(),
-  unreadableIds: z.number(),
-  droppedParties: z.number(),
-  keptRecords: z.number(),
-  overriddenGuards: z.array(z.string()),
-  doubts: z.array(columnDoubtsRow),
-}) satisfies z.ZodType<SnapshotFacts>;
-const sourceRow = snapshotRow.extend({
-  source: z.string(),
-  digest: z.string(),
-  importedAt: z.date(),
-}) satisfies z.ZodType<RosterSource>;
-
 /** The result of a run's own import; null when it imported nothing. */
 export function readSnapshot(database: Queryable, runId: number): Promise<SnapshotFacts | null> {
   return findRow(
     database,
-    snapshotRow,
+    snapshotSchema,
     `select ${snapshotColumns} from roster_import where run_id = $1 order by import_id desc limit 1`,
     [runId],
   );
@@ -298,7 +234,7 @@ export function readSnapshot(database: Queryable, runId: number): Promise<Snapsh
 export function readRosterSource(database: Queryable, rosterId: number | null, runId: number) {
   return findRow(
     database,
-    sourceRow,
+    rosterSourceSchema,
     `select source, source_digest as digest, imported_at, ${snapshotColumns}
      from roster_import where roster_id = $1 and run_id <= $2
      order by import_id desc limit 1`,

@@ -1,22 +1,4 @@
-import { z } from 'zod';
-import type { PartySaid } from '../changes/match-changes.js';
-import type { SeenCustomer, SeenFacts } from '../matches/alert.js';
-import type { Match } from '../matches/match.js';
-import type { AlertOwner, PartyFacts, ReplacedFacts } from '../reports/list-facts.js';
-import { dispositionVerdicts, partyRoles, partyTypes, riskTiers, screeningKinds } from '../vocabulary.js';
-
-/** A match as stored in JSON, in an answer or a change event. */
-export const storedMatchSchema: z.ZodType<Match> = z.object({
-  rank: z.number(),
-  id: z.string(),
-  name: z.string(),
-  schema: z.string(),
-  isHit: z.boolean(),
-  score: z.number(),
-  topics: z.array(z.string()),
-  birthDates: z.array(z.string()),
-  countries: z.array(z.string()),
-});
+import { screeningKinds } from '../vocabulary.js';
 
 /** SQL: the matches of an answer, or those that `where` keeps, as such JSON in the order of their ranks. */
 export const storedMatchesSql = (responseId: string, where = 'true'): string => `(
@@ -33,45 +15,6 @@ export const hiddenMatchesSql = (unreturned: string): string => `(
   from jsonb_array_elements(nullif(${unreturned}, 'null')) with ordinality as hidden (one, place)
   left join listed_party listed on listed.listed_id = (one -> 'listedId')::bigint
 )`;
-
-/** The facts of a party in one version of its customer, as `partyFactsSql` builds them. */
-export const partyFactsSchema = z.object({
-  reference: z.string(),
-  role: z.enum(partyRoles),
-  type: z.enum(partyTypes),
-  name: z.string(),
-  birthDate: z.string().nullable(),
-  countries: z.array(z.string()),
-  riskTier: z.enum(riskTiers).nullable(),
-}) satisfies z.ZodType<PartyFacts>;
-
-/** The facts of a party that bind a disposition, as `seenCustomerSql` builds them. */
-export const seenCustomerSchema = partyFactsSchema.omit({
-  reference: true,
-  riskTier: true,
-}) satisfies z.ZodType<SeenCustomer>;
-
-const texts = z.array(z.string());
-/** The facts that a disposition is bound to, as stored. */
-export const seenFactsSchema = z.object({
-  listed: z.object({ schema: z.string(), name: z.string(), topics: texts, birthDates: texts, countries: texts }),
-  customer: z.object({
-    role: z.string(),
-    type: z.string(),
-    name: z.string(),
-    birthDate: z.string().nullable(),
-    countries: texts,
-  }),
-}) satisfies z.ZodType<SeenFacts>;
-
-/** The facts of a party's record besides its request, as `partySaidSql` builds them. */
-export const partySaidSchema = z.object({
-  birthDate: z.string().nullable(),
-  countries: z.array(z.string()),
-  riskTier: z.enum(riskTiers).nullable(),
-  doubts: z.record(z.string(), z.string()),
-  said: z.record(z.string(), z.string()),
-}) satisfies z.ZodType<PartySaid>;
 
 /** SQL: that JSON from `version` (customer_version) and `party`; an alias has the facts of its customer. */
 export const partySaidSql = `(
@@ -115,35 +58,6 @@ export const joinPartySql = (table: string): string => `
   join customer on customer.customer_id = party.customer_id
   join customer_version version on version.customer_id = party.customer_id and version.version = ${table}.customer_version`;
 
-/** The owner of an alert, as stored. */
-export const ownerShape = z.object({
-  name: z.string(),
-  standsInFor: z.string().nullable(),
-}) satisfies z.ZodType<AlertOwner>;
-
-/** SQL: the owner of an alert at a moment (a placeholder), and the person whose stand-in the owner is; null without an owner. */
-export const ownerSql = (alert: string, moment: string): string => `(
-  select jsonb_build_object(
-    'name', coalesce(answers.stand_in, ${alert}.assigned_to),
-    'standsInFor', case when answers.stand_in is not null then ${alert}.assigned_to end
-  )
-  from (
-    select find_stand_in(account.organisation_id, ${alert}.assigned_to, ${moment}::timestamptz) as stand_in
-    from account where account.account_id = ${alert}.account_id
-  ) answers
-  where ${alert}.assigned_to is not null
-)`;
-
-/** The last disposition of a match that was absent when the match of the alert appeared, as `replacedSql` builds it. */
-export const replacedShape = z.object({
-  verdict: z.enum(dispositionVerdicts),
-  reviewer: z.string(),
-  reason: z.string(),
-  decidedAt: z.coerce.date(),
-  name: z.string(),
-  matchId: z.string(),
-}) satisfies z.ZodType<ReplacedFacts>;
-
 /** SQL: that JSON from the numbers of the disposition and of the listed party; null without one. */
 export const replacedSql = (dispositionId: string, listedId: string): string => `(
   select jsonb_build_object(
@@ -154,5 +68,8 @@ export const replacedSql = (dispositionId: string, listedId: string): string => 
   where made.disposition_id = ${dispositionId}
 )`;
 
+/** SQL: a closed set, for `in (...)` and `array[...]`. */
+export const toSqlList = (codes: readonly string[]): string => codes.map((code) => `'${code}'`).join(', ');
+
 /** SQL: the run kinds that screen, for `in (...)`. */
-export const screeningKindsSql = screeningKinds.map((kind) => `'${kind}'`).join(', ');
+export const screeningKindsSql = toSqlList(screeningKinds);

@@ -1,16 +1,8 @@
 import { z } from 'zod';
 import type { WatchFacts } from '../reports/list-facts.js';
 import type { HistoryFacts } from '../reports/run-facts.js';
+import { healthSchema, watchSchema } from '../vocabulary/facts.js';
 import { findValue, firstRow, type Queryable } from './database/database.js';
-
-const healthShape = z.object({
-  perSecond: z.number().nullable(),
-  limitPerSecond: z.number(),
-  repeated: z.number(),
-  breaks: z.object({ count: z.number(), seconds: z.number(), longestSeconds: z.number() }),
-  billable: z.number(),
-  cost: z.object({ amount: z.number(), currency: z.string() }).nullable(),
-}) satisfies z.ZodType<HistoryFacts['health']>;
 
 /**
  * Computes from the ledger the rate, repeats, breaks and cost of a run's calls, and stores them with the run. Its billable calls must be
@@ -54,7 +46,7 @@ export async function saveRunHealth(
 
 /** The health of a run's calls; null for a run of an older version. */
 export function readRunHealth(database: Queryable, runId: number): Promise<HistoryFacts['health']> {
-  return findValue(database, healthShape.nullable(), 'select health from run where run_id = $1', [runId]);
+  return findValue(database, healthSchema.nullable(), 'select health from run where run_id = $1', [runId]);
 }
 
 const pauseSeconds = 60;
@@ -218,22 +210,7 @@ export async function saveRunWatch(
   ]);
 }
 
-const rate = z.object({
-  perThousand: z.number(),
-  usual: z.number().nullable(),
-  formerRuns: z.number(),
-  verdict: z.enum(['usual', 'low', 'high', 'unknown']),
-});
-
-const watchShape = z.object({
-  rates: z.object({ matches: rate, hits: rate }).nullable(),
-  listCap: z
-    .object({ length: z.number(), status: z.enum(['known', 'found', 'gone']), customers: z.number() })
-    .nullable(),
-  volume: rate.nullable(),
-}) satisfies z.ZodType<WatchFacts>;
-
 /** The findings about the service of a run; null when none are stored. */
 export function readRunWatch(database: Queryable, runId: number): Promise<WatchFacts | null> {
-  return findValue(database, watchShape.nullable(), 'select watch from run where run_id = $1', [runId]);
+  return findValue(database, watchSchema.nullable(), 'select watch from run where run_id = $1', [runId]);
 }

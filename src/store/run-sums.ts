@@ -1,60 +1,30 @@
 import { z } from 'zod';
-import type { RunCounts } from '../reports/list-facts.js';
+import { count, type FactsOf, runCountsSchema, severityCountsSchema, stateCountsSchema } from '../vocabulary/facts.js';
+import { type CustomerState, customerStates } from '../vocabulary.js';
 import { firstRow, type Queryable, readValue } from './database/database.js';
 import { readMatchSets } from './responses.js';
+import { toSqlList } from './row-shapes.js';
 import { type AnswerFindings, readAnswerFindings } from './run-health.js';
-
-const count = z.number().int().nonnegative();
-
-const bySeverity = z.object({ critical: count, high: count, medium: count, low: count, info: count });
 
 /** The sums of a screening run, fixed at its close; the shape of `run.sums`. */
 export const runSumsSchema = z.object({
-  counts: z.object({
-    rows: count,
-    customers: count,
-    rejected: count,
-    duplicates: count,
-    inScope: count,
-    planned: count,
-    screened: count,
-    reused: count,
-    failed: count,
-    skipped: count,
-    remaining: count,
-    searches: count,
-    attempts: count,
-    matches: count,
-    hits: count,
-    changes: count,
-  }) satisfies z.ZodType<RunCounts>,
-  states: z.object({
-    clear: count,
-    below_threshold: count,
-    false_positive: count,
-    truncated: count,
-    not_screened: count,
-    open_alert: count,
-    true_match: count,
-  }),
+  counts: runCountsSchema,
+  states: stateCountsSchema,
   failedBecause: z.record(z.string(), count),
   skippedBecause: z.record(z.string(), count),
-  /**
-   * Answered customers that count as not screened, because a related party is unreadable, a name is in doubt, or rows contradict each other; absent in older
-   * runs.
-   */
-  unreadableParties: count.optional(),
-  baseline: bySeverity,
-  /** Absent in older runs. */
-  changesBySeverity: bySeverity.optional(),
+  /** Answered customers that count as not screened, because a related party is unreadable, a name is in doubt, or rows contradict each other. */
+  unreadableParties: count,
+  baseline: severityCountsSchema,
+  changesBySeverity: severityCountsSchema,
   attemptsByOutcome: z.record(z.string(), count),
   possiblyBilledTwice: count,
 });
-export type RunSums = z.infer<typeof runSumsSchema>;
+export type RunSums = FactsOf<typeof runSumsSchema>;
 
 const tally = z.record(z.string(), z.number());
 const customersRow = z.object({
   sums: tally,
+  states: tally,
   searches: z.number(),
   failedBecause: tally,
   skippedBecause: tally,
@@ -94,7 +64,7 @@ export async function computeRunSums(
       hits,
       changes: changes.total,
     },
-    states: customers.sums,
+    states: customers.states,
     failedBecause,
     skippedBecause,
     unreadableParties,
@@ -111,9 +81,14 @@ const tallySql = (name: string, where: string): string => `
    from (select ${name} as name, count(*) as count from customer where ${where} group by ${name}) tally)`;
 
 /** SQL: the states of a customer, best first (DESIGN: The one rule); the last one of its parties counts. */
-const customerStatesSql = `array[
-  'clear', 'below_threshold', 'false_positive', 'truncated', 'not_screened', 'open_alert', 'true_match'
-]`;
+const customerStatesSql = `array[${toSqlList(customerStates)}]`;
+const toPlace = (state: CustomerState): number => customerStates.indexOf(state) + 1;
+
+/** SQL: a state and its number of customers, those without an accepted record included. */
+const toStateCount = (state: CustomerState): string => {
+  const customers = `count(*) filter (where worst = ${toPlace(state)})`;
+  return state === 'not_screened' ? `'${state}', ${customers} + max(unaccepted.ids)` : `'${state}', ${customers}`;
+};
 
 /**
  * SQL: the worst state by answers and alerts of each customer (`customer_id`) of a run ($1), of those of its parties that meet a condition;
@@ -176,11 +151,11 @@ async function sumCustomers(
            min(outcome_reason) filter (where outcome = 'skipped')
          ) as skipped_because,
          -- A party that is no longer in the roster, without a waiting alert, does not affect its customer's state.
-         greatest(coalesce(min(standing.worst), 1), case
+         greatest(coalesce(min(standing.worst), ${toPlace('clear')}), case
            -- It may be a hit.
-           when bool_or(standing.is_waiting) then array_position(${customerStatesSql}, 'open_alert')
+           when bool_or(standing.is_waiting) then ${toPlace('open_alert')}
            when bool_or(is_current and (not is_valid or standing.has_none is not false)) or bool_or(unreadable.customer_id is not null) or min(ordinal) > 0
-             then array_position(${customerStatesSql}, 'not_screened')
+             then ${toPlace('not_screened')}
          end) as worst,
          -- Without an accepted row, with an unreadable related party, or with a doubtful name.
          bool_or(unreadable.customer_id is not null) or min(ordinal) > 0 as is_unreadable
@@ -201,16 +176,10 @@ async function sumCustomers(
          'failed', count(*) filter (where has_failed),
          'remaining', count(*) filter (where has_remaining and not has_failed),
          'reused', count(*) filter (where is_planned and is_reused),
-         'screened', count(*) filter (where is_planned and is_answered and not is_reused),
-         'clear', count(*) filter (where worst = 1),
-         'below_threshold', count(*) filter (where worst = 2),
-         'false_positive', count(*) filter (where worst = 3),
-         'truncated', count(*) filter (where worst = 4),
-         'not_screened', count(*) filter (where worst = 5) + max(unaccepted.ids),
-         'open_alert', count(*) filter (where worst = 6),
-         'true_match', count(*) filter (where worst = 7)
+         'screened', count(*) filter (where is_planned and is_answered and not is_reused)
        ) as sums,
-       (count(*) filter (where is_unreadable and is_answered and worst = 5))::integer as "unreadableParties",
+       jsonb_build_object(${customerStates.map(toStateCount).join(', ')}) as states,
+       (count(*) filter (where is_unreadable and is_answered and worst = ${toPlace('not_screened')}))::integer as "unreadableParties",
        (select count(distinct request_id)::integer from own where is_searched) as searches,
        ${tallySql('failed_because', 'has_failed')} as "failedBecause",
        to_json(${tallySql('skipped_because', 'not is_planned')}::jsonb || (select by_reason from unaccepted)) as "skippedBecause"

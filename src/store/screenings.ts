@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import type { ChangedParty, PartySaid } from '../changes/match-changes.js';
 import type { Match } from '../matches/match.js';
+import { type FactsOf, matchSchema, partySaidSchema } from '../vocabulary/facts.js';
 import { type ListableOutcome, partyTypes, riskTiers } from '../vocabulary.js';
 import { type Database, firstRow, type Queryable, requireRows } from './database/database.js';
 import { toHiddenSql, toMatchRow } from './listed-parties.js';
 import { toPlannedSql } from './plan-blocks.js';
-import { assessedTierSql, hiddenMatchesSql, partySaidSchema, partySaidSql, storedMatchSchema } from './row-shapes.js';
+import { assessedTierSql, hiddenMatchesSql, partySaidSql } from './row-shapes.js';
 
 /** The outcome of a planned screening of one party. */
 type ScreeningResult =
@@ -103,7 +104,7 @@ const firstPageSize = 256;
 
 /**
  * The remaining searches of a run's plan, distinct and in order, in chunks of `chunkSize` while others commit. The order is read once, the
- * rows page by page without session state: behind a pooler each statement may reach another session.
+ * rows page by page.
  */
 export async function* readSearchTasks(
   { database, version, settingsDigest }: { database: Database; version: string; settingsDigest: string },
@@ -159,7 +160,7 @@ function readPage(
          case when bool_and(coalesce(
            state.run_id <> run.run_id and state.request_id = planned.request_id and state.customer_version = planned.customer_version
            and state.settings_digest = $4 and state.unreturned is null
-           and answering.version = $3 and answering.resumed = 0 and answering.dropped_at is null
+           and answering.version = $3 and answering.resumed = 0
            -- Another version may have checked an answer that was used again.
            and (state.run_id, state.party_id) not in (select run_id, party_id from plan_exception where party_id = any ($2::bigint[]) and because is null), false)
          ) and min(state.response_id) = max(state.response_id) and min(state.state) = max(state.state) then min(state.response_id) end
@@ -238,10 +239,10 @@ const stateRow = z.object({
     .nullable()
     .transform((scores): Readonly<Record<string, number>> => scores ?? {}),
   /** Known matches that truncated lists have hidden since. */
-  unreturned: z.array(storedMatchSchema).readonly(),
+  unreturned: z.array(matchSchema).readonly(),
   state: z.enum(['clear', 'below_threshold', 'truncated', 'open_alert']),
 });
-export type PartyStateRow = z.infer<typeof stateRow>;
+export type PartyStateRow = FactsOf<typeof stateRow>;
 
 export async function readPartyStates(
   database: Queryable,
@@ -371,7 +372,7 @@ const partyRow = z.object({
   birthDate: z.string().nullable(),
   countries: z.array(z.string()),
   riskTier: z.enum(riskTiers).nullable(),
-  gone: z.array(z.object({ kind: z.string(), before: storedMatchSchema })),
+  gone: z.array(z.object({ kind: z.string(), before: matchSchema })),
 });
 
 /** Parties whose answers changed, by party id; each with the customer version that was searched. */

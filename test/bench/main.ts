@@ -1,28 +1,22 @@
 import { parseArgs } from 'node:util';
 import { type Bench, type BenchOrder, Ground } from './bench.js';
-import { benchBytes } from './bytes.js';
 import { benchClient } from './client.js';
 import { benchClose } from './close.js';
 import { benchDiff } from './diff.js';
 import { benchImport } from './import.js';
-import { benchListen } from './listen.js';
 import { benchMemory } from './memory.js';
 import { benchPace } from './pace.js';
-import { benchReconcile } from './reconcile.js';
 import { benchRescreen, benchScreen } from './screen.js';
 import { benchStart } from './start.js';
 import { benchSweep } from './sweep.js';
 
 const benches: Readonly<Record<string, Bench>> = {
-  bytes: benchBytes,
   client: benchClient,
   close: benchClose,
   diff: benchDiff,
   import: benchImport,
-  listen: benchListen,
   memory: benchMemory,
   pace: benchPace,
-  reconcile: benchReconcile,
   rescreen: benchRescreen,
   screen: benchScreen,
   start: benchStart,

@@ -6,8 +6,8 @@ import { collect, compileCli } from '../helpers/cli-process.js';
 import { makeSeededRandom } from '../helpers/figures.js';
 import { type DisturbedOptions, runCrashTrial, runDisturbedTrial } from './crash-trials.js';
 import type { LedgerFigures } from './end-state.js';
+import { runOutageTrial, runPauseTrial, runStartsTrial } from './rival-trials.js';
 import { type Locate, Nursery, openPlaces, type Places } from './site.js';
-import { runOutageTrial, runPauseTrial, runStartsTrial, runStopTrial } from './stop-trials.js';
 
 const concurrency = 8;
 
@@ -103,23 +103,6 @@ async function outages(locate: Locate): Promise<Verdict> {
   };
 }
 
-async function stops(locate: Locate): Promise<Verdict> {
-  const figures = await runStopTrial(nursery, locate, { stops: 12, random: makeSeededRandom(seed) });
-  const { slowestMs, otherExits, lateCalls, repeated, differences } = figures;
-  const ledger = assessLedger(figures.ledger);
-  return {
-    figures: `${figures.stops} times SIGTERM: the slowest end after ${seconds(slowestMs)}, ${lateCalls} calls after it, ${repeated} searches repeated, ${ledger.figures}`,
-    broken: [
-      ...ledger.broken,
-      ...differences,
-      ...unless(slowestMs <= 8_000, `ended only after ${seconds(slowestMs)}`),
-      ...unless(otherExits.length === 0, `exit codes ${otherExits.join(', ')} instead of 4`),
-      ...unless(lateCalls === 0, `${lateCalls} calls after the signal`),
-      ...unless(repeated <= figures.ledger.unanswered, `${repeated} repeated, ${figures.ledger.unanswered} unanswered`),
-    ],
-  };
-}
-
 async function disturb(locate: Locate, disturbance: DisturbedOptions['disturbance'], times: number): Promise<Verdict> {
   const { disturbances, lost, twice, repeated, mostRepeated, inFlight, exits, ledger } = await runDisturbedTrial(
     nursery,
@@ -147,7 +130,7 @@ async function disturb(locate: Locate, disturbance: DisturbedOptions['disturbanc
 }
 
 /** The benches that take a million customers; their figures break no promise, but there must be some. */
-const benches = ['screen', 'rescreen', 'close', 'memory', 'diff', 'bytes', 'import'];
+const benches = ['screen', 'rescreen', 'close', 'memory', 'diff', 'import'];
 
 async function bench(name: string): Promise<Verdict> {
   const child = spawn('npm', ['run', '--silent', 'bench', '--', name, '--million'], {
@@ -162,11 +145,11 @@ async function bench(name: string): Promise<Verdict> {
   };
 }
 
-function listTrials({ embedded, postgres, pooled }: Places): readonly (readonly [string, () => Promise<Verdict>])[] {
+function listTrials({ embedded, postgres }: Places): readonly (readonly [string, () => Promise<Verdict>])[] {
   return [
     ['crash embedded', () => crash(embedded, 'embedded')],
     ['starts embedded', () => starts(embedded)],
-    // A short form of these is kill-points.test.ts, kill-rivals.test.ts and stopping.test.ts of test/long.
+    // A short form of these is kill-points.test.ts and kill-rivals.test.ts of test/long.
     ...(isLong
       ? ([
           ['crash postgres', () => crash(postgres, 'postgres')],
@@ -174,19 +157,10 @@ function listTrials({ embedded, postgres, pooled }: Places): readonly (readonly 
           ['pause postgres', () => pause(postgres)],
           ['outages postgres', () => outages(postgres)],
           ['outages embedded', () => outages(embedded)],
-          ['stops postgres', () => stops(postgres)],
-          ['stops embedded', () => stops(embedded)],
           ['disturbed postgres by ended connections', () => disturb(postgres, 'terminate', 100)],
           ['disturbed postgres by kills', () => disturb(postgres, 'kill', 100)],
           ['disturbed embedded by kills', () => disturb(embedded, 'kill', 50)],
           ...benches.map((name) => [`bench ${name}`, () => bench(name)] as const),
-        ] as const)
-      : []),
-    ...((isLong || values.only.includes('pgbouncer')) && pooled
-      ? ([
-          ['crash pgbouncer', () => crash(pooled, 'postgres')],
-          ['starts pgbouncer', () => starts(pooled)],
-          ['pause pgbouncer', () => pause(pooled)],
         ] as const)
       : []),
   ];
@@ -197,12 +171,6 @@ const cli = await compileCli();
 const places = await openPlaces();
 let passed = 0;
 let failed = 0;
-if (isLong && !places.pooled) {
-  failed += 1;
-  say(
-    'NOT RUN: pgbouncer is not installed (Debian: apt-get install pgbouncer), so nothing was shown about a pooler in transaction mode',
-  );
-}
 for (const [name, trial] of listTrials(places)) {
   if (!name.includes(values.only)) continue;
   const begunMs = performance.now();

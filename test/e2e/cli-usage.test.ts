@@ -1,8 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { runCli, runInProcess } from '../helpers/cli-process.js';
+import { collect, runCli, runInProcess, startCli } from '../helpers/cli-process.js';
 
 let folder: string;
 beforeAll(() => {
@@ -33,12 +34,34 @@ test('what a refused command says next can be done, and no stack trace is shown'
   };
   await refuse('rescreen');
   expect(await refuse('onboard --file none.csv')).toMatch(/next: .*`nightscreen init` writes one/);
-  expect(await refuse('runs list --limt 3')).toContain('`nightscreen runs --help` their options');
+  expect(await refuse('runs --limt 3')).toContain('`nightscreen runs --help` their options');
   expect(await refuse('scren')).toContain('`nightscreen COMMAND --help`');
-  expect(await refuse('config show --config half.yaml')).not.toContain('config show');
+  expect(await refuse('config --config half.yaml')).not.toContain('config');
   expect(await refuse('doctor', 3)).toContain('write a configuration with `nightscreen init`');
   const taken = await refuse('doctor --config taken.yaml', 3);
   expect(taken).toMatch(/^fail +reports +\S+taken.yaml is a file where a folder belongs/m);
   expect(await refuse('sandbox --key-file real-key')).toContain('holds no key of a sandbox and stays as it is');
   expect(readFileSync(join(folder, 'real-key'), 'utf8')).toBe('private_l1veKeyl1veKeyl1veKey');
+});
+
+test('the sandbox prints one line when ready, leaves its key where it is told to, and ends on the first signal with exit code 0', async () => {
+  const child = startCli(['sandbox', '--json', '--key-file', 'sandbox-key'], { folder });
+  const stdout = collect(child.stdout);
+  await expect.poll(stdout.text, { timeout: 40_000 }).toMatch(/\n/);
+  const { privateKey, ...others } = JSON.parse(stdout.text());
+  const names = 'url publicKey livePrivateKey otherPrivateKey workflowToken kycLevel kybLevel jwt';
+  expect(Object.keys(others)).toEqual(names.split(' '));
+  const key = join(folder, 'sandbox-key');
+  expect(readFileSync(key, 'utf8')).toBe(`${privateKey}\n`);
+  expect((statSync(key).mode & 0o777).toString(8)).toBe('600');
+  child.kill('SIGTERM');
+  expect((await once(child, 'close'))[0]).toBe(0);
+});
+
+test('a reader of standard output that goes away is met with silence', async () => {
+  const child = startCli(['config', 'show'], { folder });
+  child.stdout?.destroy();
+  const stderr = collect(child.stderr);
+  await once(child, 'close');
+  expect(stderr.text()).toBe('');
 });

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import { runOutageTrial, runPauseTrial, runStartsTrial } from '../campaign/rival-trials.js';
 import { Nursery } from '../campaign/site.js';
-import { runOutageTrial, runPauseTrial, runStartsTrial } from '../campaign/stop-trials.js';
 import { testDatabases } from '../helpers/databases.js';
 import { printFigure, takeLeast } from '../helpers/figures.js';
 

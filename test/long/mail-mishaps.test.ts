@@ -6,14 +6,12 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { rescreenRosters } from '../../jobs/rescreen.js';
-import { presentNight } from '../../src/cli/commands/rescreen.js';
 import { InterruptedError } from '../../src/cli/exit-code.js';
 import { type MailSettings, mailSettingsSchema } from '../../src/mail/settings.js';
-import type { AppContext, RunEvent } from '../../src/runs/app-context.js';
+import type { AppContext } from '../../src/runs/app-context.js';
 import { deliverDue } from '../../src/runs/mail/deliver.js';
 import { mailFailure } from '../../src/runs/mail/failures.js';
 import { listMails } from '../../src/runs/mail/manage.js';
-import { runSweep } from '../../src/runs/sweep-run.js';
 import { testDatabases } from '../helpers/databases.js';
 import { type MailServer, startMailServer } from '../helpers/mail-server.js';
 import { openSmallSites } from '../helpers/small-site.js';
@@ -175,43 +173,5 @@ describe('mail', () => {
     await deliverDue({ ...at(app, 2), secret: () => server.url });
     expect(server.received.map(({ to }) => to).toSorted()).toEqual(['one@bank.example', 'two@bank.example']);
     expect((await listMails(database, 'default', { all: true })).map(({ state }) => state)).toEqual(['sent', 'sent']);
-  });
-
-  it('tells of rosters that were not begun because the night had to stop', async () => {
-    const server = await serve();
-    const { work, roster, sandbox } = await begin();
-    sandbox.setFaults([{ path: '/aml/search', status: 402, times: 100 }]);
-    const settings = { ...toSettings({ to: ['one@bank.example'] }), rosters: [roster, { ...roster, name: 'core' }] };
-    const app = { ...(await work({ settings })), secret: () => server.url };
-    const events: RunEvent[] = [];
-    const watched: AppContext = { ...app, emit: (event) => void events.push(event) };
-    const night = await rescreenRosters(watched, settings.rosters, new AbortController().signal);
-    expect(night.summaries.map(({ state }) => state)).toEqual(['stopped']);
-    const notBegun = { roster: 'core', runId: null };
-    expect(night.failures).toMatchObject([{ ...notBegun, error: { code: 'not_started' } }]);
-    expect(events).toContainEqual(expect.objectContaining({ kind: 'roster_failed', ...notBegun, code: 'not_started' }));
-    const reported = presentNight(night);
-    expect(reported).toMatchObject({
-      exitCode: 4,
-      document: {
-        schema: 'nightscreen/run-summaries/1',
-        runs: [{ roster: 'people', state: 'stopped' }],
-        errors: [{ roster: 'core', code: 'not_started' }],
-      },
-      text: expect.stringMatching(/^roster core\nnightscreen: it was not started/m),
-    });
-    const subjects = server.received.map(({ subject }) => subject);
-    expect(subjects).toHaveLength(2);
-    expect(subjects[1]).toMatch(/^\[RED\] rescreen of core did not run: it was not started/);
-  });
-
-  it('of a sweep that stopped leaves when the sweep ends', async () => {
-    const server = await serve();
-    const { work } = await begin();
-    const settings = toSettings({ to: ['one@bank.example'] });
-    const app = { ...(await work({ settings, apiKey: 'private_test_00000000' })), secret: () => server.url };
-    const { state } = await runSweep(app, { writeReport: true }, new AbortController().signal);
-    expect(state).toBe('stopped');
-    expect(server.received.map(({ subject }) => subject)).toEqual([expect.stringMatching(/^\[RED\] sweep stopped/)]);
   });
 });

@@ -4,21 +4,16 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { reportJob } from '../../jobs/report.js';
-import { diffMatches } from '../../src/changes/match-changes.js';
-import { configSchema, digestSettings } from '../../src/config/schema.js';
 import { sweepSettingsSchema } from '../../src/dossiers/sweep-dossiers.js';
 import { ConfigError } from '../../src/errors.js';
-import type { Match } from '../../src/matches/match.js';
 import { toFileRoster } from '../../src/roster/settings.js';
 import { runImport } from '../../src/runs/import/import-run.js';
-import { resumeRun } from '../../src/runs/resume-run.js';
-import { listRuns, showRun } from '../../src/runs/run-reference.js';
+import { showRun } from '../../src/runs/run-reference.js';
 import { runSweep } from '../../src/runs/sweep-run.js';
 import type { Sandbox } from '../../src/sandbox/start-sandbox.js';
 import { budgetSettingsSchema } from '../../src/screening/budget.js';
 import type { Database } from '../../src/store/database/database.js';
 import { testDatabases } from '../helpers/databases.js';
-import { makeMatch } from '../helpers/run-facts.js';
 import { listenAlong, openSmallSites, searched } from '../helpers/small-site.js';
 import { buildSandboxDossier, fileOf, listed, people, toCsv, watchlist, writeRoster } from '../helpers/small-world.js';
 
@@ -149,19 +144,6 @@ describe('what must not be lost, mixed up or told wrongly', () => {
     expect.soft(searched(sandbox, 'Aroha Ngata')).toBe(before + 1);
   });
 
-  it('resuming an onboarding of more than a day ago asks about nobody else', async () => {
-    const { work, run, database } = await begin();
-    const stopped = await run(await work({ offsetMs: -25 * hourMs }), {
-      kind: 'onboard',
-      selection: 'new',
-      maxSearches: 3,
-    });
-    const resumed = await resumeRun(await work(), stopped.runId, signal).catch((error: unknown) => error);
-    if (resumed instanceof Error) return;
-    expect((await listRuns(database, 'default', 5)).length).toBe(1);
-    expect(resumed).toMatchObject({ runId: stopped.runId });
-  });
-
   it('a run planned while the service was out of reach screens everybody under the key it then has', async () => {
     const { sandbox, work, run } = await begin();
     await run(await work());
@@ -182,12 +164,6 @@ describe('what must not be lost, mixed up or told wrongly', () => {
     const facts = await showRun(database, 'default', resumed.runId);
     expect(facts.mode).toBe('live');
     expect(facts.states).toMatchObject({ not_screened: 0, open_alert: 2 });
-  });
-
-  it('a run that never learned whose key it had does not call itself live', async () => {
-    const { work, run, database } = await begin();
-    const stopped = await run(await work({ apiKey: 'private_sandbox_wrong' }));
-    expect((await showRun(database, 'default', stopped.runId)).mode).not.toBe('live');
   });
 
   it('what a sweep saw before it was stopped is reported by the next one', async () => {
@@ -211,23 +187,6 @@ describe('what must not be lost, mixed up or told wrongly', () => {
     const facts = await showRun(database, 'default', sweep.runId);
     expect(facts.dossierChanges.map((change) => change.kind)).toEqual(['dossier_status_changed']);
   });
-
-  const poison: Record<string, string> = {
-    'a NUL in a listed name':
-      '{"query":"Tamsin Oyelaran","type":"person","total":1,"results":[{"id":"x","name":"Ta\\u0000m","schema":"Person","match":true,"score":0.9,"topics":[],"birth_date":[],"country":[]}]}',
-    'half a surrogate pair':
-      '{"query":"Tamsin Oyelaran","type":"person","total":1,"results":[{"id":"x","name":"Ta\\ud800m","schema":"Person","match":true,"score":0.9,"topics":[],"birth_date":[],"country":[]}]}',
-    'a total beyond 32 bits': '{"query":"Tamsin Oyelaran","type":"person","total":3000000000,"results":[]}',
-    'an unknown field nested very deeply': `{"query":"Tamsin Oyelaran","type":"person","total":0,"results":[],"extra":${'['.repeat(20_000)}${']'.repeat(20_000)}}`,
-  };
-  for (const [what, body] of Object.entries(poison)) {
-    it(`an answer with ${what} costs at most its own customer`, async () => {
-      const { sandbox, work, run } = await begin();
-      sandbox.setFaults([{ name: 'Tamsin Oyelaran', times: 100, raw: { status: 201, body } }]);
-      const summary = await run(await work());
-      expect(['complete', 'incomplete']).toContain(summary.state);
-    });
-  }
 
   it('customers screened after the last controls of a run that passed are asked about again', async () => {
     const { sandbox, work, run } = await begin();
@@ -259,17 +218,6 @@ describe('what must not be lost, mixed up or told wrongly', () => {
     expect(searched(sandbox, 'Aroha Ngata')).toBe(before + 1);
   });
 
-  it('a new customer who is sanctioned is named in the report', async () => {
-    const { work, run, roster } = await begin(['Tamsin Oyelaran', 'Aroha Ngata']);
-    await run(await work({ offsetMs: -dayMs }));
-    await writeFile(fileOf(roster), toCsv(['Tamsin Oyelaran', 'Aroha Ngata', 'Wilhelmina Achterberg']));
-    const app = await work();
-    const night = await run(app, { writeReport: true });
-    expect(night.state).toBe('complete');
-    const files = await readFolder(app.settings.reports.dir);
-    expect(files.includes('C-3')).toBe(true);
-  });
-
   const mailTo = async () => ({
     reports: { dir: await mkdtemp(join(tmpdir(), 'nightscreen-mail-')) },
     mail: {
@@ -292,20 +240,6 @@ describe('what must not be lost, mixed up or told wrongly', () => {
     const app = await work({ settings });
     await run(app, { writeReport: true });
     await run(app, { roster: other, writeReport: true });
-    await reportJob.run(app);
-    expect((await readFolder(join(settings.reports.dir, 'mail'))).match(/Subject: .*/g)).toEqual(
-      expect.arrayContaining([expect.stringContaining('1 change')]),
-    );
-  });
-
-  it('a second start of the same night does not take the changes out of the mail', async () => {
-    const { sandbox, work, run } = await begin();
-    await run(await work({ offsetMs: -dayMs }));
-    sandbox.setWorld(newlyListed);
-    const settings = await mailTo();
-    const app = await work({ settings });
-    await run(app, { writeReport: true });
-    await run(app, { writeReport: true });
     await reportJob.run(app);
     expect((await readFolder(join(settings.reports.dir, 'mail'))).match(/Subject: .*/g)).toEqual(
       expect.arrayContaining([expect.stringContaining('1 change')]),
@@ -358,39 +292,6 @@ describe('what must not be lost, mixed up or told wrongly', () => {
     expect(await readFile(join(done.artifacts ?? '', 'manifest.json'), 'utf8')).not.toBe(first);
   });
 
-  it('a report of another database under the same name is never overwritten', async () => {
-    const one = await begin();
-    const other = await begin(['Aroha Ngata']);
-    const dir = await mkdtemp(join(tmpdir(), 'nightscreen-reports-'));
-    const settings = { reports: { dir } };
-    const { artifacts } = await one.run(await one.work({ settings }), { writeReport: true });
-    const before = await readFolder(dir);
-    await expect(other.run(await other.work({ settings }), { writeReport: true })).rejects.toThrow(
-      'contains a different report',
-    );
-    expect(await readFolder(dir)).toBe(before);
-    expect(artifacts).toContain(dir);
-  });
-
-  it('an open hit survives the absence of its customer from the roster', async () => {
-    const { work, run, roster } = await begin();
-    await run(await work({ offsetMs: -10 * dayMs }));
-    await writeFile(fileOf(roster), toCsv(['X', ...people.slice(1)]).replace('C-1,person,X\n', ''));
-    await run(await work({ offsetMs: -9 * dayMs }));
-    const night = await run(await work());
-    expect(night.counts).toMatchObject({ planned: 6 });
-  });
-
-  it('days without a single accepted snapshot make nobody leave', async () => {
-    const { work, run, roster } = await begin();
-    await run(await work({ offsetMs: -10 * dayMs }));
-    // One cut file, and then no import for nine days.
-    await writeFile(fileOf(roster), toCsv(people.slice(0, 3)));
-    await run(await work({ offsetMs: -9 * dayMs }));
-    const night = await run(await work(), { kind: 'screen', importFirst: false });
-    expect(night.counts).toMatchObject({ planned: 6 });
-  });
-
   it('a match that a cut list hid is told as removed once a whole list lacks it', async () => {
     const { sandbox, work, run, database } = await begin(['Wilhelmina Achterberg']);
     await run(await work({ offsetMs: -2 * dayMs }));
@@ -408,13 +309,6 @@ describe('what must not be lost, mixed up or told wrongly', () => {
     ]);
   });
 
-  it('an outage that begins with few customers left fails none of them', async () => {
-    const { sandbox, work, run } = await begin();
-    sandbox.setFaults([{ path: '/aml/search', status: 503, times: 10_000, afterCalls: 2 }]);
-    const stopped = await run(await work({ maxAttempts: 2 }));
-    expect(stopped).toMatchObject({ state: 'stopped', counts: { failed: 0, remaining: 6 } });
-  });
-
   it('what an abandoned run left in flight is counted as unknown, and its staged rows are gone', async () => {
     const { database, work, run, roster } = await begin();
     const dying = dyingDatabase(
@@ -427,39 +321,5 @@ describe('what must not be lost, mixed up or told wrongly', () => {
     await run(await work());
     expect.soft(await countRows(database, `search_attempt where outcome = 'in_flight'`)).toBe(0);
     expect.soft(await countRows(database, 'roster_staging')).toBe(0);
-  });
-
-  const match = (id: string, facts: Partial<Match> = {}): Match => makeMatch({ id, score: 0.8, ...facts });
-  const set = (...matches: Match[]) => ({ total: matches.length, truncated: false, matches });
-
-  it('a score that creeps under changing ids is reported once it has moved by the step', () => {
-    let before = set(match('id0', { score: 0.8 }));
-    let reported: Readonly<Record<string, number>> = {};
-    let listed = false;
-    for (let night = 1; night <= 10; night += 1) {
-      const after = set(match(`id${night}`, { score: 0.8 + night * 0.01 }));
-      const diff = diffMatches(
-        { matches: before.matches, unreturned: [], removed: [], reportedScores: reported },
-        after,
-        0.02,
-      );
-      listed ||= diff.differences.some(({ fields }) => fields.length > 0);
-      before = after;
-      reported = diff.reportedScores;
-    }
-    expect(listed).toBe(true);
-  });
-
-  it('another order of an answer in which one id occurs twice is no change', () => {
-    const one = match('x', { score: 0.9 });
-    const two = match('x', { name: 'Other', isHit: false, score: 0.5 });
-    const known = { matches: [one, two], unreturned: [], removed: [], reportedScores: {} };
-    expect(diffMatches(known, set(two, one), 0.02).differences).toEqual([]);
-  });
-
-  it('settings that shape no answer leave the cause of a change with the service', () => {
-    const settings = configSchema.parse({});
-    const otherPages = configSchema.parse({ sweep: { perPage: 50 }, screening: { cadenceHours: 12 } });
-    expect(digestSettings(otherPages)).toBe(digestSettings(settings));
   });
 });

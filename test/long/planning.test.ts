@@ -13,7 +13,7 @@ import { readBudget } from '../../src/runs/screening/plan.js';
 import type { Sandbox } from '../../src/sandbox/start-sandbox.js';
 import { budgetSettingsSchema } from '../../src/screening/budget.js';
 import { screeningSettingsSchema } from '../../src/screening/settings.js';
-import { testDatabases } from '../helpers/databases.js';
+import { readRows, testDatabases } from '../helpers/databases.js';
 import { printFigure } from '../helpers/figures.js';
 import { listSearches, openSmallSites, searched } from '../helpers/small-site.js';
 import { controls, people, type TestAppContext, writeRoster } from '../helpers/small-world.js';
@@ -132,8 +132,8 @@ describe('planning', () => {
         /^the budget of 20 searches for this day is used up, 6 of them kept for .*; \d customers? remains?/,
       ),
     ]);
-    const rounds = await database.query(
-      z.object({ occasion: z.string(), passed: z.number() }),
+    const rounds = await readRows(
+      database,
       `select occasion, count(*) filter (where verdict = 'passed') as passed from control_outcome where run_id = 2
        group by round, occasion order by round`,
     );
@@ -257,37 +257,6 @@ describe('planning', () => {
 
     const all = await run(await work({ settings }), { roster: others, kind: 'screen', selection: 'all' });
     expect(all).toMatchObject({ counts: { planned: 5, screened: 5, reused: 0 } });
-  });
-
-  it('an answer used again is due with the age that it has', async () => {
-    const { work, run } = await begin();
-    const others = toFileRoster('others', await writeRoster(people));
-    await run(await work({ offsetMs: -30 * hourMs }));
-    const settings = screening({ reuseMaxAge: '12h' });
-    await run(await work({ settings, offsetMs: -20 * hourMs }), { roster: others });
-    const night = await run(await work(), { roster: others });
-    expect(night).toMatchObject({ counts: { planned: 6, screened: 6 } });
-  });
-
-  it('whose last search failed is asked about again at once, and only they', async () => {
-    const { sandbox, work, run } = await begin();
-    await run(await work({ offsetMs: -26 * hourMs }));
-    sandbox.setFaults([{ name: 'Aroha Ngata', status: 400 }]);
-    await run(await work({ offsetMs: -2 * hourMs }));
-    sandbox.setFaults([]);
-    const app = await work();
-    expect(await run(app)).toMatchObject({ state: 'complete', counts: { planned: 1, screened: 1, skipped: 5 } });
-    expect(planOf(app)).toEqual([{ inScope: 6, planned: 1, searches: 1, previously_failed: 1, not_due: 5 }]);
-  });
-
-  it('whoever would be too old at the next run on the schedule is asked about now, also a few hours after a late run', async () => {
-    const { work, run } = await begin();
-    await run(await work({ offsetMs: -10 * hourMs }));
-    const app = await work();
-    expect(await run(app)).toMatchObject({ counts: { planned: 0 } });
-    const nextIn = (hours: number) => () => new Date(Date.now() + hours * hourMs);
-    expect(await run({ ...app, nextRescreening: nextIn(14) })).toMatchObject({ counts: { planned: 0 } });
-    expect(await run({ ...app, nextRescreening: nextIn(24) })).toMatchObject({ counts: { planned: 6 } });
   });
 
   it('a narrower run beside a valid night is complete although everybody is due', async () => {

@@ -1,4 +1,5 @@
 import { isAscii, isUtf8 } from 'node:buffer';
+import iconv from 'iconv-lite';
 import { RosterError } from '../../errors.js';
 
 const utf16 = ['utf-16le', 'utf-16be'] as const;
@@ -111,76 +112,39 @@ function isLineByte(byte: number | undefined): boolean {
   return byte === 0x0a || byte === 0x0d;
 }
 
-/** A possible encoding, with the characters that are frequent in names written in it. */
-interface Candidate {
-  label: EncodingLabel;
-  frequent: string;
-  script: RegExp;
-  bytesPerCharacter: 1 | 2;
-}
-
 const latin = /\p{Script=Latin}/u;
 const cyrillic = /\p{Script=Cyrillic}/u;
 const han = /\p{Script=Han}/u;
+const japanese = /[\p{Script=Han}\p{Script=Hiragana}\u30a0-\u30ff]/u;
 const western = 'éèäöüßåøæçñáíóúàâêîôëïÉÄÖÜÅØÇÑÁãõ';
 const russian = 'оеаинтсрвлкмдпуяыьгзбчйхОЕАИНТСРВЛКМДПУЯГЗБЧ';
+const kanji = '田中山本小林藤佐木高村井野橋川島口子美郎一太鈴のアイスンルトリラー';
 
-// The order decides between equal scores.
-const candidates: readonly Candidate[] = [
-  { label: 'windows-1252', frequent: western, script: latin, bytesPerCharacter: 1 },
-  { label: 'windows-1250', frequent: 'áéíóúýčďěňřšťžůąćęłńśźżőűăäöüßČŘŠŽŁŚŻŹ', script: latin, bytesPerCharacter: 1 },
-  { label: 'windows-1254', frequent: 'çğıİöşüâŞĞÇÖÜ', script: latin, bytesPerCharacter: 1 },
-  { label: 'windows-1257', frequent: 'ąčęėįšųūžāēģīķļņõäöüŠŽČ', script: latin, bytesPerCharacter: 1 },
-  { label: 'macintosh', frequent: western, script: latin, bytesPerCharacter: 1 },
-  { label: 'windows-1251', frequent: russian, script: cyrillic, bytesPerCharacter: 1 },
-  { label: 'koi8-r', frequent: russian, script: cyrillic, bytesPerCharacter: 1 },
-  { label: 'ibm866', frequent: russian, script: cyrillic, bytesPerCharacter: 1 },
-  { label: 'iso-8859-5', frequent: russian, script: cyrillic, bytesPerCharacter: 1 },
-  {
-    label: 'windows-1253',
-    frequent: 'αειηοςστνρπκλμυωάέήίόύώδγθχΑΓΔΚΜΝΠΣ',
-    script: /\p{Script=Greek}/u,
-    bytesPerCharacter: 1,
-  },
-  { label: 'windows-1255', frequent: 'יוהלאמרבתנשחדקםעפןכסגטזצ', script: /\p{Script=Hebrew}/u, bytesPerCharacter: 1 },
-  {
-    label: 'windows-1256',
-    frequent: 'المينرودبتهحسعكفقخجشةىطصضزغأ',
-    script: /\p{Script=Arabic}/u,
-    bytesPerCharacter: 1,
-  },
-  { label: 'windows-874', frequent: 'านรอกเงมยลวดทสต่้ปบคหแจพชขใไะัิีุู', script: /\p{Script=Thai}/u, bytesPerCharacter: 1 },
-  {
-    label: 'shift_jis',
-    frequent: '田中山本小林藤佐木高村井野橋川島口子美郎一太鈴のアイスンルトリラー',
-    script: /[\p{Script=Han}\p{Script=Hiragana}\u30a0-\u30ff]/u,
-    bytesPerCharacter: 2,
-  },
-  {
-    label: 'euc-jp',
-    frequent: '田中山本小林藤佐木高村井野橋川島口子美郎一太鈴のアイスンルトリラー',
-    script: /[\p{Script=Han}\p{Script=Hiragana}\u30a0-\u30ff]/u,
-    bytesPerCharacter: 2,
-  },
-  {
-    label: 'gb18030',
-    frequent: '王李张刘陈杨赵黄周吴徐孙胡朱高林何郭马罗华明国文伟芳小丽军杰',
-    script: han,
-    bytesPerCharacter: 2,
-  },
-  {
-    label: 'big5',
-    frequent: '陳林黃張李王吳劉蔡楊許鄭謝郭洪曾邱廖賴周華明國文美淑志雅',
-    script: han,
-    bytesPerCharacter: 2,
-  },
-  {
-    label: 'euc-kr',
-    frequent: '김이박최정강조윤장임한오서신권황안송류전홍민수영지현성준희은진우',
-    script: /\p{Script=Hangul}/u,
-    bytesPerCharacter: 2,
-  },
+/**
+ * The encodings that are guessed, with the frequent characters of names written in them; the first of two that fit equally well wins. Detectors by
+ * running text (chardet 2.2) take short names in Hebrew, Thai, IBM 866 and Macintosh for something else.
+ */
+const candidates: readonly (readonly [label: EncodingLabel, script: RegExp, frequent: string])[] = [
+  ['windows-1252', latin, western],
+  ['windows-1250', latin, 'áéíóúýčďěňřšťžůąćęłńśźżőűăäöüßČŘŠŽŁŚŻŹ'],
+  ['windows-1254', latin, 'çğıİöşüâŞĞÇÖÜ'],
+  ['windows-1257', latin, 'ąčęėįšųūžāēģīķļņõäöüŠŽČ'],
+  ['macintosh', latin, western],
+  ['windows-1251', cyrillic, russian],
+  ['koi8-r', cyrillic, russian],
+  ['ibm866', cyrillic, russian],
+  ['iso-8859-5', cyrillic, russian],
+  ['windows-1253', /\p{Script=Greek}/u, 'αειηοςστνρπκλμυωάέήίόύώδγθχΑΓΔΚΜΝΠΣ'],
+  ['windows-1255', /\p{Script=Hebrew}/u, 'יוהלאמרבתנשחדקםעפןכסגטזצ'],
+  ['windows-1256', /\p{Script=Arabic}/u, 'المينرودبتهحسعكفقخجشةىطصضزغأ'],
+  ['windows-874', /\p{Script=Thai}/u, 'านรอกเงมยลวดทสต่้ปบคหแจพชขใไะัิีุู'],
+  ['shift_jis', japanese, kanji],
+  ['euc-jp', japanese, kanji],
+  ['gb18030', han, '王李张刘陈杨赵黄周吴徐孙胡朱高林何郭马罗华明国文伟芳小丽军杰'],
+  ['big5', han, '陳林黃張李王吳劉蔡楊許鄭謝郭洪曾邱廖賴周華明國文美淑志雅'],
+  ['euc-kr', /\p{Script=Hangul}/u, '김이박최정강조윤장임한오서신권황안송류전홍민수영지현성준희은진우'],
 ];
+type Candidate = (typeof candidates)[number];
 
 const guessBytes = 16 * 1024;
 const lineFeed = 0x0a;
@@ -192,7 +156,7 @@ export function guessEncoding(bytes: Buffer): EncodingLabel | null {
   const highCount = sample.reduce((count, byte) => count + (byte >= asciiLimit ? 1 : 0), 0);
   if (highCount === 0) return null;
   const scored = candidates
-    .map((candidate) => ({ label: candidate.label, score: scoreCandidate(candidate, sample) / highCount }))
+    .map((candidate) => ({ label: candidate[0], score: scoreCandidate(candidate, sample) / highCount }))
     .sort((one, other) => other.score - one.score);
   const best = scored[0];
   return best !== undefined && best.score > 0.2 ? best.label : null;
@@ -256,43 +220,42 @@ function takeDistinctiveLines(bytes: Buffer): Buffer {
 }
 
 function scoreCandidate(candidate: Candidate, sample: Buffer): number {
-  const text = createTextDecoder(candidate.label)(sample);
+  const [label] = candidate;
+  const text = createTextDecoder(label)(sample);
   if (text === null) return Number.NEGATIVE_INFINITY;
+  const bytesPerCharacter = wideEncodings.includes(label) ? 2 : 1;
   const characters = [...text];
   let score = 0;
   for (const [at, character] of characters.entries()) {
     const [before = '', after = ''] = [characters[at - 1], characters[at + 1]];
     if (character.charCodeAt(0) >= asciiLimit) {
-      score += scoreCharacter(candidate, character, before, after) * candidate.bytesPerCharacter;
+      score += scoreCharacter(candidate, character, before, after) * bytesPerCharacter;
     } else if (isMixed(candidate, character, before)) score -= 1;
   }
   return score;
 }
 
-function scoreCharacter(candidate: Candidate, character: string, before: string, after: string): number {
-  const { frequent, script } = candidate;
+function scoreCharacter([label, script, frequent]: Candidate, character: string, before: string, after: string) {
   if (/\p{Cc}|\p{Co}/u.test(character)) return -2;
   if (!/[\p{L}\p{M}]/u.test(character)) return -0.5;
   // A capital within a word is typical of the wrong code page.
-  if (isMixed(candidate, before, character)) return -1;
+  if (isMixed([label, script, frequent], before, character)) return -1;
   // A single letter of a non-Latin script is improbable.
   if (script !== latin && !script.test(before) && !script.test(after)) return 0;
   if (/\p{Lu}/u.test(character) && /\p{Ll}/u.test(before)) return -1;
   // In Portuguese an e follows; otherwise the byte is more probably the ő of windows-1250.
-  if (character === 'õ' && after !== 'e' && candidate.label === 'windows-1252') return 0.2;
+  if (character === 'õ' && after !== 'e' && label === 'windows-1252') return 0.2;
   if (frequent.includes(character)) return 1;
   return script.test(character) ? 0.2 : -0.5;
 }
 
 /** Whether an ASCII letter is next to a letter of another script, which is typical of the wrong code page. */
-function isMixed({ script }: Candidate, ascii: string, other: string): boolean {
+function isMixed([, script]: Candidate, ascii: string, other: string): boolean {
   return script !== latin && /^[A-Za-z]$/.test(ascii) && script.test(other);
 }
 
 /** Decodes whole characters; null for invalid bytes, so nothing is ever replaced. */
 type DecodeText = (bytes: Buffer) => string | null;
-
-const multiByte: readonly EncodingLabel[] = eastAsian;
 
 /** Creates the strict decoder of an encoding. */
 export function createTextDecoder(label: EncodingLabel): DecodeText {
@@ -301,7 +264,7 @@ export function createTextDecoder(label: EncodingLabel): DecodeText {
   if (label === 'utf-16be') {
     return (bytes) => (bytes.length % 2 === 0 ? decodeUtf16(Buffer.from(bytes).swap16()) : null);
   }
-  const decode = multiByte.includes(label) ? createMultiByteDecoder(label) : createSingleByteDecoder(label);
+  const decode = wideEncodings.includes(label) ? createMultiByteDecoder(label) : createSingleByteDecoder(label);
   return (bytes) => (isAscii(bytes) ? bytes.toString('latin1') : decode(bytes));
 }
 
@@ -313,91 +276,41 @@ function decodeUtf16(bytes: Buffer): string | null {
 
 function createSingleByteDecoder(label: EncodingLabel): DecodeText {
   const table = createSingleByteTable(label);
-  return (bytes) => decodeSingleBytes(bytes, table);
-}
-
-function createMultiByteDecoder(label: EncodingLabel): DecodeText {
-  const decoder = new TextDecoder(label, { fatal: true, ignoreBOM: true });
-  const original = findMovedControls(decoder);
   return (bytes) => {
-    try {
-      const text = decoder.decode(bytes);
-      if (stray.test(text)) return null;
-      return original.size === 0 ? text : text.replaceAll(movable, (unit) => original.get(unit) ?? unit);
-    } catch {
-      return null;
+    const units = new Uint16Array(bytes.length);
+    for (let at = 0; at < bytes.length; at += 1) {
+      const unit = table[bytes[at] ?? 0] ?? unassigned;
+      if (unit === unassigned) return null;
+      units[at] = unit;
     }
+    return Buffer.from(units.buffer).toString('utf16le');
   };
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that are moved
-const movable = /[\x1a\x1c\x7f]/g;
-
-/** ICU decodes some invalid single bytes of multi-byte encodings to these. */
-const stray = /[\uf8f0-\uf8ff]/;
-
-/** ICU's IBM code pages permute 0x1a, 0x1c and 0x7f. */
-function findMovedControls(decoder: InstanceType<typeof TextDecoder>): ReadonlyMap<string, string> {
-  const controls = ['\x1a', '\x1c', '\x7f'];
-  const read = controls.map((control) => [decoder.decode(Buffer.from(control)), control] as const);
-  return new Map(read.filter(([shown, control]) => shown !== control));
+function createMultiByteDecoder(label: EncodingLabel): DecodeText {
+  return (bytes) => {
+    const text = iconv.decode(bytes, label, { stripBOM: false });
+    return stray.test(text) ? null : text;
+  };
 }
 
-/** Marks a byte without a character. */
-const unassigned = 0xffff;
+/** What iconv-lite makes of invalid bytes in multi-byte encodings. */
+const stray = /[\ufffd\u0080-\u009f\uf8f0-\uf8ff]/;
+/** What it makes of a byte without a character. */
+const unassigned = 0xfffd;
+const firstSign = 0xa0;
+/** Apple replaced the currency sign, which iconv-lite still gives. */
+const euros: Partial<Record<EncodingLabel, number>> = { macintosh: 0xdb, 'x-mac-cyrillic': 0xff };
 
-const firstC1 = 0x80;
-const lastC1 = 0x9f;
-
-// From 0x80; a space marks an unassigned byte. Node 20 and 22 read windows-1252 like iso-8859-1.
-const windows1252Signs = '€ ‚ƒ„…†‡ˆ‰Š‹Œ Ž  ‘’“”•–—˜™š›œ žŸ';
-
-// From 0xa1. Node does not support iso-8859-16.
-const iso16Letters =
-  'ĄąŁ€„Š§š©Ș«Ź\u00adźŻ°±ČłŽ”¶·žčș»ŒœŸżÀÁÂĂÄĆÆÇÈÉÊËÌÍÎÏĐŃÒÓÔŐÖŚŰÙÚÛÜĘȚßàáâăäćæçèéêëìíîïđńòóôőöśűùúûüęțÿ';
-
-/** The Windows code page with the letters of a standard that Node reads differently. */
-const relatives: Partial<Record<EncodingLabel, string>> = {
-  'iso-8859-9': 'windows-1254',
-  'iso-8859-11': 'windows-874',
-};
-
-/** The UTF-16 unit of each byte of a single-byte encoding, the same on every version of Node. */
+/** The UTF-16 unit of each byte of a single-byte encoding. */
 export function createSingleByteTable(label: EncodingLabel): Uint16Array {
-  const table = Uint16Array.from({ length: 256 }, (_, byte) => byte);
-  if (label === 'windows-1252') {
-    for (const [index, sign] of [...windows1252Signs].entries()) {
-      if (sign !== ' ') table[firstC1 + index] = sign.charCodeAt(0);
-    }
-  } else if (label === 'iso-8859-16') {
-    for (const [index, letter] of [...iso16Letters].entries()) table[0xa1 + index] = letter.charCodeAt(0);
-  } else if (label !== 'iso-8859-1') {
-    const decoder = new TextDecoder(relatives[label] ?? label, { fatal: true });
-    const first = label.startsWith('iso-') ? lastC1 + 1 : firstC1;
-    for (let byte = first; byte < 256; byte += 1) table[byte] = decodeByte(decoder, byte);
-  }
-  return table;
-}
-
-/** Decodes bytes by a table; null when a byte has no character. */
-export function decodeSingleBytes(bytes: Buffer, table: Uint16Array): string | null {
-  const units = new Uint16Array(bytes.length);
-  for (let at = 0; at < bytes.length; at += 1) {
-    const unit = table[bytes[at] ?? 0] ?? unassigned;
-    if (unit === unassigned) return null;
-    units[at] = unit;
-  }
-  return Buffer.from(units.buffer).toString('utf16le');
-}
-
-/** ICU decodes some unassigned bytes to private-use characters. */
-function decodeByte(decoder: InstanceType<typeof TextDecoder>, byte: number): number {
-  try {
-    const unit = decoder.decode(Uint8Array.of(byte)).charCodeAt(0);
-    return unit === 0xfffd || (unit >= 0xe000 && unit <= 0xf8ff) ? unassigned : unit;
-  } catch {
-    return unassigned;
-  }
+  const bytes = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
+  const text = iconv.decode(bytes, label === 'x-mac-cyrillic' ? 'macukraine' : label);
+  return Uint16Array.from(bytes, (byte) => {
+    const unit = euros[label] === byte ? '€'.charCodeAt(0) : text.charCodeAt(byte);
+    // A Windows code page reads an unused byte below the signs as a control character.
+    return unit === unassigned && byte < firstSign ? byte : unit;
+  });
 }
 
 const maxCharacterBytes = 4;

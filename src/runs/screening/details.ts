@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { toPriority } from '../../changes/change-event.js';
 import type { Client } from '../../client/client.js';
 import type { Answer, CallOptions } from '../../client/operation.js';
-import { followSignals } from '../../client/signals.js';
 import { ApiError, NightscreenError, ResponseError } from '../../errors.js';
 import type { DetailCounts, DetailLookup } from '../../reports/list-facts.js';
 import { describeDetails } from '../../reports/words.js';
@@ -313,12 +312,12 @@ interface DetailStops {
 /** Stops the look-ups after an outage, a long pause, ten minutes, or a stop request. */
 export function openDetailStops({ app, signal }: RunSession, client: Client): DetailStops {
   const own = new AbortController();
-  const waiting = followSignals(own.signal, [signal]);
-  const calls = abortLater(waiting.signal, stopGraceMs);
+  const waitSignal = AbortSignal.any([own.signal, signal]);
+  const calls = abortLater(waitSignal, stopGraceMs);
   let because: DetailStop | null = null;
   let failures = 0;
   const stop = (why: DetailStop): void => {
-    if (waiting.signal.aborted) return;
+    if (waitSignal.aborted) return;
     because = why;
     own.abort();
   };
@@ -332,7 +331,7 @@ export function openDetailStops({ app, signal }: RunSession, client: Client): De
     () => undefined,
   );
   return {
-    waitSignal: waiting.signal,
+    waitSignal,
     signal: calls.signal,
     get because() {
       return because ?? (signal.aborted ? 'signal' : null);
@@ -346,7 +345,6 @@ export function openDetailStops({ app, signal }: RunSession, client: Client): De
       closing.abort();
       leave();
       calls.clear();
-      waiting.clear();
     },
   };
 }

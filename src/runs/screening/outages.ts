@@ -1,5 +1,4 @@
 import type { Client } from '../../client/client.js';
-import { followSignals } from '../../client/signals.js';
 import type { Clock } from '../../clock.js';
 import type { AppContext, RunSettings } from '../app-context.js';
 import { RunHalted, toSignalHalt } from '../halt.js';
@@ -153,21 +152,17 @@ export async function retryUntilDeadline<T>(
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<{ value: T; hadToWait: boolean }> {
   const { outage, signal } = waitPolicy;
-  const either = followSignals(signal, [outage.signal]);
-  try {
-    for (let turn = 0; ; turn += 1) {
-      try {
-        const value = await work(either.signal);
-        outage.noteAnswer();
-        return { value, hadToWait: turn > 0 };
-      } catch (error) {
-        if (outage.signal.aborted) throw outage.signal.reason;
-        if (!(error instanceof RunHalted) || error.code !== 'outage') throw error;
-        await waitForService(waitPolicy, turn, error.message);
-      }
+  const either = AbortSignal.any([signal, outage.signal]);
+  for (let turn = 0; ; turn += 1) {
+    try {
+      const value = await work(either);
+      outage.noteAnswer();
+      return { value, hadToWait: turn > 0 };
+    } catch (error) {
+      if (outage.signal.aborted) throw outage.signal.reason;
+      if (!(error instanceof RunHalted) || error.code !== 'outage') throw error;
+      await waitForService(waitPolicy, turn, error.message);
     }
-  } finally {
-    either.clear();
   }
 }
 
@@ -176,12 +171,8 @@ export async function waitForService(waitPolicy: WaitPolicy, turn: number, becau
   const { clock, outage, signal } = waitPolicy;
   outage.noteOutage(because);
   if (outage.signal.aborted) throw outage.signal.reason;
-  const either = followSignals(signal, [outage.signal]);
-  try {
-    await clock.sleep(delaysMs[Math.min(turn, delaysMs.length - 1)] ?? 0, either.signal).catch(() => undefined);
-  } finally {
-    either.clear();
-  }
+  const either = AbortSignal.any([signal, outage.signal]);
+  await clock.sleep(delaysMs[Math.min(turn, delaysMs.length - 1)] ?? 0, either).catch(() => undefined);
   if (outage.signal.aborted) throw outage.signal.reason;
   if (signal.aborted) throw toSignalHalt(signal);
 }

@@ -49,7 +49,7 @@ export async function screenTasks({
   const waitPolicy = { clock: app.clock, outage, signal: session.signal };
   const controls = openControlRounds(session, client, waitPolicy, tally);
   const badAnswers = new BadAnswers(run.resumed > 0 ? await countBadAnswers(app.database, run.runId) : new Map());
-  const context = { ...part, tally, signals, controls, badAnswers, announceAttempt: createAttemptNotes(session) };
+  const context = { ...part, tally, signals, controls, badAnswers, noteAttempt: createAttemptNotes(session) };
   try {
     const stopped = await screenAll(context)
       .then(() => searchVanishedAgain(context, readAffordable()))
@@ -206,7 +206,6 @@ async function searchLastRound(
   return new RunHalted('budget', `${message}, and too little of it is left for the control searches at the end`);
 }
 
-/** A whole page: at the end of a chunk all workers wait for notes, because none can be made in advance. */
 const chunkSize = 2_000;
 
 /**
@@ -214,10 +213,7 @@ const chunkSize = 2_000;
  * the ledger does not learn that a noted attempt was not sent. No task is handed out during control searches; the
  * earlier ones are `drained` first.
  */
-async function* handOutTasks(
-  { session, tally, controls, signals, announceAttempt }: SearchContext,
-  drained: () => Promise<void>,
-) {
+async function* handOutTasks({ session, tally, controls, signals }: SearchContext, drained: () => Promise<void>) {
   for await (const chunk of readSearchTasks(session.app, session.run.runId, chunkSize)) {
     for (let place = 0; place < chunk.length; ) {
       if (controls.untilNext <= 0) {
@@ -229,7 +225,7 @@ async function* handOutTasks(
       if (tasks.length === 0) return tally.reachLimit();
       for (const _ of tasks) tally.handOut();
       place += tasks.length;
-      yield tasks.map((task) => ({ task, note: announceAttempt(task.requestId) }));
+      yield tasks;
     }
   }
 }
@@ -407,8 +403,7 @@ async function searchAlone(
   signals.throwIfStopped();
   if (tally.affordable === 0) throw tally.toHalt();
   tally.handOut();
-  const announced = { task, note: context.announceAttempt(task.requestId) };
-  const finished = await searchTask(context, announced, { isBudgeted: false });
+  const finished = await searchTask(context, task, { isBudgeted: false });
   await commitScreenings(session, account, [finished]);
   signals.throwIfStopped();
   const { outcome, isMadeAgain } = finished;

@@ -1,7 +1,6 @@
 import { setImmediate as turnOfEvents } from 'node:timers/promises';
 import type { Client } from '../../client/client.js';
 import type { AttemptEnd, AttemptObserver, CallOptions } from '../../client/operation.js';
-import { followSignals } from '../../client/signals.js';
 import type { ScreeningRequest } from '../../roster/customer.js';
 import { type ScreeningOutcome, screen } from '../../screening/screen.js';
 import { ensureRequests } from '../../store/controls.js';
@@ -14,65 +13,21 @@ import { commitFailures, digestAnswer, type FinishedSearch } from './commit.js';
 import type { WatchedAccount } from './monitoring.js';
 import type { OutageWatch } from './outages.js';
 
-/** The note of a future attempt in the ledger. */
-interface AttemptNote {
-  /** Before the attempt is sent: returns its row after the commit. */
-  take(): Promise<number>;
-  /** When the attempt is not made: returns its row if it has one. */
-  drop(): Promise<number | undefined>;
-}
-
 /**
- * How far in advance an attempt is noted. A noted attempt that is not sent before a crash counts as spent. Without
- * advance notes an unpaced night on the embedded database spent a fifth of its time on notes (groups of 16, 2.1 ms
- * each).
- */
-const aheadMs = 40;
-const mostTogether = 256;
-/** At a pace that needs so many notes in advance, the next are made before these are used up: otherwise all searches wait for each commit. */
-const fewLeft = 128;
-
-interface Waiting {
-  requestId: number;
-  resolve: (attemptId: number) => void;
-  reject: (error: unknown) => void;
-}
-
-/**
- * Notes due attempts in groups, together with the next ones that the pace of the last group reaches within `aheadMs`. At most
- * `mostTogether` are noted in advance.
+ * Notes attempts in the ledger right before they are sent; the result is the row of the attempt, after the commit. What is
+ * due at the same time is noted together, one group after another.
  */
 export function createAttemptNotes({
   app,
   numbers,
   write,
-}: Pick<RunSession, 'app' | 'numbers' | 'write'>): (requestId: number) => AttemptNote {
-  const mostAhead = Math.min(mostTogether, (app.settings.service.rate.perSecond * aheadMs) / 1_000);
-  const announced = new Set<Waiting>();
-  const ahead = new Set<Waiting>();
-  const due: Waiting[] = [];
+}: Pick<RunSession, 'app' | 'numbers' | 'write'>): (requestId: number) => Promise<number> {
+  let due: { requestId: number; resolve: (attemptId: number) => void; reject: (error: unknown) => void }[] = [];
   let isWriting = false;
-  let last = { size: 1, begunMs: 0 };
-  const isRunningLow = (): boolean =>
-    mostAhead > fewLeft && last.size >= fewLeft / 4 && ahead.size < fewLeft && announced.size > 0;
 
-  const takeGroup = (): readonly Waiting[] => {
-    const begunMs = performance.now();
-    const size = Math.min(mostTogether, 2 * last.size, (last.size * aheadMs) / (begunMs - last.begunMs));
-    const group = due.splice(0, mostTogether);
-    // A burst at the start does not predict the pace, and repeats come before attempts that are already noted.
-    const most = Math.min(size, group.length + mostAhead - ahead.size);
-    for (const next of announced) {
-      // At least one: a group takes its numbers, and after a pause the pace of the last one reaches none.
-      if (group.length > 0 && group.length + 1 > most) break;
-      announced.delete(next);
-      ahead.add(next);
-      group.push(next);
-    }
-    last = { size: group.length, begunMs };
-    return group;
-  };
-  const writeGroup = async (group: readonly Waiting[]): Promise<void> => {
+  const writeDue = async (): Promise<void> => {
+    const group = due;
+    due = [];
     const requestIds = group.map(({ requestId }) => requestId);
     try {
       const first = numbers.nextCalls(group.length);
@@ -86,59 +41,34 @@ export function createAttemptNotes({
     isWriting = true;
     // Many attempts become due at the same moment.
     await turnOfEvents();
-    while (due.length > 0 || isRunningLow()) await writeGroup(takeGroup());
+    while (due.length > 0) await writeDue();
     isWriting = false;
   };
 
-  return (requestId) => {
-    let leave = (): boolean => false;
-    let begin = (): void => undefined;
-    const row = new Promise<number>((resolve, reject) => {
-      const waiting = { requestId, resolve, reject };
-      announced.add(waiting);
-      leave = () => {
-        ahead.delete(waiting);
-        return announced.delete(waiting);
-      };
-      begin = () => void due.push(waiting);
+  return (requestId) =>
+    new Promise((resolve, reject) => {
+      due.push({ requestId, resolve, reject });
+      if (!isWriting) void writeAll();
     });
-    // The caller of `take` gets the failure. Until then the rejection must not end the process.
-    row.catch(() => undefined);
-    return {
-      take: () => {
-        if (leave()) begin();
-        if (!isWriting && (due.length > 0 || isRunningLow())) void writeAll();
-        return row;
-      },
-      drop: async () => (leave() ? undefined : row),
-    };
-  };
 }
 
 /**
- * Records the attempts of one search for the ledger. `announce` announces repeats; `finish` returns the attempts and
- * the unsent notes.
+ * Records the attempts of one search for the ledger. `note` returns the row of the next attempt; `finish` returns the
+ * attempts and the unsent note.
  */
-function recordAttempts(
-  first: AttemptNote,
-  announce: () => AttemptNote,
-): { observer: AttemptObserver; finish(): Promise<Omit<SearchAttempts, 'requestId'>> } {
+function recordAttempts(note: () => Promise<number>): {
+  observer: AttemptObserver;
+  finish(): Omit<SearchAttempts, 'requestId'>;
+} {
   const attempts: SearchAttempts['attempts'][number][] = [];
-  let note: AttemptNote | undefined = first;
   let attemptId: number | undefined;
   // An attempt that was held back is made later, under the same row.
   let heldBackId: number | undefined;
   return {
     observer: {
       leaving: async () => {
-        if (heldBackId === undefined) {
-          note ??= announce();
-          attemptId = await note.take();
-          note = undefined;
-        } else {
-          attemptId = heldBackId;
-          heldBackId = undefined;
-        }
+        attemptId = heldBackId ?? (await note());
+        heldBackId = undefined;
       },
       ended: (attempt, end) => {
         if (attemptId === undefined)
@@ -159,10 +89,7 @@ function recordAttempts(
         attemptId = undefined;
       },
     },
-    finish: async () => {
-      const unsentId = await note?.drop();
-      return { attempts, unsentIds: [unsentId, heldBackId].filter((id) => id !== undefined) };
-    },
+    finish: () => ({ attempts, unsentIds: heldBackId === undefined ? [] : [heldBackId] }),
   };
 }
 
@@ -184,7 +111,7 @@ export async function searchUnplanned(
 ) {
   const { app, numbers, organisation, signal } = session;
   let requestId = 0;
-  const take = async (): Promise<number> => {
+  const note = async (): Promise<number> => {
     const call = numbers.nextCalls(1);
     await session.write(async (transaction) => {
       const ids = await ensureRequests(transaction, organisation.organisationId, [request]);
@@ -193,13 +120,11 @@ export async function searchUnplanned(
     });
     return numbers.toAttemptId(call);
   };
-  const note = { take, drop: async () => undefined };
-  const { observer, finish } = recordAttempts(note, () => note);
+  const { observer, finish } = recordAttempts(note);
   const calls = abortLater(signal, stopGraceMs);
   const options = { signal: calls.signal, waitSignal: signal, observer, isBudgeted: false };
   const outcome = await screen(client.aml, request, options).finally(calls.clear);
-  const attempts = await finish();
-  await session.write((transaction) => saveAttempts(transaction, numbers, [{ requestId, ...attempts }]));
+  await session.write((transaction) => saveAttempts(transaction, numbers, [{ requestId, ...finish() }]));
   if (outcome.kind === 'aborted') throw toSignalHalt(signal);
   if (outcome.kind === 'halted') throw toAccountHalt(outcome.error);
   if (outcome.kind === 'failed' && outcome.isTransient) {
@@ -213,27 +138,21 @@ export interface SearchContext {
   client: Client;
   account: WatchedAccount;
   outage: OutageWatch;
-  /** Announces a request; its attempt is noted when it is due, or shortly before. */
-  announceAttempt: ReturnType<typeof createAttemptNotes>;
+  noteAttempt: ReturnType<typeof createAttemptNotes>;
   tally: SearchTally;
   controls: ControlRounds;
   signals: StopSignals;
   badAnswers: BadAnswers;
 }
 
-interface AnnouncedTask {
-  task: SearchTask;
-  note: AttemptNote;
-}
-
 /** Makes one search unless the run is stopping, and emits the progress. */
 export async function searchTask(
-  { session, client, outage, announceAttempt, tally, signals, badAnswers }: SearchContext,
-  { task, note }: AnnouncedTask,
+  { session, client, outage, noteAttempt, tally, signals, badAnswers }: SearchContext,
+  task: SearchTask,
   options: Pick<CallOptions, 'isBudgeted'> = {},
 ): Promise<FinishedSearch> {
   const { app, organisation, runId } = session;
-  const { observer, finish } = recordAttempts(note, () => announceAttempt(task.requestId));
+  const { observer, finish } = recordAttempts(() => noteAttempt(task.requestId));
   const request = { type: task.type, name: task.name };
   const { signal, waitSignal } = signals;
   let known: SearchTask['known'] = null;
@@ -242,7 +161,7 @@ export async function searchTask(
     return known !== null;
   };
   const outcome = await screen(client.aml, request, { ...options, signal, waitSignal, observer, isChecked });
-  const attempts = { requestId: task.requestId, ...(await finish()) };
+  const attempts = { requestId: task.requestId, ...finish() };
   tally.note(outcome, attempts.attempts.filter((attempt) => attempt.outcome !== 'not_sent').length, known);
   if (isAnswered(outcome)) outage.noteAnswer('aml.search');
   if (outcome.kind !== 'aborted') {
@@ -448,11 +367,10 @@ interface StopSignals {
 /** Combines a run's signal with its outage's. */
 export function openStopSignals(run: AbortSignal, outage: AbortSignal): StopSignals {
   const own = new AbortController();
-  const waiting = followSignals(own.signal, [run, outage]);
-  const asked = followSignals(run, [outage]);
-  const calls = abortLater(asked.signal, stopGraceMs);
+  const waitSignal = AbortSignal.any([own.signal, run, outage]);
+  const calls = abortLater(AbortSignal.any([run, outage]), stopGraceMs);
   return {
-    waitSignal: waiting.signal,
+    waitSignal,
     signal: calls.signal,
     stop: (reason) => own.abort(reason),
     throwIfStopped: () => {
@@ -460,10 +378,6 @@ export function openStopSignals(run: AbortSignal, outage: AbortSignal): StopSign
       if (own.signal.aborted) throw own.signal.reason;
       if (run.aborted) throw toSignalHalt(run);
     },
-    clear: () => {
-      calls.clear();
-      asked.clear();
-      waiting.clear();
-    },
+    clear: calls.clear,
   };
 }

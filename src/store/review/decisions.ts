@@ -3,6 +3,15 @@ import type { SeenFacts } from '../../matches/alert.js';
 import type { OpenAlertsFacts } from '../../reports/list-facts.js';
 import type { HistoryFacts } from '../../reports/run-facts.js';
 import {
+  type FactsOf,
+  matchSchema,
+  openAlertsSchema,
+  partySchema,
+  seenCustomerSchema,
+  seenFactsSchema,
+  settledSchema,
+} from '../../vocabulary/facts.js';
+import {
   absences,
   alertStates,
   type DispositionVerdict,
@@ -13,17 +22,7 @@ import {
 } from '../../vocabulary.js';
 import { findValue, type Queryable, readValue } from '../database/database.js';
 import { keptDetailsSql } from '../match-details.js';
-import {
-  joinPartySql,
-  ownerShape,
-  ownerSql,
-  partyFactsSchema,
-  partyFactsSql,
-  seenCustomerSchema,
-  seenCustomerSql,
-  seenFactsSchema,
-  storedMatchSchema,
-} from '../row-shapes.js';
+import { joinPartySql, partyFactsSql, seenCustomerSql } from '../row-shapes.js';
 import { type ProjectionScope, saveReportSheet } from './waiting.js';
 
 const alertRow = z.object({
@@ -39,7 +38,7 @@ const alertRow = z.object({
   topic: z.enum(worstTopics),
   /** Whether it makes the customer a true match. */
   isTrueMatch: z.boolean(),
-  listed: storedMatchSchema,
+  listed: matchSchema,
   /** The record with which the match was last seen. */
   customer: seenCustomerSchema,
   /** The decision or proposal in force. */
@@ -59,7 +58,7 @@ const alertRow = z.object({
   decisions: z.array(z.number()),
 });
 /** An alert with all facts that a decision about it depends on. */
-export type DecidableAlert = z.infer<typeof alertRow>;
+export type DecidableAlert = FactsOf<typeof alertRow>;
 
 /**
  * Locks alerts and the states of their parties until the transaction ends: of two people who decide at the same time, the second sees the
@@ -105,10 +104,10 @@ const historyRow = z.object({
   alertId: z.number(),
   roster: z.string(),
   mode: z.enum(runModes),
-  party: partyFactsSchema,
+  party: partySchema,
   /** Other customers of whom a party is searched for by the same name and type: its stored answers are theirs too. */
   namesakes: z.number(),
-  listed: storedMatchSchema,
+  listed: matchSchema,
   state: z.enum(alertStates),
   absence: z.enum(absences).nullable(),
   severity: z.enum(severities),
@@ -124,7 +123,7 @@ const historyRow = z.object({
     }),
   ),
   openedAt: z.date(),
-  owner: ownerShape.nullable(),
+  assignedTo: z.string().nullable(),
   history: z.array(
     z.object({
       at: z.coerce.date(),
@@ -138,7 +137,7 @@ const historyRow = z.object({
 });
 
 /** Every alert of the customers of this reference, in all rosters, with its history. */
-export function readAlertHistories(database: Queryable, organisation: string, reference: string, now: Date) {
+export function readAlertHistories(database: Queryable, organisation: string, reference: string) {
   return database.query(
     historyRow,
     `select alert.alert_id, roster.name as roster, case when account.is_test then 'test' else 'live' end as mode, ${partyFactsSql} as party,
@@ -146,8 +145,7 @@ export function readAlertHistories(database: Queryable, organisation: string, re
          select count(distinct other.customer_id)::integer from party other
          where other.request_id = party.request_id and other.customer_id <> party.customer_id
        ) as namesakes,
-       alert.listed, alert.state, alert.absence, alert.severity, alert.opened_at, alert.due_at,
-       ${ownerSql('alert', '$3')} as owner,
+       alert.listed, alert.state, alert.absence, alert.severity, alert.opened_at, alert.due_at, alert.assigned_to,
        (
          select coalesce(jsonb_agg(jsonb_build_object(
            'at', reported.at, 'what', reported.what, 'who', reported.who, 'isAttested', reported.is_attested, 'reason', reported.reason, 'comment', reported.comment
@@ -179,7 +177,7 @@ export function readAlertHistories(database: Queryable, organisation: string, re
      join account on account.account_id = alert.account_id
      where customer.reference = $2
      order by roster.name, alert.alert_id`,
-    [organisation, reference, now],
+    [organisation, reference],
   );
 }
 
@@ -242,22 +240,6 @@ export async function readFourEyes(database: Queryable, accountIds: readonly num
   return new Map(rows.map(({ accountId, severities }) => [accountId, new Set(severities)]));
 }
 
-const count = z.number().int();
-const openAlertsRow = z.object({
-  waiting: count,
-  // Earlier versions did not count these.
-  customers: count.nullable().default(null),
-  absent: count.nullable().default(null),
-  overdue: count,
-  unassigned: count,
-  proposed: count,
-  oldestAt: z.coerce.date().nullable(),
-  bySeverity: z.array(z.object({ severity: z.enum(severities), waiting: count, overdue: count })),
-  // Earlier versions had no assignments.
-  byOwner: z.array(ownerShape.extend({ waiting: count, overdue: count })).default([]),
-  byAge: z.object({ upToOneDay: count, upToOneWeek: count, upToThirtyDays: count, older: count }),
-}) satisfies z.ZodType<OpenAlertsFacts>;
-
 /** Counts what waits for reviewers of a roster's customers on an account at `now`, and stores it with the run. */
 export function saveOpenAlerts(
   transaction: Queryable,
@@ -267,9 +249,9 @@ export function saveOpenAlerts(
 ): Promise<OpenAlertsFacts> {
   return readValue(
     transaction,
-    openAlertsRow,
+    openAlertsSchema,
     `with waiting as (
-       select alert.severity, ${ownerSql('alert', '$4')} as owner, alert.state, alert.opened_at, alert.absence, party.customer_id,
+       select alert.severity, alert.assigned_to, alert.state, alert.opened_at, alert.absence, party.customer_id,
          coalesce(alert.due_at < $4::timestamptz, false) as is_overdue, $4::timestamptz - alert.opened_at as age
        from alert
        join party on party.party_id = alert.party_id
@@ -279,7 +261,7 @@ export function saveOpenAlerts(
      update run set open_alerts = (
        select jsonb_build_object(
          'waiting', count(*), 'customers', count(distinct customer_id), 'absent', count(absence), 'overdue', count(*) filter (where is_overdue),
-         'unassigned', count(*) filter (where owner is null),
+         'unassigned', count(*) filter (where assigned_to is null),
          'proposed', count(*) filter (where state = 'pending_approval'), 'oldestAt', min(opened_at),
          'bySeverity', (
            select coalesce(jsonb_agg(jsonb_build_object('severity', severity, 'waiting', alerts, 'overdue', late)
@@ -288,10 +270,12 @@ export function saveOpenAlerts(
              select severity, count(*) as alerts, count(*) filter (where is_overdue) as late from waiting group by severity
            ) tally
          ),
-         'byOwner', (
-           select coalesce(jsonb_agg(owner || jsonb_build_object('waiting', alerts, 'overdue', late) order by alerts desc, owner ->> 'name', owner), '[]')
+         'byAssignee', (
+           select coalesce(jsonb_agg(jsonb_build_object('name', assigned_to, 'waiting', alerts, 'overdue', late)
+             order by alerts desc, assigned_to), '[]')
            from (
-             select owner, count(*) as alerts, count(*) filter (where is_overdue) as late from waiting where owner is not null group by owner
+             select assigned_to, count(*) as alerts, count(*) filter (where is_overdue) as late
+             from waiting where assigned_to is not null group by assigned_to
            ) tally
          ),
          'byAge', jsonb_build_object(
@@ -323,20 +307,10 @@ export async function saveReviewState(
 
 /** What waited for reviewers when a run closed; null for a run that is open. */
 export function readOpenAlerts(database: Queryable, runId: number): Promise<OpenAlertsFacts | null> {
-  return findValue(database, openAlertsRow.nullable(), 'select open_alerts as alerts from run where run_id = $1', [
+  return findValue(database, openAlertsSchema.nullable(), 'select open_alerts as alerts from run where run_id = $1', [
     runId,
   ]);
 }
-
-const settledShape = z.object({
-  falsePositive: count,
-  trueMatch: count,
-  inconclusive: count,
-  carried: count,
-  reopened: count,
-  expired: count,
-  gone: count,
-}) satisfies z.ZodType<HistoryFacts['settled']>;
 
 /** Counts the decided alerts of a roster's customers on an account, and what this run did with decisions, and stores it with the run. */
 async function saveSettledAlerts(
@@ -378,7 +352,7 @@ async function saveSettledAlerts(
 
 /** The decided alerts when a run closed; null for a run without alerts. */
 export function readSettledAlerts(database: Queryable, runId: number): Promise<HistoryFacts['settled']> {
-  return findValue(database, settledShape.nullable(), 'select settled_alerts as settled from run where run_id = $1', [
+  return findValue(database, settledSchema.nullable(), 'select settled_alerts as settled from run where run_id = $1', [
     runId,
   ]);
 }

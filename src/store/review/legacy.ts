@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { type FactsOf, matchSchema } from '../../vocabulary/facts.js';
 import { type DispositionVerdict, dispositionVerdicts, runModes } from '../../vocabulary.js';
 import { type Queryable, requireRows } from '../database/database.js';
-import { storedMatchSchema } from '../row-shapes.js';
 
 const customerRow = z.object({
   reference: z.string(),
@@ -11,7 +11,7 @@ const customerRow = z.object({
       alertId: z.number(),
       accountId: z.number(),
       mode: z.enum(runModes),
-      listed: storedMatchSchema,
+      listed: matchSchema,
       /** Whether a reviewer has ever decided it here; an imported decision does not count. */
       isDecidedHere: z.boolean(),
       /** The verdict that was imported for it before. */
@@ -20,7 +20,7 @@ const customerRow = z.object({
   ),
 });
 /** A customer that a row of an older system may name, with the alerts of its listed matches. */
-export type LegacyCustomer = z.infer<typeof customerRow>;
+export type LegacyCustomer = FactsOf<typeof customerRow>;
 
 /** The customers of these references in all rosters, with their alerts on all accounts. */
 export function readLegacyCustomers(database: Queryable, organisation: string, references: readonly string[]) {

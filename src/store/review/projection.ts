@@ -3,6 +3,7 @@ import type { Corroboration } from '../../changes/corroboration.js';
 import { StoreError } from '../../errors.js';
 import type { Alert, SeenCustomer } from '../../matches/alert.js';
 import type { Match } from '../../matches/match.js';
+import { matchSchema, partySchema, seenCustomerSchema, seenFactsSchema } from '../../vocabulary/facts.js';
 import {
   absences,
   agreements,
@@ -19,16 +20,7 @@ import {
 } from '../../vocabulary.js';
 import { firstRow, type Queryable, readColumn, readValue } from '../database/database.js';
 import { findListedSql, saveListedParties, toMatchRow } from '../listed-parties.js';
-import {
-  assessedTierSql,
-  hiddenMatchesSql,
-  partyFactsSchema,
-  seenCustomerSchema,
-  seenCustomerSql,
-  seenFactsSchema,
-  storedMatchesSql,
-  storedMatchSchema,
-} from '../row-shapes.js';
+import { assessedTierSql, hiddenMatchesSql, seenCustomerSql, storedMatchesSql } from '../row-shapes.js';
 import { type ProjectionScope, saveChangeAlerts } from './waiting.js';
 
 /** A stored review alert. */
@@ -53,7 +45,7 @@ const alertRow = z
     partyId: z.number(),
     customer: seenCustomerSchema,
     state: z.enum(alertStates),
-    listed: storedMatchSchema,
+    listed: matchSchema,
     severity: z.enum(severities),
     rule: z.string(),
     priority: z.number(),
@@ -324,9 +316,9 @@ const partyRow = z
     customerVersion: z.number(),
     customer: seenCustomerSchema,
     isCurrent: z.boolean(),
-    riskTier: partyFactsSchema.shape.riskTier,
-    returned: z.array(storedMatchSchema),
-    hidden: z.array(storedMatchSchema),
+    riskTier: partySchema.shape.riskTier,
+    returned: z.array(matchSchema),
+    hidden: z.array(matchSchema),
     changes: z.array(
       z.object({
         matchId: z.string(),
@@ -469,7 +461,7 @@ export async function projectParties(
     await saveAlertChanges(transaction, scope, changes);
     const changed = parties.filter(({ changes }) => [...changes.values()].some(({ isBaseline }) => !isBaseline));
     const changedIds = changed.map(({ partyId }) => partyId);
-    await saveChangeAlerts(transaction, scope, changedIds, now);
+    await saveChangeAlerts(transaction, scope, changedIds);
   }
   await markProjected(transaction, scope);
   for (let last = 0; scope.isHeld; ) {

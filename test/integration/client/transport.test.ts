@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { type ClientSettings, createClient } from '../../../src/client/client.js';
 import type { Attempt, AttemptEnd } from '../../../src/client/operation.js';
 import {
@@ -141,47 +141,6 @@ describe('the total deadline ends a call whatever hangs', () => {
     service = current;
     await expectTimeout(current.url.replace('http:', 'https:'), null);
   });
-});
-
-test('each of many attempts ends by its own deadline', async () => {
-  const silent = await startRawService(() => undefined);
-  service = silent;
-  const client = createClient(quick(silent.url, { retry: { maxAttempts: 1 }, rate: { concurrency: 100 } }));
-  const begunMs = performance.now();
-  const measureLateness = async (timeoutMs: number): Promise<number> => {
-    await expect(client.apiKeys.public({ timeoutMs })).rejects.toMatchObject({ code: 'deadline_passed' });
-    return performance.now() - begunMs - timeoutMs;
-  };
-  const late = await Promise.all([400, 200, 300, 200, 400].map(measureLateness));
-  expect(Math.min(...late)).toBeGreaterThanOrEqual(0);
-  expect(Math.max(...late)).toBeLessThan(2_000);
-  await client.close();
-});
-
-test('a deadline holds the process while its attempt is under way, and not longer', async () => {
-  const timers: NodeJS.Timeout[] = [];
-  const setRealTimeout = globalThis.setTimeout;
-  const timeoutMs = 54_321;
-  vi.spyOn(globalThis, 'setTimeout').mockImplementation((callback, ms, ...given) => {
-    const timer = setRealTimeout(callback, ms, ...given);
-    if (ms === timeoutMs) timers.push(timer);
-    return timer;
-  });
-  const during: boolean[] = [];
-  const current = await startService((request, response) => {
-    during.push(...timers.map((timer) => timer.hasRef()));
-    answerJson(response, 201, toEmptyResult(request));
-  });
-  service = current;
-  const client = createClient(quick(current.url));
-  await client.identify();
-  for (const name of ['One', 'Two']) {
-    await client.aml.search({ type: 'person', name }, { timeoutMs });
-    expect(timers.map((timer) => timer.hasRef())).toEqual([false]);
-  }
-  expect(during).toEqual([true, true]);
-  await client.close();
-  vi.restoreAllMocks();
 });
 
 test('a 401 whose body hangs is still a 401', async () => {

@@ -1,15 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { createAttemptNotes } from '../../../src/runs/screening/search-task.js';
-import type { Database } from '../../../src/store/database/database.js';
+import { type Database, findValue } from '../../../src/store/database/database.js';
 import { noteInFlight, RunNumbers } from '../../../src/store/ledger.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 import { listSearches, openSmallSites, searched } from '../../helpers/small-site.js';
 
 const countOf = async (database: Database, sql: string): Promise<number> => {
-  const [row] = await database.query(z.object({ count: z.number() }), `select (${sql})::integer as count`);
-  return row?.count ?? Number.NaN;
+  const count = await findValue(database, z.number(), `select (${sql})::integer as count`);
+  return count ?? Number.NaN;
 };
 
 describeOnEachDatabase('the ledger of attempts', (open) => {
@@ -55,34 +55,22 @@ describeOnEachDatabase('the ledger of attempts', (open) => {
     }
   });
 
-  it('has a note of every call that is made fast, also after a pause in which none was due', async () => {
+  it('notes what is due together in one group, under the number of each call', async () => {
     const { database, run, work } = await openSite();
     const app = await work();
     await run(app);
-    const rate = { ...app.settings.service.rate, perSecond: 100_000 };
-    const settings = { ...app.settings, service: { ...app.settings.service, rate } };
     const numbers = new RunNumbers({ runId: 1, resumed: 0 });
     const write: Parameters<typeof createAttemptNotes>[0]['write'] = (noting) => database.transaction(noting);
-    const announce = createAttemptNotes({ app: { ...app, settings }, numbers, write });
+    const note = createAttemptNotes({ app, numbers, write });
     const requests = Array.from({ length: 205 }, (_, place) => place + 1);
-    vi.useFakeTimers({ toFake: ['performance'] });
-    // Groups of 40, 80 and 40. At the pace of the last one no call is due 1.7 s later.
-    const notes = requests.slice(0, 160).map(announce);
-    await Promise.all(notes.slice(0, 40).map((note) => note.take()));
-    while ((await countOf(database, 'select count(*) from call_in_flight')) < 3) await delay(5);
-    notes.push(...requests.slice(160).map(announce));
-    vi.advanceTimersByTime(1_700);
-    await notes[40]?.take();
-    await delay(100);
-    vi.useRealTimers();
-    const ids = await Promise.all(notes.map((note, place) => (place > 40 ? note.take() : note.drop())));
-    expect(new Set(ids).size).toBe(requests.length);
+    const ids = await Promise.all(requests.map(note));
     const noted = z.object({ requestId: z.number(), attemptId: z.number() });
     const rows = await database.query(
       noted,
       `select request_id, attempt_id from search_attempt where outcome = 'in_flight' order by request_id`,
     );
     expect(rows).toEqual(requests.map((requestId, place) => ({ requestId, attemptId: ids[place] })));
+    expect(await countOf(database, 'select count(*) from call_in_flight')).toBe(1);
     const again = database.transaction((transaction) => noteInFlight(transaction, numbers, 1, [9_999], new Date()));
     await expect(again).rejects.toMatchObject({ code: expect.stringMatching(/^rows?_missing$/) });
   });

@@ -1,4 +1,5 @@
 import { expect, it, vi } from 'vitest';
+import { isFullSize } from '../../helpers/figures.js';
 import { listFiles, readExpressions } from './read-imports.js';
 
 /** Characters of all the kinds that expressions tell apart. */
@@ -31,12 +32,15 @@ function compile(source: string, flags: string): RegExp | null {
 
 type Text = (size: number) => string;
 
+/** How many parts are also tried two by two: most of the time. */
+const paired = isFullSize ? 8 : 3;
+
 /** Texts of a size on which an expression may take long: each part repeated, and two of them in turn, or one before the other. */
 function* listTexts(expression: RegExp): Generator<Text> {
   const repeated = listRepeated(expression);
   for (const one of repeated) yield (size) => one.repeat(Math.ceil(size / one.length));
-  for (const one of repeated.slice(0, 8)) {
-    for (const other of repeated.slice(0, 8)) {
+  for (const one of repeated.slice(0, paired)) {
+    for (const other of repeated.slice(0, paired)) {
       if (one === other) continue;
       yield (size) => `${one}${other}`.repeat(Math.ceil(size / (one.length + other.length)));
       yield (size) => one + other.repeat(size);
@@ -58,10 +62,10 @@ const measureBest = (expression: RegExp, text: string): number =>
 
 /** Milliseconds that are worth another look at these sizes: an exponential expression would take years for the largest. */
 const suspicious = [
-  [24, 20],
+  [22, 10],
   [300, 20],
   [1_000, 20],
-  [5_000, 3],
+  [2_000, 2],
 ] as const;
 
 /** Whether the time grows with the square of the text, or faster. A linear expression takes 4 times as long for 4 times the text, others 16 times. */
@@ -71,9 +75,9 @@ function isSlow(expression: RegExp, toText: Text): boolean {
     if (measure(expression, text) < limitMs) continue;
     const ms = measureBest(expression, text);
     if (ms < limitMs) continue;
-    if (size < 5_000) return true;
-    const longMs = measureBest(expression, toText(20_000));
-    if (longMs > 40 && longMs > 8 * ms) return true;
+    if (size < 2_000) return true;
+    const longMs = measureBest(expression, toText(8_000));
+    if (longMs > 20 && longMs > 8 * ms) return true;
   }
   return false;
 }
@@ -95,7 +99,6 @@ const files = [...listFiles('src'), ...listFiles('jobs')].map((file) => ({ file,
 
 /** Files whose functions compose expressions of what they are given: short names, a format of dates, patterns of a configuration, and a copy. */
 const composedLater = [
-  'src/cli/doctor/probe.ts',
   'src/lists/xml-lists.ts',
   'src/roster/csv/find-files.ts',
   'src/roster/read-date.ts',

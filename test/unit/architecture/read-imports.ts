@@ -66,9 +66,10 @@ export function readMessages(file: string): readonly string[] {
 /** The template strings of a file, SQL aside, that are longer than `most` lines: how each begins. */
 export function readLongTemplates(file: string, most: number): readonly string[] {
   const found: string[] = [];
+  const source = readSource(file);
   new Visitor({
     TemplateLiteral: ({ start, end, quasis }) => {
-      const text = readSource(file).slice(start, end);
+      const text = source.slice(start, end);
       if (text.split('\n').length > most && !sql.test(quasis[0]?.value.raw ?? '')) found.push(text.slice(0, 60));
     },
   }).visit(parse(file));
@@ -110,9 +111,14 @@ export function readDeclarations(file: string): { exported: readonly string[]; t
   return { exported, types };
 }
 
+const parsed = new Map<string, Program>();
+
 function parse(file: string): Program {
+  const known = parsed.get(file);
+  if (known) return known;
   const { program, errors } = parseSync(file, readSource(file));
   if (errors[0] !== undefined) throw new Error(`${file} cannot be parsed: ${errors[0].message}`);
+  parsed.set(file, program);
   return program;
 }
 

@@ -97,6 +97,11 @@ describe('diffMatches', () => {
     );
   });
 
+  it('another order is no change either where one id occurs twice', () => {
+    const [one, two] = [match({ id: 'x', score: 0.9 }), match({ id: 'x', name: 'Other', score: 0.5 })];
+    expect(kinds(set([one, two]), set([two, one]))).toEqual([]);
+  });
+
   it('slow drift is reported once it has moved by the step from the score last reported', () => {
     let known = { matchSet: set([match({ score: 0.9 })]), reported: {} };
     const reportedAt: number[] = [];

@@ -1,47 +1,41 @@
-import { describe, expect, it } from 'vitest';
-import { createFollowSignals } from '../../../src/client/signals.js';
+import { expect, it, vi } from 'vitest';
+import { createFollowSignals, onAbort } from '../../../src/client/signals.js';
 
-describe('following the signals of calls', () => {
-  it('shares one signal between calls that follow the same ones, as long as one of them does', () => {
-    const follow = createFollowSignals();
-    const [closing, run, other] = [new AbortController(), new AbortController(), new AbortController()];
-    const first = follow(closing.signal, [run.signal, undefined]);
-    const second = follow(closing.signal, [undefined, run.signal]);
-    const stranger = follow(closing.signal, [other.signal]);
-    expect(second.signal).toBe(first.signal);
-    expect(stranger.signal).not.toBe(first.signal);
-    first.clear();
-    run.abort(new Error('stop'));
-    expect(second.signal.reason).toBe(run.signal.reason);
-    expect(stranger.signal.aborted).toBe(false);
-    closing.abort(new Error('closed'));
-    expect(stranger.signal.reason).toBe(closing.signal.reason);
-    second.clear();
-    stranger.clear();
-  });
+const hearWarnings = async (act: () => void): Promise<readonly Error[]> => {
+  const warnings: Error[] = [];
+  const note = (warning: Error): number => warnings.push(warning);
+  process.on('warning', note);
+  act();
+  await new Promise((resolve) => setImmediate(resolve));
+  process.off('warning', note);
+  return warnings;
+};
 
-  it('lets as many calls as are under way listen to the signal that they share, without a warning', async () => {
-    const warnings: Error[] = [];
-    const note = (warning: Error): number => warnings.push(warning);
-    process.on('warning', note);
-    const follow = createFollowSignals();
-    const { signal } = follow(new AbortController().signal, [new AbortController().signal]);
-    for (let call = 0; call < 64; call += 1) signal.addEventListener('abort', () => undefined);
-    await new Promise((resolve) => setImmediate(resolve));
-    process.off('warning', note);
-    expect(warnings).toEqual([]);
-  });
-
-  it('hears of nothing any more once the last call has let go, and still does for the next one', () => {
-    const follow = createFollowSignals();
-    const [closing, run] = [new AbortController(), new AbortController()];
-    const first = follow(closing.signal, [run.signal]);
-    first.clear();
-    const second = follow(closing.signal, [run.signal]);
-    run.abort(new Error('stop'));
-    expect(first.signal.aborted).toBe(false);
-    expect(second.signal.reason).toBe(run.signal.reason);
-    second.clear();
-    expect(follow(closing.signal, [run.signal]).signal.reason).toBe(run.signal.reason);
-  });
+it('gives the calls of a run, however many listen to it, one signal that ends with the reason of either', async () => {
+  const follow = createFollowSignals();
+  const [closing, run] = [new AbortController(), new AbortController()];
+  const shared = follow([closing.signal, undefined, run.signal]);
+  expect(follow([closing.signal, run.signal, undefined])).toBe(shared);
+  expect(await hearWarnings(() => repeat(64, () => shared.addEventListener('abort', () => undefined)))).toEqual([]);
+  const stranger = follow([closing.signal]);
+  run.abort(new Error('stop'));
+  expect(shared.reason).toBe(run.signal.reason);
+  expect(stranger.aborted).toBe(false);
+  expect(follow([closing.signal, run.signal]).reason).toBe(run.signal.reason);
 });
+
+it('listens once to a signal for all who wait, without a warning, and no more after the last of them', async () => {
+  const { signal } = new AbortController();
+  const added = vi.spyOn(signal, 'addEventListener');
+  const removed = vi.spyOn(signal, 'removeEventListener');
+  const leave: (() => void)[] = [];
+  expect(await hearWarnings(() => repeat(64, () => leave.push(onAbort(signal, () => undefined))))).toEqual([]);
+  expect(added).toHaveBeenCalledOnce();
+  expect(removed).not.toHaveBeenCalled();
+  for (const end of leave) end();
+  expect(removed).toHaveBeenCalledOnce();
+});
+
+const repeat = (times: number, act: () => void): void => {
+  for (let time = 0; time < times; time += 1) act();
+};

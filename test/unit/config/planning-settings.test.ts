@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { loadConfig } from '../../../src/config/load-config.js';
+import { configSchema, digestSettings } from '../../../src/config/schema.js';
 import { ConfigError } from '../../../src/errors.js';
 
 function load(text: string) {
@@ -46,4 +47,9 @@ it('the defaults ask for everybody daily and use nothing again', () => {
   );
   expect(settings.screening).toMatchObject({ cadenceHours: 24, reuseMaxAge: 0, cadence: { low: '30d' } });
   expect(settings.budget).toEqual({ maxSearchesPerDay: 5, currency: 'EUR' });
+});
+
+it('settings that shape no answer leave the digest as it is, which names the cause of changes', () => {
+  const others = configSchema.parse({ sweep: { perPage: 50 }, screening: { cadenceHours: 12 } });
+  expect(digestSettings(others)).toBe(digestSettings(configSchema.parse({})));
 });

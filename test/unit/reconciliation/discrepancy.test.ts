@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import {
-  discrepancyKinds,
   findImbalances,
   findJoinProblem,
   type ReconciliationSums,
@@ -9,6 +8,7 @@ import {
   toSeverities,
 } from '../../../src/reconciliation/discrepancy.js';
 import { rosterSettingsSchema } from '../../../src/roster/settings.js';
+import { discrepancyKinds } from '../../../src/vocabulary.js';
 
 const sums = (changes: Partial<ReconciliationSums> = {}): ReconciliationSums => ({
   customers: 100,

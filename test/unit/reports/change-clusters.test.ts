@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Match } from '../../../src/matches/match.js';
-import { clusterFrom, findClusterOf, findClusters, nameClusters } from '../../../src/reports/change-groups.js';
+import { clusterSize, findClusterOf, findClusters, nameClusters } from '../../../src/reports/change-groups.js';
 import type { MatchChangeFacts } from '../../../src/reports/list-facts.js';
 import { buildChange } from '../../helpers/run-facts.js';
 
@@ -50,10 +50,12 @@ function splitClusters(
 }
 
 it('one listed party that touches many customers is one line', () => {
-  const changes = many(clusterFrom, { kind: 'match_changed', fields: ['topics'] });
+  const changes = many(clusterSize.from, { kind: 'match_changed', fields: ['topics'] });
   const { single, clusters } = splitClusters(changes, 'low', 3);
   expect(single).toEqual([]);
-  expect(clusters).toMatchObject([{ name: 'G3', by: 'listed_party', customers: clusterFrom, changes: clusterFrom }]);
+  expect(clusters).toMatchObject([
+    { name: 'G3', by: 'listed_party', customers: clusterSize.from, changes: clusterSize.from },
+  ]);
 });
 
 it('one kind of change that touches many customers is one line, whoever is listed', () => {
@@ -81,10 +83,12 @@ it('new hits of different people stand one by one, those of one listed party do 
 });
 
 it('one change less than many stands one by one, and so do many changes of few customers', () => {
-  expect(splitClusters(many(clusterFrom - 1, { kind: 'match_rekeyed', fields: [] }), 'info', 1).clusters).toEqual([]);
+  expect(splitClusters(many(clusterSize.from - 1, { kind: 'match_rekeyed', fields: [] }), 'info', 1).clusters).toEqual(
+    [],
+  );
   const fewCustomers = many(100, { kind: 'match_rekeyed', fields: [] }).map((change, index) => ({
     ...change,
-    party: { ...change.party, reference: `C-${index % (clusterFrom - 1)}` },
+    party: { ...change.party, reference: `C-${index % (clusterSize.from - 1)}` },
   }));
   expect(splitClusters(fewCustomers, 'info', 1).clusters).toEqual([]);
 });

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { buildReportMessage } from '../../../src/mail/report-message.js';
 import { mailSettingsSchema } from '../../../src/mail/settings.js';
+import { describeRule } from '../../../src/reports/html-changes.js';
 import { renderHtml } from '../../../src/reports/html-page.js';
 import { toWaitingCases } from '../../../src/reports/html-waiting.js';
 import type { ToReviewFacts } from '../../../src/reports/list-facts.js';
 import { toReport } from '../../../src/reports/report.js';
 import type { RunFacts } from '../../../src/reports/run-facts.js';
-import { describeChange, describeRule } from '../../../src/reports/words.js';
+import { describeChange } from '../../../src/reports/words.js';
 import { joinChunks } from '../../helpers/report-files.js';
 import {
   buildChange,
@@ -40,7 +41,7 @@ const openAlerts: NonNullable<RunFacts['openAlerts']> = {
     { severity: 'critical', waiting: 12, overdue: 12 },
     { severity: 'high', waiting: 91, overdue: 91 },
   ],
-  byOwner: [],
+  byAssignee: [],
   byAge: { upToOneDay: 0, upToOneWeek: 0, upToThirtyDays: 103, older: 0 },
 };
 const busy = buildRunFacts({ openAlerts, changes, counts: buildCounts({ changes: 26 }) });

@@ -72,12 +72,22 @@ test.each<[EncodingLabel, number[]]>([
   ['utf-16le', [0x61, 0x00, 0x61]],
   ['windows-874', [0xdb]],
   ['windows-1253', [0xd2]],
+  ['windows-1253', [0xaa]],
   ['iso-8859-6', [0xa1]],
   ['shift_jis', [0x93]],
   ['gb18030', [0x81, 0x20]],
   ['big5', [0xff]],
+  ['euc-jp', [0x80, 0x30]],
+  ['euc-kr', [0xb1]],
+  ['gbk', [0xff, 0x41]],
 ])('%s never replaces bytes that it does not know (%j)', (label, bytes) => {
   expect(createTextDecoder(label)(Buffer.from(bytes))).toBe(null);
+});
+
+test('a Windows code page reads an unused byte below its signs as a control character', () => {
+  for (const label of ['windows-1250', 'windows-1252', 'windows-1257'] as const) {
+    expect(createTextDecoder(label)(Buffer.from([0xc3, 0x90]))?.charCodeAt(1), label).toBe(0x90);
+  }
 });
 
 function encode(text: string, label: string): Buffer {

@@ -2,29 +2,41 @@ import { expect, it } from 'vitest';
 import { toRunVerdict } from '../../../src/runs/run-summary.js';
 import type { RunSums } from '../../../src/store/run-sums.js';
 
+const none = { critical: 0, high: 0, medium: 0, low: 0, info: 0 };
 const sums = (counts: Partial<RunSums['counts']> = {}, clear = 10): RunSums => ({
   counts: {
-    ...{
-      rows: 12,
-      customers: 10,
-      rejected: 1,
-      duplicates: 1,
-      inScope: 10,
-      planned: 10,
-      screened: 10,
-      reused: 0,
-      failed: 0,
-    },
-    ...{ skipped: 0, remaining: 0, searches: 10, attempts: 10, matches: 0, hits: 0, changes: 0 },
+    rows: 12,
+    customers: 10,
+    rejected: 1,
+    duplicates: 1,
+    inScope: 10,
+    planned: 10,
+    screened: 10,
+    reused: 0,
+    failed: 0,
+    skipped: 0,
+    remaining: 0,
+    searches: 10,
+    attempts: 10,
+    matches: 0,
+    hits: 0,
+    changes: 0,
     ...counts,
   },
   states: {
-    ...{ clear, below_threshold: 0, false_positive: 0, truncated: 0 },
-    ...{ not_screened: 0, open_alert: 0, true_match: 0 },
+    clear,
+    below_threshold: 0,
+    false_positive: 0,
+    truncated: 0,
+    not_screened: 0,
+    open_alert: 0,
+    true_match: 0,
   },
   failedBecause: {},
   skippedBecause: {},
-  baseline: { critical: 0, high: 0, medium: 0, low: 0, info: 0 },
+  unreadableParties: 0,
+  baseline: none,
+  changesBySeverity: none,
   attemptsByOutcome: {},
   possiblyBilledTwice: 0,
 });
@@ -49,9 +61,8 @@ it('a run is complete only when everybody was screened, the controls fired and t
 });
 
 it('whom the budget leaves out was due, so that the run is never complete', () => {
-  const left = { ...sums({ planned: 9, screened: 9 }), skippedBecause: { over_budget: 1 } };
-  left.counts.skipped = 1;
-  left.states = { ...left.states, clear: 9, not_screened: 1 };
+  const { states, ...others } = sums({ planned: 9, screened: 9, skipped: 1 });
+  const left = { ...others, states: { ...states, clear: 9, not_screened: 1 }, skippedBecause: { over_budget: 1 } };
   expect(assess({ sums: left })).toEqual({
     state: 'incomplete',
     reasons: ['the budget left out 1 customer who was due again'],
