@@ -92,7 +92,7 @@ type ArgumentOf<Usage extends string> = Usage extends `${string}...${string}`
       : undefined;
 
 /** One call of a command. */
-interface Call<Usage extends string, Options extends OptionSpecs> {
+interface CommandCall<Usage extends string, Options extends OptionSpecs> {
   argument: ArgumentOf<Usage>;
   options: OptionValues<Options>;
   invocation: Invocation;
@@ -111,7 +111,7 @@ interface CommandSpec<Usage extends string, Options extends OptionSpecs> {
   /** The commands below it. */
   commands?: readonly AddCommand[];
   /** The task that is mailed as not run when the command fails before its database is open. */
-  mailedAs?: (call: Pick<Call<Usage, Options>, 'argument' | 'options'>) => string | undefined;
+  mailedAs?: (call: Pick<CommandCall<Usage, Options>, 'argument' | 'options'>) => string | undefined;
 }
 
 /** Adds a command to the program or to a command. */
@@ -120,7 +120,7 @@ export type AddCommand = (parent: Command, act: Act) => void;
 /** A command that opens no database; without `run` it only groups the commands below it. */
 export function defineCommand<const Usage extends string, Options extends OptionSpecs = Record<never, never>>(
   spec: CommandSpec<Usage, Options> & {
-    run?: (call: Call<Usage, Options>, command: Command) => ReturnType<Work>;
+    run?: (call: CommandCall<Usage, Options>, command: Command) => ReturnType<Work>;
   },
 ): AddCommand {
   const { usage, description, words, options, examples, commands = [], mailedAs, run } = spec;
@@ -157,7 +157,7 @@ interface Needs {
 }
 
 /** A call with the configuration, before the database is opened. */
-interface ConfiguredCall<Usage extends string, Options extends OptionSpecs> extends Call<Usage, Options> {
+interface ConfiguredCall<Usage extends string, Options extends OptionSpecs> extends CommandCall<Usage, Options> {
   config: Config;
 }
 

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { ClientEvent } from '../client/client.js';
 import { systemClock } from '../clock.js';
 import { countNoun, describeSpan, formatCount, toVisibleLines, toVisibleText } from '../reports/text.js';
-import type { RunEvent, RunStage } from '../runs/app-context.js';
+import type { ProgressStage, RunEvent } from '../runs/app-context.js';
 import { runStateWords } from '../vocabulary/words.js';
 import type { Terminal } from './terminal.js';
 import { describeCounts, describeReasons, omitZeros, showTimes, wrap } from './text.js';
@@ -43,7 +43,7 @@ export class SlidingRate {
 /** How far a run has come; times are milliseconds of the clock that the meter reads. */
 interface ProgressFigures {
   runId: string;
-  stage: RunStage;
+  stage: ProgressStage;
   done: number;
   total: number | null;
   /** Calls in the last ten seconds, per second, against the ceiling; null where none are counted. */
@@ -81,7 +81,7 @@ export class ProgressMeter {
   #pausedUntilMs = 0;
   #databaseSinceMs: number | null = null;
   #foundBefore = nothing;
-  #stage: { runId: string; stage: RunStage; beganMs: number; calls: SlidingRate; done: SlidingRate } | null = null;
+  #stage: { runId: string; stage: ProgressStage; beganMs: number; calls: SlidingRate; done: SlidingRate } | null = null;
   #latest: Extract<RunEvent, { kind: 'progress' }> | null = null;
 
   constructor(limitPerSecond: number, elapsedMs: () => number) {

@@ -172,13 +172,16 @@ const countWords: ReadonlyMap<string, string> = new Map([
   ['unreadableIds', 'rows without a readable id'],
 ]);
 
-const toWords = (name: string): string =>
+const toPlainName = (name: string): string =>
   countWords.get(name) ?? name.replaceAll(/([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`);
 
 /** Counts as one line, `rows 512, customers 505`, in the order given. */
 export const describeCounts = (counts: Readonly<Record<string, number | boolean>>): string =>
   Object.entries(counts)
-    .map(([name, count]) => `${toWords(name)} ${typeof count === 'number' ? formatCount(count) : count ? 'yes' : 'no'}`)
+    .map(
+      ([name, count]) =>
+        `${toPlainName(name)} ${typeof count === 'number' ? formatCount(count) : count ? 'yes' : 'no'}`,
+    )
     .join(', ');
 
 /** The counts that are not zero. */

@@ -43,7 +43,7 @@ import { countNoun, formatCount, formatDay, formatMinute } from './text.js';
 import { describeChange, describeReopening, describeReplaced, describeSaid } from './words.js';
 
 /** A column of the comparison; `field`: the compared field. */
-interface Column {
+interface ChangeColumn {
   title: string;
   field: MatchField;
   customer: (party: PartyFacts) => Markup;
@@ -52,7 +52,7 @@ interface Column {
   listed: (match: Match, other: Match | null) => Markup;
 }
 
-const cardColumns: readonly Column[] = [
+const cardColumns: readonly ChangeColumn[] = [
   { title: 'Name', field: 'name', customer: (party) => showText(party.name), listed: (match) => showText(match.name) },
   { title: 'Risk category', field: 'topics', customer: showNone, listed: (match, other) => showTopics(match, other) },
   {
@@ -150,7 +150,7 @@ function showCustomer(
 `;
 }
 
-function showAgreement({ corroborates }: Column, agreements: Corroboration | null): Markup {
+function showAgreement({ corroborates }: ChangeColumn, agreements: Corroboration | null): Markup {
   if (corroborates === undefined || agreements === null) return noMarkup;
   const agreement = agreements[corroborates];
   if (agreement === 'unknown') return noMarkup;

@@ -165,17 +165,27 @@ const toListSheet = (
   { timezone, above = [], below = [] }: { timezone: string; above?: readonly SheetRow[]; below?: readonly SheetRow[] },
 ): Sheet =>
   toTableSheet(alerts, {
-    ...{ name: listSheetName, columns: toWorkingListTable(timezone), layout, above, below },
+    name: listSheetName,
+    columns: toWorkingListTable(timezone),
+    layout,
+    above,
+    below,
     firstColumns: layout.findIndex(([header]) => header === 'name') + 1,
     fillIn: [workingListColumns.disposition, workingListColumns.reason, workingListColumns.comment],
     dropdowns: [
       {
-        ...{ header: workingListColumns.disposition, values: Object.values(dispositionWords), isStrict: true },
-        ...{ title: 'Disposition', hint: `One of ${Object.values(dispositionWords).join(', ')}, or empty.` },
+        header: workingListColumns.disposition,
+        values: Object.values(dispositionWords),
+        isStrict: true,
+        title: 'Disposition',
+        hint: `One of ${Object.values(dispositionWords).join(', ')}, or empty.`,
       },
       {
-        ...{ header: workingListColumns.reason, values: usualReasons, isStrict: false },
-        ...{ title: 'Reason', hint: 'The reason of the disposition. Choose one, or write another.' },
+        header: workingListColumns.reason,
+        values: usualReasons,
+        isStrict: false,
+        title: 'Reason',
+        hint: 'The reason of the disposition. Choose one, or write another.',
       },
     ],
   });
@@ -424,12 +434,17 @@ export function toDiscrepancySheet(
         ]
       : [];
   return toTableSheet(shown, {
-    ...{ name: discrepancySheetName, columns: discrepancyColumns, layout: discrepancyLayout, firstColumns: 3 },
+    name: discrepancySheetName,
+    columns: discrepancyColumns,
+    layout: discrepancyLayout,
+    firstColumns: 3,
     above: [...above, ...cut],
     fillIn: [discrepancyListColumns.acceptUntil, discrepancyListColumns.reason],
     dropdowns: [
       {
-        ...{ header: discrepancyListColumns.acceptUntil, title: 'Accept until', isStrict: false },
+        header: discrepancyListColumns.acceptUntil,
+        title: 'Accept until',
+        isStrict: false,
         // One day below the limit: the reviewers' time zone may have changed since.
         values: [30, 90, mostAcceptedDays - 1].map((days) => toDate(toDayNumber(at, timezone) + days)),
         hint: `The last day (yyyy-mm-dd), at most ${mostAcceptedDays} days ahead. A critical one cannot be accepted.`,

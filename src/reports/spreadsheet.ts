@@ -34,7 +34,12 @@ interface Style {
 }
 
 const plain: Style = {
-  ...{ font: 'normal', fill: 'none', hasBorder: false, isWrapped: true, isLocked: true, isFigure: false },
+  font: 'normal',
+  fill: 'none',
+  hasBorder: false,
+  isWrapped: true,
+  isLocked: true,
+  isFigure: false,
 };
 const text: Style = { ...plain, hasBorder: true };
 const styles = {
@@ -181,8 +186,12 @@ const blockLength = 65_536;
 const firstDay = 0x0021_0000;
 // The compression of the runtime differs between machines.
 const archiveOptions = {
-  ...{ useCompressionStream: false, useWebWorkers: false, level: 6, zip64: false },
-  ...{ extendedTimestamp: false, rawLastModDate: firstDay },
+  useCompressionStream: false,
+  useWebWorkers: false,
+  level: 6,
+  zip64: false,
+  extendedTimestamp: false,
+  rawLastModDate: firstDay,
 };
 
 /** A workbook (XLSX) as a stream that holds few rows at a time; the same workbook gives the same bytes on every machine. */

@@ -341,7 +341,10 @@ const changeLayout: SheetLayout = [
 
 const dossierFacts = ['status', 'name', 'reference', 'risk_score', 'documents', 'completed_at', 'updated_at'] as const;
 const dossierWidths = {
-  ...{ status: 14, name: 26, reference: 14, risk_score: 9 },
+  status: 14,
+  name: 26,
+  reference: 14,
+  risk_score: 9,
   documents: 11,
   completed_at: 21,
   updated_at: 21,
@@ -388,13 +391,11 @@ function toChangesSheet({ changes, baseline, cut, run }: Report, above: readonly
   const count = [...changes, ...baseline].reduce((sum, group) => sum + group.count, 0);
   const { shown, top } = cutLines(lines, count, 'changes.csv', above);
   return toTableSheet(shown, {
-    ...{
-      name: 'All changes',
-      columns: toChangeColumns(run.timezone),
-      layout: changeLayout,
-      firstColumns: 3,
-      above: top,
-    },
+    name: 'All changes',
+    columns: toChangeColumns(run.timezone),
+    layout: changeLayout,
+    firstColumns: 3,
+    above: top,
   });
 }
 
@@ -403,7 +404,11 @@ function toDossiersSheet({ dossiers, run }: Report, above: readonly SheetRow[]):
   const lines = dossiers.changes.map((dossier): ChangeLine => ({ about: 'dossier', change: null, dossier }));
   const { shown, top } = cutLines(lines, lines.length, 'changes.csv', above);
   return toTableSheet(shown, {
-    ...{ name: 'Dossiers', columns: toChangeColumns(run.timezone), layout: dossierLayout, firstColumns: 2, above: top },
+    name: 'Dossiers',
+    columns: toChangeColumns(run.timezone),
+    layout: dossierLayout,
+    firstColumns: 2,
+    above: top,
   });
 }
 
@@ -413,7 +418,11 @@ export function toNotScreenedSheet({ notScreened, cut }: Report, above: readonly
   const count = cut.notScreened?.lines ?? notScreened.length;
   const { shown, top } = cutLines(notScreened, count, 'not-screened.csv', above);
   return toTableSheet(shown, {
-    ...{ name: 'Not screened', columns: notScreenedColumns, layout: notScreenedLayout, firstColumns: 2, above: top },
+    name: 'Not screened',
+    columns: notScreenedColumns,
+    layout: notScreenedLayout,
+    firstColumns: 2,
+    above: top,
   });
 }
 

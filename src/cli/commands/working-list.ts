@@ -140,7 +140,11 @@ function presentExport(
     exitCode: exitCodes.complete,
     document: {
       schema: 'nightscreen/review-export/1',
-      ...{ sheetId, alerts: shown, leftOut, discrepancies: hasDiscrepancies ? discrepancies.count : 0, file },
+      sheetId,
+      alerts: shown,
+      leftOut,
+      discrepancies: hasDiscrepancies ? discrepancies.count : 0,
+      file,
     },
     text: `${written}: ${file}\n${ofAccounts}${notice}fill in ${howTo}, then: nightscreen review import ${quoteArgument(file)}\n${elsewhere}`,
   };

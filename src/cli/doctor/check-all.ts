@@ -143,7 +143,7 @@ function assessMemory(megabytes: number): Finding {
 }
 
 /** A roster or its parties: `open` reads its first rows and closes it, `openHeaders` reads the headers of files. */
-interface Source extends Pick<RosterSettings | PartySettings, 'csv' | 'postgres'> {
+interface CheckedSource extends Pick<RosterSettings | PartySettings, 'csv' | 'postgres'> {
   check: string;
   open: (source: Pick<RosterSettings, 'csv' | 'postgres'>) => Promise<void>;
   openHeaders: (paths: readonly string[], csv: CsvSettings) => Promise<void>;
@@ -155,7 +155,7 @@ const mostHeaders = 100;
 const toMessage = (error: unknown, otherwise: string): string =>
   error instanceof NightscreenError ? error.message : otherwise;
 
-async function checkFiles({ check, open, openHeaders }: Source, csv: CsvSettings): Promise<Finding> {
+async function checkFiles({ check, open, openHeaders }: CheckedSource, csv: CsvSettings): Promise<Finding> {
   const given = [csv.path].flat();
   let paths: readonly string[];
   try {
@@ -187,7 +187,7 @@ async function isEachFile(paths: readonly string[]): Promise<boolean> {
 
 /** A query without rows within `timeout`, a span such as `30s`, is a warning when its own timeout is longer. */
 async function checkQuery(
-  { check, open }: Source,
+  { check, open }: CheckedSource,
   postgres: PostgresSettings,
   config: Config,
   timeout: string,
@@ -215,7 +215,7 @@ async function checkSources(config: Config, timeout: string): Promise<Finding[]>
   const { checkHeaders } = await import('../../roster/csv/csv-table.js');
   const { createIsMapped, standardHeaders, standardPartyHeaders } = await import('../../roster/headers.js');
   const none = { csv: undefined, postgres: undefined };
-  const sources = config.settings.rosters.flatMap((roster): Source[] => [
+  const sources = config.settings.rosters.flatMap((roster): CheckedSource[] => [
     {
       ...roster,
       check: `roster ${roster.name}`,
@@ -225,7 +225,7 @@ async function checkSources(config: Config, timeout: string): Promise<Finding[]>
     ...roster.parties.map((parties) => ({
       ...parties,
       check: `parties of roster ${roster.name}`,
-      open: async (source: Pick<Source, 'csv' | 'postgres'>) =>
+      open: async (source: Pick<CheckedSource, 'csv' | 'postgres'>) =>
         (await readParties({ ...parties, ...none, ...source }, config.secret)).close(),
       openHeaders: (paths: readonly string[], csv: CsvSettings) =>
         checkHeaders(paths, csv, createIsMapped(parties.columns, standardPartyHeaders)),

@@ -268,7 +268,10 @@ export function toReuseScope(
 export function toMarkedScope({ clock, settings }: AppContext, rosterId: number, accountId: number) {
   const { searchesPerDay = 500, searchesPerRun = 100, againAfterMs = 3_600_000 } = settings.screening.dirty ?? {};
   return {
-    ...{ rosterId, accountId, now: clock.now(), timezone: settings.timezone },
+    rosterId,
+    accountId,
+    now: clock.now(),
+    timezone: settings.timezone,
     againAfterMs,
     mostPerRun: searchesPerRun,
     mostPerDay: searchesPerDay,

@@ -50,6 +50,6 @@ it('the defaults ask for everybody daily and use nothing again', () => {
 });
 
 it('settings that shape no answer leave the digest as it is, which names the cause of changes', () => {
-  const others = configSchema.parse({ sweep: { perPage: 50 }, screening: { cadenceHours: 12 } });
+  const others = configSchema.parse({ sweep: { windows: 8 }, screening: { cadenceHours: 12 } });
   expect(digestSettings(others)).toBe(digestSettings(configSchema.parse({})));
 });
