@@ -8,7 +8,7 @@ import { within } from './process.js';
 /** The metrics of a scheduler, read from an open database. */
 export interface Measuring {
   metrics: ReturnType<typeof createMetrics>;
-  /** Returns whether the figures could be read. Never throws: it reports what cannot be read, and the work itself is unaffected. */
+  /** Returns whether the figures could be read; reports what cannot be read, and never throws. */
   refresh(app: AppContext): Promise<boolean>;
   /** Marks the figures as unreadable, unless `error` has nothing to do with the database. */
   noteUnreadable(error: unknown): void;

@@ -236,7 +236,7 @@ const dim = (text: string, terminal: Terminal): string => (terminal.hasColours ?
 const yellow = (text: string, terminal: Terminal): string =>
   terminal.hasColours ? `\u001b[33m${text}\u001b[39m` : text;
 
-/** Shows run events to a person: one line for each finished stage, and on a screen a line of progress that is redrawn. */
+/** Shows run events to a person: a line for each finished stage, and on a screen a line of progress that is redrawn. */
 export function showProgress(terminal: Terminal, perSecond: number, indent = '') {
   const meter = new ProgressMeter(perSecond, systemClock.elapsedMs);
   let isDrawn = false;
@@ -314,7 +314,7 @@ export function showProgress(terminal: Terminal, perSecond: number, indent = '')
   };
 }
 
-/** The counts of a stage: of an import those that are not zero, of a plan with the reasons in words and the least time that it takes. */
+/** The counts of a stage: of an import those that are not zero, of a plan with the reasons and the least time. */
 function describeStage({ stage, counts }: Extract<RunEvent, { kind: 'stage_finished' }>, perSecond: number): string {
   if (stage === 'plan') {
     const { inScope = 0, planned = 0, searches = 0, ...reasons } = counts;
@@ -354,8 +354,8 @@ function describeServiceEvent(event: ClientEvent): string | null {
 const progressEveryMs = 30_000;
 
 /**
- * Writes run events as structured lines with their run and roster, and the progress of a stage every 30 seconds and at its end. No line holds
- * customer data.
+ * Writes run events as structured lines with their run and roster, and the progress of a stage every 30 seconds and at
+ * its end. No line holds customer data.
  */
 export function logEvents(logger: Logger, perSecond: number, everyMs = progressEveryMs) {
   const meter = new ProgressMeter(perSecond, systemClock.elapsedMs);
