@@ -189,27 +189,34 @@ function toSuccessor(code: string): string {
 }
 
 const adjectives = `
-ad:andorran ae:emirati,emirian af:afghan ag:antiguan al:albanian am:armenian ao:angolan ar:argentine,argentinian,argentinean at:austrian
-au:australian az:azerbaijani,azeri ba:bosnian,bosnian herzegovinian bb:barbadian bd:bangladeshi be:belgian bf:burkinabe bg:bulgarian bh:bahraini bi:burundian
-bj:beninese bn:bruneian bo:bolivian br:brazilian bs:bahamian bt:bhutanese bw:motswana,botswanan by:belarusian,belarussian,byelorussian bz:belizean
-ca:canadian cf:central african ch:swiss ci:ivorian cl:chilean cm:cameroonian cn:chinese co:colombian cr:costa rican cu:cuban
-cv:cape verdean cy:cypriot,cyprian cz:czech de:german dj:djiboutian dk:danish,dane dz:algerian ec:ecuadorian,ecuadorean ee:estonian eg:egyptian
-er:eritrean es:spanish,spaniard et:ethiopian fi:finnish,finn fj:fijian fm:micronesian fr:french ga:gabonese gb:british,briton,english,scottish,welsh,northern irish
-gd:grenadian ge:georgian gh:ghanaian gm:gambian gn:guinean gq:equatorial guinean,equatoguinean gr:greek gt:guatemalan gw:bissau guinean gy:guyanese
-hk:hong kong chinese,hongkonger hn:honduran hr:croatian,croat ht:haitian hu:hungarian id:indonesian ie:irish il:israeli in:indian iq:iraqi ir:iranian,persian
-is:icelandic,icelander it:italian jm:jamaican jo:jordanian jp:japanese ke:kenyan kg:kyrgyz,kyrgyzstani,kirghiz kh:cambodian ki:i kiribati km:comoran,comorian
-kn:kittitian kp:north korean kr:south korean kw:kuwaiti ky:caymanian kz:kazakh,kazakhstani la:lao,laotian lb:lebanese lc:saint lucian li:liechtensteiner
-lk:sri lankan lr:liberian ls:basotho,mosotho lt:lithuanian lu:luxembourgish,luxembourger lv:latvian ly:libyan ma:moroccan mc:monegasque,monacan md:moldovan
-me:montenegrin mg:malagasy mh:marshallese mk:macedonian,north macedonian ml:malian mm:burmese mn:mongolian mr:mauritanian mt:maltese mu:mauritian mv:maldivian
-mw:malawian mx:mexican my:malaysian mz:mozambican na:namibian ne:nigerien ng:nigerian ni:nicaraguan nl:dutch,netherlander no:norwegian np:nepalese,nepali
-nr:nauruan nz:new zealander om:omani pa:panamanian pe:peruvian pg:papua new guinean pg:papuan ph:filipino,filipina,philippine pk:pakistani pl:polish,pole
-pr:puerto rican ps:palestinian pt:portuguese pw:palauan py:paraguayan qa:qatari ro:romanian,rumanian rs:serbian,serb ru:russian rw:rwandan sa:saudi,saudi arabian
-sb:solomon islander sc:seychellois sd:sudanese se:swedish,swede sg:singaporean si:slovenian,slovene sk:slovak,slovakian sl:sierra leonean sm:sammarinese sn:senegalese
-so:somali,somalian sr:surinamese ss:south sudanese st:sao tomean sv:salvadoran,salvadorian sy:syrian sz:swazi td:chadian tg:togolese th:thai tj:tajik,tajikistani
-tl:timorese,east timorese tm:turkmen to:tongan tn:tunisian tr:turkish,turk tt:trinidadian tv:tuvaluan tw:taiwanese tz:tanzanian ua:ukrainian ug:ugandan
-us:american,us american uy:uruguayan uz:uzbek,uzbekistani va:vatican vc:saint vincentian ve:venezuelan vn:vietnamese vu:ni vanuatu ws:samoan xk:kosovar,kosovan
-ye:yemeni,yemenite za:south african zm:zambian zw:zimbabwean
-suhh:soviet yucs:yugoslav,yugoslavian cshh:czechoslovak,czechoslovakian`;
+ad:andorran ae:emirati,emirian af:afghan ag:antiguan al:albanian am:armenian ao:angolan
+ar:argentine,argentinian,argentinean at:austrian au:australian az:azerbaijani,azeri ba:bosnian,bosnian herzegovinian
+bb:barbadian bd:bangladeshi be:belgian bf:burkinabe bg:bulgarian bh:bahraini bi:burundian bj:beninese bn:bruneian
+bo:bolivian br:brazilian bs:bahamian bt:bhutanese bw:motswana,botswanan by:belarusian,belarussian,byelorussian
+bz:belizean ca:canadian cf:central african ch:swiss ci:ivorian cl:chilean cm:cameroonian cn:chinese co:colombian
+cr:costa rican cu:cuban cv:cape verdean cy:cypriot,cyprian cz:czech de:german dj:djiboutian dk:danish,dane dz:algerian
+ec:ecuadorian,ecuadorean ee:estonian eg:egyptian er:eritrean es:spanish,spaniard et:ethiopian fi:finnish,finn
+fj:fijian fm:micronesian fr:french ga:gabonese gb:british,briton,english,scottish,welsh,northern irish gd:grenadian
+ge:georgian gh:ghanaian gm:gambian gn:guinean gq:equatorial guinean,equatoguinean gr:greek gt:guatemalan
+gw:bissau guinean gy:guyanese hk:hong kong chinese,hongkonger hn:honduran hr:croatian,croat ht:haitian hu:hungarian
+id:indonesian ie:irish il:israeli in:indian iq:iraqi ir:iranian,persian is:icelandic,icelander it:italian jm:jamaican
+jo:jordanian jp:japanese ke:kenyan kg:kyrgyz,kyrgyzstani,kirghiz kh:cambodian ki:i kiribati km:comoran,comorian
+kn:kittitian kp:north korean kr:south korean kw:kuwaiti ky:caymanian kz:kazakh,kazakhstani la:lao,laotian lb:lebanese
+lc:saint lucian li:liechtensteiner lk:sri lankan lr:liberian ls:basotho,mosotho lt:lithuanian
+lu:luxembourgish,luxembourger lv:latvian ly:libyan ma:moroccan mc:monegasque,monacan md:moldovan me:montenegrin
+mg:malagasy mh:marshallese mk:macedonian,north macedonian ml:malian mm:burmese mn:mongolian mr:mauritanian mt:maltese
+mu:mauritian mv:maldivian mw:malawian mx:mexican my:malaysian mz:mozambican na:namibian ne:nigerien ng:nigerian
+ni:nicaraguan nl:dutch,netherlander no:norwegian np:nepalese,nepali nr:nauruan nz:new zealander om:omani pa:panamanian
+pe:peruvian pg:papua new guinean pg:papuan ph:filipino,filipina,philippine pk:pakistani pl:polish,pole pr:puerto rican
+ps:palestinian pt:portuguese pw:palauan py:paraguayan qa:qatari ro:romanian,rumanian rs:serbian,serb ru:russian
+rw:rwandan sa:saudi,saudi arabian sb:solomon islander sc:seychellois sd:sudanese se:swedish,swede sg:singaporean
+si:slovenian,slovene sk:slovak,slovakian sl:sierra leonean sm:sammarinese sn:senegalese so:somali,somalian
+sr:surinamese ss:south sudanese st:sao tomean sv:salvadoran,salvadorian sy:syrian sz:swazi td:chadian tg:togolese
+th:thai tj:tajik,tajikistani tl:timorese,east timorese tm:turkmen to:tongan tn:tunisian tr:turkish,turk tt:trinidadian
+tv:tuvaluan tw:taiwanese tz:tanzanian ua:ukrainian ug:ugandan us:american,us american uy:uruguayan
+uz:uzbek,uzbekistani va:vatican vc:saint vincentian ve:venezuelan vn:vietnamese vu:ni vanuatu ws:samoan
+xk:kosovar,kosovan ye:yemeni,yemenite za:south african zm:zambian zw:zimbabwean suhh:soviet yucs:yugoslav,yugoslavian
+cshh:czechoslovak,czechoslovakian`;
 
 const sharedAdjectives = new Set(['korean', 'congolese', 'dominican', 'samoan', 'micronesian']);
 
@@ -263,29 +270,33 @@ const furtherLanguages = ['fr', 'de', 'it', 'es', 'nl', 'pl', 'pt'] as const;
 
 /** Common and official names in these languages, most of which neither `i18n-iso-countries` nor CLDR has. */
 const furtherForms = `
-gb: angleterre, écosse, pays de galles, irlande du nord, grande-bretagne, großbritannien, schottland, nordirland, inghilterra, scozia, galles,
-  irlanda del nord, gran bretagna, inglaterra, escocia, gales, irlanda del norte, gran bretaña, engeland, schotland, noord-ierland,
-  groot-brittannië, anglia, szkocja, walia, irlandia północna, escócia, país de gales, irlanda do norte, grã-bretanha
-us: états-unis d'amérique, vereinigte staaten von amerika, stati uniti d'america, estados unidos de américa, estados unidos da américa,
-  verenigde staten van amerika, stany zjednoczone ameryki, ee uu, eeuu
-ru: fédération de russie, fédération russe, russische föderation, federazione russa, federación rusa, federación de rusia, russische federatie,
-  federacja rosyjska, federação russa, federação da rússia
-cd: rdc, rd congo, congo rdc, république démocratique du congo, congo kinshasa, demokratische republik kongo, dr kongo, kongo kinshasa,
-  repubblica democratica del congo, república democrática del congo, democratische republiek congo, demokratyczna republika konga,
-  república democrática do congo
-cg: république du congo, republik kongo, kongo brazzaville, repubblica del congo, república del congo, republiek congo, república do congo
+gb: angleterre, écosse, pays de galles, irlande du nord, grande-bretagne, großbritannien, schottland, nordirland,
+  inghilterra, scozia, galles, irlanda del nord, gran bretagna, inglaterra, escocia, gales, irlanda del norte,
+  gran bretaña, engeland, schotland, noord-ierland, groot-brittannië, anglia, szkocja, walia, irlandia północna,
+  escócia, país de gales, irlanda do norte, grã-bretanha
+us: états-unis d'amérique, vereinigte staaten von amerika, stati uniti d'america, estados unidos de américa,
+  estados unidos da américa, verenigde staten van amerika, stany zjednoczone ameryki, ee uu, eeuu
+ru: fédération de russie, fédération russe, russische föderation, federazione russa, federación rusa,
+  federación de rusia, russische federatie, federacja rosyjska, federação russa, federação da rússia
+cd: rdc, rd congo, congo rdc, république démocratique du congo, congo kinshasa, demokratische republik kongo,
+  dr kongo, kongo kinshasa, repubblica democratica del congo, república democrática del congo,
+  democratische republiek congo, demokratyczna republika konga, república democrática do congo
+cg: république du congo, republik kongo, kongo brazzaville, repubblica del congo, república del congo,
+  republiek congo, república do congo
 mm: birmanie, birma, birmania, birmânia
-cz: tchéquie, république tchèque, tschechien, tschechische republik, cechia, repubblica ceca, chequia, república checa, república tcheca, tsjechië,
-  tsjechische republiek, czechy, republika czeska, chéquia, tchéquia
+cz: tchéquie, république tchèque, tschechien, tschechische republik, cechia, repubblica ceca, chequia,
+  república checa, república tcheca, tsjechië, tsjechische republiek, czechy, republika czeska, chéquia, tchéquia
 mk: macédoine, mazedonien, macedonië, macedónia, macedônia
-ch: confédération suisse, confédération helvétique, schweizerische eidgenossenschaft, confederazione svizzera, confederación suiza,
-  zwitserse confederatie, konfederacja szwajcarska, confederação suíça
-mc: principauté de monaco, fürstentum monaco, principato di monaco, principado de mónaco, principado do mônaco, vorstendom monaco, księstwo monako
+ch: confédération suisse, confédération helvétique, schweizerische eidgenossenschaft, confederazione svizzera,
+  confederación suiza, zwitserse confederatie, konfederacja szwajcarska, confederação suíça
+mc: principauté de monaco, fürstentum monaco, principato di monaco, principado de mónaco, principado do mônaco,
+  vorstendom monaco, księstwo monako
 li: principauté de liechtenstein, fürstentum liechtenstein, principato del liechtenstein, principado de liechtenstein
 ad: principauté d'andorre, fürstentum andorra, principato di andorra, principado de andorra
-lu: grand-duché de luxembourg, großherzogtum luxemburg, granducato di lussemburgo, gran ducado de luxemburgo, groothertogdom luxemburg
-de: république fédérale d'allemagne, rfa, bundesrepublik deutschland, repubblica federale di germania, república federal de alemania,
-  bondsrepubliek duitsland, república federal da alemanha
+lu: grand-duché de luxembourg, großherzogtum luxemburg, granducato di lussemburgo, gran ducado de luxemburgo,
+  groothertogdom luxemburg
+de: république fédérale d'allemagne, rfa, bundesrepublik deutschland, repubblica federale di germania,
+  república federal de alemania, bondsrepubliek duitsland, república federal da alemanha
 fr: république française, französische republik, repubblica francese, república francesa
 it: république italienne, italienische republik, repubblica italiana, república italiana
 va: saint-siège, cité du vatican, heiliger stuhl, santa sede, città del vaticano, heilige stoel, stolica apostolska
@@ -295,8 +306,8 @@ by: biélorussie, weißrussland, bielorussia, bielorrusia, wit-rusland, bielorr�
 md: moldavie, moldawien, moldavia, moldavië, mołdawia, moldávia
 kr: république de corée, republik korea, repubblica di corea, república de corea, republiek korea, república da coreia
 kp: république populaire démocratique de corée, rpdc, demokratische volksrepublik korea
-cn: république populaire de chine, rpc, volksrepublik china, vr china, repubblica popolare cinese, república popular china, volksrepubliek china,
-  chińska republika ludowa, república popular da china
+cn: république populaire de chine, rpc, volksrepublik china, vr china, repubblica popolare cinese,
+  república popular china, volksrepubliek china, chińska republika ludowa, república popular da china
 ir: république islamique d'iran, islamische republik iran, repubblica islamica dell'iran, república islámica de irán
 sy: république arabe syrienne, arabische republik syrien, repubblica araba siriana, república árabe siria
 ae: eau, vae, émirats, emirate, emirati

@@ -423,23 +423,31 @@ function guessOneType(guess: Guess, rows: RowTypes, isNamedByCompany: boolean): 
 }
 
 const typeWords: Readonly<Record<PartyType, readonly string[]>> = {
-  person:
-    split(`person, individual, indiv, natural, natural person, private, private individual, private person, private customer, retail, consumer, p, i, ind, indv, np, nat,
-    privat, privatperson, privatkunde, natürlich, natürliche person, einzelperson, mensch, personne physique, physique, pp, particulier, particulière, natuurlijk persoon, persona fisica, persona física, física,
-    fisica, pf, pessoa física, particular, osoba fizyczna, fyzická osoba, fo, henkilö, yksityishenkilö, magánszemély, természetes személy, bireysel, gerçek kişi, şahıs, persoană fizică, fizička osoba, фл, физлицо,
-    физическое лицо, физ. лицо, φυσικό πρόσωπο, 个人, 個人, 自然人, 개인, فرد, شخص طبيعي`),
-  entity:
-    split(`entity, organisation, organization, company, corporate, corporation, business, legal, legal entity, legal person, juridical, firm, trust, foundation, partnership, commercial,
-    institution, association, charity, vessel, ship, aircraft, e, c, o, b, org, corp, le, lp, jur, erhverv, virksomhed, selskab, firma, firmakunde, unternehmen, gesellschaft, verein, stiftung, juristisch, juristische person, personne morale, morale, pm, entreprise,
-    société, association, rechtspersoon, zakelijk, bedrijf, empresa, persona juridica, persona jurídica, jurídica, juridica, pj, pessoa jurídica, persona giuridica, giuridica, pg, azienda, società, företag, foretak, bedrift, bolag, juridisk person, yritys, osoba prawna, przedsiębiorstwo,
-    právnická osoba, po, cég, vállalat, jogi személy, kurumsal, tüzel kişi, şirket, persoană juridică, pravna osoba, юл, юрлицо, юридическое лицо, юр. лицо, организация, компания, νομικό πρόσωπο, εταιρεία, 企业, 公司, 法人, 机构, 법인, شركة, شخص اعتباري, مؤسسة`),
+  person: split(`person, individual, indiv, natural, natural person, private, private individual, private person,
+    private customer, retail, consumer, p, i, ind, indv, np, nat, privat, privatperson, privatkunde, natürlich,
+    natürliche person, einzelperson, mensch, personne physique, physique, pp, particulier, particulière,
+    natuurlijk persoon, persona fisica, persona física, física, fisica, pf, pessoa física, particular,
+    osoba fizyczna, fyzická osoba, fo, henkilö, yksityishenkilö, magánszemély, természetes személy, bireysel,
+    gerçek kişi, şahıs, persoană fizică, fizička osoba, фл, физлицо, физическое лицо, физ. лицо, φυσικό πρόσωπο, 个人,
+    個人, 自然人, 개인, فرد, شخص طبيعي`),
+  entity: split(`entity, organisation, organization, company, corporate, corporation, business, legal, legal entity,
+    legal person, juridical, firm, trust, foundation, partnership, commercial, institution, association, charity,
+    vessel, ship, aircraft, e, c, o, b, org, corp, le, lp, jur, erhverv, virksomhed, selskab, firma, firmakunde,
+    unternehmen, gesellschaft, verein, stiftung, juristisch, juristische person, personne morale, morale, pm,
+    entreprise, société, association, rechtspersoon, zakelijk, bedrijf, empresa, persona juridica, persona jurídica,
+    jurídica, juridica, pj, pessoa jurídica, persona giuridica, giuridica, pg, azienda, società, företag, foretak,
+    bedrift, bolag, juridisk person, yritys, osoba prawna, przedsiębiorstwo, právnická osoba, po, cég, vállalat,
+    jogi személy, kurumsal, tüzel kişi, şirket, persoană juridică, pravna osoba, юл, юрлицо, юридическое лицо,
+    юр. лицо, организация, компания, νομικό πρόσωπο, εταιρεία, 企业, 公司, 法人, 机构, 법인, شركة, شخص اعتباري, مؤسسة`),
 };
 
 /** Salutations, in lower case: they alone do not distinguish customers. */
 const salutations: Readonly<Record<PartyType, readonly string[]>> = {
   person:
-    split(`mr, mr., mrs, mrs., ms, ms., miss, mister, dr, dr., prof, prof., sir, lady, herr, frau, herrn, herr dr., frau dr., m., mme, mme., mlle, monsieur, madame, sr, sr., sra, sra., señor, señora,
-    don, doña, sig., sig.ra, sig, signor, signora, dott., hr, hr., fru, heer, mevrouw, dhr., mevr., dhr, mevr, pan, pani, bay, bayan, г-н, г-жа`),
+    split(`mr, mr., mrs, mrs., ms, ms., miss, mister, dr, dr., prof, prof., sir, lady, herr, frau, herrn, herr dr.,
+    frau dr., m., mme, mme., mlle, monsieur, madame, sr, sr., sra, sra., señor, señora, don, doña, sig., sig.ra,
+    sig, signor, signora, dott., hr, hr., fru, heer, mevrouw, dhr., mevr., dhr, mevr, pan, pani, bay, bayan, г-н,
+    г-жа`),
   entity: split('firma, company, firm, sté, ste, société, messrs, m/s, fa., fa, spett.le, bedrijf, empresa, ditta'),
 };
 
