@@ -332,7 +332,7 @@ const ownWords = new Set(
 /** Final words that do not change the meaning of a header. */
 const endings = new Set('code id desc description text txt value iso iso2 iso3 alpha 1 2 3'.split(' '));
 
-/** Words for another person or thing: a header with one of them is not about the customer's own name, birth or country. */
+/** Words for another person or thing: a header with one of them is not about the customer. */
 const otherWords = new Set(
   toFolded(`spouse guarantor beneficiary beneficial ubo owner manager mgr adviser advisor agent broker officer director trustee settlor signatory contact
     emergency mother father parent child employer referrer referee introducer relationship rm secretary representative rep attorney accountant auditor

@@ -52,7 +52,7 @@ function weighId({ strength, filledShare, distinctShare, codeShare, filled }: Co
   );
 }
 
-/** Finds the column of codes that differ in every row. A long code may be the number of an account or a card, and a counter from 1 that of the row. */
+/** Finds the column of codes that differ in every row. A long code may be an account, a counter the row. */
 function findCodes(guess: Guess): ColumnProfile | undefined {
   const isOfCodes = (profile: ColumnProfile): boolean =>
     profile.filledShare === 1 && profile.distinctShare === 1 && profile.codeShare >= enough && !holdsDates(profile);
@@ -74,7 +74,7 @@ const countsRows = ({ values }: ColumnProfile): boolean =>
 const holdsDates = ({ dateFormats: [best], meanLength }: ColumnProfile): boolean =>
   best !== undefined && best.share > 0.5 && meanLength > yearLength;
 
-/** Without an id, the name identifies customers if it differs in every row, with the birth date if every row has one. */
+/** Without an id, a name that differs in every row identifies customers, with the birth date if there is one. */
 function guessNoId(guess: Guess, profiles: readonly ColumnProfile[]): void {
   const { name, birthDate } = guess.columns;
   const born = typeof birthDate === 'string' ? birthDate : birthDate?.column;
@@ -121,7 +121,7 @@ function guessBirthDate(guess: Guess): void {
 
 const toMiddleYear = ({ dateFormats: [best] }: ColumnProfile): number => best?.middleYear ?? 0;
 
-/** Birth dates: half of the customers are older than 25, and the oldest is 20 years older than the youngest. Accounts are rarely as old. */
+/** Half of the customers are older than 25, and the oldest by 20 years than the youngest; accounts are not. */
 function isOfBirths({ dateFormats: [best], filled }: ColumnProfile): boolean {
   const thisYear = new Date().getFullYear();
   return (
@@ -208,7 +208,7 @@ function guessCountries(guess: Guess): void {
   guessLanguage(guess, found);
 }
 
-/** Names that languages read differently need a language: the one with the most matching country names of the column. */
+/** Names that languages read differently need a language: the one with the most names of the column. */
 function guessLanguage(guess: Guess, columns: readonly ColumnProfile[]): void {
   const names = [...new Set(columns.flatMap(({ values }) => values))].filter((value) => value !== '');
   const ambiguous = names.filter((name) => {
@@ -379,7 +379,7 @@ function findTypes(guess: Guess, rows: RowTypes) {
 /** The least rows, and the least share of all, that give a word its meaning. */
 const [leastRows, leastShare] = [10, 0.05];
 
-/** Reads the words of a column; `shown` are the words whose meaning follows from their rows only, `unsure` those of too few rows. */
+/** Reads the words of a column; `shown` follow from their rows only, `unsure` from too few rows. */
 function readTypes(column: ColumnProfile, rows: RowTypes) {
   const words = column.words ?? [];
   const { values } = toValues(typeWords, words);
@@ -489,7 +489,7 @@ function toValues<Word extends string>(
   return { values, unknown };
 }
 
-/** Corrects the role by the values: `Customer` and `Kunde` may hold the id or the name; `Individual / Company` holds the type. */
+/** Corrects the role by the values: `Customer` may hold the id or the name, `Individual / Company` the type. */
 function withFittingRole(profile: ColumnProfile): ColumnProfile {
   const { role, letterShare, words } = profile;
   const isOfTypes = words !== null && words.length > 1 && words.every((word) => toWord(typeWords, word) !== null);
