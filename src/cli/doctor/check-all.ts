@@ -210,7 +210,7 @@ async function checkQuery(
   return well(check, `Postgres ${table === undefined ? 'query' : `table ${table}`} by ${urlEnv}`);
 }
 
-/** Whether each configured roster and its parties can be opened and have the mapped columns; reads their first rows only. */
+/** Whether each roster and its parties can be opened and have the mapped columns; reads their first rows only. */
 async function checkSources(config: Config, timeout: string): Promise<Finding[]> {
   const { readParties, readRoster } = await import('../../roster/read-roster.js');
   const { checkHeaders } = await import('../../roster/csv/csv-table.js');
@@ -239,7 +239,7 @@ async function checkSources(config: Config, timeout: string): Promise<Finding[]>
   return (await Promise.all(findings)).flat();
 }
 
-/** Warns when no roster is configured for the night; an installation with `imported` rosters from files may be meant so. */
+/** Warns when no roster is configured for the night; with `imported` rosters from files it may be meant so. */
 function checkConfigured({ settings, file }: Config, imported: readonly string[]): Finding[] {
   if (settings.rosters.length > 0) return [];
   const write =
@@ -258,7 +258,7 @@ function checkConfigured({ settings, file }: Config, imported: readonly string[]
   return [wrong('rosters', 'none is configured: `rescreen` is refused, and the scheduler screens no customer', next)];
 }
 
-/** Whether a roster is configured and each can be read; `imported` are rosters from files. A query may take `timeout`, a span; a run allows more. */
+/** Whether a roster is configured and each can be read; `imported` are from files. A query may take `timeout`, a span. */
 export const checkRosters = async (
   config: Config,
   imported: readonly string[],
@@ -358,7 +358,7 @@ async function findFolderTrouble(folder: string): Promise<string | null> {
   }
 }
 
-/** Whether copies of reports, metrics and the watchdog's note can be written; Nightscreen creates none of these folders. */
+/** Whether copies of reports, metrics and the watchdog's note can be written; none of their folders is created. */
 async function checkOutputs({ settings }: Config): Promise<Finding[]> {
   const { reports, metrics, watchdog } = settings;
   const findings: Finding[] = [];
