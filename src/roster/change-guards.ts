@@ -134,7 +134,7 @@ export class ChangeTally {
     return this.#names.changed >= fewest && 3 * this.#names.changed > known;
   }
 
-  /** Gives the current column with most former names of `sample`, and their number; null when none has any. */
+  /** Gives the current column with most former names of `sample`, and their number; null for none. */
   findMovedNames(rows: ReadonlyMap<string, Readonly<Record<string, string>>>): ChangeScale['movedTo'] {
     const found = new Map<string, number>();
     for (const { reference, before } of this.sample) {
