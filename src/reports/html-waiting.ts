@@ -9,7 +9,6 @@ import {
 } from '../vocabulary/words.js';
 import type { PartyType } from '../vocabulary.js';
 import {
-  type Markup,
   noMarkup,
   section,
   showCode,
@@ -23,27 +22,27 @@ import {
   showTexts,
   showTime,
   showTopics,
-  type TableColumn,
   toAnchor,
 } from './html-markup.js';
 import type { OpenAlertsFacts, WaitingAlert } from './list-facts.js';
 import type { Report } from './report.js';
+import type { Column, Markup } from './section.js';
 import { countNoun, escapeXml, formatCount, formatDay, toVisibleText } from './text.js';
 import { countDays, describeAges, describeOwner, describeReopening, describeReplaced, describeSaid } from './words.js';
 
 /** The number of customers shown in full; each alert of the others has one short line. */
 const casesInFull = 25;
 
-const columns: readonly TableColumn<OpenAlertsFacts['bySeverity'][number]>[] = [
+const columns: readonly Column<OpenAlertsFacts['bySeverity'][number]>[] = [
   { title: 'Severity', cell: ({ severity }) => severityWords[severity] },
-  { title: 'Open', numeric: true, cell: ({ waiting }) => formatCount(waiting) },
-  { title: 'Overdue', numeric: true, cell: ({ overdue }) => formatCount(overdue) },
+  { title: 'Open', numeric: true, cell: ({ waiting }) => waiting },
+  { title: 'Overdue', numeric: true, cell: ({ overdue }) => overdue },
 ];
 
-const ownerColumns: readonly TableColumn<OpenAlertsFacts['byOwner'][number]>[] = [
-  { title: 'Assigned to', cell: (owner) => showText(describeOwner(owner)) },
-  { title: 'Open', numeric: true, cell: ({ waiting }) => formatCount(waiting) },
-  { title: 'Overdue', numeric: true, cell: ({ overdue }) => formatCount(overdue) },
+const ownerColumns: readonly Column<OpenAlertsFacts['byOwner'][number]>[] = [
+  { title: 'Assigned to', cell: describeOwner },
+  { title: 'Open', numeric: true, cell: ({ waiting }) => waiting },
+  { title: 'Overdue', numeric: true, cell: ({ overdue }) => overdue },
 ];
 
 /** Every alert that waited when the run closed, by customer, most urgent first; empty where alerts were not counted. */
@@ -58,7 +57,7 @@ export function showWaiting(report: Report): Markup {
     'waiting',
     waitingTitle,
     html`${showHow(report)}${cases.slice(0, casesInFull).map((one) => showCase(one, run))}
-${showShort(cases.slice(casesInFull), run)}${showLeftOut(report)}${showSums(openAlerts)}`,
+${showShort(cases.slice(casesInFull), run)}${showLeftOut(report)}${showSums(openAlerts, run)}`,
   );
 }
 
@@ -186,10 +185,12 @@ function showLeftOut({ openAlerts, toReview }: Report): Markup {
 `;
 }
 
-function showSums(openAlerts: OpenAlertsFacts): Markup {
+function showSums(openAlerts: OpenAlertsFacts, { timezone }: Report['run']): Markup {
   const { bySeverity, byOwner, unassigned } = openAlerts;
-  return html`<div class="pair">${showTable('Open alerts by severity', columns, bySeverity, null)}
-${byOwner.length === 0 ? noMarkup : showTable('Open alerts by owner', ownerColumns, byOwner, null)}</div>
+  const severities = showTable({ caption: 'Open alerts by severity', columns, lines: bySeverity, timezone });
+  const owners = showTable({ caption: 'Open alerts by owner', columns: ownerColumns, lines: byOwner, timezone });
+  return html`<div class="pair">${severities}
+${byOwner.length === 0 ? noMarkup : owners}</div>
 <p class="muted">Age of the open alerts: ${describeAges(openAlerts)}. Not assigned: ${formatCount(unassigned)}.</p>
 `;
 }
