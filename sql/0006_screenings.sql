@@ -318,9 +318,7 @@ select
   answers.answered_parties,
   answers.proven_parties,
   calls.answered_searches,
-  calls.recorded_searches,
-  -- Since then nothing is counted.
-  run.dropped_at
+  calls.recorded_searches
 from run
 left join lateral (
   select import_id, rows, customers, duplicates from roster_import

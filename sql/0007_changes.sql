@@ -56,8 +56,7 @@ create table change_alert (
   state text not null check (state in ('open', 'pending_approval', 'false_positive', 'true_match', 'no_longer_matched')),
   opened_at timestamptz not null,
   due_at timestamptz,
-  -- Who answers for it, and for whom: {"name", "standsInFor"}.
-  owner jsonb,
+  assigned_to text,
   reopened_because text[] not null,
   -- Its last dispositions.
   said bigint[] not null,
@@ -122,7 +121,7 @@ $$;
 create view customer_search as
 select
   organisation.name as organisation, roster.name as roster, customer.reference, party.ordinal, run.run_id, run.mode,
-  run.state as run_state, run.started_at as run_started_at, run.dropped_at,
+  run.state as run_state, run.started_at as run_started_at,
   screening.plan_reason, screening.outcome, screening.outcome_reason, screening.response_id,
   -- When an answer that does not count was retracted: that of an earlier call, or, without a response, of the last one.
   retracted.retracted_at,
@@ -136,9 +135,6 @@ join run on run.roster_id = roster.roster_id
 cross join lateral (
   select run_id, party_id, request_id, response_id, batch_id, plan_reason, outcome, outcome_reason from screening
   where screening.run_id = run.run_id and screening.party_range = party.party_id >> 7 and screening.party_id = party.party_id
-  union all
-  -- Whether it screened the party is not known any more.
-  select run.run_id, party.party_id, null, null, null, null, 'no_longer_stored', null where run.dropped_at is not null
   offset 0
 ) screening
 left join lateral (

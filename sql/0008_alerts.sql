@@ -164,31 +164,11 @@ create table shown_alert (
   is_hit boolean not null,
   score double precision not null,
   facts jsonb not null,
-  -- What the facts were put together from; null where that was before it was noted. Who answers for an alert can be another without it.
-  revision bigint,
-  owner jsonb
+  -- What the facts were put together from.
+  revision bigint not null
 );
 
 create index shown_alert_by_alert on shown_alert (alert_id, shown_id);
-
--- Who stands in for whom, and until when; of a person the last one holds. Without a name it ends what came before.
-create table review_delegation (
-  delegation_id bigint generated always as identity primary key,
-  organisation_id bigint not null references organisation,
-  from_name text not null check (from_name <> ''),
-  to_name text,
-  -- The last day, and when it is over.
-  until date,
-  ends_at timestamptz,
-  reason text not null check (reason <> ''),
-  happened_at timestamptz not null,
-  actor text not null,
-  is_attested boolean not null,
-  check ((to_name <> '') and (to_name <> from_name)),
-  check (((to_name is null) = (ends_at is null)) and ((to_name is null) = (until is null)))
-);
-
-create index review_delegation_by_name on review_delegation (organisation_id, from_name);
 
 alter table alert add constraint alert_disposition_fkey foreign key (disposition_id) references disposition(disposition_id);
 
@@ -382,23 +362,6 @@ begin
 end
 $$;
 
-create function check_delegation() returns trigger language plpgsql as $$
-begin
-  perform require_author(new.actor, new.is_attested, 'assign');
-  perform require_text(new.actor, 'who delegates', 200);
-  perform require_text(new.from_name, 'the name of the person', 200);
-  perform require_text(new.to_name, 'the name of the stand-in', 200);
-  perform require_text(new.reason, 'the reason', 32767);
-  perform require_present(tg_relid, new.happened_at, 'the time of the delegation');
-  -- A day is over at its midnight somewhere on earth.
-  if not isfinite(new.until) or new.ends_at not between new.until and new.until + 3 then
-    raise exception 'the delegation ends at another time than its last day %', new.until using errcode = 'check_violation';
-  end if;
-  perform require_time(new.ends_at, 'the end of the delegation');
-  return new;
-end
-$$;
-
 -- Who has written a list is the login; a list of a report is written by its run.
 create function check_review_sheet() returns trigger language plpgsql as $$
 declare
@@ -426,22 +389,6 @@ begin
 end
 $$;
 
--- Who answers for what is assigned to a person at a moment, over as many who stand in for each other; null for the person.
-create function find_stand_in(organisation bigint, owner text, moment timestamptz) returns text stable language plpgsql as $$
-declare
-  person text := owner;
-  last_said review_delegation;
-begin
-  for step in 1..10 loop
-    select * into last_said from review_delegation
-    where organisation_id = organisation and from_name = person order by delegation_id desc limit 1;
-    exit when not found or last_said.to_name is null or last_said.ends_at <= moment;
-    person := last_said.to_name;
-  end loop;
-  return nullif(person, owner);
-end
-$$;
-
 create trigger check_alert before update on alert for each row
   execute function check_alert();
 
@@ -462,11 +409,6 @@ create trigger refuse_rewriting before delete or update or truncate on review_sh
   execute function refuse_rewriting();
 create trigger check_review_sheet before insert on review_sheet for each row
   execute function check_review_sheet();
-
-create trigger refuse_rewriting before delete or update or truncate on review_delegation for each statement
-  execute function refuse_rewriting();
-create trigger check_delegation before insert on review_delegation for each row
-  execute function check_delegation();
 
 alter table alert
   alter column account_id set statistics 20,

@@ -145,7 +145,7 @@ export async function buildAppContext(parts: AppContextParts): Promise<OpenAppCo
   const { settings } = config;
   const impossible = findFourEyesProblems(config);
   if (impossible.length > 0) throw new ConfigError(impossible);
-  // The client and its HTTP library take a third of the time that a command without calls needs, such as `runs list`.
+  // The client and its HTTP library take a third of the time that a command without calls needs, such as `runs`.
   const mayCall = settings.service.baseUrl !== undefined && config.secrets.some(({ name }) => name === keyVariable);
   const library = mayCall ? await import('../client/client.js') : null;
   const database = await openMigrated(parts);

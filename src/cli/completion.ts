@@ -1,8 +1,5 @@
 import type { Command, Option } from 'commander';
 
-/** The shells whose completion can be printed. */
-export const shells = ['bash', 'zsh', 'fish'] as const;
-
 /** A command of the tree as shells complete it. */
 interface Node {
   /** The words after the program, as in `review export`; empty for the program. */
@@ -47,13 +44,12 @@ function listNodes(command: Command, path: string): Node[] {
 }
 
 /** The completion script of a program for a shell: its commands, their options, and the values and files that options take. */
-export function renderCompletion(shell: (typeof shells)[number], program: Command): string {
+export function renderCompletion(shell: 'bash' | 'zsh', program: Command): string {
   const nodes = listNodes(program, '');
   const [root] = nodes;
   const options = [...new Map(nodes.flatMap((node) => node.options).map((option) => [option.name, option])).values()];
   const tree = { nodes, global: root?.options ?? [], options };
-  if (shell === 'bash') return renderBash(tree);
-  return shell === 'zsh' ? renderZsh(tree) : renderFish(tree);
+  return shell === 'bash' ? renderBash(tree) : renderZsh(tree);
 }
 
 interface Tree {
@@ -176,43 +172,4 @@ ${cases.join('')}  esac
 }
 if [[ $funcstack[1] == _nightscreen ]]; then _nightscreen "$@"; else compdef _nightscreen nightscreen; fi
 `;
-}
-
-const quoteForFish = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
-
-function renderFish({ nodes, global, options }: Tree): string {
-  const line = (path: string | null, rest: string): string =>
-    `complete -c nightscreen${path === null ? '' : ` -n '__nightscreen_at "${path}"'`} ${rest}\n`;
-  const toOption = ({ name, meaning, value }: OptionFacts): string => {
-    const takes = { none: '', file: ' -r -F', text: ' -x' };
-    const kind = typeof value === 'string' ? takes[value] : ` -x -a ${quoteForFish(value.join(' '))}`;
-    return `-l ${name.slice(2)}${kind} -d ${quoteForFish(meaning)}`;
-  };
-  const steps = nodes.flatMap(({ path, commands }) => commands.map(({ name }) => `'${path}|${name}'`));
-  const isGlobal = new Set(global.map(({ name }) => name));
-  return `# fish completion of nightscreen: save it as ~/.config/fish/completions/nightscreen.fish.
-function __nightscreen_at
-    set -l place ''
-    set -l isValue 0
-    for word in (commandline -opc)[2..-1]
-        if test $isValue = 1
-            set isValue 0
-        else if contains -- $word ${listNames(options.filter(({ value }) => value !== 'none'))}
-            set isValue 1
-        else if contains -- "$place|$word" ${steps.join(' ')}
-            set place (string trim -- "$place $word")
-        end
-    end
-    test "$place" = "$argv[1]"
-end
-complete -c nightscreen -f
-${nodes
-  .flatMap(({ path, commands, options: own, takesFile }) => [
-    ...commands.map(({ name, summary }) => line(path, `-a ${name} -d ${quoteForFish(summary)}`)),
-    ...own.filter(({ name }) => !isGlobal.has(name)).map((option) => line(path, toOption(option))),
-    ...(takesFile ? [line(path, '-F')] : []),
-  ])
-  .join(
-    '',
-  )}${global.map((option) => line(null, toOption(option))).join('')}${line(null, "-s h -l help -d 'show help'")}`;
 }

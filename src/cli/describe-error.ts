@@ -36,7 +36,7 @@ const usageCode = 'usage_error';
 
 function describeNext(error: unknown, isDoctor: boolean): string | null {
   if (error instanceof ConfigError && error.problems.every(({ where }) => where === 'run'))
-    return '`nightscreen runs list` shows the runs and their states';
+    return '`nightscreen runs` shows the runs and their states';
   if (error instanceof CommanderError || (error instanceof ConfigError && error.code === usageCode))
     return '`nightscreen help` lists the commands, `nightscreen COMMAND --help` their options';
   if (error instanceof ConfigError && error.problems.some(({ path }) => path === 'service.baseUrl'))
@@ -151,6 +151,8 @@ function describeStoreNext(error: StoreError, isDoctor: boolean): string | null 
   if (error instanceof BackupError) return adviceOnBackups[error.code] ?? null;
   if (isWithoutRoom(error)) return adviceOnRoom;
   if (error instanceof DatabaseError && error.code === 'database_error') return describeDatabaseNext(error, isDoctor);
+  if (error.code === 'pooler_in_transaction_mode')
+    return 'name the server itself in DATABASE_URL, or set the pooler to session mode (PgBouncer: pool_mode = session), then start the same command again';
   if (error.code === 'database_unreachable')
     return `check DATABASE_URL or database.folder, and that the server runs${isDoctor ? '' : '; `nightscreen doctor` tries it'}`;
   if (error.code === 'import_broken_off')

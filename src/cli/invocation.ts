@@ -9,7 +9,7 @@ export type Notify = (notice: { level: 'info' | 'warn'; code: string; message: s
 
 /** One call of the program: its inputs and where it writes. */
 export interface Invocation {
-  /** As in `runs list`. */
+  /** As in `runs`. */
   command: string;
   /** The options that every command takes. */
   options: { config?: string; json?: true; quiet?: true; logLevel?: string };
@@ -37,11 +37,8 @@ export interface Outcome {
   text: string;
 }
 
-/**
- * Takes the work of the called command; work that has written its data itself returns at most its exit code. `mailedAs` is the task that is
- * mailed as not run when the work fails before its database is open.
- */
-export type Act = (
-  action: (invocation: Invocation) => Promise<Outcome | { exitCode: number; isWritten: true } | null>,
-  mailedAs?: string,
-) => void;
+/** The work of a command; work that has written its data itself returns at most its exit code. */
+export type Work = (invocation: Invocation) => Promise<Outcome | { exitCode: number; isWritten: true } | null>;
+
+/** Takes the work of the called command. `mailedAs` is the task that is mailed as not run when the work fails before its database is open. */
+export type Act = (work: Work, mailedAs?: string) => void;

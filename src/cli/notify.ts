@@ -37,7 +37,7 @@ export async function notifyDecidedStates(
     notify({
       level,
       code: 'webhook_waits',
-      message: `${what}; the next run, the job mail of nightscreen schedule, or nightscreen status send sends them`,
+      message: `${what}; the next run, the job mail of nightscreen schedule, or nightscreen outbox retry sends them`,
     });
   const { notifyStates } = await import('../runs/status.js');
   const { readReviewOrganisation } = await import('../store/organisations.js');

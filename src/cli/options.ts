@@ -1,11 +1,13 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import { findNearMiss } from '../config/near-miss.js';
 import { flagError } from '../errors.js';
 import { type RosterSettings, toFileRoster } from '../roster/settings.js';
 import type { Acceptance } from '../runs/settings-diff.js';
 import type { Database } from '../store/database/database.js';
+import { partyTypes } from '../vocabulary.js';
+import { choice, flag, negated, parsed, text } from './command.js';
 
 /** Parses a day (its start in UTC) or a moment in ISO 8601; throws InvalidArgumentError for anything else. */
 export function parseInstant(text: string): Date {
@@ -15,13 +17,6 @@ export function parseInstant(text: string): Date {
     isIso && !Number.isNaN(date.getTime()) && new Date(text.slice(0, 10)).toISOString().startsWith(text.slice(0, 10));
   if (isReal) return date;
   throw new InvalidArgumentError('It must be a day such as 2026-03-01, or a moment such as 2026-03-01T02:00Z.');
-}
-
-/** Checks a day as `yyyy-mm-dd`; throws InvalidArgumentError for anything else. */
-export function parseDay(text: string): string {
-  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.slice(0, 10) === text;
-  if (!isDay) throw new InvalidArgumentError('It must be a day as yyyy-mm-dd.');
-  return text;
 }
 
 /** A parser of whole numbers from `minimum` to `maximum` for options; throws commander's InvalidArgumentError. */
@@ -34,43 +29,34 @@ export const parseWholeNumber =
     throw new InvalidArgumentError(`It must be a whole number ${range}.`);
   };
 
-/** The two examples at the end of a command's help. */
-export const examples = (lines: readonly [string, string]): string =>
-  `\nExamples:\n${lines.map((line) => `  $ nightscreen ${line}`).join('\n')}\n`;
+/** The options that several commands have, each with one meaning. */
+export const shared = {
+  all: flag('all of them, not only the usual selection'),
+  by: text('<name>', 'who decides; on Postgres this is the login'),
+  dirty: flag('only what events or changes of dossiers have marked'),
+  dryRun: flag('print plan and cost; store nothing, search nothing'),
+  file: text('<file>', 'roster file (CSV) in place of the configured one'),
+  keyFile: text('<file>', 'file of the private key: `init` reads it, `sandbox` writes it'),
+  maxSearches: parsed('<count>', 'stop after this many searches', parseWholeNumber(1)),
+  report: negated('store the results without writing a report'),
+  port: parsed('<number>', 'port to listen on; 0 takes a free one', parseWholeNumber(0, 65_535)),
+  reason: text('<text>', 'why; it is stored with the name'),
+  roster: text('<name>', 'name of the roster'),
+  send: flag('send it'),
+  type: choice('<type>', 'the type of the name', partyTypes),
+} as const;
 
-/** The one meaning of each option that several commands have. */
-const meanings = {
-  all: 'all of them, not only the usual selection',
-  by: 'who decides; on Postgres this is the login',
+/** The meanings of options whose values differ between commands. */
+export const meanings = {
   customer: 'the customers with these references',
-  dirty: 'only what events or changes of dossiers have marked',
-  'dry-run': 'print plan and cost; store nothing, search nothing',
-  file: 'roster file (CSV) in place of the configured one',
-  'key-file': 'file of the private key: `init` reads it, `sandbox` writes it',
   limit: 'how many at most',
-  'max-searches': 'stop after this many searches',
-  'no-report': 'store the results without writing a report',
   out: 'the file or folder to write',
-  port: 'port to listen on; 0 takes a free one',
-  reason: 'why; it is stored with the name',
-  roster: 'name of the roster',
-  send: 'send it',
   since: 'only from then on',
-  to: 'the reviewer who gets the alerts',
-  type: 'the type of the name',
   until: 'until then; a day counts to its end',
 } as const;
 
-/** An option that several commands have; `value` is the placeholder of its value, as in `<name>`. */
-export const shared = (name: keyof typeof meanings, value = ''): Option =>
-  new Option(`--${name} ${value}`.trim(), meanings[name]);
-
-/** Adds `--by`, and its synonym `--reviewer`, which help does not list. */
-export function addByOption(command: Command): Command {
-  const synonym = new Option('--reviewer <name>', meanings.by).hideHelp();
-  synonym.attributeName = () => 'by';
-  return command.addOption(shared('by', '<name>')).addOption(synonym);
-}
+/** `--limit`. */
+export const limitTo = (most: number) => parsed('<count>', meanings.limit, parseWholeNumber(1, most));
 
 /** The options that choose a roster, and those that accept a roster that its guards hold. */
 export interface RosterChoice {
@@ -83,11 +69,12 @@ export interface RosterChoice {
   reason?: string;
 }
 
-/** Adds `--accept-roster`, `--by` and `--reason`. */
-export const addAcceptOption = (command: Command): Command =>
-  addByOption(command.option('--accept-roster', 'import the roster although its guards hold it')).addOption(
-    shared('reason', '<text>'),
-  );
+/** `--accept-roster`, `--by` and `--reason`. */
+export const acceptOptions = {
+  acceptRoster: flag('import the roster although its guards hold it'),
+  by: shared.by,
+  reason: shared.reason,
+};
 
 /** Who accepts a roster against its guards, and why; undefined without `--accept-roster`. Throws ConfigError with the missing flag. */
 export async function findRosterAcceptance(

@@ -69,17 +69,23 @@ const summaries = {
     reconcile: 'compare rosters and dossiers, invite, receive events',
     coverage: 'count customers screened, never screened and overdue',
     'check [name]': 'search for one name, and store the answer as evidence',
-    runs: 'list, show, resume, accept or drop runs',
+    runs: 'list, show, resume or accept runs',
     roster: 'inspect roster files, and accept unreadable rows',
     outbox: 'list, send again or drop queued mail and messages',
     schedule: 'run the jobs on schedule until a signal; the watchdog',
     doctor: 'check settings, key, service, database, rosters, mail',
     config: 'show and accept the settings; shell completion',
     db: 'migrate, back up or restore the database',
-    sandbox: 'simulate the service on this machine until a signal',
-    lab: 'measure recall, and try settings on stored answers',
+    'sandbox [lists]': 'simulate the service on this machine until a signal',
+    'assure <list>': 'measure how many listed names the service finds',
   },
 } as const;
+
+/** The summary of a command at the top; its description where it has no other. */
+export const findSummary = (name: string): string =>
+  Object.values(summaries)
+    .flatMap((group) => Object.entries(group))
+    .find(([usage]) => usage.split(' ')[0] === name)?.[1] ?? '';
 
 /** The names of the commands at the top. */
 export const commandNames = Object.values(summaries).flatMap((group) =>

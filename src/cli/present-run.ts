@@ -86,7 +86,7 @@ function describeNext(summary: RunSummary): Row {
 }
 
 const describeMail = ({ queued, sent }: NonNullable<RunSummary['mail']>): string =>
-  sent === queued ? `${sent} sent` : `${sent} of ${queued} sent; nightscreen outbox list shows the others`;
+  sent === queued ? `${sent} sent` : `${sent} of ${queued} sent; nightscreen outbox shows the others`;
 
 /** The reasons of a state; an item of a list belongs to the reason above it. */
 export const listReasons = (reasons: readonly string[]): Row[] =>

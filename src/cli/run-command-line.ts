@@ -4,6 +4,7 @@ import { type Environment, readSecret, secretNames } from '../config/environment
 import { createLogger, openRedactor, toRedactor } from '../logging.js';
 import { LastRun } from '../runs/app-context.js';
 import type { logLevels } from '../vocabulary.js';
+import type { AddCommand } from './command.js';
 import { describeError, formatError } from './describe-error.js';
 import { exitCodes, InterruptedError, toErrorExitCode } from './exit-code.js';
 import type { Act, Invocation, Notify, Outcome } from './invocation.js';
@@ -145,8 +146,6 @@ function listEnvironmentSecrets(environment: Environment): string[] {
   });
 }
 
-type AddCommand = (program: Command, act: Act) => void;
-
 /** The commands of both groups in the order of help. Loading all takes a third of a second, so a command is loaded alone where its name is the first word. */
 const loaders = {
   daily: {
@@ -173,7 +172,7 @@ const loaders = {
     config: async () => (await import('./commands/config.js')).addConfigCommand,
     db: async () => (await import('./commands/db.js')).addDbCommand,
     sandbox: async () => (await import('./commands/sandbox.js')).addSandboxCommand,
-    lab: async () => (await import('./commands/lab.js')).addLabCommand,
+    assure: async () => (await import('./commands/assure.js')).addAssureCommand,
   },
 } satisfies Record<string, Record<string, () => Promise<AddCommand>>>;
 
@@ -313,7 +312,7 @@ export class CommandLog {
     const { current } = this.#means.lastRun;
     if (current === null || current.isFinished) return '';
     const run = `${current.runId}${current.roster === null ? '' : ` of ${current.roster}`}`;
-    return `  run:   ${run} has not finished; the same command continues it from what was saved, \`nightscreen runs list\` shows it\n`;
+    return `  run:   ${run} has not finished; the same command continues it from what was saved, \`nightscreen runs\` shows it\n`;
   }
 }
 

@@ -90,15 +90,15 @@ function chooseReporter(invocation: Invocation, config: Config): ReturnType<type
 }
 
 /** Requires a usable service and writable folders before anything is spent, and returns `choose()`; throws one ConfigError with all problems. */
-export function requireService<Choice>(
+export async function requireService<Choice>(
   config: Config,
-  choose: () => Choice,
+  choose: () => Choice | Promise<Choice>,
   { writesReport = false }: { writesReport?: boolean } = {},
-): Choice {
+): Promise<Choice> {
   const problems = [...findMissingService(config), ...findUnwritable(config, writesReport)];
   if (problems.length === 0) return choose();
   try {
-    choose();
+    await choose();
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     problems.push(...error.problems);
@@ -258,7 +258,6 @@ const measured: ReadonlySet<string> = new Set([
   'review import',
   'outbox retry',
   'outbox drop',
-  'status send',
   'schedule watchdog',
 ]);
 

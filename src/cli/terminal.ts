@@ -20,7 +20,7 @@ export interface Terminal {
   readonly hasColours: boolean;
 }
 
-/** A command in a text, such as `nightscreen runs list`. */
+/** A command in a text, such as `nightscreen runs`. */
 const command = new RegExp(
   String.raw`(?<=^|[\s\`'"(|])(?<!npx --no )nightscreen (?=(?:--help|help|COMMAND|${commandNames.join('|')})\b)`,
   'gm',

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../clock.js';
 import { ConfigError, NightscreenError } from '../errors.js';
-import { rateSchema, toProblems } from './settings.js';
+import { serviceSettingsSchema, toProblems } from './settings.js';
 import { Tempo, WaitingLine } from './tempo.js';
 
 /** What an attempt reports before its turn ends. */
@@ -347,9 +347,10 @@ class PacedTurn implements Turn {
   }
 }
 
-const checkRate = (rate: unknown): void => {
-  const problems = toProblems('pace', rateSchema.safeParse(rate).error);
-  if (problems.length > 0) throw new ConfigError(problems);
+const checkRate = ({ perSecond, concurrency }: PaceSettings): { perSecond: number; concurrency: number } => {
+  const parsed = serviceSettingsSchema.shape.rate.safeParse({ perSecond, concurrency });
+  if (!parsed.success) throw new ConfigError(toProblems('pace', parsed.error));
+  return parsed.data;
 };
 
 // Waiting callers cost memory; a caller with more requests sends them one by one.
@@ -372,11 +373,11 @@ export interface PaceSettings {
  * ConfigError when rate or concurrency is out of range. It rejects a caller beyond 100,000 waiting ones with NightscreenError `too_many_waiting`.
  */
 export const createPace = (settings: PaceSettings): Pace => {
-  checkRate(settings);
+  const { perSecond, concurrency } = checkRate(settings);
   const { clock = systemClock, tell: listener = () => undefined } = settings;
   const emit = (event: PaceEvent): void => emitSafely(listener, event);
-  const tempo = new Tempo(settings.perSecond, clock);
-  const slots = new Slots(settings.concurrency);
+  const tempo = new Tempo(perSecond, clock);
+  const slots = new Slots(concurrency);
   const operations = new Map<string, TurnParts>();
   let waiting = 0;
 

@@ -11,12 +11,6 @@ const isFree = (taken: readonly string[]): [(field: string) => boolean, string] 
   'is taken by the request itself',
 ];
 
-/** The allowed rates of requests; both parts are required. */
-export const rateSchema = z.object({
-  perSecond: z.number().positive().max(100_000),
-  concurrency: z.number().int().min(1).max(1_000),
-});
-
 /** The `service` part of the configuration, strict, with all defaults. */
 export const serviceSettingsSchema = z.strictObject({
   baseUrl: z
@@ -36,12 +30,15 @@ export const serviceSettingsSchema = z.strictObject({
   mode: z.enum(['test', 'live']).optional().describe('must agree with the key and with the answer of the service'),
   rate: z
     .strictObject({
-      perSecond: rateSchema.shape.perSecond
+      perSecond: z
+        .number()
+        .positive()
+        .max(100_000)
         .default(10)
         .describe(
           'limit of the attempts in any sliding second, retries included; a fraction above one is rounded down',
         ),
-      concurrency: rateSchema.shape.concurrency.default(8).describe('attempts in flight at the same time'),
+      concurrency: z.number().int().min(1).max(1_000).default(8).describe('attempts in flight at the same time'),
     })
     .prefault({})
     .describe('how fast the service may be called; divide it between the processes of one account'),
@@ -81,7 +78,7 @@ export const serviceSettingsSchema = z.strictObject({
       nameField: fieldName
         .refine((field) => field !== 'type', 'is taken by the search itself')
         .default('name')
-        .describe("name of the search's name parameter; `doctor --probe` finds it"),
+        .describe("name of the search's name parameter"),
     })
     .prefault({})
     .describe('what the interface leaves open about searches'),

@@ -21,22 +21,42 @@ const eachSyllable = /[\p{Script=Han}\p{Script=Hangul}]/gu;
 const arabicArticle = /^ال(?=.{3})/u;
 const vowelless = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}]/u;
 
-const fillers = new Set(
-  [
+const split = (lists: readonly string[]): readonly string[] => lists.join(' ').split(' ');
+
+/** Legal forms; those of one line are alike. */
+const alikeForms = [
+  'ltd limited ltda limitada',
+  'llc ooo',
+  'inc incorporated corp corporation co company',
+  'sa sab ag ao oao pao zao jsc ojsc pjsc cjsc as asa ab oy oyj spa plc',
+  'gmbh sarl srl sl bv nv kft doo',
+  'lp llp kg cv',
+];
+const firstOfForm = new Map(
+  alikeForms.map((line) => line.split(' ')).flatMap(([first = '', ...others]) => others.map((form) => [form, first])),
+);
+
+/** Gives one spelling to legal forms that are alike ("Limited", "Ltda" and "Ltd"); other words stay. */
+export const unifyLegalForm = (text: string): string => firstOfForm.get(text) ?? text;
+
+const fillers = new Set([
+  ...split(alikeForms),
+  ...split([
     'al el ul ad ed as es ash ar az an at bin ibn ben bint abu abou abi umm um haji hajj hadji sheikh shaykh sayyid sayed mullah maulavi mawlawi',
     'de del della des di da do dos das du la le las los y e van von der den ter ten zu zur af av of the and und bn abn bnt abw et und fuer for',
     'dr mr mrs ms prof gen col sr jr ii iii',
-    'ltd limited llc llp lp inc incorporated corp corporation co company gmbh ag kg ohg sa sas sarl srl spa sl slu cv rl bv nv plc pte pty',
-    'jsc ojsc pjsc cjsc ooo oao zao ao pao fze fzco fzc dmcc ltda cia kft doo dd ab as asa oy aps sdn bhd pvt est',
-  ]
-    .join(' ')
-    .split(' '),
-);
+    'ohg sas rl slu pte pty fze fzco fzc dmcc cia dd aps sdn bhd pvt est',
+  ]),
+]);
 
 function toToken(text: string, isVowelless: boolean): NameToken {
   const sound = toSound(text);
   return { text, sound, skeleton: toSkeleton(sound), isVowelless, isFiller: fillers.has(text) };
 }
+
+/** Two neighbours read as one word. */
+export const joinTokens = (left: NameToken, right: NameToken): NameToken =>
+  toToken(left.text + right.text, left.isVowelless || right.isVowelless);
 
 /** Splits a name into words for comparison. Compatibility forms, case, accents, scripts and punctuation are folded; the order is kept. */
 export function foldName(name: string): readonly NameToken[] {
@@ -133,13 +153,12 @@ function toPieces(tokens: readonly NameToken[]): readonly { places: readonly num
   for (const [from, token] of tokens.entries()) {
     const places = [from];
     pieces.push({ places: [from], token });
-    let { text, isVowelless } = token;
+    let joined = token;
     for (const [offset, next] of tokens.slice(from + 1, from + mostNeighbours).entries()) {
-      text += next.text;
-      isVowelless ||= next.isVowelless;
-      if (text.length > longestJoined) break;
+      joined = joinTokens(joined, next);
+      if (joined.text.length > longestJoined) break;
       places.push(from + 1 + offset);
-      pieces.push({ places: [...places], token: toToken(text, isVowelless) });
+      pieces.push({ places: [...places], token: joined });
     }
   }
   return pieces;

@@ -28,7 +28,7 @@ import { describeReason } from './reasons.js';
 import type { Report } from './report.js';
 import type { Markup } from './section.js';
 import { countNoun, formatDay, formatMinute } from './text.js';
-import { describeChange, describeOwner, describeReopening, describeReplaced, describeSaid } from './words.js';
+import { describeChange, describeReopening, describeReplaced, describeSaid } from './words.js';
 
 /** A column of the comparison; `field`: the compared field. */
 interface CardColumn {
@@ -99,9 +99,9 @@ function showAlert({ alert }: MatchChangeFacts, run: Report['run'], code: Markup
 `;
 }
 
-/** The state of an alert when the run closed: `Open since 2026-11-21 (4 days), overdue since 2026-11-22 .., assigned to bea (for ada)`. */
+/** The state of an alert when the run closed: `Open since 2026-11-21 (4 days), overdue since 2026-11-22 .., assigned to bea`. */
 function describeAlert(
-  { state, openedAt, dueAt, owner, reopenedBecause }: ChangeAlertFacts,
+  { state, openedAt, dueAt, assignedTo, reopenedBecause }: ChangeAlertFacts,
   { finishedAt: now, timezone }: Report['run'],
 ): string {
   if (state !== 'open' && state !== 'pending_approval') return toSentence(alertStateWords[state]);
@@ -110,7 +110,7 @@ function describeAlert(
   const waits = toSentence(reopenedBecause.length > 0 && state === 'open' ? 're-opened' : alertStateWords[state]);
   const because = reopenedBecause.length === 0 ? '' : ` (${describeReopening(reopenedBecause)})`;
   const due = dueAt === null ? '' : `, ${dueAt < now ? 'overdue since' : 'due'} ${formatMinute(dueAt, timezone)}`;
-  return `${waits}${because} since ${formatDay(openedAt, timezone)} (${age})${due}, ${owner === null ? 'not assigned' : `assigned to ${describeOwner(owner)}`}`;
+  return `${waits}${because} since ${formatDay(openedAt, timezone)} (${age})${due}, ${assignedTo === null ? 'not assigned' : `assigned to ${assignedTo}`}`;
 }
 
 /** The severity rule of a change and its adjustments, in words; `delisted` only where the list itself changed. */

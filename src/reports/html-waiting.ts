@@ -28,7 +28,7 @@ import type { OpenAlertsFacts, WaitingAlert } from './list-facts.js';
 import type { Report } from './report.js';
 import type { Column, Markup } from './section.js';
 import { countNoun, escapeXml, formatCount, formatDay, toVisibleText } from './text.js';
-import { countDays, describeAges, describeOwner, describeReopening, describeReplaced, describeSaid } from './words.js';
+import { countDays, describeAges, describeReopening, describeReplaced, describeSaid } from './words.js';
 
 /** The number of customers shown in full; each alert of the others has one short line. */
 const casesInFull = 25;
@@ -39,8 +39,8 @@ const columns: readonly Column<OpenAlertsFacts['bySeverity'][number]>[] = [
   { title: 'Overdue', numeric: true, cell: ({ overdue }) => overdue },
 ];
 
-const ownerColumns: readonly Column<OpenAlertsFacts['byOwner'][number]>[] = [
-  { title: 'Assigned to', cell: describeOwner },
+const assigneeColumns: readonly Column<OpenAlertsFacts['byAssignee'][number]>[] = [
+  { title: 'Assigned to', cell: ({ name }) => name },
   { title: 'Open', numeric: true, cell: ({ waiting }) => waiting },
   { title: 'Overdue', numeric: true, cell: ({ overdue }) => overdue },
 ];
@@ -109,7 +109,7 @@ function showStatus(alert: WaitingAlert, run: Report['run']): Markup {
   const {
     openedAt,
     dueAt,
-    owner,
+    assignedTo,
     state,
     proposal,
     reopenedBecause,
@@ -131,7 +131,7 @@ function showStatus(alert: WaitingAlert, run: Report['run']): Markup {
       : isLate
         ? html`, <b class="late">overdue since ${showTime(dueAt, run)}</b>`
         : html`, due ${showTime(dueAt, run)}`;
-  lines.push(html`${since}${due}${owner === null ? noMarkup : html`, ${showText(describeOwner(owner))}`}`);
+  lines.push(html`${since}${due}${assignedTo === null ? noMarkup : html`, ${showText(assignedTo)}`}`);
   if (absence !== null) {
     const day = absentSince === null ? noMarkup : html` (since ${showDay(absentSince, run)})`;
     lines.push(
@@ -186,11 +186,16 @@ function showLeftOut({ openAlerts, toReview }: Report): Markup {
 }
 
 function showSums(openAlerts: OpenAlertsFacts, { timezone }: Report['run']): Markup {
-  const { bySeverity, byOwner, unassigned } = openAlerts;
+  const { bySeverity, byAssignee, unassigned } = openAlerts;
   const severities = showTable({ caption: 'Open alerts by severity', columns, lines: bySeverity, timezone });
-  const owners = showTable({ caption: 'Open alerts by owner', columns: ownerColumns, lines: byOwner, timezone });
+  const assignees = showTable({
+    caption: 'Open alerts by assignee',
+    columns: assigneeColumns,
+    lines: byAssignee,
+    timezone,
+  });
   return html`<div class="pair">${severities}
-${byOwner.length === 0 ? noMarkup : owners}</div>
+${byAssignee.length === 0 ? noMarkup : assignees}</div>
 <p class="muted">Age of the open alerts: ${describeAges(openAlerts)}. Not assigned: ${formatCount(unassigned)}.</p>
 `;
 }

@@ -2,7 +2,6 @@ import type { Corroboration } from '../changes/corroboration.js';
 import type { ListedDiscrepancy } from '../reconciliation/discrepancy.js';
 import type {
   acceptanceSchema,
-  alertOwnerSchema,
   cadenceSchema,
   changeAlertSchema,
   controlResultSchema,
@@ -37,7 +36,6 @@ export type NotScreenedFacts = FactsOf<typeof notScreenedSchema>;
 export type DroppedPartyFacts = FactsOf<typeof droppedPartySchema>;
 export type ControlFacts = FactsOf<typeof controlResultSchema>;
 export type CadenceFacts = FactsOf<typeof cadenceSchema>;
-export type AlertOwner = FactsOf<typeof alertOwnerSchema>;
 export type ReplacedFacts = FactsOf<typeof replacedSchema>;
 export type ChangeAlertFacts = FactsOf<typeof changeAlertSchema>;
 export type OpenAlertsFacts = FactsOf<typeof openAlertsSchema>;

@@ -24,7 +24,7 @@ import { type Report, readBaseline, readChanges } from './report.js';
 import { readWhole } from './run-facts.js';
 import type { Cell, Column, ListSection, Markup, Section } from './section.js';
 import { countNoun } from './text.js';
-import { describeChange, describeOwner, describeReplaced, describeSaid } from './words.js';
+import { describeChange, describeReplaced, describeSaid } from './words.js';
 
 const join = (texts: readonly string[] | undefined): Cell => texts?.join('; ') ?? null;
 
@@ -126,14 +126,7 @@ const alertColumns: readonly Column<ChangeLine>[] = [
   },
   { key: 'alert_open_since', cell: (line) => waitingOf(line)?.openedAt ?? null },
   { key: 'alert_due', width: 18, cell: (line) => waitingOf(line)?.dueAt ?? null },
-  {
-    key: 'alert_assigned_to',
-    width: 16,
-    cell: (line) => {
-      const owner = waitingOf(line)?.owner ?? null;
-      return owner && describeOwner(owner);
-    },
-  },
+  { key: 'alert_assigned_to', width: 16, cell: (line) => waitingOf(line)?.assignedTo ?? null },
   {
     key: 'last_disposition',
     width: 32,

@@ -6,7 +6,6 @@ import type { RejectReason } from '../vocabulary.js';
 import type { ChangeGroup } from './change-groups.js';
 import type {
   AcceptanceFacts,
-  AlertOwner,
   ChangeAlertFacts,
   ControlFacts,
   CustomerRecordFacts,
@@ -150,7 +149,7 @@ const maskWaiting = (alert: WaitingAlert): WaitingAlert => ({
   ...alert,
   party: maskParty(alert.party),
   listed: maskMatch(alert.listed),
-  owner: alert.owner && maskOwner(alert.owner),
+  assignedTo: alert.assignedTo && toInitials(alert.assignedTo),
   proposal: alert.proposal && maskSaid(alert.proposal),
   lastDecision: alert.lastDecision && maskSaid(alert.lastDecision),
   replaced: alert.replaced && maskReplaced(alert.replaced),
@@ -161,7 +160,7 @@ const toYear = (date: string): string | null => /^\d{4}(?!\d)/.exec(date)?.[0] ?
 
 const maskAlert = (alert: ChangeAlertFacts): ChangeAlertFacts => ({
   ...alert,
-  owner: alert.owner && maskOwner(alert.owner),
+  assignedTo: alert.assignedTo && toInitials(alert.assignedTo),
   said: alert.said.map(maskSaid),
   replaced: alert.replaced && maskReplaced(alert.replaced),
 });
@@ -177,15 +176,9 @@ const maskSaid = <Said extends { reviewer: string; reason: string }>(said: Said)
   reason: leftOut,
 });
 
-const maskOwner = <Owner extends AlertOwner>(owner: Owner): Owner => ({
-  ...owner,
-  name: toInitials(owner.name),
-  standsInFor: owner.standsInFor === null ? null : toInitials(owner.standsInFor),
-});
-
 const maskOpenAlerts = (alerts: OpenAlertsFacts): OpenAlertsFacts => ({
   ...alerts,
-  byOwner: alerts.byOwner.map(maskOwner),
+  byAssignee: alerts.byAssignee.map((tally) => ({ ...tally, name: toInitials(tally.name) })),
 });
 
 const maskAcceptance = <Accepted extends AcceptanceFacts>(accepted: Accepted): Accepted => ({

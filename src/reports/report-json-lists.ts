@@ -57,14 +57,12 @@ const dossier = z.strictObject({
   completedAt: z.string().nullable(),
 });
 
-const alertOwner = z.strictObject({ name: z.string(), standsInFor: z.string().nullable() });
-
 /** The alert of a change when the run closed. */
 const changeAlert = z.strictObject({
   state: z.enum(alertStates),
   openedAt: instant,
   dueAt: instant.nullable(),
-  owner: alertOwner.nullable(),
+  assignedTo: z.string().nullable(),
   reopenedBecause: names,
   said: z.array(
     z.strictObject({
@@ -134,7 +132,7 @@ export const reportLists = {
       proposed: count,
       oldestAt: z.string().nullable(),
       bySeverity: z.array(z.strictObject({ severity: z.enum(severities), waiting: count, overdue: count })),
-      byOwner: z.array(alertOwner.extend({ waiting: count, overdue: count })),
+      byAssignee: z.array(z.strictObject({ name: z.string(), waiting: count, overdue: count })),
       byAge: z.strictObject({ upToOneDay: count, upToOneWeek: count, upToThirtyDays: count, older: count }),
     })
     .nullable(),

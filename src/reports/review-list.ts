@@ -27,7 +27,7 @@ import {
   toWarning,
 } from './spreadsheet.js';
 import { countNoun, formatCount, formatMinute } from './text.js';
-import { describeOwner, describeReplaced } from './words.js';
+import { describeReplaced } from './words.js';
 
 /** The columns that are read back: the code of the alert, its sheet, and what the reviewer fills in. */
 export const workingListColumns = {
@@ -125,7 +125,7 @@ const alertColumns: readonly Column<WaitingAlert>[] = [
   { key: 'score', width: 8, cell: ({ listed }) => listed.score },
   { key: 'rank', width: 7, cell: ({ listed }) => listed.rank },
   { key: 'open_since', width: 21, cell: ({ openedAt }) => openedAt },
-  { key: 'assigned_to', width: 14, cell: ({ owner }) => owner && describeOwner(owner) },
+  { key: 'assigned_to', width: 14, cell: ({ assignedTo }) => assignedTo },
   { key: 'match_id', width: 24, cell: ({ listed }) => listed.id },
   { key: 'mode', width: 8, cell: ({ mode }) => mode },
   { key: workingListColumns.alert, width: 26, cell: ({ mark }) => mark },

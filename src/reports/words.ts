@@ -1,7 +1,6 @@
 import { controlWords, describeDisposition, matchChangeWords, stopWords, toWords } from '../vocabulary/words.js';
 import type {
   AcceptanceFacts,
-  AlertOwner,
   CadenceFacts,
   ChangeAlertFacts,
   CustomerRecordFacts,
@@ -82,10 +81,6 @@ export function describeAges({ byAge }: OpenAlertsFacts): string {
     .map(([count, words]) => `${formatCount(count)} ${words}`)
     .join(', ');
 }
-
-/** The owner of an alert: `bea`, or `bea (for ada)`. */
-export const describeOwner = ({ name, standsInFor }: AlertOwner): string =>
-  standsInFor === null ? name : `${name} (for ${standsInFor})`;
 
 /** Why an alert was re-opened, in words. */
 export const describeReopening = (reasons: readonly string[]): string => reasons.map(describeReason).join(', ');

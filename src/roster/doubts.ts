@@ -11,16 +11,21 @@ const mostValues = 2_000;
 export const mostReported = 20;
 const mostShownUnits = 60;
 
-const unknownWords = new Set(
-  `-, --, ---, ., ?, ??, ???, *, #n/a, n/a, n.a., n.a, na, none, null, nil, <null>, (null), unknown,
-  not known, not available, not applicable, not provided, not given, unspecified, undefined, not specified,
-  undisclosed, undetermined, undeclared, no data, missing, blank, empty, tbd, tbc, other, unbekannt,
-  keine angabe, k.a., inconnu, inconnue, desconocido, desconocida, desconhecido, sconosciuto, onbekend,
-  ukendt, ukjent, okänd, tuntematon, nieznany, neznámý, неизвестно, невідомо, غير معروف, 不明, 未知`.split(/,\s+/),
-);
+/** Words for an unknown value, in lower case, in whatever column they are. */
+export const unknownWords =
+  `n/a, n.a., n.a, na, none, null, unknown, not known, not available, not applicable, not provided, undefined,
+  not specified, no data, blank, empty, tbd, tbc, unbekannt, keine angabe, k.a., inconnu, inconnue, desconocido,
+  desconocida, desconhecido, sconosciuto, onbekend, ukendt, ukjent, okänd, nieznany`.split(/,\s+/);
+
+/** Further ones in columns of facts; as names they may be real. */
+const unknownFacts = new Set([
+  ...unknownWords,
+  ...`-, --, ---, ., ?, ??, ???, *, #n/a, nil, <null>, (null), not given, unspecified, undisclosed, undetermined,
+  undeclared, missing, other, tuntematon, neznámý, неизвестно, невідомо, غير معروف, 不明, 未知`.split(/,\s+/),
+]);
 
 /** Whether a value states that it is unknown. */
-export const saysUnknown = (text: string): boolean => unknownWords.has(text.trim().toLowerCase());
+export const saysUnknown = (text: string): boolean => unknownFacts.has(text.trim().toLowerCase());
 
 /** The doubts about a column of a source. */
 export type ColumnDoubts = FactsOf<typeof columnDoubtsSchema>;

@@ -19,9 +19,6 @@ type GuardName =
   | 'changed'
   | 'changed_alerts';
 
-/** Guards that compare known customers with their last accepted records. */
-export const changeGuards: readonly GuardName[] = ['changed', 'changed_alerts'];
-
 /** What a guard finds; one guard may have several findings, each with what to check. */
 export interface Verdict extends HeldBy {
   guard: GuardName;
@@ -77,7 +74,7 @@ export interface AcceptedQuality {
 }
 
 /** Guards of the quality of rows; such rows are listed in each report. */
-export const qualityGuards: readonly GuardName[] = ['rejects', 'doubts', 'duplicates'];
+const qualityGuards: readonly GuardName[] = ['rejects', 'doubts', 'duplicates'];
 
 /** So many rows or customers pass whatever their share is. */
 const few = 5;

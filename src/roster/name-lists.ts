@@ -67,17 +67,48 @@ function isWholeName(text: string): boolean {
   return words.length > 1 && [words[0], words.at(-1)].every((word = '') => !/^\p{Ll}/u.test(word));
 }
 
-const legalForm =
-  /^(?:inc|incorporated|llc|llp|lp|ltd|limited|plc|corp|corporation|co|company|gmbh|ag|kg|kgaa|ohg|gbr|ug|ev|se|sa|sas|sarl|srl|spa|sl|slu|nv|bv|cv|vof|as|asa|aps|ab|oy|oyj|ou|uab|sia|doo|dd|ad|kft|zrt|rt|sro|as|spzoo|sp|zoo|lda|ltda|sab|cv|pty|pte|pvt|bhd|sdn|kk|jsc|pjsc|ooo|oao|zao|pao)$/;
+/** Legal forms in lower case and without dots. */
+const legalForms =
+  `ltd limited plc llp llc lp inc incorporated corp corporation company gmbh ag kg kgaa ohg gbr ug ev se sarl sa sas srl
+  spa sl slu aps ab oy oyj asa bv nv vof cv kft zrt sro ooo pty pte bhd sdn doo jsc pjsc lda ltda sia uab`.split(/\s+/);
+
+/** Further ones at the end of a name; most are no words by themselves. */
+const endingForms = `ek eg sasu eurl sci snc nyrt bt ojsc holding holdings group trust foundation stiftung fund bank
+  eireli spółka osaühing oü eood hb kb amba publ fze fzco dmcc scarl onlus
+  ооо ао зао пао оао тов αε επε οε ike`
+  .split(/\s+/)
+  .concat(legalForms)
+  .join('|');
+
+const openingForms =
+  `ооо ао зао пао оао тов pt fundacja stowarzyszenie spółdzielnia stiftelsen stiftung fondation fundación fondazione
+  stichting verein przedsiębiorstwo gmina foundation شركة บริษัท`
+    .split(/\s+/)
+    .join('|');
+
+const company = new RegExp(
+  `(^|\\s)(${endingForms}|a/s|i/s|k/s|as|sp z ?o ?o|sp zoo|sp [jk]|a ş|aş|ltd şti|co|בע"מ)$|^(${openingForms}|công ty|cong ty)\\s|&\\s*co(\\s|$)|公司$|株式会社|有限会社|주식회사|\\s(شمم|ذمم)$`,
+  'u',
+);
+
+/** Surnames that are written like a legal form without its dots and capitals. */
+const surnames = /\s(?:Ek|EK|Sa|Se|As|Eg|Ev|Ag)$/;
+
+/** Whether a name has a legal form, such as `Ltd` or `ООО`. */
+export const isCompanyName = (name: string): boolean =>
+  /\s|公司|会社|회사/.test(name) && !surnames.test(name) && company.test(name.toLowerCase().replace(/[.,]/g, ''));
+
+/** Legal forms that may stand alone between commas; without their blanks. */
+const partForms = new Set([...legalForms, ...'co as ou dd ad rt spzoo sp zoo sab pvt kk oao zao pao'.split(' ')]);
 const suffix =
   /^(?:jr|sr|junior|senior|[ivx]{1,4}|phd|md|mba|esq|dr|prof|dds|cpa|msc|bsc|ma|ba|dipling|der jüngere|the elder|the younger)$/;
-const foldWord = (word: string): string => word.toLowerCase().replace(/[.\s]/g, '');
+const foldForm = (word: string): string => word.toLowerCase().replace(/[.\s]/g, '');
 const isForm = (part: string): boolean =>
   part
     .trim()
     .split(/\s+/)
-    .every((word) => legalForm.test(foldWord(word)));
-const endsInForm = (part: string): boolean => legalForm.test(foldWord(part.trim().split(/\s+/).at(-1) ?? ''));
+    .every((word) => partForms.has(foldForm(word)));
+const endsInForm = (part: string): boolean => partForms.has(foldForm(part.trim().split(/\s+/).at(-1) ?? ''));
 
 /**
  * Whether a cell of aliases that no configured separator splits holds several names. `Berg, Ada` is one name, and so are `Smith & Sons, Inc.`,
@@ -88,7 +119,7 @@ export function looksLikeAliases(text: string, type: PartyType): boolean {
   if (type === 'entity') return areFirms(text.split(/,|\//));
   if (/\p{L}{2}[.)]?\s*\/\s*\p{L}{2}/u.test(text)) return true;
   const [first = '', ...others] = text.split(',').map((part) => part.trim());
-  const names = others.filter((part) => part !== '' && !suffix.test(foldWord(part)));
+  const names = others.filter((part) => part !== '' && !suffix.test(foldForm(part)));
   return (
     names.length > 1 ||
     (names.length === 1 &&

@@ -1,11 +1,12 @@
-import { isCompanyName } from './legal-form.js';
-import { splitParties } from './row-parties.js';
+import { isCompanyName } from './name-lists.js';
+import { noWords, splitParties } from './row-parties.js';
 
-const answers = new Set(
-  'yes no y n ja nein j oui non si sì sí tak nie ano ne igen nem evet hayır да нет так ні true false t f x kyllä ei nej nei nee 是 否 有 无 はい いいえ 예 아니오 نعم לא כן لا'.split(
+const answers = new Set([
+  ...noWords,
+  ...'yes y ja j oui si sì sí tak ano igen evet да так true false t f x kyllä 是 有 はい いいえ 예 아니오 نعم כן'.split(
     ' ',
   ),
-);
+]);
 
 const otherForms = /[@_\\<>{}=]|:\/\/|\d{4}|^\p{N}/u;
 

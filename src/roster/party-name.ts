@@ -1,5 +1,5 @@
 import type { DoubtReason, PartyType } from '../vocabulary.js';
-import { saysUnknown } from './doubts.js';
+import { saysUnknown, unknownWords } from './doubts.js';
 import { looksLikeNames } from './name-lists.js';
 import { readNameText } from './name-text.js';
 
@@ -15,23 +15,22 @@ export interface PartyName {
 }
 
 /** Folded placeholders of a missing name. Some are real names (Null, Na), so only a whole name counts. */
-const words = `null, \\n, n/a, n.a., n.a, n a, na, n/k, nan, none, undefined, unknown, unnamed, untitled, test, test test, testing, test name, test user,
-  test customer, test person, dummy, tba, tbd, tbc, xxx, xxxx, xxxxx, no name, noname, no data, not available, not applicable, not known,
-  not provided, not specified, not set, object object, asdf, qwerty, unbekannt, keine angabe, k.a., k. a., nicht angegeben, inconnu, inconnue,
-  non renseigne, non renseigné, desconocido, desconocida, desconhecido, sin nombre, sconosciuto, onbekend, n.v.t., nvt, ukendt, ukjent, okänd,
-  nieznany, brak danych, fnu, lnu, fnu lnu, leer, blank, empty, vide, vacío, vuoto, leeg, tom, puste`;
+const words = `\\n, n a, n/k, nan, unnamed, untitled, test, test test, testing, test name, test user, test customer,
+  test person, dummy, tba, xxx, xxxx, xxxxx, no name, noname, not set, object object, asdf, qwerty, k. a.,
+  nicht angegeben, non renseigne, non renseigné, sin nombre, n.v.t., nvt, brak danych, fnu, lnu, fnu lnu, leer, vide,
+  vacío, vuoto, leeg, tom, puste`;
 
 const toWords = (text: string): ReadonlySet<string> =>
   new Set(text.split(',').map((word) => word.trim().replace(/\s+/g, ' ')));
 
-const placeholders = toWords(words);
+const placeholders: ReadonlySet<string> = new Set([...unknownWords, ...toWords(words)]);
 
 /** Placeholders beside another part of a name. */
 const partWords =
-  toWords(`no first name, no last name, no given name, no surname, no middle name, kein vorname, kein nachname, ohne vorname,
-  ohne nachname, sans prénom, sans nom, sin apellido, sin apellidos, senza nome, senza cognome, sem nome, sem sobrenome, geen voornaam,
-  geen achternaam, intet fornavn, ingen fornavn, inget förnamn, ei etunimeä, brak imienia, brak nazwiska, bez jména, без имени, нет, нет данных,
-  無し, なし, 无, n.n., nmn, nfn, nln`);
+  toWords(`no first name, no last name, no given name, no surname, no middle name, kein vorname, kein nachname,
+  ohne vorname, ohne nachname, sans prénom, sans nom, sin apellido, sin apellidos, senza nome, senza cognome, sem nome,
+  sem sobrenome, geen voornaam, geen achternaam, intet fornavn, ingen fornavn, inget förnamn, ei etunimeä, brak imienia,
+  brak nazwiska, bez jména, без имени, нет, нет данных, 無し, なし, 无, n.n., nmn, nfn, nln`);
 /** Real names beside another part: Na, Null and Nan are names, `NULL`, `None` and `nan` come from programs. */
 const realParts = toWords('na, n a, null, nan, none, test, testing, test test, dummy, tom, leer, blank, vide, other');
 const programWords: ReadonlySet<string> = new Set(['NULL', 'null', 'None', 'NONE', 'none', 'nan', 'NaN']);

@@ -4,8 +4,7 @@ import { bindPartyColumns, type PartyBinding, type SourceHeaders, type WordColum
 import type { PartyRow } from './customer.js';
 import { saysUnknown } from './doubts.js';
 import { createIsMapped, nameColumn, standardHeaders } from './headers.js';
-import { isCompanyName } from './legal-form.js';
-import { readListText } from './name-lists.js';
+import { isCompanyName, readListText } from './name-lists.js';
 import { partyFilePrefix } from './rejects.js';
 import type { ColumnSettings, PartyColumnSettings } from './settings.js';
 import type { TableRecord } from './table-reading.js';
@@ -75,17 +74,23 @@ function createReader(
   };
 }
 
-/** Words in a column of related parties for "there is none", in lower case. */
-const nobody = new Set(
-  `no, nobody, no one, not any, nil, ./., x, 0, false, brak, brak danych, nie dotyczy, nie ma, nd, n.d., keine, keiner, kein, entfällt, ingen, inget,
-  inga, ikke relevant, ej aktuellt, saknas, ei ole, ei, puuttuu, geen, niet van toepassing, n.v.t., nvt, aucun, aucune, néant, neant, sans objet, s.o.,
-  ninguno, ninguna, no aplica, no procede, nenhum, nenhuma, não aplicável, nao aplicavel, nessuno, nessuna, non applicabile, žádný, zadny, není, žiadny,
-  nincs, nema, nije primjenjivo, niciunul, nu este cazul, fără, yok, hayır, puudub, nav, nėra, няма, нет, отсутствует, немає, не применимо, δεν υπάρχει, καμία,
-  無, 无, 没有, 無し, なし, 없음, 해당없음, لا يوجد, לא רלוונטי, ไม่มี, không, khong, tidak ada`
-    .split(',')
-    .map((word) => word.trim())
-    .concat('n non nein nej nei nie ne nee ні 否 لا לא'.split(' ')),
+/** The answer no, in lower case. */
+export const noWords: readonly string[] = 'no n non nein nej nei nie ne nee nem ei hayır нет ні 否 無 无 لا לא'.split(
+  ' ',
 );
+
+/** Words in a column of related parties for "there is none", in lower case. */
+const nobody = new Set([
+  ...noWords,
+  ...`nobody, no one, not any, nil, ./., x, 0, false, brak, brak danych, nie dotyczy, nie ma, nd, n.d., keine, keiner,
+  kein, entfällt, ingen, inget, inga, ikke relevant, ej aktuellt, saknas, ei ole, puuttuu, geen, niet van toepassing,
+  n.v.t., nvt, aucun, aucune, néant, neant, sans objet, s.o., ninguno, ninguna, no aplica, no procede, nenhum, nenhuma,
+  não aplicável, nao aplicavel, nessuno, nessuna, non applicabile, žádný, zadny, není, žiadny, nincs, nema,
+  nije primjenjivo, niciunul, nu este cazul, fără, yok, puudub, nav, nėra, няма, отсутствует, немає, не применимо,
+  δεν υπάρχει, καμία, 没有, 無し, なし, 없음, 해당없음, لا يوجد, לא רלוונטי, ไม่มี, không, khong, tidak ada`.split(
+    /,\s+/,
+  ),
+]);
 
 const letterOrDigit = /[\p{L}\p{N}]/u;
 

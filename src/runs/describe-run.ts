@@ -18,7 +18,7 @@ import type { AppContext, RunSettings } from './app-context.js';
 import { describeAssurance } from './checks/assurance.js';
 import { describeBecauseOf } from './checks/because-of.js';
 import { describeCheck } from './checks/check.js';
-import { describeDrop, findRun, requireStored } from './run-reference.js';
+import { findRun } from './run-reference.js';
 import { compareBalance } from './run-summary.js';
 
 const mostForced = 20;
@@ -37,7 +37,6 @@ const usualList: ListChoice = { limit: 20, after: null };
 export function describeRun({ database, clock, settings }: AppContext, text: string, list: ListChoice = usualList) {
   return readAtOnce(database, async (snapshot) => {
     const run = await findRun(snapshot, settings.organisation, text);
-    if (list.list !== undefined && list.list !== 'rejected') requireStored(run);
     const described = await describeBy(snapshot, run, { now: clock.now(), settings });
     return { ...described, listed: await listOfRun(snapshot, run, list) };
   });
@@ -53,7 +52,6 @@ async function describeBy(
   const revisions = await readRevisions(database, run);
   const isWritten = revisions.some(({ manifestSha256 }) => manifestSha256 !== null);
   const until = run.finishedAt ?? now;
-  const dropped = describeDrop(run);
   return {
     runId,
     kind: run.kind,
@@ -79,12 +77,9 @@ async function describeBy(
     holders: await readRunHolders(database, run.runId),
     heldBy: await findHolder(database, settings.organisation, run),
     sums,
-    /** In words, when the searches of the run are no longer stored; the plan, the balance and the pace are unknown then. */
-    dropped,
     planned: await countPlanReasons(database, run.runId),
-    balance:
-      sums === null || dropped !== null ? null : compareBalance(sums.counts, await readRunBalance(database, run.runId)),
-    calls: dropped === null ? await readRunCalls(database, run.runId) : toStoredCalls(sums),
+    balance: sums === null ? null : compareBalance(sums.counts, await readRunBalance(database, run.runId)),
+    calls: await readRunCalls(database, run.runId),
     controls: await readControlFacts(database, run.runId),
     openAlerts: await readOpenAlerts(database, run.runId),
     details: await readDetailCounts(database, run.runId),
@@ -104,19 +99,8 @@ async function describeBy(
 /** Stored when the run closed; computed now for an open run. Null for a run without customers. */
 async function readSums(database: Queryable, run: RunRow): Promise<RunSums | null> {
   if (run.kind !== 'import' && !isScreeningKind(run.kind)) return null;
-  if (run.droppedAt !== null) return run.sums;
   return run.state === 'running' || run.sums === null ? computeRunSums(database, run.runId) : run.sums;
 }
-
-/** The calls by the sums of a run whose ledger is no longer stored. */
-const toStoredCalls = (sums: RunSums | null): Awaited<ReturnType<typeof readRunCalls>> => ({
-  byOutcome: sums?.attemptsByOutcome ?? {},
-  sent: sums?.counts.attempts ?? 0,
-  firstAt: null,
-  lastAt: null,
-  breaks: { count: 0, seconds: 0, longestSeconds: 0 },
-  perSecond: null,
-});
 
 /** The process that holds a run; null when the run has ended, or when its process has died. */
 async function findHolder(database: Queryable, organisation: string, run: RunRow) {

@@ -1,7 +1,7 @@
 import type { MatchChange } from '../changes/match-changes.js';
 import { replayAnswers, type StoredAnswer } from '../changes/replay-answers.js';
 import { type Match, treatAsTruncated } from '../matches/match.js';
-import { countDroppedRuns, countStoredChanges, readHistory } from '../store/responses.js';
+import { countStoredChanges, readHistory } from '../store/responses.js';
 import { toRunId } from '../store/runs.js';
 import { type MatchChangeKind, matchChangeKinds, type Severity, severities } from '../vocabulary.js';
 import type { AppContext } from './app-context.js';
@@ -64,7 +64,7 @@ export async function replaySettings(
   };
   // A repeat after a lost connection would count twice.
   const once = { runsOnce: true };
-  const { stored, dropped } = await database.transaction(async (transaction) => {
+  const stored = await database.transaction(async (transaction) => {
     await transaction.execute('set transaction isolation level repeatable read, read only');
     for (let after = 0; ; ) {
       const histories = await readHistory(transaction, settings.organisation, after, partiesAtOnce);
@@ -72,10 +72,7 @@ export async function replaySettings(
       for (const history of toPartyHistories(histories)) take(history);
       after = histories.last;
     }
-    return {
-      stored: await countStoredChanges(transaction, settings.organisation, since),
-      dropped: await countDroppedRuns(transaction, settings.organisation),
-    };
+    return countStoredChanges(transaction, settings.organisation, since);
   }, once);
   const isEvaluated = (words: string): boolean => words.startsWith('changes.');
   return {
@@ -85,8 +82,6 @@ export async function replaySettings(
     evaluated: differences.filter(isEvaluated),
     notEvaluated: differences.filter((words) => !isEvaluated(words)),
     stored,
-    /** Runs whose answers are no longer stored: the first later answer of a party counts as its first screening. */
-    droppedRuns: dropped,
     changes: tallies.changes.read(),
     baseline: tallies.baseline.read(),
     alerts,

@@ -34,7 +34,7 @@ export async function resumeRun(
     );
   if (run.kind === 'assure')
     throw refuseRun(
-      `${toRunId(run)} measured recall; continue it with the same list, sample and seed: nightscreen lab assure FILE --sample N --seed TEXT`,
+      `${toRunId(run)} measured recall; continue it with the same list, sample and seed: nightscreen assure FILE --sample N --seed TEXT`,
     );
   if (run.kind === 'reconcile') throw refuseRun(`${toRunId(run)} made no calls; start nightscreen reconcile again`);
   if (run.kind === 'import' || run.rosterId === null) {

@@ -12,7 +12,7 @@ export const refuseRun = (message: string): ConfigError => new ConfigError([{ wh
 export function parseRunId(text: string): number {
   const digits = /^(?:\d{4}-\d{2}-\d{2}-[a-z]+-)?(\d{1,15})$/.exec(text.trim())?.[1];
   if (digits === undefined) {
-    throw refuseRun(`"${text}" is not a run id; \`nightscreen runs list\` shows the runs`);
+    throw refuseRun(`"${text}" is not a run id; \`nightscreen runs\` shows the runs`);
   }
   return Number(digits);
 }
@@ -46,25 +46,12 @@ function describeOwner(leases: Awaited<ReturnType<typeof readHeldLeases>>, run: 
   return held ? describeHolder(held) : null;
 }
 
-/** What is no longer stored of a run, since when, by whom and why; null while all is stored. */
-export function describeDrop({ droppedAt, droppedBy, droppedBecause }: RunRow): string | null {
-  if (droppedAt === null) return null;
-  return `its searches are no longer stored: dropped at ${droppedAt.toISOString()} by ${droppedBy}, because: ${droppedBecause}`;
-}
-
-/** Throws ConfigError when the searches of a run are no longer stored: nothing that is read from them would be true. */
-export function requireStored(run: RunRow): void {
-  const dropped = describeDrop(run);
-  if (dropped === null) return;
-  throw refuseRun(`${toRunId(run)}: ${dropped}; \`nightscreen runs show ${run.runId}\` shows what is`);
-}
-
 /** The run of an organisation that `text` names; throws ConfigError when there is none. */
 export async function findRun(database: Queryable, organisation: string, text: string): Promise<RunRow> {
   const run = await findRunOf(database, organisation, parseRunId(text));
   // A name must match as a whole: a typing error must not show another run.
   if (run && (/^\d+$/.test(text.trim()) || toRunId(run) === text.trim())) return run;
-  throw refuseRun(`there is no run ${text}; \`nightscreen runs list\` shows the runs`);
+  throw refuseRun(`there is no run ${text}; \`nightscreen runs\` shows the runs`);
 }
 
 /** Everything stored about a run; throws ConfigError when there is none of that name. */
@@ -72,7 +59,6 @@ export async function showRun(database: Database, organisation: string, text: st
   // It loads most of the store, which the list of runs does not need.
   const { readRunFacts } = await import('../store/report-facts.js');
   const run = await findRun(database, organisation, text);
-  requireStored(run);
   const covered = { sweepRunIds: run.kind === 'sweep' ? [run.runId] : [], earlierRunIds: [] };
   return readRunFacts(database, run, covered, database);
 }

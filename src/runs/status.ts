@@ -252,7 +252,7 @@ export async function sendStatesAfterRun(app: AppContext, runId: string, signal:
     await notifyStates(app, { signal });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    const message = `changes of state are not sent yet (${reason}); nightscreen status send tries again`;
+    const message = `changes of state are not sent yet (${reason}); nightscreen outbox retry tries again`;
     app.emit({ kind: 'warning', runId, code: 'webhook_waits', message });
   }
 }

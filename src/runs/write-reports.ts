@@ -26,7 +26,7 @@ import { readSpanFacts, readSpanRuns, type SpanOfRuns } from '../store/span-fact
 import type { RunState } from '../vocabulary.js';
 import type { AppContext } from './app-context.js';
 import { listDiscrepancies, toWaitingAlert } from './review/alerts.js';
-import { findRun, requireStored } from './run-reference.js';
+import { findRun } from './run-reference.js';
 import { toExitCode } from './run-summary.js';
 
 /** A report on disk, with its content. */
@@ -92,11 +92,8 @@ async function addPdf(result: ReportResult, chromium: string | undefined): Promi
 async function findReportable({ database, settings }: AppContext, text: string): Promise<RunRow> {
   const run = await findRun(database, settings.organisation, text);
   if (run.kind !== 'check' && run.kind !== 'assure') return run;
-  const [what, show] =
-    run.kind === 'check'
-      ? ['is a single check', `nightscreen check --show ${run.runId}`]
-      : ['is a measurement of recall', `nightscreen lab assure show ${run.runId}`];
-  const message = `${toRunId(run)} ${what}; reports exist only for runs of a roster and for sweeps. \`${show}\` or \`nightscreen runs show ${run.runId}\` shows its result`;
+  const what = run.kind === 'check' ? 'a single check' : 'a measurement of recall';
+  const message = `${toRunId(run)} is ${what}; reports exist only for runs of a roster and for sweeps. \`nightscreen runs show ${run.runId}\` shows its result`;
   throw new ConfigError([{ where: 'run', path: '', message }]);
 }
 
@@ -137,7 +134,6 @@ async function readToReview(database: Queryable, runId: number, organisation: st
 }
 
 async function buildReport({ database, clock }: AppContext, run: RunRow) {
-  requireStored(run);
   const { facts, toReview, discrepancies, ...revisions } = await database.transaction(async (transaction) => {
     const covered = await fixReportRevision(transaction, run, clock.now());
     const facts = await readRunFacts(transaction, run, covered, database);
@@ -174,7 +170,6 @@ async function writeSpan(
   { directory = settings.reports.dir, mask = false, chromium }: Omit<ReportChoice, 'runId'>,
 ): Promise<ReportResult> {
   const { name: runId } = span;
-  requireStored(span.last);
   emit({ kind: 'stage_started', runId, stage: 'report' });
   const report = await database.transaction(async (transaction) => {
     const facts = await readSpanFacts(transaction, span, database);
@@ -234,7 +229,7 @@ async function findSpans(
   if (runs.length === 0)
     throw refuse(
       'since',
-      `there is no run${chosen === null ? '' : ` of roster ${chosen}`} in this span; \`nightscreen runs list\` shows them`,
+      `there is no run${chosen === null ? '' : ` of roster ${chosen}`} in this span; \`nightscreen runs\` shows them`,
     );
   return groupRuns(runs).map((members) => toSpan(members, { from, end, asOf }));
 }

@@ -1,77 +1,4 @@
-import anyAscii from 'any-ascii';
-
-// Applied in this order; each rule gives the usual transliterations of one sound one spelling.
-const RULES: readonly (readonly [RegExp, string])[] = [
-  [/ph/g, 'f'],
-  [/t?sch|sh|ch|cz|sz|tch/g, 's'],
-  [/dzh|dj|zh/g, 'j'],
-  [/([kgdt])h/g, '$1'],
-  [/ck|q|x/g, 'k'],
-  [/c(?=[eiy])/g, 's'],
-  [/c/g, 'k'],
-  [/z/g, 's'],
-  [/w/g, 'v'],
-  [/ou|oo/g, 'u'],
-  [/ee|ii|iy|yi|ij|yy|ie|ey/g, 'i'],
-  [/[yj]/g, 'i'],
-  [/o/g, 'u'],
-  [/e/g, 'a'],
-  [/(.)\1+/g, '$1'],
-];
-
-const soundOf = (text: string): string =>
-  RULES.reduce((sound, [pattern, replacement]) => sound.replace(pattern, replacement), text);
-
-/** One word of a folded name: lower-case ASCII `text`, its sound, and its consonants. */
-interface NameToken {
-  text: string;
-  /** The text with one spelling for each sound. */
-  sound: string;
-  /** The consonants of `sound`; empty for fewer than two. */
-  skeleton: string;
-  /** Written in a script without vowels (Arabic, Hebrew). */
-  isVowelless: boolean;
-}
-
-const WORD = /[\p{L}\p{M}\p{N}]+/gu;
-const QUOTES = /['’‘`´ʻʼʹʺ"“”]/gu;
-const DOTTED_LETTERS = /(?<=(?:^|[^\p{L}])\p{L})\.(?=\p{L}(?:[^\p{L}]|$))/gu;
-const SYLLABIC = /[\p{Script=Han}\p{Script=Hangul}]/u;
-const VOWELLESS = /[\p{Script=Arabic}\p{Script=Hebrew}]/u;
-const ARABIC_ARTICLE = /^ال(?=.{3})/u;
-
-const toToken = (text: string, isVowelless: boolean): NameToken => {
-  const sound = soundOf(text);
-  const consonants = sound.replace(/[aeiouv0-9]/g, '');
-  return { text, sound, skeleton: consonants.length >= 2 ? consonants : '', isVowelless };
-};
-
-const joinTokens = (left: NameToken, right: NameToken): NameToken =>
-  toToken(left.text + right.text, left.isVowelless || right.isVowelless);
-
-const toAscii = (word: string): string =>
-  anyAscii(word)
-    .toLowerCase()
-    .replace(/[^a-z0-9]/g, '');
-
-// The transliteration writes Han and Hangul as one capitalised syllable per character and no space,
-// so "김정은" and "김 정은" both become three tokens.
-const splitWord = (word: string): NameToken[] => {
-  if (SYLLABIC.test(word)) {
-    const syllables = anyAscii(word).match(/[A-Z]?[a-z]+|[A-Z]|[0-9]+/g) ?? [];
-    return syllables.map((syllable) => toToken(syllable.toLowerCase(), false));
-  }
-  if (!VOWELLESS.test(word)) return [toToken(toAscii(word), false)];
-  const stem = word.replace(ARABIC_ARTICLE, '');
-  const rest = toToken(toAscii(stem), true);
-  return stem === word ? [rest] : [toToken('al', false), rest];
-};
-
-/** Splits a name into comparable words in order: case, accents, scripts and punctuation are folded. */
-const foldName = (name: string): NameToken[] => {
-  const plain = name.normalize('NFKC').replace(QUOTES, '').replace(DOTTED_LETTERS, '');
-  return (plain.match(WORD) ?? []).flatMap(splitWord).filter((token) => token.text !== '');
-};
+import { foldName, joinTokens, type NameToken, unifyLegalForm } from '../names/words.js';
 
 const PREFIX_WEIGHT = 0.1;
 const PREFIX_LENGTH = 4;
@@ -134,7 +61,7 @@ const tokenSimilarity = (left: NameToken, right: NameToken): number => {
   // A word of three letters or less leaves no room for a typing error.
   if (Math.min(left.text.length, right.text.length) < 3) return 0;
   if (left.sound === right.sound) return SAME_SOUND;
-  const sameSkeleton = left.skeleton !== '' && left.skeleton === right.skeleton;
+  const sameSkeleton = left.skeleton.length >= 2 && left.skeleton === right.skeleton;
   if (left.isVowelless !== right.isVowelless) return sameSkeleton ? SAME_SKELETON_VOWELLESS : 0;
   const spelled = jaroWinkler(left.text, right.text);
   const heard = jaroWinkler(left.sound, right.sound) - 0.03;
@@ -219,7 +146,7 @@ const toTermKey = (token: NameToken): string => (token.isVowelless ? `*${token.t
 const createTermIndex = (words: readonly NameToken[], joined: readonly NameToken[]) => {
   const byText = groupBy(words, (term) => term.text);
   const bySound = groupBy([...words, ...joined], (term) => term.sound);
-  const bySkeleton = groupBy(words, (term) => term.skeleton);
+  const bySkeleton = groupBy(words, ({ skeleton }) => (skeleton.length < 2 ? '' : skeleton));
   const findClose = createBigramIndex(words.map((term) => term.text));
   const cache = new Map<string, SimilarTerms>();
 
@@ -249,27 +176,6 @@ type NameKind = 'person' | 'entity';
 
 const words = (list: string): readonly string[] => list.trim().split(/\s+/);
 
-const PARTICLES = new Set(
-  words(
-    'al el ul ad as ash at an ar bin ben ibn bint de del della di da dos do du van von der den la le y e of the abu',
-  ),
-);
-const TITLES = new Set(words('mr mrs ms dr prof sir haji hajji mullah maulavi mawlawi sheikh shaykh jr sr ii iii'));
-
-const LEGAL_FORMS = new Map<string, string>(
-  [
-    'ltd limited ltda limitada',
-    'llc ooo',
-    'inc incorporated corp corporation co company',
-    'sa sab ag ao oao pao zao jsc ojsc pjsc cjsc as asa ab oy oyj spa plc',
-    'gmbh sarl srl sl bv nv kft doo',
-    'lp llp kg cv',
-  ].flatMap((group) => {
-    const forms = words(group);
-    return forms.map((form): [string, string] => [form, forms[0] ?? form]);
-  }),
-);
-
 const GENERIC = new Set(
   words(`the and of for de la et und y e group holding holdings international intl trading trade bank banco banque
   industries industry industrial services service general national enterprise enterprises import export commercial
@@ -277,17 +183,14 @@ const GENERIC = new Set(
   partners consulting foundation organization organisation association institute center centre`),
 );
 
-/** Gives one spelling to a legal form ("Limited", "Ltda" and "Ltd"); other words stay. */
-const unifyLegalForm = (text: string): string => LEGAL_FORMS.get(text) ?? text;
-
 /** How distinctive a word is: 1 for a normal word, less for initials, particles and legal forms. */
-const wordWeight = (text: string, kind: NameKind): number => {
+const wordWeight = ({ text, isFiller }: NameToken, kind: NameKind): number => {
   if (kind === 'entity') {
-    if (LEGAL_FORMS.has(text)) return 0.1;
+    if (isFiller) return 0.1;
     if (GENERIC.has(text)) return text.length <= 3 ? 0.1 : 0.5;
     return text.length === 1 ? 0.4 : 1;
   }
-  if (PARTICLES.has(text) || TITLES.has(text)) return 0.2;
+  if (isFiller) return 0.2;
   return text.length === 1 ? 0.4 : text.length === 2 ? 0.8 : 1;
 };
 
@@ -314,14 +217,19 @@ const EXTRA_COST: Record<NameKind, number> = { person: 0.26, entity: 0.6 };
 /** Below this matched weight, an extra word costs as much as another word: "Ali" is not "Ali Hassan". */
 const MIN_MATCHED_WEIGHT = 1.6;
 
+/** The Arabic article, which its script writes without its vowel, and one spelling of each legal form. */
+const toComparable = (token: NameToken, kind: NameKind): NameToken => {
+  if (token.isVowelless && token.text === 'l') return { ...token, text: 'al', isVowelless: false, isFiller: true };
+  return kind === 'entity' ? { ...token, text: unifyLegalForm(token.text) } : token;
+};
+
 const toScorableName = (name: string, kind: NameKind): ScorableName => {
-  const folded = foldName(name);
-  const tokens = kind === 'entity' ? folded.map((token) => ({ ...token, text: unifyLegalForm(token.text) })) : folded;
+  const tokens = foldName(name).map((token) => toComparable(token, kind));
   const joined = tokens.slice(1).flatMap((token, index) => {
     const before = tokens[index];
     return before ? [joinTokens(before, token)] : [];
   });
-  const weights = tokens.map((token) => wordWeight(token.text, kind));
+  const weights = tokens.map((token) => wordWeight(token, kind));
   return { tokens, joined, weights, weight: weights.reduce((sum, weight) => sum + weight, 0) };
 };
 

@@ -70,7 +70,7 @@ export async function saveChangeEvents(
 
 /** SQL: that JSON from `noted` (change_alert); null without a row. */
 const changeAlertSql = `case when noted.change_id is not null then jsonb_build_object(
-  'state', noted.state, 'openedAt', noted.opened_at, 'dueAt', noted.due_at, 'owner', noted.owner, 'reopenedBecause', noted.reopened_because,
+  'state', noted.state, 'openedAt', noted.opened_at, 'dueAt', noted.due_at, 'assignedTo', noted.assigned_to, 'reopenedBecause', noted.reopened_because,
   'said', (
     select coalesce(jsonb_agg(jsonb_build_object(
       'kind', said.kind, 'verdict', said.verdict, 'reviewer', said.reviewer, 'isAttested', said.is_attested,

@@ -5,8 +5,7 @@ import type { Database, Queryable } from './database/database.js';
 
 const pollMs = 250;
 
-// Only rows, row locks and single transactions: behind a transaction-mode pooler each transaction has another session, so a lease cannot
-// rest on session state (advisory locks, settings, prepared names).
+// Only rows, row locks and single transactions: the embedded database grants advisory locks to everyone.
 
 /** The right to write under a key while `epoch` is the key's current one. */
 export interface Lease {

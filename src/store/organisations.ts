@@ -324,8 +324,8 @@ export async function isKnownCustomer(database: Queryable, organisationId: numbe
   return rows.length > 0;
 }
 
-/** Whether this name was ever assigned an alert of the organisation or named in one of its delegations. */
-export async function wasEverNamed(database: Queryable, organisationId: number, name: string): Promise<boolean> {
+/** Whether this name was ever assigned an alert of the organisation. */
+export async function wasEverAssignee(database: Queryable, organisationId: number, name: string): Promise<boolean> {
   const rows = await database.query(
     nameRow,
     `select $2::text as name where exists (
@@ -334,8 +334,7 @@ export async function wasEverNamed(database: Queryable, organisationId: number, 
        )
        or exists (
          select from alert join account using (account_id) where assigned_to = $2 and account.organisation_id = $1
-       )
-       or exists (select from review_delegation where organisation_id = $1 and (from_name = $2 or to_name = $2))`,
+       )`,
     [organisationId, name],
   );
   return rows.length > 0;

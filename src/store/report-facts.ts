@@ -7,7 +7,7 @@ import { droppedPartySchema } from '../vocabulary/source-facts.js';
 import { isScreeningKind, screeningKinds } from '../vocabulary.js';
 import { countMatchChanges, previewLines, readReportChanges } from './changes.js';
 import { readControlFacts } from './controls.js';
-import { type Database, findValue, firstRow, type Queryable, readValue } from './database/database.js';
+import { type Database, findValue, firstRow, type Queryable } from './database/database.js';
 import { readReconciliations } from './discrepancies.js';
 import { readSweep } from './dossiers.js';
 import { readHeldFacts } from './held-runs.js';
@@ -43,7 +43,6 @@ export async function readRunFacts(
   const { sweepRunIds } = covered;
   const found = await readReportChanges(database, lists, { runIds, sweepRunIds, now: run.finishedAt });
   const { changes, baseline, dossierChanges } = found;
-  await requireHistory(database, run.runId);
   const notScreened = await readNotScreened(database, lists, run.runId);
   const compared = run.comparedRunId === null ? null : await readRun(database, run.comparedRunId);
   return {
@@ -236,34 +235,6 @@ const unreadPartySql = `jsonb_build_object('reference', gap.reference, 'role', '
 const needsHistorySql = `state.run_id is not null and not (state.run_id < run.run_id and state.screened_at > 'epoch')`;
 
 const lastScreenedSql = toLastAnswerSql('coalesce(reuse.answered_at, batch.committed_at)');
-
-/** Throws StoreError when a party's last answer may be one that has been dropped. */
-async function requireHistory(database: Queryable, runId: number): Promise<void> {
-  const isUnknown = await readValue(
-    database,
-    z.boolean(),
-    `select exists (
-       select from run ours join run earlier on earlier.roster_id = ours.roster_id and earlier.account_id = ours.account_id
-       where ours.run_id = $1 and earlier.run_id < ours.run_id and earlier.dropped_at is not null
-     ) and exists (
-       select from screening
-       join run on run.run_id = screening.run_id
-       join party on party.party_id = screening.party_id
-       join customer on customer.customer_id = party.customer_id
-       join roster_import joined on joined.import_id = customer.first_import_id
-       left join party_state state on state.account_id = run.account_id and state.party_id = screening.party_id
-       where ${isNotScreenedSql} and ${needsHistorySql} and exists (
-         select from run dropped
-         where dropped.roster_id = run.roster_id and dropped.account_id = run.account_id and dropped.dropped_at is not null
-           and dropped.run_id between joined.run_id and run.run_id and dropped.run_id > coalesce(${toLastAnswerSql('earlier.run_id')}, 0)
-       )
-     ) as is_unknown`,
-    [runId],
-  );
-  if (!isUnknown) return;
-  const message = `run ${runId} cannot be reported again: earlier searches of its customers are no longer stored`;
-  throw new StoreError('history_dropped', message);
-}
 
 // The history has a row for each party and night. It is read only where the party's own state is newer or empty: after a later run, and after a
 // failed control search took answers back. Both ways give the same result.

@@ -244,17 +244,6 @@ async function readDecisionHistory(database: Queryable, partyIds: readonly numbe
   );
 }
 
-/** The number of an organisation's runs whose answers are no longer stored. */
-export function countDroppedRuns(database: Queryable, organisation: string): Promise<number> {
-  return readValue(
-    database,
-    z.number(),
-    `select count(*)::integer as runs from run join organisation using (organisation_id)
-     where organisation.name = $1 and run.dropped_at is not null`,
-    [organisation],
-  );
-}
-
 /** The number of stored changes of an organisation's runs since then; first screenings separately. */
 export async function countStoredChanges(database: Queryable, organisation: string, since: Date | null) {
   const rows = await database.query(

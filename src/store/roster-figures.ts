@@ -257,16 +257,18 @@ function countSameRejects(transaction: Queryable, runId: number, importId: numbe
 const acceptedRow = z.object({ importId: z.number(), duplicates: z.number(), doubts: z.array(columnDoubtsSchema) });
 
 /**
- * For each guard the rows of the staged snapshot that the roster's last import had as well when a person accepted it against this guard with a
- * key of this mode; in a trial, those of its last import.
+ * For each finding about the quality of rows the staged rows that the roster's last import had as well when a person accepted it against this guard
+ * with a key of this mode; in a trial, those of its last import.
  */
 export async function readAcceptedQuality(
   transaction: Queryable,
   { runId, rosterId, isDelta }: StagedImport,
-  { mode, isTrial, guards }: { mode: RunMode; isTrial: boolean; guards: readonly string[] },
+  found: readonly { guard: string }[],
+  { mode, isTrial }: { mode: RunMode; isTrial: boolean },
 ): Promise<AcceptedQuality> {
-  const accepted = { rejected: 0, partyRejected: 0, duplicates: 0, doubts: none };
-  for (const guard of new Set(guards)) {
+  const accepted: AcceptedQuality = { rejected: 0, partyRejected: 0, duplicates: 0, doubts: [] };
+  for (const guard of ['rejects', 'duplicates', 'doubts']) {
+    if (!found.some((finding) => finding.guard === guard)) continue;
     const former = await findRow(
       transaction,
       acceptedRow,
@@ -281,14 +283,11 @@ export async function readAcceptedQuality(
     if (guard === 'rejects') {
       accepted.rejected = await countSameRejects(transaction, runId, importId, false);
       accepted.partyRejected = await countSameRejects(transaction, runId, importId, true);
-    }
-    if (guard === 'duplicates') accepted.duplicates = duplicates;
-    if (guard === 'doubts') accepted.doubts = doubts;
+    } else if (guard === 'duplicates') accepted.duplicates = duplicates;
+    else accepted.doubts = doubts;
   }
   return accepted;
 }
-
-const none: AcceptedQuality['doubts'] = [];
 
 const batchSize = 5_000;
 
@@ -309,21 +308,17 @@ const hasAlertsSql = `exists (
 
 /**
  * Gives in batches the known customers whose records the snapshot changes, or snapshots of the seven days before `now`
- * changed. Changes before an override of one of `guards` do not count.
+ * changed. Changes that a person accepted, and those before, do not count.
  */
-export async function* compareRecords(
-  transaction: Queryable,
-  { runId, rosterId }: StagedImport,
-  { now, guards }: { now: Date; guards: readonly string[] },
-) {
+export async function* compareRecords(transaction: Queryable, { runId, rosterId }: StagedImport, now: Date) {
   const recent = await transaction.query(
     z.object({ importId: z.number() }),
     `select import_id from roster_import
      where roster_id = $1 and imported_at > $2::timestamptz - interval '7 days' and changed > 0
        and import_id > coalesce((
-         select max(import_id) from roster_import where roster_id = $1 and overridden_guards && $3::text[]
+         select max(import_id) from roster_import where roster_id = $1 and overridden_guards && array['changed', 'changed_alerts']
        ), 0)`,
-    [rosterId, now, [...guards]],
+    [rosterId, now],
   );
   let after = 0;
   for (;;) {

@@ -58,19 +58,6 @@ export const joinPartySql = (table: string): string => `
   join customer on customer.customer_id = party.customer_id
   join customer_version version on version.customer_id = party.customer_id and version.version = ${table}.customer_version`;
 
-/** SQL: the owner of an alert at a moment (a placeholder), and the person whose stand-in the owner is; null without an owner. */
-export const ownerSql = (alert: string, moment: string): string => `(
-  select jsonb_build_object(
-    'name', coalesce(answers.stand_in, ${alert}.assigned_to),
-    'standsInFor', case when answers.stand_in is not null then ${alert}.assigned_to end
-  )
-  from (
-    select find_stand_in(account.organisation_id, ${alert}.assigned_to, ${moment}::timestamptz) as stand_in
-    from account where account.account_id = ${alert}.account_id
-  ) answers
-  where ${alert}.assigned_to is not null
-)`;
-
 /** SQL: that JSON from the numbers of the disposition and of the listed party; null without one. */
 export const replacedSql = (dispositionId: string, listedId: string): string => `(
   select jsonb_build_object(

@@ -42,9 +42,6 @@ type NewRun = Omit<
   | 'comparedRunId'
   | 'finishedAt'
   | 'sums'
-  | 'droppedAt'
-  | 'droppedBy'
-  | 'droppedBecause'
 > & { settingsId?: number | undefined };
 
 /** Stores a new run in state `running`, with the process that works on it. */
@@ -203,10 +200,6 @@ export const runRow = z.object({
   startedAt: z.date(),
   finishedAt: z.date().nullable(),
   sums: runSumsSchema.nullable(),
-  /** When its searches were dropped, by whom and why; null while they are stored. */
-  droppedAt: z.date().nullable(),
-  droppedBy: z.string().nullable(),
-  droppedBecause: z.string().nullable(),
 });
 export type RunRow = z.infer<typeof runRow>;
 
@@ -358,30 +351,6 @@ export async function noteRunKey(database: Queryable, runId: number, fingerprint
 /** The fingerprints of a run's keys in order of first use. */
 export function readRunKeys(database: Queryable, runId: number): Promise<readonly string[]> {
   return readValue(database, z.array(z.string()), 'select keys from run where run_id = $1', [runId]);
-}
-
-/**
- * Drops the searches of the 256 runs around one and returns their names; null when some are of another organisation. Throws DatabaseError while
- * something needs them.
- */
-export async function dropRunRange(
-  database: Database,
-  { runId, organisationId }: RunRow,
-  { by, reason }: { by: string; reason: string },
-): Promise<readonly string[] | null> {
-  // Outside of the transaction, which must hold no lock on runs before all others have released theirs.
-  const isMixed = await readValue(
-    database,
-    z.boolean(),
-    'select exists (select from run where run_id >> 8 = $1::bigint >> 8 and organisation_id <> $2) as is_mixed',
-    [runId, organisationId],
-  );
-  if (isMixed) return null;
-  return database.transaction(async (transaction) => {
-    const ids = await readColumn(transaction, z.number(), 'select drop_run_range($1, $2, $3)', [runId, by, reason]);
-    const names = `select ${runIdSql('run')} from run where run_id = any ($1::bigint[]) order by run_id`;
-    return readColumn(transaction, z.string(), names, [ids]);
-  });
 }
 
 /** What is partitioned by run, with the columns that statements need to know. */

@@ -104,7 +104,7 @@ const firstPageSize = 256;
 
 /**
  * The remaining searches of a run's plan, distinct and in order, in chunks of `chunkSize` while others commit. The order is read once, the
- * rows page by page without session state: behind a pooler each statement may reach another session.
+ * rows page by page.
  */
 export async function* readSearchTasks(
   { database, version, settingsDigest }: { database: Database; version: string; settingsDigest: string },
@@ -160,7 +160,7 @@ function readPage(
          case when bool_and(coalesce(
            state.run_id <> run.run_id and state.request_id = planned.request_id and state.customer_version = planned.customer_version
            and state.settings_digest = $4 and state.unreturned is null
-           and answering.version = $3 and answering.resumed = 0 and answering.dropped_at is null
+           and answering.version = $3 and answering.resumed = 0
            -- Another version may have checked an answer that was used again.
            and (state.run_id, state.party_id) not in (select run_id, party_id from plan_exception where party_id = any ($2::bigint[]) and because is null), false)
          ) and min(state.response_id) = max(state.response_id) and min(state.state) = max(state.state) then min(state.response_id) end

@@ -129,13 +129,6 @@ export const partySaidSchema = z.object({
 /** How far a customer's facts agree with a match, apart from the service's score. */
 export const corroborationSchema = z.object({ birthDate: z.enum(agreements), country: z.enum(agreements) });
 
-/** The owner of an alert. */
-export const alertOwnerSchema = z.object({
-  name: z.string(),
-  /** The assignee who is away, where the owner stands in for another person. */
-  standsInFor: z.string().nullable(),
-});
-
 const decision = { reviewer: z.string(), reason: z.string(), decidedAt: instant };
 
 /** The last decision about a similar match that disappeared when the alert's match appeared: it may be the same party with another id. */
@@ -152,7 +145,7 @@ export const changeAlertSchema = z.object({
   state: z.enum(alertStates),
   openedAt: instant,
   dueAt: instant.nullable(),
-  owner: alertOwnerSchema.nullable(),
+  assignedTo: z.string().nullable(),
   /** Why it was last re-opened; empty for an alert that never was. */
   reopenedBecause: texts,
   /** Its last decisions and their confirmations, newest first. */
@@ -211,7 +204,7 @@ export const waitingAlertSchema = z.object({
   /** Why its match is absent: it waits to be confirmed as no longer matched. Null while the match is a hit. */
   absence: z.enum(absences).nullable(),
   absentSince: instant.nullable(),
-  owner: alertOwnerSchema.nullable(),
+  assignedTo: z.string().nullable(),
   /** The decision that waits for a second person. */
   proposal: z.object({ verdict: z.enum(dispositionVerdicts), ...decision }).nullable(),
   /** Why it was re-opened; empty for an alert that was never decided. */
@@ -255,7 +248,7 @@ export const openAlertsSchema = z.object({
   /** Only severities that occur, most severe first. */
   bySeverity: z.array(z.object({ severity: z.enum(severities), waiting: count, overdue: count })),
   /** By owner, those with most first; unassigned alerts are not included. */
-  byOwner: z.array(alertOwnerSchema.extend({ waiting: count, overdue: count })),
+  byAssignee: z.array(z.object({ name: z.string(), waiting: count, overdue: count })),
   byAge: z.object({ upToOneDay: count, upToOneWeek: count, upToThirtyDays: count, older: count }),
 });
 

@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util';
 import { type Bench, type BenchOrder, Ground } from './bench.js';
-import { benchBytes } from './bytes.js';
 import { benchClient } from './client.js';
 import { benchClose } from './close.js';
 import { benchDiff } from './diff.js';
@@ -12,7 +11,6 @@ import { benchStart } from './start.js';
 import { benchSweep } from './sweep.js';
 
 const benches: Readonly<Record<string, Bench>> = {
-  bytes: benchBytes,
   client: benchClient,
   close: benchClose,
   diff: benchDiff,

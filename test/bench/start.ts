@@ -44,7 +44,7 @@ export const benchStart: Bench = async ({ emit, rounds, isQuick }) => {
   const comparisons: readonly Comparison[] = [
     { what: '--help over node -e 0', most: 3, words: [cli, '--help'], least: ['-e', '0'] },
     {
-      what: 'runs list over bare PGlite',
+      what: 'runs over bare PGlite',
       most: 1.4,
       words: [cli, 'runs', 'list'],
       least: ['--input-type=module', '-e', openBare, join(data, 'pgdata')],

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import type { Database } from '../../src/store/database/database.js';
+import { type Database, findValue } from '../../src/store/database/database.js';
 import { compareReports, compareStates, countLedger, dumpState, type LedgerFigures } from './end-state.js';
 import {
   type Death,
@@ -60,8 +60,8 @@ const countRow = z.object({ count: z.number() });
 
 async function assessDisturbed(site: Site, night: DisturbedNight, database: Database): Promise<DisturbedFigures> {
   const count = async (sql: string): Promise<number> => {
-    const [row] = await database.query(countRow, `select count(*)::integer as count from ${sql}`);
-    return row?.count ?? Number.NaN;
+    const count = await findValue(database, z.number(), `select count(*)::integer as count from ${sql}`);
+    return count ?? Number.NaN;
   };
   const answered = countAnswered(site);
   return {
@@ -236,11 +236,8 @@ async function assessCrashed(calm: Site, killed: Site, { kills, repeats }: Kille
   return killed.withDatabase(async (database) => {
     const state = await dumpState(database);
     const count = async (sql: string): Promise<number> => {
-      const [row] = await database.query(
-        z.object({ count: z.number() }),
-        `select count(*)::integer as count from ${sql}`,
-      );
-      return row?.count ?? Number.NaN;
+      const count = await findValue(database, z.number(), `select count(*)::integer as count from ${sql}`);
+      return count ?? Number.NaN;
     };
     return {
       kills,
@@ -364,11 +361,8 @@ class KilledNight {
   /** Once the run is over only its report has to be made. */
   #findTask(): Promise<LifeOrder['task']> {
     return this.#site.withDatabase(async (database) => {
-      const [run] = await database.query(
-        z.object({ state: z.string() }),
-        'select state from run order by run_id desc limit 1',
-      );
-      return run?.state === 'complete' ? 'report' : 'screen';
+      const state = await findValue(database, z.string(), 'select state from run order by run_id desc limit 1');
+      return state === 'complete' ? 'report' : 'screen';
     });
   }
 }

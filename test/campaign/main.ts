@@ -130,7 +130,7 @@ async function disturb(locate: Locate, disturbance: DisturbedOptions['disturbanc
 }
 
 /** The benches that take a million customers; their figures break no promise, but there must be some. */
-const benches = ['screen', 'rescreen', 'close', 'memory', 'diff', 'bytes', 'import'];
+const benches = ['screen', 'rescreen', 'close', 'memory', 'diff', 'import'];
 
 async function bench(name: string): Promise<Verdict> {
   const child = spawn('npm', ['run', '--silent', 'bench', '--', name, '--million'], {
@@ -145,7 +145,7 @@ async function bench(name: string): Promise<Verdict> {
   };
 }
 
-function listTrials({ embedded, postgres, pooled }: Places): readonly (readonly [string, () => Promise<Verdict>])[] {
+function listTrials({ embedded, postgres }: Places): readonly (readonly [string, () => Promise<Verdict>])[] {
   return [
     ['crash embedded', () => crash(embedded, 'embedded')],
     ['starts embedded', () => starts(embedded)],
@@ -163,13 +163,6 @@ function listTrials({ embedded, postgres, pooled }: Places): readonly (readonly 
           ...benches.map((name) => [`bench ${name}`, () => bench(name)] as const),
         ] as const)
       : []),
-    ...((isLong || values.only.includes('pgbouncer')) && pooled
-      ? ([
-          ['crash pgbouncer', () => crash(pooled, 'postgres')],
-          ['starts pgbouncer', () => starts(pooled)],
-          ['pause pgbouncer', () => pause(pooled)],
-        ] as const)
-      : []),
   ];
 }
 
@@ -178,12 +171,6 @@ const cli = await compileCli();
 const places = await openPlaces();
 let passed = 0;
 let failed = 0;
-if (isLong && !places.pooled) {
-  failed += 1;
-  say(
-    'NOT RUN: pgbouncer is not installed (Debian: apt-get install pgbouncer), so nothing was shown about a pooler in transaction mode',
-  );
-}
 for (const [name, trial] of listTrials(places)) {
   if (!name.includes(values.only)) continue;
   const begunMs = performance.now();

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Conditions } from '../../src/sandbox/trouble.js';
+import { findValue } from '../../src/store/database/database.js';
 import { compareStates, countLedger, dumpState, type LedgerFigures } from './end-state.js';
 import {
   countCustomerCalls,
@@ -124,15 +125,16 @@ async function awaitCalls(site: Site, wanted: number): Promise<void> {
 }
 
 async function countLateBatches(database: Parameters<typeof dumpState>[0]): Promise<number> {
-  const [row] = await database.query(
-    z.object({ late: z.number() }),
+  const late = await findValue(
+    database,
+    z.number(),
     `select count(*)::integer as late from search_batch batch
      where exists (
        select from search_batch newer
        where newer.run_id = batch.run_id and newer.batch_id >> 32 > batch.batch_id >> 32 and newer.committed_at < batch.committed_at
      )`,
   );
-  return row?.late ?? Number.NaN;
+  return late ?? Number.NaN;
 }
 
 /** What came of many starts of the same job at once. */

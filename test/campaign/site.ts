@@ -12,7 +12,7 @@ import type { Database } from '../../src/store/database/database.js';
 import { migrate } from '../../src/store/database/migrate.js';
 import { type DatabaseLocation, openDatabase } from '../../src/store/database/open-database.js';
 import { bundleProgram, type Program, quickStart } from '../helpers/cli-process.js';
-import { createDatabaseSql, startPgbouncer, startPostgres } from '../helpers/database-servers.js';
+import { createDatabaseSql, startPostgres } from '../helpers/database-servers.js';
 import { makeSeededRandom } from '../helpers/figures.js';
 import { listed, toCsv } from '../helpers/small-world.js';
 import type { KillPoint } from './traps.js';
@@ -290,15 +290,12 @@ export const finish = async (life: Promise<Life>): Promise<void> => expectComple
 export interface Places {
   embedded: Locate;
   postgres: Locate;
-  /** The same server through pgbouncer in transaction mode; null where that is not installed. */
-  pooled: Locate | null;
   close(): Promise<void>;
 }
 
-/** Starts a Postgres server and, where it is installed, pgbouncer before it. */
+/** Starts a Postgres server. */
 export async function openPlaces(): Promise<Places> {
   const server = await startPostgres();
-  const pooler = await startPgbouncer(new URL(server.url).port);
   const folders: string[] = [];
   const makeDatabase = async (): Promise<string> => {
     const name = `campaign_${randomBytes(6).toString('hex')}`;
@@ -315,9 +312,7 @@ export async function openPlaces(): Promise<Places> {
       return { folder };
     },
     postgres: async () => ({ url: toDatabase(server.url, await makeDatabase()) }),
-    pooled: pooler && (async () => ({ url: toDatabase(pooler.url, await makeDatabase()) })),
     close: async () => {
-      await pooler?.stop();
       await server.stop();
       for (const folder of folders) await rm(folder, { recursive: true, force: true });
     },

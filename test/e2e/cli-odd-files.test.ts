@@ -40,7 +40,7 @@ const oddFiles: readonly [string, readonly string[], Record<string, string>?][] 
   ['the roster of an onboarding', ['import', '--file', pipe, '--dry-run']],
   ['a backup', ['db', 'restore', pipe]],
   ['the configuration', ['runs', 'list', '--config', pipe]],
-  ['other settings', ['lab', 'replay', '--settings', pipe]],
+  ['other settings', ['config', 'replay', pipe]],
   ['the file of a secret', ['runs', 'list'], { NIGHTSCREEN_API_KEY_FILE: pipe }],
 ];
 

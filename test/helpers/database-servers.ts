@@ -9,6 +9,7 @@ import { basename, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { z } from 'zod';
+import { StoreError } from '../../src/errors.js';
 import type { Database } from '../../src/store/database/database.js';
 import { openDatabase } from '../../src/store/database/open-database.js';
 
@@ -251,18 +252,11 @@ async function copyBinaries(target: string): Promise<void> {
   }
 }
 
-const isInstalled = (): boolean => {
-  try {
-    execFileSync('pgbouncer', ['--version'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-};
-
-/** Starts pgbouncer in transaction mode before a server on this port of the loopback; null where it is not installed. */
-export async function startPgbouncer(serverPort: string): Promise<{ url: string; stop(): Promise<void> } | null> {
-  if (!isInstalled()) return null;
+/** Starts pgbouncer before a server on this port of the loopback. */
+export async function startPgbouncer(
+  serverPort: string,
+  mode: 'session' | 'transaction',
+): Promise<{ url: string; stop(): Promise<void> }> {
   const port = await findFreePort();
   const folder = await mkdtemp(join(tmpdir(), 'nightscreen-pgbouncer-'));
   const path = join(folder, 'pgbouncer.ini');
@@ -276,7 +270,7 @@ listen_addr = 127.0.0.1
 listen_port = ${port}
 unix_socket_dir =
 auth_type = any
-pool_mode = transaction
+pool_mode = ${mode}
 default_pool_size = 8
 max_client_conn = 500
 `,
@@ -301,13 +295,14 @@ max_client_conn = 500
   };
 }
 
+/** Whether a server answers at a URL, also one that Nightscreen refuses. */
 const canReach = (url: string): Promise<boolean> =>
-  openDatabase({ url }, 'campaign').then(
+  openDatabase({ url }, 'tests').then(
     async (database) => {
       await database.close();
       return true;
     },
-    () => false,
+    (error: unknown) => error instanceof StoreError && error.code === 'pooler_in_transaction_mode',
   );
 
 /** A loopback port that was free a moment ago, for a server that wants to be told one. */

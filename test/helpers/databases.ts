@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeEach, describe, inject } from 'vitest';
-import { type Database, TransactionScope } from '../../src/store/database/database.js';
+import { z } from 'zod';
+import { type Database, type Queryable, TransactionScope } from '../../src/store/database/database.js';
 import { type DatabaseLocation, openDatabase } from '../../src/store/database/open-database.js';
 import { templateName } from './database-servers.js';
 import { isFullSize } from './figures.js';
@@ -127,6 +128,10 @@ async function askBroker(path: string): Promise<string> {
   if (!response.ok) throw new Error(text);
   return text;
 }
+
+/** The rows of a query, for a test that compares them whole. */
+export const readRows = (database: Queryable, sql: string, parameters: readonly unknown[] = []): Promise<unknown[]> =>
+  database.query(z.unknown(), sql, parameters);
 
 /** The rights that docs/review.md tells an operator to give to reviewers, for these roles. */
 export const toReviewerGrants = (...roles: readonly string[]): string => {

@@ -8,7 +8,7 @@ import type { Sandbox } from '../../src/sandbox/start-sandbox.js';
 import { listTables } from '../../src/store/backup/format.js';
 import { checkBackup, type RestoreSummary, restoreBackup } from '../../src/store/backup/restore-backup.js';
 import { writeBackup } from '../../src/store/backup/write-backup.js';
-import type { Database } from '../../src/store/database/database.js';
+import { type Database, findValue, readColumn } from '../../src/store/database/database.js';
 import { migrate, packagedMigrations, readMigrations } from '../../src/store/database/migrate.js';
 import { runAsSuperuser } from './database-servers.js';
 
@@ -84,12 +84,8 @@ const rowShape = z.object({ row: z.string() });
 export async function readAllRows(database: Database): Promise<Readonly<Record<string, readonly string[]>>> {
   const held: Record<string, readonly string[]> = {};
   for (const table of listTables(await readMigrations(packagedMigrations()))) {
-    const [there] = await database.query(
-      z.object({ there: z.boolean() }),
-      'select to_regclass($1) is not null as there',
-      [table],
-    );
-    if (!there?.there) continue;
+    const there = await findValue(database, z.boolean(), 'select to_regclass($1) is not null as there', [table]);
+    if (!there) continue;
     const rows = await database.query(rowShape, `select (each.*)::text as row from ${table} each`);
     held[table] = rows.flatMap(({ row }) => (row.startsWith('(restored,') ? [] : row)).toSorted();
   }
@@ -98,12 +94,12 @@ export async function readAllRows(database: Database): Promise<Readonly<Record<s
 
 /** What keeps rows in order: constraints, and triggers that are switched on. */
 export async function readChecks(database: Database): Promise<readonly string[]> {
-  const rows = await database.query(
-    rowShape,
+  return readColumn(
+    database,
+    z.string(),
     `select conrelid::regclass || ' ' || conname || ' ' || pg_get_constraintdef(oid) as row
      from pg_constraint where connamespace = 'public'::regnamespace and contype in ('f', 'c')
      union all
      select pg_get_triggerdef(oid) || ' ' || tgenabled::text from pg_trigger where not tgisinternal order by 1`,
   );
-  return rows.map(({ row }) => row);
 }

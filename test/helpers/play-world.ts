@@ -22,6 +22,7 @@ import { type Choice, chooseDecision, makeWorldNights, type WorldNight, type Wor
 import { makeAcceptance, type SmallSite } from './small-site.js';
 import { fileOf, listed, type TestAppContext } from './small-world.js';
 import { createStateModel, type ModelAlert, type PartyRecord, type StateModel } from './state-model.js';
+import { expectAgreement } from './status-agreement.js';
 
 /** Where the product and the model disagree. */
 export interface Mismatch {
@@ -107,6 +108,7 @@ export async function playWorld(
     if (reliance === 'held') compared.held += 1;
     model.playNight({ atMs, reliance, hasNewSettings, rows: night.rows, search: toSearch(night) });
     const compare = async (when: string): Promise<readonly Alert[]> => {
+      await expectAgreement(app);
       const alerts = await readAlerts(site.database);
       const found = compareAll(model, {
         states: await readStates(app),

@@ -7,7 +7,7 @@ import type { ColumnSettings } from '../../src/roster/settings.js';
 import { type RosterSettings, toFileRoster } from '../../src/roster/settings.js';
 import { type ImportOptions, runImport } from '../../src/runs/import/import-run.js';
 import type { RunSummary } from '../../src/runs/run-summary.js';
-import type { Database } from '../../src/store/database/database.js';
+import { type Database, readColumn } from '../../src/store/database/database.js';
 import { acceptChanges } from './small-site.js';
 import { makeAppContext, type TestAppContext } from './small-world.js';
 
@@ -79,10 +79,8 @@ export async function openRosterNights(database: Database, roster = 'people') {
   };
 }
 
-const lineRow = z.object({ line: z.string() });
-
 async function readLines(database: Database, sql: string): Promise<readonly string[]> {
-  return (await database.query(lineRow, sql)).map(({ line }) => line);
+  return readColumn(database, z.string(), sql);
 }
 
 /** Every current party as `reference place role name`, in order. */

@@ -276,7 +276,7 @@ export const buildWaitingAlert = (changed: Partial<WaitingAlert> = {}): WaitingA
     priority: 500,
   },
   ...{ party: buildParty({}), listed: buildMatch({}), corroboration: { birthDate: 'unknown', country: 'agree' } },
-  ...{ openedAt, dueAt: null, state: 'open', owner: null, proposal: null, reopenedBecause: [] },
+  ...{ openedAt, dueAt: null, state: 'open', assignedTo: null, proposal: null, reopenedBecause: [] },
   ...{ absence: null, absentSince: null, lastDecision: null, replaced: null, legacy: null },
   ...changed,
 });
@@ -393,7 +393,11 @@ export function buildManyChanges(count: number, mostAlerts: number): { facts: Ru
     ...{ ...buildHistory(), changes, counts: buildCounts({ changes: count }) },
     openAlerts: {
       ...{ ...tally, customers: alerts.length, absent: 0, unassigned: alerts.length, proposed: 0 },
-      ...{ oldestAt: new Date('2026-11-20T02:00:00Z'), bySeverity: [{ severity: 'critical', ...tally }], byOwner: [] },
+      ...{
+        oldestAt: new Date('2026-11-20T02:00:00Z'),
+        bySeverity: [{ severity: 'critical', ...tally }],
+        byAssignee: [],
+      },
       byAge: { upToOneDay: alerts.length, upToOneWeek: 0, upToThirtyDays: 0, older: 0 },
     },
   });
@@ -419,7 +423,7 @@ function buildNth(index: number, isSanctionHit: boolean): MatchChangeFacts {
       state: 'open',
       openedAt: new Date('2026-11-21T02:04:00Z'),
       dueAt: new Date('2026-11-22T02:04:00Z'),
-      owner: null,
+      assignedTo: null,
       reopenedBecause: [],
       said: [],
       replaced: null,

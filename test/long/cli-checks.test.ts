@@ -36,11 +36,10 @@ test('a check prints verdict, matches and run, and is shown again by its run', a
   expect(asked.stdout).toMatch(/^verdict +hit:/);
   expect(asked.stdout).toMatch(/^ +1 +hit +1 +Wilhelmina Achterberg +Person +Sanctioned +1960-01-01 +fr +amla_one$/m);
   checked = /^run +(\S+-check-\d+)$/m.exec(asked.stdout)?.[1] ?? '';
-  const shown = await run(['check', '--show', checked, '--json']);
+  const shown = await run(['runs', 'show', checked, '--json']);
   expect(JSON.parse(shown.stdout)).toMatchObject({
-    schema: 'nightscreen/check/1',
-    verdict: 'open_alert',
-    reason: 'file 4711',
+    schema: 'nightscreen/run/2',
+    check: { verdict: 'open_alert', reason: 'file 4711' },
   });
 }, 60_000);
 
@@ -60,7 +59,7 @@ test('runs show tells what a check was, and no report is made of one', async () 
   expect(refused.stderr).toMatch(
     /run: \S+-check-\d+ is a single check; reports exist only for runs of a roster and for sweeps/,
   );
-  expect(refused.stderr).toMatch(/`nightscreen check --show \d+` or `nightscreen runs show \d+` shows/);
+  expect(refused.stderr).toMatch(/`nightscreen runs show \d+` shows/);
 }, 60_000);
 
 test('a check without its reason is refused, and one that is not answered says so and exits with 4', async () => {
@@ -74,7 +73,7 @@ test('a check without its reason is refused, and one that is not answered says s
 }, 60_000);
 
 test('assure says what it costs, measures, and exits with 3 below the share asked for', async () => {
-  const words = ['lab', 'assure', 'list.csv', '--sample', '2', '--seed', 'a', '--at-least', '90%'];
+  const words = ['assure', 'list.csv', '--sample', '2', '--seed', 'a', '--at-least', '90%'];
   const preview = await run([...words, '--dry-run', '--json']);
   expect(JSON.parse(preview.stdout)).toMatchObject({ calls: 2, strata: { 'person, Latin': 2 } });
   const measured = await run(words);
@@ -87,7 +86,7 @@ test('assure says what it costs, measures, and exits with 3 below the share aske
   expect(shown.stdout).toMatch(/^Not found\nSomebody Unlisted/m);
   const refused = await run(['report', '--run', runId]);
   expect(refused.exitCode).toBe(2);
-  expect(refused.stderr).toMatch(/is a measurement of recall.*`nightscreen lab assure show \d+`/);
+  expect(refused.stderr).toMatch(/is a measurement of recall.*`nightscreen runs show \d+`/);
 }, 60_000);
 
 test('a list that cannot be read is refused with its line before anything else', async () => {

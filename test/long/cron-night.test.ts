@@ -105,7 +105,7 @@ test('a start of cron leaves the line alone while the start before works', async
 });
 
 test('what cron could not start says what is missing, and ends as refused', async () => {
-  const command = `${host}/usr/local/bin/nightscreen-by-cron runs list`;
+  const command = `${host}/usr/local/bin/nightscreen-by-cron runs`;
   expect(await startByCron(command)).toMatchObject({ exitCode: 0, output: expect.stringContaining('rescreen') });
   rmSync(join(host, 'srv/nightscreen/dist'), { recursive: true });
   expect(await startByCron(command)).toMatchObject({ exitCode: 2, output: expect.stringContaining('no program in') });

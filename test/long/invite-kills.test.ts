@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { startSandbox } from '../../src/sandbox/start-sandbox.js';
+import { findValue } from '../../src/store/database/database.js';
 import { killCli, runCli } from '../helpers/cli-process.js';
 import { type TestDatabases, testDatabases } from '../helpers/databases.js';
 import { isFullSize, makeSeededRandom, printFigure } from '../helpers/figures.js';
@@ -76,8 +77,9 @@ rosters: [{ name: people, csv: { path: people.csv }, columns: { attributes: [ema
       );
     }
     const last = await runCli(invite, site);
-    const [counted] = await database.query(
-      z.object({ unknown: z.number() }),
+    const unknown = await findValue(
+      database,
+      z.number(),
       `select count(*)::integer as unknown from invitation
        where events @> '[{"kind": "sending"}]' and not events @> '[{"kind": "sent"}]'`,
     );
@@ -92,7 +94,7 @@ rosters: [{ name: people, csv: { path: people.csv }, columns: { attributes: [ema
       for (const { recipient } of invitations) timesInvited.set(recipient, (timesInvited.get(recipient) ?? 0) + 1);
       if (invitations.length < 100) break;
     }
-    return { kills: killed, customers, timesInvited, unknown: counted?.unknown ?? 0, last };
+    return { kills: killed, customers, timesInvited, unknown: unknown ?? 0, last };
   } finally {
     await sandbox.close();
   }

@@ -155,7 +155,7 @@ it('members of the role of reviewers review and consent to a held run with the d
   expect(await type(`runs accept ${runId} --reason confirmed`, as('app'))).toContain('is accepted by app');
   // Nobody is released by it: the alert that was undone waits.
   expect(await type('review show C-1', as('meyer'))).toMatch(/^state +open\b/m);
-  for (const words of ['runs list', `runs show ${runId}`, 'coverage', 'status export', 'review delegations']) {
+  for (const words of ['runs', `runs show ${runId}`, 'coverage', 'status']) {
     await type(words, as('meyer'));
   }
 });

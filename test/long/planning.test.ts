@@ -13,7 +13,7 @@ import { readBudget } from '../../src/runs/screening/plan.js';
 import type { Sandbox } from '../../src/sandbox/start-sandbox.js';
 import { budgetSettingsSchema } from '../../src/screening/budget.js';
 import { screeningSettingsSchema } from '../../src/screening/settings.js';
-import { testDatabases } from '../helpers/databases.js';
+import { readRows, testDatabases } from '../helpers/databases.js';
 import { printFigure } from '../helpers/figures.js';
 import { listSearches, openSmallSites, searched } from '../helpers/small-site.js';
 import { controls, people, type TestAppContext, writeRoster } from '../helpers/small-world.js';
@@ -132,8 +132,8 @@ describe('planning', () => {
         /^the budget of 20 searches for this day is used up, 6 of them kept for .*; \d customers? remains?/,
       ),
     ]);
-    const rounds = await database.query(
-      z.object({ occasion: z.string(), passed: z.number() }),
+    const rounds = await readRows(
+      database,
       `select occasion, count(*) filter (where verdict = 'passed') as passed from control_outcome where run_id = 2
        group by round, occasion order by round`,
     );

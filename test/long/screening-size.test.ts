@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { listTierDueTimes, toCadence } from '../../src/screening/cadence.js';
-import type { Database } from '../../src/store/database/database.js';
+import { type Database, findValue } from '../../src/store/database/database.js';
 import { migrate } from '../../src/store/database/migrate.js';
 import { openDatabase } from '../../src/store/database/open-database.js';
 import { noteInFlight, RunNumbers, saveAttempts } from '../../src/store/ledger.js';
@@ -77,19 +77,17 @@ async function measureNights(database: Database, perCommit: number): Promise<voi
 }
 
 async function readLog(database: Database): Promise<number> {
-  const [log] = await database.query(
-    z.object({ bytes: z.number() }),
-    `select (pg_current_wal_insert_lsn() - '0/0')::bigint as bytes`,
-  );
-  return log?.bytes ?? Number.NaN;
+  const bytes = await findValue(database, z.number(), `select (pg_current_wal_insert_lsn() - '0/0')::bigint as bytes`);
+  return bytes ?? Number.NaN;
 }
 
 async function readBytes(database: Database): Promise<number> {
-  const [size] = await database.query(
-    z.object({ bytes: z.number() }),
+  const bytes = await findValue(
+    database,
+    z.number(),
     `select sum(pg_total_relation_size(oid))::bigint as bytes from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'`,
   );
-  return size?.bytes ?? Number.NaN;
+  return bytes ?? Number.NaN;
 }
 
 async function fill(database: Database): Promise<void> {

@@ -2,10 +2,9 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { z } from 'zod';
 import { startSandbox } from '../../src/sandbox/start-sandbox.js';
 import { killCli, runCli, runInProcess } from '../helpers/cli-process.js';
-import { testDatabases } from '../helpers/databases.js';
+import { readRows, testDatabases } from '../helpers/databases.js';
 import { makeSeededRandom, printFigure } from '../helpers/figures.js';
 import { buildSandboxDossier } from '../helpers/small-world.js';
 
@@ -49,8 +48,8 @@ test('a sweep that is killed again and again reads at most one page anew each ti
       `a sweep of ${dossierCount} dossiers killed ${kills} times: ${pages} pages read, ${undisturbed} undisturbed`,
     );
     expect(pages).toBeLessThanOrEqual(undisturbed + kills);
-    const rows = await database.query(
-      z.object({ count: z.number(), proven: z.boolean() }),
+    const rows = await readRows(
+      database,
       `select (select count(*) from dossier where gone_at is null)::integer as count, bool_and((sweep -> 'proven')::boolean) as proven from run`,
     );
     expect(rows).toEqual([{ count: dossierCount, proven: true }]);

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { startSandbox } from '../../src/sandbox/start-sandbox.js';
 import { bundleProgram, type Program, quickStart, runInProcess } from '../helpers/cli-process.js';
-import { testDatabases } from '../helpers/databases.js';
+import { readRows, testDatabases } from '../helpers/databases.js';
 import { fillInList } from '../helpers/report-files.js';
 import { listed as makeListed } from '../helpers/small-world.js';
 
@@ -148,8 +148,8 @@ test('decisions of a list come back to the alerts that they are about, whatever 
   expect(await run('review', 'import', 'filled.xlsx', '--apply')).toMatchObject({ exitCode: 0 });
 
   const database = await databases.open({ url: environment['DATABASE_URL'] ?? '' });
-  const decisions = await database.query(
-    z.object({ reference: z.string(), verdict: z.string(), reason: z.string() }),
+  const decisions = await readRows(
+    database,
     `select customer.reference, told.verdict, told.reason
      from disposition_with_text told join alert on alert.alert_id = told.alert_id join party using (party_id) join customer using (customer_id)
      order by told.disposition_id`,

@@ -1,112 +1,53 @@
-import { Argument, type Command } from 'commander';
+import type { Command } from 'commander';
 import { toKeyFingerprint } from '../../client/credentials.js';
 import { keyVariable, listNamedSecrets, type SettingPath, secretNames } from '../../config/environment.js';
-import { type Config, formatPath } from '../../config/load-config.js';
+import { type Config, formatPath, overlaySettings } from '../../config/load-config.js';
 import { ConfigError } from '../../errors.js';
 import { toRedactor } from '../../logging.js';
-import { formatTime, toVisibleText } from '../../reports/text.js';
+import { countNoun, formatCount, formatTime, toVisibleText } from '../../reports/text.js';
+import type { replaySettings } from '../../runs/replay.js';
 import type { AcceptedSettings } from '../../runs/settings-acceptance.js';
 import type { Acceptance } from '../../runs/settings-diff.js';
 import { listSecrets } from '../app-context.js';
-import { shells } from '../completion.js';
+import { defineCommand, defineDatabaseCommand, definePreparedCommand, parsed } from '../command.js';
 import { exitCodes } from '../exit-code.js';
-import type { Act } from '../invocation.js';
-import { addByOption, examples, shared } from '../options.js';
+import type { Outcome } from '../invocation.js';
+import { meanings, parseInstant, shared } from '../options.js';
 import { loadInvocationConfig, withAppContext } from '../session.js';
-import { formatTable } from '../text.js';
+import { formatTable, type Row } from '../text.js';
 
-function addShow(config: Command, act: Act): void {
-  config
-    .command('show')
-    .description('print every setting with its origin; for secrets only whether they are set')
-    .addHelpText('after', examples(['config show', 'config show --config ./test.yaml']))
-    .action(() =>
-      act(async (invocation) => {
-        const loaded = loadInvocationConfig(invocation);
-        const { secrets, ...described } = describeConfig(loaded);
-        // A query or an address may hold a secret.
-        const redact = toRedactor(listSecrets(loaded));
-        const settings = described.settings.map(({ value, ...rest }) => ({
-          ...rest,
-          value: typeof value === 'string' ? redact(value) : value,
-        }));
-        return {
-          exitCode: exitCodes.complete,
-          document: {
-            schema: 'nightscreen/config/1',
-            file: loaded.file,
-            settingsDigest: loaded.settingsDigest,
-            settings,
-            secrets,
-          },
-          text: formatTable([
-            ...settings.map(({ path, value, origin }) => [path, JSON.stringify(value), origin]),
-            ...secrets.map(({ name, state, fingerprint, from }) => [
-              name,
-              fingerprint === null ? state : `${state} (${fingerprint})`,
-              state === 'set' ? `env ${from ?? name}` : '-',
-            ]),
-          ]),
-        };
-      }),
-    );
-}
-
-function addSchema(config: Command, act: Act): void {
-  config
-    .command('schema')
-    .description('print the JSON Schema of the configuration file, for editors')
-    .addHelpText('after', examples(['config schema', 'config schema > nightscreen.schema.json']))
-    .action(() =>
-      act(async ({ terminal }) => {
-        const { toConfigJsonSchema } = await import('../../config/schema.js');
-        await terminal.writeData(`${JSON.stringify(toConfigJsonSchema(), null, 2)}\n`);
-        return null;
-      }),
-    );
-}
-
-function addAccept(config: Command, act: Act): void {
-  addByOption(config.command('accept'))
-    .description(
-      'accept changed assessment settings (`doctor` names them), so that runs use them; name and reason are recorded',
-    )
-    .addOption(shared('reason', '<text>'))
-    .addHelpText(
-      'after',
-      examples([
-        'config accept --by "A. Meyer" --reason "step agreed on 12 March"',
-        'config accept --reason "new threshold" --json',
-      ]),
-    )
-    .action((options: { by?: string; reason?: string }) =>
-      act(async (invocation) => {
-        const { acceptSettings, findAcceptance } = await import('../../runs/settings-acceptance.js');
-        const { by, reason } = options;
-        return withAppContext(invocation, { needsDatabase: true }, async (app) => {
-          const acceptance = await findAcceptance(app.database, { by, reason });
-          const accepted = await acceptSettings(app, acceptance);
-          const { recorded, isProposed, differences, ofTwo, proposers } = accepted;
-          const { name, isAttested } = acceptance.by;
-          return {
-            exitCode: isProposed ? exitCodes.incomplete : exitCodes.complete,
-            document: {
-              schema: 'nightscreen/config-accept/1',
-              recorded,
-              isProposed,
-              differences,
-              takeTwoPeople: ofTwo,
-              proposedBy: proposers.find((one) => one !== name) ?? null,
-              acceptedBy: name,
-              isAttested,
-              reason: acceptance.reason,
-            },
-            text: describeAccepted(accepted, acceptance.by),
-          };
-        });
-      }),
-    );
-}
+const accept = defineDatabaseCommand({
+  usage: 'accept',
+  description:
+    'accept changed assessment settings (`doctor` names them), so that runs use them; name and reason are recorded',
+  options: { by: shared.by, reason: shared.reason },
+  examples: [
+    'config accept --by "A. Meyer" --reason "step agreed on 12 March"',
+    'config accept --reason "new threshold" --json',
+  ],
+  run: async (app, { options }) => {
+    const { acceptSettings, findAcceptance } = await import('../../runs/settings-acceptance.js');
+    const acceptance = await findAcceptance(app.database, options);
+    const accepted = await acceptSettings(app, acceptance);
+    const { recorded, isProposed, differences, ofTwo, proposers } = accepted;
+    const { name, isAttested } = acceptance.by;
+    return {
+      exitCode: isProposed ? exitCodes.incomplete : exitCodes.complete,
+      document: {
+        schema: 'nightscreen/config-accept/1',
+        recorded,
+        isProposed,
+        differences,
+        takeTwoPeople: ofTwo,
+        proposedBy: proposers.find((one) => one !== name) ?? null,
+        acceptedBy: name,
+        isAttested,
+        reason: acceptance.reason,
+      },
+      text: describeAccepted(accepted, acceptance.by),
+    };
+  },
+});
 
 const nameAcceptor = (name: string, isAttested: boolean): string =>
   `${toVisibleText(name)}${isAttested ? ' (attested)' : ''}`;
@@ -125,71 +66,98 @@ function describeAccepted(accepted: AcceptedSettings, { name, isAttested }: Acce
   return `${listed}accepted by ${both}${who}; runs use these settings from now on\n`;
 }
 
-function addHistory(config: Command, act: Act): void {
-  config
-    .command('history')
-    .description('who accepted which assessment settings, when and why')
-    .addHelpText('after', examples(['config history', 'config history --json']))
-    .action(() =>
-      act(async (invocation) => {
-        const { readSettingsHistory } = await import('../../store/organisations.js');
-        return withAppContext(invocation, { needsDatabase: true }, async ({ database, settings }) => {
-          const records = await readSettingsHistory(database, settings.organisation);
-          return {
-            exitCode: exitCodes.complete,
-            document: { schema: 'nightscreen/config-history/1', records },
-            text:
-              records.length === 0
-                ? 'no settings are recorded yet: the first run records its own\n'
-                : formatTable(
-                    records.flatMap(({ acceptedAt, acceptedBy, isAttested, proposedBy, reason, differences }) => [
-                      [
-                        formatTime(acceptedAt),
-                        (proposedBy === null ? '' : `${toVisibleText(proposedBy)} and `) +
-                          (acceptedBy === 'first settings' ? acceptedBy : nameAcceptor(acceptedBy, isAttested)),
-                        toVisibleText(reason),
-                      ],
-                      ...differences.map((difference) => ['', '', `  ${toVisibleText(difference)}`]),
-                    ]),
-                  ),
-          };
-        });
-      }),
-    );
-}
+const replay = definePreparedCommand({
+  usage: 'replay <file>',
+  description:
+    'assess stored answers again under the settings of a file, and count the differences; the file may have only the part that differs; changes nothing',
+  options: { since: parsed('<day>', meanings.since, parseInstant) },
+  examples: ['config replay stricter.yaml', 'config replay stricter.yaml --since 2026-03-01'],
+  needs: { isLasting: true },
+  prepare: ({ config, invocation, argument: file }) => overlaySettings(config.settings, invocation.folder, file),
+  run: async (app, { argument: file, prepared: other, options: { since = null } }) => {
+    const { replaySettings } = await import('../../runs/replay.js');
+    return presentReplay(await replaySettings(app, other, since), file);
+  },
+});
 
-function addCompletion(config: Command, act: Act): void {
-  const command = config
-    .command('completion')
-    .description('print the completion script of a shell; source it, or save it where the shell looks')
-    .addArgument(new Argument('<shell>', 'the shell').choices(shells))
-    .addHelpText(
-      'after',
-      examples(['config completion bash > nightscreen.bash', 'config completion zsh > _nightscreen']),
-    )
-    .action((shell: (typeof shells)[number]) =>
-      act(async ({ terminal }) => {
-        const { renderCompletion } = await import('../completion.js');
-        await terminal.writeData(renderCompletion(shell, findProgram(command)));
-        return null;
-      }),
-    );
-}
+const completion = defineCommand({
+  usage: 'completion <shell>',
+  description: 'print the completion script of a shell; source it, or save it where the shell looks',
+  words: ['bash', 'zsh'],
+  examples: ['config completion bash > nightscreen.bash', 'config completion zsh > _nightscreen'],
+  run: async ({ argument, invocation }, command) => {
+    const { renderCompletion } = await import('../completion.js');
+    const shell = argument === 'zsh' ? 'zsh' : 'bash';
+    await invocation.terminal.writeData(renderCompletion(shell, findProgram(command)));
+    return null;
+  },
+});
 
 const findProgram = (command: Command): Command => (command.parent === null ? command : findProgram(command.parent));
 
-/** Adds `config show`, `config schema`, `config accept`, `config history` and `config completion`. */
-export function addConfigCommand(program: Command, act: Act): void {
-  const config = program
-    .command('config')
-    .summary('show and accept the settings; shell completion')
-    .description('the settings in force, their origins, and who accepted them');
-  config.addHelpText('after', examples(['config show', 'config history']));
-  addShow(config, act);
-  addSchema(config, act);
-  addAccept(config, act);
-  addHistory(config, act);
-  addCompletion(config, act);
+/** Adds `config`, which shows the settings, `config accept`, `config replay` and `config completion`. */
+export const addConfigCommand = defineCommand({
+  usage: 'config',
+  description:
+    'print every setting with its origin, for secrets only whether they are set; with --all also who accepted which settings, and why',
+  options: { all: shared.all },
+  examples: ['config --config ./test.yaml', 'config --all'],
+  commands: [accept, replay, completion],
+  run: async ({ options: { all = false }, invocation }) => {
+    const loaded = loadInvocationConfig(invocation);
+    const { secrets, ...described } = describeConfig(loaded);
+    // A query or an address may hold a secret.
+    const redact = toRedactor(listSecrets(loaded));
+    const settings = described.settings.map(({ value, ...rest }) => ({
+      ...rest,
+      value: typeof value === 'string' ? redact(value) : value,
+    }));
+    const { readSettingsHistory } = await import('../../store/organisations.js');
+    const history = all
+      ? await withAppContext(invocation, { config: loaded, needsDatabase: true }, ({ database, settings }) =>
+          readSettingsHistory(database, settings.organisation),
+        )
+      : null;
+    const { file, settingsDigest } = loaded;
+    return {
+      exitCode: exitCodes.complete,
+      document: {
+        schema: 'nightscreen/config/1',
+        file,
+        settingsDigest,
+        settings,
+        secrets,
+        ...(history !== null && { history }),
+      },
+      text: [
+        formatTable([
+          ...settings.map(({ path, value, origin }) => [path, JSON.stringify(value), origin]),
+          ...secrets.map(({ name, state, fingerprint, from }) => [
+            name,
+            fingerprint === null ? state : `${state} (${fingerprint})`,
+            state === 'set' ? `env ${from ?? name}` : '-',
+          ]),
+        ]),
+        history === null ? '' : `\nAccepted\n${formatHistory(history)}`,
+      ].join(''),
+    };
+  },
+});
+
+type SettingsHistory = Awaited<ReturnType<typeof import('../../store/organisations.js')['readSettingsHistory']>>;
+
+function formatHistory(history: SettingsHistory): string {
+  if (history.length === 0) return 'no settings are recorded yet: the first run records its own\n';
+  return formatTable(
+    history.flatMap(({ acceptedAt, acceptedBy, isAttested, proposedBy, reason, differences }): Row[] => {
+      const first = proposedBy === null ? '' : `${toVisibleText(proposedBy)} and `;
+      const last = acceptedBy === 'first settings' ? acceptedBy : nameAcceptor(acceptedBy, isAttested);
+      return [
+        [formatTime(acceptedAt), `${first}${last}`, toVisibleText(reason)],
+        ...differences.map((difference) => ['', '', `  ${toVisibleText(difference)}`]),
+      ];
+    }),
+  );
 }
 
 function listLeaves(value: unknown, path: SettingPath): { path: SettingPath; value: unknown }[] {
@@ -224,4 +192,79 @@ export function describeConfig(config: Config) {
   }));
   const names = new Set([...secretNames, ...listNamedSecrets(config.settings)]);
   return { settings, secrets: [...names].map((name) => describeSecret(config, name)) };
+}
+
+/** The limits of any replay. */
+const limits = [
+  'The threshold of the service decided at the time of the search which matches it returned and flagged as hits. A replay cannot show other matches; a lower threshold of the service needs new searches.',
+  'Dispositions stay as they were made. A replay does not know how reviewers would have decided about other alerts.',
+];
+
+type Replay = Awaited<ReturnType<typeof replaySettings>>;
+
+/** The result of `config replay`; `file` has the other settings. */
+function presentReplay(replay: Replay, file: string): Outcome {
+  const { evaluated, notEvaluated, changes, baseline, alerts, stored, examples } = replay;
+  const cannot = [
+    ...notEvaluated.map((words) => `Not evaluated, because stored answers do not show it: ${words}.`),
+    ...limits,
+  ];
+  const sections = [
+    formatTable([
+      [
+        'assessed',
+        `${formatCount(replay.answers)} answers of ${countNoun(replay.parties, 'party', 'parties')}${replay.since === null ? ', all that are stored' : `, of runs since ${replay.since.toISOString()}`}; an answer equal to the previous one is not counted`,
+      ],
+      ['evaluated', evaluated.length === 0 ? `${file} changes nothing that can be evaluated` : evaluated.join('; ')],
+      [
+        'stored',
+        `${countNoun(stored.changes, 'change')} and ${countNoun(stored.baseline, 'match of a first screening', 'matches of first screenings')}, each assessed under the settings of its night`,
+      ],
+    ]),
+    formatTable([
+      ['', 'in force', 'with the file', 'more', 'fewer', 'other severity'],
+      toRow('changes', changes),
+      ...listParts(changes),
+      toRow('first screenings', baseline),
+      ...listParts(baseline),
+      ['open alerts', alerts.present, alerts.other, alerts.onlyOther, alerts.onlyPresent, ''],
+    ]),
+    examples.length === 0 ? 'no event would differ\n' : formatTable(examples.map(toExampleRow)),
+    cannot.map((sentence) => `${sentence}\n`).join(''),
+    'nothing was changed, and no search was made\n',
+  ];
+  return {
+    exitCode: exitCodes.complete,
+    document: { schema: 'nightscreen/replay/1', settings: file, ...replay, limits },
+    text: sections.join('\n'),
+  };
+}
+
+const toRow = (name: string, { present, other, onlyOther, onlyPresent, otherSeverity }: Replay['changes']) => [
+  name,
+  present,
+  other,
+  onlyOther,
+  onlyPresent,
+  otherSeverity,
+];
+
+const listParts = ({ byKind, bySeverity }: Replay['changes']) => [
+  ...bySeverity.map((both) => toPart(both.severity, both)),
+  ...byKind.map((both) => toPart(both.kind, both)),
+];
+
+const toPart = (name: string, { present, other }: { present: number; other: number }) => [
+  `  ${name}`,
+  present,
+  other,
+  '',
+  '',
+  '',
+];
+
+function toExampleRow({ runId, reference, listed, present, other }: Replay['examples'][number]): string[] {
+  const describe = (event: typeof present): string =>
+    event === null ? 'nothing' : `${event.severity} ${event.kind} (${event.rule})`;
+  return [runId, reference, `${listed.name} ${listed.id}`, `${describe(present)} -> ${describe(other)}`];
 }

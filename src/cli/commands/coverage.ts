@@ -1,12 +1,10 @@
-import type { Command } from 'commander';
 import { describeReason } from '../../reports/reasons.js';
 import { describeSpan, formatCount, toVisibleText } from '../../reports/text.js';
 import type { Coverage } from '../../runs/coverage.js';
 import type { CoverageGap } from '../../store/coverage.js';
+import { defineDatabaseCommand } from '../command.js';
 import { exitCodes } from '../exit-code.js';
-import type { Act } from '../invocation.js';
-import { examples, parseWholeNumber, shared } from '../options.js';
-import { withAppContext } from '../session.js';
+import { limitTo, shared } from '../options.js';
 import { describeCounts, describeGap, describeReasons, describeStates, formatTable, toMinute } from '../text.js';
 
 /** The server cancels a longer statement. */
@@ -85,28 +83,20 @@ const describeUnreadable = (roster: string, { reason, count, accepted }: Coverag
   `not screened of ${roster}: ${describeReason(reason)}: ${formatCount(count)}${accepted === 0 ? '' : `, ${formatCount(accepted)} accepted`}`;
 
 /** Adds `coverage`. */
-export function addCoverageCommand(program: Command, act: Act): void {
-  program
-    .command('coverage')
-    .summary('count customers screened, never screened and overdue')
-    .description(
-      'count customers that are screened, never screened or overdue, and with --limit list the worst; exit code 3 unless all are covered',
-    )
-    .addOption(shared('roster', '<name>'))
-    .addOption(shared('limit', '<count>').argParser(parseWholeNumber(1, 1_000_000)))
-    .addHelpText('after', examples(['coverage', 'coverage --roster retail --limit 20']))
-    .action((options: { roster?: string; limit?: number }) =>
-      act(async (invocation) => {
-        const { measureCoverage } = await import('../../runs/coverage.js');
-        const choice = { roster: options.roster, list: options.limit ?? 0 };
-        return withAppContext(invocation, { queryTimeoutMs, needsDatabase: true }, async (app) => {
-          const coverage = await measureCoverage(app, choice);
-          return {
-            exitCode: coverage.isCovered ? exitCodes.complete : exitCodes.incomplete,
-            document: { schema: 'nightscreen/coverage/1', ...coverage, rosters: coverage.rosters.map(toPublished) },
-            text: formatCoverage(coverage),
-          };
-        });
-      }),
-    );
-}
+export const addCoverageCommand = defineDatabaseCommand({
+  usage: 'coverage',
+  description:
+    'count customers that are screened, never screened or overdue, and with --limit list the worst; exit code 3 unless all are covered',
+  options: { roster: shared.roster, limit: limitTo(1_000_000) },
+  examples: ['coverage', 'coverage --roster retail --limit 20'],
+  needs: { queryTimeoutMs },
+  run: async (app, { options: { roster, limit } }) => {
+    const { measureCoverage } = await import('../../runs/coverage.js');
+    const coverage = await measureCoverage(app, { roster, list: limit ?? 0 });
+    return {
+      exitCode: coverage.isCovered ? exitCodes.complete : exitCodes.incomplete,
+      document: { schema: 'nightscreen/coverage/1', ...coverage, rosters: coverage.rosters.map(toPublished) },
+      text: formatCoverage(coverage),
+    };
+  },
+});

@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import type { Command } from 'commander';
 import { systemClock } from '../../clock.js';
 import { SchemaError, StoreError } from '../../errors.js';
 import { writeWhole } from '../../files.js';
 import { countNoun, formatCount, formatSize } from '../../reports/text.js';
 import type { BackupSummary } from '../../store/backup/format.js';
 import type { RestoreSummary } from '../../store/backup/restore-backup.js';
+import { defineCommand, flag } from '../command.js';
 import { exitCodes } from '../exit-code.js';
-import type { Act, Invocation, Outcome } from '../invocation.js';
+import type { Invocation, Outcome } from '../invocation.js';
 import {
   isMissing,
   locateDatabase,
@@ -19,69 +19,64 @@ import {
   toFolderWaitPolicy,
   withDatabase,
 } from '../open-database.js';
-import { examples } from '../options.js';
 import { version } from '../process.js';
 import { loadInvocationConfig } from '../session.js';
 import { formatTable } from '../text.js';
 
-/** Adds `db migrate`, `db backup` and `db restore`, and `migrate`, which help does not list. */
-export function addDbCommand(program: Command, act: Act): void {
-  const db = program.command('db').description('migrate, back up or restore the database');
-  db.addHelpText('after', examples(['db migrate --check', 'db backup nightscreen.backup']));
-  describeMigrate(db.command('migrate'), act);
-  describeMigrate(program.command('migrate', { hidden: true }), act);
-  addBackup(db, act);
-  addRestore(db, act);
-}
+const migration = defineCommand({
+  usage: 'migrate',
+  description: 'bring the database to the current schema (every command does so when needed)',
+  options: {
+    check: flag('change nothing; exit code 0 when up to date, 3 when migrations are pending, 2 when newer'),
+  },
+  examples: ['db migrate', 'db migrate --check --json'],
+  run: ({ options, invocation }) => (options.check ? checkSchema(invocation) : applyPending(invocation)),
+});
 
-const describeMigrate = (command: Command, act: Act): Command =>
-  command
-    .description('bring the database to the current schema (every command does so when needed)')
-    .option('--check', 'change nothing; exit code 0 when up to date, 3 when migrations are pending, 2 when newer')
-    .addHelpText('after', examples(['db migrate', 'db migrate --check --json']))
-    .action((options: { check?: true }) => act(options.check ? checkSchema : applyPending));
+const backup = defineCommand({
+  usage: 'backup <file>',
+  description: 'write the whole database into one file, as of one moment, also during a run',
+  examples: ['db backup nightscreen.backup', 'db backup "/srv/backup/$(date +%F).backup"'],
+  run: async ({ argument: file, invocation, signal }) => {
+    const location = locateDatabase(loadInvocationConfig(invocation));
+    const path = resolve(invocation.folder, file);
+    requireDatabase(location);
+    const { writeBackup } = await import('../../store/backup/write-backup.js');
+    const request = { version, now: systemClock.now(), signal };
+    const waitPolicy = toFolderWaitPolicy(invocation, true);
+    const written = await withDatabase(location, 'db backup', waitPolicy, async (database) => {
+      await requireSchema(database, location);
+      return writeBackupFile(path, (write) => writeBackup(database, { ...request, write }));
+    });
+    return presentBackup(path, written);
+  },
+});
 
-function addBackup(db: Command, act: Act): void {
-  db.command('backup <file>')
-    .description('write the whole database into one file, as of one moment, also during a run')
-    .addHelpText('after', examples(['db backup nightscreen.backup', 'db backup "/srv/backup/$(date +%F).backup"']))
-    .action((file: string) =>
-      act(async (invocation) => {
-        const location = locateDatabase(loadInvocationConfig(invocation));
-        const path = resolve(invocation.folder, file);
-        requireDatabase(location);
-        const { writeBackup } = await import('../../store/backup/write-backup.js');
-        const request = { version, now: systemClock.now(), signal: invocation.signal };
-        const waitPolicy = toFolderWaitPolicy(invocation, true);
-        const written = await withDatabase(location, 'db backup', waitPolicy, async (database) => {
-          await requireSchema(database, location);
-          return writeBackupFile(path, (write) => writeBackup(database, { ...request, write }));
-        });
-        return presentBackup(path, written);
-      }),
-    );
-}
+const restore = defineCommand({
+  usage: 'restore <file>',
+  description: 'restore a backup of either kind of database into an empty database',
+  examples: ['db restore nightscreen.backup', 'db restore nightscreen.backup --json'],
+  run: async ({ argument: file, invocation, signal }) => {
+    const location = locateDatabase(loadInvocationConfig(invocation));
+    const path = resolve(invocation.folder, file);
+    const { checkBackup, restoreBackup } = await import('../../store/backup/restore-backup.js');
+    const { migrate } = await import('../../store/database/migrate.js');
+    // Before a database is created.
+    const checked = await checkBackup(path, signal);
+    return withDatabase(location, 'db restore', toFolderWaitPolicy(invocation, true), async (database) => {
+      const restored = await restoreBackup(database, checked, signal);
+      return presentRestore(path, restored, await migrate(database));
+    });
+  },
+});
 
-function addRestore(db: Command, act: Act): void {
-  db.command('restore <file>')
-    .description('restore a backup of either kind of database into an empty database')
-    .addHelpText('after', examples(['db restore nightscreen.backup', 'db restore nightscreen.backup --json']))
-    .action((file: string) =>
-      act(async (invocation) => {
-        const location = locateDatabase(loadInvocationConfig(invocation));
-        const path = resolve(invocation.folder, file);
-        const { checkBackup, restoreBackup } = await import('../../store/backup/restore-backup.js');
-        const { migrate } = await import('../../store/database/migrate.js');
-        // Before a database is created.
-        const { signal } = invocation;
-        const checked = await checkBackup(path, signal);
-        return withDatabase(location, 'db restore', toFolderWaitPolicy(invocation, true), async (database) => {
-          const restored = await restoreBackup(database, checked, signal);
-          return presentRestore(path, restored, await migrate(database));
-        });
-      }),
-    );
-}
+/** Adds `db migrate`, `db backup` and `db restore`. */
+export const addDbCommand = defineCommand({
+  usage: 'db',
+  description: 'migrate, back up or restore the database',
+  examples: ['db migrate --check', 'db backup nightscreen.backup'],
+  commands: [migration, backup, restore],
+});
 
 async function applyPending(invocation: Invocation): Promise<Outcome> {
   const { migrate } = await import('../../store/database/migrate.js');
@@ -196,8 +191,14 @@ function presentBackup(file: string, { header, rows, bytes, sha256 }: WrittenBac
     exitCode: exitCodes.complete,
     document: {
       schema: 'nightscreen/backup-written/1',
-      ...{ file, bytes, sha256, createdAt, dialect, organisations },
-      ...{ schemaVersion: migrations.length, rows },
+      file,
+      bytes,
+      sha256,
+      createdAt,
+      dialect,
+      organisations,
+      schemaVersion: migrations.length,
+      rows,
     },
     text: formatTable([
       ['backup', file],
@@ -218,13 +219,20 @@ function presentRestore(file: string, restored: RestoreSummary, applied: readonl
   const held =
     heldMails.length === 0
       ? 'no mail was queued'
-      : `${countNoun(heldMails.length, 'queued mail')} that may have been sent since the backup: nightscreen outbox list shows it, nightscreen outbox retry NUMBER sends it`;
+      : `${countNoun(heldMails.length, 'queued mail')} that may have been sent since the backup: nightscreen outbox shows it, nightscreen outbox retry NUMBER sends it`;
   return {
     exitCode: exitCodes.complete,
     document: {
       schema: 'nightscreen/restore/1',
-      ...{ file, createdAt: header.createdAt, organisations: header.organisations },
-      ...{ schemaVersion: header.migrations.length, applied, rows, heldMails, waitingMessages, openRuns },
+      file,
+      createdAt: header.createdAt,
+      organisations: header.organisations,
+      schemaVersion: header.migrations.length,
+      applied,
+      rows,
+      heldMails,
+      waitingMessages,
+      openRuns,
     },
     text:
       formatTable(filled.map(([table, count]) => [formatCount(count), table])) +
@@ -241,7 +249,7 @@ function presentRestore(file: string, restored: RestoreSummary, applied: readonl
           `${openRuns.join(', ')}: if it ended after the backup, move its folder out of reports.dir before it resumes`,
         ],
         ['lost', 'all results, dispositions and spending since then; docs/operations.md describes what to do'],
-        ['next', 'nightscreen doctor, then nightscreen runs list; grant reviewers and readers their rights again'],
+        ['next', 'nightscreen doctor, then nightscreen runs; grant reviewers and readers their rights again'],
       ]),
   };
 }

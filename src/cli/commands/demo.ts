@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import type { Command } from 'commander';
 import { z } from 'zod';
 import { type Clock, shiftedClock, systemClock } from '../../clock.js';
 import { keyVariable } from '../../config/environment.js';
@@ -13,9 +12,9 @@ import type { ReportJson } from '../../reports/report-json.js';
 import type { RunSummary } from '../../runs/run-summary.js';
 import { runStateWords } from '../../vocabulary/words.js';
 import { buildAppContext } from '../app-context.js';
+import { defineCommand } from '../command.js';
 import { combineExitCodes, exitCodes } from '../exit-code.js';
-import type { Act, Invocation, Outcome } from '../invocation.js';
-import { examples } from '../options.js';
+import type { Invocation, Outcome } from '../invocation.js';
 import { findDemoFixture } from '../process.js';
 import { showProgress } from '../progress.js';
 import type { Terminal } from '../terminal.js';
@@ -266,11 +265,9 @@ async function playDemo(invocation: Invocation): Promise<Outcome> {
 }
 
 /** Adds `demo`. */
-export function addDemoCommand(program: Command, act: Act): void {
-  program
-    .command('demo')
-    .summary('run two nights against a simulated service')
-    .description('run two nights against a sandbox on this machine; needs no configuration')
-    .addHelpText('after', examples(['demo', 'demo --json']))
-    .action(() => act(playDemo));
-}
+export const addDemoCommand = defineCommand({
+  usage: 'demo',
+  description: 'run two nights against a sandbox on this machine; needs no configuration',
+  examples: ['demo', 'demo --json'],
+  run: ({ invocation }) => playDemo(invocation),
+});

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { type Command, Option } from 'commander';
 import { findKeyProblem, toKeyMode } from '../../client/credentials.js';
 import { findBaseUrlProblem } from '../../client/settings.js';
 import { keyVariable, readSecret } from '../../config/environment.js';
@@ -15,44 +14,34 @@ import { listCompletable } from '../../roster/inspect/unknown-values.js';
 import { quoteArgument } from '../../runs/quote-argument.js';
 import type { RunMode } from '../../vocabulary.js';
 import { findMissingService } from '../app-context.js';
+import { defineCommand, flag, type OptionValues, text } from '../command.js';
 import type { Finding } from '../doctor/finding.js';
 import { exitCodes } from '../exit-code.js';
-import type { Act, Invocation, Outcome } from '../invocation.js';
-import { examples, shared } from '../options.js';
+import type { Invocation, Outcome } from '../invocation.js';
+import { shared } from '../options.js';
 import { formatTable } from '../text.js';
 import { formatFindings } from './doctor.js';
 import { describeDelimiter, describeFile, describeGuess, listUnknown } from './roster.js';
 
-interface InitOptions {
-  url?: string;
-  keyFile?: string;
-  sandbox?: true;
-  file?: string;
-  roster?: string;
-}
+const options = {
+  url: text('<address>', 'address of the service, with its version prefix'),
+  keyFile: shared.keyFile,
+  sandbox: { ...flag('try it with `nightscreen sandbox` as the service'), conflicts: ['url'] },
+  file: shared.file,
+  roster: shared.roster,
+};
+
+type InitOptions = OptionValues<typeof options>;
 
 /** Adds `init`. */
-export function addInitCommand(program: Command, act: Act): void {
-  program
-    .command('init')
-    .summary('write a configuration for a service and a roster file')
-    .description(
-      'write nightscreen.config.yaml for a service and a roster file, check it, and print the next command; asks on a terminal',
-    )
-    .option('--url <address>', 'address of the service, with its version prefix')
-    .addOption(shared('key-file', '<file>'))
-    .addOption(new Option('--sandbox', 'try it with `nightscreen sandbox` as the service').conflicts('url'))
-    .addOption(shared('file', '<file>'))
-    .addOption(shared('roster', '<name>'))
-    .addHelpText(
-      'after',
-      examples([
-        'init --sandbox --file customers.csv',
-        'init --url https://api.example/v1 --key-file key --file crm.csv',
-      ]),
-    )
-    .action((options: InitOptions) => act((invocation) => initialise(invocation, options)));
-}
+export const addInitCommand = defineCommand({
+  usage: 'init',
+  description:
+    'write nightscreen.config.yaml for a service and a roster file, check it, and print the next command; asks on a terminal',
+  options,
+  examples: ['init --sandbox --file customers.csv', 'init --url https://api.example/v1 --key-file key --file crm.csv'],
+  run: ({ invocation, options }) => initialise(invocation, options),
+});
 
 /** The answers of the flags, the environment and a person at a terminal. */
 interface Answers {
@@ -89,7 +78,7 @@ async function initialise(invocation: Invocation, options: InitOptions): Promise
   // The sandbox is yet to be started; the next commands say so.
   const isWaiting = options.sandbox === true && findMissingService(config).length > 0;
   const isNew = !existsSync(config.settings.database.folder);
-  const checks = found.checks.filter(
+  const checks = found.filter(
     // A new folder has no database yet, and needs none.
     ({ check, state }) =>
       !(isWaiting && (check === 'key' || check === 'service')) &&

@@ -1,86 +1,56 @@
-import { type Command, Option } from 'commander';
 import type { Config } from '../../config/load-config.js';
 import { countNoun, formatCount } from '../../reports/text.js';
 import type { InvitingResult } from '../../runs/invitations/invite.js';
 import type { ListenerParts } from '../../webhooks/listener.js';
+import { defineCommand, defineDatabaseCommand, flag, mandatory } from '../command.js';
 import { exitCodes } from '../exit-code.js';
-import type { Act, Invocation, Outcome } from '../invocation.js';
+import type { Invocation, Outcome } from '../invocation.js';
 import { locateDatabase, requireDatabase, requireOwnDatabase, toEventsFolder } from '../open-database.js';
-import { examples, parseWholeNumber, shared } from '../options.js';
+import { limitTo, shared } from '../options.js';
 import { presentRun } from '../present-run.js';
 import { waitForAbort } from '../process.js';
-import { loadInvocationConfig, openLogger, requireService, withAppContext } from '../session.js';
+import { loadInvocationConfig, openLogger, withAppContext } from '../session.js';
 import { formatTable, type Row } from '../text.js';
 
-/** Adds `reconcile run`, which is the default, `reconcile invite` and `reconcile listen`. */
-export function addReconcileCommand(program: Command, act: Act): void {
-  const reconcile = program
-    .command('reconcile')
-    .summary('compare rosters and dossiers, invite, receive events')
-    .description('compare rosters, screenings and dossiers; invite customers, receive events');
-  reconcile.addHelpText('after', examples(['reconcile', 'reconcile invite --kind customer_without_dossier']));
-  addRun(reconcile, act);
-  addInvite(reconcile, act);
-  addListen(reconcile, act);
-}
+const invite = defineDatabaseCommand({
+  usage: 'invite',
+  description: 'invite customers without a dossier (billed); without --send only print who and the cost',
+  options: {
+    roster: shared.roster,
+    limit: limitTo(1_000_000),
+    remind: flag('send invitations again that were sent a week ago and not opened'),
+    send: shared.send,
+  },
+  examples: ['reconcile invite', 'reconcile invite --send --limit 100'],
+  needs: ({ send = false }) => ({ service: send, isLasting: send }),
+  run: async (app, { options: { remind = false, send = false, ...choice }, signal }) => {
+    const { inviteCustomers } = await import('../../runs/invitations/invite.js');
+    const options = { ...choice, isSent: send, isReminder: remind };
+    return presentInviting(await inviteCustomers(app, options, signal));
+  },
+});
 
-function addRun(reconcile: Command, act: Act): void {
-  reconcile
-    .command('run', { isDefault: true })
-    .description('compare rosters, screenings and dossiers, and report discrepancies; makes no call to the service')
-    .addOption(shared('roster', '<name>'))
-    .addOption(shared('no-report'))
-    .addHelpText('after', examples(['reconcile run', 'reconcile run --roster retail --json']))
-    .action(({ roster, report }: { roster?: string; report: boolean }) =>
-      act(async (invocation) => {
-        const { runReconciliation } = await import('../../runs/reconcile-run.js');
-        const options = { roster, writeReport: report };
-        return withAppContext(invocation, { isLasting: true, needsDatabase: true }, async (app) =>
-          presentRun(await runReconciliation(app, options, invocation.signal)),
-        );
-      }),
-    );
-}
+const listen = defineCommand({
+  usage: 'listen',
+  description: 'receive events of the service until a signal; they mark dossiers for sweep --dirty and screen --dirty',
+  options: { port: mandatory(shared.port) },
+  examples: ['reconcile listen --port 8090', 'reconcile listen --port 8090 --json'],
+  run: ({ options: { port }, invocation }) => listenOn(invocation, port),
+});
 
-interface InviteOptions {
-  roster?: string;
-  limit?: number;
-  remind?: boolean;
-  send?: boolean;
-}
-
-function addInvite(reconcile: Command, act: Act): void {
-  reconcile
-    .command('invite')
-    .description('invite customers without a dossier (billed); without --send only print who and the cost')
-    .addOption(
-      new Option('--kind <kind>', 'the discrepancy of the customers to invite')
-        .choices(['customer_without_dossier'])
-        .makeOptionMandatory(),
-    )
-    .addOption(shared('roster', '<name>'))
-    .addOption(shared('limit', '<count>').argParser(parseWholeNumber(1, 1_000_000)))
-    .option('--remind', 'send invitations again that were sent a week ago and not opened')
-    .addOption(shared('send'))
-    .addHelpText(
-      'after',
-      examples([
-        'reconcile invite --kind customer_without_dossier',
-        'reconcile invite --kind customer_without_dossier --send',
-      ]),
-    )
-    .action(({ remind = false, send = false, ...choice }: InviteOptions) =>
-      act(async (invocation) => {
-        const { inviteCustomers } = await import('../../runs/invitations/invite.js');
-        const options = { ...choice, isSent: send, isReminder: remind };
-        const config = loadInvocationConfig(invocation);
-        if (send) requireService(config, () => {});
-        return withAppContext(invocation, { config, isLasting: send, needsDatabase: true }, async (app) =>
-          presentInviting(await inviteCustomers(app, options, invocation.signal)),
-        );
-      }),
-    );
-}
+/** Adds `reconcile`, which compares, `reconcile invite` and `reconcile listen`. */
+export const addReconcileCommand = defineDatabaseCommand({
+  usage: 'reconcile',
+  description: 'compare rosters, screenings and dossiers, and report discrepancies; makes no call to the service',
+  options: { roster: shared.roster, report: shared.report },
+  examples: ['reconcile', 'reconcile --roster retail --json'],
+  commands: [invite, listen],
+  needs: { isLasting: true },
+  run: async (app, { options: { roster, report: writeReport }, signal }) => {
+    const { runReconciliation } = await import('../../runs/reconcile-run.js');
+    return presentRun(await runReconciliation(app, { roster, writeReport }, signal));
+  },
+});
 
 const mostShown = 50;
 
@@ -142,18 +112,7 @@ function presentInviting(result: InvitingResult): Outcome {
 
 const forgetEveryMs = 600_000;
 
-function addListen(reconcile: Command, act: Act): void {
-  reconcile
-    .command('listen')
-    .description(
-      'receive events of the service until a signal; they mark dossiers for sweep --dirty and screen --dirty',
-    )
-    .addOption(shared('port', '<number>').argParser(parseWholeNumber(0, 65_535)).makeOptionMandatory())
-    .addHelpText('after', examples(['reconcile listen --port 8090', 'reconcile listen --port 8090 --json']))
-    .action(({ port }: { port: number }) => act((invocation) => listen(invocation, port)));
-}
-
-async function listen(invocation: Invocation, port: number): Promise<Outcome> {
+async function listenOn(invocation: Invocation, port: number): Promise<Outcome> {
   const { readEventKey } = await import('../../webhooks/settings.js');
   const config = loadInvocationConfig(invocation);
   const { settings } = config;

@@ -1,6 +1,5 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import type { Command } from 'commander';
 import type { Environment } from '../../config/environment.js';
 import type { Config } from '../../config/load-config.js';
 import { ConfigError, flagError } from '../../errors.js';
@@ -8,24 +7,13 @@ import { findFolderProblem } from '../../files.js';
 import { formatCount } from '../../reports/text.js';
 import type { SentReport } from '../../runs/mail/manage.js';
 import { findMissingMail } from '../app-context.js';
+import { definePreparedCommand, flag, type OptionValues, parsed, text } from '../command.js';
 import { combineExitCodes, exitCodes } from '../exit-code.js';
-import type { Act, Outcome } from '../invocation.js';
-import { examples, parseInstant, shared } from '../options.js';
-import { loadInvocationConfig, withAppContext } from '../session.js';
+import type { Outcome } from '../invocation.js';
+import { meanings, parseInstant, shared } from '../options.js';
 import { describeMailState, formatTable } from '../text.js';
 
 const dayMs = 86_400_000;
-
-interface ReportOptions {
-  run?: string;
-  since?: Date | string;
-  until?: Date | string;
-  roster?: string;
-  pdf?: true;
-  out?: string;
-  send?: true;
-  mask?: true;
-}
 
 function requireMail(config: Config): void {
   if (!config.settings.mail)
@@ -71,6 +59,8 @@ const parseEdge =
     return isEnd && !text.includes('T') ? new Date(instant.getTime() + dayMs) : instant;
   };
 
+type ReportOptions = OptionValues<typeof options>;
+
 /** Throws ConfigError for options that exclude each other. */
 function refuseMixture({ since, until, roster, run, send, mask }: ReportOptions): void {
   const needsSpan = 'needs --since, the start of the span';
@@ -91,45 +81,45 @@ function requireWritable({ out }: ReportOptions, { settings, originOf }: Config)
   throw new ConfigError([{ where: originOf(['reports', 'dir']), path: 'reports.dir', message }]);
 }
 
+const options = {
+  run: text('<id>', 'which run (default: the latest of each roster)'),
+  since: parsed('<day|run>', meanings.since, parseEdge(false)),
+  until: parsed('<day|run>', meanings.until, parseEdge(true)),
+  roster: shared.roster,
+  pdf: flag('print the page to report.pdf too (needs Chromium)'),
+  out: text('<dir>', meanings.out),
+  send: shared.send,
+  mask: flag('write it with references and initials instead of names'),
+};
+
 /** Adds `report`. */
-export function addReportCommand(program: Command, act: Act): void {
-  program
-    .command('report')
-    .summary('write the report of a run or of a span, and mail it')
-    .description('write the report of a run, or with --since of all runs in a span; --send mails it')
-    .option('--run <id>', 'which run (default: the latest of each roster)')
-    .addOption(shared('since', '<day|run>').argParser(parseEdge(false)))
-    .addOption(shared('until', '<day|run>').argParser(parseEdge(true)))
-    .addOption(shared('roster', '<name>'))
-    .option('--pdf', 'print the page to report.pdf too (needs Chromium)')
-    .addOption(shared('out', '<dir>'))
-    .addOption(shared('send'))
-    .option('--mask', 'write it with references and initials instead of names')
-    .addHelpText('after', examples(['report --run 12 --out ./for-review', 'report --since 2026-03-01 --pdf']))
-    .action((options: ReportOptions) =>
-      act(async (invocation) => {
-        const { runReports } = await import('../../runs/write-reports.js');
-        const { sendReports } = await import('../../runs/mail/manage.js');
-        const config = loadInvocationConfig(invocation);
-        refuseMixture(options);
-        if (options.send) requireMail(config);
-        requireWritable(options, config);
-        const chromium = options.pdf ? findChromium(invocation.environment) : undefined;
-        return withAppContext(invocation, { config, needsDatabase: true }, async (app) => {
-          const { since, until, roster, run: runId, out: directory, mask } = options;
-          if (since !== undefined) {
-            const { reportSpans } = await import('../../runs/write-reports.js');
-            const spans = await reportSpans(app, { since, until, roster }, { directory, mask, chromium });
-            return presentReports(spans.map((report) => ({ ...report, mails: [] })));
-          }
-          const choice = { runId, directory, mask, chromium };
-          if (options.send) return presentReports(await sendReports(app, choice));
-          const reports = await runReports(app, choice);
-          return presentReports(reports.map((report) => ({ ...report, mails: [] })));
-        });
-      }),
-    );
-}
+export const addReportCommand = definePreparedCommand({
+  usage: 'report',
+  description: 'write the report of a run, or with --since of all runs in a span; --send mails it',
+  options,
+  examples: ['report --run 12 --out ./for-review', 'report --since 2026-03-01 --pdf'],
+  prepare: ({ config, options, invocation }) => {
+    refuseMixture(options);
+    if (options.send) requireMail(config);
+    requireWritable(options, config);
+    return options.pdf ? findChromium(invocation.environment) : undefined;
+  },
+  run: async (
+    app,
+    { prepared: chromium, options: { since, until, roster, run: runId, out: directory, mask, send } },
+  ) => {
+    const { reportSpans, runReports } = await import('../../runs/write-reports.js');
+    if (send) {
+      const { sendReports } = await import('../../runs/mail/manage.js');
+      return presentReports(await sendReports(app, { runId, directory, mask, chromium }));
+    }
+    const reports =
+      since === undefined
+        ? await runReports(app, { runId, directory, mask, chromium })
+        : await reportSpans(app, { since, until, roster }, { directory, mask, chromium });
+    return presentReports(reports.map((report) => ({ ...report, mails: [] })));
+  },
+});
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 

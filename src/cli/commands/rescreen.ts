@@ -1,42 +1,25 @@
-import type { Command } from 'commander';
 import { rescreenRosters } from '../../../jobs/rescreen.js';
+import { definePreparedCommand } from '../command.js';
 import { describeError, formatError } from '../describe-error.js';
 import { combineExitCodes, toErrorExitCode } from '../exit-code.js';
-import type { Act, Outcome } from '../invocation.js';
-import {
-  addAcceptOption,
-  chooseRosters,
-  examples,
-  findRosterAcceptance,
-  type RosterChoice,
-  shared,
-} from '../options.js';
+import type { Outcome } from '../invocation.js';
+import { acceptOptions, chooseRosters, findRosterAcceptance, shared } from '../options.js';
 import { presentRun } from '../present-run.js';
-import { loadInvocationConfig, requireService, withAppContext } from '../session.js';
 
 /** Adds `rescreen`. */
-export function addRescreenCommand(program: Command, act: Act): void {
-  const command = program
-    .command('rescreen')
-    .summary('the nightly run: import, screen who is due, report')
-    .description('the nightly run: import each roster, screen the customers that are due, report')
-    .addOption(shared('file', '<file>'))
-    .addOption(shared('roster', '<name>'));
-  addAcceptOption(command)
-    .addHelpText('after', examples(['rescreen', 'rescreen --roster retail --json']))
-    .action((choice: RosterChoice) =>
-      act((invocation) => {
-        const config = loadInvocationConfig(invocation);
-        const rosters = requireService(config, () => chooseRosters(config.settings.rosters, choice), {
-          writesReport: true,
-        });
-        return withAppContext(invocation, { config, isLasting: true }, async (app) => {
-          const acceptRoster = await findRosterAcceptance(app.database, choice);
-          return presentNight(await rescreenRosters(app, rosters, invocation.signal, { acceptRoster }));
-        });
-      }, 'rescreen'),
-    );
-}
+export const addRescreenCommand = definePreparedCommand({
+  usage: 'rescreen',
+  description: 'the nightly run: import each roster, screen the customers that are due, report',
+  options: { file: shared.file, roster: shared.roster, ...acceptOptions },
+  examples: ['rescreen', 'rescreen --roster retail --json'],
+  mailedAs: () => 'rescreen',
+  needs: { service: true, reports: true, createsDatabase: true, isLasting: true },
+  prepare: ({ config, options }) => chooseRosters(config.settings.rosters, options),
+  run: async (app, { prepared: rosters, options, signal }) => {
+    const acceptRoster = await findRosterAcceptance(app.database, options);
+    return presentNight(await rescreenRosters(app, rosters, signal, { acceptRoster }));
+  },
+});
 
 /** The result of a night over several rosters; a single failure is thrown as it is. */
 export function presentNight({ summaries, failures }: Awaited<ReturnType<typeof rescreenRosters>>): Outcome {

@@ -1,7 +1,5 @@
-import type { Command } from 'commander';
 import { ConfigError, flagError } from '../../errors.js';
 import { countNoun } from '../../reports/text.js';
-import { describeOwner } from '../../reports/words.js';
 import type { ShownAlert, UndoResult } from '../../runs/review/decide.js';
 import {
   absenceWords,
@@ -12,29 +10,24 @@ import {
   roleWords,
   severityWords,
 } from '../../vocabulary/words.js';
-import { type Severity, severities } from '../../vocabulary.js';
+import { severities } from '../../vocabulary.js';
+import { choice, defineCommand, defineDatabaseCommand, definePreparedCommand, mandatory, text } from '../command.js';
 import { exitCodes } from '../exit-code.js';
-import type { Act, Outcome } from '../invocation.js';
+import type { Outcome } from '../invocation.js';
 import { notifyDecidedStates } from '../notify.js';
-import { addByOption, examples, shared } from '../options.js';
-import { loadInvocationConfig, withAppContext } from '../session.js';
+import { meanings, shared } from '../options.js';
 import { formatTable, type Row, toMinute } from '../text.js';
-import { addWorkingListCommands } from './working-list.js';
+import { workingListCommands } from './working-list.js';
 
-function addShow(review: Command, act: Act): void {
-  review
-    .command('show <customer>')
-    .description('all alerts and dispositions of a customer, from the first one')
-    .addHelpText('after', examples(['review show C-1042', 'review show C-1042 --json']))
-    .action((customer: string) =>
-      act(async (invocation) => {
-        const { showAlerts } = await import('../../runs/review/decide.js');
-        return withAppContext(invocation, { needsDatabase: true }, async (app) =>
-          presentAlertHistories(customer, await showAlerts(app, customer)),
-        );
-      }),
-    );
-}
+const show = defineDatabaseCommand({
+  usage: 'show <customer>',
+  description: 'all alerts and dispositions of a customer, from the first one',
+  examples: ['review show C-1042', 'review show C-1042 --json'],
+  run: async (app, { argument: customer }) => {
+    const { showAlerts } = await import('../../runs/review/decide.js');
+    return presentAlertHistories(customer, await showAlerts(app, customer));
+  },
+});
 
 function presentAlertHistories(reference: string, alerts: readonly ShownAlert[]): Outcome {
   const document = { schema: 'nightscreen/review-history/1', reference, alerts } as const;
@@ -46,7 +39,7 @@ function presentAlertHistories(reference: string, alerts: readonly ShownAlert[])
 }
 
 function formatItem({ mark, roster, mode, party, listed, severity, details, history, ...alert }: ShownAlert): string {
-  const { state, absence, openedAt, dueAt, owner, namesakes } = alert;
+  const { state, absence, openedAt, dueAt, assignedTo, namesakes } = alert;
   const waits = state === 'open' || state === 'pending_approval';
   const head: Row[] = [
     ['alert', mark],
@@ -63,7 +56,7 @@ function formatItem({ mark, roster, mode, party, listed, severity, details, hist
       'state',
       `${alertStateWords[state]}${absence === null ? '' : ` (${absenceWords[absence]})`}, ${severityWords[severity].toLowerCase()}${waits ? `, since ${toMinute(openedAt)}` : ''}${dueAt === null || !waits ? '' : `, due ${toMinute(dueAt)}`}`,
     ],
-    owner !== null && ['assigned to', describeOwner(owner)],
+    assignedTo !== null && ['assigned to', assignedTo],
     mode === 'test' && ['mode', 'test'],
     ...details.map(({ kind, id, fetchedAt, digest }) => [
       'kept',
@@ -88,32 +81,24 @@ const historyWords: ReadonlyMap<string, string> = new Map([
   ['returned', 'matched again'],
 ]);
 
-function addUndo(review: Command, act: Act): void {
-  addByOption(review.command('undo <alert>'))
-    .description('undo the disposition or pending approval of an alert, which then waits again')
-    .addOption(shared('reason', '<text>').makeOptionMandatory())
-    .addHelpText(
-      'after',
-      examples([
-        'review undo N4Q8ZK2M1-0C7RT5WXYA-H --reason "wrong customer"',
-        'review undo N4Q8ZK2M1-0C7RT5WXYA-H --by Meyer --reason mistake',
-      ]),
-    )
-    .action((alert: string, options: { reason: string; by?: string }) =>
-      act(async (invocation) => {
-        const { undoDecision } = await import('../../runs/review/decide.js');
-        const { findReviewer } = await import('../../runs/review/people.js');
-        const config = loadInvocationConfig(invocation);
-        const reason = requireText(options.reason, '--reason');
-        return withAppContext(invocation, { config, needsDatabase: true }, async (app) => {
-          const reviewer = await findReviewer(app.database, options.by);
-          const undone = await undoDecision(app, { mark: alert, reviewer, reason });
-          if (undone.kind === 'undone') await notifyDecidedStates(app, invocation);
-          return presentUndo(undone, alert);
-        });
-      }),
-    );
-}
+const undo = definePreparedCommand({
+  usage: 'undo <alert>',
+  description: 'undo the disposition or pending approval of an alert, which then waits again',
+  options: { by: shared.by, reason: mandatory(shared.reason) },
+  examples: [
+    'review undo N4Q8ZK2M1-0C7RT5WXYA-H --reason "wrong customer"',
+    'review undo N4Q8ZK2M1-0C7RT5WXYA-H --by Meyer --reason mistake',
+  ],
+  prepare: ({ options: { reason } }) => requireText(reason, '--reason'),
+  run: async (app, { argument: mark, prepared: reason, options: { by }, invocation }) => {
+    const { undoDecision } = await import('../../runs/review/decide.js');
+    const { findReviewer } = await import('../../runs/review/people.js');
+    const reviewer = await findReviewer(app.database, by);
+    const undone = await undoDecision(app, { mark, reviewer, reason });
+    if (undone.kind === 'undone') await notifyDecidedStates(app, invocation);
+    return presentUndo(undone, mark);
+  },
+});
 
 /** The value of a flag, trimmed; throws ConfigError when it is empty. */
 function requireText(text: string, flag: string): string {
@@ -156,174 +141,51 @@ function presentUndo(result: UndoResult, mark: string): Outcome {
   };
 }
 
-interface AssignOptions {
-  to?: string;
-  nobody?: true;
-  by?: string;
-  customer?: string;
-  severity?: string;
-  roster?: string;
-}
+/** The name that ends an assignment. */
+const nobody = 'nobody';
 
-function addAssign(review: Command, act: Act): void {
-  addByOption(review.command('assign [alerts...]'))
-    .description('assign alerts to a reviewer: the named ones, or all that wait and match the options')
-    .addOption(shared('to', '<name>'))
-    .option('--nobody', 'end the assignment')
-    .addOption(shared('customer', '<reference>'))
-    .option('--severity <name>', `alerts of this severity: ${severities.join(', ')}`)
-    .addOption(shared('roster', '<name>'))
-    .addHelpText(
-      'after',
-      examples(['review assign N4Q8ZK2M1-0C7RT5WXYA-H --to meyer', 'review assign --severity critical --to meyer']),
-    )
-    .action((alerts: string[], options: AssignOptions) =>
-      act(async (invocation) => {
-        const { assignAlerts, findReviewer, requireAssignee } = await import('../../runs/review/people.js');
-        const config = loadInvocationConfig(invocation);
-        const choice = toChoice(alerts, options);
-        return withAppContext(invocation, { config, needsDatabase: true }, async (app) => {
-          const by = await findReviewer(app.database, options.by);
-          const to = options.to === undefined ? null : await requireAssignee(app.database, options.to, '--to');
-          const { assigned, sameAlready, refused } = await assignAlerts(app, { ...choice, to, by });
-          const document = { schema: 'nightscreen/review-assignment/1', to, assigned, sameAlready, refused } as const;
-          if (refused.length > 0) {
-            const lines = refused.map(({ mark, reason }) => [mark, assignmentRefusals[reason]]);
-            return { exitCode: exitCodes.refused, document, text: `no alert was assigned\n${formatTable(lines)}` };
-          }
-          const already = sameAlready === 0 ? '' : `, ${countNoun(sameAlready, 'alert')} assigned already`;
-          const text = `${countNoun(assigned, 'alert')} assigned to ${to ?? 'nobody'}${already}\n`;
-          return { exitCode: exitCodes.complete, document, text };
-        });
-      }),
-    );
-}
-
-function toChoice(marks: readonly string[], options: AssignOptions) {
-  const { customer = null, roster = null } = options;
-  const severity = toSeverity(options.severity);
-  const fits = customer !== null || severity !== null || roster !== null;
-  if ((options.to === undefined) === (options.nobody === undefined)) {
-    throw flagError('--to', 'or --nobody is required, but not both');
-  }
-  if (marks.length > 0 === fits) {
+const assign = definePreparedCommand({
+  usage: 'assign [alerts...]',
+  description: 'assign alerts to a reviewer: the named ones, or all that wait and match the options',
+  options: {
+    by: shared.by,
+    to: mandatory(text('<name>', `the reviewer who gets the alerts; ${nobody} ends the assignment`)),
+    customer: text('<reference>', meanings.customer),
+    severity: choice('<name>', 'alerts of this severity', severities),
+    roster: shared.roster,
+  },
+  examples: ['review assign N4Q8ZK2M1-0C7RT5WXYA-H --to meyer', 'review assign --severity critical --to meyer'],
+  prepare: ({ argument: marks, options: { customer = null, severity = null, roster = null } }) => {
+    const fits = customer !== null || severity !== null || roster !== null;
+    if (marks.length > 0 !== fits) return { marks, customer, severity, roster };
     const message = 'name alerts, or choose them by --customer, --severity or --roster, but not both';
     throw new ConfigError([{ where: 'arguments', message, path: '' }]);
-  }
-  return { marks, customer, severity, roster };
-}
-
-function toSeverity(text: string | undefined): Severity | null {
-  if (text === undefined) return null;
-  const severity = severities.find((each) => each === text);
-  if (severity !== undefined) return severity;
-  throw flagError('--severity', `must be one of ${severities.join(', ')}, not ${text}`);
-}
+  },
+  run: async (app, { prepared: choice, options }) => {
+    const { assignAlerts, findReviewer, requireAssignee } = await import('../../runs/review/people.js');
+    const by = await findReviewer(app.database, options.by);
+    const to = options.to === nobody ? null : await requireAssignee(app.database, options.to, '--to');
+    const { assigned, sameAlready, refused } = await assignAlerts(app, { ...choice, to, by });
+    const document = { schema: 'nightscreen/review-assignment/1', to, assigned, sameAlready, refused } as const;
+    if (refused.length > 0) {
+      const lines = refused.map(({ mark, reason }) => [mark, assignmentRefusals[reason]]);
+      return { exitCode: exitCodes.refused, document, text: `no alert was assigned\n${formatTable(lines)}` };
+    }
+    const already = sameAlready === 0 ? '' : `, ${countNoun(sameAlready, 'alert')} assigned already`;
+    const text = `${countNoun(assigned, 'alert')} assigned to ${to ?? nobody}${already}\n`;
+    return { exitCode: exitCodes.complete, document, text };
+  },
+});
 
 const assignmentRefusals = {
   no_alert: noAlert,
   not_waiting: 'is not open here',
 } as const;
 
-interface DelegateOptions {
-  from: string;
-  to?: string;
-  until?: string;
-  end?: true;
-  reason: string;
-  by?: string;
-}
-
-function addDelegate(review: Command, act: Act): void {
-  addByOption(review.command('delegate'))
-    .description('delegate the alerts of an absent reviewer to a deputy')
-    .requiredOption('--from <name>', 'the absent reviewer')
-    .addOption(shared('to', '<name>'))
-    .addOption(shared('until', '<yyyy-mm-dd>'))
-    .option('--end', 'end it now')
-    .addOption(shared('reason', '<text>').makeOptionMandatory())
-    .addHelpText(
-      'after',
-      examples([
-        'review delegate --from a --to b --until 2026-12-31 --reason ill',
-        'review delegate --from a --end --reason "back early"',
-      ]),
-    )
-    .action((options: DelegateOptions) =>
-      act(async (invocation) => {
-        const { delegateAlerts, findReviewer, requireAssignee } = await import('../../runs/review/people.js');
-        const config = loadInvocationConfig(invocation);
-        const { from, term, reason } = toDelegation(options);
-        return withAppContext(invocation, { config, needsDatabase: true }, async (app) => {
-          const by = await findReviewer(app.database, options.by);
-          const to = term && (await requireAssignee(app.database, term.to, '--to'));
-          const until = term?.until ?? null;
-          await delegateAlerts(app, { from, to, until, reason, by });
-          const { timezone } = app.settings;
-          return {
-            exitCode: exitCodes.complete,
-            document: { schema: 'nightscreen/review-delegation/1', from, to, until },
-            text:
-              to === null
-                ? `${from} has no deputy any more\n`
-                : `${to} is the deputy of ${from} until the end of ${until} (${timezone})\n`,
-          };
-        });
-      }),
-    );
-  addDelegations(review, act);
-}
-
-function addDelegations(review: Command, act: Act): void {
-  review
-    .command('delegations')
-    .description('list the current deputies of reviewers')
-    .addHelpText('after', examples(['review delegations', 'review delegations --json']))
-    .action(() =>
-      act(async (invocation) => {
-        const { listDelegations } = await import('../../runs/review/people.js');
-        return withAppContext(invocation, { needsDatabase: true }, async (app) => {
-          const delegations = await listDelegations(app);
-          const rows = delegations.map(({ from, to, until, reason, actor, isAttested }) => [
-            `${to} for ${from}`,
-            `until ${until}`,
-            `${reason} (${actor}${isAttested ? ', attested' : ''})`,
-          ]);
-          return {
-            exitCode: exitCodes.complete,
-            document: { schema: 'nightscreen/review-delegations/1', delegations },
-            text: rows.length === 0 ? 'no delegation is in force\n' : formatTable(rows),
-          };
-        });
-      }),
-    );
-}
-
-function toDelegation({ from, to, until, end, reason }: DelegateOptions) {
-  const said = { from: requireText(from, '--from'), reason: requireText(reason, '--reason') };
-  if (end) {
-    if (to === undefined && until === undefined) return { ...said, term: null };
-    throw flagError('--end', 'ends the delegation now and excludes --to and --until');
-  }
-  if (to === undefined) throw flagError('--to', 'is missing');
-  if (to.trim() === said.from) throw flagError('--to', `must differ from --from (${said.from})`);
-  if (until === undefined || !isDate(until)) throw flagError('--until', 'must be a date such as 2026-12-31');
-  return { ...said, term: { to, until } };
-}
-
-const isDate = (text: string): boolean =>
-  /^\d{4}-\d{2}-\d{2}$/.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.slice(0, 10) === text;
-
-/** Adds `review`. */
-export function addReviewCommand(program: Command, act: Act): void {
-  const review = program
-    .command('review')
-    .summary('decide about alerts: export a list, import dispositions')
-    .description('decide about alerts: export a list, import dispositions, show history')
-    .addHelpText('after', examples(['review export', 'review import review.csv --apply --by "A. Meyer"']));
-  addWorkingListCommands(review, act);
-  addShow(review, act);
-  addUndo(review, act);
-  addAssign(review, act);
-  addDelegate(review, act);
-}
+/** Adds `review` and its commands. */
+export const addReviewCommand = defineCommand({
+  usage: 'review',
+  description: 'decide about alerts: export a list, import dispositions, show history',
+  examples: ['review export', 'review import review.csv --apply --by "A. Meyer"'],
+  commands: [...workingListCommands, show, undo, assign],
+});

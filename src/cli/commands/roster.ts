@@ -1,5 +1,5 @@
 import { relative, resolve } from 'node:path';
-import type { Command } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import { flagError } from '../../errors.js';
 import { countNoun, formatCount, toVisibleText } from '../../reports/text.js';
 import type { Customer, PartyRow, RosterRow } from '../../roster/customer.js';
@@ -7,99 +7,84 @@ import type { ColumnGuess } from '../../roster/inspect/column-profile.js';
 import type { FileInspection } from '../../roster/inspect/inspect-file.js';
 import { columnOrder, effects, toRosterYaml } from '../../roster/inspect/roster-yaml.js';
 import { doubtWords, rejectWords } from '../../vocabulary/words.js';
+import { defineCommand, definePreparedCommand, mandatory, negated, parsed, text, variadic } from '../command.js';
 import { exitCodes } from '../exit-code.js';
-import type { Act, Outcome } from '../invocation.js';
-import { addByOption, examples, parseDay, shared } from '../options.js';
-import { loadInvocationConfig, withAppContext } from '../session.js';
+import type { Outcome } from '../invocation.js';
+import { meanings, shared } from '../options.js';
 import { formatTable } from '../text.js';
 
+const inspect = defineCommand({
+  usage: 'inspect <file>',
+  description:
+    'read a file without configuration, or the first that matches a pattern: print its format, a preview of its rows, and the configuration to paste',
+  options: {
+    roster: shared.roster,
+    delimiter: text('<character>', 'the delimiter, if the guess is wrong'),
+    encoding: text('<encoding>', 'the encoding, if the guess is wrong'),
+    header: negated('the first line is a row'),
+  },
+  examples: ['roster inspect crm-export.csv', 'roster inspect kunden.csv --encoding windows-1252'],
+  run: async ({ argument: file, options, invocation }) => {
+    const { inspectFile, toRosterName } = await import('../../roster/inspect/inspect-file.js');
+    const { roster: name = toRosterName(file), delimiter, encoding } = options;
+    const header = options.header ? undefined : false;
+    const path = file === '-' ? file : resolve(invocation.folder, file);
+    return presentInspection(await inspectFile({ path, name, delimiter, encoding, header }));
+  },
+});
+
+const except = definePreparedCommand({
+  usage: 'except',
+  description:
+    'accept until a day that customers with unreadable rows stay unscreened: no exit code 3 because of them; their state stays',
+  options: {
+    by: shared.by,
+    roster: shared.roster,
+    customer: variadic('<reference...>', meanings.customer),
+    all: { ...shared.all, conflicts: ['customer'] },
+    until: mandatory(parsed('<yyyy-mm-dd>', meanings.until, parseDay)),
+    reason: shared.reason,
+  },
+  examples: [
+    'roster except --customer C-17 --until 2027-01-31 --reason late',
+    'roster except --all --until 2027-01-31 --reason "bad export"',
+  ],
+  prepare: ({ options: { roster, customer, all, until } }) => {
+    if (customer === undefined && !all) throw flagError('--customer', 'is missing: name customers, or use --all');
+    return { roster, customers: customer ?? null, until };
+  },
+  run: async (app, { prepared: choice, options: { by, reason } }) => {
+    const { acceptGaps } = await import('../../runs/coverage.js');
+    const { findAcceptance } = await import('../../runs/settings-acceptance.js');
+    const { until } = choice;
+    const accepted = await acceptGaps(app, choice, await findAcceptance(app.database, { by, reason }));
+    const rows = accepted.map(({ reference, reason: because, rows: count }) => [
+      toVisibleText(reference ?? `${count} rows`),
+      because,
+      `until ${until}`,
+    ]);
+    return {
+      exitCode: exitCodes.complete,
+      document: { schema: 'nightscreen/roster-exceptions/1', until, accepted },
+      text: accepted.length === 0 ? 'nothing to accept\n' : formatTable(rows),
+    };
+  },
+});
+
+/** Checks a day as `yyyy-mm-dd`; throws InvalidArgumentError for anything else. */
+function parseDay(text: string): string {
+  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.slice(0, 10) === text;
+  if (!isDay) throw new InvalidArgumentError('It must be a day as yyyy-mm-dd.');
+  return text;
+}
+
 /** Adds `roster inspect` and `roster except`. */
-export function addRosterCommand(program: Command, act: Act): void {
-  const roster = program
-    .command('roster')
-    .summary('inspect roster files, and accept unreadable rows')
-    .description('inspect roster files, and accept unreadable rows for a time');
-  roster.addHelpText(
-    'after',
-    examples(['roster inspect crm-export.csv', 'roster except --all --until 2027-01-31 --reason late']),
-  );
-  addInspect(roster, act);
-  addExcept(roster, act);
-}
-
-function addExcept(roster: Command, act: Act): void {
-  addByOption(roster.command('except'))
-    .description(
-      'accept until a day that customers with unreadable rows stay unscreened: no exit code 3 because of them; their state stays',
-    )
-    .addOption(shared('roster', '<name>'))
-    .addOption(shared('customer', '<reference...>'))
-    .addOption(shared('all').conflicts('customer'))
-    .addOption(shared('until', '<yyyy-mm-dd>').argParser(parseDay).makeOptionMandatory())
-    .addOption(shared('reason', '<text>'))
-    .addHelpText(
-      'after',
-      examples([
-        'roster except --customer C-17 --until 2027-01-31 --reason late',
-        'roster except --all --until 2027-01-31 --reason "bad export"',
-      ]),
-    )
-    .action(
-      (options: {
-        roster?: string;
-        customer?: readonly string[];
-        all?: true;
-        until: string;
-        by?: string;
-        reason?: string;
-      }) =>
-        act(async (invocation) => {
-          const { acceptGaps } = await import('../../runs/coverage.js');
-          const { findAcceptance } = await import('../../runs/settings-acceptance.js');
-          const { customer, all, until, by, reason } = options;
-          const config = loadInvocationConfig(invocation);
-          if (customer === undefined && !all) throw flagError('--customer', 'is missing: name customers, or use --all');
-          const choice = { roster: options.roster, customers: customer ?? null, until };
-          return withAppContext(invocation, { config, needsDatabase: true }, async (app) => {
-            const acceptance = await findAcceptance(app.database, { by, reason });
-            const accepted = await acceptGaps(app, choice, acceptance);
-            const document = { schema: 'nightscreen/roster-exceptions/1', until, accepted };
-            const rows = accepted.map(({ reference, reason: because, rows: count }) => [
-              toVisibleText(reference ?? `${count} rows`),
-              because,
-              `until ${until}`,
-            ]);
-            const text = accepted.length === 0 ? 'nothing to accept\n' : formatTable(rows);
-            return { exitCode: exitCodes.complete, document, text };
-          });
-        }),
-    );
-}
-
-function addInspect(roster: Command, act: Act): void {
-  roster
-    .command('inspect <file>')
-    .description(
-      'read a file without configuration, or the first that matches a pattern: print its format, a preview of its rows, and the configuration to paste',
-    )
-    .option('--name <name>', 'name of the roster in that configuration (default: from the name of the file)')
-    .option('--delimiter <character>', 'the delimiter, if the guess is wrong')
-    .option('--encoding <encoding>', 'the encoding, if the guess is wrong')
-    .option('--no-header', 'the first line is a row')
-    .addHelpText(
-      'after',
-      examples(['roster inspect crm-export.csv', 'roster inspect kunden.csv --encoding windows-1252']),
-    )
-    .action((file: string, options: { name?: string; delimiter?: string; encoding?: string; header: boolean }) =>
-      act(async ({ folder }) => {
-        const { inspectFile, toRosterName } = await import('../../roster/inspect/inspect-file.js');
-        const { name = toRosterName(file), delimiter, encoding } = options;
-        const header = options.header ? undefined : false;
-        const path = file === '-' ? file : resolve(folder, file);
-        return presentInspection(await inspectFile({ path, name, delimiter, encoding, header }));
-      }),
-    );
-}
+export const addRosterCommand = defineCommand({
+  usage: 'roster',
+  description: 'inspect roster files, and accept unreadable rows for a time',
+  examples: ['roster inspect crm-export.csv', 'roster except --all --until 2027-01-31 --reason late'],
+  commands: [inspect, except],
+});
 
 const delimiterWords: Readonly<Record<string, string>> = { ',': 'comma', ';': 'semicolon', '\t': 'tab', '|': 'bar' };
 

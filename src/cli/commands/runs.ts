@@ -1,4 +1,3 @@
-import { type Command, Option } from 'commander';
 import { hasDetails, toPublishedControl, toPublishedWatch } from '../../reports/list-facts.js';
 import {
   describeReason,
@@ -14,19 +13,11 @@ import type { describeRun } from '../../runs/describe-run.js';
 import type { listRuns } from '../../runs/run-reference.js';
 import type { acceptRun } from '../../runs/screening/accept-run.js';
 import { rejectWords, runStateWords } from '../../vocabulary/words.js';
-import { isScreeningKind, type ListableOutcome, listableOutcomes } from '../../vocabulary.js';
+import { isScreeningKind, listableOutcomes } from '../../vocabulary.js';
+import { choice, defineDatabaseCommand, definePreparedCommand, text, withDefault } from '../command.js';
 import { exitCodes } from '../exit-code.js';
-import type { Act } from '../invocation.js';
 import { notifyDecidedStates } from '../notify.js';
-import {
-  addAcceptOption,
-  addByOption,
-  examples,
-  findRosterAcceptance,
-  parseWholeNumber,
-  type RosterChoice,
-  shared,
-} from '../options.js';
+import { acceptOptions, findRosterAcceptance, limitTo, shared } from '../options.js';
 import {
   formatAssurance,
   formatBecauseOf,
@@ -36,31 +27,103 @@ import {
   presentRun,
   toBecauseOfDocument,
 } from '../present-run.js';
-import { loadInvocationConfig, requireService, withAppContext } from '../session.js';
 import { describeCounts, describeReasons, describeStates, formatTable, type Row } from '../text.js';
 
 const defaultLimit = 20;
 
-function addList(runs: Command, act: Act): void {
-  runs
-    .command('list')
-    .description('the latest runs, newest first')
-    .addOption(shared('limit', '<count>').argParser(parseWholeNumber(1, 10_000)).default(defaultLimit))
-    .addHelpText('after', examples(['runs list', 'runs list --limit 100 --json']))
-    .action(({ limit }: { limit: number }) =>
-      act(async (invocation) => {
-        const { listRuns } = await import('../../runs/run-reference.js');
-        return withAppContext(invocation, { needsDatabase: true }, async ({ database, settings }) => {
-          const listed = await listRuns(database, settings.organisation, limit);
-          return {
-            exitCode: exitCodes.complete,
-            document: { schema: 'nightscreen/run-list/1', runs: listed },
-            text: formatRunList(listed),
-          };
-        });
-      }),
-    );
+const show = definePreparedCommand({
+  usage: 'show <id>',
+  description: 'the counts, findings, settings and processes of one run',
+  options: {
+    list: choice('<what>', 'also list the remaining, failed or skipped customers, or all rejected rows', [
+      ...listableOutcomes,
+      'rejected',
+    ]),
+    limit: withDefault(limitTo(1_000_000), defaultLimit),
+    after: text('<reference>', 'start the list after this customer'),
+  },
+  examples: ['runs show 12', 'runs show 12 --list failed --limit 100'],
+  prepare: ({ argument: id }) => requireRunId(id),
+  run: async (app, { argument: id, options: { list, limit, after = null } }) => {
+    const { describeRun } = await import('../../runs/describe-run.js');
+    const run = await describeRun(app, id, { list, limit, after });
+    const { listed, ...facts } = run;
+    return {
+      exitCode: exitCodes.complete,
+      document: {
+        schema: 'nightscreen/run/2',
+        ...facts,
+        ...listed,
+        controls: run.controls.map(toPublishedControl),
+        watch: run.watch && toPublishedWatch(run.watch),
+        becauseOf: run.becauseOf && toBecauseOfDocument(run.becauseOf),
+      },
+      text: formatRunDescription(run) + formatListed(listed, run.artifacts),
+    };
+  },
+});
+
+const resume = definePreparedCommand({
+  usage: 'resume <id>',
+  description: 'resume a run that stopped early',
+  options: acceptOptions,
+  examples: ['runs resume 12', 'runs resume 12 --json'],
+  needs: { service: true, isLasting: true },
+  prepare: ({ argument: id }) => requireRunId(id),
+  run: async (app, { argument: id, options, signal }) => {
+    const { resumeRun } = await import('../../runs/resume-run.js');
+    const acceptRoster = await findRosterAcceptance(app.database, options);
+    return presentRun(await resumeRun(app, id, signal, { acceptRoster }));
+  },
+});
+
+const accept = definePreparedCommand({
+  usage: 'accept <id>',
+  description: 'accept the answers of a held run, without new searches; name and reason are recorded',
+  options: { by: shared.by, reason: shared.reason },
+  examples: [
+    'runs accept 12 --by "A. Meyer" --reason "it was confirmed"',
+    'runs accept 12 --by "A. Meyer" --reason "withdrawn list"',
+  ],
+  prepare: ({ argument: id }) => requireRunId(id),
+  run: async (app, { argument: id, options, invocation, signal }) => {
+    const { acceptRun } = await import('../../runs/screening/accept-run.js');
+    const { findAcceptance } = await import('../../runs/settings-acceptance.js');
+    const acceptance = await findAcceptance(app.database, options);
+    const accepted = await acceptRun(app, id, acceptance, signal);
+    if (accepted.kind === 'accepted') await notifyDecidedStates(app, invocation);
+    const { name, isAttested } = acceptance.by;
+    return {
+      exitCode: toAcceptedExitCode(accepted),
+      document: { schema: 'nightscreen/run-accept/1', ...accepted, by: name, isAttested },
+      text: describeAccepted(accepted, name),
+    };
+  },
+});
+
+/** Throws ConfigError for a text that is no id of a run. */
+async function requireRunId(text: string): Promise<void> {
+  const { parseRunId } = await import('../../runs/run-reference.js');
+  parseRunId(text);
 }
+
+/** Adds `runs`, which lists, `runs show`, `runs resume` and `runs accept`. */
+export const addRunsCommand = defineDatabaseCommand({
+  usage: 'runs',
+  description: 'list the latest runs, newest first; show, resume or accept one',
+  options: { limit: withDefault(limitTo(10_000), defaultLimit) },
+  examples: ['runs', 'runs --limit 100 --json'],
+  commands: [show, resume, accept],
+  run: async ({ database, settings }, { options: { limit } }) => {
+    const { listRuns } = await import('../../runs/run-reference.js');
+    const listed = await listRuns(database, settings.organisation, limit);
+    return {
+      exitCode: exitCodes.complete,
+      document: { schema: 'nightscreen/run-list/1', runs: listed },
+      text: formatRunList(listed),
+    };
+  },
+});
 
 type ListedRun = Awaited<ReturnType<typeof listRuns>>[number];
 
@@ -103,126 +166,6 @@ function listRunReasons({ state, reasons, heldBy }: ListedRun): readonly string[
   return [heldBy === null ? 'its process died; the next start resumes it' : `held by ${heldBy}`];
 }
 
-function addShow(runs: Command, act: Act): void {
-  runs
-    .command('show <id>')
-    .description('the counts, findings, settings and processes of one run')
-    .addOption(
-      new Option('--list <what>', 'also list the remaining, failed or skipped customers, or all rejected rows').choices(
-        [...listableOutcomes, 'rejected'],
-      ),
-    )
-    .addOption(shared('limit', '<count>').argParser(parseWholeNumber(1, 1_000_000)).default(defaultLimit))
-    .option('--after <reference>', 'start the list after this customer')
-    .addHelpText('after', examples(['runs show 12', 'runs show 12 --list failed --limit 100']))
-    .action((id: string, options: { list?: ListableOutcome | 'rejected'; limit: number; after?: string }) =>
-      act(async (invocation) => {
-        const { describeRun } = await import('../../runs/describe-run.js');
-        const { parseRunId } = await import('../../runs/run-reference.js');
-        const config = loadInvocationConfig(invocation);
-        parseRunId(id);
-        return withAppContext(invocation, { config, needsDatabase: true }, async (app) => {
-          const { list, limit, after = null } = options;
-          const run = await describeRun(app, id, { list, limit, after });
-          const { listed, ...facts } = run;
-          return {
-            exitCode: exitCodes.complete,
-            document: {
-              ...{ schema: 'nightscreen/run/2', ...facts, ...listed },
-              controls: run.controls.map(toPublishedControl),
-              watch: run.watch && toPublishedWatch(run.watch),
-              becauseOf: run.becauseOf && toBecauseOfDocument(run.becauseOf),
-            },
-            text: formatRunDescription(run) + formatListed(listed, run.artifacts),
-          };
-        });
-      }),
-    );
-}
-
-function addResume(runs: Command, act: Act): void {
-  const command = runs.command('resume <id>').description('resume a run that stopped early');
-  addAcceptOption(command)
-    .addHelpText('after', examples(['runs resume 12', 'runs resume 12 --json']))
-    .action((id: string, options: RosterChoice) =>
-      act(async (invocation) => {
-        const { resumeRun } = await import('../../runs/resume-run.js');
-        const { parseRunId } = await import('../../runs/run-reference.js');
-        const config = loadInvocationConfig(invocation);
-        requireService(config, () => parseRunId(id));
-        return withAppContext(invocation, { config, needsDatabase: true, isLasting: true }, async (app) => {
-          const acceptRoster = await findRosterAcceptance(app.database, options);
-          return presentRun(await resumeRun(app, id, invocation.signal, { acceptRoster }));
-        });
-      }),
-    );
-}
-
-function addAccept(runs: Command, act: Act): void {
-  addByOption(runs.command('accept <id>'))
-    .description('accept the answers of a held run, without new searches; name and reason are recorded')
-    .addOption(shared('reason', '<text>'))
-    .addHelpText(
-      'after',
-      examples([
-        'runs accept 12 --by "A. Meyer" --reason "it was confirmed"',
-        'runs accept 12 --by "A. Meyer" --reason "withdrawn list"',
-      ]),
-    )
-    .action((id: string, options: { by?: string; reason?: string }) =>
-      act(async (invocation) => {
-        const { parseRunId } = await import('../../runs/run-reference.js');
-        const { acceptRun } = await import('../../runs/screening/accept-run.js');
-        const { findAcceptance } = await import('../../runs/settings-acceptance.js');
-        const config = loadInvocationConfig(invocation);
-        parseRunId(id);
-        return withAppContext(invocation, { config, needsDatabase: true }, async (app) => {
-          const acceptance = await findAcceptance(app.database, options);
-          const accepted = await acceptRun(app, id, acceptance, invocation.signal);
-          if (accepted.kind === 'accepted') await notifyDecidedStates(app, invocation);
-          const { name, isAttested } = acceptance.by;
-          return {
-            exitCode: toAcceptedExitCode(accepted),
-            document: { schema: 'nightscreen/run-accept/1', ...accepted, by: name, isAttested },
-            text: describeAccepted(accepted, name),
-          };
-        });
-      }),
-    );
-}
-
-function addDrop(runs: Command, act: Act): void {
-  addByOption(runs.command('drop <id>'))
-    .description('drop the searches of the 256 runs around an old one; sums, answers and changes stay')
-    .addOption(shared('reason', '<text>'))
-    .addHelpText(
-      'after',
-      examples([
-        'runs drop 12 --reason "kept for five years"',
-        'runs drop 12 --by "A. Meyer" --reason "kept for five years"',
-      ]),
-    )
-    .action((id: string, options: { by?: string; reason?: string }) =>
-      act(async (invocation) => {
-        const { parseRunId } = await import('../../runs/run-reference.js');
-        const { dropRuns } = await import('../../runs/dropped-runs.js');
-        const { findAcceptance } = await import('../../runs/settings-acceptance.js');
-        const config = loadInvocationConfig(invocation);
-        parseRunId(id);
-        return withAppContext(invocation, { config, needsDatabase: true }, async (app) => {
-          const acceptance = await findAcceptance(app.database, options);
-          const dropped = await dropRuns(app, id, acceptance);
-          const { name } = acceptance.by;
-          return {
-            exitCode: exitCodes.complete,
-            document: { schema: 'nightscreen/run-drop/1', runs: dropped, by: name, reason: acceptance.reason },
-            text: `the searches of ${countNoun(dropped.length, 'run')} are dropped by ${name}:\n${dropped.map((runId) => `${runId}\n`).join('')}`,
-          };
-        });
-      }),
-    );
-}
-
 type Accepted = Awaited<ReturnType<typeof acceptRun>>;
 
 /** The exit code that the run itself would have had. */
@@ -244,17 +187,6 @@ function describeAccepted(accepted: Accepted, name: string): string {
     accepted.parties === 0 ? '' : `the answers of ${countNoun(accepted.parties, 'party', 'parties')} are valid; `;
   const report = `nightscreen report --run ${runId}`;
   return `${runId} is accepted by ${name}: ${answers}no alert was closed. ${report} writes its report again\n`;
-}
-
-/** Adds `runs list`, `runs show`, `runs resume`, `runs accept` and `runs drop`. */
-export function addRunsCommand(program: Command, act: Act): void {
-  const runs = program.command('runs').description('list, show, resume, accept or drop runs');
-  runs.addHelpText('after', examples(['runs list', 'runs show 12']));
-  addList(runs, act);
-  addShow(runs, act);
-  addResume(runs, act);
-  addAccept(runs, act);
-  addDrop(runs, act);
 }
 
 type RunDescription = Awaited<ReturnType<typeof describeRun>>;
@@ -308,7 +240,6 @@ function listStatus(run: RunDescription): Row[] {
       `${run.startedAt.toISOString()} to ${run.finishedAt?.toISOString() ?? 'now'}, ${describeSpan(Math.round(run.seconds))}`,
     ],
     ['account', `${run.account ?? 'unknown yet'}; keys ${run.keys.join(', ') || 'none'}`],
-    run.dropped !== null && ['stored', run.dropped],
     ['version', `${run.version}, settings ${run.settingsDigest.slice(0, 12)}`],
   ];
 }
@@ -331,7 +262,7 @@ function listHolders({ heldBy, holders, state, resumed }: RunDescription): Row[]
   ];
 }
 
-function listSums({ sums, planned, calls, snapshot, dropped }: RunDescription): Row[] {
+function listSums({ sums, planned, calls, snapshot }: RunDescription): Row[] {
   const counted = sums?.counts;
   const rows: Row[] =
     counted === undefined
@@ -356,7 +287,7 @@ function listSums({ sums, planned, calls, snapshot, dropped }: RunDescription): 
   const billed = sums?.possiblyBilledTwice ?? 0;
   return [
     ...rows,
-    (sums !== null || dropped === null) && ['calls', `${formatCount(calls.sent)}${rate}`],
+    ['calls', `${formatCount(calls.sent)}${rate}`],
     some('ended', describeReasons(calls.byOutcome)),
     sums !== null && ['billed twice', `${formatCount(billed)} possibly`],
   ];

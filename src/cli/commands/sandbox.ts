@@ -1,25 +1,17 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { Command } from 'commander';
 import { keyVariable } from '../../config/environment.js';
 import { flagError } from '../../errors.js';
 import { writePrivately } from '../../files.js';
 import type { loadWorld } from '../../sandbox/world.js';
-import type { Act } from '../invocation.js';
-import { examples, parseWholeNumber, shared } from '../options.js';
+import { defineCommand, text, withDefault } from '../command.js';
+import { shared } from '../options.js';
 import { findDemoFixture, waitForAbort } from '../process.js';
 
-interface SandboxCommandOptions {
-  port: number;
-  watchlist?: string[];
-  dossiers?: string;
-  keyFile?: string;
-}
-
-/** The demo's dossiers belong to the demo's watchlist: other lists have none unless `--dossiers` names them. */
-function choosePaths({ watchlist, dossiers }: SandboxCommandOptions): Parameters<typeof loadWorld>[0] {
-  if (watchlist) return { watchlists: watchlist, ...(dossiers === undefined ? {} : { dossiers }) };
+/** The demo's dossiers belong to the demo's list: other lists have none unless `--dossiers` names them. */
+function choosePaths(lists: readonly string[], dossiers: string | undefined): Parameters<typeof loadWorld>[0] {
+  if (lists.length > 0) return { watchlists: lists, ...(dossiers === undefined ? {} : { dossiers }) };
   return {
     watchlists: [findDemoFixture('watchlist-before.json')],
     dossiers: dossiers ?? findDemoFixture('dossiers-before.json'),
@@ -32,7 +24,7 @@ async function readWorld(paths: Parameters<typeof loadWorld>[0]): ReturnType<typ
     return await sandbox.loadWorld(paths);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    throw flagError('--watchlist or --dossiers', message, error);
+    throw flagError('--dossiers or argument lists', message, error);
   }
 }
 
@@ -67,48 +59,49 @@ async function writeKey(file: string, key: string): Promise<void> {
 }
 
 /** Adds `sandbox`. */
-export function addSandboxCommand(program: Command, act: Act): void {
-  program
-    .command('sandbox')
-    .description('simulate the service on this machine until a signal')
-    .addOption(shared('port', '<number>').argParser(parseWholeNumber(0, 65_535)).default(0))
-    .option('--watchlist <path...>', 'lists to search: fixture JSON, OFAC folder, UN XML (default: the demo list)')
-    .option('--dossiers <file>', 'dossiers to list, as fixture JSON')
-    .addOption(shared('key-file', '<file>'))
-    .addHelpText(
-      'after',
-      examples(['sandbox --port 8080 --key-file ./sandbox-key', 'sandbox --watchlist ./ofac ./un.xml --json']),
-    )
-    .action((options: SandboxCommandOptions) =>
-      act(async ({ options: { json, quiet }, folder, terminal, signal }) => {
-        const world = await readWorld(choosePaths(options));
-        const keyFile = options.keyFile === undefined ? undefined : resolve(folder, options.keyFile);
-        const sandbox = await listenOn(options.port, world, await readKept(keyFile));
-        const { url, privateKey, publicKey, livePrivateKey, otherPrivateKey } = sandbox;
-        const { workflowToken, kycLevel, kybLevel, jwt } = sandbox;
-        const keys = { url, privateKey, publicKey, livePrivateKey, otherPrivateKey };
-        const access = { ...keys, workflowToken, kycLevel, kybLevel, jwt };
-        if (keyFile !== undefined) {
-          await writeKey(keyFile, privateKey).catch(async (error: unknown) => {
-            await sandbox.close();
-            throw error;
-          });
-        }
-        const lists = `${world.watchlist.length} listed parties, ${world.dossiers.length} dossiers`;
-        const invented =
-          options.watchlist === undefined
-            ? 'its names are invented and from no real sanctions list: it finds no real sanctioned name. Try Clémence Montévrain\n'
-            : '';
-        if (json) await terminal.writeData(`${JSON.stringify(access)}\n`);
-        else {
-          const others =
-            'paste these two lines into a second terminal; Ctrl-C ends the sandbox, --json prints its other keys';
-          if (!quiet) terminal.writeMessage(`sandbox ready: ${lists}\n${invented}${others}\n`);
-          await terminal.writeData(`export NIGHTSCREEN_BASE_URL=${url}\nexport ${keyVariable}=${privateKey}\n`);
-        }
-        await waitForAbort(signal);
-        await sandbox.close();
-        return null;
-      }),
-    );
+export const addSandboxCommand = defineCommand({
+  usage: 'sandbox [lists...]',
+  description:
+    'simulate the service on this machine until a signal; searches lists (fixture JSON, OFAC folder, UN XML), by default that of the demo',
+  options: {
+    port: withDefault(shared.port, 0),
+    dossiers: text('<file>', 'dossiers to list, as fixture JSON'),
+    keyFile: shared.keyFile,
+  },
+  examples: ['sandbox --port 8080 --key-file ./sandbox-key', 'sandbox ./ofac ./un.xml --json'],
+  run: async ({ argument: lists, options, invocation, signal }) => {
+    const { folder, terminal } = invocation;
+    const { json, quiet } = invocation.options;
+    const world = await readWorld(choosePaths(lists, options.dossiers));
+    const keyFile = options.keyFile === undefined ? undefined : resolve(folder, options.keyFile);
+    const sandbox = await listenOn(options.port, world, await readKept(keyFile));
+    const { close, url, privateKey } = sandbox;
+    if (keyFile !== undefined) {
+      await writeKey(keyFile, privateKey).catch(async (error: unknown) => {
+        await close();
+        throw error;
+      });
+    }
+    if (json) {
+      const { publicKey, livePrivateKey, otherPrivateKey, workflowToken, kycLevel, kybLevel, jwt } = sandbox;
+      const keys = { url, privateKey, publicKey, livePrivateKey, otherPrivateKey };
+      await terminal.writeData(`${JSON.stringify({ ...keys, workflowToken, kycLevel, kybLevel, jwt })}\n`);
+    } else {
+      if (!quiet) terminal.writeMessage(describeWorld(world, lists.length === 0));
+      await terminal.writeData(`export NIGHTSCREEN_BASE_URL=${url}\nexport ${keyVariable}=${privateKey}\n`);
+    }
+    await waitForAbort(signal);
+    await close();
+    return null;
+  },
+});
+
+function describeWorld({ watchlist, dossiers }: Awaited<ReturnType<typeof loadWorld>>, isInvented: boolean): string {
+  const invented =
+    'its names are invented and from no real sanctions list: it finds no real sanctioned name. Try Clémence Montévrain\n';
+  return [
+    `sandbox ready: ${watchlist.length} listed parties, ${dossiers.length} dossiers\n`,
+    isInvented ? invented : '',
+    'paste these two lines into a second terminal; Ctrl-C ends the sandbox, --json prints its other keys\n',
+  ].join('');
 }

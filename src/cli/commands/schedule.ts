@@ -1,41 +1,40 @@
-import type { Command } from 'commander';
 import { ConfigError, flagError } from '../../errors.js';
-import type { AppContext } from '../../runs/app-context.js';
-import type { Act, Invocation, Outcome } from '../invocation.js';
-import { examples, shared } from '../options.js';
+import {
+  defineCommand,
+  defineDatabaseCommand,
+  definePreparedCommand,
+  flag,
+  parsed,
+  text,
+  withDefault,
+} from '../command.js';
+import type { Invocation, Outcome } from '../invocation.js';
+import { meanings, shared } from '../options.js';
 import type { MetricsAddress } from '../schedule/health.js';
 import { loadInvocationConfig, openLogger, withAppContext } from '../session.js';
 
-function addShow(schedule: Command, act: Act): void {
-  schedule
-    .command('show')
-    .description('the next start of each job, and the results of its last starts')
-    .addHelpText('after', examples(['schedule show', 'schedule show --json']))
-    .action(() =>
-      act(async (invocation) => {
-        const { planSchedule, presentSchedule, showSchedule } = await import('../schedule/plan-schedule.js');
-        const { readPause } = await import('../../runs/scheduled.js');
-        const config = loadInvocationConfig(invocation);
-        const plan = planSchedule(config);
-        const hasRosters = config.settings.rosters.length > 0;
-        return withAppContext(invocation, { config, needsDatabase: true }, async (app) =>
-          presentSchedule(await showSchedule(app, plan), hasRosters, await readPause(app)),
-        );
-      }),
-    );
-}
+const show = definePreparedCommand({
+  usage: 'show',
+  description: 'the next start of each job, and the results of its last starts',
+  examples: ['schedule show', 'schedule show --json'],
+  prepare: async ({ config }) => (await import('../schedule/plan-schedule.js')).planSchedule(config),
+  run: async (app, { prepared: plan, config }) => {
+    const { presentSchedule, showSchedule } = await import('../schedule/plan-schedule.js');
+    const { readPause } = await import('../../runs/scheduled.js');
+    const hasRosters = config.settings.rosters.length > 0;
+    return presentSchedule(await showSchedule(app, plan), hasRosters, await readPause(app));
+  },
+});
 
-function addRun(schedule: Command, act: Act): void {
-  schedule
-    .command('run <job>')
-    .description('run one job now, once for its date on all hosts; with --if-due for cron')
-    .option('--if-due', 'only when it is due; exit code 0 when there is nothing to do')
-    .addHelpText('after', examples(['schedule run rescreen', 'schedule run rescreen --if-due --json']))
-    .action((name: string, { ifDue = false }: { ifDue?: boolean }) =>
-      // With --if-due the exit code reports failures: a mail every few minutes would be too many.
-      act((invocation) => runScheduled(invocation, name, ifDue), ifDue ? undefined : name),
-    );
-}
+const run = defineCommand({
+  usage: 'run <job>',
+  description: 'run one job now, once for its date on all hosts; with --if-due for cron',
+  options: { ifDue: flag('only when it is due; exit code 0 when there is nothing to do') },
+  examples: ['schedule run rescreen', 'schedule run rescreen --if-due --json'],
+  // With --if-due the exit code reports failures: a mail every few minutes would be too many.
+  mailedAs: ({ argument: name, options }) => (options.ifDue ? undefined : name),
+  run: ({ argument: name, options: { ifDue = false }, invocation }) => runScheduled(invocation, name, ifDue),
+});
 
 /** It frees the embedded database within seconds, so other processes wait for it. */
 const briefJob = 'mail';
@@ -59,34 +58,31 @@ async function runScheduled(invocation: Invocation, name: string, ifDue: boolean
   );
 }
 
-function addControl(schedule: Command, act: Act): void {
-  schedule
-    .command('cancel <job>')
-    .description('end a running job on any host')
-    .addHelpText('after', examples(['schedule cancel sweep', 'schedule cancel rescreen --json']))
-    .action((job: string) =>
-      control(act, async (app) => (await import('../schedule/plan-schedule.js')).cancelJob(app, job)),
-    );
-  schedule
-    .command('pause')
-    .description(
-      'start no job for a span such as 12h, or until an instant: at most 7 days, on any host; running jobs continue',
-    )
-    .addOption(shared('until', '<when>').default('24h'))
-    .addOption(shared('reason', '<text>'))
-    .addHelpText('after', examples(['schedule pause', 'schedule pause --until 12h --reason "database moves"']))
-    .action(({ until, reason = null }: { until: string; reason?: string | null }) =>
-      control(act, async (app) => (await import('../schedule/plan-schedule.js')).pauseJobs(app, { until, reason })),
-    );
-  schedule
-    .command('resume')
-    .description('end the pause of the schedule')
-    .addHelpText('after', examples(['schedule resume', 'schedule resume --json']))
-    .action(() => control(act, async (app) => (await import('../schedule/plan-schedule.js')).resumeJobs(app)));
-}
+const cancel = defineDatabaseCommand({
+  usage: 'cancel <job>',
+  description: 'end a running job on any host',
+  examples: ['schedule cancel sweep', 'schedule cancel rescreen --json'],
+  run: async (app, { argument: job }) => (await import('../schedule/plan-schedule.js')).cancelJob(app, job),
+});
 
-const control = (act: Act, work: (app: AppContext) => Promise<Outcome>): void =>
-  act((invocation) => withAppContext(invocation, { needsDatabase: true }, work));
+const pause = defineDatabaseCommand({
+  usage: 'pause',
+  description:
+    'start no job for a span such as 12h, or until an instant: at most 7 days, on any host; running jobs continue. --until now ends the pause',
+  options: { until: withDefault(text('<when>', meanings.until), '24h'), reason: shared.reason },
+  examples: ['schedule pause --until 12h --reason "database moves"', 'schedule pause --until now'],
+  run: async (app, { options: { until, reason = null } }) => {
+    const { pauseJobs, resumeJobs } = await import('../schedule/plan-schedule.js');
+    return until === 'now' ? resumeJobs(app) : pauseJobs(app, { until, reason });
+  },
+});
+
+const watchdog = defineCommand({
+  usage: 'watchdog',
+  description: 'check that the nights ran and are complete; exit code 3 and mail if not; run it on a second host',
+  examples: ['schedule watchdog', 'schedule watchdog --json'],
+  run: async ({ invocation }) => (await import('../watchdog.js')).look(invocation),
+});
 
 /** Reads `:9464`, `127.0.0.1:9464` or `[::1]:9464`; throws ConfigError. Port 0 takes a free one. */
 export function parseMetricsAddress(text: string): MetricsAddress {
@@ -97,35 +93,13 @@ export function parseMetricsAddress(text: string): MetricsAddress {
   return { host: ipv6 ?? (name === '' ? undefined : name), port: Number(port) };
 }
 
-function addWatchdog(schedule: Command, act: Act): void {
-  schedule
-    .command('watchdog')
-    .description('check that the nights ran and are complete; exit code 3 and mail if not; run it on a second host')
-    .addHelpText('after', examples(['schedule watchdog', 'schedule watchdog --json']))
-    .action(() =>
-      act(async (invocation) => {
-        const { look } = await import('../watchdog.js');
-        return look(invocation);
-      }),
-    );
-}
-
 /** Adds `schedule` and its commands. */
-export function addScheduleCommand(program: Command, act: Act): void {
-  const schedule = program
-    .command('schedule')
-    .summary('run the jobs on schedule until a signal; the watchdog')
-    .description('run rescreen, sweep, report and the other jobs on schedule, until a signal')
-    .option('--metrics <address>', 'serve /metrics, /healthz and /readyz, as in :9464', parseMetricsAddress)
-    .addHelpText('after', examples(['schedule --metrics :9464', 'schedule run rescreen']))
-    .action(({ metrics }: { metrics?: MetricsAddress }) =>
-      act(async (invocation) => {
-        const { keepSchedule } = await import('../schedule/keep-schedule.js');
-        return keepSchedule(invocation, metrics ?? null);
-      }),
-    );
-  addRun(schedule, act);
-  addShow(schedule, act);
-  addControl(schedule, act);
-  addWatchdog(schedule, act);
-}
+export const addScheduleCommand = defineCommand({
+  usage: 'schedule',
+  description: 'run rescreen, sweep, report and the other jobs on schedule, until a signal',
+  options: { metrics: parsed('<address>', 'serve /metrics, /healthz and /readyz, as in :9464', parseMetricsAddress) },
+  examples: ['schedule --metrics :9464', 'schedule run rescreen'],
+  commands: [run, show, cancel, pause, watchdog],
+  run: async ({ options: { metrics = null }, invocation }) =>
+    (await import('../schedule/keep-schedule.js')).keepSchedule(invocation, metrics),
+});

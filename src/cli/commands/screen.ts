@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { type Command, Option } from 'commander';
 import type { PublishedList } from '../../lists/published-list.js';
 import { describeReason } from '../../reports/reasons.js';
 import { formatCount } from '../../reports/text.js';
@@ -9,17 +8,10 @@ import type { ScreeningPreview } from '../../runs/preview.js';
 import type { RunSummary } from '../../runs/run-summary.js';
 import type { PlanSelection } from '../../vocabulary.js';
 import type { OpenAppContext } from '../app-context.js';
+import { definePreparedCommand, flag, text } from '../command.js';
 import { exitCodes } from '../exit-code.js';
-import type { Act, Outcome } from '../invocation.js';
-import {
-  addAcceptOption,
-  chooseRoster,
-  examples,
-  findRosterAcceptance,
-  parseWholeNumber,
-  type RosterChoice,
-  shared,
-} from '../options.js';
+import type { Outcome } from '../invocation.js';
+import { acceptOptions, chooseRoster, findRosterAcceptance, type RosterChoice, shared } from '../options.js';
 import {
   describeCost,
   formatBecauseOf,
@@ -27,24 +19,66 @@ import {
   presentRun,
   toBecauseOfDocument,
 } from '../present-run.js';
-import { loadInvocationConfig, requireService, withAppContext } from '../session.js';
 import { formatTable, type Row } from '../text.js';
 
-interface ScreenOptions extends RosterChoice {
-  due?: true;
-  new?: true;
-  all?: true;
-  dirty?: true;
-  becauseOf?: string;
-  dryRun?: true;
-  maxSearches?: number;
-}
+/** Adds `screen`. */
+export const addScreenCommand = definePreparedCommand({
+  usage: 'screen',
+  description: 'screen the customers of an imported roster',
+  options: {
+    due: { ...flag('customers whose screening is due (default)'), conflicts: ['new', 'all'] },
+    new: { ...flag('customers never screened with their current record'), conflicts: ['due', 'all'] },
+    all: { ...shared.all, conflicts: ['due', 'new'] },
+    dirty: {
+      ...shared.dirty,
+      conflicts: ['due', 'new', 'all', 'becauseOf', 'dryRun', 'maxSearches', 'file', 'acceptRoster'],
+    },
+    becauseOf: text('<list>', 'customers that may be on this published list'),
+    // A file is stored when it is read, and a preview stores nothing.
+    dryRun: { ...shared.dryRun, conflicts: ['file'] },
+    maxSearches: shared.maxSearches,
+    file: shared.file,
+    roster: shared.roster,
+    ...acceptOptions,
+  },
+  examples: ['screen --due --dry-run', 'screen --because-of sdn.csv --max-searches 500'],
+  needs: ({ dryRun = false }) => ({ service: !dryRun, createsDatabase: !dryRun, isLasting: true }),
+  prepare: async ({ config, invocation, options }) => {
+    const { readPublishedList } = await import('../../lists/published-list.js');
+    const { all, due, becauseOf } = options;
+    const list = becauseOf === undefined ? undefined : await readPublishedList(resolve(invocation.folder, becauseOf));
+    const selection = toSelection({ all, due, isNew: options.new, isForced: list !== undefined });
+    return { list, selection, roster: chooseStoredRoster(config.settings.rosters, options) };
+  },
+  run: async (app, { prepared: { list, selection, roster }, options, signal }) => {
+    const { file, maxSearches } = options;
+    if (options.dirty) {
+      const { screenMarked } = await import('../../runs/dirty-run.js');
+      const summary = await screenMarked(app, roster, signal);
+      return summary === null
+        ? presentNothingMarked(`no marked customer of ${roster.name} is due now`)
+        : presentRun(summary);
+    }
+    if (options.dryRun) return preview(app, roster, selection, list, signal);
+    const { runScreening } = await import('../../runs/screening-run.js');
+    const acceptRoster = await findRosterAcceptance(app.database, options);
+    const importFirst = file !== undefined;
+    const plan = { kind: 'screen', roster, selection, importFirst, writeReport: false, maxSearches } as const;
+    return present(app, await runScreening(app, { ...plan, acceptRoster, becauseOf: list }, signal));
+  },
+});
 
-const toSelection = (options: ScreenOptions): PlanSelection => {
-  if (options.all) return 'all';
-  if (options.new) return 'new';
-  return options.becauseOf === undefined || options.due ? 'due' : 'forced';
-};
+/** Which customers are chosen; with a published list only those it may mean, unless others are asked for too. */
+function toSelection(asked: {
+  all: true | undefined;
+  due: true | undefined;
+  isNew: true | undefined;
+  isForced: boolean;
+}): PlanSelection {
+  if (asked.all) return 'all';
+  if (asked.isNew) return 'new';
+  return asked.isForced && !asked.due ? 'forced' : 'due';
+}
 
 async function preview(
   app: OpenAppContext,
@@ -53,13 +87,9 @@ async function preview(
   list: PublishedList | undefined,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  if (!list) {
-    const { previewScreening } = await import('../../runs/preview.js');
-    return presentPreview(await previewScreening(app, roster, selection));
-  }
-  const { previewBecauseOf } = await import('../../runs/preview.js');
-  const options = { selection, list, mostNamed };
-  const found = await previewBecauseOf(app, roster, options, signal);
+  const { previewBecauseOf, previewScreening } = await import('../../runs/preview.js');
+  if (!list) return presentPreview(await previewScreening(app, roster, selection));
+  const found = await previewBecauseOf(app, roster, { selection, list, mostNamed }, signal);
   return addBecauseOf(presentPreview(found.preview), found);
 }
 
@@ -69,63 +99,6 @@ async function present(app: OpenAppContext, summary: RunSummary): Promise<Outcom
   const becauseOf = await describeBecauseOf(app.database, { runId: parseRunId(summary.runId) }, mostNamed);
   const outcome = presentRun(summary);
   return becauseOf ? addBecauseOf(outcome, becauseOf) : outcome;
-}
-
-/** Adds `screen`. */
-export function addScreenCommand(program: Command, act: Act): void {
-  const command = program
-    .command('screen')
-    .description('screen the customers of an imported roster')
-    .addOption(new Option('--due', 'customers whose screening is due (default)').conflicts(['new', 'all']))
-    .addOption(new Option('--new', 'customers never screened with their current record').conflicts(['due', 'all']))
-    .addOption(shared('all').conflicts(['due', 'new']))
-    .addOption(
-      shared('dirty').conflicts(['due', 'new', 'all', 'becauseOf', 'dryRun', 'maxSearches', 'file', 'acceptRoster']),
-    )
-    .option('--because-of <list>', 'customers that may be on this published list')
-    .addOption(
-      // A file is stored when it is read, and a preview stores nothing.
-      shared('dry-run').conflicts('file'),
-    )
-    .addOption(shared('max-searches', '<count>').argParser(parseWholeNumber(1)))
-    .addOption(shared('file', '<file>'))
-    .addOption(shared('roster', '<name>'));
-  addAcceptOption(command)
-    .addHelpText('after', examples(['screen --due --dry-run', 'screen --because-of sdn.csv --max-searches 500']))
-    .action((options: ScreenOptions) =>
-      act(async (invocation) => {
-        const { runScreening } = await import('../../runs/screening-run.js');
-        const { maxSearches, becauseOf: listFile } = options;
-        const { readPublishedList } = await import('../../lists/published-list.js');
-        const list = listFile === undefined ? undefined : await readPublishedList(resolve(invocation.folder, listFile));
-        const config = loadInvocationConfig(invocation);
-        const choose = (): RosterSettings => chooseStoredRoster(config.settings.rosters, options);
-        const roster = options.dryRun ? choose() : requireService(config, choose);
-        return withAppContext(
-          invocation,
-          { config, isLasting: true, needsDatabase: options.dryRun === true && options.file === undefined },
-          async (app) => {
-            const selection = toSelection(options);
-            const { signal } = invocation;
-            if (options.dirty) {
-              const { screenMarked } = await import('../../runs/dirty-run.js');
-              const summary = await screenMarked(app, roster, signal);
-              return summary === null
-                ? presentNothingMarked(`no marked customer of ${roster.name} is due now`)
-                : presentRun(summary);
-            }
-            if (options.dryRun) return preview(app, roster, selection, list, signal);
-            const acceptRoster = await findRosterAcceptance(app.database, options);
-            const importFirst = options.file !== undefined;
-            const plan = { kind: 'screen', roster, selection, importFirst, writeReport: false } as const;
-            return present(
-              app,
-              await runScreening(app, { ...plan, maxSearches, acceptRoster, becauseOf: list }, signal),
-            );
-          },
-        );
-      }),
-    );
 }
 
 /** The roster of a command that reads stored customers: it may be imported without being configured; `default` when none is configured. */

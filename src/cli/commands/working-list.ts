@@ -1,110 +1,98 @@
 import { existsSync } from 'node:fs';
-import { access, rename } from 'node:fs/promises';
+import { rename } from 'node:fs/promises';
 import { basename, dirname, extname, join, resolve } from 'node:path';
-import type { Command } from 'commander';
 import { flagError } from '../../errors.js';
 import { writePrivately } from '../../files.js';
 import { mostAcceptedDays } from '../../reconciliation/discrepancy.js';
 import { countNoun, toVisibleText } from '../../reports/text.js';
 import { quoteArgument } from '../../runs/quote-argument.js';
 import type { ImportedDecisions } from '../../runs/review/import-list.js';
-import type { ImportedLegacy } from '../../runs/review/legacy.js';
+import type { ImportedLegacy, renderUntaken } from '../../runs/review/legacy.js';
 import type { WorkingList } from '../../runs/review/lists.js';
 import { describeDisposition } from '../../vocabulary/words.js';
 import type { RunMode } from '../../vocabulary.js';
+import { definePreparedCommand, flag, text } from '../command.js';
 import { exitCodes } from '../exit-code.js';
-import type { Act, Invocation, Outcome } from '../invocation.js';
+import type { Outcome } from '../invocation.js';
 import { notifyDecidedStates } from '../notify.js';
-import { addByOption, examples, shared } from '../options.js';
+import { meanings, shared } from '../options.js';
 import { findCurrentUser } from '../process.js';
-import { loadInvocationConfig, withAppContext } from '../session.js';
 import { formatTable, type Row } from '../text.js';
-
-/** Adds `review export` and `review import`. */
-export function addWorkingListCommands(review: Command, act: Act): void {
-  addExport(review, act);
-  addImport(review, act);
-}
 
 const defaultFile = 'review.csv';
 
-function addExport(review: Command, act: Act): void {
-  review
-    .command('export')
-    .description(
-      `write a list (default: ${defaultFile}; .csv or .xlsx) of the alerts that wait, to be filled in and imported`,
-    )
-    .addOption(shared('out', '<file>'))
-    .addOption(shared('roster', '<name>'))
-    .option('--assignee <name>', 'alerts of this reviewer, those as a deputy included')
-    .option('--proposals', 'pending approvals of a second person')
-    .option('--not-mine', 'without those that this login has proposed')
-    .option('--discrepancies', 'discrepancies instead (CSV); a workbook has both')
-    .addHelpText('after', examples(['review export', 'review export --roster retail --out today.xlsx']))
-    .action(
-      (options: {
-        out?: string;
-        roster?: string;
-        assignee?: string;
-        proposals?: true;
-        notMine?: true;
-        discrepancies?: true;
-      }) =>
-        act(async (invocation) => {
-          const { exportAlerts } = await import('../../runs/review/lists.js');
-          const { findLogin } = await import('../../store/database/postgres.js');
-          const config = loadInvocationConfig(invocation);
-          const file = refuseUnknownKind(resolve(invocation.folder, options.out ?? defaultFile));
-          return withAppContext(invocation, { config, needsDatabase: true }, async (app) => {
-            const login = options.notMine ? await findLogin(app.database) : null;
-            const list = await exportAlerts(app, {
-              roster: options.roster ?? null,
-              exportedBy: findCurrentUser(),
-              assignee: options.assignee ?? null,
-              onlyProposals: options.proposals ?? false,
-              allDiscrepancies: options.discrepancies ?? false,
-              notProposedBy: login,
-            });
-            const { roster = null, discrepancies: ofDiscrepancies = false } = options;
-            const kept = await keepFilledList(file, list.exportedAt);
-            const { notice, leftOut } = await writeWorkingList(file, list, { roster, ofDiscrepancies });
-            return presentExport(list, { file, notice: `${kept}${notice}`, leftOut, ofDiscrepancies });
-          });
-        }),
-    );
-}
+/** Adds `review export`. */
+const exportList = definePreparedCommand({
+  usage: 'export',
+  description: `write a list (default: ${defaultFile}; .csv or .xlsx) of the alerts that wait, to be filled in and imported`,
+  options: {
+    out: text('<file>', meanings.out),
+    roster: shared.roster,
+    assignee: text('<name>', 'alerts assigned to this reviewer'),
+    proposals: flag('pending approvals, without those that this login has proposed'),
+    discrepancies: flag('discrepancies instead (CSV); a workbook has both'),
+  },
+  examples: ['review export', 'review export --roster retail --out today.xlsx'],
+  prepare: ({ invocation, options: { out = defaultFile } }) => refuseUnknownKind(resolve(invocation.folder, out)),
+  run: async (app, { prepared: file, options }) => {
+    const { exportAlerts } = await import('../../runs/review/lists.js');
+    const { findLogin } = await import('../../store/database/postgres.js');
+    const { roster = null, assignee = null, proposals = false, discrepancies: ofDiscrepancies = false } = options;
+    const list = await exportAlerts(app, {
+      roster,
+      assignee,
+      exportedBy: findCurrentUser(),
+      onlyProposals: proposals,
+      allDiscrepancies: ofDiscrepancies,
+      notProposedBy: proposals ? await findLogin(app.database) : null,
+    });
+    const kept = await keepFilledList(file, list.exportedAt);
+    const { notice, leftOut } = await writeWorkingList(file, list, { roster, ofDiscrepancies });
+    return presentExport(list, { file, notice: `${kept}${notice}`, leftOut, ofDiscrepancies });
+  },
+});
 
-function addImport(review: Command, act: Act): void {
-  addByOption(review.command('import <file>'))
-    .description('check the dispositions of a list, and with --apply store them')
-    .option('--apply', 'store them, all or none')
-    .option('--partial', 'with --apply: store the valid ones if others are refused')
-    .option('--legacy', 'import the dispositions of an older system')
-    .option('--unmatched <file>', 'with --legacy: file for refused rows (default: unmatched.csv)')
-    .addHelpText(
-      'after',
-      examples(['review import review.xlsx --apply --by "A. Meyer"', 'review import --legacy old-decisions.csv']),
-    )
-    .action((file: string, options: LegacyImportOptions & { legacy?: true }) =>
-      act(async (invocation) => {
-        if (options.legacy) return importLegacyList(invocation, file, options);
-        if (options.unmatched !== undefined) throw flagError('--unmatched', 'needs --legacy');
-        const { importDecisions } = await import('../../runs/review/import-list.js');
-        const { findReviewer } = await import('../../runs/review/people.js');
-        const path = resolve(invocation.folder, file);
-        return withAppContext(invocation, { needsDatabase: true }, async (app) => {
-          const { apply = false, partial = false } = options;
-          const reviewer = await findReviewer(app.database, options.by, !apply);
-          const imported = await importDecisions(app, { path, reviewer, apply, partial });
-          if (imported.isApplied) await notifyDecidedStates(app, invocation);
-          const isAttested = app.database.dialect === 'embedded';
-          const by = isAttested ? ` --by ${quoteArgument(options.by ?? 'NAME')}` : '';
-          const storing = `nightscreen review import ${quoteArgument(file)} --apply${by}`;
-          return presentImportedDecisions(imported, { storing, wasApplied: apply });
-        });
-      }),
-    );
-}
+/** Adds `review import`. */
+const importList = definePreparedCommand({
+  usage: 'import <file>',
+  description: 'check the dispositions of a list, and with --apply store them',
+  options: {
+    by: shared.by,
+    apply: flag('store them, all or none'),
+    partial: flag('with --apply: store the valid ones if others are refused'),
+    legacy: flag('import the dispositions of an older system; refused rows go to --out (unmatched.csv)'),
+    out: text('<file>', meanings.out),
+  },
+  examples: ['review import review.xlsx --apply --by "A. Meyer"', 'review import --legacy old-decisions.csv'],
+  prepare: ({ invocation, argument: file, options: { legacy, out } }) => {
+    if (legacy) return findFiles(invocation.folder, file, out);
+    if (out !== undefined) throw flagError('--out', 'needs --legacy');
+    return { path: resolve(invocation.folder, file), unmatched: '' };
+  },
+  run: async (app, { argument: file, prepared: { path, unmatched }, options, invocation }) => {
+    const { findReviewer } = await import('../../runs/review/people.js');
+    const { by, apply = false, partial = false } = options;
+    const reviewer = await findReviewer(app.database, by, !apply);
+    if (options.legacy) {
+      const { importLegacy, findUntaken } = await import('../../runs/review/legacy.js');
+      const imported = await importLegacy(app, { path, reviewer, apply, partial });
+      const untaken = findUntaken(imported.rows);
+      await writeUntaken(unmatched, untaken);
+      if (imported.isApplied) await notifyDecidedStates(app, invocation);
+      return presentLegacy(imported, untaken, { file, unmatched, wasApplied: apply });
+    }
+    const { importDecisions } = await import('../../runs/review/import-list.js');
+    const imported = await importDecisions(app, { path, reviewer, apply, partial });
+    if (imported.isApplied) await notifyDecidedStates(app, invocation);
+    const isAttested = app.database.dialect === 'embedded';
+    const name = isAttested ? ` --by ${quoteArgument(by ?? 'NAME')}` : '';
+    const storing = `nightscreen review import ${quoteArgument(file)} --apply${name}`;
+    return presentImportedDecisions(imported, { storing, wasApplied: apply });
+  },
+});
+
+/** `review export` and `review import`. */
+export const workingListCommands = [exportList, importList];
 
 /** Why a decision is refused. */
 const refusalWords = {
@@ -319,32 +307,11 @@ async function keepFilledList(file: string, now: Date): Promise<string> {
   return `the earlier ${basename(file)} has filled cells or is no such list, so it is kept: ${toName(at)}\n`;
 }
 
-interface LegacyImportOptions {
-  apply?: true;
-  partial?: true;
-  by?: string;
-  unmatched?: string;
-}
-
-async function importLegacyList(invocation: Invocation, file: string, options: LegacyImportOptions): Promise<Outcome> {
-  const { importLegacy, findUntaken, renderUntaken } = await import('../../runs/review/legacy.js');
-  const { findReviewer } = await import('../../runs/review/people.js');
-  const config = loadInvocationConfig(invocation);
-  const { path, unmatched } = findFiles(invocation.folder, file, options.unmatched);
-  return withAppContext(invocation, { config, needsDatabase: true }, async (app) => {
-    const { apply = false, partial = false } = options;
-    const reviewer = await findReviewer(app.database, options.by, !apply);
-    const imported = await importLegacy(app, { path, reviewer, apply, partial });
-    const untaken = findUntaken(imported.rows);
-    // The file of an earlier attempt is outdated.
-    const isThere = await access(unmatched).then(
-      () => true,
-      () => false,
-    );
-    if (untaken.length > 0 || isThere) await writePrivately(unmatched, renderUntaken(untaken));
-    if (imported.isApplied) await notifyDecidedStates(app, invocation);
-    return presentLegacy(imported, untaken, { file, unmatched, wasApplied: apply });
-  });
+/** Writes the refused rows of an older system's list. Without any, the file of an earlier attempt is emptied, because it is outdated. */
+async function writeUntaken(file: string, untaken: Parameters<typeof renderUntaken>[0]): Promise<void> {
+  if (untaken.length === 0 && !existsSync(file)) return;
+  const legacy = await import('../../runs/review/legacy.js');
+  await writePrivately(file, legacy.renderUntaken(untaken));
 }
 
 function findFiles(folder: string, file: string, given: string | undefined): { path: string; unmatched: string } {
@@ -352,7 +319,7 @@ function findFiles(folder: string, file: string, given: string | undefined): { p
   const unmatched = given === undefined ? join(dirname(path), 'unmatched.csv') : resolve(folder, given);
   if (unmatched !== path) return { path, unmatched };
   const message = `${file} would be overwritten by its refused rows: name another file`;
-  throw flagError('--unmatched', message);
+  throw flagError('--out', message);
 }
 
 const linesShown = 30;

@@ -13,7 +13,6 @@ import { toDurationMs } from '../../roster/duration.js';
 import type { CsvSettings, PartySettings, PostgresSettings, RosterSettings } from '../../roster/settings.js';
 import { readWebhookKeys } from '../../runs/status.js';
 import { listNextRuns } from '../../scheduling/due-times.js';
-import type { RunMode } from '../../vocabulary.js';
 import { findFourEyesProblems, findMissingMail } from '../app-context.js';
 import { requireOwnDatabase } from '../open-database.js';
 import { planSchedule } from '../schedule/plan-schedule.js';
@@ -22,17 +21,12 @@ import { checkDatabase } from './database.js';
 import { doubtful, type Finding, well, wrong } from './finding.js';
 import { checkService } from './service.js';
 
-/** All checks of the doctor in the order of its report; `mode` is null unless service, key and settings agree on it. */
-export async function checkAll(
-  config: Config,
-  folder: string,
-  isDeep = false,
-): Promise<{ checks: Finding[]; mode: RunMode | null }> {
+/** All checks of the doctor in the order of its report. */
+export async function checkAll(config: Config, folder: string, isDeep = false): Promise<Finding[]> {
   const { findings, imported } = await checkDatabase(config, isDeep);
-  const service = await checkService(config);
-  const checks = [
+  return [
     well('config', config.file ?? `no file in ${folder}, defaults and environment only`),
-    ...service.findings,
+    ...(await checkService(config)),
     checkClock(),
     ...findings,
     ...checkImportedMail(config, imported),
@@ -41,7 +35,6 @@ export async function checkAll(
     ...(await checkDelivery(config)),
     ...checkSchedules(config),
   ];
-  return { checks, mode: service.mode };
 }
 
 const earliestSaneYear = 2024;

@@ -25,16 +25,9 @@ function checkKey(config: Config): Finding {
   return well('key', `${mode}, ${print}`);
 }
 
-/** The finding about the service, and the mode; null when the service did not report it, or when key or settings differ. */
-async function checkMode(
-  client: Client,
-  url: string,
-  agreed: RunMode | undefined,
-): Promise<{ finding: Finding; mode: RunMode | null }> {
-  const differ = (words: string) => ({
-    finding: wrong('service', `${url} ${words}`, 'use the key of the right account'),
-    mode: null,
-  });
+/** Whether service, key and settings agree on the mode. */
+async function checkMode(client: Client, url: string, agreed: RunMode | undefined): Promise<Finding> {
+  const differ = (words: string) => wrong('service', `${url} ${words}`, 'use the key of the right account');
   try {
     const answer = await client.apiKeys.public().catch(async (error: unknown) => {
       if (!(error instanceof NotFoundError)) throw error;
@@ -43,19 +36,17 @@ async function checkMode(
     if (answer.data === null) {
       const mode = answer.isTest ? 'test' : 'live';
       const what = `${url} names no public key of this account; the key counts as a ${mode} key by ${agreed ? 'service.mode' : 'its prefix'}`;
-      const next = 'create a public key, so that the service reports the mode';
-      return { finding: doubtful('service', what, next), mode: null };
+      return doubtful('service', what, 'create a public key, so that the service reports the mode');
     }
     const mode = answer.data.is_test ? 'test' : 'live';
     if (client.keyMode !== 'unknown' && client.keyMode !== mode) {
       return differ(`says ${mode}, the key says ${client.keyMode}`);
     }
     if (agreed !== undefined && agreed !== mode) return differ(`says ${mode}, service.mode says ${agreed}`);
-    return { finding: well('service', `${url} answers, ${mode} mode`), mode };
+    return well('service', `${url} answers, ${mode} mode`);
   } catch (error) {
     const { message, next } = describeError(error, { isDoctor: true });
-    const finding = wrong('service', `${url}: ${message}`, next ?? 'contact the operators of the service');
-    return { finding, mode: null };
+    return wrong('service', `${url}: ${message}`, next ?? 'contact the operators of the service');
   }
 }
 
@@ -65,14 +56,15 @@ function describeWay(url: URL, proxy: string | undefined): Finding {
   return well('network', `requests to ${url.host} go through ${found.url} (${found.source})`);
 }
 
-/** Checks the key, the service, the budget of a live key and the controls; costs nothing. `mode` is null unless service, key and settings agree on it. */
-export async function checkService(config: Config): Promise<{ findings: Finding[]; mode: RunMode | null }> {
-  const { findings, mode } = await checkConnection(config);
-  return { findings: [...findings, ...checkBudget(config), ...checkControls(config)], mode };
-}
+/** Checks the key, the service, the budget of a live key and the controls; costs nothing. */
+export const checkService = async (config: Config): Promise<Finding[]> => [
+  ...(await checkConnection(config)),
+  ...checkBudget(config),
+  ...checkControls(config),
+];
 
 /** Checks the network path, the mode by GET /api_keys/public, and the service's clock. */
-async function checkConnection(config: Config): Promise<{ findings: Finding[]; mode: RunMode | null }> {
+async function checkConnection(config: Config): Promise<Finding[]> {
   const key = checkKey(config);
   const { service } = config.settings;
   const apiKey = config.secret(keyVariable);
@@ -81,7 +73,7 @@ async function checkConnection(config: Config): Promise<{ findings: Finding[]; m
     const [problem] = findMissingService(config);
     const message = isUrlMissing ? `${problem?.path ?? ''} is not set` : 'not checked, because there is no key';
     const missing = wrong('service', message, `set NIGHTSCREEN_BASE_URL and ${keyVariable}`);
-    return { findings: [key, missing], mode: null };
+    return [key, missing];
   }
   const { createClient } = await import('../../client/client.js');
   const skewsMs: number[] = [];
@@ -98,10 +90,10 @@ async function checkConnection(config: Config): Promise<{ findings: Finding[]; m
   });
   try {
     const way = describeWay(new URL(service.baseUrl), service.proxy);
-    const { finding, mode } = await checkMode(client, service.baseUrl, service.mode);
+    const finding = await checkMode(client, service.baseUrl, service.mode);
     // Without an answer the clocks cannot be compared, and `finding` reports the failure.
     const clock = skewsMs.length > 0 ? [checkClock(skewsMs)] : [];
-    return { findings: [key, way, finding, ...clock], mode };
+    return [key, way, finding, ...clock];
   } finally {
     await client.close();
   }

@@ -183,7 +183,7 @@ export async function pauseJobs(
   await pauseSchedule(app.database, organisationId, pause);
   return say(
     { action: 'pause', ...pause },
-    `${describePause(pause)}; running jobs continue. To end the pause: nightscreen schedule resume`,
+    `${describePause(pause)}; running jobs continue. To end the pause: nightscreen schedule pause --until now`,
   );
 }
 

@@ -1,10 +1,10 @@
 import type { PartyType, RiskTier } from '../../vocabulary.js';
 import { listLanguages, readCountry } from '../country.js';
 import { readHeader, standardHeaders } from '../headers.js';
-import { isCompanyName } from '../legal-form.js';
+import { guessAliasSeparator, isCompanyName } from '../name-lists.js';
 import { createLooseDateReader } from '../read-date.js';
 import { type ColumnGuess, type ColumnProfile, enough, Guess, toHeaders } from './column-profile.js';
-import { describeAliases, guessName, guessParties } from './name-guess.js';
+import { guessName, guessParties } from './name-guess.js';
 
 /** From this share of fitting values on, a column has the meaning of its header. */
 const half = 0.5;
@@ -273,6 +273,14 @@ function guessOthers(guess: Guess): void {
     guess.doubts.push(
       `${endDate.header} may hold the last day of a customer: to use it, add endDate: ${JSON.stringify(endDate.header)}`,
     );
+}
+
+/** What to write so that a column of aliases is searched, with the separator that its cells have. */
+function describeAliases({ header, values }: ColumnProfile): string {
+  const separator = guessAliasSeparator(values);
+  const column = JSON.stringify(header);
+  const setting = separator === null ? column : `{ column: ${column}, separator: ${JSON.stringify(separator)} }`;
+  return `${header} may hold aliases: to search for these too, each at the price of a search, add aliases: ${setting}`;
 }
 
 /** Lists the columns that no fact reads, and which of these look like countries or a birth date. */

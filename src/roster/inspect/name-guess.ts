@@ -1,4 +1,3 @@
-import { guessAliasSeparator } from '../name-lists.js';
 import { rosterSettingsSchema } from '../settings.js';
 import { proposeNames, UnmappedNameTally } from '../unmapped-names.js';
 import { type ColumnProfile, enough, type Guess, toHeaders } from './column-profile.js';
@@ -173,12 +172,4 @@ export function guessParties(guess: Guess, profiles: readonly ColumnProfile[]): 
   guess.take('parties', 'by their headers', ...profiles.filter(({ header }) => read.has(header)));
   const names = sure.map(({ header }) => header).join(', ');
   guess.doubts.push(`${names}: related parties, each at the price of a search; check their roles (parties)`);
-}
-
-/** What to write so that a column of aliases is searched, with the separator that its cells have. */
-export function describeAliases({ header, values }: ColumnProfile): string {
-  const separator = guessAliasSeparator(values);
-  const column = JSON.stringify(header);
-  const setting = separator === null ? column : `{ column: ${column}, separator: ${JSON.stringify(separator)} }`;
-  return `${header} may hold aliases: to search for these too, each at the price of a search, add aliases: ${setting}`;
 }

@@ -3,7 +3,7 @@ import { formatCount } from '../../reports/text.js';
 import { ChangeTally } from '../../roster/change-guards.js';
 import { maxParties } from '../../roster/customer.js';
 import { isOftenSubstitute, type SharedDate, sharing } from '../../roster/fact-dates.js';
-import { assessSnapshot, changeGuards, guardsSchema, qualityGuards, type WrittenGuards } from '../../roster/guards.js';
+import { assessSnapshot, guardsSchema, type WrittenGuards } from '../../roster/guards.js';
 import { createIsRead, standardHeaders, standardPartyHeaders } from '../../roster/headers.js';
 import type { PartySettings, RosterSettings } from '../../roster/settings.js';
 import type { Queryable } from '../../store/database/database.js';
@@ -69,12 +69,9 @@ export async function compareSnapshot(
     ...(source.controlTotal !== undefined && { controlTotal: source.controlTotal }),
   };
   const found = assessSnapshot(given, settings, changes.verdicts);
-  const named = found.flatMap(({ guard }) => (qualityGuards.includes(guard) ? [guard] : []));
-  // What passed in a trial, or was accepted by name, is looked up only when it matters.
+  // What passed in a trial, or was accepted, is looked up only when it matters.
   const accepted =
-    named.length === 0 || isFirst
-      ? undefined
-      : await readAcceptedQuality(transaction, staged, { mode, isTrial, guards: named });
+    isFirst || found.length === 0 ? undefined : await readAcceptedQuality(transaction, staged, found, rule);
   const verdicts = accepted === undefined ? found : assessSnapshot({ ...given, accepted }, settings, changes.verdicts);
   return {
     ...{ counts, plain, isFirst, isFedBack, onTheWay, doubts },
@@ -153,7 +150,7 @@ async function assessChanges(
   settings: WrittenGuards,
 ) {
   const tally = new ChangeTally();
-  for await (const batch of compareRecords(transaction, staged, { now, guards: changeGuards })) {
+  for await (const batch of compareRecords(transaction, staged, now)) {
     for (const customer of batch) tally.add(customer);
   }
   const { fields, ...figures } = await readComparedFigures(transaction, staged, {

@@ -30,7 +30,7 @@ export interface FailedWork {
 }
 
 const refusals = [ConfigError, RosterError, RunLockedError, ApiError, RunHalted, NotStartedError];
-const lookUp = 'See the runs and their states: nightscreen runs list';
+const lookUp = 'See the runs and their states: nightscreen runs';
 
 /** Whom a failure is mailed to, and the time zone of its times. */
 interface FailureSettings {

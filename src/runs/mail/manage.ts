@@ -110,37 +110,49 @@ const toIds = (rows: readonly OutboxRow[]): readonly number[] => rows.map(({ out
 const refuse = (message: string): ConfigError => new ConfigError([{ where: 'mail', path: '', message }]);
 
 /**
- * Tries again now: the mails and messages to webhooks with these numbers, whatever their state, or all waiting mail. A message keeps its id and
- * bytes, and follows older ones to the same webhook. Gives the named rows and all waiting ones of their kind. Throws ConfigError, with nothing
- * tried, for an unknown number, for a dropped row, without configured mail, and without the webhook or its secret.
+ * Tries again now: the mails and messages to webhooks with these numbers, whatever their state, or all that wait, changes of state without a
+ * message included. A message keeps its id and bytes, and follows older ones to the same webhook. Gives what was tried and all waiting rows of
+ * its kind. Throws ConfigError, with nothing tried, for an unknown number, for a dropped row, without configured mail, and without the webhook
+ * or its secret.
  */
-export async function retryMails(app: AppContext, ids: readonly number[]): Promise<readonly Mail[]> {
-  const { database } = app;
+export async function retryMails(
+  app: AppContext,
+  ids: readonly number[],
+  signal?: AbortSignal,
+): Promise<readonly Mail[]> {
+  const { database, clock } = app;
   const { organisation } = app.settings;
-  const named = await readOutbox(database, organisation, { outboxIds: ids });
+  const rows = await chooseRows(app, ids);
+  const [mails, webhooks] = [rows.filter((row) => !isWebhook(row)), rows.filter(isWebhook)];
+  const isAll = ids.length === 0;
+  const isMailMeant = isAll ? app.settings.mail !== undefined : mails.length > 0;
+  const areWebhooksMeant = isAll ? readWebhookKeys(app).size > 0 : webhooks.length > 0;
+  if (isAll && !isMailMeant && !areWebhooksMeant) throw refuse('is not configured, nor is a webhook');
+  if (isMailMeant && !app.settings.mail) throw refuse('is not configured, so no mail can be sent');
+  if (!isAll && areWebhooksMeant) requireReachable(app, webhooks);
+  const startedAt = clock.now();
+  if (isMailMeant) await retryMail(app, mails);
+  if (areWebhooksMeant) await notifyStates(app, { again: toIds(webhooks), ...(signal && { signal }) });
+  const kinds = [...(isMailMeant ? mailKinds : []), ...(areWebhooksMeant ? (['webhook'] as const) : [])];
+  const wanted = new Set(toIds(rows));
+  const after = await readOutbox(database, organisation, { kinds, all: true });
+  const isNew = ({ sentAt }: OutboxRow): boolean => isAll && sentAt !== null && sentAt >= startedAt;
+  return toMails(after.filter((row) => isQueued(row) || wanted.has(row.outboxId) || isNew(row)));
+}
+
+/** The rows with these numbers, or all that wait. */
+async function chooseRows({ database, settings }: AppContext, ids: readonly number[]): Promise<readonly OutboxRow[]> {
+  if (ids.length === 0) {
+    const kinds = [...mailKinds, 'webhook'] as const;
+    return (await readOutbox(database, settings.organisation, { kinds, all: false })).filter(isQueued);
+  }
+  const named = await readOutbox(database, settings.organisation, { outboxIds: ids });
   const missing = ids.filter((id) => !named.some(({ outboxId }) => outboxId === id));
-  if (missing.length > 0) throw refuse(`there is no mail ${missing.join(', ')}; nightscreen outbox list shows them`);
+  if (missing.length > 0) throw refuse(`there is no mail ${missing.join(', ')}; nightscreen outbox shows them`);
   const dropped = named.find(({ state }) => state === 'dropped');
   if (dropped)
     throw refuse(`${dropped.outboxId} was dropped for good by ${dropped.droppedBy}: ${dropped.droppedBecause}`);
-  const webhooks = named.filter(isWebhook);
-  const isMailMeant = webhooks.length < named.length || ids.length === 0;
-  if (isMailMeant && !app.settings.mail) {
-    throw refuse(
-      'is not configured, so no mail can be sent; for waiting messages to webhooks: nightscreen status send',
-    );
-  }
-  if (webhooks.length > 0) requireReachable(app, webhooks);
-  const mails =
-    ids.length > 0
-      ? named.filter((row) => !isWebhook(row))
-      : (await readOutbox(database, organisation, { kinds: mailKinds, all: false })).filter(isQueued);
-  if (isMailMeant) await retryMail(app, mails);
-  if (webhooks.length > 0) await notifyStates(app, { again: toIds(webhooks) });
-  const tried = [...(isMailMeant ? mailKinds : []), ...(webhooks.length > 0 ? (['webhook'] as const) : [])];
-  const wanted = new Set(toIds([...mails, ...webhooks]));
-  const after = await readOutbox(database, organisation, { kinds: tried, all: true });
-  return toMails(after.filter((row) => isQueued(row) || wanted.has(row.outboxId)));
+  return named;
 }
 
 async function retryMail(app: AppContext, mails: readonly OutboxRow[]): Promise<void> {
@@ -214,7 +226,7 @@ export async function dropMails(
 }
 
 function findBlocker(id: number, row: OutboxRow | undefined, evenQueued: boolean): string | null {
-  if (!row) return `there is no ${id}; nightscreen outbox list shows the numbers`;
+  if (!row) return `there is no ${id}; nightscreen outbox shows the numbers`;
   switch (row.state) {
     case 'sent':
       return `${id} was sent`;
@@ -223,7 +235,7 @@ function findBlocker(id: number, row: OutboxRow | undefined, evenQueued: boolean
     case 'queued':
       return evenQueued
         ? null
-        : `${id} is still tried, next at ${formatTime(row.nextAttemptAt)}; to drop it in any case, add --even-queued`;
+        : `${id} is still tried, next at ${formatTime(row.nextAttemptAt)}; to drop it in any case, add --all`;
     default:
       return null;
   }

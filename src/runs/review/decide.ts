@@ -226,13 +226,13 @@ export type ShownAlert = Omit<Awaited<ReturnType<typeof readAlertHistories>>[num
 
 /** Gives every alert of the customers with this reference, each with its history; throws ConfigError for an unknown reference. */
 export async function showAlerts(
-  { database, settings, clock }: AppContext,
+  { database, settings }: AppContext,
   reference: string,
 ): Promise<readonly ShownAlert[]> {
   const { organisationId, name, reviewKey } = await readReviewOrganisation(database, settings.organisation);
   await requireKnown(database, organisationId, { customer: { reference, where: 'argument customer' } });
   return readAtOnce(database, async (snapshot) => {
-    const histories = await readAlertHistories(snapshot, name, reference, clock.now());
+    const histories = await readAlertHistories(snapshot, name, reference);
     const alerts = await readDecidableAlerts(
       snapshot,
       organisationId,

@@ -13,7 +13,7 @@ import type { AppContext } from '../app-context.js';
 import { gatherBy } from '../replay.js';
 import { toAlertSeenVersion, toBulkSeenVersion } from './alerts.js';
 import { decideAlerts } from './decide.js';
-import { type DecisionImport, type ListTable, openListTable, parseVerdict } from './list-table.js';
+import { type DecisionImport, openListTable, parseVerdict } from './list-table.js';
 import type { DecisionContext } from './people.js';
 
 /** The rows of an imported working list by their results. */
@@ -198,7 +198,9 @@ export async function holdsWork(path: string): Promise<boolean> {
   return !isList;
 }
 
-async function readDecisions(table: ListTable, key: Buffer, expandBulk: ExpandBulk): Promise<FilledList> {
+type OpenedTable = NonNullable<Awaited<ReturnType<typeof openListTable>>>;
+
+async function readDecisions(table: OpenedTable, key: Buffer, expandBulk: ExpandBulk): Promise<FilledList> {
   try {
     const rows: (FilledRow | BulkRow | FaultyRow)[] = [];
     let undecided = 0;
@@ -326,7 +328,7 @@ interface AcceptanceList {
 }
 
 /** Reads the rows that accept a discrepancy; rows without a day and a reason are counted as untouched. */
-async function readAcceptances(table: ListTable, key: Buffer): Promise<AcceptanceList> {
+async function readAcceptances(table: OpenedTable, key: Buffer): Promise<AcceptanceList> {
   const rows: (AcceptedRow | AcceptanceList['faulty'][number])[] = [];
   let untouched = 0;
   for await (const batch of table.records) {

@@ -15,7 +15,7 @@ import type { DispositionVerdict } from '../../vocabulary.js';
 import type { AppContext } from '../app-context.js';
 import { gatherBy } from '../replay.js';
 import { toAlertSeenVersion } from './alerts.js';
-import { type AlertDecision, decideAlerts } from './decide.js';
+import { decideAlerts } from './decide.js';
 import { type DecisionImport, openListTable, parseVerdict } from './list-table.js';
 import type { DecisionContext } from './people.js';
 
@@ -205,11 +205,11 @@ async function takeRows(
     { reviewer: reviewer.name, isAttested: reviewer.isAttested, now },
   );
   const expiresAt = new Date(now.getTime() + holdsMs);
-  const decisions = taken.flatMap(({ alertId, facts: { verdict, reason, comment }, kind }): AlertDecision[] => {
+  const decisions = taken.flatMap(({ alertId, facts: { verdict, reason, comment }, kind }) => {
     const alert = held.get(alertId);
     if (kind === 'sample' || alert === undefined) return [];
     const seenVersion = toAlertSeenVersion(alert, reviewKey);
-    return [{ alertId, verdict, reason, comment, seenVersion, origin: 'legacy', sheetId: null, expiresAt }];
+    return [{ alertId, verdict, reason, comment, seenVersion, origin: 'legacy' as const, sheetId: null, expiresAt }];
   });
   const results = await decideAlerts(transaction, context, decisions);
   const refused = results.find(({ kind }) => kind === 'refused');

@@ -16,7 +16,7 @@ export interface DecisionImport {
 }
 
 /** A filled list, read by the names of its columns. */
-export interface ListTable {
+interface ListTable {
   records: TableReading['records'];
   has(name: string): boolean;
   /** The trimmed text of a row in a column; empty for a missing column. */

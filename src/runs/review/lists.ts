@@ -16,7 +16,7 @@ export type WorkingList = Awaited<ReturnType<typeof exportAlerts>>;
 interface WorkingListRequest {
   roster: string | null;
   exportedBy: string;
-  /** Only alerts of this person, those that they hold as a stand-in included. */
+  /** Only alerts that are assigned to this person. */
   assignee?: string | null;
   /** Only proposals that wait for a second person. */
   onlyProposals?: boolean;
@@ -144,7 +144,7 @@ async function listBulkRows(
         corroboration: { birthDate: 'unknown', country: 'unknown' },
         lastDecision: null,
         legacy: null,
-        owner: null,
+        assignedTo: null,
         bulk: { alerts: chunk.length, sample: chooseSample(chunk, reviewKey) },
       });
     }

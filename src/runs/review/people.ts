@@ -1,10 +1,9 @@
 import { ConfigError, flagError } from '../../errors.js';
-import { toInstant, toLocalTime, toNextDay } from '../../local-time.js';
 import { parseAlertCode } from '../../matches/alert-code.js';
 import type { Database, Queryable } from '../../store/database/database.js';
 import { findLogin } from '../../store/database/postgres.js';
-import { isKnownCustomer, readReviewOrganisation, readRostersOf, wasEverNamed } from '../../store/organisations.js';
-import { assignWaitingAlerts, insertDelegation, isKnownReviewer, readDelegations } from '../../store/review/people.js';
+import { isKnownCustomer, readReviewOrganisation, readRostersOf, wasEverAssignee } from '../../store/organisations.js';
+import { assignWaitingAlerts, isKnownReviewer } from '../../store/review/people.js';
 import type { Severity } from '../../vocabulary.js';
 import type { AppContext } from '../app-context.js';
 import type { ReviewSettings } from './settings.js';
@@ -54,8 +53,8 @@ export async function requireAssignee(database: Database, name: string, flag: st
 }
 
 /**
- * Throws ConfigError for a roster that was never imported, a customer who is in no roster, and a person who never had an assignment, is no
- * stand-in and is no reviewer; null means any.
+ * Throws ConfigError for a roster that was never imported, a customer who is in no roster, and a person who never had an assignment and is no
+ * reviewer; null means any.
  */
 export async function requireKnown(
   database: Queryable,
@@ -76,7 +75,7 @@ export async function requireKnown(
     throw refuse(customer.where, `is ${reference}, but no roster has this customer`);
   }
   const name = person?.name ?? null;
-  if (!person || name === null || (await wasEverNamed(database, organisationId, name))) return;
+  if (!person || name === null || (await wasEverAssignee(database, organisationId, name))) return;
   if ((await isKnownReviewer(database, name)) === true) return;
   throw refuse(`flag ${person.flag}`, `is ${name}, but no alert was ever assigned to this name and no reviewer has it`);
 }
@@ -103,7 +102,7 @@ interface Assigned {
   refused: readonly { mark: string; reason: 'no_alert' | 'not_waiting' }[];
 }
 
-/** Assigns waiting alerts to a person or ends their assignment: all that are named or none. A re-opened alert keeps its owner. */
+/** Assigns waiting alerts to a person or ends their assignment: all that are named or none. A re-opened alert keeps its assignee. */
 export async function assignAlerts(app: AppContext, request: AssignmentRequest): Promise<Assigned> {
   const { database, settings, clock } = app;
   const { marks, customer, severity, roster, to, by } = request;
@@ -119,50 +118,4 @@ export async function assignAlerts(app: AppContext, request: AssignmentRequest):
     waiting.has(alertId) ? [] : [{ mark, reason: alertId === null ? 'no_alert' : 'not_waiting' }],
   );
   return { assigned, sameAlready: refused.length > 0 ? 0 : waiting.size - assigned, refused };
-}
-
-/**
- * Makes `to` the stand-in of `from` until the end of a day (`yyyy-mm-dd`, by the clock of `timezone`); without `to` and `until` it ends
- * the delegation. Throws ConfigError when the day is past, when delegations would form a ring, or when there is no delegation to end.
- */
-export async function delegateAlerts(
-  { database, settings, clock }: AppContext,
-  request: { from: string; to: string | null; until: string | null; reason: string; by: Reviewer },
-): Promise<void> {
-  const { from, to, until, reason, by } = request;
-  const now = clock.now();
-  const { timezone } = settings;
-  const { organisationId } = await readReviewOrganisation(database, settings.organisation);
-  if (to !== null) await requireKnown(database, organisationId, { person: { name: from, flag: '--from' } });
-  const endsAt = until === null ? null : toInstant({ date: toNextDay(until), time: '00:00:00' }, timezone);
-  await database.transaction(async (transaction) => {
-    const status = await readDelegations(transaction, organisationId, now);
-    if (to === null && !status.some((each) => each.from === from)) {
-      throw flagError('--end', `has no delegation to end: ${from} has no stand-in`);
-    }
-    if (endsAt !== null && endsAt <= now) {
-      throw flagError('--until', `is past: in ${timezone} today is ${toLocalTime(now, timezone).date}`);
-    }
-    if (to !== null && leadsTo(status, to, from))
-      throw flagError('--to', `is ${to}, but ${from} already stands in for ${to}`);
-    await insertDelegation(transaction, { organisationId, from, to, until, endsAt, reason, actor: by }, now);
-  });
-}
-
-/** The current delegations. */
-export async function listDelegations({ database, settings, clock }: AppContext) {
-  const { organisationId } = await readReviewOrganisation(database, settings.organisation);
-  return readDelegations(database, organisationId, clock.now());
-}
-
-/** Whether the delegations that begin at `start` lead to `end`. */
-function leadsTo(delegations: readonly { from: string; to: string }[], start: string, end: string): boolean {
-  const next = new Map(delegations.map(({ from, to }) => [from, to]));
-  const passed = new Set<string>();
-  for (let person: string | undefined = start; person !== undefined; person = next.get(person)) {
-    if (person === end) return true;
-    if (passed.has(person)) return false;
-    passed.add(person);
-  }
-  return false;
 }

@@ -8,7 +8,7 @@ import { findOpenRun, type RunRow, readRun, toRunId } from '../../store/runs.js'
 import { giveBackAnswers } from '../../store/unconfirmed-answers.js';
 import type { RunState } from '../../vocabulary.js';
 import type { AppContext } from '../app-context.js';
-import { findRun, refuseRun, requireStored } from '../run-reference.js';
+import { findRun, refuseRun } from '../run-reference.js';
 import { openKeyedOrganisation, type RunSession, withLease } from '../session.js';
 import { requireAcceptedSettings } from '../settings-acceptance.js';
 import { type Acceptance, requireLogins } from '../settings-diff.js';
@@ -34,7 +34,6 @@ export async function acceptRun(
 > {
   const { database } = app;
   const run = await findRun(database, app.settings.organisation, text);
-  requireStored(run);
   await refuseUnlessHeld(database, run);
   if (!(await ownsTables(database))) {
     const whom = 'the login that owns the tables';

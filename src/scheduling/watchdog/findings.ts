@@ -86,7 +86,7 @@ function findUnanswered(
     endKinds.has(kind) && (ended?.runId ?? 0) < (runId ?? 0) && !findings.some((one) => one.kind === kind);
   return open
     .filter((incident) => incident.subject === subject && incident.roster === roster && isUnanswered(incident))
-    .map((incident) => toCurrentFinding(incident, ['See whether it was resumed: nightscreen runs list']));
+    .map((incident) => toCurrentFinding(incident, ['See whether it was resumed: nightscreen runs']));
 }
 
 /** A process at work on a run or job renews its lock every second; after this silence it has crashed or hangs. */

@@ -269,11 +269,10 @@ async function load(
   return { header, ...end };
 }
 
-/** Opens the partitions of the restored runs, but for ranges that were dropped. */
+/** Opens the partitions of the restored runs. */
 async function openRunRanges(transaction: Transaction): Promise<void> {
   await transaction.execute(
-    `select open_run_range(first_run)
-     from (select run_id >> 8 << 8 as first_run from run group by 1 having count(dropped_at) = 0) range`,
+    'select open_run_range(first_run) from (select distinct run_id >> 8 << 8 as first_run from run) range',
   );
 }
 

@@ -18,7 +18,7 @@ export interface DatabaseLocation {
 /**
  * Opens the database. `owner` names this process (its command) for operators. Throws RunLockedError when another process owns the folder (after
  * the wait of `waitPolicy`), FolderOwnerError when the folder belongs to another user, ConfigError when it cannot be written, StoreError
- * (`database_unreachable`, without the password) when the database cannot be opened.
+ * (`database_unreachable`, without the password) when the database cannot be opened, or is behind a pooler in transaction mode.
  */
 export async function openDatabase(
   location: DatabaseLocation,
@@ -48,6 +48,7 @@ async function openPostgres(
     return database;
   } catch (error) {
     await database.close();
+    if (error instanceof StoreError && error.code === 'pooler_in_transaction_mode') throw error;
     throw unreachable(server, error);
   }
 }

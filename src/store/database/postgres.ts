@@ -73,17 +73,6 @@ const toSessionSettings = (statementTimeoutMs: number): string => `
 
 const idleLimitMs = 8_000;
 
-// The same for one transaction: through a transaction-mode pooler other settings do not reach its session.
-const toPooledBegin = (statementTimeoutMs: number, watch: string): string => `
-  begin isolation level read committed;
-  set local time zone 'UTC';
-  set local datestyle = 'ISO, YMD';
-  set local bytea_output = 'hex';
-  set local standard_conforming_strings = on;
-  set local jit = off;
-  set local max_parallel_workers_per_gather = 0;
-  set local statement_timeout = ${statementTimeoutMs}${watch}`;
-
 // Without it a server notices a lost client only at its next answer, and keeps the statement and its locks until then (23.6 s measured). It
 // exists since Postgres 14, not on every system; a refusal is ignored.
 const watchClient = "client_connection_check_interval = '1s'";
@@ -112,7 +101,7 @@ export class PostgresDatabase implements Database {
     this.#pool = new pg.Pool({
       ...pipelined,
       max: poolSize,
-      onConnect: (client) => prepareSession(client, statementTimeoutMs),
+      onConnect: (client) => prepareSession(client, config, statementTimeoutMs),
     });
     // The next query replaces a broken idle connection; without these listeners it would end the process.
     this.#pool.on('error', ignore);
@@ -206,10 +195,7 @@ export class PostgresDatabase implements Database {
     try {
       // A writer that is stopped in the middle must not keep the row of its lease locked. Sent together with the work's first statement: where it
       // fails, the connection is lost.
-      const begun = runScript(
-        client,
-        `${toBegin(client, this.#statementTimeoutMs)}; set local idle_in_transaction_session_timeout = ${idleLimitMs}`,
-      );
+      const begun = runScript(client, `begin; set local idle_in_transaction_session_timeout = ${idleLimitMs}`);
       begun.catch(ignore);
       let marked: Promise<string | null> | undefined;
       const mark = (): void => {
@@ -286,24 +272,16 @@ export class PostgresDatabase implements Database {
     // A separate connection: a reader may use it for hours, and the pool must not run out.
     const client = await this.#reconnecting.repeat(() => connect(this.#config, this.#statementTimeoutMs));
     try {
-      const isPooled = pooled.has(client);
-      await runScript(
-        client,
-        `${toBegin(client, this.#statementTimeoutMs)}; set local idle_in_transaction_session_timeout = 0`,
-      );
-      // With hold: a snapshot open for hours would prevent the whole database from reclaiming updated rows. A pooler would give the session with
-      // the rows to another client, so there the transaction must stay open.
-      const hold = isPooled ? '' : 'with hold';
-      await runStatement(client, `declare batches no scroll cursor ${hold} for ${sql}`, parameters);
-      if (!isPooled) await runScript(client, 'commit');
+      // With hold: a snapshot open for hours would prevent the whole database from reclaiming updated rows.
+      await runScript(client, 'begin; set local idle_in_transaction_session_timeout = 0');
+      await runStatement(client, `declare batches no scroll cursor with hold for ${sql}`, parameters);
+      await runScript(client, 'commit');
       for (;;) {
         const batch = await runStatement(client, `fetch forward ${batchSize} from batches`, []);
         if (batch.rows.length > 0) yield validateRows(row, batch.rows);
         if (batch.rows.length < batchSize) return;
       }
     } finally {
-      // A pooler closes a session that is left inside a transaction.
-      if (pooled.has(client)) await client.query('rollback').catch(ignore);
       await client.end().catch(ignore);
     }
   }
@@ -394,7 +372,7 @@ async function connect(config: pg.ClientConfig, statementTimeoutMs: number): Pro
   client.on('error', ignore);
   try {
     await client.connect().catch(rethrow);
-    await prepareSession(client, statementTimeoutMs);
+    await prepareSession(client, config, statementTimeoutMs);
     return client;
   } catch (error) {
     await client.end().catch(ignore);
@@ -402,38 +380,59 @@ async function connect(config: pg.ClientConfig, statementTimeoutMs: number): Pro
   }
 }
 
-const backendRow = z.object({ pid: z.number(), server: z.string() });
-/** The connections through a pooler, each with the setting that detects a lost client. */
-const pooled = new WeakMap<pg.ClientBase, string>();
+const pidRow = z.object({ pid: z.number() });
+const backendRow = pidRow.extend({ server: z.string() });
 /** The start time of each connection's server: transaction numbers are valid only within one start. */
 const servers = new WeakMap<pg.ClientBase, string>();
 
 /**
- * Sets up an own session. A pooler shares sessions between clients, so settings would be lost here and affect others; it is recognised by its
- * invented process ids.
+ * Sets up a session. Throws StoreError (`pooler_in_transaction_mode`) where other clients get it between two transactions: its settings would be
+ * lost, and theirs changed.
  */
-async function prepareSession(client: pg.ClientBase, statementTimeoutMs: number): Promise<void> {
+async function prepareSession(
+  client: pg.ClientBase,
+  config: pg.ClientConfig,
+  statementTimeoutMs: number,
+): Promise<void> {
   const { rows } = await runStatement(client, `select pg_backend_pid() as pid, ${serverSql} as server`, []);
   const [backend] = validateRows(backendRow, rows);
   servers.set(client, backend?.server ?? '');
+  // A pooler gives its clients process ids of its own.
   const reported = 'processID' in client ? client.processID : undefined;
-  if (backend?.pid === reported) {
-    await runScript(client, toSessionSettings(statementTimeoutMs));
-    await client.query(`set ${watchClient}`).catch(ignore);
-    return;
+  if (backend?.pid !== reported && (await isSessionShared(client, config))) {
+    throw new StoreError(
+      'pooler_in_transaction_mode',
+      'DATABASE_URL names a pooler in transaction mode; Nightscreen needs sessions of its own, and nothing was read or written',
+    );
   }
-  const isWatched = await client.query(`begin; set local ${watchClient}; commit`).then(
-    () => true,
-    () => false,
-  );
-  if (!isWatched) await client.query('rollback').catch(ignore);
-  pooled.set(client, isWatched ? `; set local ${watchClient}` : '');
+  await runScript(client, toSessionSettings(statementTimeoutMs));
+  await client.query(`set ${watchClient}`).catch(ignore);
 }
 
-const toBegin = (client: pg.ClientBase, statementTimeoutMs: number): string => {
-  const watch = pooled.get(client);
-  return watch === undefined ? 'begin' : toPooledBegin(statementTimeoutMs, watch);
-};
+/** Whether another client can get the server's session of this one between two transactions. A pooler may take turns: three rounds show it. */
+async function isSessionShared(client: pg.ClientBase, config: pg.ClientConfig): Promise<boolean> {
+  const other = new pg.Client(config);
+  other.on('error', ignore);
+  try {
+    await other.connect().catch(rethrow);
+    for (let round = 0; round < 3; round += 1) {
+      const before = await readPid(client);
+      await runScript(other, 'begin');
+      const taken = await readPid(other);
+      const after = await readPid(client);
+      await runScript(other, 'rollback');
+      if (taken === before || after !== before) return true;
+    }
+    return false;
+  } finally {
+    await other.end().catch(ignore);
+  }
+}
+
+async function readPid(client: pg.ClientBase): Promise<number | undefined> {
+  const { rows } = await runStatement(client, 'select pg_backend_pid() as pid', []);
+  return validateRows(pidRow, rows)[0]?.pid;
+}
 
 function rethrow(error: unknown): never {
   throw toDatabaseError(error);

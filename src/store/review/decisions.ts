@@ -3,7 +3,6 @@ import type { SeenFacts } from '../../matches/alert.js';
 import type { OpenAlertsFacts } from '../../reports/list-facts.js';
 import type { HistoryFacts } from '../../reports/run-facts.js';
 import {
-  alertOwnerSchema,
   type FactsOf,
   matchSchema,
   openAlertsSchema,
@@ -23,7 +22,7 @@ import {
 } from '../../vocabulary.js';
 import { findValue, type Queryable, readValue } from '../database/database.js';
 import { keptDetailsSql } from '../match-details.js';
-import { joinPartySql, ownerSql, partyFactsSql, seenCustomerSql } from '../row-shapes.js';
+import { joinPartySql, partyFactsSql, seenCustomerSql } from '../row-shapes.js';
 import { type ProjectionScope, saveReportSheet } from './waiting.js';
 
 const alertRow = z.object({
@@ -124,7 +123,7 @@ const historyRow = z.object({
     }),
   ),
   openedAt: z.date(),
-  owner: alertOwnerSchema.nullable(),
+  assignedTo: z.string().nullable(),
   history: z.array(
     z.object({
       at: z.coerce.date(),
@@ -138,7 +137,7 @@ const historyRow = z.object({
 });
 
 /** Every alert of the customers of this reference, in all rosters, with its history. */
-export function readAlertHistories(database: Queryable, organisation: string, reference: string, now: Date) {
+export function readAlertHistories(database: Queryable, organisation: string, reference: string) {
   return database.query(
     historyRow,
     `select alert.alert_id, roster.name as roster, case when account.is_test then 'test' else 'live' end as mode, ${partyFactsSql} as party,
@@ -146,8 +145,7 @@ export function readAlertHistories(database: Queryable, organisation: string, re
          select count(distinct other.customer_id)::integer from party other
          where other.request_id = party.request_id and other.customer_id <> party.customer_id
        ) as namesakes,
-       alert.listed, alert.state, alert.absence, alert.severity, alert.opened_at, alert.due_at,
-       ${ownerSql('alert', '$3')} as owner,
+       alert.listed, alert.state, alert.absence, alert.severity, alert.opened_at, alert.due_at, alert.assigned_to,
        (
          select coalesce(jsonb_agg(jsonb_build_object(
            'at', reported.at, 'what', reported.what, 'who', reported.who, 'isAttested', reported.is_attested, 'reason', reported.reason, 'comment', reported.comment
@@ -179,7 +177,7 @@ export function readAlertHistories(database: Queryable, organisation: string, re
      join account on account.account_id = alert.account_id
      where customer.reference = $2
      order by roster.name, alert.alert_id`,
-    [organisation, reference, now],
+    [organisation, reference],
   );
 }
 
@@ -253,7 +251,7 @@ export function saveOpenAlerts(
     transaction,
     openAlertsSchema,
     `with waiting as (
-       select alert.severity, ${ownerSql('alert', '$4')} as owner, alert.state, alert.opened_at, alert.absence, party.customer_id,
+       select alert.severity, alert.assigned_to, alert.state, alert.opened_at, alert.absence, party.customer_id,
          coalesce(alert.due_at < $4::timestamptz, false) as is_overdue, $4::timestamptz - alert.opened_at as age
        from alert
        join party on party.party_id = alert.party_id
@@ -263,7 +261,7 @@ export function saveOpenAlerts(
      update run set open_alerts = (
        select jsonb_build_object(
          'waiting', count(*), 'customers', count(distinct customer_id), 'absent', count(absence), 'overdue', count(*) filter (where is_overdue),
-         'unassigned', count(*) filter (where owner is null),
+         'unassigned', count(*) filter (where assigned_to is null),
          'proposed', count(*) filter (where state = 'pending_approval'), 'oldestAt', min(opened_at),
          'bySeverity', (
            select coalesce(jsonb_agg(jsonb_build_object('severity', severity, 'waiting', alerts, 'overdue', late)
@@ -272,10 +270,12 @@ export function saveOpenAlerts(
              select severity, count(*) as alerts, count(*) filter (where is_overdue) as late from waiting group by severity
            ) tally
          ),
-         'byOwner', (
-           select coalesce(jsonb_agg(owner || jsonb_build_object('waiting', alerts, 'overdue', late) order by alerts desc, owner ->> 'name', owner), '[]')
+         'byAssignee', (
+           select coalesce(jsonb_agg(jsonb_build_object('name', assigned_to, 'waiting', alerts, 'overdue', late)
+             order by alerts desc, assigned_to), '[]')
            from (
-             select owner, count(*) as alerts, count(*) filter (where is_overdue) as late from waiting where owner is not null group by owner
+             select assigned_to, count(*) as alerts, count(*) filter (where is_overdue) as late
+             from waiting where assigned_to is not null group by assigned_to
            ) tally
          ),
          'byAge', jsonb_build_object(

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Severity } from '../../vocabulary.js';
-import { findValue, type Queryable, toInsert } from '../database/database.js';
+import { findValue, type Queryable } from '../database/database.js';
 
 /**
  * Assigns the waiting alerts that fit all given conditions to a person, or ends their assignment, with an entry in the history of each. Gives the
@@ -63,49 +63,5 @@ export function isKnownReviewer(database: Queryable, name: string): Promise<bool
        where login.rolname = $1 and login.rolcanlogin and pg_has_role(login.oid, 'nightscreen_reviewer', 'member')
      ) end as "isKnown"`,
     [name],
-  );
-}
-
-const delegationRow = z.object({
-  from: z.string(),
-  to: z.string(),
-  /** The last day, `yyyy-mm-dd`. */
-  until: z.string(),
-  reason: z.string(),
-  actor: z.string(),
-  isAttested: z.boolean(),
-});
-
-/** Adds a delegation to the history, until a day that ends at `endsAt`; without `to` it ends the former one. */
-export async function insertDelegation(
-  transaction: Queryable,
-  delegation: {
-    organisationId: number;
-    from: string;
-    reason: string;
-    to: string | null;
-    until: string | null;
-    endsAt: Date | null;
-    actor: { name: string; isAttested: boolean };
-  },
-  now: Date,
-): Promise<void> {
-  const { organisationId, from, to, until, endsAt, reason, actor } = delegation;
-  const said = { fromName: from, toName: to, until, endsAt, reason, happenedAt: now };
-  const row = { organisationId, ...said, actor: actor.name, isAttested: actor.isAttested };
-  await transaction.execute(...toInsert('review_delegation', row));
-}
-
-/** The delegations at a moment, by name. */
-export function readDelegations(database: Queryable, organisationId: number, moment: Date) {
-  return database.query(
-    delegationRow,
-    `select from_name as "from", to_name as "to", until::text as until, reason, actor, is_attested
-     from (
-       select distinct on (from_name) * from review_delegation where organisation_id = $1 order by from_name, delegation_id desc
-     ) last_said
-     where ends_at > $2
-     order by from_name`,
-    [organisationId, moment],
   );
 }

@@ -461,7 +461,7 @@ export async function projectParties(
     await saveAlertChanges(transaction, scope, changes);
     const changed = parties.filter(({ changes }) => [...changes.values()].some(({ isBaseline }) => !isBaseline));
     const changedIds = changed.map(({ partyId }) => partyId);
-    await saveChangeAlerts(transaction, scope, changedIds, now);
+    await saveChangeAlerts(transaction, scope, changedIds);
   }
   await markProjected(transaction, scope);
   for (let last = 0; scope.isHeld; ) {

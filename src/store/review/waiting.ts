@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type FactsOf, waitingAlertSchema } from '../../vocabulary/facts.js';
 import { findValue, type Queryable, readValue, toInsert } from '../database/database.js';
-import { joinPartySql, ownerSql, partyFactsSql, replacedSql } from '../row-shapes.js';
+import { joinPartySql, partyFactsSql, replacedSql } from '../row-shapes.js';
 
 /** The alerts of a roster's customers on an account. */
 export interface ProjectionScope {
@@ -81,12 +81,12 @@ export async function countByAccount(database: Queryable, alertIds: readonly num
 /** A stored waiting alert. */
 export type StoredWaitingAlert = FactsOf<typeof waitingRow>;
 
-/** SQL: the waiting alerts (`event`), as `waitingRow` reads them, at a moment (a placeholder); the caller adds conditions and order. */
-const waitingAlertsSql = (moment: string): string => `
+/** SQL: the waiting alerts (`event`), as `waitingRow` reads them; the caller adds conditions and order. */
+const waitingAlertsSql = `
   select event.alert_id as "alertId", case when account.is_test then 'test' else 'live' end as mode, ${partyFactsSql} as party,
     event.listed, event.severity, event.rule, event.priority, event.opened_at as "openedAt", event.due_at as "dueAt", event.state,
     event.absence, event.absent_since as "absentSince", ${replacedSql('replaced.disposition_id', 'replaced.listed_id')} as replaced,
-    ${ownerSql('event', moment)} as owner, ${reopenedBecauseSql('event')} as "reopenedBecause",
+    event.assigned_to as "assignedTo", ${reopenedBecauseSql('event')} as "reopenedBecause",
     case when event.state = 'pending_approval' then (
       select jsonb_build_object(
         'verdict', made.verdict, 'reviewer', made.reviewer, 'reason', made.reason, 'decidedAt', made.decided_at
@@ -116,8 +116,8 @@ const waitingAlertsSql = (moment: string): string => `
 const waitingOrderSql = 'order by event.priority desc, event.due_at, event.alert_id';
 
 /**
- * Stores that a working list is written, and gives its number with what waits for reviewers, or for `assignee` (also as a stand-in), on all
- * accounts; the most urgent first.
+ * Stores that a working list is written, and gives its number with what waits for reviewers, or for `assignee`, on all accounts; the most
+ * urgent first.
  */
 export async function openReviewSheet(
   database: Queryable,
@@ -128,12 +128,12 @@ export async function openReviewSheet(
   const sheetId = await readValue(database, z.number(), ...sheet);
   const waiting = await database.query(
     waitingRow,
-    `${waitingAlertsSql('$3')}
+    `${waitingAlertsSql}
        and roster.organisation_id = $1
        and ($2::text is null or roster.name = $2)
-       and ($4::text is null or coalesce(find_stand_in(roster.organisation_id, event.assigned_to, $3), event.assigned_to) = $4)
+       and ($3::text is null or event.assigned_to = $3)
      ${waitingOrderSql}`,
-    [organisationId, roster, now, assignee],
+    [organisationId, roster, assignee],
   );
   return { sheetId, waiting };
 }
@@ -150,15 +150,14 @@ export async function saveReportSheet(
 ): Promise<void> {
   await transaction.execute(
     `with waiting as materialized (
-       select alert.alert_id, alert.revision, alert.account_id, alert.assigned_to, alert.priority, alert.due_at,
-         alert.listed_id, alert.rank, alert.is_hit, alert.score
+       select alert.alert_id, alert.revision, alert.priority, alert.due_at, alert.listed_id, alert.rank, alert.is_hit, alert.score
        from alert
        join party on party.party_id = alert.party_id
        join customer on customer.customer_id = party.customer_id and customer.roster_id = $2
        where alert.account_id = $3 and alert.state in ('open', 'pending_approval')
      ),
      urgent as (
-       select alert_id, revision, listed_id, rank, is_hit, score, ${ownerSql('event', '$4')} as owner, row_number() over (${waitingOrderSql}) as place
+       select alert_id, revision, listed_id, rank, is_hit, score, row_number() over (${waitingOrderSql}) as place
        from (select * from waiting event ${waitingOrderSql} limit $5) event
      ),
      -- Numbered here, because the planner has no statistics to join large lists again.
@@ -169,19 +168,19 @@ export async function saveReportSheet(
        left join lateral (
          select latest.shown_id
          from (
-           select shown_id, revision, owner from shown_alert where shown_alert.alert_id = urgent.alert_id order by shown_id desc limit 1
+           select shown_id, revision from shown_alert where shown_alert.alert_id = urgent.alert_id order by shown_id desc limit 1
          ) latest
-         -- All other facts shown change the alert's revision, or never change.
-         where latest.revision = urgent.revision and latest.owner is not distinct from urgent.owner
+         -- All facts shown change the alert's revision, or never change.
+         where latest.revision = urgent.revision
        ) known on true
      ),
      added as (
-       insert into shown_alert (shown_id, alert_id, revision, owner, listed_id, rank, is_hit, score, facts) overriding system value
-       select listed.shown_id, listed.alert_id, listed.revision, listed.owner, listed.listed_id, listed.rank, listed.is_hit, listed.score,
+       insert into shown_alert (shown_id, alert_id, revision, listed_id, rank, is_hit, score, facts) overriding system value
+       select listed.shown_id, listed.alert_id, listed.revision, listed.listed_id, listed.rank, listed.is_hit, listed.score,
          to_jsonb(alert) - 'listed' || jsonb_build_object('legacy', alert.legacy - array['verdict', 'reviewer', 'reason', 'comment', 'decidedBy', 'decidedAt'])
        from listed
        -- \`offset 0\`: one alert after another, by indexes.
-       cross join lateral (${waitingAlertsSql('$4')} and event.alert_id = listed.alert_id offset 0) alert
+       cross join lateral (${waitingAlertsSql} and event.alert_id = listed.alert_id offset 0) alert
        where listed.is_new
      )
      insert into review_sheet (organisation_id, exported_at, exported_by, run_id, shown_ids, waiting)
@@ -349,21 +348,20 @@ export async function saveChangeAlerts(
   transaction: Queryable,
   { rosterId, accountId }: ProjectionScope,
   partyIds: readonly number[],
-  now: Date,
 ): Promise<void> {
   if (partyIds.length === 0) return;
   await transaction.execute(
     `insert into change_alert (
-       change_id, state, opened_at, due_at, owner, reopened_because, said, replaced_disposition_id, replaced_listed_id
+       change_id, state, opened_at, due_at, assigned_to, reopened_because, said, replaced_disposition_id, replaced_listed_id
      )
      select event.change_id, found.*
-     from unnest($4::bigint[]) as chosen (party_id)
+     from unnest($3::bigint[]) as chosen (party_id)
      -- Fenced off: without statistics all changes of a run would be walked through for each party.
      cross join lateral (select * from change_event where party_id = chosen.party_id offset 0) event
      join run on run.run_id = event.run_id and run.roster_id = $1 and run.account_id = $2
        and event.change_id > coalesce(run.projected_change_id, 0)
      cross join lateral (
-       select alert.state, alert.opened_at, alert.due_at, ${ownerSql('alert', '$3')}, ${reopenedBecauseSql('alert')},
+       select alert.state, alert.opened_at, alert.due_at, alert.assigned_to, ${reopenedBecauseSql('alert')},
          array(select disposition_id from disposition where disposition.alert_id = alert.alert_id order by 1 desc limit ${saidAtMost}),
          replaced.disposition_id, replaced.listed_id
        from alert_with_match alert
@@ -373,6 +371,6 @@ export async function saveChangeAlerts(
      ) found
      where not event.is_baseline
      on conflict (change_id) do nothing`,
-    [rosterId, accountId, now, [...partyIds]],
+    [rosterId, accountId, [...partyIds]],
   );
 }

@@ -50,7 +50,7 @@ describe('a Postgres database without anything of ours', () => {
   };
 
   it('is not taken for one that says "nothing yet", and gets no schema by a look', async () => {
-    for (const words of ['runs list', 'status export', 'outbox list', 'schedule show', 'db backup all.backup']) {
+    for (const words of ['runs', 'status', 'outbox', 'schedule show', 'db backup all.backup']) {
       const { exitCode, stdout, stderr } = await run(words, { DATABASE_URL: url });
       expect([words, exitCode, stdout]).toEqual([words, 2, '']);
       expect(stderr).toMatch(/the database \S+\/test_\w+ has no tables of Nightscreen.*\[database_missing\]/);
@@ -72,7 +72,7 @@ describe('an embedded database whose making was killed', () => {
     const data = join(folder, 'killed');
     await mkdir(join(data, 'pgdata'), { recursive: true });
     await writeFile(join(data, 'pgdata.incomplete'), '');
-    const { exitCode, stderr } = await run('runs list', { NIGHTSCREEN_DATA: data });
+    const { exitCode, stderr } = await run('runs', { NIGHTSCREEN_DATA: data });
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining(`there is no database at ${data},`)]);
     expect((await readdir(data)).toSorted()).toEqual(['pgdata', 'pgdata.incomplete']);
   });
@@ -147,7 +147,7 @@ describeOnEachDatabase('the gates where nothing is known', (_open, { dialect, lo
   ) => Promise<{ exitCode: number; stderr: string; text: string; document: () => unknown }>;
 
   async function expectNamed(gate: Gate): Promise<void> {
-    const header = await gate('status export', false);
+    const header = await gate('status', false);
     expect(header).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('No customer is in scope') });
     expect(header.text).toMatch(/^\uFEFFroster,customer_id,[^\n]*,state,[^\n]*\n$/);
     const neverImported = ['corporate', 'retail'];
@@ -158,9 +158,9 @@ describeOnEachDatabase('the gates where nothing is known', (_open, { dialect, lo
     });
     const one = await gate('coverage --roster retail --json');
     expect([one.exitCode, one.document()]).toMatchObject([3, { isCovered: false, neverImported: ['retail'] }]);
-    const status = await gate('status export --json');
+    const status = await gate('status --json');
     expect([status.exitCode, status.document()]).toMatchObject([3, { rosters: [], neverImported, customers: [] }]);
-    const written = await gate('status export --out status.csv --json');
+    const written = await gate('status --out status.csv --json');
     expect([written.exitCode, written.document()]).toMatchObject([3, { neverImported, exported: 0 }]);
     expect(await gate('coverage --roster nobody')).toMatchObject({
       exitCode: 2,
@@ -169,7 +169,7 @@ describeOnEachDatabase('the gates where nothing is known', (_open, { dialect, lo
     expect(await gate('import --roster retail')).toMatchObject({ exitCode: 0 });
     const half = await gate('coverage --json');
     expect([half.exitCode, half.document()]).toMatchObject([3, { isCovered: false, neverImported: ['corporate'] }]);
-    const known = await gate('status export --json');
+    const known = await gate('status --json');
     expect([known.exitCode, known.document()]).toMatchObject([
       3,
       { rosters: ['retail'], neverImported: ['corporate'], customers: [{ reference: '1', state: 'not_screened' }] },

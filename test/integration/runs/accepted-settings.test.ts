@@ -17,7 +17,7 @@ import { runScreening } from '../../../src/runs/screening-run.js';
 import { openOrganisation } from '../../../src/runs/session.js';
 import { acceptSettings, findAcceptance, findUnacceptedSettings } from '../../../src/runs/settings-acceptance.js';
 import { writeReportFor } from '../../../src/runs/write-reports.js';
-import type { Database } from '../../../src/store/database/database.js';
+import { type Database, findValue } from '../../../src/store/database/database.js';
 import { type DatabaseLocation, openDatabase } from '../../../src/store/database/open-database.js';
 import { readSettingsHistory, saveSettingsRecord } from '../../../src/store/organisations.js';
 import { holdAlerts } from '../../../src/store/review/decisions.js';
@@ -49,12 +49,13 @@ async function confirmFirst({ database, settings }: AppContext, reference: strin
   const by = (await makeAcceptance({ database })).by;
   const reviewKey = Buffer.from('a key of the test');
   await database.transaction(async (transaction) => {
-    const [row] = await transaction.query(
-      z.object({ alertId: z.number() }),
+    const alertId = await findValue(
+      transaction,
+      z.number(),
       `select alert_id as "alertId" from alert join party using (party_id) join customer using (customer_id) where reference = $1`,
       [reference],
     );
-    const alert = (await holdAlerts(transaction, 1, [row?.alertId ?? 0])).get(row?.alertId ?? 0);
+    const alert = (await holdAlerts(transaction, 1, [alertId ?? 0])).get(alertId ?? 0);
     if (!alert) throw new Error('no alert');
     const decision = { verdict: 'true_match', reason: 'the same passport', comment: null, origin: 'review' } as const;
     const rest = {

@@ -2,14 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { createAttemptNotes } from '../../../src/runs/screening/search-task.js';
-import type { Database } from '../../../src/store/database/database.js';
+import { type Database, findValue } from '../../../src/store/database/database.js';
 import { noteInFlight, RunNumbers } from '../../../src/store/ledger.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 import { listSearches, openSmallSites, searched } from '../../helpers/small-site.js';
 
 const countOf = async (database: Database, sql: string): Promise<number> => {
-  const [row] = await database.query(z.object({ count: z.number() }), `select (${sql})::integer as count`);
-  return row?.count ?? Number.NaN;
+  const count = await findValue(database, z.number(), `select (${sql})::integer as count`);
+  return count ?? Number.NaN;
 };
 
 describeOnEachDatabase('the ledger of attempts', (open) => {

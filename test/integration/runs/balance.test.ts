@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { describeRun, listOfRun } from '../../../src/runs/describe-run.js';
 import { parseRunId } from '../../../src/runs/run-reference.js';
-import type { Database } from '../../../src/store/database/database.js';
+import { type Database, findValue } from '../../../src/store/database/database.js';
 import { describeOnEachDatabase, leaveSqlToPostgres, testDatabases } from '../../helpers/databases.js';
 import { openPreparedSites, openSmallSites } from '../../helpers/small-site.js';
 import { people, type TestAppContext } from '../../helpers/small-world.js';
@@ -28,11 +28,8 @@ function interfereBeforeSums(app: TestAppContext, database: Database, interfere:
   };
   const transaction: Database['transaction'] = async (work) => {
     if (isScreened) {
-      const [row] = await database.query(
-        z.object({ stage: z.string() }),
-        'select stage from run order by run_id desc limit 1',
-      );
-      isScreened = row?.stage !== 'screened';
+      const stage = await findValue(database, z.string(), 'select stage from run order by run_id desc limit 1');
+      isScreened = stage !== 'screened';
       if (!isScreened) await interfere();
     }
     return database.transaction(work);

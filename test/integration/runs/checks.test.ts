@@ -13,7 +13,8 @@ import { describeRun } from '../../../src/runs/describe-run.js';
 import { previewBecauseOf } from '../../../src/runs/preview.js';
 import { parseRunId } from '../../../src/runs/run-reference.js';
 import { budgetSettingsSchema } from '../../../src/screening/budget.js';
-import { describeOnPostgres, testDatabases } from '../../helpers/databases.js';
+import { readColumn } from '../../../src/store/database/database.js';
+import { describeOnPostgres, readRows, testDatabases } from '../../helpers/databases.js';
 import { printFigure } from '../../helpers/figures.js';
 import { listSearches, openPreparedSites, openSmallSites, searched } from '../../helpers/small-site.js';
 import { controls } from '../../helpers/small-world.js';
@@ -43,7 +44,7 @@ describe('a single check', () => {
     await expect(runCheck(app, { ...question, name: '---', reason: ' ' }, signal)).rejects.toMatchObject({
       problems: [{ where: 'name' }, { where: 'flag --reason' }],
     });
-    expect(await site.database.query(z.object({ runId: z.number() }), 'select run_id from run')).toEqual([]);
+    expect(await readRows(site.database, 'select run_id from run')).toEqual([]);
     const { result, exitCode } = await runCheck(app, question, signal);
     expect(exitCode).toBe(0);
     expect(result).toMatchObject({
@@ -58,8 +59,8 @@ describe('a single check', () => {
     });
     expect(result.responseDigest).toMatch(/^[0-9a-f]{64}$/);
     expect(await showCheck(site.database, 'default', result.runId)).toEqual(result);
-    const counts = await site.database.query(
-      z.object({ searches: z.number(), hits: z.number(), planned: z.number() }),
+    const counts = await readRows(
+      site.database,
       `select (sums #>> '{counts,searches}')::integer as searches, (sums #>> '{counts,hits}')::integer as hits,
          (sums #>> '{counts,planned}')::integer as planned
        from run where kind = 'check'`,
@@ -97,11 +98,12 @@ describe('a single check', () => {
         attempts: 0,
       },
     });
-    const codes = await site.database.query(
-      z.object({ code: z.string() }),
+    const codes = await readColumn(
+      site.database,
+      z.string(),
       'select outcome_reason as code from single_search order by run_id',
     );
-    expect(codes.map(({ code }) => code)).toEqual(['echo_mismatch', 'account', 'outage', 'budget']);
+    expect(codes).toEqual(['echo_mismatch', 'account', 'outage', 'budget']);
     expect(await ask('Aroha Ngata')).toMatchObject({ exitCode: 0, result: { verdict: 'clear' } });
   });
 
@@ -236,10 +238,7 @@ describeOnPostgres('a check whose process was killed', (_open, databases) => {
       notAnsweredBecause: ['its process ended before an answer was stored; run the check again'],
     });
     expect(await showCheck(site.database, 'default', alive.runId)).toMatchObject({ state: 'running' });
-    const unknown = await site.database.query(
-      z.object({ run: z.number() }),
-      `select run_id as run from search_attempt where outcome = 'unknown'`,
-    );
+    const unknown = await readRows(site.database, `select run_id as run from search_attempt where outcome = 'unknown'`);
     expect(unknown).toEqual([{ run: 2 }]);
   });
 });
@@ -273,8 +272,8 @@ describeOnPostgres('a published list', (open) => {
     const shown = await describeRun(app, summary.runId);
     expect(shown.becauseOf).toEqual(kept);
     expect(formatRunDescription(shown)).toMatch(/^because of +list\.txt: 3 entries.*\nforced +2 customers/m);
-    const runs = await site.database.query(z.object({ kind: z.string() }), 'select kind from run order by run_id');
-    expect(runs.map(({ kind }) => kind)).toEqual(['rescreen', 'screen']);
+    const runs = await readColumn(site.database, z.string(), 'select kind from run order by run_id');
+    expect(runs).toEqual(['rescreen', 'screen']);
 
     // The run of another list is abandoned: the next one searches for the rest of its customers, though no customer is due.
     const becauseOf = await writeList('Wilhelmina Achterberg\nBertil Kvarnström\n');

@@ -47,7 +47,7 @@ describe('coverage', () => {
     expect(night.total).toMatchObject({ inScope: 6, valid: 5, never: 1, overdue: 0, failedBecause: { http_422: 1 } });
     expect(night.total.states).toEqual({ clear: 3, not_screened: 1, open_alert: 2 });
     expect(await expectAgreement(app)).toEqual(night.total.states);
-    expect((await findUnrecorded(app))?.found).toEqual([]);
+    expect((await findUnrecorded(app)).found).toEqual([]);
     const stored = `select sums -> 'states' as states from run order by run_id desc limit 1`;
     expect(await readValue(database, z.record(z.string(), z.number()), stored)).toMatchObject(night.total.states);
     expect(night.rosters[0]?.uncovered).toMatchObject([

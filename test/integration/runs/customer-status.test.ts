@@ -6,7 +6,7 @@ import { measureCoverage } from '../../../src/runs/coverage.js';
 import { budgetSettingsSchema } from '../../../src/screening/budget.js';
 import { readValue } from '../../../src/store/database/database.js';
 import { createLogin } from '../../helpers/database-servers.js';
-import { testDatabases } from '../../helpers/databases.js';
+import { readRows, testDatabases } from '../../helpers/databases.js';
 import { openPreparedSites, openSmallSites } from '../../helpers/small-site.js';
 import { expectAgreement, findUnrecorded } from '../../helpers/status-agreement.js';
 
@@ -86,12 +86,12 @@ describe('the status of customers', () => {
     expect(await record()).toBe(0);
     // Somebody decides while the run is open, and takes no notice of how it closes.
     await database.execute(`update alert set is_true_match = true where party_id = 1`);
-    const noted = await database.query(z.object({ id: z.number() }), 'select customer_id as id from customer_mark');
+    const noted = await readRows(database, 'select customer_id as id from customer_mark');
     expect(noted).toHaveLength(1);
     await database.execute(`update run set state = 'complete' where run_id = 2`);
-    expect((await findUnrecorded(app))?.missed).toEqual([]);
+    expect((await findUnrecorded(app)).missed).toEqual([]);
     expect([await record(), await record()]).toEqual([1, 0]);
-    expect(await database.query(z.object({}), 'select from customer_mark')).toEqual([]);
+    expect(await readRows(database, 'select from customer_mark')).toEqual([]);
   });
 
   it('gives a login with rights on the view alone what it needs, and nothing else', async () => {
@@ -100,8 +100,8 @@ describe('the status of customers', () => {
     const toGrants = (login: string) => documented.join('').replaceAll('core_banking', login);
     const { url } = await createLogin(database, 'core_banking', toGrants);
     const blocker = await databases.open({ url });
-    const seen = await blocker.query(
-      z.object({ state: z.string(), mode: z.string() }),
+    const seen = await readRows(
+      blocker,
       `select state, mode from customer_screening_status where roster = 'people' and reference = 'C-1'`,
     );
     expect(seen).toEqual([{ state: 'open_alert', mode: 'test' }]);

@@ -14,7 +14,7 @@ import { openEventSpool } from '../../../src/runs/event-spool.js';
 import { openOrganisation } from '../../../src/runs/session.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
 import { dirtySettingsSchema } from '../../../src/screening/settings.js';
-import type { Database } from '../../../src/store/database/database.js';
+import { type Database, readColumn } from '../../../src/store/database/database.js';
 import { findLastSweep } from '../../../src/store/dossiers.js';
 import { markDossiers } from '../../../src/store/event-marks.js';
 import { findReportableRuns } from '../../../src/store/runs.js';
@@ -189,11 +189,11 @@ const readMarks = (database: Database) =>
     'select dossier_id as "dossierId", events, is_aml as "isAml", tries from dossier_mark order by dossier_id',
   );
 const readMarkedCustomers = async (database: Database): Promise<readonly string[]> => {
-  const rows = await database.query(
-    z.object({ reference: z.string() }),
+  return readColumn(
+    database,
+    z.string(),
     `select reference from customer_mark join customer using (customer_id) where kind = 'search' order by reference`,
   );
-  return rows.map(({ reference }) => reference);
 };
 const countRuns = async (database: Database): Promise<number> =>
   (await database.query(z.object({ runId: z.number() }), 'select run_id from run')).length;

@@ -1,6 +1,5 @@
 import { writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
 import { ConfigError, RosterError } from '../../../src/errors.js';
 import { measureCoverage } from '../../../src/runs/coverage.js';
 import { describeRun } from '../../../src/runs/describe-run.js';
@@ -8,7 +7,7 @@ import { runImport } from '../../../src/runs/import/import-run.js';
 import { resumeRun } from '../../../src/runs/resume-run.js';
 import { listRuns, showRun } from '../../../src/runs/run-reference.js';
 import { runReports } from '../../../src/runs/write-reports.js';
-import { testDatabases } from '../../helpers/databases.js';
+import { readRows, testDatabases } from '../../helpers/databases.js';
 import {
   listenAlong,
   listSearches,
@@ -91,8 +90,8 @@ describe('a screening with failures', () => {
       ['C-3', 'failed_answer'],
       ['C-5', 'failed_answer'],
     ]);
-    const alerts = await database.query(
-      z.object({ reference: z.string(), severity: z.string(), rule: z.string(), topics: z.array(z.string()) }),
+    const alerts = await readRows(
+      database,
       `select customer.reference, alert.severity, alert.rule, listed.topics from alert
        join party using (party_id) join customer using (customer_id) join listed_party listed using (listed_id)
        where not alert.is_baseline order by reference`,

@@ -18,7 +18,7 @@ import { screeningSettingsSchema } from '../../../src/screening/settings.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { findPlainlyAbsent } from '../../../src/store/review/waiting.js';
 import { webhooksSettingsSchema } from '../../../src/webhooks/settings.js';
-import { describeOnEachDatabase, leaveSqlToPostgres } from '../../helpers/databases.js';
+import { describeOnEachDatabase, leaveSqlToPostgres, readRows } from '../../helpers/databases.js';
 import {
   decide,
   makeAcceptance,
@@ -113,10 +113,7 @@ describeOnEachDatabase('a run whose answers are implausible', (_open, databases)
       isCovered: false,
       total: { inScope: 30, failedBecause: { held: 30 } },
     });
-    const flags = await database.query(
-      z.object({ held: z.boolean() }),
-      'select distinct held from customer_screening_status',
-    );
+    const flags = await readRows(database, 'select distinct held from customer_screening_status');
     expect(flags).toEqual([{ held: true }]);
     // Each search that no longer finds a known hit is repeated.
     expect(searched(sandbox, names[0] ?? '')).toBe(2);
@@ -228,10 +225,7 @@ describeOnEachDatabase('a run whose answers are implausible', (_open, databases)
     expect(names.slice(0, 8).map((name) => searched(sandbox, name))).toEqual([2, 2, 2, 2, 2, 2, 1, 1]);
     expect(await readStates(database)).toEqual(before);
     // The first answers are kept as evidence.
-    const kept = await database.query(
-      z.object({ rows: z.number() }),
-      'select count(*)::integer as rows from retracted_answer',
-    );
+    const kept = await readRows(database, 'select count(*)::integer as rows from retracted_answer');
     expect(kept).toEqual([{ rows: 36 }]);
     // Both calls are shown for a customer whose search was made again, one for the others.
     const calls = await database.query(
@@ -282,17 +276,14 @@ describeOnEachDatabase('a run whose answers are implausible', (_open, databases)
     const stateOf = async (number: number): Promise<string | undefined> =>
       (await readStates(database)).find(({ reference }) => reference === `C-${number}`)?.state;
     expect([await stateOf(26), await stateOf(27), await stateOf(30)]).toEqual(['open_alert', 'open_alert', 'clear']);
-    const sent = await database.query(
-      z.object({ toState: z.string() }),
-      'select to_state from customer_state_change where from_state is not null',
-    );
+    const sent = await readRows(database, 'select to_state from customer_state_change where from_state is not null');
     expect(sent).toEqual([{ toState: 'open_alert' }, { toState: 'open_alert' }]);
 
     sandbox.setWorld(worldOf([worse, ...sanctioned.slice(1), ...exposed, listed('new', fresh)]));
     const good = await run(await work({ offsetMs: 1 }));
     expect(good).toMatchObject({ state: 'complete', openAlerts: { waiting: 22 } });
-    const alerts = await database.query(
-      z.object({ match: z.string(), state: z.string(), absence: z.string().nullable() }),
+    const alerts = await readRows(
+      database,
       `select match_id as match, state, absence from alert_with_match where match_id in ('amla_new', 'amla_soon gone') order by 1`,
     );
     expect(alerts).toEqual([
@@ -347,10 +338,9 @@ describeOnEachDatabase('a run whose answers are implausible', (_open, databases)
     sandbox.setWorld({ watchlist: [], dossiers: [] });
     await run(await work({ offsetMs: dayMs }));
     expect(await readAlert('amla_new')).toMatchObject({ state: 'open', absence: null });
-    const row = z.object({ reference: z.string(), state: z.string() });
     expect(
-      await database.query(
-        row,
+      await readRows(
+        database,
         `select reference, state from customer_screening_status where reference in ('C-1', 'C-31') order by 1`,
       ),
     ).toEqual([
@@ -378,12 +368,12 @@ describeOnEachDatabase('a run whose answers are implausible', (_open, databases)
         select customer_id, 1, request_id, true from party join customer using (customer_id) where reference in ('C-29', 'C-30');`);
     await acceptRun(app, held.runId, await makeAcceptance(app), new AbortController().signal);
     const states = `select sums -> 'states' as states from run where run_id = 2`;
-    expect(await database.query(z.object({ states: z.record(z.string(), z.number()) }), states)).toEqual([
+    expect(await readRows(database, states)).toEqual([
       { states: expect.objectContaining({ clear: 10, open_alert: 19, false_positive: 1, not_screened: 0 }) },
     ]);
     expect(
-      await database.query(
-        z.object({ customers: z.number() }),
+      await readRows(
+        database,
         `
       select count(*)::integer as customers from customer_screening_status where state = 'not_screened' and reason = 'never'`,
       ),
@@ -512,10 +502,7 @@ describeOnEachDatabase('a run with far too many newly open customers', (open) =>
     ]);
     expect(received).toEqual([]);
     // The alerts are open already.
-    const open = await database.query(
-      z.object({ state: z.string() }),
-      `select state from customer_screening_status where state = 'open_alert'`,
-    );
+    const open = await readRows(database, `select state from customer_screening_status where state = 'open_alert'`);
     expect(open).toHaveLength(58);
 
     const accepted = await acceptRun(app, cluster.runId, await makeAcceptance(app), new AbortController().signal);

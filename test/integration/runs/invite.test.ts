@@ -11,8 +11,8 @@ import { showRun } from '../../../src/runs/run-reference.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
 import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
 import type { Fault } from '../../../src/sandbox/trouble.js';
-import type { Database } from '../../../src/store/database/database.js';
-import { describeOnEachDatabase, leaveSqlToPostgres } from '../../helpers/databases.js';
+import { type Database, readColumn } from '../../../src/store/database/database.js';
+import { describeOnEachDatabase, leaveSqlToPostgres, readRows } from '../../helpers/databases.js';
 import { decide, openPreparedSites, openSmallSites, type SmallSite } from '../../helpers/small-site.js';
 import type { AppContextOptions } from '../../helpers/small-world.js';
 
@@ -61,12 +61,12 @@ const countPosts = (sandbox: Sandbox): number =>
   sandbox.ledger().filter(({ method, path }) => method === 'POST' && path.startsWith('/autodoc/invitations')).length;
 
 const findAlerts = async (database: Database, reference: string): Promise<readonly number[]> => {
-  const found = await database.query(
-    z.object({ id: z.number() }),
+  return readColumn(
+    database,
+    z.number(),
     'select alert_id as id from alert join party using (party_id) join customer using (customer_id) where reference = $1',
     [reference],
   );
-  return found.map(({ id }) => id);
 };
 
 const posting = { path: '/autodoc/invitations', method: 'POST', times: 1 } as const;
@@ -175,11 +175,8 @@ describeOnEachDatabase('inviting customers without a dossier', (open, databases)
     expect(await readEvents(database)).toEqual(
       ['C-3', 'C-4', 'C-7'].map((customer) => ({ customer, events: ['intended', 'sending', 'sent pending'] })),
     );
-    const kept = await database.query(
-      z.object({ text: z.string() }),
-      'select invitation::text as text from invitation',
-    );
-    expect(kept.map(({ text }) => text).join()).not.toMatch(/example|4512345678/);
+    const kept = await readColumn(database, z.string(), 'select invitation::text as text from invitation');
+    expect(kept.join()).not.toMatch(/example|4512345678/);
     for (const [event, sqlState] of [
       ['{"kind": "sent", "runId": 99}', '23503'],
       ['{"kind": "accepted"}', '23514'],
@@ -349,10 +346,7 @@ describeOnEachDatabase('inviting customers without a dossier', (open, databases)
     expect(later.customers.map(({ outcome }) => outcome)).toEqual(wasMade ? [] : ['sent']);
     const all = await listShown(sandbox);
     expect(all).toHaveLength(1);
-    const references = await database.query(
-      z.object({ reference: z.string() }),
-      `select reference from invitation where state = 'invited'`,
-    );
+    const references = await readRows(database, `select reference from invitation where state = 'invited'`);
     expect(references).toEqual([{ reference: all[0]?.reference }]);
   });
 

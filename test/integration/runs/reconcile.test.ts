@@ -19,7 +19,7 @@ import { findReviewer } from '../../../src/runs/review/people.js';
 import { showRun } from '../../../src/runs/run-reference.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
 import type { SandboxDossier } from '../../../src/sandbox/world.js';
-import type { Database } from '../../../src/store/database/database.js';
+import { type Database, readColumn } from '../../../src/store/database/database.js';
 import { describeOnEachDatabase, leaveSqlToPostgres } from '../../helpers/databases.js';
 import { acceptChanges, decide, openPreparedSites, openSmallSites, type SmallSite } from '../../helpers/small-site.js';
 import { buildSandboxDossier, people, toCsv, watchlist, writeRoster } from '../../helpers/small-world.js';
@@ -48,12 +48,12 @@ const readAttendance = async (database: Database): Promise<readonly string[]> =>
 };
 
 const findAlerts = async (database: Database, reference: string): Promise<readonly number[]> => {
-  const rows = await database.query(
-    z.object({ id: z.number() }),
+  return readColumn(
+    database,
+    z.number(),
     'select alert_id as id from alert join party using (party_id) join customer using (customer_id) where reference = $1',
     [reference],
   );
-  return rows.map(({ id }) => id);
 };
 
 describeOnEachDatabase('a comparison of roster, screenings and dossiers', (open, databases) => {

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { toAlertSeenVersion } from '../../../src/runs/review/alerts.js';
-import type { Database } from '../../../src/store/database/database.js';
+import { type Database, findValue } from '../../../src/store/database/database.js';
 import { holdAlerts } from '../../../src/store/review/decisions.js';
 import { describeOnPostgres } from '../../helpers/databases.js';
 import { decide, makeAcceptance, openPreparedSites, reviewKey } from '../../helpers/small-site.js';
@@ -124,12 +124,8 @@ describeOnPostgres('review alerts', (_open, databases) => {
 
   it('a decision settles no customer for whom a run that has not closed has found a new match', async () => {
     const { sandbox, database, work, run, prepared } = await begin();
-    const readState = async (): Promise<string | undefined> => {
-      const [row] = await database.query(
-        z.object({ state: z.string() }),
-        `select state from customer_standing where reference = 'C-1'`,
-      );
-      return row?.state;
+    const readState = async (): Promise<string | null> => {
+      return findValue(database, z.string(), `select state from customer_standing where reference = 'C-1'`);
     };
     const [alert] = prepared;
     if (!alert) throw new Error('no alert');

@@ -15,8 +15,9 @@ import { ConfigError } from '../../../src/errors.js';
 import type { AppContext } from '../../../src/runs/app-context.js';
 import { showAlerts } from '../../../src/runs/review/decide.js';
 import { notifyStates } from '../../../src/runs/status.js';
+import { readColumn } from '../../../src/store/database/database.js';
 import { webhooksSettingsSchema } from '../../../src/webhooks/settings.js';
-import { testDatabases } from '../../helpers/databases.js';
+import { readRows, testDatabases } from '../../helpers/databases.js';
 import { openSmallSites } from '../../helpers/small-site.js';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -134,8 +135,8 @@ describe('webhooks of state changes', () => {
     const sequences = receiver.received.flatMap(toEvents).map(({ sequence }) => sequence);
     expect(sequences).toEqual(sequences.toSorted((left, right) => left - right));
     expect(hits.received).toEqual([]);
-    const states = await database.query(
-      z.object({ state: z.string(), said: z.string().nullable() }),
+    const states = await readRows(
+      database,
       `select state, last_error as said from outbox where kind = 'webhook' order by outbox_id`,
     );
     expect(states).toEqual([
@@ -183,17 +184,18 @@ describe('webhooks of state changes', () => {
     expect(undone).toEqual({
       exitCode: 0,
       said: expect.stringMatching(
-        /dispositions are stored, .*NIGHTSCREEN_WEBHOOK_SECRET.*nightscreen status send sends them"/,
+        /dispositions are stored, .*NIGHTSCREEN_WEBHOOK_SECRET.*nightscreen outbox retry sends them"/,
       ),
     });
     expect(received).toHaveLength(1);
-    await command(['status', 'send'], withKey);
+    await command(['outbox', 'retry'], withKey);
     expect(received.slice(1).flatMap(toEvents)).toMatchObject([{ reference, to: 'open_alert' }]);
-    const stored = await database.query(
-      z.object({ to: z.string() }),
+    const stored = await readColumn(
+      database,
+      z.string(),
       `select to_state as to from customer_state_change where customer_id = (select customer_id from customer where reference = $1) order by change_id`,
       [reference],
     );
-    expect(stored.map(({ to }) => to)).toEqual(['open_alert', 'false_positive', 'open_alert']);
+    expect(stored).toEqual(['open_alert', 'false_positive', 'open_alert']);
   });
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { type Database, openBindings } from '../../../src/store/database/database.js';
+import { type Database, openBindings, readColumn } from '../../../src/store/database/database.js';
 import { assessedPartiesSql } from '../../../src/store/plan-sql.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { isFullSize, printFigure } from '../../helpers/figures.js';
@@ -55,12 +55,12 @@ it('with a cadence of several days nobody is screened later than it allows, and 
 async function screenNight(database: Database, now: Date, low: string): Promise<readonly number[]> {
   const bindings = openBindings();
   const assessed = assessedPartiesSql(bindings, buildPlanInput(now, { cadence: { low, reason: 'policy 4.2' } }));
-  const rows = await database.query(
-    z.object({ id: z.number() }),
+  return readColumn(
+    database,
+    z.number(),
     `update party_state set screened_at = ${bindings.bind(now, 'timestamptz')}
      where party_id in (select party_id from (${assessed}) judged where reason <> 'not_due')
      returning party_id as id`,
     bindings.values,
   );
-  return rows.map(({ id }) => id);
 }

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { StoreError } from '../../../src/errors.js';
 import { openDatabase } from '../../../src/store/database/open-database.js';
-import { testDatabases } from '../../helpers/databases.js';
+import { readRows, testDatabases } from '../../helpers/databases.js';
 
 const numberRow = z.object({ n: z.number() });
 
@@ -41,9 +41,7 @@ describe('opening Postgres', () => {
     });
     const settings = `select current_setting('application_name') as name, current_setting('timezone') as zone,
       current_setting('statement_timeout') as timeout`;
-    expect(await database.query(z.unknown(), settings)).toEqual([
-      { name: 'nightscreen tests', zone: 'UTC', timeout: '0' },
-    ]);
+    expect(await readRows(database, settings)).toEqual([{ name: 'nightscreen tests', zone: 'UTC', timeout: '0' }]);
   });
 
   it('goes on with new connections after the server has cut the old ones', async () => {

@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { Database } from '../../../src/store/database/database.js';
+import { type Database, readColumn } from '../../../src/store/database/database.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 
 /** A handful of rows that everything belongs to, and that nothing deletes. */
@@ -23,9 +23,6 @@ const mostTables = 64;
 /** 18 keep evidence as it is, 14 stand for foreign keys that would be checked row by row or could not be, and eight check what people say. */
 const mostTriggers = 44;
 
-const keyRow = z.object({ key: z.string() });
-const optionRow = z.object({ name: z.string() });
-
 describeOnEachDatabase('the tables', (open) => {
   let database: Database;
   beforeAll(async () => {
@@ -33,8 +30,9 @@ describeOnEachDatabase('the tables', (open) => {
   }, 120_000);
 
   it('have an index for each foreign key whose parent rows can be deleted', async () => {
-    const keys = await database.query(
-      keyRow,
+    const keys = await readColumn(
+      database,
+      z.string(),
       `select key.conrelid::regclass || ' ' || key.conname || ' -> ' || key.confrelid::regclass as key
        from pg_constraint key
        where key.contype = 'f' and key.conparentid = 0 and key.confrelid::regclass::text <> all ($1::text[])
@@ -54,7 +52,7 @@ describeOnEachDatabase('the tables', (open) => {
        order by 1`,
       [neverDeleted],
     );
-    expect(keys.map(({ key }) => key)).toEqual([]);
+    expect(keys).toEqual([]);
   });
 
   it('are no more, with their triggers, than they were', async () => {
@@ -70,11 +68,12 @@ describeOnEachDatabase('the tables', (open) => {
   });
 
   it('are vacuumed by settings of their own where many rows are updated', async () => {
-    const set = await database.query(
-      optionRow,
+    const set = await readColumn(
+      database,
+      z.string(),
       `select relname as name from pg_class
        where relkind = 'r' and reloptions::text ~ 'autovacuum_vacuum_scale_factor' and relnamespace = 'public'::regnamespace order by 1`,
     );
-    expect(set.map(({ name }) => name)).toEqual(updatedTables);
+    expect(set).toEqual(updatedTables);
   });
 });

@@ -75,7 +75,7 @@ describeOnEachDatabase('putting aside what is not sent', (open, { dialect }) => 
   it('is refused, all or nothing, for what was sent or put aside before, without a reason, and for what is not there', async () => {
     await expect(drop([2, 5])).rejects.toThrow('5 was sent');
     await expect(drop([2, 1])).rejects.toThrow(`1 was dropped before, by ${by}: the address was closed`);
-    await expect(drop([2, 99])).rejects.toThrow('there is no 99; nightscreen outbox list shows the numbers');
+    await expect(drop([2, 99])).rejects.toThrow('there is no 99; nightscreen outbox shows the numbers');
     await expect(drop([2], { reason: ' ' })).rejects.toThrow('--reason: is missing');
     const name = dialect === 'embedded' ? { by: undefined } : { by: 'somebody else' };
     await expect(drop([2], name)).rejects.toThrow('--by');

@@ -26,10 +26,9 @@ const codes = {
 const staff = {
   acceptance: ['accepted_by', 'held_by', 'proposed_by', 'reason'],
   alert_event: ['actor', 'assigned_to'],
-  change_alert: ['owner'],
+  change_alert: ['assigned_to'],
   discrepancy_event: ['reason', 'reviewer'],
   disposition: ['reviewer'],
-  review_delegation: ['actor', 'from_name', 'reason', 'to_name'],
   review_sheet: ['exported_by'],
 };
 /** What lists publish, once; who was taken for whom stands elsewhere. */
@@ -132,7 +131,7 @@ describeOnEachDatabase('personal data', (open) => {
       insert into alert (account_id, party_id, state, listed_id, rank, is_hit, score, customer_version, severity, rule, priority, is_baseline, opened_at, topic)
         select 1, party_id, 'open', 1, 1, true, 0.9, 1, 'high', 'r', 1, true, now(), 'sanction' from party where customer_id in (1, 4)`);
     const show = async (reference: string) => {
-      const alerts = await readAlertHistories(database, 'default', reference, new Date());
+      const alerts = await readAlertHistories(database, 'default', reference);
       return alerts.map(({ namesakes }) => namesakes);
     };
     expect(await show('C-1')).toEqual([2]);

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { toStagedRow } from '../../../src/runs/import/stage.js';
 import { StagingChunk } from '../../../src/store/roster-staging.js';
-import { testDatabases } from '../../helpers/databases.js';
+import { readRows, testDatabases } from '../../helpers/databases.js';
 
 const testDatabasesOf = { embedded: testDatabases('embedded'), postgres: testDatabases('postgres') };
 const odd = [
@@ -59,7 +59,7 @@ it('what goes to a server in bulk is what goes there and to the embedded databas
   })) {
     const sql = (run: number): string =>
       `select (to_jsonb(staged) - 'run_id')::text as row from ${table} staged where run_id = ${run} order by to_jsonb(staged)::text collate "C"`;
-    const bulk = await large.query(row, sql(1));
+    const bulk = await readRows(large, sql(1));
     expect(bulk).toHaveLength(length);
     expect(bulk).toEqual(await large.query(row, sql(2)));
     expect(bulk).toEqual(await small.query(row, sql(1)));
@@ -74,5 +74,5 @@ it('a refusal in the middle of the bulk path is an error like any other, and the
       await transaction.copyIn?.('copy roster_staging (run_id) from stdin', [wrong, wrong]);
     }),
   ).rejects.toMatchObject({ code: 'database_error', sqlState: '22P02' });
-  expect(await database.query(z.object({ one: z.number() }), 'select 1 as one')).toEqual([{ one: 1 }]);
+  expect(await readRows(database, 'select 1 as one')).toEqual([{ one: 1 }]);
 });

@@ -1,11 +1,10 @@
 import { beforeAll, beforeEach, expect, it } from 'vitest';
-import { z } from 'zod';
 import { toCadence } from '../../../src/screening/cadence.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { storePlan } from '../../../src/store/plan.js';
 import { saveResponses } from '../../../src/store/responses.js';
 import { readAnswerFindings } from '../../../src/store/run-health.js';
-import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { describeOnEachDatabase, readRows } from '../../helpers/databases.js';
 import { buildPlanInput, fillPlanningWorld } from '../../helpers/planning-world.js';
 
 const now = new Date('2026-11-21T02:00:00Z');
@@ -36,10 +35,7 @@ describeOnEachDatabase('what screenings refer to', (open) => {
   it('is there: a plan that names a missing run or party is refused whole', async () => {
     await expect(add(99, 2)).rejects.toMatchObject(missing);
     await expect(add(2, 99)).rejects.toMatchObject(missing);
-    const rows = await database.query(
-      z.object({ count: z.number() }),
-      'select count(*)::integer as count from screening where run_id <> 3',
-    );
+    const rows = await readRows(database, 'select count(*)::integer as count from screening where run_id <> 3');
     expect(rows).toEqual([{ count: 0 }]);
     expect(await add(2, 2)).toBe(2);
     const addBlock = (partyRange: number) =>

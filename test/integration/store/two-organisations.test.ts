@@ -49,13 +49,13 @@ import {
   readRosterNames,
   readRostersOf,
   readSettingsHistory,
-  wasEverNamed,
+  wasEverAssignee,
 } from '../../../src/store/organisations.js';
 import { claimNext, makeDue, queueOutbox, queueReport, readOutbox } from '../../../src/store/outbox.js';
 import { countStoredChanges, readHistory } from '../../../src/store/responses.js';
 import { holdAlerts, readAlertHistories } from '../../../src/store/review/decisions.js';
 import { readLegacyCustomers } from '../../../src/store/review/legacy.js';
-import { assignWaitingAlerts, insertDelegation, readDelegations } from '../../../src/store/review/people.js';
+import { assignWaitingAlerts } from '../../../src/store/review/people.js';
 import { readBulk, saveBulk } from '../../../src/store/review/waiting.js';
 import { hasImport } from '../../../src/store/roster-imports.js';
 import { findReportableRuns, findUnsentRuns, isOnTrial, readRuns } from '../../../src/store/runs.js';
@@ -201,9 +201,8 @@ async function readEverything(database: Database, made: Made): Promise<Record<st
     readAcceptedSettings: await readAcceptedSettings(database, organisationId),
     readSettingsHistory: await readSettingsHistory(database, name),
     findLastAccount: await findLastAccount(database, rosterId, mode),
-    wasEverNamed: await wasEverNamed(database, organisationId, reviewer),
-    readDelegations: await readDelegations(database, organisationId, now),
-    readAlertHistories: await readAlertHistories(database, name, 'C-1', now),
+    wasEverAssignee: await wasEverAssignee(database, organisationId, reviewer),
+    readAlertHistories: await readAlertHistories(database, name, 'C-1'),
     readLegacyCustomers: await readLegacyCustomers(database, name, ['C-1', 'C-2', 'C-3']),
     findLastNightsOfRoster: await findLastNights(database, organisationId, 'retail'),
     findLastSweeps: await findLastNights(database, organisationId, null),
@@ -278,7 +277,7 @@ describeOnPostgres('two organisations in one database', (open) => {
     const empty = Object.entries(ofSouth).filter(
       ([, found]) => found === null || (Array.isArray(found) && found.length === 0),
     );
-    expect(empty.map(([name]) => name)).toEqual(['findSchedulePause', 'readDelegations', 'readDossierHistory']);
+    expect(empty.map(([name]) => name)).toEqual(['findSchedulePause', 'readDossierHistory']);
     for (const name of Object.keys(ofNorth)) {
       expect(JSON.stringify(ofNorth[name]).toLowerCase(), name).not.toContain('south');
       expect(JSON.stringify(ofSouth[name]).toLowerCase(), name).not.toContain('north');
@@ -327,16 +326,7 @@ describeOnPostgres('two organisations in one database', (open) => {
     };
     const all = { organisation: 'south', alertIds: null, customer: 'C-1', severity: null, roster: 'retail' };
     expect(await assignWaitingAlerts(database, all, { to: reviewer, actor, now })).toMatchObject({ assigned: 1 });
-    const absence = {
-      from: reviewer,
-      to: 'a.meyer',
-      until: '2099-01-01',
-      endsAt: new Date('2099-01-02'),
-      reason: 'away',
-      actor,
-    };
-    await insertDelegation(database, { organisationId, ...absence }, now);
-    expect(await wasEverNamed(database, organisationId, reviewer)).toBe(true);
+    expect(await wasEverAssignee(database, organisationId, reviewer)).toBe(true);
     expect(await findSchedulePause(database, organisationId, now)).not.toBeNull();
 
     expect(await readEverything(database, north)).toEqual(before);

@@ -85,8 +85,8 @@ describeOnEachDatabase('sending a message to a webhook again', (open, { dialect 
     );
     await expect(retryMails({ ...app, secret: () => undefined }, [1])).rejects.toThrow(ConfigError);
     await expect(retryMails(app, [1, 99])).rejects.toThrow('there is no mail 99');
-    await expect(retryMails(app, [])).rejects.toThrow(
-      'is not configured, so no mail can be sent; for waiting messages',
+    await expect(retryMails({ ...app, settings: { ...app.settings, webhooks: [] } }, [])).rejects.toThrow(
+      'is not configured, nor is a webhook',
     );
     expect(await listStates()).toEqual(['1 refused', '2 refused', '3 given_up', '4 queued', '5 queued']);
     expect(received).toEqual([]);
@@ -122,5 +122,10 @@ describeOnEachDatabase('sending a message to a webhook again', (open, { dialect 
     await dropMails(app, { ids: [3], reason: 'the system is gone', by, evenQueued: false });
     await expect(retryMails(app, [3])).rejects.toThrow('3 was dropped for good');
     expect(await listStates()).toEqual(['1 sent', '2 sent', '3 dropped', '4 sent', '5 sent']);
+  });
+
+  it('without numbers all that wait are sent, also before their next attempt', async () => {
+    await queueOutbox(database, [{ ...toEntry(6, url), nextAttemptAt: minutesAgo(-30), giveUpAt: minutesAgo(-600) }]);
+    expect((await retryMails(app, [])).map(({ id, state }) => `${id} ${state}`)).toEqual(['6 sent']);
   });
 });

@@ -16,7 +16,7 @@ import { exportStatus } from '../../../src/runs/status.js';
 import { screeningSettingsSchema } from '../../../src/screening/settings.js';
 import { type Database, readColumn } from '../../../src/store/database/database.js';
 import type { DispositionVerdict } from '../../../src/vocabulary.js';
-import { describeOnPostgres } from '../../helpers/databases.js';
+import { describeOnPostgres, readRows } from '../../helpers/databases.js';
 import { decide, makeAcceptance, openPreparedSites, openSmallSites, type SmallSite } from '../../helpers/small-site.js';
 import { fileOf, listed, neverHeld, watchlist } from '../../helpers/small-world.js';
 
@@ -107,11 +107,10 @@ describeOnPostgres('alerts and states', (open, databases) => {
 
   it('a false_positive and a true_match hold while only scores move, and over any accepted change of settings', async () => {
     const { sandbox, database, work, run } = await openDecided({ 'C-1': 'false_positive', 'C-2': 'true_match' });
-    const row = z.object({ state: z.string(), waiting: z.number() });
     const expectHeld = async () =>
       expect(
-        await database.query(
-          row,
+        await readRows(
+          database,
           `select last_state as state, waiting from customer_screening_status where reference in ('C-1', 'C-2') order by reference`,
         ),
       ).toEqual([
@@ -251,9 +250,7 @@ describeOnPostgres('alerts and states', (open, databases) => {
     expect(rows).toHaveLength(7);
     expect(rows.at(-1)).toMatchObject({ state: 'not_screened', reason: 'never', neverScreened: true });
     expect(later.sums).toMatchObject({ inScope: 7, notValid: 1 });
-    expect(
-      await database.query(z.object({}), 'select from customer_screening_status where never_screened'),
-    ).toHaveLength(1);
+    expect(await readRows(database, 'select from customer_screening_status where never_screened')).toHaveLength(1);
   });
 
   /** What plays nights of a site under `review.autoClose`; the first run records settings without it. */
@@ -385,9 +382,7 @@ describeOnPostgres('alerts and states', (open, databases) => {
       'open',
     ]);
     expect((await take()).sameAlready).toHaveLength(6);
-    expect(
-      await database.query(z.object({}), `select from disposition where verdict = 'no_longer_matched'`),
-    ).toHaveLength(6);
+    expect(await readRows(database, `select from disposition where verdict = 'no_longer_matched'`)).toHaveLength(6);
   });
 
   it('a bulk row is refused as a whole once one of its alerts is no longer as it was', async () => {

@@ -8,7 +8,7 @@ import type { Database, Queryable } from '../../../src/store/database/database.j
 import type { DatabaseLocation } from '../../../src/store/database/open-database.js';
 import { holdAlerts } from '../../../src/store/review/decisions.js';
 import type { DispositionVerdict } from '../../../src/vocabulary.js';
-import { testDatabases } from '../../helpers/databases.js';
+import { readRows, testDatabases } from '../../helpers/databases.js';
 import { fillPlanningWorld } from '../../helpers/planning-world.js';
 import { openSmallSites } from '../../helpers/small-site.js';
 import { listed, watchlist } from '../../helpers/small-world.js';
@@ -119,7 +119,7 @@ it('a run holds states in the order in which reviewers do, wherever they lie in 
     dated = dating.execute(`select date_states(1, 2, 1, now(), '{3,2,1}', '{3}')`);
     await vi.waitFor(async () => {
       const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-      expect(await database.query(z.object({}), waiting)).toHaveLength(1);
+      expect(await readRows(database, waiting)).toHaveLength(1);
     }, 10_000);
     await transaction.execute(`${lock} 2 for no key update nowait`);
     await transaction.execute(`${lock} 3 for no key update nowait`);

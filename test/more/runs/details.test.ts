@@ -89,7 +89,7 @@ describeOnPostgres('details of new hits', (open) => {
         ['aml_ofOne1', sha256(entity), null, 0],
       ]),
     );
-    const [history] = await readAlertHistories(database, 'default', 'C-1', new Date());
+    const [history] = await readAlertHistories(database, 'default', 'C-1');
     expect(history?.details.map(({ id, digest }) => [id, digest])).toEqual([
       ['amla_one', sha256(activity)],
       ['aml_ofOne1', sha256(entity)],

@@ -10,7 +10,7 @@ import { readPublishedList } from '../../../src/lists/published-list.js';
 import { runAssurance } from '../../../src/runs/checks/assurance.js';
 import { runCheck } from '../../../src/runs/checks/check.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
-import { describeOnPostgres } from '../../helpers/databases.js';
+import { describeOnPostgres, readRows } from '../../helpers/databases.js';
 import { openSmallSites } from '../../helpers/small-site.js';
 
 const { signal } = new AbortController();
@@ -105,6 +105,6 @@ describeOnPostgres('a key without a prefix, of which the service says that it is
     expect(first).toMatchObject({ state: 'stopped', mode: 'test' });
     const second = await runAssurance(app, sample, signal);
     expect(second).toMatchObject({ runId: first.runId, state: 'complete' });
-    expect(await database.query(z.object({ n: z.number() }), 'select count(*) as n from run')).toEqual([{ n: 1 }]);
+    expect(await readRows(database, 'select count(*) as n from run')).toEqual([{ n: 1 }]);
   });
 });

@@ -3,11 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readXlsx } from 'hucre/xlsx';
 import { expect, it } from 'vitest';
-import { z } from 'zod';
 import { importDecisions } from '../../../src/runs/review/import-list.js';
 import { assignAlerts, findReviewer } from '../../../src/runs/review/people.js';
 import { runReports } from '../../../src/runs/write-reports.js';
-import { describeOnPostgres } from '../../helpers/databases.js';
+import { describeOnPostgres, readRows } from '../../helpers/databases.js';
 import { fillInList } from '../../helpers/report-files.js';
 import { openPreparedSites } from '../../helpers/small-site.js';
 import { listed, people, type TestAppContext, watchlist } from '../../helpers/small-world.js';
@@ -66,10 +65,7 @@ describeOnPostgres("a report's workbook", (_open, databases) => {
     const later = await readFile(join(second.artifacts ?? '', 'report.xlsx'));
     expect((await toReferences(later)).toSorted()).toEqual(['C-1', 'C-2']);
     // What stays as it was is stored once.
-    const stored = await database.query(
-      z.object({ alertId: z.number() }),
-      'select alert_id as "alertId" from shown_alert',
-    );
+    const stored = await readRows(database, 'select alert_id as "alertId" from shown_alert');
     expect(stored).toHaveLength(3);
 
     const app = await work();

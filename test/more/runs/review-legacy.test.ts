@@ -10,7 +10,7 @@ import { findUntaken, importLegacy, isSampled, renderUntaken } from '../../../sr
 import { exportAlerts } from '../../../src/runs/review/lists.js';
 import { findReviewer } from '../../../src/runs/review/people.js';
 import { readAlertHistories } from '../../../src/store/review/decisions.js';
-import { describeOnPostgres } from '../../helpers/databases.js';
+import { describeOnPostgres, readRows } from '../../helpers/databases.js';
 import { collectBytes } from '../../helpers/report-files.js';
 import { openSmallSites } from '../../helpers/small-site.js';
 import { listed, watchlist } from '../../helpers/small-world.js';
@@ -96,8 +96,8 @@ describeOnPostgres('decisions of an older system', (open) => {
     expect((await list()).alerts).toMatchObject([
       { party: { reference: sample?.reference }, lastDecision: null, legacy: { ...legacy, isSample: true } },
     ]);
-    const stored = await database.query(
-      z.object({ origin: z.string(), reviewer: z.string(), days: z.number(), state: z.string() }),
+    const stored = await readRows(
+      database,
       `select origin, reviewer, (extract(epoch from expires_at - decided_at) / 86400)::integer as days, state
        from disposition join alert using (alert_id) where alert_id = $1`,
       [taken?.id],
@@ -119,7 +119,7 @@ describeOnPostgres('decisions of an older system', (open) => {
       [3, 'test', true],
       [3, 'live', false],
     ]);
-    const [history] = await readAlertHistories(database, 'default', taken?.reference ?? '', new Date());
+    const [history] = await readAlertHistories(database, 'default', taken?.reference ?? '');
     expect(history?.history.map(({ what, who }) => [what, who])).toEqual([
       ['opened critical', null],
       ['legacy false_positive', 'B. Old'],
@@ -130,11 +130,11 @@ describeOnPostgres('decisions of an older system', (open) => {
     );
     // The words are in no copy, so that they are gone when the owner erases them.
     const shown = `select bool_or(facts::text ~ 'not him|B. Old') as copies from shown_alert where facts -> 'legacy' -> 'isSample' = 'true'`;
-    expect(await database.query(z.object({ copies: z.boolean() }), shown)).toEqual([{ copies: false }]);
+    expect(await readRows(database, shown)).toEqual([{ copies: false }]);
     await database.execute(
       `update alert set legacy = legacy || '{"reason": "erased", "comment": null}' where legacy is not null`,
     );
-    const [erased] = await readAlertHistories(database, 'default', taken?.reference ?? '', new Date());
+    const [erased] = await readAlertHistories(database, 'default', taken?.reference ?? '');
     expect(erased?.history.map(({ reason }) => reason)).toContain('erased');
   });
 });

@@ -56,7 +56,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   scheduling: ['roster', 'screening', 'reports', 'mail', 'store', 'runs', 'errors', 'clock', 'local-time', 'files'],
   logging: ['errors'],
   metrics: ['errors', 'loopback', 'outgoing', 'files'],
-  sandbox: [],
+  // Its ranking only: it must not fold an echo or read an answer as the client does.
+  sandbox: ['names'],
   config: [
     'errors',
     'client',
@@ -181,8 +182,8 @@ it('no file is untyped', () => {
 });
 
 it('code of another language has a file of its own, which its linter reads, but for SQL and the completion of shells', () => {
-  // The last holds names of countries, one country a line.
-  const exempt = ['src/cli/completion.ts', 'src/roster/country.ts'];
+  // The last two hold words in many languages: names of countries, and words of headers.
+  const exempt = ['src/cli/completion.ts', 'src/roster/country.ts', 'src/roster/related-headers.ts'];
   const long = files.filter((file) => readLongTemplates(file, 20).length > 0);
   expect(long.filter((file) => !exempt.includes(file))).toEqual([]);
   expect(exempt.filter((file) => !long.includes(file))).toEqual([]);

@@ -99,7 +99,6 @@ const files = [...listFiles('src'), ...listFiles('jobs')].map((file) => ({ file,
 
 /** Files whose functions compose expressions of what they are given: short names, a format of dates, patterns of a configuration, and a copy. */
 const composedLater = [
-  'src/cli/doctor/probe.ts',
   'src/lists/xml-lists.ts',
   'src/roster/csv/find-files.ts',
   'src/roster/read-date.ts',

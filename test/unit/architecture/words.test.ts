@@ -105,7 +105,7 @@ it('no message, help text, report or mail holds a former word of the vocabulary'
 
 /** Lists of words. */
 const wordLists = [
-  ...['src/roster/headers.ts', 'src/roster/related-headers.ts', 'src/roster/legal-form.ts', 'src/roster/name-shape.ts'],
+  ...['src/roster/headers.ts', 'src/roster/related-headers.ts', 'src/roster/name-lists.ts', 'src/roster/name-shape.ts'],
   ...['src/roster/read-date.ts', 'src/roster/inspect/column-guess.ts'],
 ];
 const mostWords = 25;

@@ -10,7 +10,7 @@ async function examine(key: string, budget: object, database: object = { acceptE
   writeFileSync(join(folder, 'nightscreen.config.yaml'), JSON.stringify({ budget, database }));
   const config = loadConfig({ environment: { NIGHTSCREEN_API_KEY: key }, folder });
   rmSync(folder, { recursive: true });
-  const { findings } = await checkService(config);
+  const findings = await checkService(config);
   return findings.flatMap(({ check, state, message }) =>
     check === 'budget' ? [`${state} ${message.split(':')[0]}`] : [],
   );
@@ -33,7 +33,7 @@ it('a live key without a cap for the month or without a price is found before th
 it('without control searches a live key fails, a test key is warned, and the missing kinds are named', async () => {
   const find = async (apiKey: string) => {
     const folder = mkdtempSync(join(tmpdir(), 'nightscreen-doctor-'));
-    const { findings } = await checkService(loadConfig({ environment: { NIGHTSCREEN_API_KEY: apiKey }, folder }));
+    const findings = await checkService(loadConfig({ environment: { NIGHTSCREEN_API_KEY: apiKey }, folder }));
     rmSync(folder, { recursive: true });
     return findings.filter(({ check }) => check === 'controls');
   };

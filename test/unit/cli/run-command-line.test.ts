@@ -41,7 +41,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
   async (signal) => {
     const exit = vi.spyOn(process, 'exit').mockReturnValue(undefined as never);
     endAtSignals();
-    const running = run('config show');
+    const running = run('config');
     process.emit(signal, signal);
     expect(exit).toHaveBeenCalledExactlyOnceWith(4);
     exit.mockRestore();
@@ -58,10 +58,9 @@ describe('help', () => {
     expect(list(before.split('Daily commands:')[1] ?? '')).toEqual([
       ...['init', 'demo', 'onboard', 'rescreen', 'review', 'report', 'status'],
     ]);
-    for (const command of ['import', 'screen', 'runs', 'schedule', 'doctor', 'config', 'db', 'sandbox', 'lab']) {
+    for (const command of ['import', 'screen', 'runs', 'schedule', 'doctor', 'config', 'db', 'sandbox', 'assure']) {
       expect(list(after)).toContain(command);
     }
-    expect(list(after)).not.toContain('migrate');
   });
 
   test.each(['onboard', 'runs resume', 'schedule'])(
@@ -89,9 +88,12 @@ describe('refusals end with exit code 2 and say what next', () => {
     ['screen --log-level loud', 'Allowed choices'],
     ['rescreen', 'no roster is configured'],
     ['onboard --file none.csv', 'no file at none.csv'],
-    ['config show --config none.yaml', 'does not exist'],
+    ['config --config none.yaml', 'does not exist'],
     ['sweep', 'NIGHTSCREEN_API_KEY'],
     ['runs show zebra', 'zebra'],
+    ['runs lst', "unknown command 'lst'"],
+    ['outbox drp', 'Did you mean drop?'],
+    ['rescreen --rostr x', 'Did you mean --roster?'],
   ])('nightscreen %s', async (words, message) => {
     const { exitCode, stdout, stderr } = await run(words);
     expect([exitCode, stdout]).toEqual([2, '']);
@@ -105,7 +107,7 @@ describe('refusals end with exit code 2 and say what next', () => {
     ['a missing roster', 'import'],
     ['an unknown roster', 'import --roster retail'],
     ['a missing roster file', 'onboard --file none.csv'],
-    ['a missing configuration file', 'config show --config none.yaml'],
+    ['a missing configuration file', 'config --config none.yaml'],
     ['a missing list', 'screen --because-of none.csv --dry-run'],
     ['a run that is none', 'runs show zebra'],
     ['options that exclude each other', 'report --since 2026-01-01 --run 1'],
@@ -119,7 +121,7 @@ describe('refusals end with exit code 2 and say what next', () => {
 
   test('with --json the error is exactly one line of JSON on standard output', async () => {
     writeFileSync(join(folder, 'bad.yaml'), 'service:\n  mood: test\n  rate: [\n');
-    const { exitCode, stdout } = await run('--json config show --config bad.yaml');
+    const { exitCode, stdout } = await run('--json config --config bad.yaml');
     expect(exitCode).toBe(2);
     expect(stdout.trim().split('\n')).toHaveLength(1);
     expect(JSON.parse(stdout)).toMatchObject({
@@ -132,14 +134,13 @@ describe('refusals end with exit code 2 and say what next', () => {
 
 describe('what only reads does not make an embedded database that says "nothing yet"', () => {
   test.each([
-    'runs list',
+    'runs',
     'runs show 1',
     'runs resume 1',
     'coverage',
-    'status export',
-    'status send',
+    'status',
     'report',
-    'outbox list',
+    'outbox',
     'screen --dry-run --roster people --config people.yaml',
     'outbox retry',
     'review export --out list.csv',
@@ -148,13 +149,9 @@ describe('what only reads does not make an embedded database that says "nothing 
     'review show C-1',
     'review undo 1 --reason wrong',
     'review assign --customer C-1 --to A --by B',
-    'review delegate --from A --to B --until 2099-01-01 --reason away --by A',
-    'review delegations',
-    'lab replay --settings other.yaml',
     'config accept --by A --reason B',
-    'config history',
-    'check --show 1',
-    'lab assure show 1',
+    'config replay other.yaml',
+    'config --all',
     'schedule show',
     'db backup all.backup',
   ])('nightscreen %s is refused', async (words) => {
@@ -171,8 +168,8 @@ describe('what only reads does not make an embedded database that says "nothing 
 });
 
 test('options of the program are accepted after the command as well as before it', async () => {
-  const before = await run('--json --log-level debug config show');
-  const after = await run('config show --json --log-level debug');
+  const before = await run('--json --log-level debug config');
+  const after = await run('config --json --log-level debug');
   expect(after).toEqual(before);
   expect(JSON.parse(after.stdout).settings).toContainEqual({
     path: 'log.level',
@@ -184,7 +181,7 @@ test('options of the program are accepted after the command as well as before it
 test('a planted key is in 0 bytes of what a wrong configuration makes the program print', async () => {
   const key = 'private_sandbox_Pl4ntedKeyPl4nted';
   writeFileSync(join(folder, 'leak.yaml'), `service: { apiKey: ${key}, baseUrl: "https://${key}@h.example/v1" }\n`);
-  const { stdout, stderr } = await run('config show --json --config leak.yaml --log-level debug', {
+  const { stdout, stderr } = await run('config --json --config leak.yaml --log-level debug', {
     NIGHTSCREEN_API_KEY: key,
   });
   expect(stderr).toContain('secrets are never read from this file');
@@ -204,18 +201,12 @@ describe('config', () => {
       HOOK_SECRET_FILE: join(folder, 'hook.txt'),
       SMTP_URL: 'smtp://night:planted-secret@mail.example',
     };
-    const shown = await run('config show --config named.yaml', environment);
+    const shown = await run('config --config named.yaml', environment);
     expect(shown.stdout).toMatch(/^CORE_URL +set +env CORE_URL$/m);
     expect(shown.stdout).toMatch(/^HOOK_SECRET +set +env HOOK_SECRET_FILE$/m);
     expect(shown.stdout).toMatch(/^DATABASE_URL +not set +-$/m);
     expect(shown.stdout).toMatch(/^rosters\[0\]\.postgres\.query .*\[secret\].* named\.yaml:1$/m);
-    const document = await run('config show --config named.yaml --json', environment);
+    const document = await run('config --config named.yaml --json', environment);
     expect(shown.stdout + shown.stderr + document.stdout).not.toContain('planted');
-  });
-
-  test('schema prints the JSON Schema that editors read', async () => {
-    const { exitCode, stdout } = await run('config schema');
-    expect(exitCode).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ title: 'nightscreen.config.yaml', additionalProperties: false });
   });
 });

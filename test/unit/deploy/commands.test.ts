@@ -194,9 +194,9 @@ test('what is typed wrongly would be found', async () => {
     'nightscreen-as-service run list',
     'systemctl stop nightscreen-jobs.timer',
     'kubectl scale deployment/nightscreen --replicas=0',
-    'kubectl exec job/nightscreen-shell -- nightscreen runs',
+    'kubectl exec job/nightscreen-shell -- nightscreen roster',
     'kubectl apply -k deploy/kubernetes/jobs',
-    'docker compose -f deploy/compose/compose.yaml run --rm scheduler runs list',
+    'docker compose -f deploy/compose/compose.yaml run --rm scheduler runs',
     'docker run --rm nightscreen runs --list',
     'install -m 0644 deploy/systemd/nightscreen.conf /etc/nightscreen/',
   ];

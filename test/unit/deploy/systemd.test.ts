@@ -149,7 +149,7 @@ test('a command that is typed has the settings, secrets and rights of the units'
 
 // What systemd would do with it, by a stand-in that drops the options, as there is no systemd to ask.
 test.each([
-  [['runs', 'list', '--json'], 'runs list --json: credentials/api-key'],
+  [['runs', '--json'], 'runs --json: credentials/api-key'],
   [['check', 'Erika Muster', '--type', 'person'], 'check Erika Muster --type person: credentials/api-key'],
   [['--without-key', 'schedule', 'watchdog'], 'schedule watchdog: '],
 ])('nightscreen-as-service %j calls the program with these words, and ends as it does', (words, expected) => {

@@ -49,7 +49,7 @@ it('the times of an alarm and of a failure, those of their reasons included, are
         outcome: 'did not run',
         reason,
         at,
-        actions: ['See the runs: nightscreen runs list'],
+        actions: ['See the runs: nightscreen runs'],
       },
       ['7'],
       'ops@bank.example',

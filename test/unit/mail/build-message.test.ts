@@ -95,7 +95,7 @@ describe('each reader is told what they need', () => {
     state: 'open' as const,
     openedAt: new Date(0),
     dueAt: due,
-    owner: null,
+    assignedTo: null,
     reopenedBecause: [],
     said: [],
     replaced: null,
@@ -112,7 +112,7 @@ describe('each reader is told what they need', () => {
       proposed: 0,
       oldestAt: null,
       bySeverity: [{ severity: 'critical', waiting: 2, overdue: 1 }],
-      byOwner: [],
+      byAssignee: [],
       byAge: { upToOneDay: 14, upToOneWeek: 0, upToThirtyDays: 0, older: 0 },
     },
   });

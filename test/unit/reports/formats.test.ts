@@ -107,7 +107,7 @@ describe('report.html', () => {
     const said = { verdict: 'false_positive' as const, reviewer: payload, reason: payload, decidedAt: new Date(0) };
     const alerts = Array.from({ length: 40 }, (_, index) =>
       buildWaitingAlert({
-        ...{ mark: payload, owner: { name: payload, standsInFor: payload }, lastDecision: said },
+        ...{ mark: payload, assignedTo: payload, lastDecision: said },
         replaced: { ...said, name: payload, matchId: payload },
         party: buildParty({ reference: `${index}${payload}`, name: payload, countries: [payload] }),
         listed: buildMatch({

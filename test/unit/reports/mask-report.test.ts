@@ -45,7 +45,7 @@ function plant(names: readonly string[]): RunFacts {
     state: 'open',
     openedAt: new Date('2026-11-20T02:00:00Z'),
     dueAt: new Date('2026-11-24T02:00:00Z'),
-    owner: { name: next(), standsInFor: next() },
+    assignedTo: next(),
     reopenedBecause: [],
     said: [
       {
@@ -131,7 +131,7 @@ function plant(names: readonly string[]): RunFacts {
       proposed: 0,
       oldestAt: new Date(0),
       bySeverity: [{ severity: 'critical', waiting: 2, overdue: 1 }],
-      byOwner: [{ name: next(), standsInFor: next(), waiting: 2, overdue: 1 }],
+      byAssignee: [{ name: next(), waiting: 2, overdue: 1 }],
       byAge: { upToOneDay: 1, upToOneWeek: 0, upToThirtyDays: 1, older: 0 },
     },
     controls: [buildControl({ name: next(), label: next() }), buildControl({ name: next(), expect: 'none' })],
@@ -145,7 +145,7 @@ function plantWaiting(names: readonly string[]): ToReviewFacts {
   const said = () => ({ reviewer: next(), reason: `asked ${next()}`, decidedAt: new Date(0) });
   const toAlert = (mark: string) =>
     buildWaitingAlert({
-      ...{ mark, state: 'pending_approval', owner: { name: next(), standsInFor: next() } },
+      ...{ mark, state: 'pending_approval', assignedTo: next() },
       party: buildParty({ name: next(), birthDate: '1961-04-17' }),
       listed: buildMatch({ name: next(), birthDates: ['1961-04-17', next()] }),
       proposal: { verdict: 'true_match', ...said() },

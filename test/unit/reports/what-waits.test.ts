@@ -41,7 +41,7 @@ const openAlerts: NonNullable<RunFacts['openAlerts']> = {
     { severity: 'critical', waiting: 12, overdue: 12 },
     { severity: 'high', waiting: 91, overdue: 91 },
   ],
-  byOwner: [],
+  byAssignee: [],
   byAge: { upToOneDay: 0, upToOneWeek: 0, upToThirtyDays: 103, older: 0 },
 };
 const busy = buildRunFacts({ openAlerts, changes, counts: buildCounts({ changes: 26 }) });

@@ -20,7 +20,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 
 describe('whose folder the embedded database is in', () => {
   const refuse = (user?: number) =>
-    requireOwnFolder(folder, 'nightscreen runs list', user).then(
+    requireOwnFolder(folder, 'nightscreen runs', user).then(
       () => undefined,
       (error: unknown) => error,
     );
@@ -37,9 +37,7 @@ describe('whose folder the embedded database is in', () => {
     expect(error).toMatchObject({
       code: 'folder_of_another_user',
       message: expect.stringMatching(new RegExp(`^the folder ${folder} .* belongs to uid ${me}\\. .*${stranger}`)),
-      remedy: expect.stringMatching(
-        /^run it as the owner: `sudo -u \S+ nightscreen runs list`.*sudo chown -R 4000111 /,
-      ),
+      remedy: expect.stringMatching(/^run it as the owner: `sudo -u \S+ nightscreen runs`.*sudo chown -R 4000111 /),
     });
   });
 });
@@ -48,9 +46,9 @@ describe.skipIf(me !== 0)('as the administrator', () => {
   it("a look into another user's folder is refused before anything is written", async () => {
     await chown(folder, stranger, stranger);
     await rm(join(folder, 'pgdata'), { recursive: true });
-    await expect(openDatabase({ folder }, 'nightscreen runs list')).rejects.toMatchObject({
+    await expect(openDatabase({ folder }, 'nightscreen runs')).rejects.toMatchObject({
       code: 'folder_of_another_user',
-      remedy: expect.stringContaining(`\`sudo -u '#${stranger}' nightscreen runs list\``),
+      remedy: expect.stringContaining(`\`sudo -u '#${stranger}' nightscreen runs\``),
     });
     expect(await readdir(folder)).toEqual([]);
   });
@@ -72,6 +70,6 @@ describe.skipIf(me !== 0)('as the administrator', () => {
     await mkdir(join(folder, 'lost+found'));
     await chown(join(folder, 'pgdata'), stranger, stranger);
     await requireOwnFolder(folder, 'nightscreen rescreen', stranger);
-    await expect(requireOwnFolder(folder, 'nightscreen runs list')).rejects.toThrow(`belongs to uid ${stranger}`);
+    await expect(requireOwnFolder(folder, 'nightscreen runs')).rejects.toThrow(`belongs to uid ${stranger}`);
   });
 });

@@ -4,7 +4,7 @@ import { describeError, formatError } from '../../../../src/cli/describe-error.j
 import { runImport } from '../../../../src/runs/import/import-run.js';
 import type { Database } from '../../../../src/store/database/database.js';
 import { openDatabase } from '../../../../src/store/database/open-database.js';
-import { testDatabases } from '../../../helpers/databases.js';
+import { readRows, testDatabases } from '../../../helpers/databases.js';
 import { openRosterNights, readChanges } from '../../../helpers/roster-nights.js';
 
 const databases = testDatabases('postgres');
@@ -45,9 +45,7 @@ it('says that nothing of the roster was stored when our own database goes away i
   expect(reported).toMatch(/Nothing of the roster was stored; it is unchanged/);
   expect(reported).toMatch(/start the same command again/);
   expect(await readChanges(witness)).toHaveLength(3);
-  expect(
-    await witness.query(z.object({ customers: z.number() }), 'select count(*)::integer as customers from customer'),
-  ).toEqual([{ customers: 3 }]);
+  expect(await readRows(witness, 'select count(*)::integer as customers from customer')).toEqual([{ customers: 3 }]);
   expect((await nights.play({ header, rows: rowsOf(60) })).counts).toMatchObject({ customers: 60 });
   await nights.close();
   await database.close();

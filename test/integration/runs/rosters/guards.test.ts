@@ -6,7 +6,7 @@ import { RosterHeldError } from '../../../../src/errors.js';
 import { rosterSettingsSchema } from '../../../../src/roster/settings.js';
 import { runImport } from '../../../../src/runs/import/import-run.js';
 import { previewImport } from '../../../../src/runs/preview.js';
-import { describeOnPostgres } from '../../../helpers/databases.js';
+import { describeOnPostgres, readRows } from '../../../helpers/databases.js';
 import { openRosterNights, readChanges, readParties, readRejected } from '../../../helpers/roster-nights.js';
 import { makeAcceptance } from '../../../helpers/small-site.js';
 
@@ -57,8 +57,8 @@ describeOnPostgres('guards of a roster', (open) => {
     await database.runScript('drop trigger break_off on roster_standing; drop function break_off();');
     await play(rowsOf(969), { acceptRoster });
     expect(await countAccepted()).toEqual([{ accepted: 1 }]);
-    const taken = await database.query(
-      z.object({ overriddenGuards: z.array(z.string()), absent: z.number() }),
+    const taken = await readRows(
+      database,
       'select overridden_guards, absent from roster_import order by import_id desc limit 1',
     );
     expect(taken).toEqual([{ overriddenGuards: ['shrink_night', 'shrink_30_days'], absent: 31 }]);

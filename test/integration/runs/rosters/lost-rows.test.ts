@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
-import { z } from 'zod';
 import { RosterHeldError, StoreError } from '../../../../src/errors.js';
-import { describeOnPostgres } from '../../../helpers/databases.js';
+import { describeOnPostgres, readRows } from '../../../helpers/databases.js';
 import { openRosterNights, readChanges, readParties } from '../../../helpers/roster-nights.js';
 
 const firms = (count: number, tail = ','): string[] =>
@@ -104,9 +103,7 @@ describeOnPostgres('what a source has lost', (open) => {
     const error = await held(nights.play({ rows: firms(12), day: 1 }));
     expect(error).toBeInstanceOf(StoreError);
     expect(error).toMatchObject({ code: 'roster_not_whole' });
-    expect(await database.query(z.object({ count: z.number() }), 'select count(*) as count from customer')).toEqual([
-      { count: 10 },
-    ]);
+    expect(await readRows(database, 'select count(*) as count from customer')).toEqual([{ count: 10 }]);
     await nights.close();
   });
 });

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import type { ColumnSettings } from '../../../../src/roster/settings.js';
+import { readColumn } from '../../../../src/store/database/database.js';
 import { describeOnEachDatabase } from '../../../helpers/databases.js';
 import {
   openRosterNights,
@@ -17,7 +18,6 @@ const columns: ColumnSettings = {
     { name: 'holder', role: { value: 'joint_holder' } },
   ],
 };
-const unreadable = z.object({ reference: z.string() });
 
 describeOnEachDatabase('related parties within the rows of a roster', (open) => {
   it('keep their places when their order or shares change, and are added, renamed and dropped one by one', async () => {
@@ -56,11 +56,11 @@ describeOnEachDatabase('related parties within the rows of a roster', (open) => 
     const nights = await openRosterNights(database);
     const play = (rows: readonly string[], day: number) => nights.play({ header, columns, rows, day });
     const findUnreadable = async () => {
-      const rows = await database.query(
-        unreadable,
+      return readColumn(
+        database,
+        z.string(),
         'select reference from customer where unreadable_party_since is not null order by 1',
       );
-      return rows.map(({ reference }) => reference);
     };
     await play(['C-1,entity,Alpha Ltd,Jan Nowak; ???,', 'C-2,person,Bo Lind,,Eva Lind', 'C-3,person,Cy Dahl,,??'], 0);
     expect(await readRejected(database)).toEqual(['2 name_without_letters C-1', '4 name_without_letters C-3']);

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { measureCoverage } from '../../../../src/runs/coverage.js';
 import { showRun } from '../../../../src/runs/run-reference.js';
 import type { RunSummary } from '../../../../src/runs/run-summary.js';
-import type { Database } from '../../../../src/store/database/database.js';
+import { type Database, findValue } from '../../../../src/store/database/database.js';
 import { countReportedAndTakenBack } from '../../../../src/store/unconfirmed-answers.js';
 import { describeOnPostgres } from '../../../helpers/databases.js';
 import { listenAlong, openSmallSites, type SmallSite, searched } from '../../../helpers/small-site.js';
@@ -45,8 +45,8 @@ const readStates = (database: Database): Promise<z.infer<typeof stateRow>[]> =>
   );
 
 const countRows = async (database: Database, table: string): Promise<number> => {
-  const [row] = await database.query(z.object({ rows: z.number() }), `select count(*)::integer as rows from ${table}`);
-  return row?.rows ?? 0;
+  const rows = await findValue(database, z.number(), `select count(*)::integer as rows from ${table}`);
+  return rows ?? 0;
 };
 
 /** A workplace whose service finds nobody once customers are searched. */

@@ -10,7 +10,7 @@ import { previewImport } from '../../../../src/runs/preview.js';
 import { importDecisions } from '../../../../src/runs/review/import-list.js';
 import { findReviewer } from '../../../../src/runs/review/people.js';
 import type { RunSummary } from '../../../../src/runs/run-summary.js';
-import type { Database } from '../../../../src/store/database/database.js';
+import { type Database, findValue } from '../../../../src/store/database/database.js';
 import { readChangedParties } from '../../../../src/store/screenings.js';
 import { describeOnPostgres } from '../../../helpers/databases.js';
 import { fillInList } from '../../../helpers/report-files.js';
@@ -50,13 +50,13 @@ describeOnPostgres('a fact that cannot be read', (open) => {
   });
 
   const readRecord = async (reference: string): Promise<unknown> => {
-    const [row] = await shared.query(
-      z.object({ record: z.unknown() }),
+    return findValue(
+      shared,
+      z.unknown(),
       `select version.record from customer join customer_version version using (customer_id, version)
        where customer.reference = $1 order by customer_id desc limit 1`,
       [reference],
     );
-    return row?.record;
   };
 
   it('stops no search, is counted by column and value, and comes back mended from rejects.csv', async () => {
@@ -165,11 +165,12 @@ describeOnPostgres('a fact that cannot be read', (open) => {
       ],
     });
     // A tier that cannot be read lowers no severity.
-    const [slot] = await shared.query(
-      z.object({ partyId: z.number() }),
+    const partyId = await findValue(
+      shared,
+      z.number(),
       `select party_id as "partyId" from party join customer using (customer_id) where reference = 'K-1' and ordinal = 0`,
     );
-    const asked = { partyId: slot?.partyId ?? 0, customerVersion: 1 };
+    const asked = { partyId: partyId ?? 0, customerVersion: 1 };
     expect([...(await readChangedParties(shared, 0, [asked])).values()]).toMatchObject([
       { riskTier: 'high', birthDate: null, countries: ['de'] },
     ]);

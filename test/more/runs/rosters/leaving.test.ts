@@ -12,7 +12,7 @@ import type { Database } from '../../../../src/store/database/database.js';
 import { readReviewOrganisation } from '../../../../src/store/organisations.js';
 import { holdAlerts } from '../../../../src/store/review/decisions.js';
 import type { DispositionVerdict } from '../../../../src/vocabulary.js';
-import { describeOnPostgres } from '../../../helpers/databases.js';
+import { describeOnPostgres, readRows } from '../../../helpers/databases.js';
 import { openRosterNights, readChanges } from '../../../helpers/roster-nights.js';
 import { openSmallSites, searched } from '../../../helpers/small-site.js';
 import { fileOf } from '../../../helpers/small-world.js';
@@ -100,10 +100,7 @@ describeOnPostgres('leaving a roster', (open) => {
     const nights = await openRosterNights(database);
     const toDay = (days: number): string => new Date(Date.now() + days * dayMs).toISOString().slice(0, 10);
     await nights.play({ rows: [row(1, `,,,,,,${toDay(0)}`), row(2, `,,,,,,${toDay(-1)}`), row(3)] });
-    const left = await database.query(
-      z.object({ reference: z.string() }),
-      'select reference from customer where left_at is not null',
-    );
+    const left = await readRows(database, 'select reference from customer where left_at is not null');
     expect(left).toEqual([{ reference: 'C-2' }]);
     await nights.close();
   });

@@ -4,7 +4,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { reportJsonSchema } from '../../../../src/reports/report-json.js';
 import { previewImport } from '../../../../src/runs/preview.js';
-import type { Database } from '../../../../src/store/database/database.js';
+import { type Database, findValue } from '../../../../src/store/database/database.js';
 import { describeOnEachDatabase } from '../../../helpers/databases.js';
 import { openRosterNights, type RosterNight, readChanges } from '../../../helpers/roster-nights.js';
 import { openSmallSites } from '../../../helpers/small-site.js';
@@ -27,21 +27,22 @@ describeOnEachDatabase('a substitute for a date', (open) => {
   });
 
   const countLeft = async (id: string): Promise<number> => {
-    const [row] = await database.query(
-      z.object({ left: z.number() }),
+    const left = await findValue(
+      database,
+      z.number(),
       `select count(*)::integer as left from customer where reference like $1 || '-%' and left_at is not null`,
       [id],
     );
-    return row?.left ?? -1;
+    return left ?? -1;
   };
   const readBirthDate = async (reference: string): Promise<unknown> => {
-    const [row] = await database.query(
-      z.object({ born: z.unknown() }),
+    return findValue(
+      database,
+      z.unknown(),
       `select version.record #> '{parties,0,birthDate}' as born from customer join customer_version version using (customer_id, version)
        where customer.reference = $1`,
       [reference],
     );
-    return row?.born;
   };
   const openNights = async (roster: string) => {
     const nights = await openRosterNights(database, roster);

@@ -23,7 +23,7 @@ const toAlert = (name: string, mark = 'N1'): WaitingAlert => ({
     openedAt: at,
     dueAt: null,
     state: 'open',
-    owner: null,
+    assignedTo: null,
     proposal: null,
   },
   party: { reference: '007', role: 'customer', type: 'person', name, birthDate: null, countries: [], riskTier: null },
