@@ -46,7 +46,6 @@ const slowest = [
   'inspect-made-exports',
   'cli-operations',
   'cli-listen',
-  'cli-sweep',
   'pace-promises',
   'long/stopping',
 ];

@@ -11,7 +11,7 @@ import type { RunSummary } from '../src/runs/run-summary.js';
 import type { Acceptance } from '../src/runs/settings-diff.js';
 
 /** The result of each roster: a summary, or an error with the run that was started. A roster that was not started has a NotStartedError. */
-interface Night {
+interface NightJob {
   summaries: RunSummary[];
   failures: { roster: string; runId: string | null; error: unknown }[];
 }
@@ -29,11 +29,11 @@ export async function rescreenRosters(
   rosters: readonly RosterSettings[],
   signal: AbortSignal,
   options: { acceptRoster?: Acceptance | undefined } = {},
-): Promise<Night> {
+): Promise<NightJob> {
   const { runScreening } = await import('../src/runs/screening-run.js');
   const { describeFailure, mailFailure } = await import('../src/runs/mail/failures.js');
-  const night: Night = { summaries: [], failures: [] };
-  const fail = async (failure: Night['failures'][number], isMailed: boolean): Promise<void> => {
+  const night: NightJob = { summaries: [], failures: [] };
+  const fail = async (failure: NightJob['failures'][number], isMailed: boolean): Promise<void> => {
     const { roster, runId, error } = failure;
     const failed = { task: 'rescreen', roster, error, signal };
     const code = error instanceof NightscreenError ? error.code : 'unexpected';
@@ -66,9 +66,9 @@ export async function rescreenRosters(
 
 /** A night in which at least one roster has no run; the first error is the cause. */
 export class NightError extends NightscreenError {
-  readonly night: Night;
+  readonly night: NightJob;
 
-  constructor(night: Night) {
+  constructor(night: NightJob) {
     const names = night.failures.map((failure) => failure.roster).join(', ');
     super('job_failed', `these rosters have no run: ${names}`, { cause: night.failures[0]?.error });
     this.night = night;

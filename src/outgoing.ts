@@ -1,7 +1,7 @@
 import { Agent, buildConnector, EnvHttpProxyAgent, Pool } from 'undici';
 import { isLoopback } from './loopback.js';
 
-type Environment = Readonly<Record<string, string | undefined>>;
+type ProxyVariables = Readonly<Record<string, string | undefined>>;
 
 /** How requests leave this machine. */
 export interface OutgoingSettings {
@@ -14,7 +14,7 @@ export interface OutgoingSettings {
 export function findProxy(
   url: URL,
   { proxy }: Pick<OutgoingSettings, 'proxy'>,
-  environment: Environment = process.env,
+  environment: ProxyVariables = process.env,
 ): { url: string; source: string } | null {
   if (proxy === 'none' || isLoopback(url)) return null;
   if (proxy !== undefined) return { url: proxy, source: 'service.proxy' };
@@ -23,16 +23,16 @@ export function findProxy(
   return { url: URL.canParse(given) ? new URL(given).origin : 'an address that cannot be read', source };
 }
 
-const readProxy = (environment: Environment): { source: string; given: string } => {
+const readProxy = (environment: ProxyVariables): { source: string; given: string } => {
   const source = environment['https_proxy'] === undefined ? 'HTTPS_PROXY' : 'https_proxy';
   return { source, given: environment[source] ?? '' };
 };
 
-const readNoProxy = (environment: Environment): string =>
+const readNoProxy = (environment: ProxyVariables): string =>
   (environment['no_proxy'] ?? environment['NO_PROXY'] ?? '').trim();
 
 /** As undici reads NO_PROXY, so that the report is correct. */
-function isExempt({ hostname, port }: URL, environment: Environment): boolean {
+function isExempt({ hostname, port }: URL, environment: ProxyVariables): boolean {
   const given = readNoProxy(environment);
   if (given === '*') return true;
   const entries = given.split(/[,\s]+/).filter(Boolean);
@@ -50,14 +50,18 @@ const loopback = 'localhost,127.0.0.1,[::1]';
 /** New connections, through a proxy where one is set; the caller closes them. */
 export function openDispatcher(
   { proxy, connectTimeoutMs: timeout }: OutgoingSettings,
-  environment: Environment = process.env,
+  environment: ProxyVariables = process.env,
 ): Agent | EnvHttpProxyAgent {
   const httpsProxy = proxy ?? readProxy(environment).given;
   if (httpsProxy === '' || httpsProxy === 'none') return new Agent({ connect: { timeout } });
   const exempt = proxy === undefined ? readNoProxy(environment) : '';
   const noProxy = exempt === '*' ? exempt : `${exempt},${loopback}`;
   return new EnvHttpProxyAgent({
-    ...{ httpProxy: '', httpsProxy, noProxy, proxyTls: { timeout }, requestTls: { timeout } },
+    httpProxy: '',
+    httpsProxy,
+    noProxy,
+    proxyTls: { timeout },
+    requestTls: { timeout },
     clientFactory: (address, options) => new Pool(address, { ...options, connect: failAfterHangUps(options, timeout) }),
   });
 }

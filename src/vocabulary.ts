@@ -144,6 +144,15 @@ export const customerStates = [
 ] as const;
 export type CustomerState = (typeof customerStates)[number];
 
+/** The states that an answer alone can give. */
+export const answerStates = [
+  'clear',
+  'below_threshold',
+  'truncated',
+  'open_alert',
+] as const satisfies readonly CustomerState[];
+export type AnswerState = (typeof answerStates)[number];
+
 /** The dispositions of a match: it is the customer, it is another person, it is undecided, or it is absent and needs nothing more. */
 export const dispositionVerdicts = ['true_match', 'false_positive', 'inconclusive', 'no_longer_matched'] as const;
 export type DispositionVerdict = (typeof dispositionVerdicts)[number];
@@ -269,6 +278,6 @@ export type DoubtReason = (typeof doubtReasons)[number];
 /** How much is logged, from little to all. */
 export const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 
-/** The outcomes whose customers `runs show --list` lists. */
-export const listableOutcomes = ['remaining', 'failed', 'skipped'] as const;
+/** The outcomes of customers that are not screened, in the order of reports. */
+export const listableOutcomes = ['failed', 'remaining', 'skipped'] as const;
 export type ListableOutcome = (typeof listableOutcomes)[number];

@@ -7,7 +7,7 @@ import { isOfFamily, isUnknownTopic, type TopicFamilies } from './severity.js';
  * The matches of one party before a run and in it, with those that a truncated list hides; `isCompared` when both answers are of the same
  * search.
  */
-interface ComparedParty {
+interface ComparedAnswer {
   requestId: number;
   before: readonly Match[];
   /** Null without a new answer. */
@@ -25,7 +25,7 @@ export interface VanishedFigures {
   current: number;
 }
 
-interface ListedParty {
+interface VanishingParty {
   had: number;
   lost: number;
   /** The searches that no longer find it. */
@@ -39,7 +39,7 @@ interface ListedParty {
  */
 export class VanishedTally {
   readonly #families: TopicFamilies;
-  readonly #compared = new Map<HitFamily, Map<string, ListedParty>>();
+  readonly #compared = new Map<HitFamily, Map<string, VanishingParty>>();
   readonly #current = new Map<HitFamily, Set<string>>();
 
   constructor(families: TopicFamilies) {
@@ -50,7 +50,7 @@ export class VanishedTally {
     }
   }
 
-  add({ requestId, before, after, isCompared }: ComparedParty): void {
+  add({ requestId, before, after, isCompared }: ComparedAnswer): void {
     const hits = before.filter(({ isHit }) => isHit);
     const remains = isCompared && after !== null ? this.#findRemaining(before, after) : null;
     // Entries of one content, for example on two lists, are numbered: which of them is lost does not matter.
@@ -125,7 +125,7 @@ export class VanishedTally {
   }
 }
 
-const isVanished = ({ had, lost }: ListedParty): boolean => lost > 0 && 2 * lost >= had;
+const isVanished = ({ had, lost }: VanishingParty): boolean => lost > 0 && 2 * lost >= had;
 
 /** Why a run is held, by family; `bound` is the share that was reached, null when all known hits vanished. */
 export interface HoldFinding extends VanishedFigures {

@@ -19,8 +19,19 @@ export function corroborate(
 
 /** Two-letter codes of former countries (ISO 3166-3) in lists: their four-letter code, or the successor country. */
 const formerCodes: Readonly<Record<string, readonly string[]>> = {
-  ...{ su: ['suhh'], yu: ['yucs'], cs: ['cshh', 'csxx'], an: ['anhh'] },
-  ...{ dd: ['de'], zr: ['cd'], bu: ['mm'], tp: ['tl'], hv: ['bf'], dy: ['bj'], rh: ['zw'], yd: ['ye'], uk: ['gb'] },
+  su: ['suhh'],
+  yu: ['yucs'],
+  cs: ['cshh', 'csxx'],
+  an: ['anhh'],
+  dd: ['de'],
+  zr: ['cd'],
+  bu: ['mm'],
+  tp: ['tl'],
+  hv: ['bf'],
+  dy: ['bj'],
+  rh: ['zw'],
+  yd: ['ye'],
+  uk: ['gb'],
 };
 
 /** A divided or unreadable country can be any country: it agrees only with itself and contradicts none. */

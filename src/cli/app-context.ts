@@ -137,8 +137,8 @@ function findNextRescreening({ settings }: Config, now: Date): Date | null {
 }
 
 /**
- * Opens and migrates the database and builds the context of a run; the client is created at first use. Throws ConfigError when the database
- * cannot do what the settings need.
+ * Opens and migrates the database and builds the context of a run; the client is created at first use. Throws
+ * ConfigError when the database cannot do what the settings need.
  */
 export async function buildAppContext(parts: AppContextParts): Promise<OpenAppContext> {
   const { config, clock = systemClock } = parts;
@@ -194,7 +194,7 @@ export async function buildAppContext(parts: AppContextParts): Promise<OpenAppCo
   };
 }
 
-/** Every configured secret value, those of roster databases, webhooks and pings included; unreadable ones are left out. */
+/** Every configured secret value, that of a roster, webhook or ping included; unreadable ones are left out. */
 export function listSecrets(config: Config): string[] {
   const known = config.secrets.map((secret) => secret.value);
   const named = listNamedSecrets(config.settings).flatMap((name) => {

@@ -46,7 +46,7 @@ export const choice = <const Word extends string>(
   choices: readonly Word[],
 ): OptionSpec<Word, false> => ({ placeholder, meaning, isGiven: false, choices });
 
-/** An option with one or more of some words, or of any texts, as its value; `placeholder` ends with dots, as in `<name...>`. */
+/** An option with one value or more, of some words or of any; `placeholder` ends with dots, as in `<name...>`. */
 export const variadic = <const Word extends string = string>(
   placeholder: string,
   meaning: string,
@@ -92,7 +92,7 @@ type ArgumentOf<Usage extends string> = Usage extends `${string}...${string}`
       : undefined;
 
 /** One call of a command. */
-interface Call<Usage extends string, Options extends OptionSpecs> {
+interface CommandCall<Usage extends string, Options extends OptionSpecs> {
   argument: ArgumentOf<Usage>;
   options: OptionValues<Options>;
   invocation: Invocation;
@@ -104,14 +104,12 @@ interface CommandSpec<Usage extends string, Options extends OptionSpecs> {
   /** The name and the argument, as in `show <id>`. */
   usage: Usage;
   description: string;
-  /** The words that its argument may be. */
-  words?: readonly string[];
   options?: Options;
   examples: readonly [string, string];
   /** The commands below it. */
   commands?: readonly AddCommand[];
   /** The task that is mailed as not run when the command fails before its database is open. */
-  mailedAs?: (call: Pick<Call<Usage, Options>, 'argument' | 'options'>) => string | undefined;
+  mailedAs?: (call: Pick<CommandCall<Usage, Options>, 'argument' | 'options'>) => string | undefined;
 }
 
 /** Adds a command to the program or to a command. */
@@ -120,14 +118,13 @@ export type AddCommand = (parent: Command, act: Act) => void;
 /** A command that opens no database; without `run` it only groups the commands below it. */
 export function defineCommand<const Usage extends string, Options extends OptionSpecs = Record<never, never>>(
   spec: CommandSpec<Usage, Options> & {
-    run?: (call: Call<Usage, Options>, command: Command) => ReturnType<Work>;
+    run?: (call: CommandCall<Usage, Options>, command: Command) => ReturnType<Work>;
   },
 ): AddCommand {
-  const { usage, description, words, options, examples, commands = [], mailedAs, run } = spec;
+  const { usage, description, options, examples, commands = [], mailedAs, run } = spec;
   return (parent, act) => {
     const command = parent.command(usage).description(description);
     if (parent.parent === null) command.summary(findSummary(command.name()));
-    if (words) command.registeredArguments[0]?.choices(words);
     for (const [key, option] of Object.entries(options ?? {})) command.addOption(toOption(key, option));
     command.addHelpText('after', `\nExamples:\n${examples.map((line) => `  $ nightscreen ${line}\n`).join('')}`);
     for (const add of commands) add(command, act);
@@ -157,7 +154,7 @@ interface Needs {
 }
 
 /** A call with the configuration, before the database is opened. */
-interface ConfiguredCall<Usage extends string, Options extends OptionSpecs> extends Call<Usage, Options> {
+interface ConfiguredCall<Usage extends string, Options extends OptionSpecs> extends CommandCall<Usage, Options> {
   config: Config;
 }
 
@@ -165,7 +162,7 @@ interface DatabaseCommandSpec<Usage extends string, Options extends OptionSpecs>
   needs?: Needs | ((options: OptionValues<Options>) => Needs);
 }
 
-/** A command that works in the database with the result of `prepare`, which checks the input before a database is opened. */
+/** A command that works in the database with the result of `prepare`, which checks the input before. */
 export const definePreparedCommand = <
   const Usage extends string,
   Prepared,

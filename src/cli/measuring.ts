@@ -10,7 +10,7 @@ import { within } from './process.js';
 /** The metrics of a process, read from an open database and written to the configured textfile. */
 export interface Measuring {
   metrics: ReturnType<typeof createMetrics>;
-  /** Returns whether the figures could be read. Never throws: it reports what cannot be read or written, and the work itself is unaffected. */
+  /** Returns whether the figures could be read; reports what cannot be read or written, and never throws. */
   refresh(app: AppContext): Promise<boolean>;
   /** Marks the figures as unreadable, unless `error` has nothing to do with the database. Never throws. */
   noteUnreadable(error: unknown): Promise<void>;

@@ -3,7 +3,7 @@ import type { OpenAppContext } from './app-context.js';
 import type { Invocation } from './invocation.js';
 import { loadInvocationConfig } from './session.js';
 
-/** Mails a failure without the outbox, which needs an open database; reports on standard error when the mail cannot be sent. */
+/** Mails a failure without the outbox, which needs an open database; reports a mail that cannot be sent. */
 export async function mailDirectly(invocation: Invocation, failed: FailedWork): Promise<void> {
   try {
     const { settings, secret } = loadInvocationConfig(invocation);
@@ -24,9 +24,9 @@ export async function mailDirectly(invocation: Invocation, failed: FailedWork): 
 }
 
 /**
- * Sends changes of state to webhooks right after decisions, because a blocked account may wait for them; it waits as long as one answer may
- * take. Unsent changes are reported on standard error and stay queued; the dispositions are stored in any case. A login with a reviewer's
- * documented rights cannot send them, which is no failure.
+ * Sends changes of state to webhooks right after decisions, because a blocked account may wait for them; it waits as
+ * long as one answer may take. Unsent changes are reported on standard error and stay queued; the dispositions are
+ * stored in any case. A login with a reviewer's documented rights cannot send them, which is no failure.
  */
 export async function notifyDecidedStates(
   app: OpenAppContext,

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { ClientEvent } from '../client/client.js';
 import { systemClock } from '../clock.js';
 import { countNoun, describeSpan, formatCount, toVisibleLines, toVisibleText } from '../reports/text.js';
-import type { RunEvent, RunStage } from '../runs/app-context.js';
+import type { ProgressStage, RunEvent } from '../runs/app-context.js';
 import { runStateWords } from '../vocabulary/words.js';
 import type { Terminal } from './terminal.js';
 import { describeCounts, describeReasons, omitZeros, showTimes, wrap } from './text.js';
@@ -43,7 +43,7 @@ export class SlidingRate {
 /** How far a run has come; times are milliseconds of the clock that the meter reads. */
 interface ProgressFigures {
   runId: string;
-  stage: RunStage;
+  stage: ProgressStage;
   done: number;
   total: number | null;
   /** Calls in the last ten seconds, per second, against the ceiling; null where none are counted. */
@@ -81,7 +81,7 @@ export class ProgressMeter {
   #pausedUntilMs = 0;
   #databaseSinceMs: number | null = null;
   #foundBefore = nothing;
-  #stage: { runId: string; stage: RunStage; beganMs: number; calls: SlidingRate; done: SlidingRate } | null = null;
+  #stage: { runId: string; stage: ProgressStage; beganMs: number; calls: SlidingRate; done: SlidingRate } | null = null;
   #latest: Extract<RunEvent, { kind: 'progress' }> | null = null;
 
   constructor(limitPerSecond: number, elapsedMs: () => number) {
@@ -236,7 +236,7 @@ const dim = (text: string, terminal: Terminal): string => (terminal.hasColours ?
 const yellow = (text: string, terminal: Terminal): string =>
   terminal.hasColours ? `\u001b[33m${text}\u001b[39m` : text;
 
-/** Shows run events to a person: one line for each finished stage, and on a screen a line of progress that is redrawn. */
+/** Shows run events to a person: a line for each finished stage, and on a screen a line of progress that is redrawn. */
 export function showProgress(terminal: Terminal, perSecond: number, indent = '') {
   const meter = new ProgressMeter(perSecond, systemClock.elapsedMs);
   let isDrawn = false;
@@ -314,7 +314,7 @@ export function showProgress(terminal: Terminal, perSecond: number, indent = '')
   };
 }
 
-/** The counts of a stage: of an import those that are not zero, of a plan with the reasons in words and the least time that it takes. */
+/** The counts of a stage: of an import those that are not zero, of a plan with the reasons and the least time. */
 function describeStage({ stage, counts }: Extract<RunEvent, { kind: 'stage_finished' }>, perSecond: number): string {
   if (stage === 'plan') {
     const { inScope = 0, planned = 0, searches = 0, ...reasons } = counts;
@@ -354,8 +354,8 @@ function describeServiceEvent(event: ClientEvent): string | null {
 const progressEveryMs = 30_000;
 
 /**
- * Writes run events as structured lines with their run and roster, and the progress of a stage every 30 seconds and at its end. No line holds
- * customer data.
+ * Writes run events as structured lines with their run and roster, and the progress of a stage every 30 seconds and at
+ * its end. No line holds customer data.
  */
 export function logEvents(logger: Logger, perSecond: number, everyMs = progressEveryMs) {
   const meter = new ProgressMeter(perSecond, systemClock.elapsedMs);

@@ -181,7 +181,13 @@ export function presentWatch(watch: Watch): Outcome {
       canLook: true,
       rosters: watch.rosters,
       findings: watch.findings.map(({ kind, subject, roster, reason, actions, isKnown, isNews, incident }) => ({
-        ...{ kind, subject, roster, reason, actions, isKnown, isNews },
+        kind,
+        subject,
+        roster,
+        reason,
+        actions,
+        isKnown,
+        isNews,
         incidentId: incident.incidentId,
         openedAt: incident.openedAt.toISOString(),
         toldAt: incident.reportedAt.toISOString(),
@@ -278,7 +284,9 @@ async function reportUnreachable(config: Config, reason: string, listener: PingL
   try {
     await writePrivately(noteFile, `${JSON.stringify({ since, told: reported })}\n`);
   } catch (error) {
-    complain(`${noteFile} (watchdog.noteFile) cannot be written, so each check sends this mail: ${toWords(error)}`);
+    complain(
+      `${noteFile} (watchdog.noteFile) cannot be written, so each check sends this mail: ${describeFailure(error)}`,
+    );
   }
   return since;
 }
@@ -316,14 +324,14 @@ async function mail(config: Config, alarm: Alarm, { complain, signal }: PingList
     for (const { said } of lost) complain(`the alarm about the database could not be mailed: ${said}`);
     return lost.length < results.length || results.length === 0;
   } catch (error) {
-    complain(`the alarm about the database could not be mailed: ${toWords(error)}`);
+    complain(`the alarm about the database could not be mailed: ${describeFailure(error)}`);
     return false;
   } finally {
     limit.clear();
   }
 }
 
-const toWords = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const describeFailure = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** The start of an outage of the database, and whether it was mailed; the database itself cannot store this. */
 const noteSchema = z.object({ since: z.coerce.date(), told: z.boolean() });

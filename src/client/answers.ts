@@ -30,7 +30,7 @@ export interface RawAnswer {
 const maxEvidenceBytes = 65_536;
 const byteOrderMark = 0xfeff;
 
-type Issue = z.core.$ZodIssue;
+type AnswerIssue = z.core.$ZodIssue;
 
 const toPath = (path: readonly PropertyKey[]): string =>
   path
@@ -38,7 +38,7 @@ const toPath = (path: readonly PropertyKey[]): string =>
     .join('')
     .replace(/^\./, '');
 
-const findIssue = (issues: readonly Issue[]): Issue | undefined => {
+const findIssue = (issues: readonly AnswerIssue[]): AnswerIssue | undefined => {
   const [issue] = issues;
   if (issue?.code !== 'invalid_union') return issue;
   const nearest = issue.errors.toSorted((one, other) => one.length - other.length).at(0);

@@ -133,7 +133,7 @@ interface CallSettings {
   closing: AbortSignal;
 }
 
-interface Failure {
+interface FailedCall {
   error: unknown;
   decision: ReturnType<typeof decideRetry>;
   /** The service is out of reach: the gate, not the back-off, decides when to continue. */
@@ -169,7 +169,7 @@ export const createCallOperation = (settings: CallSettings): CallOperation => {
     { attempt, tries }: { attempt: number; tries: number },
     { turn, waiting }: { turn: Turn; waiting: AbortSignal },
     options: CallOptions,
-  ): Promise<{ answer: Answer<T> } | Failure | 'held_back'> => {
+  ): Promise<{ answer: Answer<T> } | FailedCall | 'held_back'> => {
     // A call earns when it is sent, not when it begins to wait: the budget is small.
     if (attempt === 1) budget.earn();
     const usedKey = keys.apiKey;
@@ -236,7 +236,7 @@ export const createCallOperation = (settings: CallSettings): CallOperation => {
   };
 
   const waitBeforeRepeat = async (
-    { error, decision, isOutage }: Failure,
+    { error, decision, isOutage }: FailedCall,
     { isBudgeted = true }: CallOptions,
     signal: AbortSignal,
   ): Promise<void> => {
@@ -249,7 +249,7 @@ export const createCallOperation = (settings: CallSettings): CallOperation => {
 
   /** Whether another key is available after a refusal; throws when the new one must not be used. */
   const hasNewKey = async (
-    { error, usedKey }: Failure,
+    { error, usedKey }: FailedCall,
     { authentication }: Operation<unknown>,
     signal: AbortSignal,
   ): Promise<boolean> => {
@@ -260,7 +260,13 @@ export const createCallOperation = (settings: CallSettings): CallOperation => {
     const { method, path, status, requestId, serviceMessage, headers, body } = error;
     const message = `${error.message}; the key that was read again ${renewal.problem}`;
     throw new AuthenticationError('key_unusable', message, {
-      ...{ method, path, status, requestId, serviceMessage, headers, body },
+      method,
+      path,
+      status,
+      requestId,
+      serviceMessage,
+      headers,
+      body,
       cause: error,
     });
   };
@@ -271,7 +277,7 @@ export const createCallOperation = (settings: CallSettings): CallOperation => {
     const waiting = followSignals([closing, options.signal, options.waitSignal, waitLimit?.signal]);
     let isRenewed = false;
     let tries = 1;
-    let last: Failure | undefined;
+    let last: FailedCall | undefined;
     try {
       for (let attempt = 1; ; attempt += 1) {
         waiting.throwIfAborted();

@@ -96,7 +96,7 @@ const toPlain = (text: string): string =>
 const toNews = (text: string): string =>
   toPlain(ordinary.reduce((rest, phrase) => rest.replace(phrase, ' '), text.split(clauseEnd).map(toPlain).join(' | ')));
 
-const toWords = (name: string): readonly string[] => toNews(name).split(' ');
+const splitName = (name: string): readonly string[] => toNews(name).split(' ');
 
 const isYes = (value: unknown): boolean => !isObject(value) && /^(true|yes)$/i.test(String(value));
 const isNo = (value: unknown): boolean => !isObject(value) && /^(false|no|0)$/i.test(String(value));
@@ -107,7 +107,7 @@ const isAll = (words: readonly string[], set: ReadonlySet<string>): boolean => w
 function isFilled(value: unknown, words: readonly string[], depth = 0): boolean {
   if (isObject(value)) {
     if (depth > greatestDepth) return true;
-    return Object.entries(value).some(([name, each]) => isFilled(each, toWords(name), depth + 1));
+    return Object.entries(value).some(([name, each]) => isFilled(each, splitName(name), depth + 1));
   }
   if (value === null || value === undefined || value === false) return false;
   if (isAny(words, codes) && successCode.test(String(value))) return false;
@@ -169,7 +169,7 @@ const fold = (name: string): string => toPlain(name).replaceAll(' ', '');
 function find(value: object, isStatus: boolean, depth: number): string | undefined {
   if (depth > greatestDepth) return undefined;
   for (const [name, content] of Object.entries(value)) {
-    const words = toWords(name);
+    const words = splitName(name);
     if (isAny(words, foreign) || (depth > 0 && isAll(words, labels))) continue;
     if (isSign(words, content) || (isStatus && typeof content === 'string' && isFailedText(content))) return fold(name);
     if (!isObject(content) || !(Array.isArray(value) || isStatus || isAll(words, parts))) continue;

@@ -4,7 +4,7 @@ import { serviceSettingsSchema, toProblems } from './settings.js';
 import { Tempo, WaitingLine } from './tempo.js';
 
 /** What an attempt reports before its turn ends. */
-interface Verdict {
+interface PaceVerdict {
   /** Whether the service is within reach. */
   reachability: Reachability;
   /** The service refused the call as too frequent. */
@@ -30,7 +30,7 @@ export interface Turn {
   /** The request is about to leave this machine; false when a pause or an outage began meanwhile and it must not. */
   mayLeave(): boolean;
   /** Reports the result before the turn ends; says whether the service now counts as out of reach. */
-  assess(verdict: Verdict): {
+  assess(verdict: PaceVerdict): {
     /** Whether the circuit is open. */
     isOutage: boolean;
   };
@@ -320,7 +320,7 @@ class PacedTurn implements Turn {
     return true;
   }
 
-  assess({ reachability, isRefusedForPace, pauseMs }: Verdict): { isOutage: boolean } {
+  assess({ reachability, isRefusedForPace, pauseMs }: PaceVerdict): { isOutage: boolean } {
     const { operation, gate, tempo, emit, clock } = this.#parts;
     this.#reachability = reachability;
     if (isRefusedForPace && tempo.slowDown(this.#sentMs ?? clock.elapsedMs())) {

@@ -1,6 +1,6 @@
 import type { AmlSearchResult } from '../client/aml.js';
 import type { FactsOf, matchSchema } from '../vocabulary/facts.js';
-import type { CustomerState } from '../vocabulary.js';
+import type { AnswerState } from '../vocabulary.js';
 
 /** One entry of `results` as the service sent it (interface: AML search result); `rank` starts at 1. */
 export type Match = FactsOf<typeof matchSchema>;
@@ -90,13 +90,10 @@ export function foldName(name: string): string {
   return name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/\s+/gu, ' ').trim();
 }
 
-/** The states that an answer alone can give. */
-export type PartyState = Extract<CustomerState, 'clear' | 'below_threshold' | 'truncated' | 'open_alert'>;
-
 /**
  * The state of a party after an answer. A hit outranks a truncated list, also a hit that the list hides; a truncated list is never clear.
  */
-export function toPartyState(matchSet: MatchSet, unreturned: readonly Match[]): PartyState {
+export function toPartyState(matchSet: MatchSet, unreturned: readonly Match[]): AnswerState {
   if ([...matchSet.matches, ...unreturned].some((match) => match.isHit)) return 'open_alert';
   if (matchSet.truncated) return 'truncated';
   return matchSet.total === 0 ? 'clear' : 'below_threshold';

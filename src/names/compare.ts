@@ -2,7 +2,7 @@ import type { PartyType } from '../vocabulary.js';
 import { foldName, isOneSlip, type NameToken, WordIndex } from './words.js';
 
 /** An entry of a list; its type is null when the list does not state it. */
-interface ListedParty {
+interface NamedEntry {
   type: PartyType | null;
   name: string;
   aliases: readonly string[];
@@ -16,13 +16,13 @@ const fewestConclusive = 25_000;
  * transliterations, small slips, initials and word division. It must never clear a customer, only trigger an earlier search. `names` are the
  * customers' names: a frequent word in them counts less. The comparison gives the name and the spelling of the matching entry, or null.
  */
-export async function createComparison(parties: readonly ListedParty[], names: AsyncIterable<readonly string[]>) {
+export async function createComparison(parties: readonly NamedEntry[], names: AsyncIterable<readonly string[]>) {
   const counts = new WordCounts();
   for await (const batch of names) for (const name of batch) counts.add(name);
   const index = new NameIndex(parties, counts);
   const isRarityKnown = counts.names >= fewestConclusive;
   return (name: string, type: PartyType) => {
-    let best: { party: ListedParty; spelling: string; likeness: number } | null = null;
+    let best: { party: NamedEntry; spelling: string; likeness: number } | null = null;
     for (const { party, spelling, isOneWord, ...agreement } of index.find(name, type)) {
       const likeness = agreement.ofListed + agreement.ofSearched;
       if (likeness <= (best?.likeness ?? 0)) continue;
@@ -42,7 +42,7 @@ export async function createComparison(parties: readonly ListedParty[], names: A
  * was 13.9 % (test/long/listed-names.test.ts).
  */
 function isAlike(
-  agreement: Agreement,
+  agreement: NameAgreement,
   known: {
     isOtherType: boolean;
     isAlias: boolean;
@@ -108,7 +108,7 @@ function toSlots(text: string): readonly [number, number] {
 
 /** One spelling of an entry; `isOneWord`: at most one of its words is no particle, title or legal form. */
 interface ListedSpelling {
-  party: ListedParty;
+  party: NamedEntry;
   spelling: string;
   isOneWord: boolean;
   name: WeighedName<ListedPiece>;
@@ -133,7 +133,7 @@ class NameIndex {
   /** The common weight of each spelling with the current name; zero between two lookups. */
   readonly #found: Float64Array;
 
-  constructor(parties: readonly ListedParty[], counts: WordCounts) {
+  constructor(parties: readonly NamedEntry[], counts: WordCounts) {
     this.#counts = counts;
     const folded = parties.flatMap((party) =>
       [party.name, ...party.aliases].map((spelling) => {
@@ -224,7 +224,7 @@ class NameIndex {
   }
 }
 
-const isOtherType = (party: ListedParty, type: PartyType): boolean => party.type !== null && party.type !== type;
+const isOtherType = (party: NamedEntry, type: PartyType): boolean => party.type !== null && party.type !== type;
 
 const sum = (weights: readonly number[]): number => weights.reduce((total, weight) => total + weight, 0);
 
@@ -247,7 +247,7 @@ interface WeighedName<Piece> {
 }
 
 /** The agreement of two names; shares are up to 1. */
-interface Agreement {
+interface NameAgreement {
   /** The share of the listed spelling that the searched name contains. */
   ofListed: number;
   /** The share of the searched name that the listed spelling contains. */
@@ -282,7 +282,7 @@ const initial = { weight: 0.3, likeness: 0.7 };
 const slipLikeness = 0.75;
 
 /** Compares two names word by word, in any order, each word used once. Joined and separated words match as well. */
-function compareWords(searched: WeighedName<SearchedPiece>, listed: WeighedName<ListedPiece>): Agreement {
+function compareWords(searched: WeighedName<SearchedPiece>, listed: WeighedName<ListedPiece>): NameAgreement {
   const usedSearched: boolean[] = [];
   const usedListed: boolean[] = [];
   const [agreedListed, agreedSearched, content] = [new Share(), new Share(), new Share()];

@@ -74,7 +74,7 @@ ${body}
 export const shownLines = 200;
 
 /** A table of the page. */
-interface Table<Line> extends Pick<Section<Line>, 'caption' | 'columns' | 'lines'> {
+interface PageTable<Line> extends Pick<Section<Line>, 'caption' | 'columns' | 'lines'> {
   timezone: string;
   /** The number of all lines; default: those of `lines`. */
   count?: number;
@@ -86,7 +86,7 @@ interface Table<Line> extends Pick<Section<Line>, 'caption' | 'columns' | 'lines
 }
 
 /** A table with its caption, and a note about the lines that it leaves out. The first column names the row. */
-export function showTable<Line>(table: Table<Line>): Markup {
+export function showTable<Line>(table: PageTable<Line>): Markup {
   const { caption, lines, file, count = lines.length, timezone, name = '', toAttributes = () => noMarkup } = table;
   const columns = table.columns.filter(({ key, html }) => key === undefined || html !== undefined);
   const shown = file === undefined ? lines : lines.slice(0, shownLines);

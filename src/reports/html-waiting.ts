@@ -246,7 +246,7 @@ function canBeSame(one: WaitingAlert, other: WaitingAlert): boolean {
   const areUnlike =
     dates.length > 0 && otherDates.length > 0 && !dates.some((date) => otherDates.some(agreesWith(date)));
   if (areUnlike) return false;
-  const [words, otherWords] = [toWords(one.listed.name), toWords(other.listed.name)];
+  const [words, otherWords] = [listNameWords(one.listed.name), listNameWords(other.listed.name)];
   const shared = [...words].filter((word) => otherWords.has(word)).length;
   const isWithin =
     shared >= Math.min(2, words.size, otherWords.size) && shared === Math.min(words.size, otherWords.size);
@@ -260,4 +260,4 @@ const agreesWith =
   (other: string): boolean =>
     date.startsWith(other) || other.startsWith(date);
 
-const toWords = (name: string): ReadonlySet<string> => new Set(foldName(name).match(/[\p{L}\p{N}]+/gu) ?? []);
+const listNameWords = (name: string): ReadonlySet<string> => new Set(foldName(name).match(/[\p{L}\p{N}]+/gu) ?? []);

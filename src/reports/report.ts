@@ -1,8 +1,9 @@
 import { ReportError } from '../errors.js';
 import type { RejectedRow } from '../roster/customer.js';
 import type { ColumnDoubts } from '../roster/doubts.js';
+import { listCountSums } from '../vocabulary/facts.js';
 import { runKindWords, stateOrder } from '../vocabulary/words.js';
-import type { CustomerState, DossierChangeKind } from '../vocabulary.js';
+import { type CustomerState, type DossierChangeKind, listableOutcomes } from '../vocabulary.js';
 import { type ChangeGroup, groupFacts } from './change-groups.js';
 import type {
   AcceptedFacts,
@@ -184,8 +185,7 @@ function orderDossiers(changes: readonly DossierChangeFacts[]): readonly Dossier
 }
 
 function orderNotScreened(lines: readonly NotScreenedFacts[]): readonly NotScreenedFacts[] {
-  const outcomes: readonly NotScreenedFacts['outcome'][] = ['failed', 'remaining', 'skipped'];
-  const place = (line: NotScreenedFacts): number => outcomes.indexOf(line.outcome);
+  const place = (line: NotScreenedFacts): number => listableOutcomes.indexOf(line.outcome);
   return [...lines].sort(
     (a, b) =>
       place(a) - place(b) ||
@@ -293,22 +293,9 @@ export interface Sum {
 }
 
 function listCoverageSums(counts: RunCounts): readonly Sum[] {
-  return [
-    equal(
-      term('rows', counts.rows),
-      term('customers', counts.customers),
-      term('rejected', counts.rejected),
-      term('duplicates', counts.duplicates),
-    ),
-    equal(term('in scope', counts.inScope), term('planned', counts.planned), term('skipped', counts.skipped)),
-    equal(
-      term('planned', counts.planned),
-      term('screened', counts.screened),
-      term('reused', counts.reused),
-      term('failed', counts.failed),
-      term('remaining', counts.remaining),
-    ),
-  ];
+  return listCountSums(counts).map(({ whole, parts }) =>
+    equal(term(whole.name, whole.count), ...parts.map(({ name, count }) => term(name, count))),
+  );
 }
 
 /** Every sum that must hold before a run may be reported. */
@@ -380,7 +367,7 @@ function listContradictions(facts: RunFacts, counts: RunCounts): readonly Sum[] 
 function countListed(notScreened: readonly NotScreenedFacts[]): Record<NotScreenedFacts['outcome'], number> {
   const counted = { failed: 0, remaining: 0, skipped: 0 };
   const seen = new Set<string>();
-  for (const outcome of ['failed', 'remaining', 'skipped'] as const) {
+  for (const outcome of listableOutcomes) {
     for (const line of notScreened) {
       if (line.outcome !== outcome || seen.has(line.party.reference)) continue;
       seen.add(line.party.reference);

@@ -57,7 +57,11 @@ function toSource(report: Report): Source<Omit<ReportJson, Lists>> & Readonly<Re
     dossierChanges: dossiers?.changes ?? null,
     reconciliations: report.reconciliations.map(
       ({ roster, reconciledAt, sweptAt, unprovenBecause, sums, current, ...rest }) => ({
-        ...{ roster, reconciledAt, sweptAt, unprovenBecause, sums },
+        roster,
+        reconciledAt,
+        sweptAt,
+        unprovenBecause,
+        sums,
         standing: current,
         ...rest,
       }),

@@ -1,7 +1,5 @@
 import anyAscii from 'any-ascii';
-import { assessShare, type Verdict, type WrittenGuards } from './guards.js';
-
-type Limit = Parameters<typeof assessShare>[2];
+import { assessShare, type GuardVerdict, type Limit, type WrittenGuards } from './guards.js';
 
 /** The part of a customer's record that guards compare. */
 export interface ComparedRecord {
@@ -153,7 +151,7 @@ export class ChangeTally {
   }
 
   /** Gives the findings: what the changes look like, and how many they are. A share of 1 lets all of them pass. */
-  assess(scale: ChangeScale, { maxChangedShare, path }: WrittenGuards): readonly Verdict[] {
+  assess(scale: ChangeScale, { maxChangedShare, path }: WrittenGuards): readonly GuardVerdict[] {
     if (maxChangedShare >= 1) return [];
     const { changed, countries, changedInWeek, countriesInWeek, withAlerts } = this.#counts;
     const { known } = scale;
@@ -211,9 +209,9 @@ export class ChangeTally {
   }
 
   /** Few changes hold as well where they look like a mistake. */
-  #assessShapes({ known, hasBirthDates, namesAsIds, movedTo }: ChangeScale): readonly Verdict[] {
+  #assessShapes({ known, hasBirthDates, namesAsIds, movedTo }: ChangeScale): readonly GuardVerdict[] {
     const { changed, reordered } = this.#names;
-    const shapes: Verdict[] = [];
+    const shapes: GuardVerdict[] = [];
     const add = (message: string, look: string): void => {
       shapes.push({ guard: 'changed', message, look });
     };

@@ -1,6 +1,5 @@
 import type { DoubtField, DoubtReason, PartyRole, RejectReason } from '../vocabulary.js';
 import type { CustomerBinding, PartyBinding, WordColumn } from './column-binding.js';
-import { toCountryCode } from './country.js';
 import {
   type Customer,
   type Doubt,
@@ -26,7 +25,7 @@ export function checkRow(binding: CustomerBinding, record: TableRecord): RosterR
   const { fault, fields, joined } = inspectRecord(binding, record);
   if (fault !== null) return rejectRow(binding, { ...record, fields }, fault);
   const customer = toCustomer(binding, fields);
-  return customer instanceof Fault
+  return customer instanceof RowFault
     ? rejectRow(binding, { ...record, fields }, customer)
     : { kind: 'customer', line, file, customer, fields, joined };
 }
@@ -43,7 +42,7 @@ export function checkPartyRow(binding: PartyBinding & { role: WordColumn<PartyRo
   // The role is not sent, so a party with an unknown role is screened as well.
   const readings = new RowReadings();
   const party = toParty(binding, role ?? 'other', fields, readings);
-  return party instanceof Fault
+  return party instanceof RowFault
     ? rejectRow(binding, { ...record, fields }, party)
     : {
         kind: 'party',
@@ -56,17 +55,17 @@ export function checkPartyRow(binding: PartyBinding & { role: WordColumn<PartyRo
 
 function inspectRecord(binding: PartyBinding, { fault, fields }: TableRecord): FieldsSeen {
   const noCustomer = fault === 'malformed_csv' ? null : findNoCustomer(binding, fields);
-  if (noCustomer !== null) return { fault: new Fault('not_a_customer', null, noCustomer), fields, joined: null };
+  if (noCustomer !== null) return { fault: new RowFault('not_a_customer', null, noCustomer), fields, joined: null };
   const reason = fault ?? (fields.length === binding.headers.length ? null : 'wrong_column_count');
   return reason === null
     ? inspectFields(binding, fields)
-    : { fault: new Fault(reason, null, ''), fields, joined: null };
+    : { fault: new RowFault(reason, null, ''), fields, joined: null };
 }
 
 function rejectRow(
   binding: PartyBinding,
   record: TableRecord,
-  fault: Fault,
+  fault: RowFault,
 ): { kind: 'rejected'; rejected: RejectedRow } {
   const { line, file, fields } = record;
   const { reason, column } = fault;
@@ -87,7 +86,7 @@ function rejectRow(
   };
 }
 
-function describeFault({ headers }: PartyBinding, { fields }: TableRecord, fault: Fault): string | null {
+function describeFault({ headers }: PartyBinding, { fields }: TableRecord, fault: RowFault): string | null {
   if (fault.column !== null) return classifyValue(fault.text);
   if (fault.reason === 'not_a_customer') return fault.text;
   if (fault.reason !== 'wrong_column_count') return null;
@@ -104,17 +103,17 @@ export function nameFields(headers: readonly string[], fields: readonly string[]
 const noAttributes: Customer['attributes'] = Object.freeze({});
 
 /** Gives the customer of a row, or its fault. A fact that is not part of a request is never a fault, only in doubt. */
-function toCustomer(binding: CustomerBinding, fields: readonly string[]): Customer | Fault {
+function toCustomer(binding: CustomerBinding, fields: readonly string[]): Customer | RowFault {
   const reference = readId(binding.id, fields);
   if (typeof reference !== 'string') return reference;
   const readings = new RowReadings();
   const party = toParty(binding, 'customer', fields, readings);
-  if (party instanceof Fault) return party;
+  if (party instanceof RowFault) return party;
   const riskTier = readFactWord(binding.riskTier, fields, readings, ['riskTier', 'unknown_risk_tier']);
   const isActive = readFactWord(binding.activity, fields, readings, ['active', 'unknown_standing']);
   const endDate = readDate(binding.endDate, fields, readings, 'endDate', party);
   const parties = withAliases(binding, party, fields, readings);
-  if (parties instanceof Fault) return parties;
+  if (parties instanceof RowFault) return parties;
   const attributes = binding.attributes.length === 0 ? noAttributes : readAttributes(binding.attributes, fields);
   return { reference, riskTier, parties, isActive: isActive ?? true, endDate, attributes, readings };
 }
@@ -124,16 +123,16 @@ function toParty(
   role: Party['role'],
   fields: readonly string[],
   readings: RowReadings,
-): Party | Fault {
+): Party | RowFault {
   const text = readName(binding.name, fields);
   if (typeof text !== 'string') return text;
   const type = readWord(binding.type, fields, 'unknown_type');
-  if (type instanceof Fault) return type;
-  if (type === null) return new Fault('missing_type', binding.type.column, '');
+  if (type instanceof RowFault) return type;
+  if (type === null) return new RowFault('missing_type', binding.type.column, '');
   const { columns } = binding.name;
   const parts = columns.length > 1 ? columns.map((column) => readField(fields, column)) : [];
   const read = binding.readName(text, type, parts);
-  if (read === null) return new Fault('missing_name', columns[0] ?? null, text);
+  if (read === null) return new RowFault('missing_name', columns[0] ?? null, text);
   const { name, said, why, leftOut } = read;
   const fault = name === text ? null : checkName(name, columns[0] ?? null);
   if (fault !== null) return fault;
@@ -151,7 +150,7 @@ function withAliases(
   party: Party,
   fields: readonly string[],
   readings: RowReadings,
-): Customer['parties'] | Fault {
+): Customer['parties'] | RowFault {
   const { aliases } = binding;
   if (aliases === null) return [party];
   const names = readAliases(binding, aliases, party.type, fields, readings);
@@ -166,7 +165,7 @@ function withAliases(
     others.push(alias);
   }
   if (others.length >= maxParties) {
-    return new Fault('too_many_parties', aliases.columns[0] ?? null, '');
+    return new RowFault('too_many_parties', aliases.columns[0] ?? null, '');
   }
   return [party, ...others];
 }
@@ -194,15 +193,15 @@ function readField(fields: readonly string[], column: BoundColumn): string {
   return text.startsWith('="') && text.endsWith('"') ? text.slice(2, -1).trim() : text;
 }
 
-function readId(id: readonly BoundColumn[], fields: readonly string[]): string | Fault {
+function readId(id: readonly BoundColumn[], fields: readonly string[]): string | RowFault {
   let joined = '';
   for (const column of id) {
     const part = readField(fields, column);
-    if (part === '') return new Fault('missing_id', column, '');
-    if (rounded.test(part)) return new Fault('rounded_id', column, part);
+    if (part === '') return new RowFault('missing_id', column, '');
+    if (rounded.test(part)) return new RowFault('rounded_id', column, part);
     joined = joined === '' ? part : `${joined} ${part}`;
   }
-  return joined.length > maxIdLength ? new Fault('id_too_long', id[0] ?? null, joined) : joined;
+  return joined.length > maxIdLength ? new RowFault('id_too_long', id[0] ?? null, joined) : joined;
 }
 
 /** A number as spreadsheets round it: several customers may have the same. */
@@ -213,13 +212,13 @@ function readReference({ id }: PartyBinding, fields: readonly string[]): string 
   return typeof reference === 'string' && !isConspicuous(reference) ? reference : null;
 }
 
-function readName({ columns, separator }: PartyBinding['name'], fields: readonly string[]): string | Fault {
+function readName({ columns, separator }: PartyBinding['name'], fields: readonly string[]): string | RowFault {
   let name = '';
   for (const column of columns) {
     const part = readField(fields, column);
     if (part !== '') name = name === '' ? part : name + separator + part;
   }
-  if (name === '') return new Fault('missing_name', columns[0] ?? null, '');
+  if (name === '') return new RowFault('missing_name', columns[0] ?? null, '');
   return checkName(name, columns[0] ?? null) ?? name;
 }
 
@@ -263,23 +262,24 @@ function readAliases(
 
 const lineBreaks = /[\n\r\u0085\u2028\u2029]+/;
 
-function checkName(name: string, column: BoundColumn | null): Fault | null {
-  if (name.length > maxNameLength && [...name].length > maxNameLength) return new Fault('name_too_long', column, name);
+function checkName(name: string, column: BoundColumn | null): RowFault | null {
+  if (name.length > maxNameLength && [...name].length > maxNameLength)
+    return new RowFault('name_too_long', column, name);
   if (plainLetter.test(name)) return null;
   // A filler of Hangul is a letter that nobody sees.
   const visible = removeInvisible(name);
-  if (visible === '') return new Fault('missing_name', column, name);
-  return letterOrDigit.test(visible) ? null : new Fault('name_without_letters', column, name);
+  if (visible === '') return new RowFault('missing_name', column, name);
+  return letterOrDigit.test(visible) ? null : new RowFault('name_without_letters', column, name);
 }
 
 function readWord<Word>(
   { column, read, absent }: WordColumn<Word>,
   fields: readonly string[],
   unknown: RejectReason,
-): Word | null | Fault {
+): Word | null | RowFault {
   const text = column === null ? '' : readField(fields, column);
   if (text === '') return absent;
-  return read(text) ?? new Fault(unknown, column, text);
+  return read(text) ?? new RowFault(unknown, column, text);
 }
 
 /** Reads a word of a closed set that is not part of a request; an unknown word is in doubt. */
@@ -331,9 +331,6 @@ function readCountries(
     const wrong = findCharacterDoubt(text);
     const { codes, why } = wrong === null ? read(readListText(text)?.join(';') ?? text) : { codes: [], why: wrong };
     if (why !== null) readings.doubt('countries', column.header, text, why);
-    // An earlier version read an ambiguous name as this country.
-    const former = why === 'ambiguous_country' ? toCountryCode(text) : null;
-    if (former !== null) readings.say('countries', former);
     said = said === '' ? text : `${said};${text}`;
     countries = countries.length === 0 ? codes : [...new Set([...countries, ...codes])];
   }
@@ -364,7 +361,7 @@ const conspicuousJoined = /[\u0000-\u001e\u007f-\u009f\u2028\u2029\ufffd]/;
 
 interface FieldsSeen {
   /** The first mapped field that is too long or holds a forbidden character. Columns that are not read are never at fault. */
-  fault: Fault | null;
+  fault: RowFault | null;
   /** The row's fields, those of unmapped columns truncated. */
   fields: readonly string[];
   /** The fields joined by U+001F; null when one of them holds a control character. */
@@ -388,8 +385,8 @@ function inspectFields(binding: PartyBinding, given: readonly string[]): FieldsS
 function fitFields(
   { headers, limits }: PartyBinding,
   given: readonly string[],
-): { fault: Fault | null; fields: readonly string[] } {
-  let fault: Fault | null = null;
+): { fault: RowFault | null; fields: readonly string[] } {
+  let fault: RowFault | null = null;
   let fields: string[] | null = null;
   for (const [index, text] of given.entries()) {
     const limit = limits[index];
@@ -397,7 +394,7 @@ function fitFields(
     if (limit.isCut) {
       fields ??= [...given];
       fields[index] = cutField(text, limit.length);
-    } else fault ??= new Fault('field_too_long', { header: headers[index] ?? '', index }, text);
+    } else fault ??= new RowFault('field_too_long', { header: headers[index] ?? '', index }, text);
   }
   return { fault, fields: fields ?? given };
 }
@@ -419,28 +416,28 @@ export function isConspicuous(text: string): boolean {
   return conspicuous.test(text);
 }
 
-function findCharacterFault(binding: PartyBinding, fields: readonly string[]): Fault | null {
+function findCharacterFault(binding: PartyBinding, fields: readonly string[]): RowFault | null {
   for (const column of binding.words) {
     const text = (fields[column.index] ?? '').trim();
-    if (control.test(text)) return new Fault('control_character', column, text);
-    if (text.includes('\ufffd')) return new Fault('replacement_character', column, text);
+    if (control.test(text)) return new RowFault('control_character', column, text);
+    if (text.includes('\ufffd')) return new RowFault('replacement_character', column, text);
   }
   for (const column of binding.names) {
     const text = (fields[column.index] ?? '').trim();
-    if (lineBreak.test(text)) return new Fault('line_break_in_name', column, text);
-    if (control.test(text)) return new Fault('control_character', column, text);
-    if (text.includes('\ufffd')) return new Fault('replacement_character', column, text);
+    if (lineBreak.test(text)) return new RowFault('line_break_in_name', column, text);
+    if (control.test(text)) return new RowFault('control_character', column, text);
+    if (text.includes('\ufffd')) return new RowFault('replacement_character', column, text);
   }
   for (const column of binding.attributes) {
     const text = fields[column.index] ?? '';
     // Postgres stores no NUL.
-    if (text.includes('\0')) return new Fault('control_character', column, text);
-    if (text.includes('\ufffd')) return new Fault('replacement_character', column, text);
+    if (text.includes('\0')) return new RowFault('control_character', column, text);
+    if (text.includes('\ufffd')) return new RowFault('replacement_character', column, text);
   }
   return null;
 }
 
-class Fault {
+class RowFault {
   readonly reason: RejectReason;
   readonly column: BoundColumn | null;
   readonly text: string;

@@ -102,9 +102,25 @@ const roleWords: Words<PartyRole> = {
 };
 
 const activityWords: Words<boolean> = {
-  ...{ yes: true, y: true, true: true, t: true, 1: true, active: true, open: true, current: true },
-  ...{ no: false, n: false, false: false, f: false, 0: false, inactive: false, closed: false },
-  ...{ former: false, left: false, ended: false, terminated: false },
+  yes: true,
+  y: true,
+  true: true,
+  t: true,
+  1: true,
+  active: true,
+  open: true,
+  current: true,
+  no: false,
+  n: false,
+  false: false,
+  f: false,
+  0: false,
+  inactive: false,
+  closed: false,
+  former: false,
+  left: false,
+  ended: false,
+  terminated: false,
 };
 
 /** Binds a setting to a column. Words that the setting lists come before the known ones. */

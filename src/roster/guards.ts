@@ -20,7 +20,7 @@ type GuardName =
   | 'changed_alerts';
 
 /** What a guard finds; one guard may have several findings, each with what to check. */
-export interface Verdict extends HeldBy {
+export interface GuardVerdict extends HeldBy {
   guard: GuardName;
 }
 
@@ -91,8 +91,8 @@ const growthFromCustomers = 1_000;
 export function assessSnapshot(
   figures: GuardFigures,
   settings: WrittenGuards,
-  changes: readonly Verdict[] = [],
-): readonly (Verdict & { isWarning: boolean })[] {
+  changes: readonly GuardVerdict[] = [],
+): readonly (GuardVerdict & { isWarning: boolean })[] {
   const isCompared = !figures.isFirst && !figures.isDelta;
   const verdicts = [
     assessEmptiness(figures),
@@ -110,12 +110,12 @@ export function assessSnapshot(
 }
 
 /** A trial begins with the file as it is, unless most of it is unusable. */
-function isTolerated({ guard }: Verdict, { isFirst, isTrial, ...sums }: GuardFigures): boolean {
+function isTolerated({ guard }: GuardVerdict, { isFirst, isTrial, ...sums }: GuardFigures): boolean {
   if (!isFirst || !isTrial || !qualityGuards.includes(guard)) return false;
   return guard !== 'rejects' || (2 * sums.rejected <= sums.rows && 2 * sums.partyRejected <= sums.partyRows);
 }
 
-function assessEmptiness({ rows, customers, known, isFedBack }: GuardFigures): Verdict | null {
+function assessEmptiness({ rows, customers, known, isFedBack }: GuardFigures): GuardVerdict | null {
   if (customers > 0 || isFedBack) return null;
   return {
     guard: 'empty',
@@ -124,7 +124,7 @@ function assessEmptiness({ rows, customers, known, isFedBack }: GuardFigures): V
   };
 }
 
-function assessQuality(figures: GuardFigures, settings: WrittenGuards): readonly (Verdict | null)[] {
+function assessQuality(figures: GuardFigures, settings: WrittenGuards): readonly (GuardVerdict | null)[] {
   const { accepted, rows, partyRows } = figures;
   const toLimit = (key: 'maxRejectShare' | 'maxDoubtShare' | 'maxDuplicateShare', of: number, passed = 0): Limit =>
     of < sharesFromRows && settings[key] < most
@@ -182,20 +182,20 @@ const toNightLimit = ({ path, maxShrinkNight }: WrittenGuards): Limit => ({
   majorityFrom: 2,
 });
 
-const assessLeavers = ({ leaversByRow, known }: GuardFigures, settings: WrittenGuards): Verdict | null =>
+const assessLeavers = ({ leaversByRow, known }: GuardFigures, settings: WrittenGuards): GuardVerdict | null =>
   assessShare(leaversByRow, known, toNightLimit(settings), {
     guard: 'shrink_night',
     what: 'customers are offboarded by their own rows',
     look: 'check whether the column of active customers and its mapped words still mean the same',
   });
 
-function assessEnd({ cutOff }: GuardFigures): Verdict | null {
+function assessEnd({ cutOff }: GuardFigures): GuardVerdict | null {
   if (cutOff.length === 0) return null;
   const look = 'check whether the export is complete, and the whole file was copied';
   return { guard: 'cut_off', message: cutOff.join('; '), look };
 }
 
-function assessControlTotal({ controlTotal, rows }: GuardFigures): Verdict | null {
+function assessControlTotal({ controlTotal, rows }: GuardFigures): GuardVerdict | null {
   if (controlTotal === undefined || (controlTotal !== null && rows >= controlTotal)) return null;
   const message =
     controlTotal === null
@@ -205,13 +205,13 @@ function assessControlTotal({ controlTotal, rows }: GuardFigures): Verdict | nul
   return { guard: 'control_total', message, look };
 }
 
-function assessUnmapped({ isLive, unmapped }: GuardFigures): Verdict | null {
+function assessUnmapped({ isLive, unmapped }: GuardFigures): GuardVerdict | null {
   if (!isLive || unmapped.length === 0) return null;
   const look = 'check what the column holds, and map or ignore it in the configuration';
   return { guard: 'unmapped_columns', message: unmapped.join('; '), look };
 }
 
-function assessAgainstBefore(figures: GuardFigures, settings: WrittenGuards): readonly (Verdict | null)[] {
+function assessAgainstBefore(figures: GuardFigures, settings: WrittenGuards): readonly (GuardVerdict | null)[] {
   const { path } = settings;
   const { known, newlyAbsent, mostIn30Days, customers, partyRowsBefore } = figures;
   const fewerParties = Math.max(0, partyRowsBefore - (figures.partyRows - figures.partyRejected));
@@ -245,7 +245,7 @@ function assessAgainstBefore(figures: GuardFigures, settings: WrittenGuards): re
   ];
 }
 
-function assessGrowth({ known, joined }: GuardFigures, { maxGrowth, path }: WrittenGuards): Verdict | null {
+function assessGrowth({ known, joined }: GuardFigures, { maxGrowth, path }: WrittenGuards): GuardVerdict | null {
   if (known < growthFromCustomers || joined <= maxGrowth * known) return null;
   const share = toPercent(joined / known, maxGrowth);
   const limit = `at most ${toPercent(maxGrowth)}, ${path}.maxGrowth`;
@@ -256,7 +256,7 @@ function assessGrowth({ known, joined }: GuardFigures, { maxGrowth, path }: Writ
   };
 }
 
-function assessColumns(figures: GuardFigures): readonly (Verdict | null)[] {
+function assessColumns(figures: GuardFigures): readonly (GuardVerdict | null)[] {
   const of = compareColumns(figures.headers, figures.headersBefore, figures.isRead);
   const ofParties = compareColumns(figures.partyHeaders, figures.partyHeadersBefore, figures.isPartyRead);
   const guard = 'columns';
@@ -295,7 +295,7 @@ const quoteAll = (headers: readonly string[]): string => {
 };
 
 /** How many of a whole may be affected. */
-interface Limit {
+export interface Limit {
   share: number;
   /** What sets the share. */
   words: string;
@@ -315,7 +315,7 @@ export function assessShare(
   whole: number,
   { times = 1, words, majorityFrom, accepted = 0, ...of }: Limit,
   { what, ...verdict }: { guard: GuardName; what: string; look: string },
-): Verdict | null {
+): GuardVerdict | null {
   const limit = { share: times * of.share, count: times * (of.count ?? few) };
   if (part <= limit.share * whole) return null;
   const open = part - accepted;

@@ -20,19 +20,19 @@ const words = `\\n, n a, n/k, nan, unnamed, untitled, test, test test, testing, 
   nicht angegeben, non renseigne, non renseigné, sin nombre, n.v.t., nvt, brak danych, fnu, lnu, fnu lnu, leer, vide,
   vacío, vuoto, leeg, tom, puste`;
 
-const toWords = (text: string): ReadonlySet<string> =>
+const listWords = (text: string): ReadonlySet<string> =>
   new Set(text.split(',').map((word) => word.trim().replace(/\s+/g, ' ')));
 
-const placeholders: ReadonlySet<string> = new Set([...unknownWords, ...toWords(words)]);
+const placeholders: ReadonlySet<string> = new Set([...unknownWords, ...listWords(words)]);
 
 /** Placeholders beside another part of a name. */
 const partWords =
-  toWords(`no first name, no last name, no given name, no surname, no middle name, kein vorname, kein nachname,
+  listWords(`no first name, no last name, no given name, no surname, no middle name, kein vorname, kein nachname,
   ohne vorname, ohne nachname, sans prénom, sans nom, sin apellido, sin apellidos, senza nome, senza cognome, sem nome,
   sem sobrenome, geen voornaam, geen achternaam, intet fornavn, ingen fornavn, inget förnamn, ei etunimeä, brak imienia,
   brak nazwiska, bez jména, без имени, нет, нет данных, 無し, なし, 无, n.n., nmn, nfn, nln`);
 /** Real names beside another part: Na, Null and Nan are names, `NULL`, `None` and `nan` come from programs. */
-const realParts = toWords('na, n a, null, nan, none, test, testing, test test, dummy, tom, leer, blank, vide, other');
+const realParts = listWords('na, n a, null, nan, none, test, testing, test test, dummy, tom, leer, blank, vide, other');
 const programWords: ReadonlySet<string> = new Set(['NULL', 'null', 'None', 'NONE', 'none', 'nan', 'NaN']);
 
 const openings: ReadonlySet<string> = new Set([...placeholders].map((word) => word.slice(0, 2)));

@@ -30,7 +30,7 @@ type RosterReading = Reading<RosterRow> & {
   controlTotal?: () => number | null;
 };
 
-type Secret = (name: string) => string | undefined;
+type SourceSecret = (name: string) => string | undefined;
 
 const dayLength = 10;
 const toDay = (now: Date): string => now.toISOString().slice(0, dayLength);
@@ -40,7 +40,11 @@ const toDay = (now: Date): string => now.toISOString().slice(0, dayLength);
  * dates. A `rejects.csv` is read like the roster that it came from. Throws RosterError when the source is unreadable
  * or lacks a mapped column, ConfigError when the variable is not set.
  */
-export async function readRoster(settings: RosterSettings, secret: Secret, now = new Date()): Promise<RosterReading> {
+export async function readRoster(
+  settings: RosterSettings,
+  secret: SourceSecret,
+  now = new Date(),
+): Promise<RosterReading> {
   const { columns, controlTotal } = settings;
   const column = controlTotal !== undefined && 'column' in controlTotal ? controlTotal.column : undefined;
   const isMapped = createIsMapped(columns, standardHeaders);
@@ -77,7 +81,7 @@ async function watch(table: TableReading, column: string | undefined): Promise<R
 /** Opens a source of related parties, whose rows have `parties: ` and the source as their file. Throws like `readRoster`. */
 export async function readParties(
   settings: PartySettings,
-  secret: Secret,
+  secret: SourceSecret,
   now = new Date(),
 ): Promise<Reading<PartyRow>> {
   const { columns } = settings;
@@ -100,7 +104,7 @@ async function openTable(
   what: 'roster' | 'parties',
   name: string,
   mapped: Parameters<typeof openPostgresTable>[3],
-  secret: Secret,
+  secret: SourceSecret,
 ): Promise<TableReading> {
   if (csv !== undefined) return openCsvSource(csv, what, mapped.isMapped);
   if (postgres !== undefined) return openPostgresTable(name, postgres, secret, mapped, what === 'parties');

@@ -58,8 +58,8 @@ export class UnmappedNameTally {
       if (given === '') continue;
       const text = given.trim();
       if (saysNobody(text)) continue;
-      ownWords ??= this.#names.flatMap((index) => toWords(fields[index] ?? ''));
-      const isOwn = isOwnName(toWords(text), ownWords);
+      ownWords ??= this.#names.flatMap((index) => splitWords(fields[index] ?? ''));
+      const isOwn = isOwnName(splitWords(text), ownWords);
       // Who holds an account alone is often repeated among its holders.
       if (isOwn && column.meaning.says === 'related') continue;
       if (isOwn) column.ownNames += 1;
@@ -82,7 +82,7 @@ export class UnmappedNameTally {
 const isOwnName = (words: readonly string[], own: readonly string[]): boolean =>
   words.some((word) => word.length > 1) && words.every((word) => own.some((each) => each.startsWith(word)));
 
-const toWords = (text: string): readonly string[] =>
+const splitWords = (text: string): readonly string[] =>
   text
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')

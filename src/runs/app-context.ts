@@ -67,7 +67,7 @@ export interface AppContext {
 }
 
 /** The stages of a run in order. */
-export type RunStage =
+export type ProgressStage =
   | 'import'
   | 'compare'
   | 'plan'
@@ -89,12 +89,12 @@ export type RunEvent =
       resumed: boolean;
       found?: { matches: number; hits: number };
     }
-  | { kind: 'stage_started'; runId: string; stage: RunStage }
+  | { kind: 'stage_started'; runId: string; stage: ProgressStage }
   /** A stage of searches has the calls and findings since this start. */
   | {
       kind: 'progress';
       runId: string;
-      stage: RunStage;
+      stage: ProgressStage;
       done: number;
       total: number | null;
       calls?: number;
@@ -108,7 +108,7 @@ export type RunEvent =
   | {
       kind: 'stage_finished';
       runId: string;
-      stage: RunStage;
+      stage: ProgressStage;
       counts: Readonly<Record<string, number>>;
       occasion?: ControlTrigger;
     }

@@ -65,7 +65,7 @@ export async function chooseImportedRosters(app: AppContext, name: string | unde
 }
 
 /** The coverage of rosters at an instant. */
-export type Coverage = Awaited<ReturnType<typeof measureCoverage>>;
+export type RosterCoverage = Awaited<ReturnType<typeof measureCoverage>>;
 
 /**
  * Measures the coverage of one roster, or of all that are imported or configured, and lists the worst `list` customers of each. `isCovered`: every

@@ -8,6 +8,7 @@ import { findLastSweep, readDossiers, saveDossierChanges, saveDossiers } from '.
 import {
   clearAnsweredMarks,
   clearOldDossierMarks,
+  type DossierMark,
   finishDossierMarks,
   forgetEvents,
   listMarkedCustomers,
@@ -29,8 +30,6 @@ import { askEach, askRecord, openDetailStops, type RecordOutcome } from './scree
 import { toMarkedScope } from './screening/plan.js';
 import { runScreening } from './screening-run.js';
 import { openKeyedOrganisation, openOrganisation, type RunSession, recordKeys, withLease, withRun } from './session.js';
-
-type DossierMark = Awaited<ReturnType<typeof listMarkedDossiers>>[number];
 
 /** The most look-ups of one run; the next run does the rest. */
 const mostLookUps = 5_000;

@@ -103,7 +103,9 @@ export async function previewImport(
       });
       const mode = toImportMode(app);
       const rule = {
-        ...{ importedAt: now, leaveAfterDays: settings.screening.leaveAfterDays, mode },
+        importedAt: now,
+        leaveAfterDays: settings.screening.leaveAfterDays,
+        mode,
         isTrial: await isOnTrial(transaction, settings.organisation, mode),
         path: findRosterPath(settings.rosters, roster.name),
       };

@@ -65,7 +65,11 @@ export async function reconcileRoster(
   const now = clock.now();
   const unprovenBecause = findUnproven(sweep, now);
   const input: ReconciliationInput = {
-    ...{ runId: run.runId, rosterId, accountId, isTest: sweep.isTest, link },
+    runId: run.runId,
+    rosterId,
+    accountId,
+    isTest: sweep.isTest,
+    link,
     others: await listOthers(transaction, app, rosterId),
     sweepRunId: sweep.runId,
     unprovenBecause,

@@ -32,7 +32,7 @@ export async function listRuns(database: Database, organisation: string, limit: 
     finishedAt: run.finishedAt,
     resumed: run.resumed,
     /** The process that works on it and its last heartbeat; null when it is not running, or its process has died. */
-    heldBy: run.state === 'running' ? describeOwner(leases, run) : null,
+    heldBy: run.state === 'running' ? describeRunOwner(leases, run) : null,
     planned: run.sums?.counts.planned ?? null,
     screened: run.sums?.counts.screened ?? null,
     failed: run.sums?.counts.failed ?? null,
@@ -41,7 +41,7 @@ export async function listRuns(database: Database, organisation: string, limit: 
   }));
 }
 
-function describeOwner(leases: Awaited<ReturnType<typeof readHeldLeases>>, run: RunRow): string | null {
+function describeRunOwner(leases: Awaited<ReturnType<typeof readHeldLeases>>, run: RunRow): string | null {
   const held = leases.find(({ key, epoch }) => key === run.leaseKey && epoch === run.epoch);
   return held ? describeHolder(held) : null;
 }

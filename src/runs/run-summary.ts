@@ -3,6 +3,7 @@ import type { SnapshotFacts } from '../reports/run-facts.js';
 import { countNoun, formatCount } from '../reports/text.js';
 import type { Sweep } from '../store/dossiers.js';
 import type { RunSums, readRunBalance } from '../store/run-sums.js';
+import { listCountSums } from '../vocabulary/facts.js';
 import type { HaltCode, RunKind, RunMode, RunState } from '../vocabulary.js';
 
 /** The outcome of a run as `--json` prints it (DESIGN: Command line). */
@@ -105,19 +106,17 @@ export function toRunSummary(
 
 type RunBalance = Awaited<ReturnType<typeof readRunBalance>>;
 
+/** A sum with the counts of both sides, in words. */
+const toCountLines = (counts: Parameters<typeof listCountSums>[0]) =>
+  listCountSums(counts).map(({ whole, parts }) => ({
+    sum: `${whole.name} = ${parts.map(({ name }) => name).join(' + ')}`,
+    left: whole.count,
+    right: parts.reduce((sum, { count }) => sum + count, 0),
+  }));
+
 const toBalanceLines = (balance: RunBalance) => [
-  {
-    sum: 'rows = customers + rejected + duplicates',
-    left: balance.rows,
-    right: balance.customers + balance.rejected + balance.duplicates,
-  },
+  ...toCountLines(balance),
   { sum: 'in scope = customers in the plan', left: balance.inScope, right: balance.inPlan },
-  { sum: 'in scope = planned + skipped', left: balance.inScope, right: balance.planned + balance.skipped },
-  {
-    sum: 'planned = screened + reused + failed + remaining',
-    left: balance.planned,
-    right: balance.screened + balance.reused + balance.failed + balance.remaining,
-  },
   {
     sum: 'screened or reused parties = parties with a stored answer',
     left: balance.answeredParties,
@@ -130,11 +129,6 @@ const toBalanceLines = (balance: RunBalance) => [
   },
 ];
 
-const counted = [
-  ...(['rows', 'customers', 'rejected', 'duplicates', 'inScope', 'planned', 'skipped'] as const),
-  ...(['screened', 'reused', 'failed', 'remaining'] as const),
-];
-
 /**
  * The conservation sums as the database counts them, and those that do not hold or differ from the counts to be stored, with both figures.
  */
@@ -144,9 +138,12 @@ export function compareBalance(counts: RunCounts, balance: RunBalance) {
     ...lines
       .filter(({ left, right }) => left !== right)
       .map(({ sum, left, right }) => `${sum} does not hold in the database: ${left} is not ${right}`),
-    ...counted
-      .filter((name) => counts[name] !== balance[name])
-      .map((name) => `${name} is ${counts[name]} by the sums and ${balance[name]} by the database`),
+    ...new Set(
+      listCountSums(balance)
+        .flatMap(({ whole, parts }) => [whole, ...parts])
+        .filter(({ code, count }) => counts[code] !== count)
+        .map(({ name, code, count }) => `${name} is ${counts[code]} by the sums and ${count} by the database`),
+    ),
   ];
   return { lines, disagreements };
 }
@@ -229,25 +226,16 @@ function findImbalances(
   states: Readonly<Record<string, number>>,
   explained: number,
 ): readonly string[] {
-  const sums: readonly [string, number, number][] = [
-    ['rows = customers + rejected + duplicates', counts.rows, counts.customers + counts.rejected + counts.duplicates],
-    ['in scope = planned + skipped', counts.inScope, counts.planned + counts.skipped],
-    [
-      'planned = screened + reused + failed + remaining',
-      counts.planned,
-      counts.screened + counts.reused + counts.failed + counts.remaining,
-    ],
-    [
-      'in scope = customers in all states',
-      counts.inScope,
-      Object.values(states).reduce((sum, count) => sum + count, 0),
-    ],
+  const inAllStates = Object.values(states).reduce((sum, count) => sum + count, 0);
+  const sums = [
+    ...toCountLines(counts),
+    { sum: 'in scope = customers in all states', left: counts.inScope, right: inAllStates },
   ];
   const unexplained = (states['not_screened'] ?? 0) - counts.failed - counts.remaining - explained;
   return [
     ...sums
-      .filter(([, left, right]) => left !== right)
-      .map(([name, left, right]) => `${name} does not hold: ${left} is not ${right}`),
+      .filter(({ left, right }) => left !== right)
+      .map(({ sum, left, right }) => `${sum} does not hold: ${left} is not ${right}`),
     ...(unexplained > 0 ? [`${unexplained} customers are not screened, and no reason is stored`] : []),
   ];
 }

@@ -16,7 +16,7 @@ import { OtherAccount, RunHalted, requireHalt } from './halt.js';
 import { findGivenFile, joinDigests, type RosterScope } from './roster-scope.js';
 import { type OutageWatch, retryUntilDeadline, type WaitPolicy } from './screening/outages.js';
 import { planScreenings, toMarkedScope, warnOfLongRest } from './screening/plan.js';
-import type { Comparison, RunRequest, RunSession } from './session.js';
+import type { ResumeVerdict, RunRequest, RunSession } from './session.js';
 import { type Acceptance, nameChangedSettings, toStoredSettings } from './settings-diff.js';
 
 export interface ScreeningOptions {
@@ -187,7 +187,7 @@ interface Intention {
  * Compares an open run with the requested one and describes the differences with both values. Throws RosterError when the roster cannot be
  * read, RosterHeldError when the roster of a named run was edited since and that is not accepted.
  */
-async function findBlocker(app: AppContext, open: RunRow, intention: Intention): Promise<Comparison> {
+async function findBlocker(app: AppContext, open: RunRow, intention: Intention): Promise<ResumeVerdict> {
   const changed = open.settings ? nameChangedSettings(open.settings, toStoredSettings(app.settings)) : [];
   const blocker =
     findOtherRequest(open, intention) ??

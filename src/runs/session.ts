@@ -59,7 +59,7 @@ export interface RunSession extends HeldLease {
 }
 
 /** Whether an open run may be resumed. */
-export interface Comparison {
+export interface ResumeVerdict {
   /** Why it cannot be resumed instead of the request, or null. */
   blocker: string | null;
   /** Changes that do not block the resume. */
@@ -79,7 +79,7 @@ export interface RunRequest {
   /** The file given with the command instead of the configured source; undefined to use the file of the open run. */
   rosterFile?: string | null | undefined;
   /** Decides whether an open run is resumed; without it none is. */
-  findBlocker?: (open: RunRow) => Promise<Comparison>;
+  findBlocker?: (open: RunRow) => Promise<ResumeVerdict>;
   /** Resumes only the open run of this number. */
   resumeOnly?: number | undefined;
   /** The record of the accepted settings; undefined when none apply. */
@@ -264,9 +264,9 @@ async function openRun(
   });
 }
 
-const nothingOpen: Comparison = { blocker: null, differences: [] };
+const nothingOpen: ResumeVerdict = { blocker: null, differences: [] };
 
-async function compare(request: RunRequest, open: RunRow): Promise<Comparison> {
+async function compare(request: RunRequest, open: RunRow): Promise<ResumeVerdict> {
   if (request.findBlocker) return request.findBlocker(open);
   return { blocker: 'this kind of run always starts again from the beginning', differences: [] };
 }
@@ -276,7 +276,7 @@ async function noteOverridden(
   { clock }: AppContext,
   transaction: Queryable,
   runId: number,
-  overridden: Comparison['overridden'],
+  overridden: ResumeVerdict['overridden'],
 ): Promise<void> {
   if (overridden === undefined) return;
   const { acceptance, heldBy } = overridden;

@@ -45,7 +45,7 @@ import { queueBrokenRun } from './mail/failures.js';
 import { type RunSummary, toRunSummary } from './run-summary.js';
 import { askEach, askRecord, openDetailStops, type RecordOutcome } from './screening/details.js';
 import { retryUntilDeadline, type WaitPolicy, watchOutage } from './screening/outages.js';
-import type { Comparison } from './session.js';
+import type { ResumeVerdict } from './session.js';
 import { openKeyedOrganisation, type RunRequest, type RunSession, recordKeys, withLeasedRun } from './session.js';
 
 /**
@@ -103,7 +103,7 @@ const toRequest = (app: AppContext, organisation: Organisation): RunRequest => (
 const resumableForMs = 6 * 60 * 60 * 1_000;
 
 /** A stopped sweep continues after its last page unless that page is older than six hours. */
-async function findAge({ database, clock }: AppContext, open: RunRow): Promise<Comparison> {
+async function findAge({ database, clock }: AppContext, open: RunRow): Promise<ResumeVerdict> {
   const last = await readLastActivity(database, open);
   const isOld = clock.now().getTime() - last.getTime() > resumableForMs;
   const blocker = isOld ? `its last page was saved more than six hours ago, at ${last.toISOString()}` : null;

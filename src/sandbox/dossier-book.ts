@@ -18,37 +18,37 @@ const filterSchema = z.object({
 const pageSchema = z.object({ page: z.coerce.number().int().min(1).max(1000).default(1) });
 type Filter = z.infer<typeof filterSchema>;
 
-type DossierPage =
+type SandboxPage =
   | { dossiers: SandboxDossier[]; page: number; per_page: number; total: number; total_pages: number }
   | { dossiers: SandboxDossier[]; per_page: number; has_more: boolean; next_cursor: string | null }
   | { problem: string };
 
-interface Row {
+interface DossierRow {
   dossier: SandboxDossier;
   createdAtMs: number;
   searchText: string;
 }
 
-const toRow = (dossier: SandboxDossier): Row => ({
+const toRow = (dossier: SandboxDossier): DossierRow => ({
   dossier,
   createdAtMs: Date.parse(dossier.created_at),
   searchText: [dossier.name, dossier.token, dossier.reference ?? ''].join('\n').toLowerCase(),
 });
 
-const isWanted = ({ dossier, createdAtMs, searchText }: Row, filter: Filter): boolean =>
+const isWanted = ({ dossier, createdAtMs, searchText }: DossierRow, filter: Filter): boolean =>
   (filter.search === undefined || searchText.includes(filter.search.toLowerCase())) &&
   (filter.status === undefined || dossier.status === filter.status) &&
   (filter.type === undefined || dossier.type === filter.type) &&
   (filter.date_from === undefined || createdAtMs >= filter.date_from) &&
   (filter.date_to === undefined || createdAtMs <= filter.date_to);
 
-const compareRows = (a: Row, b: Row): number => {
+const compareRows = (a: DossierRow, b: DossierRow): number => {
   if (a.createdAtMs !== b.createdAtMs) return b.createdAtMs - a.createdAtMs;
   if (a.dossier.id === b.dossier.id) return 0;
   return a.dossier.id < b.dossier.id ? -1 : 1;
 };
 
-const findPlace = (rows: readonly Row[], row: Row): number => {
+const findPlace = (rows: readonly DossierRow[], row: DossierRow): number => {
   let low = 0;
   let high = rows.length;
   while (low < high) {
@@ -81,7 +81,7 @@ export const createDossierList = (dossiers: readonly SandboxDossier[]) => {
     rowsById.set(dossier.id, row);
   };
 
-  const listAfter = (cursor: string, filter: Filter): DossierPage => {
+  const listAfter = (cursor: string, filter: Filter): SandboxPage => {
     const found: SandboxDossier[] = [];
     // An unknown cursor gives an empty last page: legal by the interface, and a trap for a client that takes it as the end.
     const cursorRow = rowsById.get(cursor);
@@ -101,7 +101,7 @@ export const createDossierList = (dossiers: readonly SandboxDossier[]) => {
     };
   };
 
-  const listPage = (page: number, filter: Filter): DossierPage => {
+  const listPage = (page: number, filter: Filter): SandboxPage => {
     const wanted = rows.filter((row) => isWanted(row, filter));
     const start = (page - 1) * filter.per_page;
     return {
@@ -113,7 +113,7 @@ export const createDossierList = (dossiers: readonly SandboxDossier[]) => {
     };
   };
 
-  const list = (query: Record<string, string>): DossierPage => {
+  const list = (query: Record<string, string>): SandboxPage => {
     const filter = filterSchema.safeParse(query);
     if (!filter.success) return { problem: describeProblem(filter.error) };
     const cursor = query['starting_after'];
@@ -184,7 +184,7 @@ const toDossier = (fields: DossierFields, mode: Mode, nowMs: number): SandboxDos
 
 const toUpdated = (dossier: SandboxDossier, fields: DossierFields, nowMs: number): SandboxDossier => {
   const updated = { ...dossier, updated_at: new Date(nowMs).toISOString() };
-  return { ...fillByStatus(Object.assign(updated, fields), nowMs), ...{ id: dossier.id, token: dossier.token } };
+  return { ...fillByStatus(Object.assign(updated, fields), nowMs), id: dossier.id, token: dossier.token };
 };
 
 /** The dossiers of one organisation in one mode. `hear` gets each change: a new dossier has no `before`, a removed one no `after`. */
@@ -207,7 +207,7 @@ export class DossierBook {
     this.#hear = hear;
   }
 
-  list(query: Record<string, string>): DossierPage {
+  list(query: Record<string, string>): SandboxPage {
     this.#list ??= createDossierList([...this.#held.values()]);
     const page = this.#list(query);
     this.#countCall();

@@ -216,7 +216,10 @@ export const createEventDesk = (clock: SandboxClock, screen: SearchWatchlist, or
   /** The last 10,000 events, oldest first. */
   const events = () =>
     made.slice(-KEPT_EVENTS).map(({ eventId, type, idempotencyKey, state, attempts }) => ({
-      ...{ eventId, type, idempotencyKey, state },
+      eventId,
+      type,
+      idempotencyKey,
+      state,
       attempts: [...attempts],
     }));
   /** Adds the controls that read events, configure them, make one, and deliver held ones. */

@@ -17,7 +17,7 @@ import type { SandboxDossier } from './world.js';
 const statusSchema = z.enum(['pending', 'sent', 'delivered', 'opened', 'started', 'failed', 'completed', 'rejected']);
 const channelSchema = z.enum(['email', 'sms']);
 
-interface Invitation {
+interface SandboxInvitation {
   /** With its prefix `adi_`. */
   token: string;
   mode: Mode;
@@ -45,12 +45,12 @@ const DELIVERY_MS = 1_000;
 const PREFIX = 'adi_';
 
 /** When the link of an invitation expires (interface: Limits, invitation link validity). */
-const toExpiryMs = (invitation: Invitation): number => invitation.createdAtMs + LINK_LIFETIME_MS;
+const toExpiryMs = (invitation: SandboxInvitation): number => invitation.createdAtMs + LINK_LIFETIME_MS;
 
 const toTime = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
 
 /** The public form of an invitation (service facts: invitation record). */
-const toInvitationRecord = (invitation: Invitation) => ({
+const toInvitationRecord = (invitation: SandboxInvitation) => ({
   token: invitation.token,
   workflowToken: invitation.workflowToken,
   channel: invitation.channel,
@@ -134,7 +134,7 @@ const querySchema = z.object({
   search: z.string().min(3).optional(),
 });
 
-const isWanted = (invitation: Invitation, query: z.infer<typeof querySchema>): boolean =>
+const isWanted = (invitation: SandboxInvitation, query: z.infer<typeof querySchema>): boolean =>
   (query.workflow_token === undefined || invitation.workflowToken === query.workflow_token) &&
   (query.status === undefined || invitation.status === query.status) &&
   (query.channel === undefined || invitation.channel === query.channel) &&
@@ -149,7 +149,7 @@ const COOLDOWN_MS = 3 * 60_000;
 const invalidState = (message: string) => ({ status: 422, code: 'invalid_state', message }) as const;
 
 /** Why an invitation cannot be sent again; undefined when it can (interface: Resend eligibility, Limits). */
-const assessResend = (invitation: Invitation, nowMs: number) => {
+const assessResend = (invitation: SandboxInvitation, nowMs: number) => {
   if (invitation.status !== 'sent') return invalidState(`An invitation that is ${invitation.status} cannot be resent.`);
   if (nowMs >= toExpiryMs(invitation)) return invalidState('The invitation has expired.');
   if (invitation.deliveryAttempts >= MAX_ATTEMPTS) {
@@ -211,16 +211,16 @@ export const createInvitationDesk = (
   dossiersOf: Readonly<Record<Mode, DossierBook>>,
 ) => {
   const admitResend = createResendThrottle();
-  const invitations = new Map<string, Invitation>();
-  const byDossier = new Map<string, Invitation>();
+  const invitations = new Map<string, SandboxInvitation>();
+  const byDossier = new Map<string, SandboxInvitation>();
 
-  const find = (token: string, owner: KeyOwner | undefined): Invitation | undefined => {
+  const find = (token: string, owner: KeyOwner | undefined): SandboxInvitation | undefined => {
     const found = invitations.get(token.startsWith(PREFIX) ? token : PREFIX + token);
     return owner?.account === 'main' && owner.mode === found?.mode ? found : undefined;
   };
-  const listNewestFirst = (): Invitation[] => [...invitations.values()].reverse();
+  const listNewestFirst = (): SandboxInvitation[] => [...invitations.values()].reverse();
 
-  const dispatch = (invitation: Invitation, dispatchedAtMs = clock.nowMs()): void => {
+  const dispatch = (invitation: SandboxInvitation, dispatchedAtMs = clock.nowMs()): void => {
     Object.assign(invitation, { status: 'pending', sentAtMs: null, dispatchedAtMs });
     clock.at(dispatchedAtMs + DELIVERY_MS, () => {
       if (invitation.status !== 'pending' || invitation.dispatchedAtMs !== dispatchedAtMs) return;
@@ -228,11 +228,11 @@ export const createInvitationDesk = (
       invitation.sentAtMs = dispatchedAtMs + DELIVERY_MS;
     });
   };
-  const link = (invitation: Invitation, dossierToken: string): void => {
+  const link = (invitation: SandboxInvitation, dossierToken: string): void => {
     invitation.dossierToken = dossierToken;
     byDossier.set(dossierToken, invitation);
   };
-  const applyMove = (invitation: Invitation, { status, errorMessage, dossierToken }: InvitationMove): void => {
+  const applyMove = (invitation: SandboxInvitation, { status, errorMessage, dossierToken }: InvitationMove): void => {
     if (dossierToken !== undefined) link(invitation, dossierToken);
     if (status === 'pending') {
       dispatch(invitation);
@@ -285,7 +285,7 @@ export const createInvitationDesk = (
         return answerError(context, 404, 'No such workflow.', 'workflow_not_found');
       }
       const nowMs = clock.nowMs();
-      const invitation: Invitation = {
+      const invitation: SandboxInvitation = {
         ...request.data,
         token: `${PREFIX}${makeToken()}`,
         mode: owner.mode,

@@ -73,7 +73,13 @@ export const createService = (maxResults: number, origin: () => string, privateK
   const invitations = createInvitationDesk(clock, keyRing.keys.workflowToken, main);
   const sessions = createSessionDesk(clock, keyRing.keys.kycLevel);
   return {
-    ...{ clock, keyRing, aml, events, main, invitations, sessions },
+    clock,
+    keyRing,
+    aml,
+    events,
+    main,
+    invitations,
+    sessions,
     ledger: new Ledger(),
     trouble: createTrouble(),
     dossiers: createDossierDesk({

@@ -8,7 +8,7 @@ import { dossierChangeSchema } from '../vocabulary/source-facts.js';
 import { dossierChangeKinds, type Severity, severities } from '../vocabulary.js';
 import { type Database, firstRow, type Queryable, readValue, requireRows } from './database/database.js';
 import { findListedSql, toMatchRow } from './listed-parties.js';
-import { joinPartySql, partyFactsSql, replacedSql } from './row-shapes.js';
+import { joinPartySql, partyFactsSql, replacedSql, toSqlList } from './row-shapes.js';
 import { runIdSql } from './runs.js';
 
 const organisationSql = '(select organisation_id from run where run_id = $1)';
@@ -195,7 +195,7 @@ const toParameters = ({ runIds, isBaseline }: MatchList): readonly unknown[] => 
 
 const batchLines = 1_000;
 const orderSql = `
-  order by array_position(array['critical', 'high', 'medium', 'low', 'info'], event.severity), customer.reference collate "C",
+  order by array_position(array[${toSqlList(severities)}], event.severity), customer.reference collate "C",
     event.change_id`;
 const listSql = `${matchChangeSql} where ${isOnListSql} ${orderSql}`;
 const severitySql = `${matchChangeSql} where ${isOnListSql} and event.severity = $3 ${orderSql}`;

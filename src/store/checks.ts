@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { PartyState } from '../matches/match.js';
-import { partyTypes, runKinds } from '../vocabulary.js';
+import { type AnswerState, answerStates, partyTypes, runKinds } from '../vocabulary.js';
 import { findRow, findValue, type Queryable, requireRows, toInsert } from './database/database.js';
 import { isOfSql } from './organisations.js';
 
@@ -16,7 +15,7 @@ const checkRow = z.object({
   outcomeReason: z.string().nullable(),
   responseId: z.number().nullable(),
   /** `not_screened` unless it was answered. */
-  verdict: z.enum(['clear', 'below_threshold', 'truncated', 'open_alert', 'not_screened']),
+  verdict: z.enum([...answerStates, 'not_screened']),
   /** Keyed digest (hex) of the answer. */
   responseDigest: z.string().nullable(),
   endedAt: z.date().nullable(),
@@ -37,7 +36,7 @@ export async function insertCheck(
 export async function finishSearch(
   transaction: Queryable,
   { runId, ordinal }: { runId: number; ordinal: number },
-  outcome: { responseId: number; verdict?: PartyState } | { reason: string },
+  outcome: { responseId: number; verdict?: AnswerState } | { reason: string },
   endedAt: Date,
 ): Promise<void> {
   const came = 'reason' in outcome ? [null, null, outcome.reason] : [outcome.responseId, outcome.verdict ?? null, null];
@@ -216,7 +215,10 @@ export async function insertAssurance(
   const list = { file, format, files, digest, listed, seed, spelling, sampleSize, atLeast };
   await transaction.execute('update run set published_list = $2 where run_id = $1', [runId, JSON.stringify(list)]);
   const items = names.map(({ sentName, ...entry }, at) => ({
-    ...{ ordinal: at + 1, requestId: requestIds[at], name: sentName, facts: entry },
+    ordinal: at + 1,
+    requestId: requestIds[at],
+    name: sentName,
+    facts: entry,
   }));
   const saved = await transaction.execute(
     `insert into single_search (run_id, ordinal, request_id, name, facts)

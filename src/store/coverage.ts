@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type Bindings, type Database, findRow, openBindings, type Queryable } from './database/database.js';
 import { gapsSql, type PlanInput } from './plan-sql.js';
+import { toSqlList } from './row-shapes.js';
 
 /**
  * The status of a customer's screening: never made, made for a former record, overdue, made with a live key by a run without a passed control
@@ -221,7 +222,11 @@ function groupNoted(entries: Noted['entries'], validMs: Noted['validMs'], assess
       known?.oldestScreenedAt?.getTime() ?? Number.POSITIVE_INFINITY,
     );
     groups.set(key, {
-      ...{ tier: tierOf, status, state, failedBecause, customers: customers + (known?.customers ?? 0) },
+      tier: tierOf,
+      status,
+      state,
+      failedBecause,
+      customers: customers + (known?.customers ?? 0),
       oldestScreenedAt: Number.isFinite(oldestMs) ? new Date(oldestMs) : null,
     });
   }
@@ -251,7 +256,7 @@ async function listUncovered(database: Database, input: PlanInput, limit: number
      select reference, tier, status, screened_at as "lastScreenedAt", failed_because
      from covered
      where status <> 'valid'
-     order by array_position(array['${statuses.join("', '")}'], status), array_position(array['high', 'medium', 'low'], tier),
+     order by array_position(array[${toSqlList(statuses)}], status), array_position(array[${toSqlList(tier.options)}], tier),
        screened_at nulls first, reference collate "C"
      limit ${bindings.bind(limit, 'bigint')}`;
   return assessedBy(database, input, (transaction) => transaction.query(uncoveredRow, sql, bindings.values));

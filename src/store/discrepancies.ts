@@ -4,6 +4,7 @@ import { discrepancySchema, listedDiscrepancySchema, reconciliationSchema } from
 import { discrepancySeverities } from '../vocabulary.js';
 import { findValue, firstRow, type Queryable } from './database/database.js';
 import type { ReconciliationInput } from './reconciliation.js';
+import { toSqlList } from './row-shapes.js';
 
 /**
  * Updates the stored discrepancies from the collected findings: they open, change, return and, if the sweep is proven, are resolved. An
@@ -98,6 +99,10 @@ export function findLastCompared(database: Queryable, rosterId: number, accountI
 
 const reconciliationRow = reconciliationSchema.extend({ rosterId: z.number() });
 
+/** SQL: the place of a severity, most urgent first. */
+const urgencySql = (severity: string): string =>
+  `array_position(array[${toSqlList(discrepancySeverities)}], ${severity})`;
+
 const mostNews = 1_000;
 
 /**
@@ -122,7 +127,7 @@ export async function readReconciliations(database: Queryable, runId: number, ea
       `select event.discrepancy_id, event.kind as event, discrepancy.kind, event.severity, event.facts, discrepancy.opened_at
        from discrepancy_event event join discrepancy using (discrepancy_id)
        where event.run_id = any ($1::bigint[]) and event.reviewer is null and discrepancy.roster_id = $2
-       order by event.kind = 'resolved', array_position(array['critical', 'high', 'medium', 'low'], event.severity), discrepancy.kind, event.discrepancy_id, event_id limit $3`,
+       order by event.kind = 'resolved', ${urgencySql('event.severity')}, discrepancy.kind, event.discrepancy_id, event_id limit $3`,
       [[runId, ...earlier], rosterId, mostNews],
     );
     facts.push({ ...reconciliation, news });
@@ -157,14 +162,14 @@ export async function readCurrentDiscrepancies(
        select distinct on (event.discrepancy_id) event.discrepancy_id, event.event_id, event.kind, event.reviewer, event.reason,
          event.accepted_until, discrepancy.kind as found_kind, discrepancy.roster_id, discrepancy.account_id,
          -- What people stored before it was checked may be unreadable.
-         case when event.severity in ('critical', 'high', 'medium', 'low') then event.severity else discrepancy.severity end as severity,
+         case when event.severity in (${toSqlList(discrepancySeverities)}) then event.severity else discrepancy.severity end as severity,
          case jsonb_typeof(event.facts) when 'object' then event.facts else discrepancy.facts end as facts
        from compared join discrepancy using (roster_id, account_id) join discrepancy_event event using (discrepancy_id)
        where event.event_id <= coalesce(compared.last_event_id, event.event_id)
        order by event.discrepancy_id, event.event_id desc
      ), chosen as (
        select *, count(*) over ()::integer as count from last_said where kind <> 'resolved'
-       order by array_position(array['critical', 'high', 'medium', 'low'], severity), found_kind, discrepancy_id limit $3
+       order by ${urgencySql('severity')}, found_kind, discrepancy_id limit $3
      )
      select discrepancy_id, event_id, roster.name as roster, found_kind as kind, severity, facts,
        opened.at as "openedAt", opened.seen, count,
@@ -183,7 +188,7 @@ export async function readCurrentDiscrepancies(
        from discrepancy_event first
        where first.discrepancy_id = chosen.discrepancy_id and first.event_id <= chosen.event_id and first.kind in ('opened', 'returned')
      ) opened
-     order by array_position(array['critical', 'high', 'medium', 'low'], severity), found_kind, discrepancy_id`,
+     order by ${urgencySql('severity')}, found_kind, discrepancy_id`,
     ofRun ? [choice.runId, null, limit] : [choice.organisationId, choice.roster, limit],
   );
   return { count: rows[0]?.count ?? 0, listed: rows.map(({ count: _, ...listed }) => listed) };

@@ -202,7 +202,10 @@ export async function saveSweptPages(
   pages: readonly (WalkedPage & { appeared: number; changed: number })[],
 ): Promise<void> {
   const rows = pages.map(({ place, hasEnded, dossiers, appeared, changed }) => ({
-    ...{ place, hasEnded, appeared, changed },
+    place,
+    hasEnded,
+    appeared,
+    changed,
     ids: dossiers.map(({ id }) => id),
     created: dossiers.map(({ createdAt }) => createdAt),
   }));

@@ -53,7 +53,7 @@ export async function forgetEvents(database: Queryable, organisationId: number, 
 
 const dossierMarkRow = z.object({ dossierId: z.string(), events: z.number(), isAml: z.boolean() });
 /** A dossier to look up; a new mark changes `events`. */
-type DossierMark = z.infer<typeof dossierMarkRow>;
+export type DossierMark = z.infer<typeof dossierMarkRow>;
 
 /** The marked dossiers that are due for a look-up, the longest marked first. */
 export async function listMarkedDossiers(

@@ -292,7 +292,11 @@ export async function readHeldFacts(database: Queryable, runId: number): Promise
     [runId, mostAlerts],
   );
   return holds.map(({ kind, reasons, customers, states, openedAlerts }) => ({
-    ...{ kind, reasons, customers, states, openedAlerts },
+    kind,
+    reasons,
+    customers,
+    states,
+    openedAlerts,
     alerts: kind === 'answers' ? alerts : [],
     accepted: accepted
       ? {

@@ -164,8 +164,17 @@ export async function saveShown(
        end
      where invitation_id = $1`,
     [
-      ...[invitationId, shown.status, shown.token ?? null, shown.dossierToken ?? null, shown.sentAt ?? null],
-      ...[shown.deliveryAttempts ?? null, shown.expiresAt ?? null, shown.createdAt ?? null, now, runId, kind],
+      invitationId,
+      shown.status,
+      shown.token ?? null,
+      shown.dossierToken ?? null,
+      shown.sentAt ?? null,
+      shown.deliveryAttempts ?? null,
+      shown.expiresAt ?? null,
+      shown.createdAt ?? null,
+      now,
+      runId,
+      kind,
     ],
   );
 }

@@ -107,19 +107,19 @@ export async function saveDetailLookup(
        ) then $13::text end
      )`,
     [
-      ...[
-        runId,
-        accountId,
-        kind,
-        id,
-        askedAt,
-        status,
-        reason,
-        requestId,
-        kept?.receivedDigest ?? null,
-        kept?.digest ?? null,
-      ],
-      ...[kept?.withheldLinks ?? 0, [...(kept?.entityIds ?? [])], kept?.body ?? null],
+      runId,
+      accountId,
+      kind,
+      id,
+      askedAt,
+      status,
+      reason,
+      requestId,
+      kept?.receivedDigest ?? null,
+      kept?.digest ?? null,
+      kept?.withheldLinks ?? 0,
+      [...(kept?.entityIds ?? [])],
+      kept?.body ?? null,
     ],
   );
 }

@@ -264,7 +264,14 @@ export async function queueReportMails(
     const dedupKey = `report/${runId}/${revision}/${destination.toLowerCase()}`;
     const content = { ...mail, thread: await readThread(transaction, run, destination) };
     entries.push({
-      ...{ organisationId, kind: 'mail_report', destination, runId, revision, dedupKey, content, messageId },
+      organisationId,
+      kind: 'mail_report',
+      destination,
+      runId,
+      revision,
+      dedupKey,
+      content,
+      messageId,
       ...times,
     });
   }

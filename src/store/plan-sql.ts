@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { TierDue } from '../screening/cadence.js';
 import { type PlanSelection, partyTypes } from '../vocabulary.js';
 import { type Bindings, type Database, openBindings, type Queryable, readValue } from './database/database.js';
+import { toSqlList } from './row-shapes.js';
 
 /**
  * The reasons to screen a party, in the order of searches of equal risk. Failed ones come after overdue ones: a search that fails every
@@ -150,11 +151,11 @@ const isOpenSql = '(party.waiting > 0 or party.has_new_hits)';
 /** SQL: the roster names the party (of `party_standing`), or an alert of it waits. */
 const isSearchedSql = `(party.is_current or ${isOpenSql})`;
 
-type Scope = Pick<PlanInput, 'rosterId' | 'accountId' | 'leaveAfterDays'> &
+type PlanScope = Pick<PlanInput, 'rosterId' | 'accountId' | 'leaveAfterDays'> &
   Partial<Pick<PlanInput, 'selection' | 'runId'>>;
 
 /** SQL: only marked customers are in scope of such a run. */
-const markedOnlySql = ({ bind }: Bindings, { selection, runId = null }: Scope, customerId: string): string =>
+const markedOnlySql = ({ bind }: Bindings, { selection, runId = null }: PlanScope, customerId: string): string =>
   selection === 'dirty'
     ? `and ${customerId} in (
         select party.customer_id from plan_exception forced join party using (party_id)
@@ -166,17 +167,17 @@ const markedOnlySql = ({ bind }: Bindings, { selection, runId = null }: Scope, c
 const toAccountSql = ({ bind }: Bindings, alias: string, accountId: number | null): string =>
   accountId === null ? `${alias}.account_id is null` : `${alias}.account_id = ${bind(accountId, 'bigint')}`;
 
-const openLeaversSql = ({ bind }: Bindings, { rosterId, accountId }: Scope): string =>
+const openLeaversSql = ({ bind }: Bindings, { rosterId, accountId }: PlanScope): string =>
   `select open_leavers(${bind(rosterId, 'bigint')}, ${bind(accountId, 'bigint')})`;
 
 /** SQL: the customers (`customer`) in scope of a run; an offboarded one stays in scope while an alert waits. */
-export const inScopeSql = (bindings: Bindings, scope: Scope): string => `
+export const inScopeSql = (bindings: Bindings, scope: PlanScope): string => `
   customer.roster_id = ${bindings.bind(scope.rosterId, 'bigint')}
   and (customer.left_at is null or customer.customer_id in (${openLeaversSql(bindings, scope)}))
   ${markedOnlySql(bindings, scope, 'customer.customer_id')}`;
 
 /** SQL: the parties (`party` of `party_standing`) in scope of a run. */
-const inPartyScopeSql = (bindings: Bindings, scope: Scope): string => `
+const inPartyScopeSql = (bindings: Bindings, scope: PlanScope): string => `
   party.roster_id = ${bindings.bind(scope.rosterId, 'bigint')} and ${toAccountSql(bindings, 'party', scope.accountId)}
   and ${isSearchedSql} and (party.left_at is null or party.customer_id in (${openLeaversSql(bindings, scope)}))
   ${markedOnlySql(bindings, scope, 'party.customer_id')}`;
@@ -280,7 +281,7 @@ const agesPerClass = Math.floor(65_536 / (3 * planReasons.length));
  * screening frequency, old ones in larger steps; a party never screened comes first.
  */
 const searchOrderSql = `
-  ((place * ${planReasons.length} + array_position(array['${planReasons.join("', '")}'], reason) - 1) * ${agesPerClass} - 32768
+  ((place * ${planReasons.length} + array_position(array[${toSqlList(planReasons)}], reason) - 1) * ${agesPerClass} - 32768
     + case when age is null then 0 else ceil(${agesPerClass - 1} / (1 + greatest(age, 0))) end)::smallint`;
 
 /**

@@ -92,7 +92,7 @@ function customersSql({ rosterId, link }: ReconciliationInput, bind: Bind, wante
 }
 
 /** With `hasInvited` some dossiers come from invitations. They belong to the invited customers, whatever their references are. */
-type Comparison = ReconciliationInput & { hasInvited: boolean };
+type DossierComparison = ReconciliationInput & { hasInvited: boolean };
 
 /** Finds the customer of each invitation and of each dossier that comes from one. */
 async function findInvited(transaction: Queryable, { rosterId, accountId, link }: ReconciliationInput) {
@@ -117,7 +117,7 @@ async function findInvited(transaction: Queryable, { rosterId, accountId, link }
 }
 
 /** SQL: the dossiers with the key by which they are joined with customers. */
-function dossierKeysSql({ accountId, link, hasInvited }: Comparison, bind: Bind): string {
+function dossierKeysSql({ accountId, link, hasInvited }: DossierComparison, bind: Bind): string {
   const byReference = toDossierKey(link.reference, bind);
   return `
     select d.*, ${hasInvited ? `coalesce(by_reference.key, by_id.key, ${byReference})` : byReference} as dossier_key
@@ -127,7 +127,7 @@ function dossierKeysSql({ accountId, link, hasInvited }: Comparison, bind: Bind)
 }
 
 /** Finds the references that several customers or several dossiers share. */
-async function findRepeatedKeys(transaction: Queryable, input: Comparison): Promise<void> {
+async function findRepeatedKeys(transaction: Queryable, input: DossierComparison): Promise<void> {
   // Sorting by an index takes half the time of a hash table with a million texts.
   await transaction.execute('set local enable_hashagg = off');
   const create = async (table: string, toSql: (bind: Bind) => string): Promise<void> => {
@@ -216,7 +216,7 @@ async function lookAtScreenings(transaction: Queryable, { rosterId, accountId, o
 }
 
 /** SQL: the columns of a dossier in a pair. */
-const dossiersSql = (input: Comparison, bind: Bind): string => `
+const dossiersSql = (input: DossierComparison, bind: Bind): string => `
   select dossier_id, reference as dossier_reference, status, name as dossier_name, type as dossier_type, is_test, created_at, updated_at,
     completed_at, dossier_key from (${dossierKeysSql(input, bind)}) d`;
 
@@ -228,7 +228,7 @@ export const toTypesDifferSql = (type: string, dossierType: string): string =>
   `${type} <> case ${dossierType} when 'kyb' then 'entity' when 'kyc' then 'person' end`;
 
 /** Stores the pairs that may have a discrepancy in a temporary table. */
-async function keepPairs(transaction: Queryable, input: Comparison): Promise<void> {
+async function keepPairs(transaction: Queryable, input: DossierComparison): Promise<void> {
   const main = openBindings();
   // Without temporary tables and `union all` the server can run this query in parallel.
   await transaction.execute(
@@ -304,7 +304,7 @@ async function resolveRepeated(transaction: Queryable): Promise<void> {
  * Counts both sides by place, and the matches of each from the other side: customers minus those without a dossier must be dossiers minus those
  * without a customer. So a balanced sum proves that no row of either side is lost.
  */
-async function addUp(transaction: Queryable, input: Comparison): Promise<ReconciliationSums> {
+async function addUp(transaction: Queryable, input: DossierComparison): Promise<ReconciliationSums> {
   const { values, bind } = openBindings();
   const [rosterId, accountId] = [bind(input.rosterId, 'bigint'), bind(input.accountId, 'bigint')];
   const { known } = customersSql(input, bind, 'keys');

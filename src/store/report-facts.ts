@@ -4,7 +4,7 @@ import type { SweepFacts } from '../reports/list-facts.js';
 import type { RunFacts, TrendPoint } from '../reports/run-facts.js';
 import { cadenceSchema, notScreenedSchema } from '../vocabulary/facts.js';
 import { droppedPartySchema } from '../vocabulary/source-facts.js';
-import { isScreeningKind, screeningKinds } from '../vocabulary.js';
+import { isScreeningKind, listableOutcomes, screeningKinds } from '../vocabulary.js';
 import { countMatchChanges, previewLines, readReportChanges } from './changes.js';
 import { readControlFacts } from './controls.js';
 import { type Database, findValue, firstRow, type Queryable } from './database/database.js';
@@ -17,7 +17,7 @@ import { readSettingsChanges } from './organisations.js';
 import type { ReportRevision } from './report-revisions.js';
 import { readOpenAlerts, readSettledAlerts } from './review/decisions.js';
 import { readDoubtedRows, readRejects, readRosterAcceptances, readRosterSource } from './roster-imports.js';
-import { joinPartySql, partyFactsSql, screeningKindsSql } from './row-shapes.js';
+import { joinPartySql, partyFactsSql, screeningKindsSql, toSqlList } from './row-shapes.js';
 import { readRunHealth, readRunWatch } from './run-health.js';
 import { runSumsSchema } from './run-sums.js';
 import { type RunRow, readRun, readRunKeys, toRunId } from './runs.js';
@@ -266,7 +266,7 @@ const notScreenedSql = `
     ) own on true
     where gap.run_id = $1
   ) line
-  order by array_position(array['failed', 'remaining', 'skipped'], outcome), reason collate "C",
+  order by array_position(array[${toSqlList(listableOutcomes)}], outcome), reason collate "C",
     (party ->> 'reference') collate "C", (party ->> 'name') collate "C"`;
 
 /** The parties that a run did not screen: the first `previewLines`, and a truncated list where there are more. */

@@ -83,8 +83,18 @@ function insertImport(transaction: Queryable, origin: ImportOrigin, counts: Snap
   const { overriddenGuards, partyHeaders, unmappedNames, controlTotal } = origin;
   const { newlyAbsent: _absent, otherRoles: _others, leaversByRow: _leavers, ...sums } = counts;
   const row = {
-    ...{ runId, rosterId, source, sourceDigest, importedAt, isDelta, headers },
-    ...{ overriddenGuards, partyHeaders, unmappedNames, controlTotal, doubts: toJson(origin.doubts) },
+    runId,
+    rosterId,
+    source,
+    sourceDigest,
+    importedAt,
+    isDelta,
+    headers,
+    overriddenGuards,
+    partyHeaders,
+    unmappedNames,
+    controlTotal,
+    doubts: toJson(origin.doubts),
     ...sums,
   };
   return readValue(transaction, z.number(), ...toInsert('roster_import', row, 'returning import_id'));
@@ -183,13 +193,6 @@ async function saveCustomers(
     [runId],
   );
   requireAll(updated, changed, 'changed customers');
-  // Updates digests of an earlier version once, so that they are not compared every night.
-  await transaction.execute(
-    `update customer set record_digest = step.record_digest, own_digest = step.own_digest
-     from roster_step step
-     where step.run_id = $1 and step.kind = 'same' and step.record_digest is not null and step.customer_id = customer.customer_id`,
-    [runId],
-  );
 }
 
 async function saveVersions(

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { count, type FactsOf, runCountsSchema, severityCountsSchema, stateCountsSchema } from '../vocabulary/facts.js';
-import { type CustomerState, customerStates } from '../vocabulary.js';
+import { type CustomerState, customerStates, type ListableOutcome } from '../vocabulary.js';
 import { firstRow, type Queryable, readValue } from './database/database.js';
 import { readMatchSets } from './responses.js';
 import { toSqlList } from './row-shapes.js';
@@ -312,4 +312,54 @@ export async function addUpSearches(
   const matches = responseIds.flatMap((responseId) => matchSets.get(responseId)?.matches ?? []);
   const hits = matches.filter((match) => match.isHit).length;
   return { ...sums, counts: { ...sums.counts, searches: made, matches: matches.length, hits } };
+}
+
+const listedRow = z.object({
+  reference: z.string(),
+  /** The plan reason. */
+  planned: z.string(),
+  /** The reason of a failed or skipped customer; null for a remaining one. */
+  because: z.string().nullable(),
+});
+
+/** Counts the planned customers of a run by reason; a customer with several parties counts under each of their reasons. */
+export async function countPlanReasons(database: Queryable, runId: number): Promise<Readonly<Record<string, number>>> {
+  const rows = await database.query(
+    z.object({ name: z.string(), count: z.number() }),
+    `select plan_reason as name, count(distinct party.customer_id) as count
+     from screening join party using (party_id)
+     where run_id = $1 and outcome <> 'skipped' group by plan_reason order by plan_reason`,
+    [runId],
+  );
+  return Object.fromEntries(rows.map(({ name, count }) => [name, count]));
+}
+
+/** SQL: the place of a party's outcome; the last one of its parties is that of a customer. */
+const urgencySql = (outcome: string): string =>
+  `array_position(array['skipped', 'reused', 'screened', 'remaining', 'failed'], ${outcome})`;
+
+/**
+ * A page of the failed, skipped or remaining customers of a run, in the order of their references after `after`. A customer with one failed
+ * party is failed.
+ */
+export async function listRunCustomers(
+  database: Queryable,
+  runId: number,
+  outcome: ListableOutcome,
+  page: { after: string | null; limit: number },
+) {
+  return database.query(
+    listedRow,
+    `select customer.reference, min(screening.plan_reason) as planned,
+       min(screening.outcome_reason) filter (where screening.outcome = $2) as because
+     from screening
+     join party using (party_id)
+     join customer using (customer_id)
+     where screening.run_id = $1 and ($3::text is null or customer.reference collate "C" > $3)
+     group by customer.customer_id, customer.reference
+     having max(${urgencySql('screening.outcome')}) = ${urgencySql('$2')}
+     order by customer.reference collate "C"
+     limit $4`,
+    [runId, outcome, page.after, page.limit],
+  );
 }

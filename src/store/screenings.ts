@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ChangedParty, PartySaid } from '../changes/match-changes.js';
 import type { Match } from '../matches/match.js';
 import { type FactsOf, matchSchema, partySaidSchema } from '../vocabulary/facts.js';
-import { type ListableOutcome, partyTypes, riskTiers } from '../vocabulary.js';
+import { answerStates, partyTypes, riskTiers } from '../vocabulary.js';
 import { type Database, firstRow, type Queryable, requireRows } from './database/database.js';
 import { toHiddenSql, toMatchRow } from './listed-parties.js';
 import { toPlannedSql } from './plan-blocks.js';
@@ -240,7 +240,7 @@ const stateRow = z.object({
     .transform((scores): Readonly<Record<string, number>> => scores ?? {}),
   /** Known matches that truncated lists have hidden since. */
   unreturned: z.array(matchSchema).readonly(),
-  state: z.enum(['clear', 'below_threshold', 'truncated', 'open_alert']),
+  state: z.enum(answerStates),
 });
 export type PartyStateRow = FactsOf<typeof stateRow>;
 
@@ -375,11 +375,17 @@ const partyRow = z.object({
   gone: z.array(z.object({ kind: z.string(), before: matchSchema })),
 });
 
-/** Parties whose answers changed, by party id; each with the customer version that was searched. */
+/** A party with the customer version that was searched. */
+interface SearchedParty {
+  partyId: number;
+  customerVersion: number;
+}
+
+/** Parties whose answers changed, by party id. */
 export async function readChangedParties(
   database: Queryable,
   accountId: number,
-  parties: readonly { partyId: number; customerVersion: number }[],
+  parties: readonly SearchedParty[],
 ): Promise<ReadonlyMap<number, ChangedPartyRow>> {
   if (parties.length === 0) return new Map();
   const rows = await database.query(
@@ -408,11 +414,7 @@ export async function readChangedParties(
 export async function readAssessedParties(
   database: Queryable,
   accountId: number,
-  of: {
-    parties: readonly { partyId: number; customerVersion: number }[];
-    confirmed: readonly number[];
-    said: readonly { partyId: number; customerVersion: number }[];
-  },
+  of: { parties: readonly SearchedParty[]; confirmed: readonly number[]; said: readonly SearchedParty[] },
 ) {
   const [parties, confirmed, said] = await Promise.all([
     readChangedParties(database, accountId, of.parties),
@@ -425,7 +427,7 @@ export async function readAssessedParties(
 /** The facts of the parties' records, by `party id/customer version`. */
 async function readPartiesSaid(
   database: Queryable,
-  parties: readonly { partyId: number; customerVersion: number }[],
+  parties: readonly SearchedParty[],
 ): Promise<ReadonlyMap<string, PartySaid>> {
   if (parties.length === 0) return new Map();
   const rows = await database.query(
@@ -449,51 +451,4 @@ function findGone(events: readonly { kind: string; before: Match }[]): readonly 
     else gone.delete(key);
   }
   return [...gone.values()];
-}
-
-const listedRow = z.object({
-  reference: z.string(),
-  /** The plan reason. */
-  planned: z.string(),
-  /** The reason of a failed or skipped customer; null for a remaining one. */
-  because: z.string().nullable(),
-});
-
-/** Counts the planned customers of a run by reason; a customer with several parties counts under each of their reasons. */
-export async function countPlanReasons(database: Queryable, runId: number): Promise<Readonly<Record<string, number>>> {
-  const rows = await database.query(
-    z.object({ name: z.string(), count: z.number() }),
-    `select plan_reason as name, count(distinct party.customer_id) as count
-     from screening join party using (party_id)
-     where run_id = $1 and outcome <> 'skipped' group by plan_reason order by plan_reason`,
-    [runId],
-  );
-  return Object.fromEntries(rows.map(({ name, count }) => [name, count]));
-}
-
-/**
- * A page of the failed, skipped or remaining customers of a run, in the order of their references after `after`. A customer with one failed
- * party is failed.
- */
-export async function listRunCustomers(
-  database: Queryable,
-  runId: number,
-  outcome: ListableOutcome,
-  page: { after: string | null; limit: number },
-) {
-  return database.query(
-    listedRow,
-    `select customer.reference, min(screening.plan_reason) as planned,
-       min(screening.outcome_reason) filter (where screening.outcome = $2) as because
-     from screening
-     join party using (party_id)
-     join customer using (customer_id)
-     where screening.run_id = $1 and ($3::text is null or customer.reference collate "C" > $3)
-     group by customer.customer_id, customer.reference
-     having max(array_position(array['skipped', 'reused', 'screened', 'remaining', 'failed'], screening.outcome))
-       = array_position(array['skipped', 'reused', 'screened', 'remaining', 'failed'], $2)
-     order by customer.reference collate "C"
-     limit $4`,
-    [runId, outcome, page.after, page.limit],
-  );
 }

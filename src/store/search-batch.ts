@@ -69,7 +69,12 @@ export async function insertBatch(
      )
      values ($1, $2, $3, $4, $5::text::integer[], $6::text::bigint[], $7, $8::text::bigint[], $9, $10::text::uuid[], $11::text::text[])`,
     [
-      ...[runId, batchId, now, requestBase, offsets, wide],
+      runId,
+      batchId,
+      now,
+      requestBase,
+      offsets,
+      wide,
       callBase === null ? null : callBase % 2 ** 32,
       toArray(calls.map((call) => (call ? packNumbers(call, callBase ?? 0) : null))),
       ...toServiceIds(calls.map((call) => call?.serviceRequestId ?? null)),

@@ -154,8 +154,15 @@ const statusRow = z.object({
   held: z.boolean(),
   reason: z
     .enum([
-      ...(['never', 'changed', 'expired', 'unproven', 'related_party_unreadable', 'doubtful_name'] as const),
-      ...(['row_rejected', 'conflicting_duplicate', 'roster_held'] as const),
+      'never',
+      'changed',
+      'expired',
+      'unproven',
+      'related_party_unreadable',
+      'doubtful_name',
+      'row_rejected',
+      'conflicting_duplicate',
+      'roster_held',
     ])
     .nullable(),
   because: z.string().nullable(),

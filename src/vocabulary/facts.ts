@@ -9,6 +9,7 @@ import {
   customerStates,
   detailStops,
   dispositionVerdicts,
+  listableOutcomes,
   matchChangeKinds,
   matchFields,
   partyRoles,
@@ -60,12 +61,19 @@ export const runCountsSchema = z.object({
 });
 type CountName = keyof typeof runCountsSchema.shape;
 
-/** The counts that are parts of another one: together they are that count, in every run that is reported. */
-export const countedParts = [
+/** The sums of counts that hold in every run that is reported. The database checks them as well (`run_sums_hold`, `run_balance`). */
+export const countSums = [
   { whole: 'rows', parts: ['customers', 'rejected', 'duplicates'] },
   { whole: 'inScope', parts: ['planned', 'skipped'] },
   { whole: 'planned', parts: ['screened', 'reused', 'failed', 'remaining'] },
 ] as const satisfies readonly { whole: CountName; parts: readonly CountName[] }[];
+type SummedName = (typeof countSums)[number]['whole'] | (typeof countSums)[number]['parts'][number];
+
+/** These sums with the counts of a run, in the same order. */
+export function listCountSums(counts: Readonly<Record<SummedName, number>>) {
+  const toTerm = (code: SummedName) => ({ code, name: code === 'inScope' ? 'in scope' : code, count: counts[code] });
+  return countSums.map(({ whole, parts }) => ({ whole: toTerm(whole), parts: parts.map(toTerm) }));
+}
 
 /** Customers by state. */
 export const stateCountsSchema = z.record(z.enum(customerStates), count);
@@ -271,7 +279,7 @@ export const settledSchema = z.object({
 /** A party in scope without a valid screening. */
 export const notScreenedSchema = z.object({
   party: partySchema,
-  outcome: z.enum(['failed', 'skipped', 'remaining']),
+  outcome: z.enum(listableOutcomes),
   /** The stable code of the error or of the skip. */
   reason: z.string(),
   lastScreenedAt: instant.nullable(),

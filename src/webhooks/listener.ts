@@ -82,7 +82,7 @@ const gatherMs = 10;
 const mostTogether = 1_000;
 const stopWithinMs = 5_000;
 
-type Answer = 200 | 400 | 401 | 404 | 405 | 413 | 421 | 503;
+type ListenerAnswer = 200 | 400 | 401 | 404 | 405 | 413 | 421 | 503;
 
 /**
  * Listens for the events of the service at `/events`, and answers 200 once they are stored. An event is verified before it is parsed (service
@@ -90,8 +90,14 @@ type Answer = 200 | 400 | 401 | 404 | 405 | 413 | 421 | 503;
  */
 export async function startListener({ settings, port, publicKey, keep, complain }: ListenerParts): Promise<Listener> {
   const counts: ListenCounts = {
-    ...{ taken: 0, repeated: 0, unknownType: 0, withoutDossier: 0 },
-    ...{ forged: 0, malformed: 0, tooLarge: 0, notKept: 0 },
+    taken: 0,
+    repeated: 0,
+    unknownType: 0,
+    withoutDossier: 0,
+    forged: 0,
+    malformed: 0,
+    tooLarge: 0,
+    notKept: 0,
   };
   const heard = new Set<string>();
   const complainOnce = (message: string): void => {
@@ -101,7 +107,7 @@ export async function startListener({ settings, port, publicKey, keep, complain 
   const keeper = openKeeper(keep, counts, (message) => complain('event_not_kept', message));
   const signatureHeader = settings.header.toLowerCase();
 
-  const take = async (request: IncomingMessage): Promise<Answer> => {
+  const take = async (request: IncomingMessage): Promise<ListenerAnswer> => {
     const body = await readBody(request, settings.maxBody);
     if (body === null) {
       counts.tooLarge += 1;
@@ -136,7 +142,7 @@ export async function startListener({ settings, port, publicKey, keep, complain 
     return keeper.add({ key, dossierIds, isAml: amlTypes.test(event.event_type) });
   };
 
-  const answer = async (request: IncomingMessage): Promise<Answer> => {
+  const answer = async (request: IncomingMessage): Promise<ListenerAnswer> => {
     const [path] = (request.url ?? '/').split('?');
     if (path === '/events') return request.method === 'POST' ? take(request) : 405;
     // Reading needs no key, so pages of other sites are refused (DNS rebinding); an event is verified by its signature.
@@ -168,7 +174,7 @@ export async function startListener({ settings, port, publicKey, keep, complain 
   };
 }
 
-function respond(request: IncomingMessage, response: ServerResponse, status: Answer, isLast: boolean): void {
+function respond(request: IncomingMessage, response: ServerResponse, status: ListenerAnswer, isLast: boolean): void {
   // Unread bytes of a request would be read as the next one.
   if (!request.complete || isLast) response.setHeader('connection', 'close');
   response.writeHead(status, { 'content-type': 'text/plain', 'cache-control': 'no-store' });
@@ -196,13 +202,13 @@ function parseEvent(body: Buffer): z.infer<typeof eventSchema> | null {
 }
 
 function openKeeper(keep: ListenerParts['keep'], counts: ListenCounts, complain: (message: string) => void) {
-  let waiting: { event: HeardEvent; settle: (status: Answer) => void }[] = [];
+  let waiting: { event: HeardEvent; settle: (status: ListenerAnswer) => void }[] = [];
   let keeping: Promise<void> | null = null;
   const keepGroup = async (): Promise<void> => {
     const group = waiting.slice(0, mostTogether);
     waiting = waiting.slice(mostTogether);
     const events = group.map(({ event }) => event);
-    let status: Answer = 200;
+    let status: ListenerAnswer = 200;
     try {
       const taken = await keep(events);
       counts.taken += taken;
@@ -221,7 +227,7 @@ function openKeeper(keep: ListenerParts['keep'], counts: ListenCounts, complain:
     keeping = null;
   };
   return {
-    add: (event: HeardEvent): Promise<Answer> => {
+    add: (event: HeardEvent): Promise<ListenerAnswer> => {
       if (waiting.length >= mostWaiting) {
         counts.notKept += 1;
         return Promise.resolve(503);

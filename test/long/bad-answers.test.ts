@@ -7,8 +7,8 @@ import { makeMembersWorld, toMemberName } from '../campaign/site.js';
 import { testDatabases } from '../helpers/databases.js';
 import { printFigure } from '../helpers/figures.js';
 import { startSwappingProxy } from '../helpers/proxies.js';
-import { listSearches, openSmallSites, searched } from '../helpers/small-site.js';
-import { controls, people } from '../helpers/small-world.js';
+import { listSearches, openSmallSites } from '../helpers/small-site.js';
+import { controls } from '../helpers/small-world.js';
 
 const rate = { perSecond: 5_000, concurrency: 16 };
 
@@ -149,35 +149,6 @@ describe('answers that are not what they should be', () => {
     expect(warnings).toContain(
       `${customers / 2} of ${customers} answers broke the contract: too many to ask for them again`,
     );
-  });
-
-  it('end all that still wait for another, also when too many have come while searches were made singly', async () => {
-    const customers = 40;
-    const { sandbox, work, run } = await begin(Array.from({ length: customers }, (_, number) => toMemberName(number)));
-    sandbox.setWorld(makeMembersWorld(customers, 1));
-    const of = (first: number, count: number) =>
-      Array.from({ length: count }, (_, index) => ({ name: toMemberName(first + index), times: 100 }));
-    sandbox.setFaults([
-      ...of(0, 3).map((fault) => ({ ...fault, status: 500 })),
-      ...of(3, 10).map((fault) => ({ ...fault, raw: { status: 201, body: '{"query":null}' } })),
-    ]);
-    const app = await work({ rate: { perSecond: 400, concurrency: 8 } });
-    expect(await run(app)).toMatchObject({ state: 'incomplete', counts: { screened: 27, failed: 13, remaining: 0 } });
-    const warnings = app.events.flatMap((event) => (event.kind === 'warning' ? event.message : []));
-    expect(warnings).toContainEqual(expect.stringMatching(/^21 of .* too many to ask for them again$/));
-  });
-
-  it('count as calls of the request also when the run is stopped in between', async () => {
-    const [first = '', ...others] = people;
-    const { sandbox, work, run } = await begin([first, ...others]);
-    sandbox.setFaults([{ name: first, times: 100, raw: { status: 201, body: '{"query":null}' } }]);
-    const slow = { perSecond: 400, concurrency: 1 };
-    // Its first repeat would be the seventh search.
-    const stopped = await run(await work({ rate: slow }), { maxSearches: people.length });
-    expect(stopped).toMatchObject({ state: 'stopped', counts: { screened: others.length, failed: 0, remaining: 1 } });
-    const ended = await run(await work({ rate: slow }));
-    expect(ended).toMatchObject({ runId: stopped.runId, state: 'incomplete', counts: { failed: 1 } });
-    expect(searched(sandbox, first)).toBe(3);
   });
 
   it("that go to each other's callers are all caught, and none is stored under the wrong name", async () => {

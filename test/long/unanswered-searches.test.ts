@@ -72,16 +72,6 @@ describe('requests that the service never answers', () => {
       expect(minutes).toBeLessThan(45);
     }
   });
-
-  it('are few when every second answer is a refusal', async () => {
-    const { sandbox, work, run } = await begin(names(150));
-    sandbox.setConditions({ path: '/aml/search', refuse: { share: 0.5, seed: 3 } });
-    const summary = await run(await work(hastily(200)));
-    const { screened = 0 } = { screened: 0, ...summary.counts };
-    printFigure(`half of all answers a 503: ${150 - screened} of 150 customers failed`);
-    expect(summary.counts).toMatchObject({ remaining: 0, attempts: listSearches(sandbox).length });
-    expect(screened).toBeGreaterThanOrEqual(149);
-  });
 });
 
 describe('what stands in the service\u2019s place', () => {
@@ -118,14 +108,6 @@ describe('what stands in the service\u2019s place', () => {
 describe('what ends spending', () => {
   const { open } = testDatabases('postgres');
   const begin = openSmallSites(open);
-
-  it('a limit of searches lets those that were handed out go, and is exact', async () => {
-    const { sandbox, work, run } = await begin(names(30));
-    const app = await work({ rate: { perSecond: 20, concurrency: 8 }, settings: { controls: [] } });
-    const summary = await run(app, { maxSearches: 10 });
-    expect(summary).toMatchObject({ state: 'stopped', exitCode: 4, counts: { screened: 10, remaining: 20 } });
-    expect(listSearches(sandbox)).toHaveLength(10);
-  });
 
   it('an account that is refused is asked no more, however slow the database is', async () => {
     const { sandbox, database, work, run } = await begin(names(200));

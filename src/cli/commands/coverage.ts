@@ -1,6 +1,6 @@
 import { describeReason } from '../../reports/reasons.js';
 import { describeSpan, formatCount, toVisibleText } from '../../reports/text.js';
-import type { Coverage } from '../../runs/coverage.js';
+import type { RosterCoverage } from '../../runs/coverage.js';
 import type { CoverageGap } from '../../store/coverage.js';
 import { defineDatabaseCommand } from '../command.js';
 import { exitCodes } from '../exit-code.js';
@@ -23,7 +23,7 @@ const head = [
   'oldest',
 ];
 
-function toRow(roster: string, tier: string, sums: Coverage['total'], at: Date): (string | number)[] {
+function toRow(roster: string, tier: string, sums: RosterCoverage['total'], at: Date): (string | number)[] {
   const { inScope, valid, never, changed, overdue, unproven, failedBecause, oldestScreenedAt } = sums;
   const failed = Object.values(failedBecause).reduce((sum, count) => sum + count, 0);
   const oldest = oldestScreenedAt === null ? '-' : describeAge(oldestScreenedAt, at);
@@ -33,12 +33,16 @@ function toRow(roster: string, tier: string, sums: Coverage['total'], at: Date):
 const describeAge = (since: Date, at: Date): string =>
   describeSpan(Math.round((at.getTime() - since.getTime()) / 1_000));
 
-function toRows(roster: string, { total, tiers }: Pick<Coverage, 'total' | 'tiers'>, at: Date): (string | number)[][] {
+function toRows(
+  roster: string,
+  { total, tiers }: Pick<RosterCoverage, 'total' | 'tiers'>,
+  at: Date,
+): (string | number)[][] {
   const present = Object.entries(tiers).filter(([, sums]) => sums.inScope > 0);
   return [...present.map(([tier, sums]) => toRow(roster, tier, sums, at)), toRow(roster, 'all', total, at)];
 }
 
-function formatCoverage(coverage: Coverage): string {
+function formatCoverage(coverage: RosterCoverage): string {
   const { at, rosters, total, cadence } = coverage;
   const gap = describeGap(coverage.neverImported, total.inScope);
   if (rosters.length === 0) return `${gap}\n`;
@@ -74,7 +78,7 @@ function formatCoverage(coverage: Coverage): string {
   ].join('');
 }
 
-const toPublished = ({ uncovered, ...roster }: Coverage['rosters'][number]) => ({
+const toPublished = ({ uncovered, ...roster }: RosterCoverage['rosters'][number]) => ({
   ...roster,
   uncovered: uncovered.map(({ reference, tier, status, ...rest }) => ({ reference, tier, standing: status, ...rest })),
 });

@@ -31,8 +31,8 @@ interface DemoFolder {
 }
 
 /**
- * Creates or resets the demo's folder. Throws ConfigError when the folder is not the demo's own (it stays unchanged) or cannot be written,
- * RunLockedError when another demo runs in it.
+ * Creates or resets the demo's folder. Throws ConfigError when the folder is not the demo's own (it stays unchanged)
+ * or cannot be written, RunLockedError when another demo runs in it.
  */
 export async function prepareDemoFolder(folder: string): Promise<DemoFolder> {
   const marker = join(folder, markerName);
@@ -154,7 +154,7 @@ export function subtract(minuend: readonly string[], subtrahend: readonly string
   });
 }
 
-/** Compares the changes of a report with the expected ones; throws ZodError when the expectation itself is malformed. */
+/** Compares the changes of a report with the expected ones; throws ZodError when the expectation is malformed. */
 function compareWithExpected(report: ReportJson, expectation: unknown): Comparison {
   const { matches, dossiers, discrepancies } = expectedSchema.parse(expectation);
   const expected = [

@@ -144,7 +144,7 @@ function assessMemory(megabytes: number): Finding {
 }
 
 /** A roster or its parties: `open` reads its first rows and closes it, `openHeaders` reads the headers of files. */
-interface Source extends Pick<RosterSettings | PartySettings, 'csv' | 'postgres'> {
+interface CheckedSource extends Pick<RosterSettings | PartySettings, 'csv' | 'postgres'> {
   check: string;
   open: (source: Pick<RosterSettings, 'csv' | 'postgres'>) => Promise<void>;
   openHeaders: (paths: readonly string[], csv: CsvSettings) => Promise<void>;
@@ -156,7 +156,7 @@ const mostHeaders = 100;
 const toMessage = (error: unknown, otherwise: string): string =>
   error instanceof NightscreenError ? error.message : otherwise;
 
-async function checkFiles({ check, open, openHeaders }: Source, csv: CsvSettings): Promise<Finding> {
+async function checkFiles({ check, open, openHeaders }: CheckedSource, csv: CsvSettings): Promise<Finding> {
   const given = [csv.path].flat();
   let paths: readonly string[];
   try {
@@ -188,7 +188,7 @@ async function isEachFile(paths: readonly string[]): Promise<boolean> {
 
 /** A query without rows within `timeout`, a span such as `30s`, is a warning when its own timeout is longer. */
 async function checkQuery(
-  { check, open }: Source,
+  { check, open }: CheckedSource,
   postgres: PostgresSettings,
   config: Config,
   timeout: string,
@@ -210,13 +210,13 @@ async function checkQuery(
   return well(check, `Postgres ${table === undefined ? 'query' : `table ${table}`} by ${urlEnv}`);
 }
 
-/** Whether each configured roster and its parties can be opened and have the mapped columns; reads their first rows only. */
+/** Whether each roster and its parties can be opened and have the mapped columns; reads their first rows only. */
 async function checkSources(config: Config, timeout: string): Promise<Finding[]> {
   const { readParties, readRoster } = await import('../../roster/read-roster.js');
   const { checkHeaders } = await import('../../roster/csv/csv-table.js');
   const { createIsMapped, standardHeaders, standardPartyHeaders } = await import('../../roster/headers.js');
   const none = { csv: undefined, postgres: undefined };
-  const sources = config.settings.rosters.flatMap((roster): Source[] => [
+  const sources = config.settings.rosters.flatMap((roster): CheckedSource[] => [
     {
       ...roster,
       check: `roster ${roster.name}`,
@@ -226,7 +226,7 @@ async function checkSources(config: Config, timeout: string): Promise<Finding[]>
     ...roster.parties.map((parties) => ({
       ...parties,
       check: `parties of roster ${roster.name}`,
-      open: async (source: Pick<Source, 'csv' | 'postgres'>) =>
+      open: async (source: Pick<CheckedSource, 'csv' | 'postgres'>) =>
         (await readParties({ ...parties, ...none, ...source }, config.secret)).close(),
       openHeaders: (paths: readonly string[], csv: CsvSettings) =>
         checkHeaders(paths, csv, createIsMapped(parties.columns, standardPartyHeaders)),
@@ -239,7 +239,7 @@ async function checkSources(config: Config, timeout: string): Promise<Finding[]>
   return (await Promise.all(findings)).flat();
 }
 
-/** Warns when no roster is configured for the night; an installation with `imported` rosters from files may be meant so. */
+/** Warns when no roster is configured for the night; with `imported` rosters from files it may be meant so. */
 function checkConfigured({ settings, file }: Config, imported: readonly string[]): Finding[] {
   if (settings.rosters.length > 0) return [];
   const write =
@@ -258,7 +258,7 @@ function checkConfigured({ settings, file }: Config, imported: readonly string[]
   return [wrong('rosters', 'none is configured: `rescreen` is refused, and the scheduler screens no customer', next)];
 }
 
-/** Whether a roster is configured and each can be read; `imported` are rosters from files. A query may take `timeout`, a span; a run allows more. */
+/** Whether a roster is configured and each can be read; `imported` are from files. A query may take `timeout`, a span. */
 export const checkRosters = async (
   config: Config,
   imported: readonly string[],
@@ -358,7 +358,7 @@ async function findFolderTrouble(folder: string): Promise<string | null> {
   }
 }
 
-/** Whether copies of reports, metrics and the watchdog's note can be written; Nightscreen creates none of these folders. */
+/** Whether copies of reports, metrics and the watchdog's note can be written; none of their folders is created. */
 async function checkOutputs({ settings }: Config): Promise<Finding[]> {
   const { reports, metrics, watchdog } = settings;
   const findings: Finding[] = [];

@@ -99,7 +99,7 @@ async function checkConnection(config: Config): Promise<Finding[]> {
   }
 }
 
-/** How far the service's clock is ahead by its `Date` header, which has whole seconds: the true time lies within the second after it. */
+/** How far the service's clock is ahead by its `Date` header: the true time lies within the second after it. */
 function toSkewMs(servedAt: Date, sentAt: Date, receivedAt: Date): number {
   const earliest = servedAt.getTime() - receivedAt.getTime();
   const latest = servedAt.getTime() + 1_000 - sentAt.getTime();
@@ -135,8 +135,8 @@ function checkBudget(config: Config): Finding[] {
 }
 
 /**
- * The kinds of listed parties that the controls cover and lack; the loss of a missing kind would go unnoticed. Without any control no live run
- * is complete.
+ * The kinds of listed parties that the controls cover and lack; the loss of a missing kind would go unnoticed. Without
+ * any control no live run is complete.
  */
 function checkControls(config: Config): Finding[] {
   const { controls } = config.settings;

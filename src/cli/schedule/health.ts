@@ -201,9 +201,9 @@ export interface MetricsAddress {
   port: number;
 }
 
-type Answer = { status: number; contentType: string; text: string };
+type HealthAnswer = { status: number; contentType: string; text: string };
 
-async function answer(path: string, health: Health): Promise<Answer> {
+async function answer(path: string, health: Health): Promise<HealthAnswer> {
   if (path === '/metrics') return { status: 200, ...(await health.write()) };
   // A process that answers is alive.
   if (path === '/healthz') return { status: 200, contentType: 'text/plain', text: 'ok\n' };
@@ -214,7 +214,7 @@ async function answer(path: string, health: Health): Promise<Answer> {
   return { status: isReady ? 200 : 503, contentType: 'text/plain', text: text.join('') };
 }
 
-const misdirected: Answer = {
+const misdirected: HealthAnswer = {
   status: 421,
   contentType: 'text/plain',
   text: 'unknown host name: use the IP address, or add the name to metrics.hosts in the configuration\n',
@@ -228,7 +228,9 @@ async function respond(
 ): Promise<void> {
   const [path = '/'] = (request.url ?? '/').split('?');
   const isReading = request.method === 'GET' || request.method === 'HEAD';
-  const refused: Answer | null = isReading ? null : { status: 405, contentType: 'text/plain', text: 'only GET\n' };
+  const refused: HealthAnswer | null = isReading
+    ? null
+    : { status: 405, contentType: 'text/plain', text: 'only GET\n' };
   const isExpected = isExpectedHost(request.headers.host, hosts);
   const { status, contentType, text } = isExpected ? (refused ?? (await answer(path, health))) : misdirected;
   response.writeHead(status, { 'content-type': contentType, 'cache-control': 'no-store' });

@@ -64,7 +64,7 @@ const mostRowsBelow = 200;
 /** The most lines of one row here; a longer one is read line by line. */
 const mostLinesOfRow = 10;
 
-interface Row {
+interface ReadRow {
   line: number;
   cells: readonly string[];
 }
@@ -81,8 +81,8 @@ export function findLowerHeader(block: LineBlock, delimiter: string): { line: nu
   return best === undefined ? null : { line: best.line, delimiter: best.delimiter };
 }
 
-function listRows(block: LineBlock, delimiter: string): readonly Row[] {
-  const rows: Row[] = [];
+function listRows(block: LineBlock, delimiter: string): readonly ReadRow[] {
+  const rows: ReadRow[] = [];
   for (let at = 0; at < block.texts.length && rows.length < mostLinesAbove + mostRowsBelow; ) {
     const text = block.texts[at] ?? '';
     const read = isBlank(text, delimiter)
@@ -95,7 +95,7 @@ function listRows(block: LineBlock, delimiter: string): readonly Row[] {
   return rows;
 }
 
-function isHeaderBelow(above: readonly Row[], { line, cells }: Row, below: readonly Row[]): boolean {
+function isHeaderBelow(above: readonly ReadRow[], { line, cells }: ReadRow, below: readonly ReadRow[]): boolean {
   const filled = cells.filter((cell) => cell !== '');
   const [first] = above;
   if (filled.length < 2 || filled.length < cells.length * 0.8 || new Set(filled).size < filled.length) return false;
@@ -116,7 +116,7 @@ function isHeaderBelow(above: readonly Row[], { line, cells }: Row, below: reado
 }
 
 /** Whether a row ends with one more delimiter. */
-const isLonger = ({ cells }: Row, columns: number): boolean => cells.length === columns + 1 && cells.at(-1) === '';
+const isLonger = ({ cells }: ReadRow, columns: number): boolean => cells.length === columns + 1 && cells.at(-1) === '';
 
 /** Whether the first record of a table looks like a header of the records after it. */
 export function looksLikeHeader(first: readonly string[], others: readonly (readonly string[])[]): boolean {

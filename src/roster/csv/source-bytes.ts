@@ -12,13 +12,13 @@ import { findOddFile } from '../../files.js';
 const chunkBytes = 128 * 1024;
 
 /** Chunks of bytes; `return()` closes their source. */
-type Chunks = AsyncGenerator<Buffer, void, undefined>;
+type ByteChunks = AsyncGenerator<Buffer, void, undefined>;
 
 /**
  * Reads a file from start to end. Throws RosterError `roster_not_found`, `roster_unreadable`, `roster_broken_off` when
  * reading fails half-way, or `roster_changed` when the file changes meanwhile.
  */
-async function* readFileChunks(path: string): Chunks {
+async function* readFileChunks(path: string): ByteChunks {
   const file = await openFile(path);
   try {
     const before = await file.stat({ bigint: true });
@@ -89,7 +89,7 @@ export const standardInput = '-';
  * The bytes of a source, unpacked if packed by gzip, whatever its name; `onBytes` receives the original bytes in
  * order. Throws RosterError `not_a_table` for a workbook, a picture and other formats.
  */
-export async function* readSourceBytes(path: string, onBytes: (bytes: Buffer) => void): Chunks {
+export async function* readSourceBytes(path: string, onBytes: (bytes: Buffer) => void): ByteChunks {
   const raw = watchBytes(
     path === standardInput || path === '/dev/stdin' ? readStandardInput() : readFileChunks(path),
     onBytes,
@@ -105,12 +105,12 @@ export async function* readSourceBytes(path: string, onBytes: (bytes: Buffer) =>
 }
 
 /** Makes the first chunk at least `firstBytes` long if the source is. */
-async function* joinStart(chunks: Chunks): Chunks {
+async function* joinStart(chunks: ByteChunks): ByteChunks {
   const first = await chunks.next();
   if (!first.done) yield* joinFirst(first.value, chunks);
 }
 
-async function* joinFirst(first: Buffer, others: Chunks): Chunks {
+async function* joinFirst(first: Buffer, others: ByteChunks): ByteChunks {
   try {
     let start = first;
     while (start.length < firstBytes) {
@@ -125,7 +125,7 @@ async function* joinFirst(first: Buffer, others: Chunks): Chunks {
   }
 }
 
-async function* refuseFormats(chunks: Chunks, path: string): Chunks {
+async function* refuseFormats(chunks: ByteChunks, path: string): ByteChunks {
   try {
     const first = await chunks.next();
     if (first.done) return;
@@ -137,7 +137,7 @@ async function* refuseFormats(chunks: Chunks, path: string): Chunks {
   }
 }
 
-async function* watchBytes(chunks: Chunks, onBytes: (bytes: Buffer) => void): Chunks {
+async function* watchBytes(chunks: ByteChunks, onBytes: (bytes: Buffer) => void): ByteChunks {
   for await (const chunk of chunks) {
     onBytes(chunk);
     yield chunk;
@@ -158,7 +158,7 @@ let keeping: Promise<Kept> | undefined;
  * Reads standard input from its start each time: a roster is inspected before it is imported. Throws RosterError
  * `roster_broken_off` when reading fails.
  */
-async function* readStandardInput(): Chunks {
+async function* readStandardInput(): ByteChunks {
   keeping ??= keep();
   try {
     const kept = await keeping;
@@ -231,7 +231,7 @@ function isGzip(start: Buffer): boolean {
  * Unpacks gzip data. Throws RosterError `roster_broken_off` when they are truncated, damaged or followed by other
  * data, and `gzip_bomb` when they unpack to more than `maxRatio` times their size.
  */
-async function* gunzipChunks(packed: Chunks, path: string): Chunks {
+async function* gunzipChunks(packed: ByteChunks, path: string): ByteChunks {
   let givenBytes = 0;
   const counted = async function* () {
     for await (const chunk of packed) {

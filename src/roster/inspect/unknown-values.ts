@@ -18,8 +18,13 @@ export interface UnknownColumn {
 
 /** Why a value is unknown that a mapping can give a meaning; it cannot help with a day that is not in the calendar. */
 const mappable: readonly UnknownColumn['values'][number]['why'][] = [
-  ...(['unknown_word', 'unknown_risk_tier', 'unknown_country', 'ambiguous_country', 'stateless'] as const),
-  ...(['invalid_birth_date', 'ambiguous_date'] as const),
+  'unknown_word',
+  'unknown_risk_tier',
+  'unknown_country',
+  'ambiguous_country',
+  'stateless',
+  'invalid_birth_date',
+  'ambiguous_date',
 ];
 
 /** The values that a person can complete in the mapping, by column. */

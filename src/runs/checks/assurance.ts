@@ -19,7 +19,14 @@ import { digestAnswer } from '../screening/commit.js';
 import { retryUntilDeadline, type WaitPolicy, watchOutage } from '../screening/outages.js';
 import { findTightest, hasCaps, toBudgetHalt, watchLedger } from '../screening/plan.js';
 import { searchUnplanned } from '../screening/search-task.js';
-import { type Comparison, openKeyedOrganisation, type RunSession, recordKeys, withLease, withRun } from '../session.js';
+import {
+  openKeyedOrganisation,
+  type ResumeVerdict,
+  type RunSession,
+  recordKeys,
+  withLease,
+  withRun,
+} from '../session.js';
 import { toStoredList } from './because-of.js';
 import { drawSample } from './sample.js';
 
@@ -83,7 +90,7 @@ async function compareMeasurement(
   { database, clock }: AppContext,
   open: RunRow,
   wanted: AssuranceOptions & { mode: RunMode | null },
-): Promise<Comparison> {
+): Promise<ResumeVerdict> {
   const facts = await readAssurance(database, open.runId);
   if (facts === null) return { blocker: 'its sample was not drawn yet', differences: [] };
   const ageMs = clock.now().getTime() - (open.finishedAt ?? open.startedAt).getTime();
@@ -378,14 +385,14 @@ function measureStrata(items: StoredAssurance['items'], toStratum: (item: Stored
 const quantile = 1.959964;
 
 /** A share and its 95 % confidence bounds (Wilson's score interval). */
-interface Share {
+interface BoundedShare {
   share: number;
   low: number;
   high: number;
 }
 
 /** The share of `successes` in `trials`; null without any trial. */
-export function toShare(successes: number, trials: number): Share | null {
+export function toShare(successes: number, trials: number): BoundedShare | null {
   if (trials === 0) return null;
   const share = successes / trials;
   const square = quantile ** 2 / trials;

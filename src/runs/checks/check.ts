@@ -39,7 +39,7 @@ const longestWaitMs = 120_000;
  * beside all other runs. Gives the check and the exit code of the command: 0 answered, 3 no valid answer or no control search that supports it,
  * 4 stopped early. Throws ConfigError before anything is spent.
  */
-export async function runCheck(app: AppContext, question: Question, signal: AbortSignal) {
+export async function runCheck(app: AppContext, question: CheckQuestion, signal: AbortSignal) {
   const request = toCheckedRequest(question);
   const client = app.client();
   const mode = toAssumedMode(app);
@@ -65,7 +65,7 @@ export async function runCheck(app: AppContext, question: Question, signal: Abor
   return { result, exitCode };
 }
 
-async function noteQuestion(session: RunSession, question: Question, request: ScreeningRequest): Promise<void> {
+async function noteQuestion(session: RunSession, question: CheckQuestion, request: ScreeningRequest): Promise<void> {
   const { app, organisation, run } = session;
   const { name, reason, askedBy } = question;
   await session.write(async (transaction) => {
@@ -172,7 +172,7 @@ async function withFreeLease<T>(
 }
 
 /** The name to search for, the reason, and the person who asks. */
-export interface Question extends ScreeningRequest {
+export interface CheckQuestion extends ScreeningRequest {
   reason: string;
   /** The user name of the operating system. */
   askedBy: string;
@@ -182,7 +182,7 @@ const maxNameLength = 500;
 const maxReasonLength = 2_000;
 
 /** Gives the request of a question; throws ConfigError with all its problems. */
-export function toCheckedRequest({ type, name, reason }: Question): ScreeningRequest {
+export function toCheckedRequest({ type, name, reason }: CheckQuestion): ScreeningRequest {
   const problems: ConfigProblem[] = [];
   const refuse = (where: string, message: string): void => {
     problems.push({ where, path: '', message });

@@ -153,7 +153,9 @@ async function importSnapshot(
   if (mode === 'test') for (const message of source.unmapped) warnUnmapped(session, source.source, message);
   const { organisationId, name: organisation } = session.organisation;
   const rule = {
-    ...{ importedAt: clock.now(), leaveAfterDays: settings.screening.leaveAfterDays, mode },
+    importedAt: clock.now(),
+    leaveAfterDays: settings.screening.leaveAfterDays,
+    mode,
     isTrial: await isOnTrial(app.database, organisation, mode),
     path: findRosterPath(settings.rosters, roster.name),
   };

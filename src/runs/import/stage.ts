@@ -172,7 +172,11 @@ async function stageCustomers(
         own.names.add(fields);
         const at = ordinal;
         own.doubts.addCustomer(customer, () => ({
-          ...{ ordinal: at, line, file, reference: customer.reference, isParty: false },
+          ordinal: at,
+          line,
+          file,
+          reference: customer.reference,
+          isParty: false,
           fields: nameFields(reading.headers, fields),
         }));
         for (const party of row.related ?? []) {

@@ -47,7 +47,7 @@ export interface InvitingOptions {
 }
 
 type Channel = 'email' | 'sms';
-type Outcome = 'sent' | 'found' | 'unknown' | 'refused' | 'not_now';
+type InvitingOutcome = 'sent' | 'found' | 'unknown' | 'refused' | 'not_now';
 
 /** A customer that is invited or reminded; `outcome` is null in a preview. */
 interface Invited {
@@ -55,7 +55,7 @@ interface Invited {
   customer: string;
   discrepancy: 'customer_without_dossier';
   channel: Channel;
-  outcome: Exclude<Outcome, 'not_now'> | null;
+  outcome: Exclude<InvitingOutcome, 'not_now'> | null;
 }
 
 /** The result of inviting. It does not contain why a customer is not invited now. */
@@ -65,7 +65,7 @@ interface Task {
   roster: string;
   customer: string;
   channel: Channel;
-  perform: (inviting: Inviting) => Promise<Outcome>;
+  perform: (inviting: Inviting) => Promise<InvitingOutcome>;
 }
 
 interface Inviting {
@@ -118,7 +118,9 @@ export async function inviteCustomers(app: AppContext, options: InvitingOptions,
     if (account.accountId !== accountId)
       throw refuse('the key belongs to another account than the last sweep; run `nightscreen sweep` first');
     const inviting: Inviting = {
-      ...{ app, client, signal: lasting },
+      app,
+      client,
+      signal: lasting,
       write: (work) =>
         app.database.transaction(async (transaction) => {
           await assertLease(transaction, lease);
@@ -131,8 +133,12 @@ export async function inviteCustomers(app: AppContext, options: InvitingOptions,
     const { customers, notNow, stoppedBecause } = await performAll(inviting, tasks);
     const sent = customers.filter(({ outcome }) => outcome === 'sent' || outcome === 'unknown');
     return {
-      ...{ ...common, customers: [...unknown, ...customers], cost: toCost(app, sent), ...counts },
-      ...{ notNow: counts.notNow + notNow, stoppedBecause },
+      ...common,
+      customers: [...unknown, ...customers],
+      cost: toCost(app, sent),
+      ...counts,
+      notNow: counts.notNow + notNow,
+      stoppedBecause,
     };
   });
 }
@@ -153,7 +159,11 @@ async function listInviting({ database, settings }: AppContext, only: string | u
 }
 
 const toInvited = ({ roster, customer, channel }: Task, outcome: Invited['outcome']): Invited => ({
-  ...{ roster, customer, discrepancy: 'customer_without_dossier', channel, outcome },
+  roster,
+  customer,
+  discrepancy: 'customer_without_dossier',
+  channel,
+  outcome,
 });
 
 const priceOf = { email: 'pricePerEmail', sms: 'pricePerSms' } as const;
@@ -275,8 +285,7 @@ async function resolveFormer(inviting: Inviting, accountId: number): Promise<rea
       await write((transaction) =>
         saveFailure(transaction, invitationId, { kind: 'withdrawn', detail: 'not_listed' }, now),
       );
-    else
-      unknown.push({ ...{ roster, customer, discrepancy: 'customer_without_dossier', channel, outcome: 'unknown' } });
+    else unknown.push({ roster, customer, discrepancy: 'customer_without_dossier', channel, outcome: 'unknown' });
   }
   return unknown;
 }
@@ -315,7 +324,7 @@ async function inviteOne(
   accountId: number,
   { discrepancyId, customerVersion }: InvitationCandidate,
   input: { workflowToken: string; channel: Channel; recipient: string; reference: string; locale: string | undefined },
-): Promise<Outcome> {
+): Promise<InvitingOutcome> {
   const { app, client, signal, write } = inviting;
   const { reference, channel, locale, ...rest } = input;
   const intended = { discrepancyId, customerVersion, reference, channel };
@@ -339,7 +348,7 @@ function passIfForbidden(error: unknown): null {
 }
 
 /** Reads the status of the invitation, and sends it again if it is still `sent`. */
-async function remind(inviting: Inviting, invitationId: number, token: string): Promise<Outcome> {
+async function remind(inviting: Inviting, invitationId: number, token: string): Promise<InvitingOutcome> {
   const { app, client, signal, write } = inviting;
   const { data: shown } = await client.invitations.retrieve(token, { signal });
   await write((transaction) => saveShown(transaction, invitationId, shown, { kind: 'status', now: app.clock.now() }));
@@ -362,7 +371,7 @@ async function dispatch(
   invitationId: number,
   kind: 'sending' | 'reminding',
   call: (options: CallOptions) => Promise<Answer<Invitation>>,
-): Promise<Outcome> {
+): Promise<InvitingOutcome> {
   const { clock } = app;
   const leaving = async (operation: string): Promise<void> => {
     if (operation !== 'invitations.create' && operation !== 'invitations.resend') return;

@@ -82,7 +82,11 @@ async function closeByPolicy(
     await saveDisposition(
       transaction,
       {
-        ...{ alertId, kind: 'decided', verdict: 'no_longer_matched', origin: 'policy', reviewer: 'review.autoClose' },
+        alertId,
+        kind: 'decided',
+        verdict: 'no_longer_matched',
+        origin: 'policy',
+        reviewer: 'review.autoClose',
         isAttested: false,
         reason: `absent since ${absentSince.toISOString()}; policy accepted by ${accepted.acceptedBy}`,
         seen: toSeenFacts(alert.customer, alert.listed),

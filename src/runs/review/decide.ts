@@ -148,8 +148,15 @@ async function saveDecision(
   await saveDisposition(
     transaction,
     {
-      ...{ alertId: alert.alertId, kind: step.kind, verdict, reason, comment, origin, sheetId },
-      ...{ reviewer: reviewer.name, isAttested: reviewer.isAttested },
+      alertId: alert.alertId,
+      kind: step.kind,
+      verdict,
+      reason,
+      comment,
+      origin,
+      sheetId,
+      reviewer: reviewer.name,
+      isAttested: reviewer.isAttested,
       seen: toSeenFacts(alert.customer, alert.listed),
       expiresAt: holds && ends.length > 0 ? new Date(Math.min(...ends.map((end) => end.getTime()))) : null,
       refersTo: step.kind === 'approved' ? step.proposalId : null,
@@ -203,8 +210,13 @@ export async function undoDecision(
     await saveDisposition(
       transaction,
       {
-        ...{ alertId, kind: 'undone', verdict: null, reason, origin: 'review' },
-        ...{ reviewer: reviewer.name, isAttested: reviewer.isAttested },
+        alertId,
+        kind: 'undone',
+        verdict: null,
+        reason,
+        origin: 'review',
+        reviewer: reviewer.name,
+        isAttested: reviewer.isAttested,
         seen: toSeenFacts(alert.customer, alert.listed),
         refersTo: current.dispositionId,
         dueAt: toDueTime(severity, now, { ...settings.review, timezone: settings.timezone }),

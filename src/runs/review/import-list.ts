@@ -91,7 +91,8 @@ export async function importDecisions(app: AppContext, request: DecisionImport) 
     onlyReasons,
     /** Null when the file has no list of discrepancies. */
     discrepancies: acceptances && {
-      ...{ faulty: acceptances.faulty, untouched: acceptances.untouched },
+      faulty: acceptances.faulty,
+      untouched: acceptances.untouched,
       rows: acceptances.filled.flatMap((row, index) => {
         const result = tried.acceptances[index];
         return result === undefined ? [] : [{ row, result }];

@@ -60,7 +60,7 @@ export function assessLegacyRows(
     return { row, facts, ...find(facts) };
   });
   const contradicted = findContradicted(
-    rows.flatMap((row): readonly Statement[] => {
+    rows.flatMap((row): readonly LegacyStatement[] => {
       const said = toStatement(row);
       if (said === null) return [];
       const about = find(said.named);
@@ -98,7 +98,7 @@ export function assessLegacyRows(
 }
 
 /** The decision of a row as far as it is readable; null for a row without a decision or a match. */
-function toStatement({ facts, cells }: LegacyRow): Pick<Statement, 'named' | 'verdict'> | null {
+function toStatement({ facts, cells }: LegacyRow): Pick<LegacyStatement, 'named' | 'verdict'> | null {
   if (!('problem' in facts)) return { named: facts, verdict: facts.verdict };
   const { customer_id: reference, roster, match_id: matchId, listed_name: listedName, decision } = cells;
   if (decision === '' || (matchId === '' && listedName === '')) return null;
@@ -113,7 +113,7 @@ function toStatement({ facts, cells }: LegacyRow): Pick<Statement, 'named' | 've
 }
 
 /** The decision of a row about a match, even if the row cannot be imported for another reason. */
-interface Statement {
+interface LegacyStatement {
   line: number;
   named: NamedMatch;
   /** A verdict, or unreadable text. */
@@ -125,9 +125,9 @@ interface Statement {
  * The lines of the rows that another row contradicts: a row about the same alert, or a row without a clear alert that has the same customer
  * and the same match id or listed name.
  */
-function findContradicted(statements: readonly Statement[]): ReadonlySet<number> {
+function findContradicted(statements: readonly LegacyStatement[]): ReadonlySet<number> {
   const verdicts = new Map<number, Set<string>>();
-  const unplaced = new Map<string, Statement[]>();
+  const unplaced = new Map<string, LegacyStatement[]>();
   for (const statement of statements) {
     const { named, verdict, about } = statement;
     if ('alert' in about)
@@ -143,7 +143,7 @@ function findContradicted(statements: readonly Statement[]): ReadonlySet<number>
   return new Set(contradicted.map(({ line }) => line));
 }
 
-function couldMean({ named: other, about }: Statement, named: NamedMatch, { listed }: LegacyCandidate): boolean {
+function couldMean({ named: other, about }: LegacyStatement, named: NamedMatch, { listed }: LegacyCandidate): boolean {
   // The name of an unknown roster may be a typing error.
   const isElsewhere = other.roster !== null && named.roster !== null && other.roster !== named.roster;
   const isUnknown = 'unmatched' in about && about.unmatched === 'unknown_customer';

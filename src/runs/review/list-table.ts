@@ -147,7 +147,7 @@ const headerRows = 20;
 const batchSize = 500;
 
 type Cells = readonly string[];
-type Row = readonly [line: number, cells: Cells];
+type ListRow = readonly [line: number, cells: Cells];
 
 /**
  * Opens the first sheet of a workbook (XLSX) with a header by `isHeader` near its top, otherwise the first with
@@ -162,7 +162,7 @@ async function openWorkbookTable(
   if (size > maxFileBytes) throw refuse('workbook_too_large', `${path} is larger than ${maxFileBytes / 1_000_000} MB`);
   const bytes = await readFile(path);
   checkArchive(bytes, path);
-  let first: readonly Row[] | null = null;
+  let first: readonly ListRow[] | null = null;
   for (const sheet of await listSheets(bytes, path)) {
     const rows = await readRows(bytes, path, sheet, isHeader);
     if (rows.slice(0, headerRows).some(([, cells]) => isHeader(cells))) return toTable(rows, isHeader);
@@ -188,8 +188,8 @@ async function readRows(
   path: string,
   sheet: string,
   isHeader: (cells: Cells) => boolean,
-): Promise<readonly Row[]> {
-  const rows: Row[] = [];
+): Promise<readonly ListRow[]> {
+  const rows: ListRow[] = [];
   let hasHeader = false;
   await orRefuse(path, async () => {
     for await (const { index, values } of streamXlsxRows(bytes, { sheet })) {
@@ -211,7 +211,7 @@ async function readRows(
 }
 
 function toTable(
-  rows: readonly Row[],
+  rows: readonly ListRow[],
   isHeader: (cells: Cells) => boolean,
 ): Pick<TableReading, 'headers' | 'records' | 'close'> {
   const place = Math.max(

@@ -53,7 +53,10 @@ export async function exportAlerts(
   }));
   const bulk = await listBulkRows(database, alerts, { organisationId, sheetId, reviewKey });
   const discrepancies = await chooseDiscrepancies(database, name, {
-    ...{ roster, onlyProposals, notProposedBy, allDiscrepancies },
+    roster,
+    onlyProposals,
+    notProposedBy,
+    allDiscrepancies,
     isAssigned: assignee !== null,
   });
   const { timezone } = settings;

@@ -8,7 +8,7 @@ import { takeBackAnswers } from '../../store/unconfirmed-answers.js';
 import type { HitFamily } from '../../vocabulary.js';
 import type { AppContext, RunSettings } from '../app-context.js';
 
-interface AnsweredRun {
+interface HoldableRun {
   app: AppContext;
   run: RunRow;
 }
@@ -23,7 +23,7 @@ export const readBounds = ({ screening }: Pick<RunSettings, 'screening'>): HoldS
  * Compares the answers of a run so far with each party's last trusted answer. Returns how many known hits vanished
  * (`vanished`, summed over the families), why the run is to be held, and up to a limit the searches that miss them.
  */
-export async function assessRun(database: Queryable, { app, run }: AnsweredRun, accountId: number) {
+export async function assessRun(database: Queryable, { app, run }: HoldableRun, accountId: number) {
   const { settings, clock } = app;
   const tally = new VanishedTally(settings.changes.topics);
   const { runId, rosterId } = run;
@@ -64,7 +64,7 @@ export function describeFinding({
 /**
  * Retracts the remaining answers of an abandoned run that would have been held. Returns the reasons, empty when none.
  */
-export async function takeBackVanished(transaction: Queryable, { app, run }: AnsweredRun): Promise<readonly string[]> {
+export async function takeBackVanished(transaction: Queryable, { app, run }: HoldableRun): Promise<readonly string[]> {
   if (run.accountId === null) return [];
   const { findings } = await assessRun(transaction, { app, run }, run.accountId);
   if (findings.length === 0) return [];

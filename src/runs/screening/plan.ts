@@ -269,7 +269,10 @@ export function toReuseScope(
 export function toMarkedScope({ clock, settings }: AppContext, rosterId: number, accountId: number) {
   const { searchesPerRun, searchesPerDay, againAfter } = settings.screening.dirty ?? dirtySettingsSchema.parse({});
   return {
-    ...{ rosterId, accountId, now: clock.now(), timezone: settings.timezone },
+    rosterId,
+    accountId,
+    now: clock.now(),
+    timezone: settings.timezone,
     againAfterMs: toDurationMs(againAfter),
     mostPerRun: searchesPerRun,
     mostPerDay: searchesPerDay,

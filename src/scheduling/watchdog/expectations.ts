@@ -165,7 +165,12 @@ export async function readExpectations(
     return { expected, isWaiting: isPaused || mayWait };
   };
   return {
-    ...{ plans, runs, silences, subjects, watched, sinceOf },
+    plans,
+    runs,
+    silences,
+    subjects,
+    watched,
+    sinceOf,
     pause: lastPause !== null && lastPause.until > now ? lastPause : null,
     ofRoster: (roster: string) => {
       const plan = plans.get('rescreen');

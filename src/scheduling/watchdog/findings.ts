@@ -6,7 +6,7 @@ import type { NightFacts, Nights, RunningFacts } from '../../store/watch-facts.j
 import type { StartFacts } from './expectations.js';
 
 /** A problem, with the commands to type. */
-export interface Finding extends Pick<Incident, 'kind' | 'subject' | 'roster' | 'reason' | 'mark' | 'runId'> {
+export interface WatchFinding extends Pick<Incident, 'kind' | 'subject' | 'roster' | 'reason' | 'mark' | 'runId'> {
   actions: readonly string[];
   /** Reported before and unchanged: it is listed, but is no alarm. */
   isKnown: boolean;
@@ -40,13 +40,13 @@ export function assess(
   }: {
     rosters: readonly RosterFacts[];
     running: readonly RunningFacts[];
-    sweep: SweepFacts;
+    sweep: WatchedSweep;
     jobs: readonly JobFacts[];
     ahead: readonly AheadFacts[];
   },
   open: readonly Incident[],
   { stuckAfterMs, now }: { stuckAfterMs: number; now: Date },
-): readonly Finding[] {
+): readonly WatchFinding[] {
   return [
     ...rosters.flatMap((facts) => assessRoster(facts, open, now)),
     ...assessRunning(running, stuckAfterMs, now),
@@ -59,7 +59,7 @@ export function assess(
 const toCurrentFinding = (
   { kind, subject, roster, runId, reason, mark }: Incident,
   actions: readonly string[],
-): Finding => ({ ...{ kind, subject, roster, runId, reason, mark }, actions, isKnown: false });
+): WatchFinding => ({ kind, subject, roster, runId, reason, mark, actions, isKnown: false });
 
 /** Whether an expected start is missing. A start that was reported as missing stays so until something has begun. */
 function isStartMissing({ begun, expected, isWaiting }: StartFacts, reported: Incident | undefined): boolean {
@@ -80,8 +80,8 @@ const endKinds: ReadonlySet<Incident['kind']> = new Set(['partial', 'control_fai
 function findUnanswered(
   { ended }: Pick<Nights, 'ended'>,
   { subject, roster }: Pick<Incident, 'subject' | 'roster'>,
-  { open, findings }: { open: readonly Incident[]; findings: readonly Pick<Finding, 'kind'>[] },
-): readonly Finding[] {
+  { open, findings }: { open: readonly Incident[]; findings: readonly Pick<WatchFinding, 'kind'>[] },
+): readonly WatchFinding[] {
   const isUnanswered = ({ kind, runId }: Incident): boolean =>
     endKinds.has(kind) && (ended?.runId ?? 0) < (runId ?? 0) && !findings.some((one) => one.kind === kind);
   return open
@@ -95,8 +95,12 @@ const longestSilenceMs = 10 * 60_000;
 const toMinutes = (ms: number): string => `${Math.floor(ms / 60_000)} minutes`;
 
 /** The runs in progress without a living process, or that have saved nothing for too long. */
-export function assessRunning(running: readonly RunningFacts[], stuckAfterMs: number, now: Date): readonly Finding[] {
-  return running.flatMap(({ runId, name, roster, owner, silentMs, activeAt }): Finding[] => {
+export function assessRunning(
+  running: readonly RunningFacts[],
+  stuckAfterMs: number,
+  now: Date,
+): readonly WatchFinding[] {
+  return running.flatMap(({ runId, name, roster, owner, silentMs, activeAt }): WatchFinding[] => {
     const shared = { kind: 'stuck', subject: name, roster, runId, isKnown: false } as const;
     const see = `See what it did: nightscreen runs show ${name}`;
     if (silentMs !== null && silentMs >= longestSilenceMs) {
@@ -113,7 +117,7 @@ export function assessRunning(running: readonly RunningFacts[], stuckAfterMs: nu
 }
 
 /** The facts about the sweeps of dossiers. */
-export interface SweepFacts extends Nights, StartFacts {
+export interface WatchedSweep extends Nights, StartFacts {
   isPlanned: boolean;
   /** Whether the last one is recent; where none are planned, an old sweep is history. */
   isRecent: boolean;
@@ -128,13 +132,13 @@ const sweepSubject = { subject: 'sweep', roster: null } as const;
 const again = 'Sweep again: nightscreen sweep';
 
 /** The problems of the sweep of dossiers, compared with the open incidents. */
-export function assessSweep(facts: SweepFacts, open: readonly Incident[]): readonly Finding[] {
+export function assessSweep(facts: WatchedSweep, open: readonly Incident[]): readonly WatchFinding[] {
   if (!facts.isPlanned && !facts.isRecent) return [];
   const findings = [...(facts.isPlanned ? assessSweepStart(facts, open) : []), ...assessSweepEnd(facts.ended)];
   return [...findings, ...findUnanswered(facts, sweepSubject, { open, findings })];
 }
 
-function assessSweepStart(facts: SweepFacts, open: readonly Incident[]): readonly Finding[] {
+function assessSweepStart(facts: WatchedSweep, open: readonly Incident[]): readonly WatchFinding[] {
   const { begun, expected } = facts;
   if (!isStartMissing(facts, findSame(open, { kind: 'did_not_run', ...sweepSubject }))) return [];
   const last =
@@ -145,7 +149,7 @@ function assessSweepStart(facts: SweepFacts, open: readonly Incident[]): readonl
   return [{ ...sweepSubject, runId: begun?.runId ?? null, isKnown: false, ...what }];
 }
 
-function assessSweepEnd(ended: NightFacts | null): readonly Finding[] {
+function assessSweepEnd(ended: NightFacts | null): readonly WatchFinding[] {
   if (ended === null || (ended.state === 'complete' && ended.isProven !== false)) return [];
   const { runId, name, state, reasons } = ended;
   const because = reasons.length > 0 ? reasons.join('; ') : 'it gives no reason';
@@ -168,10 +172,10 @@ const see = (night: Pick<NightFacts, 'name'>): string => `See what happened: nig
 const startAgain = 'Start it again when that is repaired: nightscreen rescreen';
 
 /** The problems of a roster, compared with the open incidents. A night reports at its end; until then the one before it counts. */
-export function assessRoster(facts: RosterFacts, open: readonly Incident[], now: Date): readonly Finding[] {
+export function assessRoster(facts: RosterFacts, open: readonly Incident[], now: Date): readonly WatchFinding[] {
   const { roster, begun, ended } = facts;
   const about = { subject: roster, roster };
-  const reported = (kind: Finding['kind']): Incident | undefined => findSame(open, { kind, ...about });
+  const reported = (kind: WatchFinding['kind']): Incident | undefined => findSame(open, { kind, ...about });
   const assessed = [
     assessRosterStart(facts, reported('did_not_run')),
     assessControls(facts),
@@ -184,9 +188,10 @@ export function assessRoster(facts: RosterFacts, open: readonly Incident[], now:
   return [...findings, ...findUnanswered(facts, about, { open, findings })];
 }
 
-type Assessed = Pick<Finding, 'kind' | 'reason' | 'mark' | 'actions'> & Partial<Pick<Finding, 'isKnown' | 'runId'>>;
+type JobAssessment = Pick<WatchFinding, 'kind' | 'reason' | 'mark' | 'actions'> &
+  Partial<Pick<WatchFinding, 'isKnown' | 'runId'>>;
 
-function assessRosterStart(facts: RosterFacts, reported: Incident | undefined): Assessed | null {
+function assessRosterStart(facts: RosterFacts, reported: Incident | undefined): JobAssessment | null {
   if (!isStartMissing(facts, reported)) return null;
   const { begun, expected } = facts;
   const last =
@@ -205,7 +210,7 @@ function assessRosterStart(facts: RosterFacts, reported: Incident | undefined): 
 }
 
 /** A failed control search is reported before its run ends. */
-function assessControls({ begun, ended }: RosterFacts): Assessed | null {
+function assessControls({ begun, ended }: RosterFacts): JobAssessment | null {
   const night = [begun, ended].find((one) => one?.hasFailedControl);
   if (!night) return null;
   return {
@@ -224,7 +229,7 @@ function assessControls({ begun, ended }: RosterFacts): Assessed | null {
 const partialStates: ReadonlySet<string> = new Set(['incomplete', 'stopped', 'unbalanced', 'refused']);
 
 /** A run that is partial only because of failing customers or control searches has its own finding. */
-function assessRosterEnd(night: NightFacts | null): Assessed | null {
+function assessRosterEnd(night: NightFacts | null): JobAssessment | null {
   if (night === null || !partialStates.has(night.state)) return null;
   const { state, reasons, failed, hasFailedControl, name } = night;
   const others = reasons.filter((reason) => failed === 0 || reason !== describeFailed(failed));
@@ -239,7 +244,7 @@ function assessRosterEnd(night: NightFacts | null): Assessed | null {
   };
 }
 
-function assessAge({ overdue: { customers, oldestScreenedAt } }: RosterFacts, now: Date): Assessed | null {
+function assessAge({ overdue: { customers, oldestScreenedAt } }: RosterFacts, now: Date): JobAssessment | null {
   if (customers === 0) return null;
   // The age of a screening by a clock that was ahead is unknown.
   const isAhead = oldestScreenedAt !== null && oldestScreenedAt > now;
@@ -253,7 +258,11 @@ function assessAge({ overdue: { customers, oldestScreenedAt } }: RosterFacts, no
 }
 
 /** Customers that fail every night are reported when they are new and when they fail for too long, and are otherwise listed as known. */
-function assessFailing({ failing, ended }: RosterFacts, reported: Incident | undefined, now: Date): Assessed | null {
+function assessFailing(
+  { failing, ended }: RosterFacts,
+  reported: Incident | undefined,
+  now: Date,
+): JobAssessment | null {
   // A failed control search voided the answers, so it says nothing about the customers.
   if (ended?.hasFailedControl && reported) {
     const { kind, runId, reason, mark } = reported;
@@ -308,9 +317,9 @@ const reportMissedForMs = 24 * 3_600_000;
  * The jobs of the scheduler that did not start, that failed or were refused at their last end, or whose process has gone silent. While a job is
  * in progress, what was reported of it stays.
  */
-export function assessJobs(jobs: readonly JobFacts[], open: readonly Incident[], now: Date): readonly Finding[] {
+export function assessJobs(jobs: readonly JobFacts[], open: readonly Incident[], now: Date): readonly WatchFinding[] {
   return jobs.flatMap((facts) => {
-    const reported = (kind: Finding['kind']): Incident | undefined =>
+    const reported = (kind: WatchFinding['kind']): Incident | undefined =>
       findSame(open, { kind, subject: facts.job, roster: null });
     const stuck = assessJobStuck(facts, reported('job_stuck'), now);
     if (stuck.length > 0) return stuck;
@@ -323,7 +332,7 @@ function assessJobStuck(
   { job, runs: [newest], silentMs }: JobFacts,
   reported: Incident | undefined,
   now: Date,
-): readonly Finding[] {
+): readonly WatchFinding[] {
   if (newest === undefined) return [];
   const { state, dueAt, deadlineAt, isTimedOut, owner, because } = newest;
   const isRunning = state === 'running';
@@ -335,7 +344,12 @@ function assessJobStuck(
     : `it has exceeded its timeout since ${deadlineAt?.toISOString()} and still runs`;
   return [
     {
-      ...{ kind: 'job_stuck', subject: job, roster: null, runId: null, mark: 'job_stuck', isKnown: false },
+      kind: 'job_stuck',
+      subject: job,
+      roster: null,
+      runId: null,
+      mark: 'job_stuck',
+      isKnown: false,
       reason: `the job ${job} that was due at ${dueAt.toISOString()} is stuck on the host ${host} (process ${owner ?? 'unknown'}): ${what}`,
       actions: [
         seeJobs,
@@ -346,7 +360,10 @@ function assessJobStuck(
   ];
 }
 
-function assessJobStart({ job, runs: [newest], start }: JobFacts, reported: Incident | undefined): readonly Finding[] {
+function assessJobStart(
+  { job, runs: [newest], start }: JobFacts,
+  reported: Incident | undefined,
+): readonly WatchFinding[] {
   if (start === null) return [];
   const { expected, isWaiting } = start;
   if (expected !== null && newest !== undefined && newest.dueAt >= expected.since) return [];
@@ -364,7 +381,7 @@ function assessJobStart({ job, runs: [newest], start }: JobFacts, reported: Inci
   return [{ ...about, kind: 'did_not_run', reason, mark: 'did_not_run', actions }];
 }
 
-function assessJobEnd(facts: JobFacts, reported: Incident | undefined, now: Date): readonly Finding[] {
+function assessJobEnd(facts: JobFacts, reported: Incident | undefined, now: Date): readonly WatchFinding[] {
   const { job, runs, silentMs } = facts;
   const [newest] = runs;
   if (newest === undefined) return [];
@@ -386,7 +403,7 @@ const isDoneSince = ({ doneAt }: JobFacts, since: Date | null): boolean =>
   doneAt !== null && since !== null && doneAt > since;
 
 /** Missed starts: the newest until it is made up for, older ones for a day after they were noted. */
-function assessMissed(runs: readonly JobRun[], now: Date): readonly Finding[] {
+function assessMissed(runs: readonly JobRun[], now: Date): readonly WatchFinding[] {
   const isReported = ({ state, endedAt }: JobRun, index: number): boolean =>
     state === 'missed' && (index === 0 || (endedAt !== null && now.getTime() - endedAt.getTime() < reportMissedForMs));
   const missed = runs.filter(isReported);
@@ -403,7 +420,7 @@ function isConclusive({ job, exitCode, runIds }: JobRun): boolean {
   return runlessExitCodes.has(exitCode) || runIds.length === 0 || (exitCode === 4 && !assessedByRuns.has(job));
 }
 
-function toFailed(run: JobRun): Finding {
+function toFailed(run: JobRun): WatchFinding {
   const why = run.because ?? 'the log says more';
   const mark = `finished ${run.exitCode}: ${why.replace(/\d+/g, '#')}`;
   const canRepeat = repeatable.has(run.exitCode ?? 0);
@@ -415,7 +432,7 @@ const seeJobs = 'See the jobs and how they ended: nightscreen schedule show';
 function toFinding(
   { job, dueAt }: JobRun,
   { what, why, mark, canRepeat }: { what: string; why: string; mark: string; canRepeat: boolean },
-): Finding {
+): WatchFinding {
   return {
     kind: 'job_failed',
     subject: job,
@@ -436,7 +453,7 @@ function toFinding(
  * The rosters with a run or a screening dated in the future: a clock was ahead, and the time of these screenings is unknown. They are stored as
  * `job_failed` with a roster, which no job has.
  */
-export function assessAhead(rosters: readonly AheadFacts[]): readonly Finding[] {
+export function assessAhead(rosters: readonly AheadFacts[]): readonly WatchFinding[] {
   return rosters.map(({ roster, run, startedAt, customers, latestScreenedAt }) => {
     const began = startedAt === null ? [] : [`${run} began at ${startedAt.toISOString()}, which is in the future`];
     const who = `${countNoun(customers, 'customer')} screened in the future`;

@@ -29,7 +29,7 @@ import {
   readRunning,
 } from '../../store/watch-facts.js';
 import { readExpectations, type StartFacts, type WatchSettings } from './expectations.js';
-import { assess, describeIncident, type Finding } from './findings.js';
+import { assess, describeIncident, type WatchFinding } from './findings.js';
 
 /** How long an unplanned sweep is assessed. */
 const recentMs = 7 * 24 * 3_600_000;
@@ -72,7 +72,7 @@ async function readWatchFacts(
 }
 
 type Expectations = Awaited<ReturnType<typeof readExpectations>>;
-type WatchFacts = Awaited<ReturnType<typeof readWatchFacts>>;
+type WatchedFacts = Awaited<ReturnType<typeof readWatchFacts>>;
 
 function toJobFacts(
   { plans, runs, silences, ofJob, sinceOf }: Expectations,
@@ -112,7 +112,7 @@ function findDone(nights: readonly Pick<Nights, 'ended'>[]): Date | null {
 export interface Watch {
   at: Date;
   rosters: readonly string[];
-  findings: readonly (Finding & { incident: Incident; isNews: boolean })[];
+  findings: readonly (WatchFinding & { incident: Incident; isNews: boolean })[];
   over: readonly Incident[];
   /** Closed because no watchdog watches them any more; whether they are over is unknown. */
   dropped: readonly Incident[];
@@ -162,7 +162,7 @@ export async function watch(
   };
 }
 
-const listUnscreened = ({ rosters }: WatchFacts, findings: readonly Finding[]): readonly string[] =>
+const listUnscreened = ({ rosters }: WatchedFacts, findings: readonly WatchFinding[]): readonly string[] =>
   rosters
     .filter(({ begun, roster }) => begun === null && !findings.some((finding) => finding.roster === roster))
     .map(({ roster }) => roster);
@@ -178,7 +178,7 @@ async function chooseRosters({ database, settings }: AppContext, organisationId:
   throw new ConfigError([{ where: 'settings', path: 'rosters', message }]);
 }
 
-function findLastBegun({ jobs, rosters, sweep }: WatchFacts): Date {
+function findLastBegun({ jobs, rosters, sweep }: WatchedFacts): Date {
   const begun = jobs.flatMap(({ runs }) => runs.flatMap(({ attemptAt, begunAt }) => attemptAt ?? begunAt ?? []));
   const nights = [...rosters, sweep].flatMap((night) => night.begun?.takenAt ?? []);
   return new Date(Math.max(0, ...[...begun, ...nights].map((moment) => moment.getTime())));
@@ -190,7 +190,7 @@ const forgottenAfterMs = 24 * 3_600_000;
 /** Who watches the subject of an incident: this watchdog, another one with other settings, or none. */
 export function findWatching(
   { kind, subject, roster }: Pick<Incident, 'kind' | 'subject' | 'roster'>,
-  { starts, subjects, watched, now }: Pick<WatchFacts, 'starts' | 'subjects' | 'watched'> & { now: Date },
+  { starts, subjects, watched, now }: Pick<WatchedFacts, 'starts' | 'subjects' | 'watched'> & { now: Date },
 ): 'here' | 'elsewhere' | 'nowhere' {
   // Every run in progress is watched, whoever began it.
   if (kind === 'stuck') return 'here';
@@ -294,8 +294,8 @@ const isMissedStart = ({ kind }: Pick<Incident, 'kind'>): boolean => kind === 'd
 async function reportNews(
   app: AppContext,
   organisationId: number,
-  findings: readonly Finding[],
-  { facts, now }: { facts: WatchFacts; now: Date },
+  findings: readonly WatchFinding[],
+  { facts, now }: { facts: WatchedFacts; now: Date },
 ) {
   return app.database.transaction(async (transaction) => {
     const open = await readOpenIncidents(transaction, organisationId, { isHeld: true });
@@ -342,7 +342,7 @@ const isOneCause = ({ openedAt }: Incident, moment: Date): boolean =>
  */
 export function compareIncidents(
   open: readonly Incident[],
-  findings: readonly Finding[],
+  findings: readonly WatchFinding[],
   watchingOf: (incident: Incident) => ReturnType<typeof findWatching>,
 ) {
   const pairs = findings.flatMap((finding) => {

@@ -361,7 +361,7 @@ export async function lockFolder(
     signal?.throwIfAborted();
     if (isReported || performance.now() - watchedSinceMs < quietMs) return;
     isReported = true;
-    onWait?.(describeOwner(owner), machine.staleMs);
+    onWait?.(describeFolderOwner(owner), machine.staleMs);
   };
   for (;;) {
     const claim = await publishClaim(folder, command, isBrief, machine);
@@ -442,10 +442,10 @@ async function awaitOwner(
   }
 }
 
-const describeOwner = ({ pid, host, command, since }: OwnerCard): string =>
+const describeFolderOwner = ({ pid, host, command, since }: OwnerCard): string =>
   `process ${pid} on ${host} (${command}) since ${since}`;
 
 function refusal(folder: string, owner: OwnerCard): RunLockedError {
-  const holder = describeOwner(owner);
+  const holder = describeFolderOwner(owner);
   return new RunLockedError(`the folder ${folder} is in use by ${holder}`, holder);
 }

@@ -188,7 +188,7 @@ export class PostgresDatabase implements Database {
     return result;
   }
 
-  async #attempt<T>(client: pg.PoolClient, work: TransactionWork<T>): Promise<{ result: T; doubt?: Doubt }> {
+  async #attempt<T>(client: pg.PoolClient, work: TransactionWork<T>): Promise<{ result: T; doubt?: CommitDoubt }> {
     const state = new TransactionState();
     let isBroken = false;
     let ending: Promise<unknown> = Promise.resolve();
@@ -237,7 +237,7 @@ export class PostgresDatabase implements Database {
    * Returns when a transaction whose commit had no answer was committed. Throws the loss itself when it was not, and DatabaseError
    * `commit_undecided` when it cannot be known.
    */
-  async #decide({ id, server, error }: Doubt): Promise<void> {
+  async #decide({ id, server, error }: CommitDoubt): Promise<void> {
     for (;;) {
       const { isSame, status } = await this.#readStatus(id, server);
       if (status === 'committed' && isSame) return;
@@ -316,7 +316,7 @@ function toTransaction(client: pg.ClientBase, state: TransactionState, mark: () 
 type TransactionWork<T> = (state: TransactionState, mark: () => void) => Promise<T>;
 
 /** A commit without an answer: the number of the transaction, its server, and the error. */
-interface Doubt {
+interface CommitDoubt {
   id: string;
   server: string;
   error: DatabaseError;

@@ -221,9 +221,20 @@ export async function saveDisposition(transaction: Queryable, decision: NewDispo
      insert into disposition_text (disposition_id, salt, reason, comment, seen)
      select disposition_id, salt, reason, comment, seen from said, words`,
     [
-      ...[decision.alertId, decision.kind, decision.verdict, decision.reviewer, decision.isAttested, decision.reason],
-      ...[decision.comment ?? null, now, decision.origin, JSON.stringify(decision.seen)],
-      ...[decision.expiresAt ?? null, decision.refersTo ?? null, decision.sheetId ?? null, decision.dueAt ?? null],
+      decision.alertId,
+      decision.kind,
+      decision.verdict,
+      decision.reviewer,
+      decision.isAttested,
+      decision.reason,
+      decision.comment ?? null,
+      now,
+      decision.origin,
+      JSON.stringify(decision.seen),
+      decision.expiresAt ?? null,
+      decision.refersTo ?? null,
+      decision.sheetId ?? null,
+      decision.dueAt ?? null,
     ],
   );
 }

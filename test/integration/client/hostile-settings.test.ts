@@ -132,24 +132,3 @@ test('a key that no header can hold is neither a connection error nor repeated n
   expect(events).toEqual([]);
   expect((await aml.search(person)).status).toBe(201);
 });
-
-test.each([[['1', '3']], [['3', '1', 'soon']]])(
-  'of several Retry-After headers (%j) the longest is obeyed',
-  async (retryAfter) => {
-    let refusals = 1;
-    const waitsMs: number[] = [];
-    const { aml, listen } = await open((request, response) => {
-      if (request.method === 'GET') return answerJson(response, 200, testKeyRecord);
-      refusals -= 1;
-      if (refusals < 0) return answerJson(response, 201, toEmptyResult(request));
-      return void response.setHeader('retry-after', retryAfter).writeHead(503).end('{}');
-    });
-    const stop = new AbortController();
-    listen((event) => {
-      if (event.kind === 'paused') waitsMs.push(event.pauseMs);
-      stop.abort(new Error('heard'));
-    });
-    await expect(aml.search(person, { signal: stop.signal })).rejects.toThrow('heard');
-    expect(waitsMs).toEqual([3_000]);
-  },
-);

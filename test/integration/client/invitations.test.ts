@@ -244,19 +244,6 @@ describe('an invitation whose outcome is unknown', () => {
     expect([countSent(), countLookUps()]).toEqual([1, 1]);
   });
 
-  test('lets its observer note every sending and every look-up', async () => {
-    let refusals = 1;
-    const { invitations } = await start((request, response) => {
-      refusals -= 1;
-      if (refusals >= 0) return answerJson(response, 429, { error: { type: 'rate_limit_exceeded' } });
-      return answerJson(response, 201, { status: 'pending', reference: JSON.parse(request.body).reference });
-    });
-    const noted: string[] = [];
-    const observer = { leaving: async (operation: string) => void noted.push(operation) };
-    await invitations.create(input, { observer });
-    expect(noted).toEqual(['invitations.create', 'invitations.create']);
-  });
-
   test.each<Fault>(['cut_after', '500_before', '503_before', 'unread_201'])(
     'after %s and without a reference is neither looked up nor sent again',
     async (fault) => {
@@ -274,17 +261,18 @@ describe('an invitation whose outcome is unknown', () => {
     expect(countSent()).toBe(1);
   });
 
-  test('tells the observers of every sending and every look-up', async () => {
+  test('lets its observer note every sending and every look-up', async () => {
     const { invitations } = await startInvitations(['cut_before']);
     const reported: string[] = [];
     const observer = {
+      leaving: async (operation: string) => void reported.push(`leaving ${operation}`),
       started: ({ operation }: { operation: string }) => void reported.push(operation),
       ended: (_attempt: unknown, { outcome }: { outcome: string }) => void reported.push(outcome),
     };
     await invitations.create(input, { observer });
-    const lookUp = ['invitations.list', 'ok'];
-    const creation = 'invitations.create';
-    expect(reported).toEqual([creation, 'connection', ...lookUp, ...lookUp, creation, 'ok']);
+    const lookUp = ['leaving invitations.list', 'invitations.list', 'ok'];
+    const creation = ['leaving invitations.create', 'invitations.create'];
+    expect(reported).toEqual([...creation, 'connection', ...lookUp, ...lookUp, ...creation, 'ok']);
   });
 });
 

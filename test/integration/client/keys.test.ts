@@ -97,11 +97,6 @@ describe('before the first call that costs money', () => {
     });
     expect(searches(service)).toHaveLength(0);
   });
-
-  test.each(['test', 'live'] as const)('a key whose prefix says otherwise than %s is refused at once', (mode) => {
-    const apiKey = mode === 'test' ? 'private_abc' : 'private_sandbox_abc';
-    expect(() => createClient({ baseUrl: 'http://127.0.0.1:9', apiKey, mode })).toThrow(`service.mode is ${mode}`);
-  });
 });
 
 describe('a key that is refused', () => {

@@ -4,11 +4,28 @@ import type { Operation } from '../../../src/client/operation.js';
 /** A status, the service's word for it (none where the interface names none) and the class that the interface's error table asks for. */
 type ListedError = [status: number, code: string | undefined, className: string];
 
+/** What the operations act on, and the names that the service knows. */
+export interface Subjects {
+  kybLevel: string;
+  kycLevel: string;
+  workflowToken: string;
+  invitation: string;
+  session: string;
+}
+
+export const madeSubjects: Subjects = {
+  kybLevel: 'Gold',
+  kycLevel: 'Silver',
+  workflowToken: 'wf_1',
+  invitation: 'adi_1',
+  session: 's_1',
+};
+
 /** One function of the client and what the interface says of the operation behind it. */
 export interface Row {
   /** As the client has it, such as `dossiers.addressProof`. */
   called: string;
-  run(client: Client): Promise<unknown>;
+  run(client: Client, subjects: Subjects): Promise<unknown>;
   operation: string;
   method: string;
   url: string;
@@ -40,6 +57,7 @@ const collect = async <T>(items: AsyncIterable<T>): Promise<T[]> => {
 const reading = { method: 'GET', success: 200, retry: 'repeatable', isBillable: false } as const;
 const keyed = { credential: 'private', errors: [unauthorized, missing] } satisfies Partial<Row>;
 
+const phone = '+4512345678';
 const date = '2025-01-02T03:04:05+05:30';
 const dossier = { id: 'dossier_1', type: 'kyc', status: 'approved', created_at: date, updated_at: date };
 const dossierPage = { dossiers: [dossier], page: 1, per_page: 2, total: 1, total_pages: 1 };
@@ -56,13 +74,13 @@ const dossierFilters = 'search=a%26b+%C3%B8&status=needs_attention&type=kyb';
 const dossiers: Row[] = [
   {
     called: 'dossiers.create',
-    run: ({ dossiers }) =>
-      dossiers.create({ type: 'kyb', level: 'Gold', send_sms: true, phone_number: '+45 1', with_qr: true }),
+    run: ({ dossiers }, { kybLevel }) =>
+      dossiers.create({ type: 'kyb', level: kybLevel, send_sms: true, phone_number: phone, with_qr: true }),
     operation: 'dossiers.create',
     method: 'POST',
     url: '/dossiers',
     credential: 'private',
-    body: { type: 'kyb', level: 'Gold', send_sms: true, phone_number: '+45 1', with_qr: true },
+    body: { type: 'kyb', level: 'Gold', send_sms: true, phone_number: phone, with_qr: true },
     success: 201,
     answer: { token: 'ABC123DEF', verification_url: 'https://verify.example/x' },
     errors: [unauthorized, unpaid, [404, 'validation_error', 'NotFoundError']],
@@ -136,9 +154,9 @@ const dossiers: Row[] = [
     ...reading,
     ...keyed,
     called: 'dossiers.fundsProof',
-    run: ({ dossiers }) => dossiers.fundsProof('pof/1'),
+    run: ({ dossiers }) => dossiers.fundsProof('pof_1'),
     operation: 'dossiers.funds_proof',
-    url: '/dossiers/funds_proof/pof%2F1',
+    url: '/dossiers/funds_proof/pof_1',
     answer: { any: 'field' },
   },
 ];
@@ -199,8 +217,8 @@ const apiKeys: Row[] = [
 ];
 
 const invitation = { token: 'adi_1', status: 'pending', sentAt: null, deliveryAttempts: 1, reference: 'r-1' };
-const invitationQuery = { workflow_token: 'wf_1', status: 'opened', channel: 'sms', search: '+45' } as const;
-const invitationFilters = 'workflow_token=wf_1&status=opened&channel=sms&search=%2B45';
+const invitationQuery = { status: 'opened', channel: 'sms', search: '+45' } as const;
+const invitationFilters = 'status=opened&channel=sms&search=%2B45';
 const invitationList = {
   ...reading,
   operation: 'invitations.list',
@@ -224,7 +242,7 @@ const invitations: Row[] = [
     ...invitationList,
     called: 'invitations.page',
     run: ({ invitations }) => invitations.page({ ...invitationQuery, page: 1, per_page: 100, reference: 'r 1' }),
-    url: `/autodoc/invitations?page=1&per_page=100&workflow_token=wf_1&status=opened&channel=sms&reference=r+1&search=%2B45`,
+    url: `/autodoc/invitations?page=1&per_page=100&status=opened&channel=sms&reference=r+1&search=%2B45`,
   },
   {
     ...invitationList,
@@ -240,8 +258,8 @@ const invitations: Row[] = [
   },
   {
     called: 'invitations.create',
-    run: ({ invitations }) =>
-      invitations.create({ workflowToken: 'wf_1', channel: 'email', recipient: 'a@b.example', locale: 'da' }),
+    run: ({ invitations }, { workflowToken }) =>
+      invitations.create({ workflowToken, channel: 'email', recipient: 'a@b.example', locale: 'da' }),
     operation: 'invitations.create',
     method: 'POST',
     url: '/autodoc/invitations',
@@ -264,7 +282,7 @@ const invitations: Row[] = [
     ...reading,
     ...keyed,
     called: 'invitations.retrieve',
-    run: ({ invitations }) => invitations.retrieve('adi_1'),
+    run: ({ invitations }, { invitation }) => invitations.retrieve(invitation),
     operation: 'invitations.retrieve',
     url: '/autodoc/invitations/adi_1',
     route: '/autodoc/invitations/{token}',
@@ -272,7 +290,7 @@ const invitations: Row[] = [
   },
   {
     called: 'invitations.resend',
-    run: ({ invitations }) => invitations.resend('adi_1'),
+    run: ({ invitations }, { invitation }) => invitations.resend(invitation),
     operation: 'invitations.resend',
     method: 'POST',
     url: '/autodoc/invitations/adi_1/resend',
@@ -294,7 +312,7 @@ const invitations: Row[] = [
   },
 ];
 
-const applicant = { first_name: 'Plantina', phone_number: '+45 1' };
+const applicant = { first_name: 'Plantina', phone_number: phone };
 const unknownSession: ListedError = [404, undefined, 'NotFoundError'];
 const open = { credential: 'none', errors: [unknownSession], isBillable: false } satisfies Partial<Row>;
 const place = { url: '/sessions/s_1', route: '/sessions/{session_id}' };
@@ -303,12 +321,12 @@ const toStep = (step: string) => ({ url: `${place.url}/${step}`, route: `${place
 const sessions: Row[] = [
   {
     called: 'sessions.create',
-    run: ({ sessions }) => sessions.create({ level: 'Gold', ...applicant, generate_qr: true }),
+    run: ({ sessions }, { kycLevel }) => sessions.create({ level: kycLevel, ...applicant, generate_qr: true }),
     operation: 'sessions.create',
     method: 'POST',
     url: '/sessions',
     credential: 'public',
-    body: { kyc_level: 'Gold', ...applicant, generate_qr: true },
+    body: { kyc_level: 'Silver', ...applicant, generate_qr: true },
     success: 201,
     answer: { session_id: 's_1', url: 'https://verify.example/s_1' },
     errors: [unknownSession],
@@ -317,20 +335,22 @@ const sessions: Row[] = [
   },
   {
     ...open,
-    ...place,
-    called: 'sessions.cancel',
-    run: ({ sessions }) => sessions.cancel('s_1'),
-    operation: 'sessions.cancel',
-    method: 'DELETE',
+    ...toStep('consent'),
+    url: '/sessions/s_1/consent?gives_consent=true',
+    called: 'sessions.consent',
+    run: ({ sessions }, { session }) => sessions.consent(session, true),
+    operation: 'sessions.consent',
+    method: 'PATCH',
+    body: { gives_consent: true },
     success: 200,
     answer: { status: 'ok' },
-    retry: 'after_refusal',
+    retry: 'repeatable',
   },
   {
     ...open,
     ...place,
     called: 'sessions.update',
-    run: ({ sessions }) => sessions.update('s_1', { ...applicant, country_code: 'DK' }),
+    run: ({ sessions }, { session }) => sessions.update(session, { ...applicant, country_code: 'DK' }),
     operation: 'sessions.update',
     method: 'POST',
     body: { ...applicant, country_code: 'DK' },
@@ -344,7 +364,7 @@ const sessions: Row[] = [
     ...reading,
     ...place,
     called: 'sessions.retrieve',
-    run: ({ sessions }) => sessions.retrieve('s_1'),
+    run: ({ sessions }, { session }) => sessions.retrieve(session),
     operation: 'sessions.retrieve',
     answer: { any: 'field' },
     errors: [unknownSession, gone],
@@ -353,10 +373,10 @@ const sessions: Row[] = [
     ...open,
     ...toStep('send_sms'),
     called: 'sessions.sendSms',
-    run: ({ sessions }) => sessions.sendSms('s_1', { phone_number: '+45 1' }),
+    run: ({ sessions }, { session }) => sessions.sendSms(session, { phone_number: phone }),
     operation: 'sessions.send_sms',
     method: 'POST',
-    body: { phone_number: '+45 1' },
+    body: { phone_number: phone },
     success: 201,
     answer: {},
     errors: [invalid, unknownSession, [429, undefined, 'RateLimitError']],
@@ -368,29 +388,16 @@ const sessions: Row[] = [
     ...reading,
     ...toStep('preflight'),
     called: 'sessions.preflight',
-    run: ({ sessions }) => sessions.preflight('s_1'),
+    run: ({ sessions }, { session }) => sessions.preflight(session),
     operation: 'sessions.preflight',
     answer: { screen: { show: 'consent' } },
     errors: [unknownSession, gone, [451, undefined, 'ConsentRequiredError']],
   },
   {
     ...open,
-    ...toStep('consent'),
-    url: '/sessions/s_1/consent?gives_consent=false',
-    called: 'sessions.consent',
-    run: ({ sessions }) => sessions.consent('s_1', false),
-    operation: 'sessions.consent',
-    method: 'PATCH',
-    body: { gives_consent: false },
-    success: 200,
-    answer: { status: 'ok' },
-    retry: 'repeatable',
-  },
-  {
-    ...open,
     ...toStep('liveness/start'),
     called: 'sessions.startLiveness',
-    run: ({ sessions }) => sessions.startLiveness('s_1'),
+    run: ({ sessions }, { session }) => sessions.startLiveness(session),
     operation: 'sessions.liveness_start',
     method: 'POST',
     success: 201,
@@ -402,7 +409,7 @@ const sessions: Row[] = [
     ...open,
     ...toStep('liveness/complete'),
     called: 'sessions.completeLiveness',
-    run: ({ sessions }) => sessions.completeLiveness('s_1'),
+    run: ({ sessions }, { session }) => sessions.completeLiveness(session),
     operation: 'sessions.liveness_complete',
     method: 'POST',
     success: 201,
@@ -410,7 +417,18 @@ const sessions: Row[] = [
     errors: [],
     retry: 'after_refusal',
   },
+  {
+    ...open,
+    ...place,
+    called: 'sessions.cancel',
+    run: ({ sessions }, { session }) => sessions.cancel(session),
+    operation: 'sessions.cancel',
+    method: 'DELETE',
+    success: 200,
+    answer: { status: 'ok' },
+    retry: 'after_refusal',
+  },
 ];
 
-/** Every function of the client that calls the service. */
+/** Every function of the client that calls the service, in an order in which each finds the state that it needs. */
 export const operationsTable: readonly Row[] = [...dossiers, ...aml, ...apiKeys, ...invitations, ...sessions];

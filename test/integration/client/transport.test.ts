@@ -40,36 +40,6 @@ const listen = () => {
   };
 };
 
-describe('status, class and number of calls', () => {
-  test.each<[number, object, string, number]>([
-    [400, {}, 'InvalidRequestError', 1],
-    [401, {}, 'AuthenticationError', 1],
-    [402, {}, 'PaymentRequiredError', 1],
-    [403, {}, 'PermissionError', 1],
-    [404, {}, 'NotFoundError', 1],
-    [410, {}, 'GoneError', 1],
-    [422, {}, 'UnprocessableError', 1],
-    [451, {}, 'ConsentRequiredError', 1],
-    [429, { error: { type: 'cooldown_active' } }, 'RateLimitError', 1],
-    [429, { error: { type: 'rate_limit_exceeded' } }, 'RateLimitError', 3],
-    [503, {}, 'ServiceUnavailableError', 3],
-    [500, {}, 'ServerError', 3],
-    [502, {}, 'ServerError', 3],
-  ])('%i %j becomes %s after %i calls, for every operation', async (status, body, name, calls) => {
-    const current = await startService((_request, response) => answerJson(response, status, body));
-    service = current;
-    const observer = listen();
-    const client = createClient(quick(current.url, { observer }));
-    const operations = [() => client.aml.search(person), () => client.dossiers.page({})];
-    for (const operate of operations) await expect(operate()).rejects.toMatchObject({ name, status });
-    await client.close();
-    expect(current.received).toHaveLength(calls * operations.length);
-    expect(observer.reported.map((end) => [end.outcome, end.status])).toEqual(
-      Array(calls * operations.length).fill(['error_status', status]),
-    );
-  });
-});
-
 test.each(['basic', 'bearer'] as const)('what goes out is what the interface asks for (%s)', async (authentication) => {
   const current = await startService(
     (request, response) => {

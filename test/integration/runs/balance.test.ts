@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { describeRun, listOfRun } from '../../../src/runs/describe-run.js';
 import { parseRunId } from '../../../src/runs/run-reference.js';
-import { type Database, findValue } from '../../../src/store/database/database.js';
+import { type Database, findValue, readColumn } from '../../../src/store/database/database.js';
+import { countSums, runCountsSchema } from '../../../src/vocabulary/facts.js';
 import { describeOnEachDatabase, leaveSqlToPostgres, testDatabases } from '../../helpers/databases.js';
 import { openPreparedSites, openSmallSites } from '../../helpers/small-site.js';
 import { people, type TestAppContext } from '../../helpers/small-world.js';
@@ -116,6 +117,15 @@ describeOnEachDatabase('the sums of a run', (open, databases) => {
     expect(shown.calls.sent).toBe(Object.values(shown.calls.byOutcome).reduce((sum, count) => sum + count, 0));
     const spoil = `update run set sums = jsonb_set(sums, '{counts,screened}', '5') where run_id = $1`;
     await expect(database.execute(spoil, [parseRunId(runId)])).rejects.toMatchObject({ constraint: 'run_sums_hold' });
+    const names = Object.keys(runCountsSchema.shape);
+    const broken = await readColumn(
+      database,
+      z.string(),
+      `select name from run, unnest($2::text[]) as name
+       where run_id = $1 and not run_sums_hold(jsonb_set(sums, array['counts', name], to_jsonb((sums -> 'counts' ->> name)::integer + 1)))`,
+      [parseRunId(runId), names],
+    );
+    expect(new Set(broken)).toEqual(new Set(countSums.flatMap(({ whole, parts }) => [whole, ...parts])));
     await database.runScript(unpackSql);
     await database.execute(
       `update planned_screening set outcome = 'failed', response_id = null, outcome_reason = 'tampered' where party_id = (select party_id from party join customer using (customer_id) where reference = 'C-1')`,

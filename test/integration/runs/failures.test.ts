@@ -1,9 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { ConfigError, RosterError } from '../../../src/errors.js';
+import { ConfigError } from '../../../src/errors.js';
 import { measureCoverage } from '../../../src/runs/coverage.js';
 import { describeRun } from '../../../src/runs/describe-run.js';
-import { runImport } from '../../../src/runs/import/import-run.js';
 import { resumeRun } from '../../../src/runs/resume-run.js';
 import { listRuns, showRun } from '../../../src/runs/run-reference.js';
 import { runReports } from '../../../src/runs/write-reports.js';
@@ -217,13 +216,6 @@ describe('a screening with failures', () => {
     expect(facts.rosterSource?.absent).toBe(2);
   });
 
-  it('a roster without an acceptable row is refused and keeps the former snapshot', async () => {
-    const { work, run, roster } = await beginAfterNight();
-    await writeFile(fileOf(roster), 'customer_id,type,name\nC-1,person,\n');
-    await expect(runImport(await work(), roster, signal)).rejects.toThrow(RosterError);
-    expect(await run(await work())).toMatchObject({ exitCode: 3, counts: { rows: 0, planned: 6, screened: 6 } });
-  });
-
   it('a roster that was never imported and a key of the other mode than agreed are refused before anything is searched, and leave no run behind', async () => {
     const { sandbox, database, work, run } = await begin();
     const service = { mode: 'live', baseUrl: sandbox.url, rate: { perSecond: 9, concurrency: 1 } } as const;
@@ -231,20 +223,5 @@ describe('a screening with failures', () => {
     await expect(run(await work(), { kind: 'screen', importFirst: false })).rejects.toThrow('never imported');
     expect(listSearches(sandbox)).toHaveLength(0);
     expect(await listRuns(database, 'default', 5)).toEqual([]);
-  });
-
-  it('a rejected row keeps its fields in the order of the file, with a visible NUL', async () => {
-    const { database, work, roster } = await begin();
-    const rows = 'zeta,customer_id,type,name,alpha\n1,C-1,person,Tamsin Oyelaran,2\n3,C-2,person,Ta\u0000m,4\n';
-    await writeFile(fileOf(roster), rows);
-    const { runId } = await runImport(await work(), roster, signal);
-    const [reject] = (await showRun(database, 'default', runId)).rejects;
-    expect(Object.entries(reject?.fields ?? {})).toEqual([
-      ['zeta', '3'],
-      ['customer_id', 'C-2'],
-      ['type', 'person'],
-      ['name', 'Ta\u2400m'],
-      ['alpha', '4'],
-    ]);
   });
 });

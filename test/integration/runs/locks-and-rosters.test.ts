@@ -4,9 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { RunLockedError } from '../../../src/errors.js';
-import { type RosterSettings, rosterSettingsSchema, toFileRoster } from '../../../src/roster/settings.js';
+import { type RosterSettings, toFileRoster } from '../../../src/roster/settings.js';
 import { runScreening } from '../../../src/runs/screening-run.js';
-import { runReports } from '../../../src/runs/write-reports.js';
 import { startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import type { Queryable } from '../../../src/store/database/database.js';
 import { saveResponses } from '../../../src/store/responses.js';
@@ -14,7 +13,6 @@ import { savePartyStates } from '../../../src/store/screenings.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { printFigure, takeLeast } from '../../helpers/figures.js';
 import { fillPlanningWorld } from '../../helpers/planning-world.js';
-import { listSearches } from '../../helpers/small-site.js';
 import { makeAppContext } from '../../helpers/small-world.js';
 
 const databases = testDatabases('postgres');
@@ -101,62 +99,4 @@ it('two runs with most of their answers and parties in common never wait for eac
   }
   // One of two in a circle is rolled back and repeated.
   expect(attempts).toBe(80);
-});
-
-it('several writers of one report at the same time write the same one', async () => {
-  const sandbox = await startSandbox({ world: { watchlist: [], dossiers: [] } });
-  const location = await databases.locate();
-  const writers = await Promise.all(
-    Array.from({ length: 3 }, async () => makeAppContext(await databases.open(location), sandbox)),
-  );
-  const path = join(await mkdtemp(join(tmpdir(), 'nightscreen-roster-')), 'roster.csv');
-  await writeFile(path, 'customer_id,type,name\n1,person,Tamsin Oyelaran\n');
-  const [first] = writers;
-  if (!first) throw new Error('no writer');
-  const { runId } = await runScreening(first, options(toFileRoster('people', path)), signal);
-  const dir = first.settings.reports.dir;
-  const written = await Promise.all(
-    writers.map((app) => runReports({ ...app, settings: { ...app.settings, reports: { dir } } }, { runId })),
-  );
-  const digests = written.map(([report]) => [report?.revision, report?.files.map(({ sha256 }) => sha256).join()]);
-  expect(new Set(digests.map(String)).size).toBe(1);
-  expect(digests[0]?.[0]).toBe(1);
-  await sandbox.close();
-});
-
-it('a roster from a Postgres query is screened like one from a file', async () => {
-  const sandbox = await startSandbox({ world: { watchlist: [], dossiers: [] } });
-  const core = await databases.locateEmpty();
-  const coreDatabase = await databases.open(core);
-  await coreDatabase.runScript(`
-    create table client (number integer primary key, legal_name text, kind text, born date, nationality text[]);
-    insert into client values
-      (1, 'Tamsin Oyelaran', 'natural', '1970-02-28', '{GB,NG}'), (2, 'Greywether Fisheries AS', 'legal', null, null), (3, null, 'natural', null, null);
-  `);
-  const app = await makeAppContext(await databases.open(), sandbox);
-  const roster = rosterSettingsSchema.parse({
-    name: 'core',
-    postgres: {
-      urlEnv: 'CORE_DATABASE_URL',
-      query: 'select number, legal_name, kind, born, nationality from client order by number',
-    },
-    columns: {
-      id: 'number',
-      name: 'legal_name',
-      type: { column: 'kind', values: { natural: 'person', legal: 'entity' } },
-      birthDate: 'born',
-      countries: 'nationality',
-    },
-  });
-  try {
-    const summary = await runScreening({ ...app, secret: () => core.url }, options(roster), signal);
-    expect(summary).toMatchObject({ state: 'incomplete', counts: { rows: 3, customers: 2, rejected: 1, screened: 2 } });
-    const searches = listSearches(sandbox);
-    expect(searches.map(({ searchName, searchType }) => `${searchType} ${searchName}`).toSorted()).toEqual([
-      'entity Greywether Fisheries AS',
-      'person Tamsin Oyelaran',
-    ]);
-  } finally {
-    await sandbox.close();
-  }
 });

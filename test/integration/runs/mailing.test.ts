@@ -139,27 +139,6 @@ describe('mail from the outbox', () => {
     await expect(retryMails(app, [4_711])).rejects.toThrow('there is no mail 4711');
   });
 
-  it('is never sent without verified encryption, and waits', async () => {
-    const stripped = await serve();
-    const unverified = await serve({ offersTls: true });
-    const { work, database } = await beginWaiting();
-    let port = stripped.port;
-    // 0.0.0.0 reaches this machine without being a loopback name.
-    const secret = (): string => `smtp://0.0.0.0:${port}`;
-    const app = { ...(await work({ settings: toSettings() })), secret };
-    await deliverDue(at(app, 2));
-    port = unverified.port;
-    await deliverDue(at(app, 8));
-    const mails = await listMails(database, 'default', { all: false });
-    expect(mails.map(({ state }) => state)).toEqual(team.map(() => 'queued'));
-    const attempts = mails.flatMap((mail) => mail.attempts);
-    expect(new Set(attempts.map(({ outcome }) => outcome))).toEqual(new Set(['failed']));
-    const said = attempts.map((attempt) => attempt.said).join('\n');
-    expect(said).toContain('no verified encryption');
-    expect(said).toMatch(/certificate/);
-    expect([...stripped.received, ...unverified.received]).toEqual([]);
-  });
-
   it('is sent with the digest in place of the attachment when the message is too large for the server', async () => {
     const server = await serve({ size: 12_000 });
     const { work, run } = await begin();

@@ -5,7 +5,6 @@ import { runSweep } from '../../../src/runs/sweep-run.js';
 import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
 import { makeScaledClock } from '../../helpers/clocks.js';
 import { testDatabases } from '../../helpers/databases.js';
-import { printFigure } from '../../helpers/figures.js';
 import { listSearches, openSmallSites, searched } from '../../helpers/small-site.js';
 import { buildSandboxDossier, controls, people, type TestAppContext, watchlist } from '../../helpers/small-world.js';
 
@@ -31,40 +30,6 @@ const endOnceMet = (sandbox: Sandbox, { events }: TestAppContext, paths: readonl
 describe('a service that is out of reach', () => {
   const { open } = testDatabases('postgres');
   const begin = openSmallSites(open);
-
-  it('pauses the run in its middle and costs few calls', async () => {
-    const { sandbox, work, run } = await begin(names);
-    const app = await work({ settings: { run: waiting }, maxAttempts: 6 });
-    const concurrency = app.settings.service.rate.concurrency;
-    let isOver = false;
-    let goodAtMs = 0;
-    const going = run(app);
-    const watch = setInterval(() => {
-      if (listSearches(sandbox).length < 40) return;
-      clearInterval(watch);
-      sandbox.setConditions({ path: '/aml/search', outage: { status: 'cut' } });
-      soon(3_000, () => {
-        sandbox.setConditions({});
-        isOver = true;
-        goodAtMs = performance.now();
-      });
-    }, 5);
-    const summary = await going;
-    const refused = listSearches(sandbox).filter(({ worked }) => !worked).length;
-    const beyond = refused - concurrency;
-    const backMs = performance.now() - goodAtMs;
-    printFigure(
-      `outage in the middle of a run of ${names.length}: ${refused} calls failed, at most ${concurrency} of them in flight when it began; the run was over ${(backMs / 1_000).toFixed(1)} s after the service came back`,
-    );
-    expect(isOver).toBe(true);
-    expect(summary).toMatchObject({ state: 'complete', counts: { screened: names.length, failed: 0, remaining: 0 } });
-    expect(summary.counts).toMatchObject({ attempts: listSearches(sandbox).length });
-    expect(beyond).toBeLessThanOrEqual(20);
-    expect(app.events.filter((event) => event.kind === 'service').map(({ event }) => event.kind)).toEqual([
-      'outage_began',
-      'outage_ended',
-    ]);
-  });
 
   it('at the start is waited for, whether the key, the control searches or, at a known address, the service itself is out of reach', async () => {
     const { sandbox, work, run } = await begin();
@@ -99,19 +64,6 @@ describe('a service that is out of reach', () => {
       counts: { screened: 60, remaining: 0 },
     });
     for (const name of names.slice(0, 60)) expect(searched(sandbox, name)).toBeGreaterThan(0);
-  });
-
-  it('is not waited for when its retry-after is later than the deadline', async () => {
-    const { sandbox, work, run } = await begin();
-    sandbox.setFaults([{ path: '/aml/search', status: 429, retryAfter: '86400', afterCalls: 3 }]);
-    const startedMs = performance.now();
-    const rate = { perSecond: 400, concurrency: 1 };
-    const settings = { run: waiting, service: { baseUrl: sandbox.url, rate } };
-    const summary = await run(await work({ settings }));
-    // Far from the minute of the deadline.
-    expect(performance.now() - startedMs).toBeLessThan(20_000);
-    expect(summary).toMatchObject({ state: 'stopped', exitCode: 4, counts: { screened: 1, remaining: 5, failed: 0 } });
-    expect(listSearches(sandbox)).toHaveLength(4);
   });
 
   it('delays a sweep and does not end it', async () => {

@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
 import { z } from 'zod';
-import { sweepDossiers, sweepSettingsSchema } from '../../../src/dossiers/sweep-dossiers.js';
+import { sweepSettingsSchema } from '../../../src/dossiers/sweep-dossiers.js';
 import type { RunEvent } from '../../../src/runs/app-context.js';
 import { showRun } from '../../../src/runs/run-reference.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
@@ -120,29 +120,6 @@ describeOnEachDatabase('a sweep', (open, databases) => {
     expect(await readRows(database, 'select run_id from swept_page')).toEqual([]);
   });
 
-  it('continues after the last saved page when it was broken off', async () => {
-    const { sandbox, app } = await begin(range(1, 200));
-    await runSweep(app, { writeReport: false }, signal);
-    sandbox.setWorld({ watchlist: [], dossiers: [...range(1, 199), buildSandboxDossier(200, { status: 'rejected' })] });
-    sandbox.setFaults([{ path: '/dossiers', status: 401, afterCalls: 6 }]);
-    const stopped = await runSweep(app, { writeReport: false }, signal);
-    expect(stopped).toMatchObject({ state: 'stopped' });
-    sandbox.setFaults([]);
-    const callsBefore = sandbox.ledger().length;
-    const resumed = await runSweep(app, { writeReport: false }, signal);
-    expect(resumed).toMatchObject({
-      runId: stopped.runId,
-      state: 'complete',
-      counts: { dossiers: 200, changed: 1, proven: true },
-    });
-    const calls = sandbox
-      .ledger()
-      .slice(callsBefore)
-      .filter(({ path }) => path === '/dossiers');
-    // Ten pages in all, six saved before, and the head once more.
-    expect(calls.length).toBeLessThanOrEqual(6);
-  });
-
   it('a process that dies again and again costs at most a page of each window each time', async () => {
     const windows = 4;
     const { sandbox, app } = await begin(range(1, 300), { windows });
@@ -225,30 +202,5 @@ describeOnEachDatabase('a sweep', (open, databases) => {
     );
     expect(await readDossierHistory(database, 1, buildSandboxDossier(1).id)).toEqual([]);
     expect(await readDossierHistory(database, 1, 'dossier_unknown')).toBeNull();
-  });
-
-  it('a service out of reach stops it, and nothing is gone', async () => {
-    const { sandbox, app } = await begin(range(1, 10));
-    await runSweep(app, { writeReport: false }, signal);
-    sandbox.setFaults([{ path: '/dossiers', status: 500, times: 100 }]);
-    expect(await runSweep(app, { writeReport: false }, signal)).toMatchObject({
-      state: 'stopped',
-      exitCode: 4,
-      counts: { gone: 0 },
-    });
-  });
-
-  it('dossiers created during the walk are seen, once, and it stays proven', async () => {
-    const { sandbox, app } = await begin(range(1, 50));
-    const walk = sweepDossiers(app.client().dossiers, { perPage: 20 });
-    const seen: string[] = [];
-    let next = await walk.next();
-    for (let page = 1; !next.done; page += 1, next = await walk.next()) {
-      seen.push(...next.value.flatMap(({ dossiers }) => dossiers.map(({ id }) => id)));
-      if (page === 2) sandbox.setWorld({ watchlist: [], dossiers: range(1, 55) });
-    }
-    expect(next.value).toMatchObject({ proven: true, dossiers: 55 });
-    expect(new Set(seen).size).toBe(seen.length);
-    expect(seen).toHaveLength(55);
   });
 });

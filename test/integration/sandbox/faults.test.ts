@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import { printFigure } from '../../helpers/figures.js';
 import { dossier } from '../../unit/sandbox/world-samples.js';
-import { callSandbox, steerSandbox, toOutcome } from './call-sandbox.js';
+import { callSandbox, toOutcome } from './call-sandbox.js';
 
 let sandbox: Sandbox;
 beforeEach(async () => {
@@ -16,13 +16,6 @@ const fetchDossiers = (signal: AbortSignal): Promise<Response> =>
   fetch(`${sandbox.url}/dossiers`, { signal, headers: { authorization: `Bearer ${sandbox.privateKey}` } });
 
 describe('a fault', () => {
-  it('may concern one method of a path and carry a code of its own', async () => {
-    sandbox.setFaults([{ status: 429, code: 'cooldown_active', method: 'POST', times: 2 }]);
-    expect(toOutcome(await callSandbox(sandbox, 'GET /dossiers'))).toBe('200');
-    expect(toOutcome(await callSandbox(sandbox, 'POST /aml/search', search))).toBe('429 cooldown_active');
-    expect(toOutcome(await callSandbox(sandbox, 'POST /dossiers', {}))).toBe('429 cooldown_active');
-  });
-
   it('of status 402 is told as insufficient_balance on invitations and payment_required elsewhere', async () => {
     sandbox.setFaults([{ status: 402, times: 2 }]);
     expect(toOutcome(await callSandbox(sandbox, 'POST /autodoc/invitations'))).toBe('402 insufficient_balance');
@@ -81,12 +74,5 @@ describe('a fault', () => {
     expect(grownMegabytes).toBeLessThan(100);
     const small = await callSandbox(sandbox, 'GET /dossiers');
     expect(String(small.json['filler']).length).toBe(524_288);
-  });
-
-  it('of a new kind is taken over HTTP too', async () => {
-    const faults = [{ huge: { megabytes: 1 } }, { hang: 'in_body' }, { redirect: { location: '/' }, method: 'GET' }];
-    expect((await steerSandbox(sandbox, 'faults', faults)).status).toBe(204);
-    expect((await steerSandbox(sandbox, 'faults', [{ hang: 'for_ever' }])).status).toBe(400);
-    expect((await steerSandbox(sandbox, 'faults', [{ hang: 'in_body', cut: 'after_work' }])).status).toBe(400);
   });
 });

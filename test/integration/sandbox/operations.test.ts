@@ -1,61 +1,54 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Client, createClient } from '../../../src/client/index.js';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import { dossier, listed } from '../../unit/sandbox/world-samples.js';
-import { callSandbox, type Sent, textOf, toOutcome } from './call-sandbox.js';
-import { listOperations, type Operation, toInvitationBody } from './list-operations.js';
+import { operationsTable, type Row, type Subjects } from '../client/operations-table.js';
+import { callSandbox, toOutcome } from './call-sandbox.js';
 
 let sandbox: Sandbox;
-let sentInvitation: string;
-let operations: Operation[];
+let client: Client;
+let subjects: Subjects;
 
 beforeAll(async () => {
-  const watchlist = [listed('amla_ivan', 'Ivan Morozkin'), listed('plain', 'Ana Quintela')];
-  sandbox = await startSandbox({ world: { watchlist, dossiers: [dossier('one', { name: 'Ivan Morozkin' })] } });
-  const session = await callSandbox(sandbox, 'POST /sessions', {
-    key: sandbox.publicKey,
-    body: { kyc_level: sandbox.kycLevel },
-  });
-  const sessionId = textOf(session.json, 'session_id');
-  const invitation = await callSandbox(sandbox, 'POST /autodoc/invitations', { body: toInvitationBody(sandbox) });
-  sentInvitation = textOf(invitation.json, 'token');
+  const watchlist = [listed('amla_1', 'Ivan Morozkin'), listed('plain', 'Ana Quintela')];
+  sandbox = await startSandbox({ world: { watchlist, dossiers: [dossier('1', { name: 'Ivan Morozkin' })] } });
+  const { url, privateKey, kycLevel, kybLevel, workflowToken } = sandbox;
+  client = createClient({ baseUrl: url, apiKey: privateKey, rate: { perSecond: 1_000 } });
+  const session = await client.sessions.create({ level: kycLevel });
+  const invitation = await client.invitations.create({ workflowToken, channel: 'email', recipient: 'ada@example.org' });
   sandbox.advanceClock(200_000);
-  operations = listOperations(sandbox, { sessionId, sentInvitation });
+  const { token } = invitation.data;
+  subjects = { kycLevel, kybLevel, workflowToken, session: session.data.session_id, invitation: token ?? '' };
 });
-afterAll(() => sandbox.close());
+afterAll(async () => {
+  await client.close();
+  await sandbox.close();
+});
 
-const toBody = ({ body }: Operation): Sent => (body === undefined ? {} : { body });
+const toCall = ({ method, url }: Row): string =>
+  `${method} ${url.replace('s_1', subjects.session).replace('adi_1', subjects.invitation)}`;
 
 describe('every operation of the interface', () => {
-  it('is in the table', () => {
-    expect(operations.length).toBe(26);
-    expect(new Set(operations.map((operation) => operation.call.replace(/\?.*/, ''))).size).toBe(26);
-  });
-
   it('answers 401 to every credential that it does not take, and does no work', async () => {
-    const { publicKey, jwt } = sandbox;
-    for (const operation of operations) {
-      if (operation.auth === 'none') continue;
-      const wrong = new Set<string | null>([null, 'private_sandbox_unknown', publicKey, jwt, sandbox.privateKey]);
-      if (operation.auth !== 'public') wrong.delete(sandbox.privateKey);
-      if (operation.auth === 'public') wrong.delete(publicKey);
-      if (operation.auth === 'private or jwt') wrong.delete(jwt);
-      for (const key of wrong) {
-        const received = await callSandbox(sandbox, operation.call, { key, ...toBody(operation) });
-        expect([operation.call, toOutcome(received)]).toEqual([operation.call, '401 authentication_error']);
+    const { publicKey, jwt, privateKey } = sandbox;
+    for (const row of operationsTable) {
+      if (row.credential === 'none') continue;
+      const taken = row.credential === 'public' ? [publicKey] : [privateKey];
+      if (row.called.startsWith('invitations.')) taken.push(jwt);
+      const wrong = [null, 'private_sandbox_unknown', publicKey, jwt, privateKey];
+      for (const key of wrong.filter((one) => one === null || !taken.includes(one))) {
+        const received = await callSandbox(sandbox, toCall(row), { key, ...(row.body ? { body: row.body } : {}) });
+        expect([row.called, toOutcome(received)]).toEqual([row.called, '401 authentication_error']);
       }
     }
     expect(sandbox.ledger().filter((entry) => entry.status === 401 && entry.worked)).toEqual([]);
   });
 
-  it('answers as the interface says, with a request id, and is in the ledger as work done', async () => {
-    for (const operation of operations) {
-      const key = { private: sandbox.privateKey, 'private or jwt': sandbox.jwt, public: sandbox.publicKey, none: null };
-      const received = await callSandbox(sandbox, operation.call, { key: key[operation.auth], ...toBody(operation) });
-      expect([operation.call, received.status]).toEqual([operation.call, operation.status]);
-      expect(received.json).toMatchObject(operation.answer);
-      expect(received.headers.get('x-request-id')).toMatch(/^req_/);
-      const [method, path] = operation.call.split(/[ ?]/);
-      expect(sandbox.ledger().at(-1)).toMatchObject({ method, path, status: operation.status, worked: true });
+  it('answers the client as the interface says, and is in the ledger as work done', async () => {
+    for (const row of operationsTable) {
+      await row.run(client, subjects);
+      const [method, path] = toCall(row).split(/[ ?]/);
+      expect(sandbox.ledger().at(-1)).toMatchObject({ method, path, status: row.success, worked: true });
     }
   });
 
@@ -78,14 +71,9 @@ describe('every operation of the interface', () => {
 
   it('shows no record of an organisation to another one', async () => {
     const paths = [
-      ...[
-        '/dossiers/dossier_one',
-        '/dossiers/TOKENone',
-        '/dossiers/entity/entity_one',
-        '/dossiers/decision/decision_one',
-      ],
-      ...['/dossiers/identity_document/id_doc_one', '/dossiers/address_proof/poa_one', '/dossiers/funds_proof/pof_one'],
-      ...['/aml/entity/aml_one', `/autodoc/invitations/${sentInvitation}`],
+      ...['/dossiers/dossier_1', '/dossiers/TOKEN1', '/dossiers/entity/entity_1', '/dossiers/decision/decision_1'],
+      ...['/dossiers/identity_document/id_doc_1', '/dossiers/address_proof/poa_1', '/dossiers/funds_proof/pof_1'],
+      ...['/aml/entity/aml_1', `/autodoc/invitations/${subjects.invitation}`],
     ];
     for (const path of paths) {
       expect([path, toOutcome(await callSandbox(sandbox, `GET ${path}`))]).toEqual([path, '200']);
@@ -97,7 +85,7 @@ describe('every operation of the interface', () => {
   it.each([
     ...['/dossiers/dossier_none', '/dossiers/entity/entity_none', '/dossiers/identity_document/id_doc_none'],
     ...['/dossiers/decision/decision_none', '/dossiers/address_proof/poa_none', '/dossiers/funds_proof/pof_none'],
-    ...['/dossiers/entity/id_doc_one', '/aml/entity/aml_none', '/aml/activity/amla_none', '/aml/activity/plain'],
+    ...['/dossiers/entity/id_doc_1', '/aml/entity/aml_none', '/aml/activity/amla_none', '/aml/activity/plain'],
     ...['/autodoc/invitations/adi_none'],
   ])('answers 404 to GET %s, which is nowhere', async (path) => {
     expect(toOutcome(await callSandbox(sandbox, `GET ${path}`))).toBe('404 not_found');

@@ -11,13 +11,12 @@ import { exportAlerts } from '../../../src/runs/review/lists.js';
 import { findReviewer } from '../../../src/runs/review/people.js';
 import { reviewSettingsSchema } from '../../../src/runs/review/settings.js';
 import { acceptRun } from '../../../src/runs/screening/accept-run.js';
-import { runScreening } from '../../../src/runs/screening-run.js';
 import { exportStatus } from '../../../src/runs/status.js';
 import { screeningSettingsSchema } from '../../../src/screening/settings.js';
 import { type Database, readColumn } from '../../../src/store/database/database.js';
 import type { DispositionVerdict } from '../../../src/vocabulary.js';
 import { describeOnPostgres, readRows } from '../../helpers/databases.js';
-import { decide, makeAcceptance, openPreparedSites, openSmallSites, type SmallSite } from '../../helpers/small-site.js';
+import { decide, makeAcceptance, openPreparedSites, type SmallSite } from '../../helpers/small-site.js';
 import { fileOf, listed, neverHeld, watchlist } from '../../helpers/small-world.js';
 
 const dayMs = 86_400_000;
@@ -66,8 +65,7 @@ const readState = async (database: Database, reference: string) => {
   return row;
 };
 
-describeOnPostgres('alerts and states', (open, databases) => {
-  const begin = openSmallSites(open);
+describeOnPostgres('alerts and states', (_open, databases) => {
   const beginAfterNight = openPreparedSites(
     databases,
     async ({ work, run }) =>
@@ -329,15 +327,6 @@ describeOnPostgres('alerts and states', (open, databases) => {
     expect(await readStates()).toEqual(['open']);
     await night(3, ...before);
     expect(await readStates()).toEqual(['no_longer_matched']);
-  });
-
-  it('review.autoClose is refused until a named person has accepted it', async () => {
-    const { roster, work } = await begin();
-    const app = await work({ settings: { review: reviewSettingsSchema.parse({ autoClose: true }) } });
-    const options = { kind: 'rescreen', roster, selection: 'due', importFirst: true, writeReport: false } as const;
-    await expect(runScreening(app, options, signal)).rejects.toThrow(
-      /closes alerts without a person and is not accepted/,
-    );
   });
 
   /** Seven alerts of one listed party that is delisted since, the first of them a true match, and one alert of another party. */

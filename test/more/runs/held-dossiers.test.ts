@@ -12,17 +12,14 @@ import type { SandboxDossier, WatchlistEntry } from '../../../src/sandbox/world.
 import { holdSettingsSchema } from '../../../src/screening/settings.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { describeOnPostgres } from '../../helpers/databases.js';
-import { makeAcceptance, makeOddNames, openSmallSites, type SmallSite } from '../../helpers/small-site.js';
+import { exposed, names, sanctioned } from '../../helpers/held-world.js';
+import { makeAcceptance, openSmallSites, type SmallSite } from '../../helpers/small-site.js';
 import { buildSandboxDossier, controls, fileOf, listed, toCsv } from '../../helpers/small-world.js';
 
 const { signal } = new AbortController();
 const hourMs = 60 * 60 * 1_000;
-const names = makeOddNames(30);
 const dossierOf = (number: number, facts: Partial<SandboxDossier> = {}): SandboxDossier =>
   buildSandboxDossier(number, { name: names[number - 1] ?? '', ...facts });
-/** C-1 to C-12 are sanctioned, C-13 to C-20 politically exposed. */
-const sanctioned = names.slice(0, 12).map((name, index) => listed(`s${index}`, name));
-const exposed = names.slice(12, 20).map((name, index) => listed(`p${index}`, name, ['role.pep']));
 
 const readDiscrepancies = async (database: Database): Promise<readonly string[]> => {
   const rows = await database.query(

@@ -212,7 +212,7 @@ it('the files are few and long enough, and do not share more than they must', ()
       importersOf.set(`${to} ${name}`, (importersOf.get(`${to} ${name}`) ?? new Set()).add(from));
   const exported = [...declared].flatMap(([file, { exported }]) => exported.map((name) => `${file} ${name}`));
   const once = exported.filter((name) => importersOf.get(name)?.size === 1);
-  const types = [...declared.values()].reduce((sum, one) => sum + one.types, 0);
+  const types = [...declared.values()].reduce((sum, one) => sum + one.types.length, 0);
   const figures = {
     files: files.length,
     lines,

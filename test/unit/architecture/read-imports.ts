@@ -96,14 +96,28 @@ export function readExpressions(file: string): { literals: readonly RegExp[]; co
 
 const nameOf = (name: ModuleExportName): string => (name.type === 'Literal' ? name.value : name.name);
 
-/** What a file declares at its top: the names that it exports, and how many interfaces and type aliases there are. */
-export function readDeclarations(file: string): { exported: readonly string[]; types: number } {
+/** How often a file spreads an object or a list that it writes in the same place. */
+export function readLiteralSpreads(file: string): number {
+  let found = 0;
+  new Visitor({
+    SpreadElement: ({ argument }) => {
+      const spread = argument.type === 'ParenthesizedExpression' ? argument.expression : argument;
+      const literal = spread.type === 'TSAsExpression' ? spread.expression : spread;
+      if (literal.type === 'ObjectExpression' || literal.type === 'ArrayExpression') found += 1;
+    },
+  }).visit(parse(file));
+  return found;
+}
+
+/** What a file declares at its top: the names that it exports, and those of its interfaces and type aliases. */
+export function readDeclarations(file: string): { exported: readonly string[]; types: readonly string[] } {
   const exported: string[] = [];
-  let types = 0;
+  const types: string[] = [];
   for (const statement of parse(file).body) {
     const isExported = statement.type === 'ExportNamedDeclaration' || statement.type === 'ExportDefaultDeclaration';
     const declaration = isExported ? statement.declaration : statement;
-    if (declaration?.type === 'TSInterfaceDeclaration' || declaration?.type === 'TSTypeAliasDeclaration') types += 1;
+    if (declaration?.type === 'TSInterfaceDeclaration' || declaration?.type === 'TSTypeAliasDeclaration')
+      types.push(declaration.id.name);
     if (!isExported || declaration === null) continue;
     const declared = declaration.type === 'VariableDeclaration' ? declaration.declarations : [declaration];
     for (const one of declared) if ('id' in one && one.id?.type === 'Identifier') exported.push(one.id.name);

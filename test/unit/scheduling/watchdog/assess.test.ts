@@ -3,9 +3,9 @@ import {
   assessRoster,
   assessRunning,
   assessSweep,
-  type Finding,
   type RosterFacts,
-  type SweepFacts,
+  type WatchedSweep,
+  type WatchFinding,
 } from '../../../../src/scheduling/watchdog/findings.js';
 import { compareIncidents, findWatching } from '../../../../src/scheduling/watchdog/watch.js';
 import type { Incident } from '../../../../src/store/incidents.js';
@@ -56,7 +56,7 @@ const incident = (facts: Partial<Incident> = {}): Incident => ({
   recoveredAt: null,
   ...facts,
 });
-const compare = (open: readonly Incident[], findings: readonly Finding[]) =>
+const compare = (open: readonly Incident[], findings: readonly WatchFinding[]) =>
   compareIncidents(open, findings, () => 'here');
 const kinds = (facts: Parameters<typeof rosterFacts>[0], open: readonly Incident[] = []): readonly string[] =>
   assessRoster(rosterFacts(facts), open, now).map(({ kind, isKnown }) => (isKnown ? `${kind} (known)` : kind));
@@ -213,7 +213,7 @@ it('a run is stuck when its process is gone for ten minutes, or is alive and sav
   expect(marks(10 * 60_000, ago(1))).toEqual(['silent']);
 });
 
-const sweepFacts = (facts: Partial<SweepFacts> & { newest?: NightFacts | null }): SweepFacts => {
+const sweepFacts = (facts: Partial<WatchedSweep> & { newest?: NightFacts | null }): WatchedSweep => {
   const { newest = null, ...rest } = facts;
   return { begun: newest, ended: newest, expected: null, isWaiting: false, isPlanned: true, isRecent: true, ...rest };
 };

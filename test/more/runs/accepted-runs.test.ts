@@ -1,0 +1,281 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { toSubject } from '../../../src/mail/report-message.js';
+import { toReport } from '../../../src/reports/report.js';
+import type { AppContext } from '../../../src/runs/app-context.js';
+import { showRun } from '../../../src/runs/run-reference.js';
+import { acceptRun } from '../../../src/runs/screening/accept-run.js';
+import { screeningSettingsSchema } from '../../../src/screening/settings.js';
+import { findPlainlyAbsent } from '../../../src/store/review/waiting.js';
+import { describeOnPostgres, readRows } from '../../helpers/databases.js';
+import { exposed, names, openHeldSites, readStates, sanctioned, worldOf } from '../../helpers/held-world.js';
+import { decide, makeAcceptance, searched } from '../../helpers/small-site.js';
+import { fileOf, listed } from '../../helpers/small-world.js';
+
+const hourMs = 60 * 60 * 1_000;
+const dayMs = 24 * hourMs;
+
+describeOnPostgres('a held run, and what comes of its answers', (_open, databases) => {
+  const { beginAfterGood, beginAfterHeld } = openHeldSites(databases);
+
+  it('changes no state when it is stopped and then abandoned, although its control searches passed', async () => {
+    const { sandbox, database, work, run, before } = await beginAfterGood();
+    sandbox.setWorld(worldOf([]));
+    const stopped = await run(await work(), { maxSearches: 25 });
+    expect(stopped).toMatchObject({ state: 'stopped', counts: { screened: 25 } });
+    sandbox.setWorld(worldOf([...sanctioned, ...exposed]));
+    const later = await work({ offsetMs: dayMs - 60_000 });
+    const next = await run(later);
+    expect(next.runId).not.toBe(stopped.runId);
+    expect(next).toMatchObject({ state: 'complete', counts: { screened: 30, changes: 0 } });
+    expect(later.events).toContainEqual(
+      expect.objectContaining({ code: 'run_abandoned', message: expect.stringMatching(/known hits .* vanished/) }),
+    );
+    const listOpen = (states: typeof before) =>
+      states.filter(({ state }) => state === 'open_alert').map(({ reference }) => reference);
+    expect(listOpen(await readStates(database))).toEqual(listOpen(before));
+  });
+
+  it('repeats searches whose hits vanished, and is held when the service contradicts itself', async () => {
+    const { sandbox, work, run, database, before } = await beginAfterGood();
+    const empty = names.slice(0, 6).map((name) => ({
+      ...{ name, times: 1 },
+      raw: { status: 201, body: JSON.stringify({ query: name, type: 'person', total: 0, results: [] }) },
+    }));
+    sandbox.setFaults(empty);
+    const app = await work();
+    // Customers without a known hit may have got such wrong answers too, which nothing would show.
+    const held = await run(app);
+    expect(held).toMatchObject({
+      state: 'incomplete',
+      exitCode: 3,
+      counts: { screened: 0, changes: 0, searches: 30 },
+    });
+    expect(held.reasons[0]).toContain('known hits came back when 6 searches were made again');
+    expect(app.events).toContainEqual(expect.objectContaining({ code: 'hits_vanished' }));
+    expect(names.slice(0, 8).map((name) => searched(sandbox, name))).toEqual([2, 2, 2, 2, 2, 2, 1, 1]);
+    expect(await readStates(database)).toEqual(before);
+    // The first answers are kept as evidence.
+    const kept = await readRows(database, 'select count(*)::integer as rows from retracted_answer');
+    expect(kept).toEqual([{ rows: 36 }]);
+    // Both calls are shown for a customer whose search was made again, one for the others.
+    const calls = await database.query(
+      z.object({ calls: z.number(), answered: z.number(), ids: z.number(), retracted: z.boolean() }),
+      `select count(*)::integer as calls, count(*) filter (where call_outcome = 'ok')::integer as answered,
+         count(distinct service_request_id)::integer as ids, bool_and(retracted_at is not null) as retracted
+       from customer_search where run_id = 2 and reference in ('C-1', 'C-6', 'C-7') group by reference order by reference`,
+    );
+    const [twice, once] = [2, 1].map((times) => ({ calls: times, answered: times, ids: times, retracted: true }));
+    expect(calls).toEqual([twice, twice, once]);
+  });
+
+  it('opens alerts for new matches, which stay open whatever later answers contain', async () => {
+    const { sandbox, database, work, run } = await beginAfterGood();
+    const [known = '', fresh = '', fleeting = ''] = [names[0], names[25], names[26]];
+    const added = [listed('new', fresh), listed('soon gone', fleeting)];
+    const worse = { ...listed('s0', known), topics: ['sanction', 'wanted'] };
+    sandbox.setWorld(worldOf([worse, ...sanctioned.slice(1), ...added]));
+    const held = await run(await work(), { writeReport: true });
+    expect(held).toMatchObject({ state: 'incomplete', counts: { screened: 0, changes: 0 } });
+    const facts = await showRun(database, 'default', held.runId);
+    expect(facts.held).toMatchObject([
+      { kind: 'answers', customers: 30, openedAlerts: 2, accepted: null, states: { open_alert: 22, clear: 8 } },
+    ]);
+    expect(toSubject(toReport(facts))).toContain('[RED] answers held');
+    const page = await readFile(join(held.artifacts ?? '', 'report.html'), 'utf8');
+    expect(page).toContain('2 alerts new or worse by these answers. They are provisional');
+    expect(page).toContain('8 clear, 22 open alert');
+    expect(page).not.toContain('have a valid screening');
+    const json = z.object({ held: z.array(z.object({ alerts: z.array(z.object({ reference: z.string() })) })) });
+    const reported = json.parse(JSON.parse(await readFile(join(held.artifacts ?? '', 'report.json'), 'utf8')));
+    expect(reported.held[0]?.alerts.map(({ reference }) => reference).toSorted()).toEqual(['C-26', 'C-27']);
+    expect(held.openAlerts).toMatchObject({ waiting: 22 });
+    const stateOf = async (number: number): Promise<string | undefined> =>
+      (await readStates(database)).find(({ reference }) => reference === `C-${number}`)?.state;
+    expect([await stateOf(26), await stateOf(27), await stateOf(30)]).toEqual(['open_alert', 'open_alert', 'clear']);
+    const sent = await readRows(database, 'select to_state from customer_state_change where from_state is not null');
+    expect(sent).toEqual([{ toState: 'open_alert' }, { toState: 'open_alert' }]);
+
+    sandbox.setWorld(worldOf([worse, ...sanctioned.slice(1), ...exposed, listed('new', fresh)]));
+    const good = await run(await work({ offsetMs: 1 }));
+    expect(good).toMatchObject({ state: 'complete', openAlerts: { waiting: 22 } });
+    const alerts = await readRows(
+      database,
+      `select match_id as match, state, absence from alert_with_match where match_id in ('amla_new', 'amla_soon gone') order by 1`,
+    );
+    expect(alerts).toEqual([
+      { match: 'amla_new', state: 'open', absence: null },
+      { match: 'amla_soon gone', state: 'open', absence: 'not_returned' },
+    ]);
+    expect(await stateOf(27)).toBe('open_alert');
+    // No bulk decision closes an alert of a run that is still held.
+    const ids = await database.query(
+      z.object({ id: z.number() }),
+      'select alert_id as id from alert where absence is not null',
+    );
+    expect(ids).toHaveLength(1);
+    const toIds = ids.map(({ id }) => id);
+    expect(await findPlainlyAbsent(database, toIds)).toEqual(new Map());
+    await database.execute(
+      `insert into acceptance (run_id, kind, accepted_by, is_attested, reason, accepted_at)
+       select run_id, 'answers', session_user, $1, 'looked at', now() from run_hold`,
+      [database.dialect === 'embedded'],
+    );
+    expect([...(await findPlainlyAbsent(database, toIds)).keys()]).toEqual(toIds);
+  });
+
+  it('re-opens a decision whose customer has changed, and lets a decision about a match expire that only it has found', async () => {
+    const { sandbox, database, roster, work, run } = await beginAfterGood();
+    const [changed = '', fresh = ''] = [names[0], 'Wilhelmina Nova Entrant'];
+    const readAlert = async (match: string) => {
+      const row = z.object({ id: z.number(), state: z.string(), absence: z.string().nullable() });
+      const [alert] = await database.query(
+        row,
+        `select alert_id as id, state, absence from alert_with_match where match_id = $1`,
+        [match],
+      );
+      if (!alert) throw new Error(`no alert about ${match}`);
+      return alert;
+    };
+    await decide(database, [(await readAlert('amla_s0')).id]);
+    const columns = 'customer_id,type,name,birth_date';
+    const rows = [...names, fresh].map(
+      (name, at) => `C-${at + 1},person,${name},${name === changed ? '1950-02-03' : ''}`,
+    );
+    await writeFile(fileOf(roster), `${[columns, ...rows].join('\n')}\n`);
+    sandbox.setWorld(worldOf([...sanctioned.slice(0, 1), listed('new', fresh)]));
+    const acceptRoster = await makeAcceptance({ database });
+    expect(await run(await work(), { acceptRoster })).toMatchObject({ state: 'incomplete', exitCode: 3 });
+    expect(await readAlert('amla_s0')).toMatchObject({ state: 'open', absence: null });
+
+    const { id } = await readAlert('amla_new');
+    await decide(database, [id], { verdict: 'true_match', expiresAt: new Date(Date.now() + dayMs / 2) });
+    expect(await readAlert('amla_new')).toMatchObject({ state: 'true_match' });
+    // Neither an outage nor an older answer makes the match of the held run absent.
+    sandbox.setWorld({ watchlist: [], dossiers: [] });
+    await run(await work({ offsetMs: dayMs }));
+    expect(await readAlert('amla_new')).toMatchObject({ state: 'open', absence: null });
+    expect(
+      await readRows(
+        database,
+        `select reference, state from customer_screening_status where reference in ('C-1', 'C-31') order by 1`,
+      ),
+    ).toEqual([
+      { reference: 'C-1', state: 'open_alert' },
+      { reference: 'C-31', state: 'true_match' },
+    ]);
+  });
+
+  it('counts when it is accepted only what it has planned, not what the roster has gained since, and keeps the score that a person has decided on', async () => {
+    const { database, app, held } = await beginAfterHeld();
+    // What a reviewer is shown is another score than the one that was reported last.
+    const [alert] = await database.query(
+      z.object({ alertId: z.number(), partyId: z.number(), match: z.string() }),
+      `update alert set score = 0.97 from listed_party listed where listed.listed_id = alert.listed_id and alert_id = (
+         select min(alert_id) from alert_with_match join retracted_answer said using (party_id) where said.reported_scores ? match_id
+       ) returning alert_id, party_id, listed.match_id as match`,
+    );
+    if (alert === undefined) throw new Error('no answer of the held run differs in its score');
+    await decide(database, [alert.alertId]);
+    // As an import leaves it.
+    await database.runScript(`
+      update customer_version set record = jsonb_set(record, '{parties,1}', record #> '{parties,0}')
+        from customer where customer.customer_id = customer_version.customer_id and reference in ('C-29', 'C-30');
+      insert into party (customer_id, ordinal, request_id, is_current)
+        select customer_id, 1, request_id, true from party join customer using (customer_id) where reference in ('C-29', 'C-30');`);
+    await acceptRun(app, held.runId, await makeAcceptance(app), new AbortController().signal);
+    const states = `select sums -> 'states' as states from run where run_id = 2`;
+    expect(await readRows(database, states)).toEqual([
+      { states: expect.objectContaining({ clear: 10, open_alert: 19, false_positive: 1, not_screened: 0 }) },
+    ]);
+    expect(
+      await readRows(
+        database,
+        `
+      select count(*)::integer as customers from customer_screening_status where state = 'not_screened' and reason = 'never'`,
+      ),
+    ).toEqual([{ customers: 2 }]);
+    const [state] = await database.query(
+      z.object({ base: z.number(), isAccepted: z.boolean() }),
+      `select (state.reported_scores -> $2)::float8 as base, state.run_id = (select max(run_id) from retracted_answer) as "isAccepted"
+       from party_state state where party_id = $1`,
+      [alert.partyId, alert.match],
+    );
+    expect(state).toEqual({ base: 0.97, isAccepted: true });
+  });
+
+  it('leaves what a later run has answered retracted when it is accepted, and rewrites no evidence', async () => {
+    const { database, app, held } = await beginAfterHeld();
+    const readChanges = (table: string) =>
+      database.query(
+        z.object({ reference: z.string(), changeId: z.number() }),
+        `select customer.reference, change_id as "changeId" from ${table} join party using (party_id) join customer using (customer_id)
+         where run_id = 2 order by change_id`,
+      );
+    // Each search was made twice.
+    const records = await readChanges('change_record');
+    expect(records).toHaveLength(16);
+    expect(await readChanges('change_event')).toEqual([]);
+    // As a later run leaves it that has screened three of the customers with changes.
+    await database.runScript(`
+      insert into run (organisation_id, roster_id, account_id, mode, kind, state, stage, lease_key, epoch, owner, settings_digest, version, started_at, finished_at)
+        select organisation_id, roster_id, account_id, mode, kind, 'complete', 'finished', lease_key, epoch, owner, settings_digest, version, started_at, finished_at
+        from run where run_id = 2;
+      update party_state set run_id = 3 where party_id in (select party_id from party join customer using (customer_id)
+        where reference in ('C-13', 'C-14', 'C-20'));`);
+    const accepted = await acceptRun(app, held.runId, await makeAcceptance(app), new AbortController().signal);
+    expect(accepted).toMatchObject({ kind: 'accepted', parties: 27 });
+    const counted = await readChanges('change_event');
+    expect(counted.map(({ reference }) => reference).sort()).toEqual(['C-15', 'C-16', 'C-17', 'C-18', 'C-19']);
+    // Those of the later answers.
+    expect(counted).toEqual(records.slice(-8).filter(({ reference }) => !['C-13', 'C-14', 'C-20'].includes(reference)));
+    expect(await readChanges('change_record')).toEqual(records);
+    for (const rewriting of [
+      'update change_record set kind = kind',
+      'delete from change_record',
+      'truncate change_record',
+      'delete from change_alert',
+      'update retraction set retracted_at = now()',
+      'delete from retraction',
+      'delete from retracted_answer',
+      'update search_batch set committed_at = now()',
+      'delete from search_batch',
+      'delete from search_call',
+      'update screening_block set part = part',
+      'truncate screening_block',
+    ]) {
+      await expect(database.execute(rewriting)).rejects.toThrow('are never changed or removed');
+    }
+  });
+
+  it('dates reused answers from when they were received, once it is accepted', async () => {
+    const { sandbox, database, roster, work, run } = await beginAfterGood();
+    const settings = { screening: screeningSettingsSchema.parse({ reuseMaxAge: '20h' }) };
+    const copy = { ...roster, name: 'copy' };
+    const { signal } = new AbortController();
+    const accept = async (app: AppContext, id: string) => acceptRun(app, id, await makeAcceptance(app), signal);
+    expect(await run(await work({ offsetMs: -dayMs + hourMs, settings }), { roster: copy })).toMatchObject({
+      counts: { screened: 0, reused: 30 },
+    });
+    sandbox.setWorld(worldOf(sanctioned));
+    const first = await work({ offsetMs: -2 * hourMs, settings });
+    await accept(first, (await run(first, { selection: 'all' })).runId);
+    const second = await work({ settings });
+    const held = await run(second, { roster: copy, selection: 'due' });
+    expect(held).toMatchObject({ state: 'incomplete', counts: { screened: 0, reused: 0, failed: 30 } });
+    expect(await accept(second, held.runId)).toMatchObject({ kind: 'accepted', parties: 30, state: 'complete' });
+    // Searches whose hits had vanished were repeated.
+    expect((await showRun(database, 'default', held.runId)).counts).toMatchObject({
+      reused: 22,
+      screened: 8,
+      failed: 0,
+    });
+    const again = new Set(exposed.map((_, at) => `C-${sanctioned.length + at + 1}`));
+    const asOf = (await readStates(database)).filter(({ reference }) => !again.has(reference));
+    expect(asOf).toHaveLength(44);
+    // The rows of both rosters follow one another by reference.
+    for (const [at, state] of asOf.entries()) expect(state.asOf).toEqual(asOf[at ^ 1]?.asOf);
+  });
+});
