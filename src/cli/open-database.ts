@@ -105,11 +105,11 @@ export function toFolderWaitPolicy(
   isLasting: boolean,
 ): FolderWaitPolicy {
   const maxWaitMs = isLasting ? longMs : shortMs;
-  const onWait = (holder: string, longestMs = maxWaitMs): void =>
+  const onWait = (holder: string): void =>
     notify({
       level: 'info',
       code: 'database_taken',
-      message: `waiting for ${holder}, which uses the database; at most ${longestMs / 1_000} s`,
+      message: `waiting for ${holder}, which uses the database; at most ${maxWaitMs / 1_000} s`,
     });
   return { isBrief: !isLasting, maxWaitMs, onWait, signal };
 }

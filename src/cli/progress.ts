@@ -3,7 +3,7 @@ import type { ClientEvent } from '../client/client.js';
 import { systemClock } from '../clock.js';
 import { countNoun, describeSpan, formatCount, toVisibleLines, toVisibleText } from '../reports/text.js';
 import type { ProgressStage, RunEvent } from '../runs/app-context.js';
-import { runStateWords } from '../vocabulary/words.js';
+import { codeWords } from '../vocabulary/words.js';
 import type { Terminal } from './terminal.js';
 import { describeCounts, describeReasons, omitZeros, showTimes, wrap } from './text.js';
 
@@ -224,14 +224,6 @@ const redrawMs = 100;
 const idleRedrawMs = 1_000;
 const clearLine = '\r\u001b[2K';
 
-const triggerWords = {
-  start: 'before the first search',
-  resumed: 'before resuming',
-  periodic: 'between searches',
-  control: 'after a problem',
-  end: 'after the last search',
-} as const;
-
 const dim = (text: string, terminal: Terminal): string => (terminal.hasColours ? `\u001b[2m${text}\u001b[22m` : text);
 const yellow = (text: string, terminal: Terminal): string =>
   terminal.hasColours ? `\u001b[33m${text}\u001b[39m` : text;
@@ -284,7 +276,7 @@ export function showProgress(terminal: Terminal, perSecond: number, indent = '')
         break;
       case 'stage_finished':
         say(
-          `${describeStage(event, perSecond)}${event.occasion ? ` (${triggerWords[event.occasion]})` : ''}`,
+          `${describeStage(event, perSecond)}${event.occasion ? ` (${codeWords.controlTrigger[event.occasion]})` : ''}`,
           event.stage,
         );
         break;
@@ -300,7 +292,7 @@ export function showProgress(terminal: Terminal, perSecond: number, indent = '')
         // The summary of a run that screened gives its reasons; other runs have none.
         if (event.state !== 'complete') {
           const hasSummary = event.state === 'incomplete' || event.state === 'stopped';
-          say(hasSummary ? event.runId : event.reasons.join('\n'), runStateWords[event.state], warn);
+          say(hasSummary ? event.runId : event.reasons.join('\n'), codeWords.runState[event.state], warn);
         }
     }
   };

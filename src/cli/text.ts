@@ -2,7 +2,7 @@ import stringWidth from 'string-width';
 import { describeReason } from '../reports/reasons.js';
 import { formatCount, formatTime, replaceInstants, toVisibleText } from '../reports/text.js';
 import type { Mail } from '../runs/mail/manage.js';
-import { stateOrder, stateWords } from '../vocabulary/words.js';
+import { codeWords, stateOrder } from '../vocabulary/words.js';
 import type { CustomerState } from '../vocabulary.js';
 
 /** A row of a table; false is left out. */
@@ -181,7 +181,7 @@ export const describeReasons = (counts: Readonly<Record<string, number>>): strin
 export const describeStates = (counts: Readonly<Partial<Record<CustomerState, number>>>): string =>
   stateOrder
     .filter((state) => (counts[state] ?? 0) > 0)
-    .map((state) => `${formatCount(counts[state] ?? 0)} ${stateWords[state].name.toLowerCase()}`)
+    .map((state) => `${formatCount(counts[state] ?? 0)} ${codeWords.state[state].name.toLowerCase()}`)
     .join(', ');
 
 /** Why coverage fails independently of single customers: a roster or all customers are missing; null otherwise. */

@@ -5,7 +5,7 @@ import type { Coverage, Report, Tally } from '../reports/report.js';
 import { countNoun, formatCount, formatMinute, formatSize } from '../reports/text.js';
 import { describeAcceptance } from '../reports/words.js';
 import type { WrittenReport } from '../reports/write-report.js';
-import { severityWords, stateWords } from '../vocabulary/words.js';
+import { codeWords } from '../vocabulary/words.js';
 import type { ReportPlace, ReportToMail } from './archive.js';
 import {
   describeMode,
@@ -71,7 +71,9 @@ function describeGroup(group: ChangeGroup, singular: string, plural?: string): s
   const { severity, currentHits: hits } = group;
   const count = countNoun(group.count, singular, plural);
   const what =
-    severity === 'info' ? `${count} for information` : count.replace(' ', ` ${severityWords[severity].toLowerCase()} `);
+    severity === 'info'
+      ? `${count} for information`
+      : count.replace(' ', ` ${codeWords.severity[severity].toLowerCase()} `);
   if (hits === 0) return what;
   if (hits === group.count) return `${what}, ${hits === 1 ? 'a sanction hit' : 'all of them sanction hits'}`;
   return `${what}, ${formatCount(hits)} of them ${hits === 1 ? 'a sanction hit' : 'sanction hits'}`;
@@ -165,7 +167,7 @@ function describeCoverage({ counts, states }: Coverage): readonly string[] {
     `${formatCount(valid)} of ${countNoun(counts.inScope, 'customer')} in scope ${valid === 1 ? 'has' : 'have'} a valid screening${share}`,
     states
       .filter(({ count }) => count > 0)
-      .map(({ code, count }) => `${formatCount(count)} ${stateWords[code].name.toLowerCase()}`)
+      .map(({ code, count }) => `${formatCount(count)} ${codeWords.state[code].name.toLowerCase()}`)
       .join(', '),
     ...(counts.rejected > 0 ? [countNoun(counts.rejected, 'rejected row')] : []),
   ].filter((line) => line !== '');

@@ -1,14 +1,7 @@
 import { html } from 'hono/html';
 import type { Corroboration } from '../changes/corroboration.js';
 import type { Match } from '../matches/match.js';
-import {
-  adjustmentWords,
-  agreementWords,
-  alertStateWords,
-  causeWords,
-  detailWords,
-  toWords,
-} from '../vocabulary/words.js';
+import { codeWords, toWords } from '../vocabulary/words.js';
 import type { MatchField } from '../vocabulary.js';
 import {
   noMarkup,
@@ -86,7 +79,7 @@ export function showChangeCard(
 <tbody>
 ${formerParty === null ? noMarkup : showCustomer('Customer before', formerParty, party, null)}${showCustomer(formerParty === null ? 'Customer' : 'Customer now', party, formerParty, change.corroboration)}${before === null ? noMarkup : showListed('before', before, after, change)}${showListed('now', after, before, change)}</tbody>
 </table>
-${showAlert(change, run, code)}<p class="why">Why: ${showText(describeRule(change))}; ${causeWords[change.cause]}. Match <code>${showText(change.matchId)}</code>, found by run ${showCode(change.runId)}</p>${details.map((lookup) => showDetail(lookup, run))}`;
+${showAlert(change, run, code)}<p class="why">Why: ${showText(describeRule(change))}; ${codeWords.cause[change.cause]}. Match <code>${showText(change.matchId)}</code>, found by run ${showCode(change.runId)}</p>${details.map((lookup) => showDetail(lookup, run))}`;
 }
 
 function showAlert({ alert }: MatchChangeFacts, run: Report['run'], code: Markup | null): Markup {
@@ -104,10 +97,10 @@ function describeAlert(
   { state, openedAt, dueAt, assignedTo, reopenedBecause }: ChangeAlertFacts,
   { finishedAt: now, timezone }: Report['run'],
 ): string {
-  if (state !== 'open' && state !== 'pending_approval') return toSentence(alertStateWords[state]);
+  if (state !== 'open' && state !== 'pending_approval') return toSentence(codeWords.alertState[state]);
   const days = Math.floor((now.getTime() - openedAt.getTime()) / 86_400_000);
   const age = days <= 0 ? 'today' : countNoun(days, 'day');
-  const waits = toSentence(reopenedBecause.length > 0 && state === 'open' ? 're-opened' : alertStateWords[state]);
+  const waits = toSentence(reopenedBecause.length > 0 && state === 'open' ? 're-opened' : codeWords.alertState[state]);
   const because = reopenedBecause.length === 0 ? '' : ` (${describeReopening(reopenedBecause)})`;
   const due = dueAt === null ? '' : `, ${dueAt < now ? 'overdue since' : 'due'} ${formatMinute(dueAt, timezone)}`;
   return `${waits}${because} since ${formatDay(openedAt, timezone)} (${age})${due}, ${assignedTo === null ? 'not assigned' : `assigned to ${assignedTo}`}`;
@@ -117,7 +110,7 @@ function describeAlert(
 export function describeRule({ rule, kind, cause, adjustments }: MatchChangeFacts): string {
   const isDelisted = kind === 'match_removed' && cause === 'service_data';
   const words = rule === 'delisted' && !isDelisted ? 'no longer matched' : toWords(rule);
-  return [words, ...adjustments.map((each) => adjustmentWords[each])].join(', ');
+  return [words, ...adjustments.map((each) => codeWords.adjustment[each])].join(', ');
 }
 
 const toSentence = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
@@ -139,7 +132,7 @@ function showAgreement({ corroborates }: CardColumn, agreements: Corroboration |
   if (corroborates === undefined || agreements === null) return noMarkup;
   const agreement = agreements[corroborates];
   if (agreement === 'unknown') return noMarkup;
-  return html` <span class="agreement ${agreement}">${agreementWords[agreement]}</span>`;
+  return html` <span class="agreement ${agreement}">${codeWords.agreement[agreement]}</span>`;
 }
 
 function showListed(
@@ -162,7 +155,7 @@ function showListed(
 }
 
 function showDetail({ kind, id, askedAt, digest, reason }: DetailLookup, run: Report['run']): Markup {
-  const what = html`${detailWords[kind]} <code>${showText(id)}</code>`;
+  const what = html`${codeWords.detail[kind]} <code>${showText(id)}</code>`;
   if (digest === null) {
     return html`
 <p class="why">Not available: ${what}, ${describeReason(reason ?? 'unknown')}, ${showTime(askedAt, run)}</p>`;

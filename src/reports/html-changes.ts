@@ -1,13 +1,6 @@
 import { html } from 'hono/html';
 import type { Match } from '../matches/match.js';
-import {
-  alertStateWords,
-  causeWords,
-  describeDisposition,
-  describeTopic,
-  matchFieldWords,
-  severityWords,
-} from '../vocabulary/words.js';
+import { codeWords, describeDisposition, describeTopic } from '../vocabulary/words.js';
 import { changeCauses, type MatchField, severities } from '../vocabulary.js';
 import type { ChangeGroup } from './change-groups.js';
 import { showChangeCard } from './html-card.js';
@@ -112,7 +105,7 @@ const toLineColumns = ({ findCode }: ShownGroup, run: Report['run']): readonly C
   {
     title: 'What',
     html: (change) => {
-      const cause = change.cause === 'service_data' ? noMarkup : html` <small>${causeWords[change.cause]}</small>`;
+      const cause = change.cause === 'service_data' ? noMarkup : html` <small>${codeWords.cause[change.cause]}</small>`;
       return html`${describeChange(change)}${cause}`;
     },
   },
@@ -139,7 +132,7 @@ function showDifferences({ before, after, fields, party, formerParty }: MatchCha
   } else {
     for (const field of fields) {
       if (field === 'topics') parts.push(...listTopicSteps(before, after));
-      else parts.push(showBecame(matchFieldWords[field], values[field](before), values[field](after)));
+      else parts.push(showBecame(codeWords.matchField[field], values[field](before), values[field](after)));
     }
   }
   return html`${parts.map((part, index) => html`${index === 0 ? '' : '; '}${part}`)}`;
@@ -184,7 +177,7 @@ function showBaseline(report: Report, shown: readonly ShownGroup[]): Markup {
     'First screenings',
     html`<p class="sum"><span class="term whole"><b>${formatCount(total)}</b> <i>${total === 1 ? 'match' : 'matches'}</i></span>${baseline.map(
       (group, index) =>
-        html` <span class="step"><span class="sign">${index === 0 ? '=' : '+'}</span> <span class="term"><b>${formatCount(group.count)}</b> <i>${severityWords[group.severity].toLowerCase()}</i></span></span>`,
+        html` <span class="step"><span class="sign">${index === 0 ? '=' : '+'}</span> <span class="term"><b>${formatCount(group.count)}</b> <i>${codeWords.severity[group.severity].toLowerCase()}</i></span></span>`,
     )}</p>
 <p class="muted">These customers were screened for the first time, so there is no earlier answer to compare with. The matches do not count as changes, but reviewers must check them too. Each customer and related party counts separately, also where they share one answer.</p>
 ${shown.filter((one) => one.section === 'baseline').map((one) => showFirstScreenings(one, report.run))}`,
@@ -201,8 +194,8 @@ function showFirstScreenings(shown: ShownGroup, run: Report['run']): Markup {
     timezone: run.timezone,
   });
   return html`
-<section class="severity ${severity}" aria-label="First screenings, ${severityWords[severity]}">
-<h3><span class="label">${severityWords[severity]}</span> <span class="muted">${countNoun(count, 'match', 'matches')}</span></h3>
+<section class="severity ${severity}" aria-label="First screenings, ${codeWords.severity[severity]}">
+<h3><span class="label">${codeWords.severity[severity]}</span> <span class="muted">${countNoun(count, 'match', 'matches')}</span></h3>
 ${shown.first.length === 0 ? noMarkup : table}
 ${showRest(shown.first.length, shown.group.singleCount, 'changes.csv')}
 </section>`;
@@ -280,8 +273,8 @@ ${card}
   });
   const grouped = count - singleCount;
   return html`
-<section class="severity ${severity}" aria-label="${severityWords[severity]}">
-<h3><span class="label">${severityWords[severity]}</span> <span class="muted">${countNoun(count, 'change')}${grouped === 0 ? '' : `, ${formatCount(grouped)} of them under Groups and drift`}</span></h3>
+<section class="severity ${severity}" aria-label="${codeWords.severity[severity]}">
+<h3><span class="label">${codeWords.severity[severity]}</span> <span class="muted">${countNoun(count, 'change')}${grouped === 0 ? '' : `, ${formatCount(grouped)} of them under Groups and drift`}</span></h3>
 ${cards.length === 0 ? noMarkup : html`<div class="cards">${cards.map(toCard)}</div>`}${lines.length === 0 ? noMarkup : table}
 ${showRest(shown.first.length, shown.group.singleCount, 'changes.csv')}
 </section>`;
@@ -308,8 +301,8 @@ function showTools(changes: number): Markup {
   if (changes < worthFiltering) return noMarkup;
   return html`<div class="tools" role="group" aria-label="Filter and sort the changes" hidden>
 <label>Find <input type="search" data-tool="text" autocomplete="off" spellcheck="false" placeholder="customer or name"></label>
-<label>Severity <select data-tool="severity"><option value="">all</option>${severities.map((severity) => html`<option value="${severity}">${severityWords[severity]}</option>`)}</select></label>
-<label>Cause <select data-tool="cause"><option value="">all</option>${changeCauses.map((cause) => html`<option value="${cause}">${causeWords[cause]}</option>`)}</select></label>
+<label>Severity <select data-tool="severity"><option value="">all</option>${severities.map((severity) => html`<option value="${severity}">${codeWords.severity[severity]}</option>`)}</select></label>
+<label>Cause <select data-tool="cause"><option value="">all</option>${changeCauses.map((cause) => html`<option value="${cause}">${codeWords.cause[cause]}</option>`)}</select></label>
 <label>Order <select data-tool="sort"><option value="listed">as listed</option><option value="customer">by customer</option><option value="score">highest score first</option><option value="since">oldest open alert first</option></select></label>
 <output data-tool="shown" aria-live="polite"></output>
 </div>
@@ -329,8 +322,8 @@ async function showGroups(report: Report): Promise<Markup> {
   const groups: Markup[] = [];
   for (const { severity, clusters } of changes ?? []) {
     if (clusters.length === 0) continue;
-    groups.push(html`<section class="severity ${severity}" aria-label="Groups, ${severityWords[severity]}">
-<h3><span class="label">${severityWords[severity]}</span></h3>
+    groups.push(html`<section class="severity ${severity}" aria-label="Groups, ${codeWords.severity[severity]}">
+<h3><span class="label">${codeWords.severity[severity]}</span></h3>
 ${await showClusters(clusters)}</section>
 `);
   }
@@ -363,8 +356,8 @@ function showCluster(
   if (first === undefined) return noMarkup;
   const match = first.after ?? first.before;
   const fields =
-    first.fields.length === 0 ? '' : ` (${first.fields.map((field) => matchFieldWords[field]).join(', ')})`;
-  return html`<li><b>${countNoun(customers, 'customer')}</b>: ${describeChange(first)}${fields}${by === 'listed_party' ? showListedParty(match) : noMarkup}; ${causeWords[first.cause]}.
+    first.fields.length === 0 ? '' : ` (${first.fields.map((field) => codeWords.matchField[field]).join(', ')})`;
+  return html`<li><b>${countNoun(customers, 'customer')}</b>: ${describeChange(first)}${fields}${by === 'listed_party' ? showListedParty(match) : noMarkup}; ${codeWords.cause[first.cause]}.
 <small>Such as ${examples.map((change, index) => html`${index === 0 ? '' : ', '}${showParty(change.party)}`)}. All ${countNoun(changes, 'change')}: <code>changes.csv</code>, group <code>${name}</code>.</small></li>
 `;
 }
@@ -387,7 +380,8 @@ function describeBriefly({ state, dueAt, said, replaced }: ChangeAlertFacts, { t
       ...(dueAt === null ? ['open'] : [`due ${formatDay(dueAt, timezone)}`]),
       ...(before === '' ? [] : [before]),
     ].join('; ');
-  if (state === 'pending_approval' || state === 'no_longer_matched' || !last?.verdict) return alertStateWords[state];
+  if (state === 'pending_approval' || state === 'no_longer_matched' || !last?.verdict)
+    return codeWords.alertState[state];
   return `${describeDisposition(last.verdict)} by ${last.reviewer}`;
 }
 

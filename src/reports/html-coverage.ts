@@ -7,7 +7,7 @@ import {
 } from '../reconciliation/discrepancy.js';
 import type { RejectedRow } from '../roster/customer.js';
 import type { ColumnDoubts } from '../roster/doubts.js';
-import { discrepancyEventWords, rejectWords, severityWords, stateWords, toWords } from '../vocabulary/words.js';
+import { codeWords, toWords } from '../vocabulary/words.js';
 import { type CustomerState, severities } from '../vocabulary.js';
 import {
   noMarkup,
@@ -39,7 +39,7 @@ export function showCoverage(report: Report): Markup {
 const rejectColumns: readonly Column<RejectedRow>[] = [
   { title: 'Line', numeric: true, html: showLine },
   { title: 'Customer', html: ({ reference }) => (reference === null ? showNone() : showReference(reference)) },
-  { title: 'Why', cell: ({ reason }) => rejectWords[reason] },
+  { title: 'Why', cell: ({ reason }) => codeWords.reject[reason] },
   { title: 'Column at fault', html: showFault },
 ];
 
@@ -122,7 +122,7 @@ const discrepancyColumns: readonly Column<CurrentDiscrepancies>[] = [
     title: 'Discrepancy',
     html: ({ kind }) => html`${discrepancyFacts[kind].title}<br><small>${discrepancyFacts[kind].next}</small>`,
   },
-  { title: 'Severity', cell: ({ severity }) => severityWords[severity] },
+  { title: 'Severity', cell: ({ severity }) => codeWords.severity[severity] },
   { title: 'Open', numeric: true, cell: ({ open }) => open },
   { title: 'Over 7 days', numeric: true, cell: ({ overAWeek }) => overAWeek },
   { title: 'Over 30 days', numeric: true, cell: ({ overAMonth }) => overAMonth },
@@ -133,13 +133,14 @@ const discrepancyColumns: readonly Column<CurrentDiscrepancies>[] = [
 const newsColumns: readonly Column<DiscrepancyFacts>[] = [
   {
     title: 'What',
-    html: ({ kind, severity }) => html`${discrepancyFacts[kind].title}<br><small>${severityWords[severity]}</small>`,
+    html: ({ kind, severity }) =>
+      html`${discrepancyFacts[kind].title}<br><small>${codeWords.severity[severity]}</small>`,
   },
   {
     title: 'Now',
     html: ({ event, openedAt }, timezone) => {
       const since = html`<br><small>since ${showDay(openedAt, { timezone })}</small>`;
-      return html`${discrepancyEventWords[event]}${event === 'opened' ? noMarkup : since}`;
+      return html`${codeWords.discrepancyEvent[event]}${event === 'opened' ? noMarkup : since}`;
     },
   },
   { title: 'Customer', html: ({ facts }) => showReferences(facts) },
@@ -255,7 +256,7 @@ ${states.map((state) => showState(state, inScope))}</tbody>
 }
 
 function showState({ code, count }: Tally<CustomerState>, inScope: number): Markup {
-  const { name, meaning } = stateWords[code];
+  const { name, meaning } = codeWords.state[code];
   const width = inScope === 0 ? 0 : Math.ceil((count / inScope) * 1000) / 10;
   return html`<tr class="state-${code}${count === 0 ? ' zero' : ''}"><th scope="row">${name}</th><td class="number">${formatCount(count)}</td><td class="number share"><span class="track" aria-hidden="true"><span class="bar" style="width:${width}%"></span></span>${toShare(count, inScope)}</td><td class="meaning">${meaning}</td></tr>
 `;
@@ -296,15 +297,9 @@ function showReasons(coverage: Coverage): Markup {
   )}</p>`;
 }
 
-const whyWords: Readonly<Record<DroppedPartyFacts['state'], string>> = {
-  open_alert: 'it stays in scope, and the customer in this state, until its alerts have a disposition',
-  truncated: 'it is screened only while one of its alerts is open; the part that was not returned may have a hit',
-  true_match: 'it is screened only while one of its alerts is open',
-};
-
 const droppedColumns: readonly Column<DroppedPartyFacts>[] = [
   { title: 'Customer', html: ({ party }) => showParty(party) },
-  { title: 'What it was', html: ({ state }) => `${stateWords[state].name}: ${whyWords[state]}` },
+  { title: 'What it was', html: ({ state }) => `${codeWords.state[state].name}: ${codeWords.droppedState[state]}` },
   {
     title: 'Why',
     html: ({ party }) =>

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { describeTopic, levelWords, severityWords, stateOrder, stateWords } from '../vocabulary/words.js';
+import { codeWords, describeTopic, stateOrder } from '../vocabulary/words.js';
 import {
   noMarkup,
   section,
@@ -29,7 +29,7 @@ export function showOpening(report: Report, hasSection: (id: string) => boolean)
 <p class="muted">${showWhat(report)}${showCompared(report)}.<br>Times are in ${run.timezone}.</p>
 ${run.mode === 'test' ? html`<p class="test" role="note"><strong>TEST: not evidence.</strong> This run used a test key; its answers are not about real customers. The list of a sandbox has invented names and finds no real sanctioned name.</p>` : noMarkup}
 ${showAccepted(report)}<div class="verdict">
-<p class="level">${levelWords[verdict.level]}${verdict.waiting === null ? noMarkup : html`<span>${showSentence(verdict.coverage)}</span>`}</p>
+<p class="level">${codeWords.level[verdict.level]}${verdict.waiting === null ? noMarkup : html`<span>${showSentence(verdict.coverage)}</span>`}</p>
 <p class="headline">${showSentence(toHeadline(report))}</p>
 ${showFigures(report)}<p class="news">${showSentence(verdict.news)}</p>
 ${verdict.remarks.length === 0 ? noMarkup : html`<ul>${verdict.remarks.map((remark) => html`<li>${showRemark(remark)}</li>`)}</ul>`}
@@ -144,7 +144,7 @@ function describeCounts(openAlerts: OpenAlertsFacts): string {
 
 const alertColumns: readonly Column<HeldFacts['alerts'][number]>[] = [
   { title: 'Customer', html: ({ party }) => showParty(party) },
-  { title: 'Severity', cell: ({ severity }) => severityWords[severity] },
+  { title: 'Severity', cell: ({ severity }) => codeWords.severity[severity] },
   { title: 'Listed party', cell: ({ listedName }) => listedName },
   { title: 'Risk category', cell: ({ topics }) => topics.map(describeTopic).join(', ') },
   { title: 'Alert', html: ({ alertId }) => String(alertId) },
@@ -165,7 +165,7 @@ function showHeldPart(
       : 'The webhook messages of this run are held. States and alerts are as this report shows them.';
   const known = stateOrder.flatMap((code) => {
     const customers = states[code] ?? 0;
-    return customers === 0 ? [] : [`${formatCount(customers)} ${stateWords[code].name.toLowerCase()}`];
+    return customers === 0 ? [] : [`${formatCount(customers)} ${codeWords.state[code].name.toLowerCase()}`];
   });
   const acceptance =
     accepted === null

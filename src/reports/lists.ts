@@ -1,14 +1,7 @@
 import { html } from 'hono/html';
 import type { DossierSnapshot } from '../dossiers/dossier.js';
 import type { Match } from '../matches/match.js';
-import {
-  agreementWords,
-  alertStateWords,
-  describeTopic,
-  dossierChangeWords,
-  outcomeWords,
-  toWords,
-} from '../vocabulary/words.js';
+import { codeWords, describeTopic, toWords } from '../vocabulary/words.js';
 import type { ChangeGroup } from './change-groups.js';
 import { renderCsvBatches } from './csv.js';
 import { noMarkup, showNone, showParty, showReference, showText, showTime } from './html-markup.js';
@@ -122,7 +115,7 @@ const alertColumns: readonly Column<ChangeLine>[] = [
     key: 'alert_state',
     width: 16,
     title: 'Alert',
-    cell: ({ change: { alert } }) => alert && alertStateWords[alert.state],
+    cell: ({ change: { alert } }) => alert && codeWords.alertState[alert.state],
   },
   { key: 'alert_open_since', cell: (line) => waitingOf(line)?.openedAt ?? null },
   { key: 'alert_due', width: 18, cell: (line) => waitingOf(line)?.dueAt ?? null },
@@ -163,13 +156,13 @@ const changeColumns: readonly Column<ChangeLine>[] = [
     key: 'birth_date_agreement',
     width: 14,
     title: 'Birth dates',
-    cell: ({ change: { corroboration } }) => corroboration && agreementWords[corroboration.birthDate],
+    cell: ({ change: { corroboration } }) => corroboration && codeWords.agreement[corroboration.birthDate],
   },
   {
     key: 'country_agreement',
     width: 14,
     title: 'Countries compared',
-    cell: ({ change: { corroboration } }) => corroboration && agreementWords[corroboration.country],
+    cell: ({ change: { corroboration } }) => corroboration && codeWords.agreement[corroboration.country],
   },
   { key: 'kind', cell: ({ change }) => change.kind },
   { key: 'cause', width: 16, cell: ({ change }) => change.cause },
@@ -215,8 +208,8 @@ const dossierColumns: readonly Column<DossierChangeFacts>[] = [
   {
     key: 'what',
     width: 26,
-    cell: ({ kind }) => dossierChangeWords[kind],
-    html: ({ kind }) => dossierChangeWords[kind],
+    cell: ({ kind }) => codeWords.dossierChange[kind],
+    html: ({ kind }) => codeWords.dossierChange[kind],
   },
   { key: 'dossier_id', width: 26, title: 'Dossier', cell: ({ dossierId }) => dossierId, html: showDossierName },
   { title: 'Customer', html: showDossierCustomer },
@@ -298,7 +291,7 @@ function showFact(value: string | number | boolean | null): Markup {
 }
 
 const describeWhy = ({ outcome, reason }: NotScreenedFacts): string =>
-  `${outcomeWords[outcome]}: ${describeReason(reason)}`;
+  `${codeWords.outcome[outcome]}: ${describeReason(reason)}`;
 
 const missingParty = toPartyColumns<NotScreenedFacts>(({ party }) => party);
 

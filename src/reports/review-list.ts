@@ -5,14 +5,7 @@ import {
   type ListedDiscrepancy,
   mostAcceptedDays,
 } from '../reconciliation/discrepancy.js';
-import {
-  absenceWords,
-  agreementWords,
-  describeDisposition,
-  describeTopic,
-  dispositionWords,
-  toWords,
-} from '../vocabulary/words.js';
+import { codeWords, describeDisposition, describeTopic, toWords } from '../vocabulary/words.js';
 import { renderCsv } from './csv.js';
 import type { DiscrepancyList, ToReviewFacts, WaitingAlert } from './list-facts.js';
 import { toPartyColumns } from './lists.js';
@@ -54,7 +47,7 @@ const alertColumns: readonly Column<WaitingAlert>[] = [
     key: 'absence',
     width: 28,
     title: 'Match absent: confirm as no longer matched',
-    cell: ({ absence }) => absence && absenceWords[absence],
+    cell: ({ absence }) => absence && codeWords.absence[absence],
   },
   { key: 'absent_since', width: 21, cell: ({ absentSince }) => absentSince },
   { key: 'alerts', width: 9, title: 'Alerts in this row', cell: ({ bulk }) => bulk?.alerts ?? null },
@@ -71,13 +64,13 @@ const alertColumns: readonly Column<WaitingAlert>[] = [
     key: 'birth_date_compared',
     width: 20,
     title: 'Birth dates',
-    cell: ({ corroboration }) => agreementWords[corroboration.birthDate],
+    cell: ({ corroboration }) => codeWords.agreement[corroboration.birthDate],
   },
   {
     key: 'country_compared',
     width: 18,
     title: 'Countries compared',
-    cell: ({ corroboration }) => agreementWords[corroboration.country],
+    cell: ({ corroboration }) => codeWords.agreement[corroboration.country],
   },
   {
     key: 'former_disposition',
@@ -167,10 +160,10 @@ const toListSheet = (
     dropdowns: [
       {
         key: workingListColumns.disposition,
-        values: Object.values(dispositionWords),
+        values: Object.values(codeWords.disposition),
         isStrict: true,
         title: 'Disposition',
-        hint: `One of ${Object.values(dispositionWords).join(', ')}, or empty.`,
+        hint: `One of ${Object.values(codeWords.disposition).join(', ')}, or empty.`,
       },
       {
         key: workingListColumns.reason,

@@ -10,7 +10,7 @@ import { ConfigError } from '../../errors.js';
 import { makeFolder } from '../../files.js';
 import type { ReportJson } from '../../reports/report-json.js';
 import type { RunSummary } from '../../runs/run-summary.js';
-import { runStateWords } from '../../vocabulary/words.js';
+import { codeWords } from '../../vocabulary/words.js';
 import { buildAppContext } from '../app-context.js';
 import { defineCommand } from '../command.js';
 import { combineExitCodes, exitCodes } from '../exit-code.js';
@@ -227,7 +227,7 @@ function formatVerdict({ expected, kinds, missing, unexpected }: Comparison): st
 
 function formatNights(nights: readonly Night[], folder: string): string {
   const sums = nights.flatMap(({ screening: { counts, state, reasons } }, index) => {
-    const head = [`night ${index + 1}`, runStateWords[state]];
+    const head = [`night ${index + 1}`, codeWords.runState[state]];
     // The first sentence says why; what to do about it is for a roster of one's own.
     const because = reasons.map((reason) => ['', '', reason.split('. ')[0] ?? reason]);
     if (!('screened' in counts)) return [head, ...because];
