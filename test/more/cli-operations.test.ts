@@ -26,7 +26,7 @@ rosters:
     csv: { path: retail.csv }
     columns: { id: number, name: [first, last], type: { value: person } }
   - { name: corporate, csv: { path: corporate.csv } }
-mail: { transport: TRANSPORT, directory: ./outgoing, from: night@bank.example, to: [one@bank.example, two@bank.example] }
+mail: { transport: TRANSPORT, from: night@bank.example, to: [one@bank.example, two@bank.example] }
 `;
 
 const databases = testDatabases('postgres');
