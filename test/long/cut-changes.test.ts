@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { renderHtml } from '../../src/reports/html-page.js';
 import type { MatchChangeFacts } from '../../src/reports/list-facts.js';
+import { renderChangesCsv } from '../../src/reports/lists.js';
 import { maskReport } from '../../src/reports/mask-report.js';
 import { toReport } from '../../src/reports/report.js';
 import { type RunFacts, readWhole } from '../../src/reports/run-facts.js';
 import { renderJson } from '../../src/reports/to-report-json.js';
-import { renderChangesCsv } from '../../src/reports/write-report.js';
 import { previewLines } from '../../src/store/changes.js';
 import { readRunFacts } from '../../src/store/report-facts.js';
 import { readRun } from '../../src/store/runs.js';
