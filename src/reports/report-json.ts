@@ -10,6 +10,7 @@ import {
   settledSchema,
 } from '../vocabulary/facts.js';
 import {
+  columnDoubtsSchema,
   currentDiscrepanciesSchema,
   discrepancySchema,
   reconciliationSchema,
@@ -156,6 +157,14 @@ const controlRound = z.strictObject({
   askedAt: instant,
 });
 
+const doubtedValue = columnDoubtsSchema.shape.values.element;
+/** The codes of fields and doubts are open here: a later version may find more of them. */
+const columnDoubts = z.strictObject({
+  ...columnDoubtsSchema.shape,
+  field: z.string(),
+  values: z.array(z.strictObject({ ...doubtedValue.shape, why: z.string() })),
+});
+
 const rate = z.strictObject(rateSchema.shape);
 
 const watch = z.strictObject({
@@ -192,7 +201,9 @@ export const reportJsonSchema = z.strictObject({
     settingsDigest: z.string(),
     cadence: z.strictObject(cadenceSchema.shape).nullable(),
     keyFingerprint: z.string(),
-    rosterSource: z.strictObject({ ...rosterSourceSchema.shape, importedAt: instant }).nullable(),
+    rosterSource: z
+      .strictObject({ ...rosterSourceSchema.shape, importedAt: instant, doubts: z.array(columnDoubts) })
+      .nullable(),
   }),
   controls: z.array(z.strictObject({ ...controlResultSchema.shape, rounds: z.array(controlRound) })).nullable(),
   watch: watch.nullable(),
