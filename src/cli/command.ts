@@ -46,7 +46,7 @@ export const choice = <const Word extends string>(
   choices: readonly Word[],
 ): OptionSpec<Word, false> => ({ placeholder, meaning, isGiven: false, choices });
 
-/** An option with one or more of some words, or of any texts, as its value; `placeholder` ends with dots, as in `<name...>`. */
+/** An option with one value or more, of some words or of any; `placeholder` ends with dots, as in `<name...>`. */
 export const variadic = <const Word extends string = string>(
   placeholder: string,
   meaning: string,
@@ -104,8 +104,6 @@ interface CommandSpec<Usage extends string, Options extends OptionSpecs> {
   /** The name and the argument, as in `show <id>`. */
   usage: Usage;
   description: string;
-  /** The words that its argument may be. */
-  words?: readonly string[];
   options?: Options;
   examples: readonly [string, string];
   /** The commands below it. */
@@ -123,11 +121,10 @@ export function defineCommand<const Usage extends string, Options extends Option
     run?: (call: CommandCall<Usage, Options>, command: Command) => ReturnType<Work>;
   },
 ): AddCommand {
-  const { usage, description, words, options, examples, commands = [], mailedAs, run } = spec;
+  const { usage, description, options, examples, commands = [], mailedAs, run } = spec;
   return (parent, act) => {
     const command = parent.command(usage).description(description);
     if (parent.parent === null) command.summary(findSummary(command.name()));
-    if (words) command.registeredArguments[0]?.choices(words);
     for (const [key, option] of Object.entries(options ?? {})) command.addOption(toOption(key, option));
     command.addHelpText('after', `\nExamples:\n${examples.map((line) => `  $ nightscreen ${line}\n`).join('')}`);
     for (const add of commands) add(command, act);
@@ -165,7 +162,7 @@ interface DatabaseCommandSpec<Usage extends string, Options extends OptionSpecs>
   needs?: Needs | ((options: OptionValues<Options>) => Needs);
 }
 
-/** A command that works in the database with the result of `prepare`, which checks the input before a database is opened. */
+/** A command that works in the database with the result of `prepare`, which checks the input before. */
 export const definePreparedCommand = <
   const Usage extends string,
   Prepared,

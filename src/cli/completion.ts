@@ -4,8 +4,8 @@ import type { Command, Option } from 'commander';
 interface Node {
   /** The words after the program, as in `review export`; empty for the program. */
   path: string;
-  /** Words that may follow: commands, or the values of an argument. */
-  commands: readonly { name: string; summary: string }[];
+  /** The commands that may follow. */
+  commands: readonly string[];
   options: readonly OptionFacts[];
   /** Whether it has an argument that names a file. */
   takesFile: boolean;
@@ -13,7 +13,6 @@ interface Node {
 
 interface OptionFacts {
   name: string;
-  meaning: string;
   value: 'none' | 'file' | 'text' | readonly string[];
 }
 
@@ -21,7 +20,6 @@ const isFileName = (name: string): boolean => /^<?(?:file|dir|path|list)\b/.test
 
 const toFacts = (option: Option): OptionFacts => ({
   name: option.long ?? option.flags,
-  meaning: option.description,
   value:
     option.argChoices ??
     (!option.required && !option.optional ? 'none' : isFileName(option.flags.split(' ')[1] ?? '') ? 'file' : 'text'),
@@ -31,84 +29,61 @@ function listNodes(command: Command, path: string): Node[] {
   const inner = command.createHelp().visibleCommands(command);
   const node: Node = {
     path,
-    commands: [
-      ...inner.map((each) => ({ name: each.name(), summary: each.summary() || each.description() })),
-      ...command.registeredArguments.flatMap(({ argChoices = [], description }) =>
-        argChoices.map((name) => ({ name, summary: description })),
-      ),
-    ],
-    options: command.options.filter((option) => !option.hidden).map(toFacts),
+    commands: inner.map((each) => each.name()),
+    options: command.options.map(toFacts),
     takesFile: command.registeredArguments.some((argument) => isFileName(argument.name())),
   };
   return [node, ...inner.flatMap((each) => listNodes(each, `${path} ${each.name()}`.trim()))];
 }
 
-/** The completion script of a program for a shell: its commands, their options, and the values and files that options take. */
-export function renderCompletion(shell: 'bash' | 'zsh', program: Command): string {
-  const nodes = listNodes(program, '');
-  const [root] = nodes;
-  const options = [...new Map(nodes.flatMap((node) => node.options).map((option) => [option.name, option])).values()];
-  const tree = { nodes, global: root?.options ?? [], options };
-  return shell === 'bash' ? renderBash(tree) : renderZsh(tree);
-}
-
-interface Tree {
-  nodes: readonly Node[];
-  global: readonly OptionFacts[];
-  /** Every option once: a name has one meaning. */
-  options: readonly OptionFacts[];
-}
-
 const listNames = (options: readonly OptionFacts[]): string => options.map(({ name }) => name).join(' ');
 
-/** A case of a shell for the options of one kind; none for no options. */
-const toCase = (options: readonly OptionFacts[], action: string, [open, end] = ['', ';;']): string =>
-  options.length === 0 ? '' : `    ${open}${options.map(({ name }) => name).join('|')}) ${action} ${end}\n`;
+/** A case of the options of one kind; none for no options. */
+const toCase = (options: readonly OptionFacts[], action: string): string =>
+  options.length === 0 ? '' : `    ${options.map(({ name }) => name).join('|')}) ${action} ;;\n`;
 
-/** The words of a case: how the path of commands grows by a word. */
-const toSteps = (nodes: readonly Node[], variable: string, open: string): string =>
+/** A case for each command that follows a path: the path grows by its name. */
+const toSteps = (nodes: readonly Node[]): string =>
   nodes
-    .flatMap(({ path, commands }) => commands.map(({ name }) => ({ from: path, to: `${path} ${name}`.trim(), name })))
-    .map(({ from, to, name }) => `      ${open}'${from}|${name}') ${variable}='${to}' ;;\n`)
+    .flatMap(({ path, commands }) => commands.map((name) => ({ from: path, to: `${path} ${name}`.trim(), name })))
+    .map(({ from, to, name }) => `      '${from}|${name}') place='${to}' ;;\n`)
     .join('');
 
-const withChoices = (options: readonly OptionFacts[]): { option: OptionFacts; choices: readonly string[] }[] =>
-  options.flatMap((option) => (typeof option.value === 'string' ? [] : [{ option, choices: option.value }]));
-
-function renderBash({ nodes, global, options }: Tree): string {
-  const cases = nodes.map(
-    ({ path, commands, options: own, takesFile }) =>
-      `    '${path}') commands='${commands.map(({ name }) => name).join(' ')}' options='${listNames(own)}' files='${takesFile ? 'yes' : ''}' ;;\n`,
-  );
-  const choices = withChoices(options).map(({ option, choices: words }) =>
-    toCase([option], `COMPREPLY=($(compgen -W '${words.join(' ')}' -- "$current")); return`),
-  );
-  return `# bash completion of nightscreen: source this file.
+/** The completion script for bash and zsh: commands, their options, and the values and files that options take. */
+export function renderCompletion(program: Command): string {
+  const nodes = listNodes(program, '');
+  // Every option once: a name has one meaning.
+  const options = [...new Map(nodes.flatMap((node) => node.options).map((option) => [option.name, option])).values()];
+  const withFile = options.filter(({ value }) => value === 'file');
+  const withText = options.filter(({ value }) => value === 'text');
+  const places = nodes.map(({ path, commands, options: own, takesFile }) => {
+    const files = takesFile ? 'yes' : '';
+    return `    '${path}') commands='${commands.join(' ')}' options='${listNames(own)}' files='${files}' ;;\n`;
+  });
+  const choices = options.map((option) => {
+    const words = typeof option.value === 'string' ? [] : option.value;
+    const offer = `COMPREPLY=($(compgen -W '${words.join(' ')}' -- "$current")); return`;
+    return words.length === 0 ? '' : toCase([option], offer);
+  });
+  const withValue = options.filter(({ value }) => value !== 'none');
+  return `# Completion of nightscreen for bash and zsh: source this file, in zsh after compinit.
+if [[ -n \${ZSH_VERSION-} ]]; then autoload -U +X bashcompinit && bashcompinit; fi
 _nightscreen() {
   local IFS=$' \\t\\n' current=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD - 1]}
   local place='' commands='' options='' files='' at
   COMPREPLY=()
   for ((at = 1; at < COMP_CWORD; at++)); do
     case \${COMP_WORDS[at]} in
-  ${toCase(
-    options.filter(({ value }) => value !== 'none'),
-    'at=$((at + 1)); continue',
-  ).trimStart()}    esac
+  ${toCase(withValue, 'at=$((at + 1)); continue').trimStart()}    esac
     case "$place|\${COMP_WORDS[at]}" in
-${toSteps(nodes, 'place', '')}    esac
+${toSteps(nodes)}    esac
   done
   case $before in
-${toCase(
-  options.filter(({ value }) => value === 'file'),
-  "files=yes commands='' options='' place='?'",
-)}${choices.join('')}${toCase(
-  options.filter(({ value }) => value === 'text'),
-  'return',
-)}  esac
+${toCase(withFile, "files=yes commands='' options='' place='?'")}${choices.join('')}${toCase(withText, 'return')}  esac
   case $place in
-${cases.join('')}  esac
+${places.join('')}  esac
   if [[ $current == -* ]]; then
-    COMPREPLY=($(compgen -W "$options ${listNames(global)} --help" -- "$current"))
+    COMPREPLY=($(compgen -W "$options ${listNames(nodes[0]?.options ?? [])} --help" -- "$current"))
     return
   fi
   COMPREPLY=($(compgen -W "$commands" -- "$current"))
@@ -119,57 +94,5 @@ ${cases.join('')}  esac
   fi
 }
 complete -F _nightscreen nightscreen
-`;
-}
-
-/** Text within single quotes; zsh reads what is before a colon as the word. */
-const quoteForZsh = (word: string, meaning: string): string =>
-  `'${`${word}:${meaning.replaceAll(':', '\\:')}`.replaceAll("'", "'\\''")}'`;
-
-function renderZsh({ nodes, global, options }: Tree): string {
-  const cases = nodes.map(
-    ({ path, commands, options: own, takesFile }) =>
-      `    ('${path}') commands=(${commands.map(({ name, summary }) => quoteForZsh(name, summary)).join(' ')})
-      options=(${own.map(({ name, meaning }) => quoteForZsh(name, meaning)).join(' ')}) files='${takesFile ? 'yes' : ''}' ;;\n`,
-  );
-  const choices = withChoices(options).map(({ option, choices: words }) =>
-    toCase([option], `compadd -- ${words.join(' ')}; return`, ['(', ';;']),
-  );
-  return `#compdef nightscreen
-# zsh completion of nightscreen: save it as _nightscreen in a folder of fpath, or source it after compinit.
-_nightscreen() {
-  local place='' files='' at
-  local -a commands options
-  for ((at = 2; at < CURRENT; at++)); do
-    case $words[at] in
-${toCase(
-  options.filter(({ value }) => value !== 'none'),
-  '(( at++ )); continue',
-  ['(', ';;'],
-)}    esac
-    case "$place|$words[at]" in
-${toSteps(nodes, 'place', '(')}    esac
-  done
-  case $words[CURRENT-1] in
-${toCase(
-  options.filter(({ value }) => value === 'file'),
-  '_files; return',
-  ['(', ';;'],
-)}${choices.join('')}${toCase(
-  options.filter(({ value }) => value === 'text'),
-  'return 1',
-  ['(', ';;'],
-)}  esac
-  case $place in
-${cases.join('')}  esac
-  if [[ $words[CURRENT] == -* ]]; then
-    options+=(${[...global.map(({ name, meaning }) => quoteForZsh(name, meaning)), "'--help:show help'"].join(' ')})
-    _describe -o option options
-    return
-  fi
-  (( $#commands )) && _describe command commands
-  [[ -n $files ]] && _files
-}
-if [[ $funcstack[1] == _nightscreen ]]; then _nightscreen "$@"; else compdef _nightscreen nightscreen; fi
 `;
 }

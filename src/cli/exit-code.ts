@@ -65,8 +65,8 @@ export function toErrorExitCode(error: unknown): number {
 }
 
 /**
- * The exit code of several runs together: 1 and 4 win. The result is "refused" only when all runs were refused: with other runs it would
- * claim that nothing was spent.
+ * The exit code of several runs together: 1 and 4 win. The result is "refused" only when all runs were refused: with
+ * other runs it would claim that nothing was spent.
  */
 export function combineExitCodes(codes: readonly number[]): number {
   if (codes.includes(exitCodes.unexpected)) return exitCodes.unexpected;

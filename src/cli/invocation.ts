@@ -22,7 +22,7 @@ export interface Invocation {
   signal: AbortSignal;
   /** The metrics of a process that runs until a signal. */
   measuring?: Measuring;
-  /** The secrets that were read during the command, those that a user's own jobs read included. */
+  /** The secrets that were read during the command. */
   readSecrets: ReturnType<typeof openRedactor>;
   /** Notes the runs that the command starts. */
   lastRun: LastRun;
@@ -40,5 +40,5 @@ export interface Outcome {
 /** The work of a command; work that has written its data itself returns at most its exit code. */
 export type Work = (invocation: Invocation) => Promise<Outcome | { exitCode: number; isWritten: true } | null>;
 
-/** Takes the work of the called command. `mailedAs` is the task that is mailed as not run when the work fails before its database is open. */
+/** Takes the work of the called command; `mailedAs` is mailed as not run when it fails before its database is open. */
 export type Act = (work: Work, mailedAs?: string) => void;

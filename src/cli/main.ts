@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 
-/** Loading the program opens up to 160 files at once; two small runs on the embedded database had 338 open, and it breaks at the limit. */
+/** Two small runs on the embedded database had 338 files open, and it breaks at the limit. */
 const fewestOpenFiles = 512;
 
 refuseFewOpenFiles(process.argv.includes('--json'));

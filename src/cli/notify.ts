@@ -3,17 +3,22 @@ import type { OpenAppContext } from './app-context.js';
 import type { Invocation } from './invocation.js';
 import { loadInvocationConfig } from './session.js';
 
-/** Mails a failure without the outbox, which needs an open database; reports on standard error when the mail cannot be sent. */
+/** Mails a failure without the outbox, which needs an open database; reports a mail that cannot be sent. */
 export async function mailDirectly(invocation: Invocation, failed: FailedWork): Promise<void> {
   try {
     const { settings, secret } = loadInvocationConfig(invocation);
     const { mail, timezone } = settings;
     if (!mail) return;
-    const { deliver } = await import('../mail/delivery.js');
+    const { deliver, toDelivery } = await import('../mail/delivery.js');
     const { allowLastWords } = await import('../runs/mail/deliver.js');
     const { buildFailureMails } = await import('../runs/mail/failures.js');
     const mails = buildFailureMails(failed, { mail, timezone }, new Date());
-    const results = await deliver(mails, mail, secret('SMTP_URL'), allowLastWords(invocation.signal));
+    const results = await deliver(
+      mails,
+      toDelivery(mail, settings.reports),
+      secret('SMTP_URL'),
+      allowLastWords(invocation.signal),
+    );
     const [lost] = results.filter(({ kind }) => kind !== 'accepted');
     if (lost) throw new Error(lost.said);
   } catch (error) {
@@ -24,9 +29,9 @@ export async function mailDirectly(invocation: Invocation, failed: FailedWork): 
 }
 
 /**
- * Sends changes of state to webhooks right after decisions, because a blocked account may wait for them; it waits as long as one answer may
- * take. Unsent changes are reported on standard error and stay queued; the dispositions are stored in any case. A login with a reviewer's
- * documented rights cannot send them, which is no failure.
+ * Sends changes of state to webhooks right after decisions, because a blocked account may wait for them; it waits as
+ * long as one answer may take. Unsent changes are reported on standard error and stay queued; the dispositions are
+ * stored in any case. A login with a reviewer's documented rights cannot send them, which is no failure.
  */
 export async function notifyDecidedStates(
   app: OpenAppContext,

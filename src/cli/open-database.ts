@@ -21,9 +21,8 @@ export function locateDatabase(config: Pick<Config, 'secret' | 'settings'>): Dat
   const { secret, settings } = config;
   const url = secret('DATABASE_URL');
   if (url !== undefined) return { url };
-  const { folder, durable } = settings.database;
-  if (durable !== 'auto') return { folder, isDurable: durable === 'always' };
-  // Without a key, as for a reviewer, the folder keeps the durability of its runs; a test key does not lower that of a live key.
+  const { folder } = settings.database;
+  // Without a key the folder keeps the durability of its runs; a test key does not lower that of a live key.
   return findMode(config) === 'live' ? { folder, isDurable: true } : { folder };
 }
 
@@ -58,7 +57,7 @@ export async function requireOwnDatabase(config: Pick<Config, 'secret' | 'settin
   await requireOwnFolder(folder, `nightscreen ${command}`);
 }
 
-/** Throws DatabaseMissingError when an open database has no schema of ours: a command that only reads must not create it. */
+/** Throws DatabaseMissingError when an open database has no schema of ours: a reading command must not create it. */
 export async function requireSchema(database: Queryable, { url, folder = '' }: DatabaseLocation): Promise<void> {
   const { hasSchema } = await import('../store/database/migrate.js');
   if (await hasSchema(database)) return;
@@ -97,19 +96,19 @@ const shortMs = 10_000;
 const longMs = 120_000;
 
 /**
- * How long a locked folder of the embedded database is waited for: two minutes by work that `isLasting`, ten seconds by other work. Lasting
- * work may keep the folder for hours, so others do not wait for it.
+ * How long a locked folder of the embedded database is waited for: two minutes by work that `isLasting`, ten seconds
+ * by other work. Lasting work may keep the folder for hours, so others do not wait for it.
  */
 export function toFolderWaitPolicy(
   { notify, signal }: Pick<Invocation, 'notify' | 'signal'>,
   isLasting: boolean,
 ): FolderWaitPolicy {
   const maxWaitMs = isLasting ? longMs : shortMs;
-  const onWait = (holder: string, longestMs = maxWaitMs): void =>
+  const onWait = (holder: string): void =>
     notify({
       level: 'info',
       code: 'database_taken',
-      message: `waiting for ${holder}, which uses the database; at most ${longestMs / 1_000} s`,
+      message: `waiting for ${holder}, which uses the database; at most ${maxWaitMs / 1_000} s`,
     });
   return { isBrief: !isLasting, maxWaitMs, onWait, signal };
 }

@@ -76,7 +76,7 @@ export const acceptOptions = {
   reason: shared.reason,
 };
 
-/** Who accepts a roster against its guards, and why; undefined without `--accept-roster`. Throws ConfigError with the missing flag. */
+/** Who accepts a roster against its guards, and why; undefined without `--accept-roster`. Throws ConfigError. */
 export async function findRosterAcceptance(
   database: Database,
   { acceptRoster, by, reason }: RosterChoice,
@@ -127,8 +127,8 @@ function nameOfFile(rosters: readonly RosterSettings[], flag: 'file' | 'delta'):
 }
 
 /**
- * The rosters of a command: the named one, the one of the file (the only configured one, else `default`), or all configured rosters.
- * Throws ConfigError when there is none, or when a file may belong to several.
+ * The rosters of a command: the named one, the one of the file (the only configured one, else `default`), or all
+ * configured rosters. Throws ConfigError when there is none, or when a file may belong to several.
  */
 export function chooseRosters(rosters: readonly RosterSettings[], choice: RosterChoice): RosterSettings[] {
   if (choice.delta !== undefined)

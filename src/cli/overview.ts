@@ -51,7 +51,7 @@ export function createBareProgram(
   return program.helpCommand('help [command]', 'show help for a command');
 }
 
-/** The name and the summary of each command. The commands themselves load most of the program, which takes three times as long as to print this. */
+/** The name and the summary of each command. Loading the commands takes three times as long as printing this. */
 const summaries = {
   daily: {
     init: 'write a configuration for a service and a roster file',

@@ -8,7 +8,7 @@ import type { BecauseOf } from '../runs/checks/because-of.js';
 import type { CheckResult } from '../runs/checks/check.js';
 import type { previewImport, previewOnboarding } from '../runs/preview.js';
 import type { RunSummary } from '../runs/run-summary.js';
-import { describeTopic, rejectWords, runStateWords } from '../vocabulary/words.js';
+import { codeWords, describeTopic } from '../vocabulary/words.js';
 import type { RejectReason } from '../vocabulary.js';
 import { exitCodes } from './exit-code.js';
 import type { Outcome } from './invocation.js';
@@ -96,7 +96,7 @@ export const listReasons = (reasons: readonly string[]): Row[] =>
 export function formatRun(summary: RunSummary): string {
   const rows: Row[] = [
     ['run', `${summary.runId} (${summary.kind}${summary.roster === null ? '' : ` of ${summary.roster}`})`],
-    ['state', runStateWords[summary.state]],
+    ['state', codeWords.runState[summary.state]],
     ...listReasons(summary.reasons),
     ...(summary.remarks ?? []).map((remark) => ['note', remark]),
     ...describeSums(summary),
@@ -129,7 +129,7 @@ type OnboardingPreview = Awaited<ReturnType<typeof previewOnboarding>>;
 export const describeCost = (cost: OnboardingPreview['cost']): string =>
   cost === null ? 'unknown: budget.pricePerSearch is not set' : `${cost.amount.toFixed(2)} ${cost.currency}`;
 
-const isKnown = (reason: string): reason is RejectReason => Object.hasOwn(rejectWords, reason);
+const isKnown = (reason: string): reason is RejectReason => Object.hasOwn(codeWords.reject, reason);
 
 function listReads({ roster, source, counts, rejectedByReason, doubts }: ImportPreview): Row[] {
   const { rows, customers, rejected, duplicates, conflicts, ...history } = counts;
@@ -139,7 +139,7 @@ function listReads({ roster, source, counts, rejectedByReason, doubts }: ImportP
     ['rows', sums],
     ...Object.entries(rejectedByReason).map(([reason, count]) => [
       `  ${reason}`,
-      `${formatCount(count)}  ${isKnown(reason) ? rejectWords[reason] : ''}`,
+      `${formatCount(count)}  ${isKnown(reason) ? codeWords.reject[reason] : ''}`,
     ]),
     ...listDoubtLines(doubts),
     conflicts > 0 && ['conflicts', `${formatCount(conflicts)} ids with rows that differ`],
@@ -322,7 +322,7 @@ function listMissed({ missed }: AssuranceResult): string {
 export const formatAssurance = (result: AssuranceResult): string =>
   formatTable([
     ['run', result.runId],
-    ['state', runStateWords[result.state]],
+    ['state', codeWords.runState[result.state]],
     ...result.reasons.map((reason): [string, string] => ['because', reason]),
     ['list', `${result.file}: ${formatCount(result.listed)} entries, SHA-256 ${result.digest}`],
     ['sample', `${formatCount(result.total.sample)} names, ${result.spelling}, seed ${result.seed}`],

@@ -10,7 +10,7 @@ export const endingSignals = ['SIGINT', 'SIGTERM'] as const;
 
 const endAtOnce = (): never => process.exit(4);
 
-/** Ends the process with exit code 4 at a signal, because nothing has begun; until `leaveSignals`, when a command listens itself. */
+/** Ends the process with exit code 4 at a signal, because nothing has begun; until `leaveSignals`. */
 export const endAtSignals = (): void => {
   for (const name of endingSignals) process.on(name, endAtOnce);
 };
@@ -22,7 +22,7 @@ export const leaveSignals = (): void => {
 
 const exits = channel('nightscreen:exit');
 
-/** Publishes that this process ends, and waits at most `maxWaitMs` for the promises that listeners pass to `waitFor`. */
+/** Publishes that this process ends, and waits at most `maxWaitMs` for what listeners pass to `waitFor`. */
 export async function publishExit(exitCode: number, maxWaitMs = 5_000): Promise<void> {
   const waiting: Promise<unknown>[] = [];
   exits.publish({ exitCode, waitFor: (promise: Promise<unknown>) => waiting.push(promise) });
@@ -87,9 +87,9 @@ export const waitForAbort = (signal: AbortSignal): Promise<void> =>
   });
 
 /**
- * Lets the heap grow by half before a collection; V8 lets it quadruple on machines with much memory, and 60 of 340 MB of a long report were in use.
- * Lets V8 optimise a part of the embedded database only after it has run much more: the optimising took a third of the processor time of a short
- * command. V8 reads the flags while the program runs.
+ * Lets the heap grow by half before a collection; V8 lets it quadruple on machines with much memory, and 60 of 340 MB
+ * of a long report were in use. Lets V8 optimise a part of the embedded database only after it has run much more: the
+ * optimising took a third of the processor time of a short command. V8 reads the flags while the program runs.
  */
 export const tuneV8 = (): void => {
   setFlagsFromString('--heap-growing-percent=50');

@@ -3,7 +3,7 @@ import type { ClientEvent } from '../client/client.js';
 import { systemClock } from '../clock.js';
 import { countNoun, describeSpan, formatCount, toVisibleLines, toVisibleText } from '../reports/text.js';
 import type { ProgressStage, RunEvent } from '../runs/app-context.js';
-import { runStateWords } from '../vocabulary/words.js';
+import { codeWords } from '../vocabulary/words.js';
 import type { Terminal } from './terminal.js';
 import { describeCounts, describeReasons, omitZeros, showTimes, wrap } from './text.js';
 
@@ -224,19 +224,11 @@ const redrawMs = 100;
 const idleRedrawMs = 1_000;
 const clearLine = '\r\u001b[2K';
 
-const triggerWords = {
-  start: 'before the first search',
-  resumed: 'before resuming',
-  periodic: 'between searches',
-  control: 'after a problem',
-  end: 'after the last search',
-} as const;
-
 const dim = (text: string, terminal: Terminal): string => (terminal.hasColours ? `\u001b[2m${text}\u001b[22m` : text);
 const yellow = (text: string, terminal: Terminal): string =>
   terminal.hasColours ? `\u001b[33m${text}\u001b[39m` : text;
 
-/** Shows run events to a person: one line for each finished stage, and on a screen a line of progress that is redrawn. */
+/** Shows run events to a person: a line for each finished stage, and on a screen a line of progress that is redrawn. */
 export function showProgress(terminal: Terminal, perSecond: number, indent = '') {
   const meter = new ProgressMeter(perSecond, systemClock.elapsedMs);
   let isDrawn = false;
@@ -284,7 +276,7 @@ export function showProgress(terminal: Terminal, perSecond: number, indent = '')
         break;
       case 'stage_finished':
         say(
-          `${describeStage(event, perSecond)}${event.occasion ? ` (${triggerWords[event.occasion]})` : ''}`,
+          `${describeStage(event, perSecond)}${event.occasion ? ` (${codeWords.controlTrigger[event.occasion]})` : ''}`,
           event.stage,
         );
         break;
@@ -300,7 +292,7 @@ export function showProgress(terminal: Terminal, perSecond: number, indent = '')
         // The summary of a run that screened gives its reasons; other runs have none.
         if (event.state !== 'complete') {
           const hasSummary = event.state === 'incomplete' || event.state === 'stopped';
-          say(hasSummary ? event.runId : event.reasons.join('\n'), runStateWords[event.state], warn);
+          say(hasSummary ? event.runId : event.reasons.join('\n'), codeWords.runState[event.state], warn);
         }
     }
   };
@@ -314,7 +306,7 @@ export function showProgress(terminal: Terminal, perSecond: number, indent = '')
   };
 }
 
-/** The counts of a stage: of an import those that are not zero, of a plan with the reasons in words and the least time that it takes. */
+/** The counts of a stage: of an import those that are not zero, of a plan with the reasons and the least time. */
 function describeStage({ stage, counts }: Extract<RunEvent, { kind: 'stage_finished' }>, perSecond: number): string {
   if (stage === 'plan') {
     const { inScope = 0, planned = 0, searches = 0, ...reasons } = counts;
@@ -354,8 +346,8 @@ function describeServiceEvent(event: ClientEvent): string | null {
 const progressEveryMs = 30_000;
 
 /**
- * Writes run events as structured lines with their run and roster, and the progress of a stage every 30 seconds and at its end. No line holds
- * customer data.
+ * Writes run events as structured lines with their run and roster, and the progress of a stage every 30 seconds and at
+ * its end. No line holds customer data.
  */
 export function logEvents(logger: Logger, perSecond: number, everyMs = progressEveryMs) {
   const meter = new ProgressMeter(perSecond, systemClock.elapsedMs);

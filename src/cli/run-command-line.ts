@@ -146,7 +146,7 @@ function listEnvironmentSecrets(environment: Environment): string[] {
   });
 }
 
-/** The commands of both groups in the order of help. Loading all takes a third of a second, so a command is loaded alone where its name is the first word. */
+/** The commands in the order of help. Loading all takes a third of a second, so one is loaded alone where it is the first word. */
 const loaders = {
   daily: {
     init: async () => (await import('./commands/init.js')).addInitCommand,
@@ -176,7 +176,7 @@ const loaders = {
   },
 } satisfies Record<string, Record<string, () => Promise<AddCommand>>>;
 
-/** The commander program with the command that `words` call, or with all; `act` takes the work of the called command, and usage errors are thrown. */
+/** The program with the command that `words` call, or with all; `act` takes its work, and usage errors are thrown. */
 export async function createProgram(
   act: Act,
   output: {
@@ -194,14 +194,14 @@ export async function createProgram(
   });
 }
 
-/** Answers may arrive for five seconds; the database rolls back what is still being written after that (PROMISES: 15). */
+/** Answers may arrive for five seconds; the database rolls back what is still being written after that. */
 const longestStopMs = 7_000;
 
 type StopListener = (event: { kind: 'asked'; signal: string } | { kind: 'overdue' }) => void;
 
 /**
- * Turns the first SIGINT or SIGTERM into an abort. A second signal, or a stop that takes longer than 7 seconds, ends the process at once with
- * exit code 4; the next start repeats what was not saved.
+ * Turns the first SIGINT or SIGTERM into an abort. A second signal, or a stop that takes longer than 7 seconds, ends
+ * the process at once with exit code 4; the next start repeats what was not saved.
  */
 function listenForSignals(emit: StopListener): { signal: AbortSignal; stop: () => void } {
   const controller = new AbortController();
@@ -238,8 +238,9 @@ interface LogMeans {
 }
 
 /**
- * Reports notices, stops and failures of a command once: as words on a screen, elsewhere as log lines with the current run and roster. A
- * failure before the first run is written as words elsewhere too, unless a scheduler started the command.
+ * Reports notices, stops and failures of a command once: as words on a screen, elsewhere as log lines with the current
+ * run and roster. A failure before the first run is written as words elsewhere too, unless a scheduler started the
+ * command.
  */
 export class CommandLog {
   readonly #means: LogMeans;
@@ -271,7 +272,7 @@ export class CommandLog {
     }
   };
 
-  /** Reports that the command failed; the stack appears at level debug only. What the end of its run said is not repeated. */
+  /** Reports that the command failed, at level debug with the stack; what the end of its run said is not repeated. */
   failed(given: ReturnType<typeof describeError>, error: unknown): void {
     const { terminal, lastRun, redact, findLevel, isQuiet, isScheduled } = this.#means;
     const level = findLevel();

@@ -13,15 +13,13 @@ import { toVisibleText } from '../reports/text.js';
 import type { RunEvent } from '../runs/app-context.js';
 import { buildAppContext, findMissingService, listSecrets, type OpenAppContext } from './app-context.js';
 import type { Invocation, Notify } from './invocation.js';
-import type { Measuring } from './measuring.js';
 import { locateDatabase, requireDatabase, toFolderWaitPolicy } from './open-database.js';
-import { version } from './process.js';
 import { logEvents, showProgress } from './progress.js';
 
 /** An invocation that reads its configuration several times reports unknown variables once. */
 const hasReported = new WeakSet<Notify>();
 
-/** The configuration of this invocation with its flags; throws ConfigError with every mistake. `notify` gets unknown variables `NIGHTSCREEN_...`. */
+/** The configuration with the flags; throws ConfigError with every mistake. `notify` gets unknown variables. */
 export function loadInvocationConfig({
   options,
   environment,
@@ -44,7 +42,7 @@ export function loadInvocationConfig({
 /** Erases the progress line before a log line. */
 const clearLine = '\r\u001b[2K';
 
-/** The logger of this invocation: JSON lines on standard error, words on a screen. It redacts configured secrets and those that jobs read. */
+/** The logger: JSON lines on standard error, words on a screen. It redacts configured secrets and those that jobs read. */
 export function openLogger({ terminal, readSecrets }: Invocation, config: Config): Logger {
   const write = (line: string): void => {
     const safe = readSecrets.redact(line);
@@ -60,7 +58,7 @@ const attempts = channel('nightscreen:attempt');
 /** Publishes a run event to listeners in this process, such as a preloaded tracer; it holds no customer data. */
 export const publishRunEvent = (event: RunEvent): void => runEvents.publish(event);
 
-/** The observer with one addition: each attempt that ended is published to listeners in this process as `{ attempt, end }`. */
+/** The observer, which also publishes each ended attempt to listeners in this process as `{ attempt, end }`. */
 export const publishAttempts = (observer: AttemptObserver = {}): AttemptObserver => ({
   ...observer,
   ended: (attempt, end) => {
@@ -89,7 +87,7 @@ function chooseReporter(invocation: Invocation, config: Config): ReturnType<type
   };
 }
 
-/** Requires a usable service and writable folders before anything is spent, and returns `choose()`; throws one ConfigError with all problems. */
+/** Requires the service and writable folders, and gives what `choose` does; throws one ConfigError with all problems. */
 export async function requireService<Choice>(
   config: Config,
   choose: () => Choice | Promise<Choice>,
@@ -121,7 +119,7 @@ function findUnwritable({ settings, secret, originOf }: Config, writesReport: bo
   ];
 }
 
-/** Opens the app context, does the work, and closes the context in any case. Callers check their options before, so that no database is opened for nothing. */
+/** Opens the app context, does the work, and closes the context in any case. Callers check their options before. */
 export async function withAppContext<Result>(
   invocation: Invocation,
   {
@@ -139,14 +137,13 @@ export async function withAppContext<Result>(
     isLasting?: boolean;
     /** The limit for one query on Postgres; no limit by default. */
     queryTimeoutMs?: number;
-    /** Whether the command needs the data of earlier runs: a missing or empty database is an error then, and is not created. */
+    /** Whether the command needs the data of earlier runs: a missing or empty database is an error then. */
     needsDatabase?: boolean;
   },
   work: (app: OpenAppContext) => Promise<Result>,
 ): Promise<Result> {
   if (needsDatabase) requireDatabase(locateDatabase(config));
-  const measuring =
-    invocation.measuring ?? (isMeasured(config, command) ? await measureCommand(invocation, config) : null);
+  const { measuring } = invocation;
   const { emit, close } = chooseReporter(invocation, config);
   const leaveTurn = await awaitTurn(config);
   let hasSearched = false;
@@ -160,8 +157,8 @@ export async function withAppContext<Result>(
       queryTimeoutMs,
       needsDatabase,
       noteSecret: invocation.readSecrets.add,
-    }).catch(async (error: unknown) => {
-      await measuring?.noteUnreadable(error);
+    }).catch((error: unknown) => {
+      measuring?.noteUnreadable(error);
       throw error;
     });
     invocation.noteOpen();
@@ -193,21 +190,11 @@ function noteSandbox({ notify }: Invocation, { settings: { service }, secret }: 
   notify({ level: 'warn', code: 'sandbox', message });
 }
 
-async function measureCommand({ signal, notify }: Invocation, config: Config): Promise<Measuring> {
-  const { measureInto } = await import('./measuring.js');
-  const { createMetrics } = await import('../metrics/metrics.js');
-  return measureInto(config, createMetrics(version, { isLasting: false }), {
-    // A person who stops a command waits only seconds.
-    isStopping: () => signal.aborted,
-    complain: (message) => notify({ level: 'warn', code: 'metrics_not_left', message }),
-  });
-}
-
 const turns = new Map<string, Promise<void>>();
 
 /**
- * Waits for all earlier work of this process in the embedded database, because its folder can be opened only once at a time. The returned
- * function ends the turn. Postgres has no turns.
+ * Waits for all earlier work of this process in the embedded database, because its folder can be opened only once at a
+ * time. The returned function ends the turn. Postgres has no turns.
  */
 async function awaitTurn({ settings, secret }: Config): Promise<() => void> {
   let leave = (): void => undefined;
@@ -244,23 +231,4 @@ export function formatLogLine(line: string): string {
   );
   const head = [String(time).slice(11, 19), String(level).padEnd(5), String(msg), ...facts].join(' ');
   return [head, ...describeError(err)].map((each) => `${toVisibleText(each)}\n`).join('');
-}
-
-/** The commands that change the figures. */
-const measured: ReadonlySet<string> = new Set([
-  'rescreen',
-  'onboard',
-  'screen',
-  'sweep',
-  'import',
-  'report',
-  'runs resume',
-  'review import',
-  'outbox retry',
-  'outbox drop',
-  'schedule watchdog',
-]);
-
-function isMeasured({ settings }: Config, command: string): boolean {
-  return settings.metrics.textfile !== undefined && (measured.has(command) || command.startsWith('schedule run '));
 }

@@ -5,13 +5,13 @@ import { commandNames } from './overview.js';
 const usualColumns = 80;
 
 /**
- * Where a command writes: data to standard output, messages to standard error. Control characters of foreign text never leave the process:
- * JSON shows them as escapes, other text as their code points.
+ * Where a command writes: data to standard output, messages to standard error. Control characters of foreign text
+ * never leave the process: JSON shows them as escapes, other text as their code points.
  */
 export interface Terminal {
   /** Writes data; resolves when it has left the process. */
   writeData(text: string): Promise<void>;
-  /** Writes a message for people; `isDrawn` means that it moves the cursor or has colours, and that its other characters are visible. */
+  /** Writes a message for people; `isDrawn` means that it moves the cursor or has colours, and has no foreign text. */
   writeMessage(text: string, isDrawn?: boolean): void;
   /** Whether messages go to a screen, where progress can be redrawn. */
   readonly isScreen: boolean;
@@ -32,7 +32,7 @@ function toTyped(environment: Readonly<Record<string, string | undefined>>): (te
   return isByNpm ? (text) => text.replace(command, 'npx --no nightscreen ') : (text) => text;
 }
 
-/** The terminal of this process; commands in its texts begin as this program was started. It ignores a closed reader (EPIPE), and ends the process with exit code 1 on a full disk. */
+/** The terminal of this process. It ignores a closed reader (EPIPE), and ends the process with exit code 1 on a full disk. */
 export function openTerminal(environment: Readonly<Record<string, string | undefined>>): Terminal {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {

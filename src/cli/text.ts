@@ -1,25 +1,16 @@
+import stringWidth from 'string-width';
 import { describeReason } from '../reports/reasons.js';
 import { formatCount, formatTime, replaceInstants, toVisibleText } from '../reports/text.js';
 import type { Mail } from '../runs/mail/manage.js';
-import { stateOrder, stateWords } from '../vocabulary/words.js';
+import { codeWords, stateOrder } from '../vocabulary/words.js';
 import type { CustomerState } from '../vocabulary.js';
 
 /** A row of a table; false is left out. */
 export type Row = readonly (string | number)[] | false;
 
-// Of two columns: East Asian scripts, full-width forms and emoji. Without a column: marks that combine, and joiners.
-const wide =
-  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{1f300}-\u{1f64f}\u{1f680}-\u{1f6ff}\u{1f900}-\u{1f9ff}\u{20000}-\u{3fffd}]/u;
-const withoutWidth = /[\p{Mn}\p{Me}\p{Cf}\u1160-\u11ff]/u;
-
 /** The columns that a text takes on a screen, characters that are made visible included. */
-export function measureWidth(text: string): number {
-  if (/^[ -~]*$/.test(text)) return text.length;
-  return [...toVisibleText(text)].reduce(
-    (sum, character) => sum + (wide.test(character) ? 2 : withoutWidth.test(character) ? 0 : 1),
-    0,
-  );
-}
+export const measureWidth = (text: string): number =>
+  /^[ -~]*$/.test(text) ? text.length : stringWidth(toVisibleText(text));
 
 const pad = (text: string, width: number, isNumber: boolean): string => {
   const space = ' '.repeat(Math.max(0, width - measureWidth(text)));
@@ -41,7 +32,7 @@ function toTokens(text: string): readonly string[] {
 const isCommandToken = (token: string): boolean => /^[(`]?nightscreen /.test(token);
 const continued = ' \\';
 
-/** A command in lines of at most `width` columns, broken before its options, so that it still can be copied into a shell. */
+/** A command in lines of at most `width` columns, broken before its options, so that a shell reads it as one. */
 function breakCommand(command: string, width: number): readonly string[] {
   const lines: string[] = [];
   for (const part of command.split(/ (?=--)/)) {
@@ -77,26 +68,20 @@ function wrapLine(text: string, width: number): readonly string[] {
 }
 
 const gap = 2;
-const narrowGap = 1;
 const leastLastWidth = 24;
 const indentBelow = 4;
 
-const sumWidths = (widths: readonly number[], between: number): number =>
-  widths.reduce((sum, each) => sum + each, between * (widths.length - 1));
+const sumWidths = (widths: readonly number[]): number =>
+  widths.reduce((sum, each) => sum + each, gap * (widths.length - 1));
 
-/** The widths of columns that together fit `width`, if words stay whole; else the narrowest. `mins` are their narrowest widths. */
-function shrink(natural: readonly number[], mins: readonly number[], width: number, between: number): number[] {
+/** The widths of columns that together fit `width`, if words stay whole; else `mins`, the narrowest. */
+function shrink(natural: readonly number[], mins: readonly number[], width: number): number[] {
   const widths = [...natural];
-  let excess = sumWidths(widths, between) - width;
-  while (excess > 0) {
+  while (sumWidths(widths) > width) {
     const slack = widths.map((each, column) => each - (mins[column] ?? 0));
-    const most = slack.indexOf(Math.max(...slack));
-    const cut = Math.min(excess, slack[most] ?? 0);
-    if (cut <= 0) break;
-    // Halves, so that several wide columns share what is missing.
-    const step = Math.max(1, Math.min(cut, Math.ceil((slack[most] ?? 0) / 2)));
-    widths[most] = (widths[most] ?? 0) - step;
-    excess -= step;
+    const most = Math.max(...slack);
+    if (most <= 0) break;
+    widths[slack.indexOf(most)] = (widths[slack.indexOf(most)] ?? 0) - 1;
   }
   return widths;
 }
@@ -110,15 +95,14 @@ interface Columns {
   widths: readonly number[];
   /** Columns with a number; their heads are aligned to the right too. */
   numeric: ReadonlySet<number>;
-  between?: number;
 }
 
-function renderRow(row: readonly (string | number)[], { widths, numeric, between = gap }: Columns): string {
+function renderRow(row: readonly (string | number)[], { widths, numeric }: Columns): string {
   const cells = row.map((cell, column) => wrap(toCellText(cell), widths[column] ?? 0));
   const height = Math.max(1, ...cells.map((lines) => lines.length));
   return Array.from({ length: height }, (_, at) => {
     const line = cells.map((lines, column) => pad(lines[at] ?? '', widths[column] ?? 0, numeric.has(column)));
-    return `${line.join(' '.repeat(between)).trimEnd()}\n`;
+    return `${line.join(' '.repeat(gap)).trimEnd()}\n`;
   }).join('');
 }
 
@@ -127,8 +111,8 @@ const screenWidth = (): number =>
   process.stdout.isTTY === true ? process.stdout.columns || 80 : Number.POSITIVE_INFINITY;
 
 /**
- * Rows as aligned columns, two spaces apart; columns with a number are aligned to the right. On a narrower screen long cells are wrapped within
- * their column, then columns are one space apart, and at last a last column without room is written below its row.
+ * Rows as aligned columns, two spaces apart; columns with a number are aligned to the right. On a narrower screen long
+ * cells are wrapped within their column; a last column without room is written below its row.
  */
 export function formatTable(given: readonly Row[], width = screenWidth()): string {
   const rows = given.filter((row) => row !== false);
@@ -139,7 +123,7 @@ export function formatTable(given: readonly Row[], width = screenWidth()): strin
     );
   const natural = measure((cell) => Math.max(...cell.split('\n').map(measureWidth)));
   const numeric = new Set(rows.flatMap((row) => row.flatMap((cell, at) => (typeof cell === 'number' ? [at] : []))));
-  if (sumWidths(natural, gap) <= width) return rows.map((row) => renderRow(row, { widths: natural, numeric })).join('');
+  if (sumWidths(natural) <= width) return rows.map((row) => renderRow(row, { widths: natural, numeric })).join('');
   const mins = measure((cell) =>
     cell
       .split('\n')
@@ -149,12 +133,11 @@ export function formatTable(given: readonly Row[], width = screenWidth()): strin
   // Prose needs more room than its longest word.
   const isProse = (natural.at(-1) ?? 0) > 2 * leastLastWidth;
   const last = isProse ? leastLastWidth : Math.min(mins.at(-1) ?? 0, leastLastWidth);
-  for (const between of [gap, narrowGap]) {
-    const widths = shrink(natural, [...mins.slice(0, -1), last], width, between);
-    if (sumWidths(widths, between) > width && count > 1) continue;
-    return rows.map((row) => renderRow(row, { widths, numeric, between })).join('');
+  const fitting = shrink(natural, [...mins.slice(0, -1), last], width);
+  if (sumWidths(fitting) <= width || count === 1) {
+    return rows.map((row) => renderRow(row, { widths: fitting, numeric })).join('');
   }
-  const widths = shrink(natural.slice(0, -1), mins.slice(0, -1), width, gap);
+  const widths = shrink(natural.slice(0, -1), mins.slice(0, -1), width);
   return rows
     .map((row) => {
       const rest = row.slice(count - 1).flatMap((cell) => wrap(toCellText(cell), width - indentBelow));
@@ -198,10 +181,10 @@ export const describeReasons = (counts: Readonly<Record<string, number>>): strin
 export const describeStates = (counts: Readonly<Partial<Record<CustomerState, number>>>): string =>
   stateOrder
     .filter((state) => (counts[state] ?? 0) > 0)
-    .map((state) => `${formatCount(counts[state] ?? 0)} ${stateWords[state].name.toLowerCase()}`)
+    .map((state) => `${formatCount(counts[state] ?? 0)} ${codeWords.state[state].name.toLowerCase()}`)
     .join(', ');
 
-/** Why a coverage check fails independently of single customers: a roster or all customers are missing; null otherwise. */
+/** Why coverage fails independently of single customers: a roster or all customers are missing; null otherwise. */
 export function describeGap(neverImported: readonly string[], inScope: number): string | null {
   if (neverImported.length > 0) {
     const names = neverImported.join(', ');

@@ -2,7 +2,7 @@ import type { CriticalChange } from '../reports/list-facts.js';
 import type { RunFacts } from '../reports/run-facts.js';
 import { countNoun, formatCount, formatMinute } from '../reports/text.js';
 import { describeChange } from '../reports/words.js';
-import { describeTopic, roleWords } from '../vocabulary/words.js';
+import { codeWords, describeTopic } from '../vocabulary/words.js';
 import {
   describeMode,
   digestMessageId,
@@ -37,7 +37,7 @@ export function buildEarlyWarning(
 ): MailMessage {
   const { runId, roster, mode, timezone, firstChangeId, lastChangeId, queuedAt } = warning;
   const { address, attach } =
-    typeof recipient === 'string' ? { address: recipient, attach: settings.attach } : recipient;
+    typeof recipient === 'string' ? { address: recipient, attach: 'none' as const } : recipient;
   const lines = toLines(warning, attach === 'full');
   return {
     messageId: digestMessageId(
@@ -103,7 +103,7 @@ function describeCritical(change: CriticalChange, isNamed: boolean): string {
   const { party, isBaseline, after } = change;
   const what = isBaseline ? 'First screening, flagged as hit' : describeChange(change);
   const topics = (after?.topics ?? []).map(describeTopic).join(', ');
-  const role = party.role === 'customer' ? '' : ` (${roleWords[party.role]})`;
+  const role = party.role === 'customer' ? '' : ` (${codeWords.role[party.role]})`;
   const who = isNamed ? ` ${party.name}` : '';
   const listedAs = isNamed && after !== null ? `, as ${after.name}` : '';
   return `${party.reference}${who}${role}: ${what}${topics === '' ? '' : ` - ${topics}`}${listedAs}`;

@@ -5,8 +5,8 @@ import type { Coverage, Report, Tally } from '../reports/report.js';
 import { countNoun, formatCount, formatMinute, formatSize } from '../reports/text.js';
 import { describeAcceptance } from '../reports/words.js';
 import type { WrittenReport } from '../reports/write-report.js';
-import { severityWords, stateWords } from '../vocabulary/words.js';
-import type { ReportPlace, ReportToMail } from './archive.js';
+import { codeWords } from '../vocabulary/words.js';
+import type { ReportToMail } from './archive.js';
 import {
   describeMode,
   digestMessageId,
@@ -71,7 +71,9 @@ function describeGroup(group: ChangeGroup, singular: string, plural?: string): s
   const { severity, currentHits: hits } = group;
   const count = countNoun(group.count, singular, plural);
   const what =
-    severity === 'info' ? `${count} for information` : count.replace(' ', ` ${severityWords[severity].toLowerCase()} `);
+    severity === 'info'
+      ? `${count} for information`
+      : count.replace(' ', ` ${codeWords.severity[severity].toLowerCase()} `);
   if (hits === 0) return what;
   if (hits === group.count) return `${what}, ${hits === 1 ? 'a sanction hit' : 'all of them sanction hits'}`;
   return `${what}, ${formatCount(hits)} of them ${hits === 1 ? 'a sanction hit' : 'sanction hits'}`;
@@ -165,7 +167,7 @@ function describeCoverage({ counts, states }: Coverage): readonly string[] {
     `${formatCount(valid)} of ${countNoun(counts.inScope, 'customer')} in scope ${valid === 1 ? 'has' : 'have'} a valid screening${share}`,
     states
       .filter(({ count }) => count > 0)
-      .map(({ code, count }) => `${formatCount(count)} ${stateWords[code].name.toLowerCase()}`)
+      .map(({ code, count }) => `${formatCount(count)} ${codeWords.state[code].name.toLowerCase()}`)
       .join(', '),
     ...(counts.rejected > 0 ? [countNoun(counts.rejected, 'rejected row')] : []),
   ].filter((line) => line !== '');
@@ -209,9 +211,12 @@ const wordsByKind: Readonly<Record<Exclude<Recipient['shows'], 'warning'>, (repo
   failure: toFailureWords,
 };
 
+/** Many gateways accept 10 MB. */
+const usualMostBytes = 10_000_000;
+
 /**
  * The message to one recipient about a written report; the same report and recipient always give the same message. A plain address gets the
- * report as `settings.attach` says. An attachment that would make the message longer than `mail.maxBytes` is left out; `reduced` is for a mail
+ * report without an attachment. An attachment that would make the message longer than 10 MB is left out; `reduced` is for a mail
  * server that accepts less, `attachmentMissing` for a missing file.
  */
 export function buildReportMessage(
@@ -221,8 +226,8 @@ export function buildReportMessage(
   settings: MailSettings,
 ): MailMessage {
   const { address, shows, attach }: Recipient =
-    typeof recipient === 'string' ? { address: recipient, shows: 'report', attach: settings.attach } : recipient;
-  const chosen = chooseAttachment(report.run.runId, written, attach, settings.maxBytes);
+    typeof recipient === 'string' ? { address: recipient, shows: 'report', attach: 'none' } : recipient;
+  const chosen = chooseAttachment(report.run.runId, written, attach, settings.maxBytes ?? usualMostBytes);
   const words = wordsByKind[shows === 'warning' ? 'report' : shows](report);
   const toLines = (about: MessageLines['facts'], closing: string): MessageLines => ({
     ...words,
@@ -277,11 +282,10 @@ function toMessageId(
 }
 
 /** A path of this machine is of no use to a reader, so only the name of the folder is shown. */
-function toPlaceFact({ place, directory }: ReportToMail): MessageLines['facts'][number] {
-  const { kind, where }: ReportPlace = place ?? { kind: 'server', where: basename(directory) };
-  if (kind === 'link') return ['Report', where, where];
-  return ['Report', kind === 'folder' ? where : `on the server, in the folder ${where}`];
-}
+const toPlaceFact = ({ folder, directory }: ReportToMail): MessageLines['facts'][number] => [
+  'Report',
+  folder ?? `on the server, in the folder ${basename(directory)}`,
+];
 
 const withoutPersonalData = 'This message contains no personal data; the report names the customers.';
 

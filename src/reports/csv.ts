@@ -1,13 +1,7 @@
 import { stringify } from 'csv-stringify/sync';
 import type { DossierSnapshot } from '../dossiers/dossier.js';
 import type { Match } from '../matches/match.js';
-import {
-  agreementWords,
-  alertStateWords,
-  describeTopic,
-  dossierChangeWords,
-  outcomeWords,
-} from '../vocabulary/words.js';
+import { codeWords, describeTopic } from '../vocabulary/words.js';
 import type { Agreement, AlertState } from '../vocabulary.js';
 import type {
   ChangeAlertFacts,
@@ -159,9 +153,10 @@ const toWaiting = ({ change }: ChangeLine): ChangeAlertFacts | null =>
   change?.alert?.state === 'open' || change?.alert?.state === 'pending_approval' ? change.alert : null;
 
 const toAgreement = (agreement: Agreement | undefined): Cell =>
-  agreement === undefined ? null : agreementWords[agreement];
+  agreement === undefined ? null : codeWords.agreement[agreement];
 
-const toAlertState = (state: AlertState | undefined): Cell => (state === undefined ? null : alertStateWords[state]);
+const toAlertState = (state: AlertState | undefined): Cell =>
+  state === undefined ? null : codeWords.alertState[state];
 
 const toLastSaid = (said: ChangeAlertFacts['said'][number] | undefined, timezone: string): Cell =>
   said ? describeSaid(said, timezone) : null;
@@ -170,7 +165,7 @@ const toReplaced = (replaced: ReplacedFacts | null | undefined, timezone: string
   replaced ? describeReplaced(replaced, timezone) : null;
 
 function describeLine(line: ChangeLine): Cell {
-  return line.about === 'dossier' ? dossierChangeWords[line.dossier.kind] : describeChange(line.change);
+  return line.about === 'dossier' ? codeWords.dossierChange[line.dossier.kind] : describeChange(line.change);
 }
 
 function matchColumns(when: string, toMatch: (line: ChangeLine) => Match | null): readonly Column<ChangeLine>[] {
@@ -211,6 +206,6 @@ export const notScreenedColumns: readonly Column<NotScreenedFacts>[] = [
   ...partyColumns<NotScreenedFacts>((line) => line.party),
   { header: 'outcome', cell: (line) => line.outcome },
   { header: 'reason', cell: (line) => line.reason },
-  { header: 'why', cell: (line) => `${outcomeWords[line.outcome]}: ${describeReason(line.reason)}` },
+  { header: 'why', cell: (line) => `${codeWords.outcome[line.outcome]}: ${describeReason(line.reason)}` },
   { header: 'last_screened_at', cell: (line) => line.lastScreenedAt?.toISOString() ?? null },
 ];

@@ -1,18 +1,7 @@
 import { html } from 'hono/html';
 import type { Corroboration } from '../changes/corroboration.js';
 import type { Match } from '../matches/match.js';
-import {
-  adjustmentWords,
-  agreementWords,
-  alertStateWords,
-  causeWords,
-  describeDisposition,
-  describeTopic,
-  detailWords,
-  matchFieldWords,
-  severityWords,
-  toWords,
-} from '../vocabulary/words.js';
+import { codeWords, describeDisposition, describeTopic, toWords } from '../vocabulary/words.js';
 import { changeCauses, type MatchField, severities } from '../vocabulary.js';
 import type { ChangeGroup } from './change-groups.js';
 import {
@@ -100,7 +89,7 @@ function showChangeCard(
 <tbody>
 ${formerParty === null ? noMarkup : showCustomer('Customer before', formerParty, party, null)}${showCustomer(formerParty === null ? 'Customer' : 'Customer now', party, formerParty, change.corroboration)}${before === null ? noMarkup : showListed('before', before, after, change)}${showListed('now', after, before, change)}</tbody>
 </table>
-${showAlert(change, run, code)}<p class="why">Why: ${showText(describeRule(change))}; ${causeWords[change.cause]}. Match <code>${showText(change.matchId)}</code>, found by run ${showCode(change.runId)}</p>${details.map((lookup) => showDetail(lookup, run))}
+${showAlert(change, run, code)}<p class="why">Why: ${showText(describeRule(change))}; ${codeWords.cause[change.cause]}. Match <code>${showText(change.matchId)}</code>, found by run ${showCode(change.runId)}</p>${details.map((lookup) => showDetail(lookup, run))}
 </article>`;
 }
 
@@ -119,10 +108,10 @@ function describeAlert(
   { state, openedAt, dueAt, assignedTo, reopenedBecause }: ChangeAlertFacts,
   { finishedAt: now, timezone }: Report['run'],
 ): string {
-  if (state !== 'open' && state !== 'pending_approval') return toSentence(alertStateWords[state]);
+  if (state !== 'open' && state !== 'pending_approval') return toSentence(codeWords.alertState[state]);
   const days = Math.floor((now.getTime() - openedAt.getTime()) / 86_400_000);
   const age = days <= 0 ? 'today' : countNoun(days, 'day');
-  const waits = toSentence(reopenedBecause.length > 0 && state === 'open' ? 're-opened' : alertStateWords[state]);
+  const waits = toSentence(reopenedBecause.length > 0 && state === 'open' ? 're-opened' : codeWords.alertState[state]);
   const because = reopenedBecause.length === 0 ? '' : ` (${describeReopening(reopenedBecause)})`;
   const due = dueAt === null ? '' : `, ${dueAt < now ? 'overdue since' : 'due'} ${formatMinute(dueAt, timezone)}`;
   return `${waits}${because} since ${formatDay(openedAt, timezone)} (${age})${due}, ${assignedTo === null ? 'not assigned' : `assigned to ${assignedTo}`}`;
@@ -132,7 +121,7 @@ function describeAlert(
 export function describeRule({ rule, kind, cause, adjustments }: MatchChangeFacts): string {
   const isDelisted = kind === 'match_removed' && cause === 'service_data';
   const words = rule === 'delisted' && !isDelisted ? 'no longer matched' : toWords(rule);
-  return [words, ...adjustments.map((each) => adjustmentWords[each])].join(', ');
+  return [words, ...adjustments.map((each) => codeWords.adjustment[each])].join(', ');
 }
 
 const toSentence = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
@@ -154,7 +143,7 @@ function showAgreement({ corroborates }: ChangeColumn, agreements: Corroboration
   if (corroborates === undefined || agreements === null) return noMarkup;
   const agreement = agreements[corroborates];
   if (agreement === 'unknown') return noMarkup;
-  return html` <span class="agreement ${agreement}">${agreementWords[agreement]}</span>`;
+  return html` <span class="agreement ${agreement}">${codeWords.agreement[agreement]}</span>`;
 }
 
 function showListed(
@@ -177,7 +166,7 @@ function showListed(
 }
 
 function showDetail({ kind, id, askedAt, digest, reason }: DetailLookup, run: Report['run']): Markup {
-  const what = html`${detailWords[kind]} <code>${showText(id)}</code>`;
+  const what = html`${codeWords.detail[kind]} <code>${showText(id)}</code>`;
   if (digest === null) {
     return html`
 <p class="why">Not available: ${what}, ${describeReason(reason ?? 'unknown')}, ${showTime(askedAt, run)}</p>`;
@@ -221,7 +210,7 @@ const lineColumns = ({ findCode }: ShownGroup, run: Report['run']): readonly Tab
   {
     title: 'What',
     cell: (change) =>
-      html`${describeChange(change)}${change.cause === 'service_data' ? noMarkup : html` <small>${causeWords[change.cause]}</small>`}`,
+      html`${describeChange(change)}${change.cause === 'service_data' ? noMarkup : html` <small>${codeWords.cause[change.cause]}</small>`}`,
   },
   { title: 'Listed party', cell: showListedNow },
   { title: 'Before and now', cell: showDifferences },
@@ -246,7 +235,7 @@ function showDifferences({ before, after, fields, party, formerParty }: MatchCha
   } else {
     for (const field of fields) {
       if (field === 'topics') parts.push(...listTopicSteps(before, after));
-      else parts.push(showBecame(matchFieldWords[field], values[field](before), values[field](after)));
+      else parts.push(showBecame(codeWords.matchField[field], values[field](before), values[field](after)));
     }
   }
   return html`${parts.map((part, index) => html`${index === 0 ? '' : '; '}${part}`)}`;
@@ -291,7 +280,7 @@ function showBaseline(report: Report, shown: readonly ShownGroup[]): Markup {
     'First screenings',
     html`<p class="sum"><span class="term whole"><b>${formatCount(total)}</b> <i>${total === 1 ? 'match' : 'matches'}</i></span>${baseline.map(
       (group, index) =>
-        html` <span class="step"><span class="sign">${index === 0 ? '=' : '+'}</span> <span class="term"><b>${formatCount(group.count)}</b> <i>${severityWords[group.severity].toLowerCase()}</i></span></span>`,
+        html` <span class="step"><span class="sign">${index === 0 ? '=' : '+'}</span> <span class="term"><b>${formatCount(group.count)}</b> <i>${codeWords.severity[group.severity].toLowerCase()}</i></span></span>`,
     )}</p>
 <p class="muted">These customers were screened for the first time, so there is no earlier answer to compare with. The matches do not count as changes, but reviewers must check them too. Each customer and related party counts separately, also where they share one answer.</p>
 ${shown.filter((one) => one.section === 'baseline').map((one) => showFirstScreenings(one, report.run))}`,
@@ -302,8 +291,8 @@ function showFirstScreenings(shown: ShownGroup, run: Report['run']): Markup {
   const { severity, count } = shown.group;
   const caption = 'One line per match, with the score of the service';
   return html`
-<section class="severity ${severity}" aria-label="First screenings, ${severityWords[severity]}">
-<h3><span class="label">${severityWords[severity]}</span> <span class="muted">${countNoun(count, 'match', 'matches')}</span></h3>
+<section class="severity ${severity}" aria-label="First screenings, ${codeWords.severity[severity]}">
+<h3><span class="label">${codeWords.severity[severity]}</span> <span class="muted">${countNoun(count, 'match', 'matches')}</span></h3>
 ${shown.first.length === 0 ? noMarkup : showTable(caption, baselineColumns(shown, run), shown.first, null, { name: 'lines' })}
 ${showRest(shown.first.length, shown.group.singleCount, 'changes.csv')}
 </section>`;
@@ -369,8 +358,8 @@ function showSeverity(shown: ShownGroup, { details, run }: Report): Markup {
   const caption = 'One line per change, with the current score of the service';
   const grouped = count - singleCount;
   return html`
-<section class="severity ${severity}" aria-label="${severityWords[severity]}">
-<h3><span class="label">${severityWords[severity]}</span> <span class="muted">${countNoun(count, 'change')}${grouped === 0 ? '' : `, ${formatCount(grouped)} of them under Groups and drift`}</span></h3>
+<section class="severity ${severity}" aria-label="${codeWords.severity[severity]}">
+<h3><span class="label">${codeWords.severity[severity]}</span> <span class="muted">${countNoun(count, 'change')}${grouped === 0 ? '' : `, ${formatCount(grouped)} of them under Groups and drift`}</span></h3>
 ${cards.length === 0 ? noMarkup : html`<div class="cards">${cards.map(toCard)}</div>`}${lines.length === 0 ? noMarkup : showTable(caption, lineColumns(shown, run), lines, null, { toAttributes: showKeys, name: 'lines' })}
 ${showRest(shown.first.length, shown.group.singleCount, 'changes.csv')}
 </section>`;
@@ -397,8 +386,8 @@ function showTools(changes: number): Markup {
   if (changes < worthFiltering) return noMarkup;
   return html`<div class="tools" role="group" aria-label="Filter and sort the changes" hidden>
 <label>Find <input type="search" data-tool="text" autocomplete="off" spellcheck="false" placeholder="customer or name"></label>
-<label>Severity <select data-tool="severity"><option value="">all</option>${severities.map((severity) => html`<option value="${severity}">${severityWords[severity]}</option>`)}</select></label>
-<label>Cause <select data-tool="cause"><option value="">all</option>${changeCauses.map((cause) => html`<option value="${cause}">${causeWords[cause]}</option>`)}</select></label>
+<label>Severity <select data-tool="severity"><option value="">all</option>${severities.map((severity) => html`<option value="${severity}">${codeWords.severity[severity]}</option>`)}</select></label>
+<label>Cause <select data-tool="cause"><option value="">all</option>${changeCauses.map((cause) => html`<option value="${cause}">${codeWords.cause[cause]}</option>`)}</select></label>
 <label>Order <select data-tool="sort"><option value="listed">as listed</option><option value="customer">by customer</option><option value="score">highest score first</option><option value="since">oldest open alert first</option></select></label>
 <output data-tool="shown" aria-live="polite"></output>
 </div>
@@ -418,8 +407,8 @@ async function showGroups(report: Report): Promise<Markup> {
   const groups: Markup[] = [];
   for (const { severity, clusters } of changes ?? []) {
     if (clusters.length === 0) continue;
-    groups.push(html`<section class="severity ${severity}" aria-label="Groups, ${severityWords[severity]}">
-<h3><span class="label">${severityWords[severity]}</span></h3>
+    groups.push(html`<section class="severity ${severity}" aria-label="Groups, ${codeWords.severity[severity]}">
+<h3><span class="label">${codeWords.severity[severity]}</span></h3>
 ${await showClusters(clusters)}</section>
 `);
   }
@@ -452,8 +441,8 @@ function showCluster(
   if (first === undefined) return noMarkup;
   const match = first.after ?? first.before;
   const fields =
-    first.fields.length === 0 ? '' : ` (${first.fields.map((field) => matchFieldWords[field]).join(', ')})`;
-  return html`<li><b>${countNoun(customers, 'customer')}</b>: ${describeChange(first)}${fields}${by === 'listed_party' ? showListedParty(match) : noMarkup}; ${causeWords[first.cause]}.
+    first.fields.length === 0 ? '' : ` (${first.fields.map((field) => codeWords.matchField[field]).join(', ')})`;
+  return html`<li><b>${countNoun(customers, 'customer')}</b>: ${describeChange(first)}${fields}${by === 'listed_party' ? showListedParty(match) : noMarkup}; ${codeWords.cause[first.cause]}.
 <small>Such as ${examples.map((change, index) => html`${index === 0 ? '' : ', '}${showParty(change.party)}`)}. All ${countNoun(changes, 'change')}: <code>changes.csv</code>, group <code>${name}</code>.</small></li>
 `;
 }
@@ -476,7 +465,8 @@ function describeBriefly({ state, dueAt, said, replaced }: ChangeAlertFacts, { t
       ...(dueAt === null ? ['open'] : [`due ${formatDay(dueAt, timezone)}`]),
       ...(before === '' ? [] : [before]),
     ].join('; ');
-  if (state === 'pending_approval' || state === 'no_longer_matched' || !last?.verdict) return alertStateWords[state];
+  if (state === 'pending_approval' || state === 'no_longer_matched' || !last?.verdict)
+    return codeWords.alertState[state];
   return `${describeDisposition(last.verdict)} by ${last.reviewer}`;
 }
 

@@ -8,15 +8,7 @@ import {
 } from '../reconciliation/discrepancy.js';
 import type { RejectedRow } from '../roster/customer.js';
 import type { ColumnDoubts } from '../roster/doubts.js';
-import {
-  discrepancyEventWords,
-  dossierChangeWords,
-  outcomeWords,
-  rejectWords,
-  severityWords,
-  stateWords,
-  toWords,
-} from '../vocabulary/words.js';
+import { codeWords, toWords } from '../vocabulary/words.js';
 import { type CustomerState, severities } from '../vocabulary.js';
 import {
   type Markup,
@@ -47,7 +39,7 @@ export function showCoverage(report: Report): Markup {
 
 const toNotScreenedColumns = (run: Report['run']): readonly TableColumn<NotScreenedFacts>[] => [
   { title: 'Customer', cell: (line) => showParty(line.party) },
-  { title: 'Why', cell: (line) => html`${outcomeWords[line.outcome]}: ${showText(describeReason(line.reason))}` },
+  { title: 'Why', cell: (line) => html`${codeWords.outcome[line.outcome]}: ${showText(describeReason(line.reason))}` },
   {
     title: 'Last screened',
     cell: (line) => (line.lastScreenedAt === null ? html`<strong>never</strong>` : showTime(line.lastScreenedAt, run)),
@@ -60,7 +52,7 @@ const rejectColumns: readonly TableColumn<RejectedRow>[] = [
     title: 'Customer',
     cell: (row) => (row.reference === null ? showNone() : showReference(row.reference)),
   },
-  { title: 'Why', cell: (row) => rejectWords[row.reason] },
+  { title: 'Why', cell: (row) => codeWords.reject[row.reason] },
   { title: 'Column at fault', cell: showFault },
 ];
 
@@ -139,7 +131,7 @@ const toDiscrepancyColumns = (run: Report['run']): readonly TableColumn<CurrentD
     title: 'Discrepancy',
     cell: ({ kind }) => html`${discrepancyFacts[kind].title}<br><small>${discrepancyFacts[kind].next}</small>`,
   },
-  { title: 'Severity', cell: ({ severity }) => severityWords[severity] },
+  { title: 'Severity', cell: ({ severity }) => codeWords.severity[severity] },
   { title: 'Open', numeric: true, cell: ({ open }) => formatCount(open) },
   { title: 'Over 7 days', numeric: true, cell: ({ overAWeek }) => formatCount(overAWeek) },
   { title: 'Over 30 days', numeric: true, cell: ({ overAMonth }) => formatCount(overAMonth) },
@@ -150,12 +142,13 @@ const toDiscrepancyColumns = (run: Report['run']): readonly TableColumn<CurrentD
 const toNewsColumns = (run: Report['run']): readonly TableColumn<DiscrepancyFacts>[] => [
   {
     title: 'What',
-    cell: ({ kind, severity }) => html`${discrepancyFacts[kind].title}<br><small>${severityWords[severity]}</small>`,
+    cell: ({ kind, severity }) =>
+      html`${discrepancyFacts[kind].title}<br><small>${codeWords.severity[severity]}</small>`,
   },
   {
     title: 'Now',
     cell: ({ event, openedAt }) =>
-      html`${discrepancyEventWords[event]}${event === 'opened' ? noMarkup : html`<br><small>since ${showDay(openedAt, run)}</small>`}`,
+      html`${codeWords.discrepancyEvent[event]}${event === 'opened' ? noMarkup : html`<br><small>since ${showDay(openedAt, run)}</small>`}`,
   },
   { title: 'Customer', cell: ({ facts }) => showReferences(facts) },
   { title: 'Dossier', cell: ({ facts }) => showDossier(facts) },
@@ -239,7 +232,7 @@ ${states.map((state) => showState(state, inScope))}</tbody>
 }
 
 function showState({ code, count }: Tally<CustomerState>, inScope: number): Markup {
-  const { name, meaning } = stateWords[code];
+  const { name, meaning } = codeWords.state[code];
   const width = inScope === 0 ? 0 : Math.ceil((count / inScope) * 1000) / 10;
   return html`<tr class="state-${code}${count === 0 ? ' zero' : ''}"><th scope="row">${name}</th><td class="number">${formatCount(count)}</td><td class="number share"><span class="track" aria-hidden="true"><span class="bar" style="width:${width}%"></span></span>${toShare(count, inScope)}</td><td class="meaning">${meaning}</td></tr>
 `;
@@ -280,15 +273,9 @@ function showReasons(coverage: Coverage): Markup {
   )}</p>`;
 }
 
-const whyWords: Readonly<Record<DroppedPartyFacts['state'], string>> = {
-  open_alert: 'it stays in scope, and the customer in this state, until its alerts have a disposition',
-  truncated: 'it is screened only while one of its alerts is open; the part that was not returned may have a hit',
-  true_match: 'it is screened only while one of its alerts is open',
-};
-
 const toDroppedColumns = (run: Report['run']): readonly TableColumn<DroppedPartyFacts>[] => [
   { title: 'Customer', cell: ({ party }) => showParty(party) },
-  { title: 'What it was', cell: ({ state }) => `${stateWords[state].name}: ${whyWords[state]}` },
+  { title: 'What it was', cell: ({ state }) => `${codeWords.state[state].name}: ${codeWords.droppedState[state]}` },
   {
     title: 'Why',
     cell: ({ party }) =>
@@ -355,7 +342,7 @@ const readers = new Map<string, (dossier: DossierSnapshot) => string | number | 
 ]);
 
 const dossierColumns: readonly TableColumn<DossierChangeFacts>[] = [
-  { title: 'What', cell: (change) => dossierChangeWords[change.kind] },
+  { title: 'What', cell: (change) => codeWords.dossierChange[change.kind] },
   { title: 'Dossier', cell: showDossierName },
   { title: 'Customer', cell: showDossierCustomer },
   { title: 'Before and now', cell: showDossierDifferences },

@@ -1,6 +1,6 @@
 import { html, raw } from 'hono/html';
 import type { Match } from '../matches/match.js';
-import { describeTopic, roleWords } from '../vocabulary/words.js';
+import { codeWords, describeTopic } from '../vocabulary/words.js';
 import type { PartyFacts } from './list-facts.js';
 import { formatCount, formatDay, formatMinute, toVisibleText } from './text.js';
 
@@ -59,7 +59,7 @@ export const showDigest = (digest: string): Markup =>
 
 /** The reference and name of a party, and its role where it is not the customer itself. */
 export function showParty(party: PartyFacts): Markup {
-  const role = party.role === 'customer' ? noMarkup : html` <span class="muted">(${roleWords[party.role]})</span>`;
+  const role = party.role === 'customer' ? noMarkup : html` <span class="muted">(${codeWords.role[party.role]})</span>`;
   return html`${showReference(party.reference)} ${showText(party.name)}${role}`;
 }
 

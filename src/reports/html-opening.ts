@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { describeTopic, levelWords, severityWords, stateOrder, stateWords } from '../vocabulary/words.js';
+import { codeWords, describeTopic, stateOrder } from '../vocabulary/words.js';
 import {
   type Markup,
   noMarkup,
@@ -30,7 +30,7 @@ export function showOpening(report: Report, hasSection: (id: string) => boolean)
 <p class="muted">${showWhat(report)}${showCompared(report)}.<br>Times are in ${run.timezone}.</p>
 ${run.mode === 'test' ? html`<p class="test" role="note"><strong>TEST: not evidence.</strong> This run used a test key; its answers are not about real customers. The list of a sandbox has invented names and finds no real sanctioned name.</p>` : noMarkup}
 ${showAccepted(report)}<div class="verdict">
-<p class="level">${levelWords[verdict.level]}${verdict.waiting === null ? noMarkup : html`<span>${showSentence(verdict.coverage)}</span>`}</p>
+<p class="level">${codeWords.level[verdict.level]}${verdict.waiting === null ? noMarkup : html`<span>${showSentence(verdict.coverage)}</span>`}</p>
 <p class="headline">${showSentence(toHeadline(report))}</p>
 ${showFigures(report)}<p class="news">${showSentence(verdict.news)}</p>
 ${verdict.remarks.length === 0 ? noMarkup : html`<ul>${verdict.remarks.map((remark) => html`<li>${showRemark(remark)}</li>`)}</ul>`}
@@ -142,7 +142,7 @@ function describeCounts(openAlerts: OpenAlertsFacts): string {
 
 const alertColumns: readonly TableColumn<HeldFacts['alerts'][number]>[] = [
   { title: 'Customer', cell: ({ party }) => showParty(party) },
-  { title: 'Severity', cell: ({ severity }) => severityWords[severity] },
+  { title: 'Severity', cell: ({ severity }) => codeWords.severity[severity] },
   { title: 'Listed party', cell: ({ listedName }) => showText(listedName) },
   { title: 'Risk category', cell: ({ topics }) => showText(topics.map(describeTopic).join(', ')) },
   { title: 'Alert', cell: ({ alertId }) => String(alertId) },
@@ -163,7 +163,7 @@ function showHeldPart(
       : 'The webhook messages of this run are held. States and alerts are as this report shows them.';
   const known = stateOrder.flatMap((code) => {
     const customers = states[code] ?? 0;
-    return customers === 0 ? [] : [`${formatCount(customers)} ${stateWords[code].name.toLowerCase()}`];
+    return customers === 0 ? [] : [`${formatCount(customers)} ${codeWords.state[code].name.toLowerCase()}`];
   });
   const acceptance =
     accepted === null

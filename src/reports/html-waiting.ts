@@ -1,12 +1,6 @@
 import { html, raw } from 'hono/html';
 import { foldName } from '../matches/match.js';
-import {
-  absenceWords,
-  agreementWords,
-  describeDisposition,
-  describeTopic,
-  severityWords,
-} from '../vocabulary/words.js';
+import { codeWords, describeDisposition, describeTopic } from '../vocabulary/words.js';
 import type { PartyType } from '../vocabulary.js';
 import {
   type Markup,
@@ -35,7 +29,7 @@ import { countDays, describeAges, describeReopening, describeReplaced, describeS
 const casesInFull = 25;
 
 const columns: readonly TableColumn<OpenAlertsFacts['bySeverity'][number]>[] = [
-  { title: 'Severity', cell: ({ severity }) => severityWords[severity] },
+  { title: 'Severity', cell: ({ severity }) => codeWords.severity[severity] },
   { title: 'Open', numeric: true, cell: ({ waiting }) => formatCount(waiting) },
   { title: 'Overdue', numeric: true, cell: ({ overdue }) => formatCount(overdue) },
 ];
@@ -78,7 +72,7 @@ function showCase({ people, alerts }: WaitingCase, run: Report['run']): Markup {
   const { severity, party } = first;
   return html`
 <article class="case severity ${severity}">
-<h3><span class="label">${severityWords[severity]}</span> ${showParty(party)} <span class="muted">${showBorn(party.birthDate === null ? [] : [party.birthDate], party.type)}${showCountries(party.countries)}, risk ${party.riskTier ?? 'not given'}${alerts === 1 ? '' : `, ${countNoun(alerts, 'alert')}`}</span></h3>
+<h3><span class="label">${codeWords.severity[severity]}</span> ${showParty(party)} <span class="muted">${showBorn(party.birthDate === null ? [] : [party.birthDate], party.type)}${showCountries(party.countries)}, risk ${party.riskTier ?? 'not given'}${alerts === 1 ? '' : `, ${countNoun(alerts, 'alert')}`}</span></h3>
 <table class="alerts"><caption class="unseen">Alerts of this customer</caption>
 <colgroup><col><col><col><col></colgroup>
 <thead class="unseen"><tr><th scope="col">Listed party</th><th scope="col">Risk category</th><th scope="col">State</th><th scope="col">Code</th></tr></thead>
@@ -103,7 +97,9 @@ const showBorn = (birthDates: readonly string[], type: PartyType, agreement = no
   birthDates.length === 0 && type === 'entity' ? noMarkup : html`born ${showTexts(birthDates)}${agreement}, `;
 
 const showAgreement = (agreement: WaitingAlert['corroboration']['birthDate']): Markup =>
-  agreement === 'unknown' ? noMarkup : html` <span class="agreement ${agreement}">${agreementWords[agreement]}</span>`;
+  agreement === 'unknown'
+    ? noMarkup
+    : html` <span class="agreement ${agreement}">${codeWords.agreement[agreement]}</span>`;
 
 function showStatus(alert: WaitingAlert, run: Report['run']): Markup {
   const { startedAt, finishedAt, timezone } = run;
@@ -136,7 +132,7 @@ function showStatus(alert: WaitingAlert, run: Report['run']): Markup {
   if (absence !== null) {
     const day = absentSince === null ? noMarkup : html` (since ${showDay(absentSince, run)})`;
     lines.push(
-      html`<b>Match absent</b>: ${absenceWords[absence]}${day}. Confirm it with the disposition “no longer matched”`,
+      html`<b>Match absent</b>: ${codeWords.absence[absence]}${day}. Confirm it with the disposition “no longer matched”`,
     );
   }
   if (state === 'pending_approval' && proposal !== null) {
@@ -167,7 +163,7 @@ function showShort(cases: readonly WaitingCase[], { timezone }: Report['run']): 
   const alerts = cases.flatMap(({ people }) => people.flat());
   const rows = alerts.map(
     ({ party, listed, severity, dueAt, mark, absence }) =>
-      `<tr id="${toAnchor(mark)}"><th>${toCellText(party.reference)}<td>${toCellText(party.name)}<td>${toCellText(listed.name)}<td>${toCellText(listed.topics.map(describeTopic).join(', '))}${absence === null ? '' : '; match absent'}<td>${severityWords[severity]}${dueAt === null ? '' : `, <time>${formatDay(dueAt, timezone)}</time>`}<td>${toCellText(mark)}\n`,
+      `<tr id="${toAnchor(mark)}"><th>${toCellText(party.reference)}<td>${toCellText(party.name)}<td>${toCellText(listed.name)}<td>${toCellText(listed.topics.map(describeTopic).join(', '))}${absence === null ? '' : '; match absent'}<td>${codeWords.severity[severity]}${dueAt === null ? '' : `, <time>${formatDay(dueAt, timezone)}</time>`}<td>${toCellText(mark)}\n`,
   );
   return html`<table class="list hits waits">
 <caption>${countNoun(alerts.length, 'further alert')} of ${countNoun(cases.length, 'customer')}, one line each</caption>

@@ -1,5 +1,5 @@
 import type { ColumnDoubts } from '../roster/doubts.js';
-import { doubtWords, reasonWords, toWords } from '../vocabulary/words.js';
+import { codeWords, toWords } from '../vocabulary/words.js';
 import type { ControlFacts, RateFacts, WatchFacts } from './list-facts.js';
 import type { SnapshotFacts } from './run-facts.js';
 import { countNoun, formatCount, toVisibleText } from './text.js';
@@ -8,7 +8,7 @@ import { countNoun, formatCount, toVisibleText } from './text.js';
 export function describeReason(code: string): string {
   const [, status] = /^(?:http_)?(\d{3})$/.exec(code) ?? [];
   if (status !== undefined) return `with status ${status}`;
-  return reasonWords.get(code) ?? toWords(toVisibleText(code));
+  return codeWords.reason.get(code) ?? toWords(toVisibleText(code));
 }
 
 /** The result of an import in figures: customers that joined, changed, are absent, left or returned, and rows of related parties. */
@@ -94,7 +94,7 @@ export const describeDoubtedValues = ({ values, doubts }: ColumnDoubts): string 
   const rest = doubts - values.reduce((sum, { rows }) => sum + rows, 0);
   const shown = values.map(
     ({ value, why, rows }) =>
-      `${value === '' ? countNoun(rows, 'name') : describeValue(value, rows)}: ${doubtWords[why]}`,
+      `${value === '' ? countNoun(rows, 'name') : describeValue(value, rows)}: ${codeWords.doubt[why]}`,
   );
   return [...shown, ...(rest > 0 ? [`and ${formatCount(rest)} more`] : [])].join('; ');
 };
@@ -136,7 +136,7 @@ export function describeDrift(watch: WatchFacts | null): string | null {
 function describeVolume({ perThousand, usual, formerRuns, verdict }: RateFacts): string {
   const found = `${toFigure(perThousand)} changes of the service's data per 1,000 searches`;
   if (usual === null) return `${found}; there is no former run to compare with`;
-  return `${found}, usually ${toFigure(usual)} (median of ${countNoun(formerRuns, 'run')}), ${verdictWords[verdict]}`;
+  return `${found}, usually ${toFigure(usual)} (median of ${countNoun(formerRuns, 'run')}), ${codeWords.rate[verdict]}`;
 }
 
 /** All facts of the service watch, one line each. */
@@ -147,18 +147,11 @@ export function describeWatch(watch: WatchFacts): readonly string[] {
   return listCap === null ? lines : [...lines, describeListCap(listCap)];
 }
 
-const verdictWords = {
-  low: 'less than half',
-  high: 'more than twice as many',
-  usual: 'as usual',
-  unknown: 'not assessed',
-};
-
 function describeRate(name: string, { perThousand, usual, formerRuns, verdict }: RateFacts): string {
   const found = `${toFigure(perThousand)} ${name} per 1,000 customers screened`;
   if (usual === null) return `${found}; there is no former run to compare with`;
   const runs = countNoun(formerRuns, 'run');
-  return `${found}, usually ${toFigure(usual)} (median of ${runs}): ${verdictWords[verdict]}`;
+  return `${found}, usually ${toFigure(usual)} (median of ${runs}): ${codeWords.rate[verdict]}`;
 }
 
 function describeRates(watch: WatchFacts | null, verdict: 'low' | 'high'): readonly string[] {

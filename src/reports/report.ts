@@ -2,7 +2,7 @@ import { ReportError } from '../errors.js';
 import type { RejectedRow } from '../roster/customer.js';
 import type { ColumnDoubts } from '../roster/doubts.js';
 import { listCountSums } from '../vocabulary/facts.js';
-import { runKindWords, stateOrder } from '../vocabulary/words.js';
+import { codeWords, stateOrder } from '../vocabulary/words.js';
 import { type CustomerState, type DossierChangeKind, listableOutcomes } from '../vocabulary.js';
 import { type ChangeGroup, groupFacts } from './change-groups.js';
 import type {
@@ -254,7 +254,7 @@ function mergeControls(runs: readonly Pick<RunFacts, 'controls'>[]): readonly Co
 /** The title: the kind of run, the roster, the days, and whether names are masked. */
 export function toTitle(report: Report): string {
   const { kind, roster, finishedAt, timezone } = report.run;
-  const what = report.span ? 'Screenings' : runKindWords[kind];
+  const what = report.span ? 'Screenings' : codeWords.runKind[kind];
   const begin = report.span ? `${formatDay(report.span.from, timezone)} to ` : '';
   const masked = report.isMasked ? ' - MASKED' : '';
   return `${what}${roster === null ? '' : ` of ${toVisibleText(roster)}`}, ${begin}${formatDay(finishedAt, timezone)}${masked}`;

@@ -5,14 +5,7 @@ import {
   type ListedDiscrepancy,
   mostAcceptedDays,
 } from '../reconciliation/discrepancy.js';
-import {
-  absenceWords,
-  agreementWords,
-  describeDisposition,
-  describeTopic,
-  dispositionWords,
-  toWords,
-} from '../vocabulary/words.js';
+import { codeWords, describeDisposition, describeTopic, toWords } from '../vocabulary/words.js';
 import { type Column, partyColumns, renderCsv } from './csv.js';
 import type { DiscrepancyList, ToReviewFacts, WaitingAlert } from './list-facts.js';
 import {
@@ -48,9 +41,9 @@ export const toWorkingListTable = (timezone: string): readonly Column<WaitingAle
   { header: 'listed_name', cell: ({ listed }) => listed.name },
   { header: 'risk_categories', cell: ({ listed }) => listed.topics.map(describeTopic).join('; ') },
   { header: 'listed_birth_dates', cell: ({ listed }) => listed.birthDates.join('; ') },
-  { header: 'birth_date_compared', cell: ({ corroboration }) => agreementWords[corroboration.birthDate] },
+  { header: 'birth_date_compared', cell: ({ corroboration }) => codeWords.agreement[corroboration.birthDate] },
   { header: 'listed_countries', cell: ({ listed }) => listed.countries.join('; ') },
-  { header: 'country_compared', cell: ({ corroboration }) => agreementWords[corroboration.country] },
+  { header: 'country_compared', cell: ({ corroboration }) => codeWords.agreement[corroboration.country] },
   { header: 'listed_kind', cell: ({ listed }) => listed.schema },
   { header: 'hit', cell: ({ listed }) => (listed.isHit ? 'yes' : 'no') },
   { header: 'score', cell: ({ listed }) => listed.score },
@@ -77,7 +70,7 @@ export const toWorkingListTable = (timezone: string): readonly Column<WaitingAle
   { header: workingListColumns.disposition, cell: () => null },
   { header: workingListColumns.reason, cell: () => null },
   { header: workingListColumns.comment, cell: () => null },
-  { header: 'absence', cell: ({ absence }) => absence && absenceWords[absence] },
+  { header: 'absence', cell: ({ absence }) => absence && codeWords.absence[absence] },
   { header: 'absent_since', cell: ({ absentSince }) => absentSince?.toISOString() ?? null },
   { header: 'alerts', cell: ({ bulk }) => bulk?.alerts ?? null },
   { header: 'sample', cell: ({ bulk }) => bulk?.sample.join('; ') ?? null },
@@ -175,10 +168,10 @@ const toListSheet = (
     dropdowns: [
       {
         header: workingListColumns.disposition,
-        values: Object.values(dispositionWords),
+        values: Object.values(codeWords.disposition),
         isStrict: true,
         title: 'Disposition',
-        hint: `One of ${Object.values(dispositionWords).join(', ')}, or empty.`,
+        hint: `One of ${Object.values(codeWords.disposition).join(', ')}, or empty.`,
       },
       {
         header: workingListColumns.reason,

@@ -1,4 +1,4 @@
-import { severityWords } from '../vocabulary/words.js';
+import { codeWords } from '../vocabulary/words.js';
 import { type Severity, severities } from '../vocabulary.js';
 import type { CadenceFacts, OpenAlertsFacts } from './list-facts.js';
 import { describeDrops, describeNotices, listSnapshotRemarks } from './reasons.js';
@@ -167,7 +167,7 @@ function toNews(facts: RunFacts): string {
     const bySeverity = severities
       .map((severity) => ({ severity, count: countSeverity(facts, severity) }))
       .filter((group) => group.count > 0)
-      .map((group) => `${formatCount(group.count)} ${severityWords[group.severity].toLowerCase()}`);
+      .map((group) => `${formatCount(group.count)} ${codeWords.severity[group.severity].toLowerCase()}`);
     const changes = countNoun(countChanges(facts), 'change');
     const quiet =
       isComparing(facts) && isServiceTrusted(facts)

@@ -1,4 +1,4 @@
-import { controlWords, describeDisposition, matchChangeWords, stopWords, toWords } from '../vocabulary/words.js';
+import { codeWords, describeDisposition, toWords } from '../vocabulary/words.js';
 import type {
   AcceptanceFacts,
   CadenceFacts,
@@ -19,15 +19,15 @@ export function describeChange(change: Pick<MatchChangeFacts, 'kind' | 'cause' |
     return `Escalated to sanctions${change.after?.isHit && !change.before?.isHit ? ', now flagged as hit' : ''}`;
   }
   if (change.kind === 'match_added') {
-    return `${byList ? 'Newly listed' : matchChangeWords.match_added}${change.after?.isHit ? ', flagged as hit' : ''}`;
+    return `${byList ? 'Newly listed' : codeWords.matchChange.match_added}${change.after?.isHit ? ', flagged as hit' : ''}`;
   }
   if (change.kind === 'match_removed') {
-    return `${byList ? 'Delisted' : matchChangeWords.match_removed}${change.before?.isHit ? ', was flagged as hit' : ''}`;
+    return `${byList ? 'Delisted' : codeWords.matchChange.match_removed}${change.before?.isHit ? ', was flagged as hit' : ''}`;
   }
   if (change.kind === 'match_returned') {
-    return `${byList ? 'Listed again' : matchChangeWords.match_returned}${change.after?.isHit ? ', flagged as hit' : ''}`;
+    return `${byList ? 'Listed again' : codeWords.matchChange.match_returned}${change.after?.isHit ? ', flagged as hit' : ''}`;
   }
-  return matchChangeWords[change.kind];
+  return codeWords.matchChange[change.kind];
 }
 
 /** Whether a known match is now listed for a sanction and was not before. */
@@ -118,7 +118,7 @@ export function describeDetails(counts: DetailCounts): string {
     ...(notAvailable > 0 ? [`${formatCount(notAvailable)} not available`] : []),
     ...(backlogAsked > 0 ? [`${formatCount(backlogAsked)} of the requested records remained from earlier runs`] : []),
     ...(left > 0
-      ? [`${formatCount(left)} still missing${stoppedBecause === null ? '' : ` (${stopWords[stoppedBecause]})`}`]
+      ? [`${formatCount(left)} still missing${stoppedBecause === null ? '' : ` (${codeWords.stop[stoppedBecause]})`}`]
       : []),
     ...(backlogLeft > 0 ? [`${formatCount(backlogLeft)} of them from earlier runs`] : []),
     ...(withoutRecord > 0 ? [`${countNoun(withoutRecord, 'match id')} without a record`] : []),
@@ -155,8 +155,8 @@ const describeHours = (hours: number): string => {
 
 /** What the last control searches of an account show for a single check, with their run and time. */
 export const describeControls = (last: {
-  verdict: keyof typeof controlWords;
+  verdict: keyof typeof codeWords.control;
   runId: string | null;
   askedAt: Date | null;
 }): string =>
-  `${controlWords[last.verdict]}${last.askedAt === null ? '' : ` (${last.runId}, ${last.askedAt.toISOString()})`}`;
+  `${codeWords.control[last.verdict]}${last.askedAt === null ? '' : ` (${last.runId}, ${last.askedAt.toISOString()})`}`;

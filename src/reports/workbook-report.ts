@@ -1,5 +1,5 @@
 import { severityRules } from '../changes/severity.js';
-import { levelWords, severityWords, stateWords } from '../vocabulary/words.js';
+import { codeWords } from '../vocabulary/words.js';
 import type { ChangeGroup } from './change-groups.js';
 import { type Cell, type ChangeLine, notScreenedColumns, toChangeColumns } from './csv.js';
 import { describeDoubtedValues, describeReason, describeSnapshot } from './reasons.js';
@@ -62,7 +62,7 @@ function toSummarySheet(report: Report, above: readonly SheetRow[]): Sheet {
     ...above,
     { cells: [toTitle(report)], styles: ['title'] },
     toLine(`Times are in ${report.run.timezone}.`),
-    toHeading(levelWords[verdict.level]),
+    toHeading(codeWords.level[verdict.level]),
     ...[verdict.coverage, verdict.waiting ?? '', verdict.news, ...verdict.remarks]
       .filter((text) => text !== '')
       .map(toLine),
@@ -124,7 +124,7 @@ function toSeverityFact({ severity, count, sanctionHits, clusters }: ChangeGroup
     ...(sanctionHits === 0 ? [] : [`${countNoun(sanctionHits, 'hit')} for a sanction`]),
     ...(clusters.length === 0 ? [] : [`with ${countNoun(clusters.length, 'group')} of similar changes`]),
   ];
-  return [severityWords[severity], count, notes.join(', ') || null];
+  return [codeWords.severity[severity], count, notes.join(', ') || null];
 }
 
 const listWaiting = (openAlerts: NonNullable<Report['openAlerts']>, { timezone }: Report['run']): readonly Fact[] => [
@@ -132,7 +132,7 @@ const listWaiting = (openAlerts: NonNullable<Report['openAlerts']>, { timezone }
   ...(openAlerts.customers === null ? [] : [['of customers', openAlerts.customers] as const]),
   ...openAlerts.bySeverity.map(
     ({ severity, waiting, overdue }): Fact => [
-      `of them ${severityWords[severity].toLowerCase()}`,
+      `of them ${codeWords.severity[severity].toLowerCase()}`,
       waiting,
       `${formatCount(overdue)} overdue`,
     ],
@@ -166,7 +166,7 @@ const listCovered = (
   },
   {
     title: 'Customers in scope by state',
-    facts: (states ?? []).map(({ code, count }) => [stateWords[code].name, count, stateWords[code].meaning]),
+    facts: (states ?? []).map(({ code, count }) => [codeWords.state[code].name, count, codeWords.state[code].meaning]),
   },
   { title: 'Failed because', facts: failedBecause.map(({ code, count }) => [describeReason(code), count]) },
   { title: 'Skipped because', facts: skippedBecause.map(({ code, count }) => [describeReason(code), count]) },
@@ -258,11 +258,13 @@ function toMethodSheet(report: Report, above: readonly SheetRow[]): Sheet {
       { title: 'Evidence', facts: listEvidence(report) },
       {
         title: 'Severity: by the first rule that applies',
-        facts: screens ? severityRules.map(({ rule, severity, when }) => [rule, severityWords[severity], when]) : [],
+        facts: screens
+          ? severityRules.map(({ rule, severity, when }) => [rule, codeWords.severity[severity], when])
+          : [],
       },
       {
         title: 'States of a customer',
-        facts: screens ? Object.values(stateWords).map(({ name, meaning }) => [name, null, meaning]) : [],
+        facts: screens ? Object.values(codeWords.state).map(({ name, meaning }) => [name, null, meaning]) : [],
       },
     ],
     bottom: has.alerts || has.discrepancies ? listGuideRows('nightscreen review import report.xlsx', has) : [],

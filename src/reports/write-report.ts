@@ -7,7 +7,7 @@ import { ReportError } from '../errors.js';
 import { makeFolder, removeRemains, toPassingName } from '../files.js';
 import type { RejectedRow } from '../roster/customer.js';
 import type { RejectsColumn, surplusColumn } from '../roster/rejects.js';
-import { doubtWords, rejectWords } from '../vocabulary/words.js';
+import { codeWords } from '../vocabulary/words.js';
 import type { RejectReason } from '../vocabulary.js';
 import {
   type Cell,
@@ -366,14 +366,14 @@ function listRows({ rejects, doubted }: Report): readonly RowToCorrect[] {
       ...row,
       column: doubts.map(({ column }) => column).join('; '),
       valueClass: null,
-      reasons: doubts.map(({ why }) => ({ code: why, words: doubtWords[why] })),
+      reasons: doubts.map(({ why }) => ({ code: why, words: codeWords.doubt[why] })),
       outcome: 'accepted',
     }),
   );
   return [...rejected, ...accepted];
 }
 
-const toReason = (code: RejectReason): RowToCorrect['reasons'][number] => ({ code, words: rejectWords[code] });
+const toReason = (code: RejectReason): RowToCorrect['reasons'][number] => ({ code, words: codeWords.reject[code] });
 
 const rowOutcomeWords = {
   rejected: 'rejected',

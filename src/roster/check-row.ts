@@ -1,6 +1,5 @@
 import type { DoubtField, DoubtReason, PartyRole, RejectReason } from '../vocabulary.js';
 import type { CustomerBinding, PartyBinding, WordColumn } from './column-binding.js';
-import { toCountryCode } from './country.js';
 import {
   type Customer,
   type Doubt,
@@ -332,9 +331,6 @@ function readCountries(
     const wrong = findCharacterDoubt(text);
     const { codes, why } = wrong === null ? read(readListText(text)?.join(';') ?? text) : { codes: [], why: wrong };
     if (why !== null) readings.doubt('countries', column.header, text, why);
-    // An earlier version read an ambiguous name as this country.
-    const former = why === 'ambiguous_country' ? toCountryCode(text) : null;
-    if (former !== null) readings.say('countries', former);
     said = said === '' ? text : `${said};${text}`;
     countries = countries.length === 0 ? codes : [...new Set([...countries, ...codes])];
   }

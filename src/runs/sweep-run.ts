@@ -33,7 +33,7 @@ import { toLeaseKey } from '../store/leases.js';
 import type { Account, Organisation } from '../store/organisations.js';
 import { closeRun, type RunRow, readLastActivity } from '../store/runs.js';
 import { insertBatch } from '../store/search-batch.js';
-import { stopWords } from '../vocabulary/words.js';
+import { codeWords } from '../vocabulary/words.js';
 import type { DetailStop, RunState } from '../vocabulary.js';
 import { identifyAccount, noteAccount, toAssumedMode, toHalt } from './account.js';
 import type { AppContext } from './app-context.js';
@@ -317,7 +317,7 @@ async function fetchDossierRecords(session: RunSession, client: Client, accountI
   emit({ kind: 'stage_finished', runId, stage: 'details', counts });
   if (stoppedBecause !== null && stoppedBecause !== 'limit') {
     const left = `${countNoun(missing, 'record')} of dossiers not looked up`;
-    const message = `${left}: ${stopWords[stoppedBecause]}; the sweep itself is not affected, and the next one continues with them`;
+    const message = `${left}: ${codeWords.stop[stoppedBecause]}; the sweep itself is not affected, and the next one continues with them`;
     emit({ kind: 'warning', runId, code: 'details_left', message });
   }
   return { ...counts, stoppedBecause };

@@ -355,7 +355,6 @@ interface ResolvedConflict {
   leaves: string | null;
   /** Null for an unchanged record. */
   record: SlottedRecord | null;
-  /** Also set for an unchanged record with an outdated digest of an earlier version. */
   recordDigest: string | null;
   ownDigest: string | null;
 }

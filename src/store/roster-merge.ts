@@ -193,13 +193,6 @@ async function saveCustomers(
     [runId],
   );
   requireAll(updated, changed, 'changed customers');
-  // Updates digests of an earlier version once, so that they are not compared every night.
-  await transaction.execute(
-    `update customer set record_digest = step.record_digest, own_digest = step.own_digest
-     from roster_step step
-     where step.run_id = $1 and step.kind = 'same' and step.record_digest is not null and step.customer_id = customer.customer_id`,
-    [runId],
-  );
 }
 
 async function saveVersions(

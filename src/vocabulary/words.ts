@@ -4,12 +4,14 @@ import type {
   Agreement,
   AlertState,
   ChangeCause,
+  ControlTrigger,
   CustomerState,
   DetailStop,
   DispositionVerdict,
   DossierChangeKind,
   DoubtReason,
   discrepancyEvents,
+  HitFamily,
   ListableOutcome,
   MatchChangeKind,
   MatchField,
@@ -24,147 +26,314 @@ import type {
 /** A code without words of its own: `birth_date` as `birth date`. */
 export const toWords = (code: string): string => code.replaceAll('_', ' ');
 
-/** The dispositions; lists of reviewers accept the words and the codes. */
-export const dispositionWords: Readonly<Record<DispositionVerdict, string>> = {
-  true_match: 'true match',
-  false_positive: 'false positive',
-  inconclusive: 'inconclusive',
-  no_longer_matched: 'no longer matched',
+type WordsOf<Code extends string> = Readonly<Record<Code, string>>;
+
+/** The words of each code, by the kind of the code. */
+export const codeWords = {
+  /** The dispositions; lists of reviewers accept the words and the codes. */
+  disposition: {
+    true_match: 'true match',
+    false_positive: 'false positive',
+    inconclusive: 'inconclusive',
+    no_longer_matched: 'no longer matched',
+  } satisfies WordsOf<DispositionVerdict>,
+  /** The states of an alert. */
+  alertState: {
+    open: 'open',
+    pending_approval: 'pending approval',
+    false_positive: 'false positive',
+    true_match: 'true match',
+    no_longer_matched: 'no longer matched',
+  } satisfies WordsOf<AlertState>,
+  /** The roles of a party. */
+  role: {
+    customer: 'customer',
+    alias: 'alias',
+    joint_holder: 'joint holder',
+    director: 'director',
+    beneficial_owner: 'beneficial owner',
+    other: 'other related party',
+    conflicting_row: 'name of a contradicting row',
+  } satisfies WordsOf<PartyRole>,
+  /** The compared fields of a match. */
+  matchField: {
+    birth_date: 'born',
+    country: 'countries',
+    match: 'flagged as hit',
+    name: 'name',
+    schema: 'kind',
+    score: 'score',
+    topics: 'risk category',
+  } satisfies WordsOf<MatchField>,
+  /** What happened to a discrepancy in a comparison. */
+  discrepancyEvent: {
+    opened: 'new',
+    returned: 're-opened',
+    changed: 'changed',
+    acceptance_ended: 'acceptance ended',
+    resolved: 'resolved',
+  } satisfies WordsOf<(typeof discrepancyEvents)[number]>,
+  /** The kinds of runs, as titles. */
+  runKind: {
+    import: 'Roster import',
+    screen: 'Screening',
+    rescreen: 'Rescreening',
+    onboard: 'Onboarding',
+    sweep: 'Dossier sweep',
+    check: 'Single check',
+    assure: 'Measurement of recall',
+    reconcile: 'Reconciliation',
+  } satisfies WordsOf<RunKind>,
+  /** The states of a run. */
+  runState: {
+    running: 'running',
+    complete: 'complete',
+    incomplete: 'partial',
+    stopped: 'stopped',
+    unbalanced: 'unbalanced',
+    refused: 'refused',
+    abandoned: 'abandoned',
+  } satisfies WordsOf<RunState>,
+  /** The level of a verdict. */
+  level: {
+    complete: 'Complete',
+    partial: 'Partial',
+    red: 'Red: do not rely on this run',
+  } satisfies WordsOf<'complete' | 'partial' | 'red'>,
+  /** What the last control searches of an account show for a single check. */
+  control: {
+    hold: 'none in this check; the last ones on this account passed',
+    failed: 'NONE in this check; the last ones on this account FAILED',
+    one_sided: 'NONE in this check; the last ones on this account did not expect both a match and no match',
+    too_old: 'NONE in this check; the last ones on this account are more than a day old',
+    never: 'NONE: no control search was ever made on this account',
+  },
+  /** What happened to a match. */
+  matchChange: {
+    match_added: 'New match',
+    match_changed: 'Details changed',
+    match_removed: 'No longer matched',
+    match_not_returned: 'No longer returned: the answer was truncated, the party may still be listed',
+    match_rekeyed: 'Same party with a new id',
+    match_returned: 'Matched again',
+    hit_gained: 'Now flagged as hit',
+    hit_lost: 'No longer flagged as hit',
+  } satisfies WordsOf<MatchChangeKind>,
+  /** What happened to a dossier in words. */
+  dossierChange: {
+    dossier_appeared: 'New dossier',
+    dossier_status_changed: 'Status changed',
+    dossier_changed: 'Details changed',
+    dossier_touched: 'Updated without a visible change',
+    dossier_returned: 'Returned',
+    dossier_gone: 'Removed',
+  } satisfies WordsOf<DossierChangeKind>,
+  /** The cause of a change, as the end of a sentence. */
+  cause: {
+    service_data: 'the list data changed',
+    customer_record: 'our customer record changed',
+    settings: 'our settings changed',
+  } satisfies WordsOf<ChangeCause>,
+  /** The name of a severity. */
+  severity: {
+    critical: 'Critical',
+    high: 'High',
+    medium: 'Medium',
+    low: 'Low',
+    info: 'For information',
+  } satisfies WordsOf<Severity>,
+  /** Whether a fact of the customer agrees with a match, in words. */
+  agreement: {
+    agree: 'agrees',
+    contradict: 'contradicts',
+    unknown: 'cannot be compared',
+  } satisfies WordsOf<Agreement>,
+  /** What moved a severity. */
+  adjustment: {
+    birth_date_contradicts: 'lowered, the birth date contradicts',
+    risk_tier: 'raised for the customer’s risk tier',
+  } satisfies WordsOf<SeverityAdjustment>,
+  /** Each state of a customer in words: its name and what it means. */
+  state: {
+    clear: { name: 'Clear', meaning: 'complete answer without a match' },
+    below_threshold: {
+      name: 'Below threshold',
+      meaning: 'matches, but the service flagged none of them',
+    },
+    false_positive: { name: 'False positive', meaning: 'flagged, and a reviewer ruled it out' },
+    true_match: { name: 'True match', meaning: 'a reviewer confirmed that the customer is the listed party' },
+    open_alert: { name: 'Open alert', meaning: 'an alert of the customer waits for a disposition' },
+    truncated: { name: 'Truncated', meaning: 'the answer was truncated, and the returned part has no hit' },
+    not_screened: { name: 'Not screened', meaning: 'no valid answer' },
+  } satisfies Readonly<Record<CustomerState, { name: string; meaning: string }>>,
+  /** Why the match of an alert is absent, in words. */
+  absence: {
+    not_returned: 'the service no longer returns the match',
+    below_threshold: 'the match fell below the threshold',
+    customer_changed: 'the match is absent since our customer record changed',
+    settings_changed: 'the match is absent since our settings changed',
+  } satisfies WordsOf<Absence>,
+  /** The kinds of records that are fetched about matches, in words. */
+  detail: {
+    activity: 'match in detail',
+    entity: 'screened record',
+  } satisfies WordsOf<'activity' | 'entity'>,
+  /** Why a run did not fetch all records, in words. */
+  stop: {
+    limit: 'the limit evidence.details.maxPerRun is reached',
+    out_of_reach: 'the service could not be reached',
+    refused: 'the service refused the account',
+    time: 'it took too long',
+    signal: 'stopped on request',
+  } satisfies WordsOf<DetailStop>,
+  /** Why a roster row was rejected, in words. */
+  reject: {
+    missing_id: 'no customer id',
+    missing_name: 'no name',
+    missing_type: 'no type (person or entity)',
+    unknown_type: 'type is neither person nor entity',
+    invalid_birth_date: 'birth date cannot be read',
+    unknown_country: 'unknown country',
+    unknown_risk_tier: 'risk tier is not low, medium or high',
+    control_character: 'contains a control character',
+    id_too_long: 'customer id too long',
+    name_too_long: 'name too long',
+    name_without_letters: 'name without any letter',
+    wrong_column_count: 'more or fewer fields than the header; after correction, empty the cell rejected_reason',
+    conflicting_id: 'same customer id as another row with different contents',
+    malformed_csv: 'broken CSV, for example an unclosed quote; after correction, empty the cell rejected_reason',
+    too_many_parties: 'more than 10,000 names of one customer',
+    field_too_long: 'field too long',
+    line_break_in_name: 'line break inside a name',
+    replacement_character: 'contains U+FFFD, the mark of a letter that was lost in a conversion',
+    unknown_standing: 'does not say whether the customer is active',
+    invalid_end_date: 'end date cannot be read',
+    rounded_id: 'customer id in scientific notation, as a spreadsheet rounds it: export the column as text',
+    not_a_customer: 'a repeated header, a total, a footer or a line between rows',
+    unknown_role: 'role of a related party is not known',
+    unknown_customer: 'related party of a customer that is not on the roster',
+  } satisfies WordsOf<RejectReason>,
+  /** Why a value of an accepted row is in doubt, in words. */
+  doubt: {
+    says_unknown: 'the value itself means unknown',
+    invalid_birth_date: 'not a readable date',
+    no_such_day: 'not a day of the calendar',
+    ambiguous_date: 'can mean two dates, and no format is configured',
+    substitute_date: 'a date that systems write for an unknown one',
+    frequent_date: 'too many rows have this date',
+    year_too_early: 'more than 116 years ago, or before 1850',
+    year_in_future: 'a date in the future',
+    hijri_year: 'a year before 1850: it looks like the Hijri calendar',
+    buddhist_year: 'a year in the future: it looks like the Buddhist calendar',
+    unknown_country: 'not a known country',
+    ambiguous_country: 'can mean two countries',
+    stateless: 'means that there is no country',
+    unknown_risk_tier: 'risk tier is not low, medium or high',
+    unknown_standing: 'does not say whether the customer is active',
+    invalid_end_date: 'not a readable day',
+    end_date_too_early: 'before the relationship can have begun',
+    unreadable_alias: 'not a name: without any letter, or too long',
+    encoded_name: 'text encoded once too often, which cannot be decoded',
+    garbled_name: 'letters that were read in another encoding than they were written in',
+    lost_letters: 'letters that an export replaced by other signs',
+    list_of_names: 'several names in one cell',
+    control_character: 'contains a control character',
+    replacement_character: 'contains U+FFFD, the mark of a letter that was lost in a conversion',
+  } satisfies WordsOf<DoubtReason>,
+  /** The outcome of a customer that is not screened, in words. */
+  outcome: {
+    failed: 'Failed',
+    remaining: 'Not reached',
+    skipped: 'Skipped',
+  } satisfies WordsOf<ListableOutcome>,
+  /** Why a customer or a party was screened, skipped or not reached, and the outcomes of calls. */
+  reason: new Map<string, string>([
+    ['ok', 'answered'],
+    ['aborted', 'cancelled by this program'],
+    ['account', 'account refused'],
+    ['address', 'address of the service refused'],
+    ['authentication_error', 'key refused'],
+    ['bad_response', 'invalid answer'],
+    ['budget', 'search budget reached'],
+    ['cadence', 'due again'],
+    ['changed', 'name, type, birth date or country changed, or the customer returned'],
+    [
+      'control_failed',
+      'a control search failed, so the answers after the last control searches that passed do not count',
+    ],
+    ['conflicting_duplicate', 'its rows contradict each other, and it has no accepted record'],
+    ['connect_timeout', 'no connection in time'],
+    ['connection', 'connection lost'],
+    ['connection_failed', 'no connection'],
+    ['connection_refused', 'connection refused'],
+    ['connection_reset', 'connection reset'],
+    ['forced', 'selected: on a published list, or all customers were selected'],
+    ['doubtful_name', 'its name is garbled, has lost letters or is several names, so only a hit counts'],
+    ['echo_mismatch', 'answer to another search'],
+    ['failed_answer', 'the answer says that the search failed or is incomplete'],
+    ['held', 'answered, but the answers of the run are held'],
+    ['invalid_body', 'invalid answer'],
+    ['max_searches', 'limit of this start reached'],
+    ['name_not_resolved', 'service host not found'],
+    ['new', 'never screened'],
+    ['not_confirmed', 'answered, but no control search passed after it'],
+    ['not_due', 'screened recently, not due yet'],
+    ['not_json', 'answer is not JSON'],
+    ['not_selected', 'not selected for this run'],
+    ['over_budget', 'not searched because the search budget is used up'],
+    ['outage', 'service not reachable'],
+    ['overdue', 'overdue'],
+    ['payment_required', 'payment required for the account'],
+    ['previously_failed', 'the last search for it failed'],
+    ['rate_limit_exceeded', 'too many calls'],
+    ['related_party_unreadable', 'a related party is unreadable and has no accepted record'],
+    ['remaining', 'the run stopped before'],
+    ['roster_held', 'new in a roster that is held'],
+    ['row_rejected', 'its row was rejected, and it has no accepted record'],
+    ['signal', 'stopped on request'],
+    ['service_unavailable', 'screening temporarily unavailable'],
+    ['timeout', 'no answer in time'],
+    ['tls_failed', 'no secure connection'],
+    ['too_large', 'answer too large'],
+    ['unauthorized', 'key refused'],
+    ['unknown', 'outcome unknown'],
+  ]),
+  /** When a round of control searches was made. */
+  controlTrigger: {
+    start: 'before the first search',
+    resumed: 'before resuming',
+    periodic: 'between searches',
+    control: 'after a problem',
+    end: 'after the last search',
+  } satisfies WordsOf<ControlTrigger>,
+  /** The families of hits, behind their name. */
+  hitFamily: {
+    any: 'of all risk categories',
+    sanction: 'for sanctions',
+    crime: 'for crime',
+    pep: 'for political exposure',
+    associate: 'for closeness to exposed persons',
+    other: 'of other known risk categories',
+    unknown: 'of unknown risk categories',
+  } satisfies WordsOf<HitFamily>,
+  /** What becomes of a party that is no longer in the roster, by its state. */
+  droppedState: {
+    open_alert: 'it stays in scope, and the customer in this state, until its alerts have a disposition',
+    truncated: 'it is screened only while one of its alerts is open; the part that was not returned may have a hit',
+    true_match: 'it is screened only while one of its alerts is open',
+  } satisfies WordsOf<'open_alert' | 'truncated' | 'true_match'>,
+  /** A rate beside that of former runs. */
+  rate: {
+    low: 'less than half',
+    high: 'more than twice as many',
+    usual: 'as usual',
+    unknown: 'not assessed',
+  } satisfies WordsOf<'low' | 'high' | 'usual' | 'unknown'>,
 };
 
 /** A stored disposition, those of older systems included. */
 export const describeDisposition = (code: string): string =>
-  new Map<string, string>(Object.entries(dispositionWords)).get(code) ?? toWords(code);
-
-/** The states of an alert. */
-export const alertStateWords: Readonly<Record<AlertState, string>> = {
-  open: 'open',
-  pending_approval: 'pending approval',
-  false_positive: 'false positive',
-  true_match: 'true match',
-  no_longer_matched: 'no longer matched',
-};
-
-/** The roles of a party. */
-export const roleWords: Readonly<Record<PartyRole, string>> = {
-  customer: 'customer',
-  alias: 'alias',
-  joint_holder: 'joint holder',
-  director: 'director',
-  beneficial_owner: 'beneficial owner',
-  other: 'other related party',
-  conflicting_row: 'name of a contradicting row',
-};
-
-/** The compared fields of a match. */
-export const matchFieldWords: Readonly<Record<MatchField, string>> = {
-  birth_date: 'born',
-  country: 'countries',
-  match: 'flagged as hit',
-  name: 'name',
-  schema: 'kind',
-  score: 'score',
-  topics: 'risk category',
-};
-
-/** What happened to a discrepancy in a comparison. */
-export const discrepancyEventWords: Readonly<Record<(typeof discrepancyEvents)[number], string>> = {
-  opened: 'new',
-  returned: 're-opened',
-  changed: 'changed',
-  acceptance_ended: 'acceptance ended',
-  resolved: 'resolved',
-};
-
-/** The kinds of runs, as titles. */
-export const runKindWords: Readonly<Record<RunKind, string>> = {
-  import: 'Roster import',
-  screen: 'Screening',
-  rescreen: 'Rescreening',
-  onboard: 'Onboarding',
-  sweep: 'Dossier sweep',
-  check: 'Single check',
-  assure: 'Measurement of recall',
-  reconcile: 'Reconciliation',
-};
-
-/** The states of a run. */
-export const runStateWords: Readonly<Record<RunState, string>> = {
-  running: 'running',
-  complete: 'complete',
-  incomplete: 'partial',
-  stopped: 'stopped',
-  unbalanced: 'unbalanced',
-  refused: 'refused',
-  abandoned: 'abandoned',
-};
-
-/** The level of a verdict. */
-export const levelWords: Readonly<Record<'complete' | 'partial' | 'red', string>> = {
-  complete: 'Complete',
-  partial: 'Partial',
-  red: 'Red: do not rely on this run',
-};
-
-/** What the last control searches of an account show for a single check. */
-export const controlWords = {
-  hold: 'none in this check; the last ones on this account passed',
-  failed: 'NONE in this check; the last ones on this account FAILED',
-  one_sided: 'NONE in this check; the last ones on this account did not expect both a match and no match',
-  too_old: 'NONE in this check; the last ones on this account are more than a day old',
-  never: 'NONE: no control search was ever made on this account',
-} as const;
-
-/** What happened to a match. */
-export const matchChangeWords: Readonly<Record<MatchChangeKind, string>> = {
-  match_added: 'New match',
-  match_changed: 'Details changed',
-  match_removed: 'No longer matched',
-  match_not_returned: 'No longer returned: the answer was truncated, the party may still be listed',
-  match_rekeyed: 'Same party with a new id',
-  match_returned: 'Matched again',
-  hit_gained: 'Now flagged as hit',
-  hit_lost: 'No longer flagged as hit',
-};
-
-/** What happened to a dossier in words. */
-export const dossierChangeWords: Readonly<Record<DossierChangeKind, string>> = {
-  dossier_appeared: 'New dossier',
-  dossier_status_changed: 'Status changed',
-  dossier_changed: 'Details changed',
-  dossier_touched: 'Updated without a visible change',
-  dossier_returned: 'Returned',
-  dossier_gone: 'Removed',
-};
-
-/** The cause of a change, as the end of a sentence. */
-export const causeWords: Readonly<Record<ChangeCause, string>> = {
-  service_data: 'the list data changed',
-  customer_record: 'our customer record changed',
-  settings: 'our settings changed',
-};
-
-/** The name of a severity. */
-export const severityWords: Readonly<Record<Severity, string>> = {
-  critical: 'Critical',
-  high: 'High',
-  medium: 'Medium',
-  low: 'Low',
-  info: 'For information',
-};
-
-/** Whether a fact of the customer agrees with a match, in words. */
-export const agreementWords: Readonly<Record<Agreement, string>> = {
-  agree: 'agrees',
-  contradict: 'contradicts',
-  unknown: 'cannot be compared',
-};
-
-/** What moved a severity. */
-export const adjustmentWords: Readonly<Record<SeverityAdjustment, string>> = {
-  birth_date_contradicts: 'lowered, the birth date contradicts',
-  risk_tier: 'raised for the customer’s risk tier',
-};
+  new Map<string, string>(Object.entries<string>(codeWords.disposition)).get(code) ?? toWords(code);
 
 /** The topics of the FollowTheMoney model that services send most (service facts: AML vocabulary). */
 const topicWords: ReadonlyMap<string, string> = new Map([
@@ -210,156 +379,3 @@ export const stateOrder = [
   'truncated',
   'not_screened',
 ] as const satisfies readonly CustomerState[];
-
-/** Each state of a customer in words: its name and what it means. */
-export const stateWords: Readonly<Record<CustomerState, { name: string; meaning: string }>> = {
-  clear: { name: 'Clear', meaning: 'complete answer without a match' },
-  below_threshold: {
-    name: 'Below threshold',
-    meaning: 'matches, but the service flagged none of them',
-  },
-  false_positive: { name: 'False positive', meaning: 'flagged, and a reviewer ruled it out' },
-  true_match: { name: 'True match', meaning: 'a reviewer confirmed that the customer is the listed party' },
-  open_alert: { name: 'Open alert', meaning: 'an alert of the customer waits for a disposition' },
-  truncated: { name: 'Truncated', meaning: 'the answer was truncated, and the returned part has no hit' },
-  not_screened: { name: 'Not screened', meaning: 'no valid answer' },
-};
-
-/** Why the match of an alert is absent, in words. */
-export const absenceWords: Readonly<Record<Absence, string>> = {
-  not_returned: 'the service no longer returns the match',
-  below_threshold: 'the match fell below the threshold',
-  customer_changed: 'the match is absent since our customer record changed',
-  settings_changed: 'the match is absent since our settings changed',
-};
-
-/** The kinds of records that are fetched about matches, in words. */
-export const detailWords: Readonly<Record<'activity' | 'entity', string>> = {
-  activity: 'match in detail',
-  entity: 'screened record',
-};
-
-/** Why a run did not fetch all records, in words. */
-export const stopWords: Readonly<Record<DetailStop, string>> = {
-  limit: 'the limit evidence.details.maxPerRun is reached',
-  out_of_reach: 'the service could not be reached',
-  refused: 'the service refused the account',
-  time: 'it took too long',
-  signal: 'stopped on request',
-};
-
-/** Why a roster row was rejected, in words. */
-export const rejectWords: Readonly<Record<RejectReason, string>> = {
-  missing_id: 'no customer id',
-  missing_name: 'no name',
-  missing_type: 'no type (person or entity)',
-  unknown_type: 'type is neither person nor entity',
-  invalid_birth_date: 'birth date cannot be read',
-  unknown_country: 'unknown country',
-  unknown_risk_tier: 'risk tier is not low, medium or high',
-  control_character: 'contains a control character',
-  id_too_long: 'customer id too long',
-  name_too_long: 'name too long',
-  name_without_letters: 'name without any letter',
-  wrong_column_count: 'more or fewer fields than the header; after correction, empty the cell rejected_reason',
-  conflicting_id: 'same customer id as another row with different contents',
-  malformed_csv: 'broken CSV, for example an unclosed quote; after correction, empty the cell rejected_reason',
-  too_many_parties: 'more than 10,000 names of one customer',
-  field_too_long: 'field too long',
-  line_break_in_name: 'line break inside a name',
-  replacement_character: 'contains U+FFFD, the mark of a letter that was lost in a conversion',
-  unknown_standing: 'does not say whether the customer is active',
-  invalid_end_date: 'end date cannot be read',
-  rounded_id: 'customer id in scientific notation, as a spreadsheet rounds it: export the column as text',
-  not_a_customer: 'a repeated header, a total, a footer or a line between rows',
-  unknown_role: 'role of a related party is not known',
-  unknown_customer: 'related party of a customer that is not on the roster',
-};
-
-/** Why a value of an accepted row is in doubt, in words. */
-export const doubtWords: Readonly<Record<DoubtReason, string>> = {
-  says_unknown: 'the value itself means unknown',
-  invalid_birth_date: 'not a readable date',
-  no_such_day: 'not a day of the calendar',
-  ambiguous_date: 'can mean two dates, and no format is configured',
-  substitute_date: 'a date that systems write for an unknown one',
-  frequent_date: 'too many rows have this date',
-  year_too_early: 'more than 116 years ago, or before 1850',
-  year_in_future: 'a date in the future',
-  hijri_year: 'a year before 1850: it looks like the Hijri calendar',
-  buddhist_year: 'a year in the future: it looks like the Buddhist calendar',
-  unknown_country: 'not a known country',
-  ambiguous_country: 'can mean two countries',
-  stateless: 'means that there is no country',
-  unknown_risk_tier: 'risk tier is not low, medium or high',
-  unknown_standing: 'does not say whether the customer is active',
-  invalid_end_date: 'not a readable day',
-  end_date_too_early: 'before the relationship can have begun',
-  unreadable_alias: 'not a name: without any letter, or too long',
-  encoded_name: 'text encoded once too often, which cannot be decoded',
-  garbled_name: 'letters that were read in another encoding than they were written in',
-  lost_letters: 'letters that an export replaced by other signs',
-  list_of_names: 'several names in one cell',
-  control_character: 'contains a control character',
-  replacement_character: 'contains U+FFFD, the mark of a letter that was lost in a conversion',
-};
-
-/** The outcome of a customer that is not screened, in words. */
-export const outcomeWords: Readonly<Record<ListableOutcome, string>> = {
-  failed: 'Failed',
-  remaining: 'Not reached',
-  skipped: 'Skipped',
-};
-
-/** Why a customer or a party was screened, skipped or not reached, and the outcomes of calls. */
-export const reasonWords: ReadonlyMap<string, string> = new Map([
-  ['ok', 'answered'],
-  ['aborted', 'cancelled by this program'],
-  ['account', 'account refused'],
-  ['address', 'address of the service refused'],
-  ['authentication_error', 'key refused'],
-  ['bad_response', 'invalid answer'],
-  ['budget', 'search budget reached'],
-  ['cadence', 'due again'],
-  ['changed', 'name, type, birth date or country changed, or the customer returned'],
-  [
-    'control_failed',
-    'a control search failed, so the answers after the last control searches that passed do not count',
-  ],
-  ['conflicting_duplicate', 'its rows contradict each other, and it has no accepted record'],
-  ['connect_timeout', 'no connection in time'],
-  ['connection', 'connection lost'],
-  ['connection_failed', 'no connection'],
-  ['connection_refused', 'connection refused'],
-  ['connection_reset', 'connection reset'],
-  ['forced', 'selected: on a published list, or all customers were selected'],
-  ['doubtful_name', 'its name is garbled, has lost letters or is several names, so only a hit counts'],
-  ['echo_mismatch', 'answer to another search'],
-  ['failed_answer', 'the answer says that the search failed or is incomplete'],
-  ['held', 'answered, but the answers of the run are held'],
-  ['invalid_body', 'invalid answer'],
-  ['max_searches', 'limit of this start reached'],
-  ['name_not_resolved', 'service host not found'],
-  ['new', 'never screened'],
-  ['not_confirmed', 'answered, but no control search passed after it'],
-  ['not_due', 'screened recently, not due yet'],
-  ['not_json', 'answer is not JSON'],
-  ['not_selected', 'not selected for this run'],
-  ['over_budget', 'not searched because the search budget is used up'],
-  ['outage', 'service not reachable'],
-  ['overdue', 'overdue'],
-  ['payment_required', 'payment required for the account'],
-  ['previously_failed', 'the last search for it failed'],
-  ['rate_limit_exceeded', 'too many calls'],
-  ['related_party_unreadable', 'a related party is unreadable and has no accepted record'],
-  ['remaining', 'the run stopped before'],
-  ['roster_held', 'new in a roster that is held'],
-  ['row_rejected', 'its row was rejected, and it has no accepted record'],
-  ['signal', 'stopped on request'],
-  ['service_unavailable', 'screening temporarily unavailable'],
-  ['timeout', 'no answer in time'],
-  ['tls_failed', 'no secure connection'],
-  ['too_large', 'answer too large'],
-  ['unauthorized', 'key refused'],
-  ['unknown', 'outcome unknown'],
-]);

@@ -46,7 +46,7 @@ export const benchStart: Bench = async ({ emit, rounds, isQuick }) => {
     {
       what: 'runs over bare PGlite',
       most: 1.4,
-      words: [cli, 'runs', 'list'],
+      words: [cli, 'runs'],
       least: ['--input-type=module', '-e', openBare, join(data, 'pgdata')],
     },
   ];

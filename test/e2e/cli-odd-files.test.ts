@@ -39,9 +39,9 @@ const oddFiles: readonly [string, readonly string[], Record<string, string>?][] 
   ['a roster that is looked at', ['roster', 'inspect', pipe]],
   ['the roster of an onboarding', ['import', '--file', pipe, '--dry-run']],
   ['a backup', ['db', 'restore', pipe]],
-  ['the configuration', ['runs', 'list', '--config', pipe]],
+  ['the configuration', ['runs', '--config', pipe]],
   ['other settings', ['config', 'replay', pipe]],
-  ['the file of a secret', ['runs', 'list'], { NIGHTSCREEN_API_KEY_FILE: pipe }],
+  ['the file of a secret', ['runs'], { NIGHTSCREEN_API_KEY_FILE: pipe }],
 ];
 
 const sheets: readonly (readonly string[])[] = [

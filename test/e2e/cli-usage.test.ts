@@ -59,7 +59,7 @@ test('the sandbox prints one line when ready, leaves its key where it is told to
 });
 
 test('a reader of standard output that goes away is met with silence', async () => {
-  const child = startCli(['config', 'show'], { folder });
+  const child = startCli(['config'], { folder });
   child.stdout?.destroy();
   const stderr = collect(child.stderr);
   await once(child, 'close');

@@ -1,23 +1,11 @@
-import { lockFolder, thisMachine } from '../../src/store/database/folder-lock.js';
+import { lockFolder } from '../../src/store/database/folder-lock.js';
 
 // A child process of the folder-lock test: asks for the lock of argv[2], prints what came of it, holds it as argv[3] says: for good, as one that others wait for, or not at all.
 const [, , folder = '', mode = ''] = process.argv;
 try {
-  const lock = await lockFolder(
-    folder,
-    `holder ${process.pid}`,
-    { isBrief: mode === 'brief' },
-    {
-      ...thisMachine,
-      beatMs: 100,
-    },
-  );
+  const lock = await lockFolder(folder, `holder ${process.pid}`, { isBrief: mode === 'brief' });
   process.stdout.write(`${JSON.stringify({ owns: true, pid: process.pid })}\n`);
-  if (mode !== 'leave') {
-    setInterval(() => {
-      if (!lock.isHeld()) process.stdout.write('lost\n');
-    }, 200);
-  }
+  if (mode !== 'leave') setInterval(() => lock.isHeld(), 200);
 } catch (error) {
   const message = error instanceof Error ? `${error.name}: ${error.message}` : 'unknown';
   process.stdout.write(`${JSON.stringify({ owns: false, pid: process.pid, message })}\n`);

@@ -36,7 +36,7 @@ interface KilledInviting {
   last: { exitCode: number | null; stdout: string };
 }
 
-const invite = ['reconcile', 'invite', '--kind', 'customer_without_dossier', '--send', '--json'];
+const invite = ['reconcile', 'invite', '--send', '--json'];
 
 /**
  * Ends `nightscreen reconcile invite --send` with SIGKILL at random moments of its calls, so many times, then runs it to its end. Between two lives the

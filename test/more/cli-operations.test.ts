@@ -26,7 +26,7 @@ rosters:
     csv: { path: retail.csv }
     columns: { id: number, name: [first, last], type: { value: person } }
   - { name: corporate, csv: { path: corporate.csv } }
-mail: { transport: TRANSPORT, directory: ./outgoing, from: night@bank.example, to: [one@bank.example, two@bank.example] }
+mail: { transport: TRANSPORT, from: night@bank.example, to: [one@bank.example, two@bank.example] }
 `;
 
 const databases = testDatabases('postgres');
@@ -163,7 +163,7 @@ test('a URL without its version prefix is met with the advice to add it', async 
 
 test.skipIf(!existsSync('/dev/full'))('standard output on a full disk is told in one line, exit code 1', () => {
   const full = openSync('/dev/full', 'w');
-  const words = [findCli(), 'config', 'show'];
+  const words = [findCli(), 'config'];
   const { stderr, status } = spawnSync(process.execPath, words, { cwd: folder, stdio: ['ignore', full, 'pipe'] });
   closeSync(full);
   expect(stderr.toString()).toMatch(/^nightscreen: the output cannot be written: ENOSPC[^\n]*\n$/);
@@ -186,7 +186,7 @@ test('a login that may only read is told so by whatever writes, with what to do,
     expect(stdout + stderr).not.toMatch(/^ +at /m);
   }
   expect(countSearches()).toBe(before);
-  expect(await runInProcess(['runs', 'list'], { folder, environment })).toMatchObject({ exitCode: 0 });
+  expect(await runInProcess(['runs'], { folder, environment })).toMatchObject({ exitCode: 0 });
 }, 60_000);
 
 test('a folder of the embedded database that this user may not write to is told, with what to do', async () => {

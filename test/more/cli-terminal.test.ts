@@ -87,13 +87,13 @@ const byCommand: readonly [title: string, exitCode: number, words: readonly stri
   ['a roster that is looked at', 0, ['roster', 'inspect', 'people.csv']],
   ['an import', 0, ['import', '--roster', 'people']],
   ['a night', 3, ['rescreen']],
-  ['the runs', 0, ['runs', 'list']],
-  ['the states', 3, ['status', 'export']],
+  ['the runs', 0, ['runs']],
+  ['the states', 3, ['status']],
   ['an alert', 0, ['review', 'show', references[2] ?? '']],
   ['a list', 0, ['review', 'export', '--out', 'seen.csv']],
   ['an unknown customer', 2, ['review', 'show', attack]],
   ['an unknown file', 2, ['review', 'import', `${attack}.csv`]],
-  ['an unknown configuration', 2, ['config', 'show', '--config', attack]],
+  ['an unknown configuration', 2, ['config', '--config', attack]],
   ['an unknown command', 2, [attack]],
 ];
 
@@ -113,7 +113,7 @@ async function expectHarmless(commands: typeof byCommand): Promise<void> {
 test('a terminal is shown no control character by any command', () => expectHarmless(byCommand));
 
 test('a terminal is shown no control character by an import, with the rows that it rejected', async () => {
-  const listed = await run('runs', 'list', '--json');
+  const listed = await run('runs', '--json');
   const { runs } = z.object({ runs: z.array(z.object({ runId: z.string() })) }).parse(JSON.parse(listed.stdout));
   await expectHarmless([['the run of an import', 0, ['runs', 'show', runs.at(-1)?.runId ?? '']]]);
 });

@@ -81,14 +81,12 @@ const replay = definePreparedCommand({
 });
 
 const completion = defineCommand({
-  usage: 'completion <shell>',
-  description: 'print the completion script of a shell; source it, or save it where the shell looks',
-  words: ['bash', 'zsh'],
-  examples: ['config completion bash > nightscreen.bash', 'config completion zsh > _nightscreen'],
-  run: async ({ argument, invocation }, command) => {
+  usage: 'completion',
+  description: 'print the completion script for bash and zsh, to be sourced; in zsh after compinit',
+  examples: ['config completion', 'config completion > nightscreen-completion.sh'],
+  run: async ({ invocation }, command) => {
     const { renderCompletion } = await import('../completion.js');
-    const shell = argument === 'zsh' ? 'zsh' : 'bash';
-    await invocation.terminal.writeData(renderCompletion(shell, findProgram(command)));
+    await invocation.terminal.writeData(renderCompletion(findProgram(command)));
     return null;
   },
 });
@@ -170,7 +168,7 @@ function listLeaves(value: unknown, path: SettingPath): { path: SettingPath; val
   return entries.flatMap(([key, inner]) => listLeaves(inner, [...path, key]));
 }
 
-/** Whether a secret is set. A key has a `fingerprint`; a URL has none, because it would reveal a short password to guessing. */
+/** Whether a secret is set. A key has a `fingerprint`; that of a URL would reveal a short password to guessing. */
 function describeSecret(config: Config, name: string) {
   try {
     const from = config.originOfSecret(name);

@@ -137,7 +137,8 @@ interface WrittenBackup extends BackupSummary {
 }
 
 /**
- * Writes a backup, whole or not at all, into a file for its owner only; `fill` writes the lines. Throws StoreError `backup_not_written` when the disk is full or the folder cannot be written to.
+ * Writes a backup, whole or not at all, into a file for its owner only; `fill` writes the lines. Throws StoreError
+ * `backup_not_written` when the disk is full or the folder cannot be written to.
  */
 export async function writeBackupFile(
   path: string,

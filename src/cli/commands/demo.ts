@@ -10,7 +10,7 @@ import { ConfigError } from '../../errors.js';
 import { makeFolder } from '../../files.js';
 import type { ReportJson } from '../../reports/report-json.js';
 import type { RunSummary } from '../../runs/run-summary.js';
-import { runStateWords } from '../../vocabulary/words.js';
+import { codeWords } from '../../vocabulary/words.js';
 import { buildAppContext } from '../app-context.js';
 import { defineCommand } from '../command.js';
 import { combineExitCodes, exitCodes } from '../exit-code.js';
@@ -31,8 +31,8 @@ interface DemoFolder {
 }
 
 /**
- * Creates or resets the demo's folder. Throws ConfigError when the folder is not the demo's own (it stays unchanged) or cannot be written,
- * RunLockedError when another demo runs in it.
+ * Creates or resets the demo's folder. Throws ConfigError when the folder is not the demo's own (it stays unchanged)
+ * or cannot be written, RunLockedError when another demo runs in it.
  */
 export async function prepareDemoFolder(folder: string): Promise<DemoFolder> {
   const marker = join(folder, markerName);
@@ -154,7 +154,7 @@ export function subtract(minuend: readonly string[], subtrahend: readonly string
   });
 }
 
-/** Compares the changes of a report with the expected ones; throws ZodError when the expectation itself is malformed. */
+/** Compares the changes of a report with the expected ones; throws ZodError when the expectation is malformed. */
 function compareWithExpected(report: ReportJson, expectation: unknown): Comparison {
   const { matches, dossiers, discrepancies } = expectedSchema.parse(expectation);
   const expected = [
@@ -227,7 +227,7 @@ function formatVerdict({ expected, kinds, missing, unexpected }: Comparison): st
 
 function formatNights(nights: readonly Night[], folder: string): string {
   const sums = nights.flatMap(({ screening: { counts, state, reasons } }, index) => {
-    const head = [`night ${index + 1}`, runStateWords[state]];
+    const head = [`night ${index + 1}`, codeWords.runState[state]];
     // The first sentence says why; what to do about it is for a roster of one's own.
     const because = reasons.map((reason) => ['', '', reason.split('. ')[0] ?? reason]);
     if (!('screened' in counts)) return [head, ...because];

@@ -154,7 +154,7 @@ const questions = {
 /** Checks an answer: what is wrong with it, undefined for a good one. */
 type Check = (answer: string) => Promise<string | undefined>;
 
-/** Asks for what neither flags nor the environment give; without a terminal throws ConfigError with every missing flag. */
+/** Asks for what neither flags nor the environment give; without a terminal throws ConfigError with all missing flags. */
 async function findAnswers(
   invocation: Invocation,
   { url, keyFile, sandbox, file }: InitOptions,

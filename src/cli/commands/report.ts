@@ -123,7 +123,7 @@ export const addReportCommand = definePreparedCommand({
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
-/** The program that prints PDFs: `CHROMIUM_PATH`, else the first usual name on `PATH`; throws ConfigError with what to install. */
+/** The program that prints PDFs: `CHROMIUM_PATH`, else the first usual name on `PATH`; throws ConfigError. */
 export function findChromium(environment: Environment): string {
   const named = environment['CHROMIUM_PATH'];
   if (named) {

@@ -1,15 +1,7 @@
 import { ConfigError, flagError } from '../../errors.js';
 import { countNoun } from '../../reports/text.js';
 import type { ShownAlert, UndoResult } from '../../runs/review/decide.js';
-import {
-  absenceWords,
-  alertStateWords,
-  describeDisposition,
-  describeTopic,
-  detailWords,
-  roleWords,
-  severityWords,
-} from '../../vocabulary/words.js';
+import { codeWords, describeDisposition, describeTopic } from '../../vocabulary/words.js';
 import { severities } from '../../vocabulary.js';
 import { choice, defineCommand, defineDatabaseCommand, definePreparedCommand, mandatory, text } from '../command.js';
 import { exitCodes } from '../exit-code.js';
@@ -45,7 +37,7 @@ function formatItem({ mark, roster, mode, party, listed, severity, details, hist
     ['alert', mark],
     [
       'customer',
-      `${party.reference} in ${roster} (${roleWords[party.role]}), ${party.name}, born ${party.birthDate ?? 'unknown'}`,
+      `${party.reference} in ${roster} (${codeWords.role[party.role]}), ${party.name}, born ${party.birthDate ?? 'unknown'}`,
     ],
     namesakes > 0 && ['same name', `${countNoun(namesakes, 'other customer')}, with the same answers`],
     [
@@ -54,13 +46,13 @@ function formatItem({ mark, roster, mode, party, listed, severity, details, hist
     ],
     [
       'state',
-      `${alertStateWords[state]}${absence === null ? '' : ` (${absenceWords[absence]})`}, ${severityWords[severity].toLowerCase()}${waits ? `, since ${toMinute(openedAt)}` : ''}${dueAt === null || !waits ? '' : `, due ${toMinute(dueAt)}`}`,
+      `${codeWords.alertState[state]}${absence === null ? '' : ` (${codeWords.absence[absence]})`}, ${codeWords.severity[severity].toLowerCase()}${waits ? `, since ${toMinute(openedAt)}` : ''}${dueAt === null || !waits ? '' : `, due ${toMinute(dueAt)}`}`,
     ],
     assignedTo !== null && ['assigned to', assignedTo],
     mode === 'test' && ['mode', 'test'],
     ...details.map(({ kind, id, fetchedAt, digest }) => [
       'kept',
-      `${detailWords[kind]} ${id}, ${toMinute(fetchedAt)}, SHA-256 ${digest}`,
+      `${codeWords.detail[kind]} ${id}, ${toMinute(fetchedAt)}, SHA-256 ${digest}`,
     ]),
   ];
   const rows = history.map(({ at, what, who, isAttested, reason, comment }) => [

@@ -6,7 +6,7 @@ import type { Customer, PartyRow, RosterRow } from '../../roster/customer.js';
 import type { ColumnGuess } from '../../roster/inspect/column-profile.js';
 import type { FileInspection } from '../../roster/inspect/inspect-file.js';
 import { columnOrder, effects, toRosterYaml } from '../../roster/inspect/roster-yaml.js';
-import { doubtWords, rejectWords } from '../../vocabulary/words.js';
+import { codeWords } from '../../vocabulary/words.js';
 import { defineCommand, definePreparedCommand, mandatory, negated, parsed, text, variadic } from '../command.js';
 import { exitCodes } from '../exit-code.js';
 import type { Outcome } from '../invocation.js';
@@ -102,18 +102,20 @@ function describeParties({ parties }: Customer, related: readonly PartyRow[]): s
   const others = [...parties.slice(1), ...related.flatMap((row) => (row.kind === 'party' ? [row.related.party] : []))];
   const rejected = related.flatMap((row) => (row.kind === 'rejected' ? [row.rejected] : []));
   const named = others.map(({ role, name }) => `${role} ${showCell(name)}`);
-  const unread = rejected.map(({ column, reason }) => `REJECTED ${showCell(column ?? '')} (${rejectWords[reason]})`);
+  const unread = rejected.map(
+    ({ column, reason }) => `REJECTED ${showCell(column ?? '')} (${codeWords.reject[reason]})`,
+  );
   return named.length + unread.length === 0 ? '' : `+ ${[...named, ...unread].join(', ')}`;
 }
 
 const listDoubts = ({ readings }: Customer): readonly string[] =>
-  readings.doubts.map(({ column, why }) => `in doubt: ${showCell(column)} (${doubtWords[why]})`);
+  readings.doubts.map(({ column, why }) => `in doubt: ${showCell(column)} (${codeWords.doubt[why]})`);
 
 function toRow(row: RosterRow, repeatedLines: readonly number[]): (string | number)[] {
   if (row.kind === 'rejected') {
     const { line, reference, reason, column, valueClass } = row.rejected;
     const where = column === null ? '' : ` (${showCell(column)}${valueClass === null ? '' : `: ${valueClass}`})`;
-    return [line, showCell(reference ?? ''), 'REJECTED', '', '', '', '', `${rejectWords[reason]}${where}`];
+    return [line, showCell(reference ?? ''), 'REJECTED', '', '', '', '', `${codeWords.reject[reason]}${where}`];
   }
   const { line, customer, related = [] } = row;
   const [{ type, name, birthDate, countries }] = customer.parties;
@@ -167,7 +169,7 @@ export function listUnknown(unknown: FileInspection['unknown']): string {
     const rows = values.map(({ value, rows: count, why }) => [
       `    ${showCell(value)}`,
       formatCount(count),
-      why === 'unknown_word' ? '' : doubtWords[why],
+      why === 'unknown_word' ? '' : codeWords.doubt[why],
     ]);
     return `  ${key}, column ${showCell(column)}: ${effect}\n${formatTable([...rows, more])}`;
   });

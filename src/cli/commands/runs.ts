@@ -12,7 +12,7 @@ import { describeDetails, describeWaiting } from '../../reports/words.js';
 import type { describeRun } from '../../runs/describe-run.js';
 import type { listRuns } from '../../runs/run-reference.js';
 import type { acceptRun } from '../../runs/screening/accept-run.js';
-import { rejectWords, runStateWords } from '../../vocabulary/words.js';
+import { codeWords } from '../../vocabulary/words.js';
 import { isScreeningKind, listableOutcomes } from '../../vocabulary.js';
 import { choice, defineDatabaseCommand, definePreparedCommand, text, withDefault } from '../command.js';
 import { exitCodes } from '../exit-code.js';
@@ -158,7 +158,7 @@ function describeRunState({ state, failed, remaining }: ListedRun): string {
     ...((failed ?? 0) === 0 ? [] : [`${formatCount(failed ?? 0)} failed`]),
     ...((remaining ?? 0) === 0 ? [] : [`${formatCount(remaining ?? 0)} remaining`]),
   ];
-  return open.length === 0 ? runStateWords[state] : `${runStateWords[state]}: ${open.join(', ')}`;
+  return open.length === 0 ? codeWords.runState[state] : `${codeWords.runState[state]}: ${open.join(', ')}`;
 }
 
 function listRunReasons({ state, reasons, heldBy }: ListedRun): readonly string[] {
@@ -202,7 +202,7 @@ function formatRejects({ list, rejects, rejectsInAll }: RunDescription['listed']
     `${file === null ? '' : `${toVisibleText(file)}, `}line ${line}`,
     toVisibleText(reference ?? '-'),
     column === null ? '-' : `${toVisibleText(column)}${valueClass === null ? '' : `: ${valueClass}`}`,
-    rejectWords[reason],
+    codeWords.reject[reason],
   ]);
   const more = rejectsInAll - rejects.length;
   const rest = more > 0 ? `and ${formatCount(more)} more: --list rejected --limit ${rejectsInAll}\n` : '';
@@ -245,7 +245,7 @@ function listStatus(run: RunDescription): Row[] {
 }
 
 const describeState = ({ state, haltedBy }: RunDescription): string =>
-  haltedBy === null ? runStateWords[state] : `${runStateWords[state]} (${describeReason(haltedBy)})`;
+  haltedBy === null ? codeWords.runState[state] : `${codeWords.runState[state]} (${describeReason(haltedBy)})`;
 
 function listHolders({ heldBy, holders, state, resumed }: RunDescription): Row[] {
   const now = heldBy

@@ -37,7 +37,7 @@ async function listenOn(port: number, world: Awaited<ReturnType<typeof loadWorld
   }
 }
 
-/** The key that an earlier sandbox has written; undefined without a file. Throws ConfigError for any other file, which stays as it is. */
+/** The key that an earlier sandbox has written; undefined without a file. Throws ConfigError for any other file. */
 async function readKept(file: string | undefined): Promise<string | undefined> {
   if (file === undefined || !existsSync(file)) return undefined;
   const { isPrivateTestKey } = await import('../../sandbox/keys.js');

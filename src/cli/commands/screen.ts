@@ -101,7 +101,7 @@ async function present(app: OpenAppContext, summary: RunSummary): Promise<Outcom
   return becauseOf ? addBecauseOf(outcome, becauseOf) : outcome;
 }
 
-/** The roster of a command that reads stored customers: it may be imported without being configured; `default` when none is configured. */
+/** The roster of stored customers, which may be imported without being configured; `default` when none is configured. */
 function chooseStoredRoster(rosters: readonly RosterSettings[], choice: RosterChoice): RosterSettings {
   const name = choice.roster ?? (rosters.length === 0 ? 'default' : undefined);
   if (choice.file !== undefined || name === undefined || rosters.some((roster) => roster.name === name))

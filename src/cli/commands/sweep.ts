@@ -1,5 +1,5 @@
 import { ConfigError } from '../../errors.js';
-import { dossierChangeWords } from '../../vocabulary/words.js';
+import { codeWords } from '../../vocabulary/words.js';
 import { defineDatabaseCommand } from '../command.js';
 import { exitCodes } from '../exit-code.js';
 import { shared } from '../options.js';
@@ -21,7 +21,7 @@ const history = defineDatabaseCommand({
     }
     const rows = changes.map(({ seenAt, kind, status, updatedAt, fields }) => [
       seenAt.toISOString(),
-      dossierChangeWords[kind],
+      codeWords.dossierChange[kind],
       status.before === status.after ? (status.after ?? '-') : `${status.before ?? '-'} -> ${status.after ?? '-'}`,
       updatedAt.after ?? '-',
       fields.join(', ') || '-',

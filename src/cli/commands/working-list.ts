@@ -261,8 +261,8 @@ function refuseUnknownKind(file: string): string {
 }
 
 /**
- * Writes a working list as a workbook or as CSV by the ending of the file, whole and readable for its owner only; returns how many alerts did
- * not fit, and the notice about them.
+ * Writes a working list as a workbook or as CSV by the ending of the file, whole and readable for its owner only;
+ * returns how many alerts did not fit, and the notice about them.
  */
 async function writeWorkingList(
   file: string,
@@ -297,7 +297,7 @@ async function writeWorkingList(
   return { leftOut, notice };
 }
 
-/** Renames a file whose content the new list would destroy; returns the notice about it. An unfilled list is replaced. */
+/** Renames a file whose content the new list would destroy; gives the notice about it. An unfilled list is replaced. */
 async function keepFilledList(file: string, now: Date): Promise<string> {
   const { holdsWork } = await import('../../runs/review/import-list.js');
   if (!existsSync(file) || !(await holdsWork(file))) return '';
@@ -311,7 +311,7 @@ async function keepFilledList(file: string, now: Date): Promise<string> {
   return `the earlier ${basename(file)} has filled cells or is no such list, so it is kept: ${toName(at)}\n`;
 }
 
-/** Writes the refused rows of an older system's list. Without any, the file of an earlier attempt is emptied, because it is outdated. */
+/** Writes the refused rows of an older system's list; without any, the file of an earlier attempt is emptied. */
 async function writeUntaken(file: string, untaken: Parameters<typeof renderUntaken>[0]): Promise<void> {
   if (untaken.length === 0 && !existsSync(file)) return;
   const legacy = await import('../../runs/review/legacy.js');

@@ -15,8 +15,8 @@ import { isMissing, locateDatabase, nameServer } from '../open-database.js';
 import { doubtful, type Finding, well, wrong } from './finding.js';
 
 /**
- * Tries the database, counts its pending migrations, and names the processes that use it; creates none. `imported` has the rosters that were
- * ever imported, null when the database cannot say. `isDeep`: stored evidence is compared too.
+ * Tries the database, counts its pending migrations, and names the processes that use it; creates none. `imported` has
+ * the rosters that were ever imported, null when the database cannot say. `isDeep`: stored evidence is compared too.
  */
 export async function checkDatabase(
   config: Config,
@@ -207,8 +207,8 @@ const listNames = (names: readonly string[]): string =>
   `${names.slice(0, namesShown).join(', ')}${names.length > namesShown ? ` and ${names.length - namesShown} more` : ''}`;
 
 /**
- * Whether this login has the rights of runs and migrations; `pending` is the number of migrations, which are tried and rolled back. Without this
- * check a read-only server or login passes all others.
+ * Whether this login has the rights of runs and migrations; `pending` is the number of migrations, which are tried and
+ * rolled back. Without this check a read-only server or login passes all others.
  */
 export async function checkRights(database: Database, pending: number): Promise<Finding[]> {
   const check = 'database rights';
@@ -300,9 +300,7 @@ async function checkServer(database: Database): Promise<Finding[]> {
   const { version, major, fsync } = facts;
   const server = `PostgreSQL ${version}`;
   const words =
-    fsync === 'on'
-      ? 'each commit is written to the disk (fsync)'
-      : 'commits survive a kill, not power loss (no fsync); database.durable: always changes that';
+    fsync === 'on' ? 'each commit is written to the disk (fsync)' : 'commits survive a kill, not power loss (no fsync)';
   return [
     major < oldestMajor
       ? doubtful('database server', server, `use PostgreSQL ${oldestMajor} or newer`)

@@ -207,9 +207,6 @@ function resolveConflict(given: ImportConflict) {
   if (recordDigest === given.knownDigest) {
     return { ...where, kind: 'same' as const, record: null, recordDigest: null, ownDigest: null };
   }
-  if (saysTheSame(given.knownRecord, { ...rest, parties: [...own, ...extras] })) {
-    return { ...where, kind: 'same' as const, record: null, ...digests };
-  }
   const slots = new Map(Object.entries(given.slots ?? {}).map(([place, party]) => [Number(place), party]));
   const record: SlottedRecord = {
     ...rest,
@@ -239,22 +236,6 @@ function toDistinct(parties: readonly SlottedParty[]): readonly SlottedParty[] {
   const byKey = new Map(parties.map((party) => [toPartyKey(party), party]));
   return [...byKey].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, party]) => party);
 }
-
-/** Whether two records are equal apart from the order of parties: rows that an earlier version stored have digests in the order of their source. */
-function saysTheSame(known: SlottedRecord | null, said: SlottedRecord): boolean {
-  return known !== null && toComparable(known) === toComparable(said);
-}
-
-function toComparable({ parties, said: _, ...rest }: SlottedRecord): string {
-  const others = Object.entries(rest).map(([key, value]) => [
-    key,
-    isObject(value) ? Object.entries(value).toSorted() : value,
-  ]);
-  const keys = parties.filter((party): party is SlottedParty => party !== null).map(toPartyKey);
-  return JSON.stringify([others.toSorted(), keys.toSorted()]);
-}
-
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 /** Gives the same text for the same party: its facts, those in doubt included, in a fixed order. */
 export const toPartyKey = ({ role, type, sentName, name, birthDate, countries, doubts }: SlottedParty): string =>

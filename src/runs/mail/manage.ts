@@ -89,7 +89,7 @@ export async function sendReports(app: AppContext, choice: ReportChoice): Promis
       database,
       settings.organisation,
       waiting.map(({ outboxId }) => outboxId),
-      { now, giveUpAt: toGiveUpAt(settings.mail, now) },
+      { now, giveUpAt: toGiveUpAt(now) },
     );
   }
   await deliverDue(app);
@@ -159,7 +159,7 @@ async function retryMail(app: AppContext, mails: readonly OutboxRow[]): Promise<
   const { database, settings, clock } = app;
   if (!settings.mail) return;
   const now = clock.now();
-  await makeDue(database, settings.organisation, toIds(mails), { now, giveUpAt: toGiveUpAt(settings.mail, now) });
+  await makeDue(database, settings.organisation, toIds(mails), { now, giveUpAt: toGiveUpAt(now) });
   await deliverDue(app);
 }
 

@@ -7,7 +7,7 @@ import { readDecidable, saveAcceptance } from '../../store/discrepancies.js';
 import { readReviewOrganisation } from '../../store/organisations.js';
 import { type DecidableAlert, readDecidableAlerts, readFourEyes } from '../../store/review/decisions.js';
 import { findPlainlyAbsent, readBulk } from '../../store/review/waiting.js';
-import { dispositionWords } from '../../vocabulary/words.js';
+import { codeWords } from '../../vocabulary/words.js';
 import type { DispositionVerdict } from '../../vocabulary.js';
 import type { AppContext } from '../app-context.js';
 import { gatherBy } from '../replay.js';
@@ -268,7 +268,7 @@ function toRow(
     return { ...about, problem: `${JSON.stringify(pick(alert))} is not the code of an alert; copy it from the list` };
   const verdict = parseVerdict(pick(disposition));
   if (verdict === null) {
-    return { ...about, problem: `the disposition is not one of ${Object.values(dispositionWords).join(', ')}` };
+    return { ...about, problem: `the disposition is not one of ${Object.values(codeWords.disposition).join(', ')}` };
   }
   const reason = pick('reason');
   if (reason === '') return { ...about, problem: 'the disposition has no reason' };

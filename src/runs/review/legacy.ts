@@ -9,7 +9,7 @@ import { type Queryable, tryOut } from '../../store/database/database.js';
 import { readReviewOrganisation } from '../../store/organisations.js';
 import { holdAlerts } from '../../store/review/decisions.js';
 import { type LegacyCustomer, readLegacyCustomers, saveLegacyDecisions } from '../../store/review/legacy.js';
-import { dispositionWords } from '../../vocabulary/words.js';
+import { codeWords } from '../../vocabulary/words.js';
 import type { DispositionVerdict } from '../../vocabulary.js';
 import type { AppContext } from '../app-context.js';
 import { gatherBy } from '../replay.js';
@@ -317,7 +317,7 @@ function toFacts(cells: LegacyRow['cells']): LegacyRow['facts'] {
   if (empty !== undefined) return { problem: `${empty} is empty` };
   const verdict = parseVerdict(cells.decision);
   if (verdict === null || verdict === 'no_longer_matched')
-    return { problem: `the disposition is not one of ${Object.values(dispositionWords).join(', ')}` };
+    return { problem: `the disposition is not one of ${Object.values(codeWords.disposition).join(', ')}` };
   if (cells.match_id === '' && cells.listed_name === '') {
     return { problem: 'match_id and listed_name are both empty' };
   }

@@ -1,11 +1,11 @@
 import { assessVanished, VanishedTally } from '../../changes/assess-vanished.js';
 import { countNoun, formatCount } from '../../reports/text.js';
-import { type HoldSettings, holdSettingsSchema } from '../../screening/settings.js';
+import { type HoldBounds, toHoldBounds } from '../../screening/settings.js';
 import type { Queryable } from '../../store/database/database.js';
 import { readComparedParties, readVanishedBefore } from '../../store/held-runs.js';
 import type { RunRow } from '../../store/runs.js';
 import { takeBackAnswers } from '../../store/unconfirmed-answers.js';
-import type { HitFamily } from '../../vocabulary.js';
+import { codeWords } from '../../vocabulary/words.js';
 import type { AppContext, RunSettings } from '../app-context.js';
 
 interface HoldableRun {
@@ -16,8 +16,7 @@ interface HoldableRun {
 const weekMs = 7 * 24 * 60 * 60 * 1_000;
 
 /** The bounds beyond which a run is held. */
-export const readBounds = ({ screening }: Pick<RunSettings, 'screening'>): HoldSettings =>
-  holdSettingsSchema.parse(screening.hold ?? {});
+export const readBounds = ({ screening }: Pick<RunSettings, 'screening'>): HoldBounds => toHoldBounds(screening.hold);
 
 /**
  * Compares the answers of a run so far with each party's last trusted answer. Returns how many known hits vanished
@@ -37,16 +36,6 @@ export async function assessRun(database: Queryable, { app, run }: HoldableRun, 
   return { figures, findings, vanished, findSearches: (limit: number) => tally.findSearches(limit) };
 }
 
-const familyWords: Readonly<Record<HitFamily, string>> = {
-  any: 'of all risk categories',
-  sanction: 'for sanctions',
-  crime: 'for crime',
-  pep: 'for political exposure',
-  associate: 'for closeness to exposed persons',
-  other: 'of other known risk categories',
-  unknown: 'of unknown risk categories',
-};
-
 /** Why a run is held, in words with both figures. */
 export function describeFinding({
   family,
@@ -55,7 +44,7 @@ export function describeFinding({
   knownOfSpan,
   bound,
 }: ReturnType<typeof assessVanished>[number]): string {
-  const hits = `${formatCount(vanishedOfSpan)} of ${countNoun(knownOfSpan, 'known hit')} ${familyWords[family]}`;
+  const hits = `${formatCount(vanishedOfSpan)} of ${countNoun(knownOfSpan, 'known hit')} ${codeWords.hitFamily[family]}`;
   const when = span === 'week' ? ' within seven days' : '';
   const limit = bound === null ? 'all of them' : `the bound is ${Number((bound * 100).toFixed(1))} %`;
   return `${hits} vanished${when} (${limit})`;

@@ -342,11 +342,11 @@ export class EmbeddedDatabase implements Database {
     this.#checkpointAt = this.#files.counts.walBytes + checkpointBytes;
   }
 
-  /** Throws LeaseLostError when another host has taken the folder: the engine only knows that its files failed. */
+  /** Throws LeaseLostError when somebody has freed the folder: the engine only knows that its files failed. */
   #assertHeld(): void {
     if (this.#lock.isHeld()) return;
     throw new LeaseLostError(
-      'another host took over the folder of the embedded database while this process was stopped, so this process writes nothing more; the new owner continues',
+      'somebody removed the file that makes this process the owner of the embedded database. It writes nothing more; the next owner continues',
     );
   }
 

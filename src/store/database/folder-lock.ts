@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { readdir, readFile, rename, rm, stat, symlink, unlink, writeFile } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { hostname, tmpdir } from 'node:os';
@@ -8,24 +8,21 @@ import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { RunLockedError, StoreError } from '../../errors.js';
+import { quote } from './folder-ownership.js';
 
 const answerTimeoutMs = 2_000;
 const retryMs = 20;
 const strayAgeMs = 60_000;
-/** The part of `staleMs` after which an owner that cannot write its heartbeat gives up, before another process takes the folder. */
-const unconfirmedShare = 2 / 3;
+/** How long a process trusts its last look at its own card. */
+const trustMs = 1_000;
 
-/** The kernel of this process, and the times of heartbeats between kernels. */
+/** Where a process runs. `boot` is the same for all containers of one kernel; a socket works only within one kernel. */
 interface Machine {
-  /** The same for all containers of one kernel; a socket works only within one kernel. */
   boot: string;
-  beatMs: number;
-  /** After this time without a heartbeat, an owner on another kernel is dead. */
-  staleMs: number;
+  host: string;
 }
 
-/** This machine; an owner on another machine is dead after 30 seconds without a heartbeat. */
-export const thisMachine: Machine = { boot: readBoot(), beatMs: 1_000, staleMs: 30_000 };
+const thisMachine: Machine = { boot: readBoot(), host: hostname() };
 
 function readBoot(): string {
   try {
@@ -36,26 +33,23 @@ function readBoot(): string {
 }
 
 const ownerCard = z.object({
-  /** The state of the claim and the number of its heartbeat, in a fixed width: it is overwritten in place. */
-  beat: z.string().default(''),
   pid: z.number(),
   host: z.string(),
-  /** Absent in cards of early versions. */
-  boot: z.string().optional(),
+  boot: z.string(),
   command: z.string(),
   since: z.string(),
-  isBrief: z.boolean().default(false),
+  isBrief: z.boolean(),
 });
 
 /** The owner or claimant of a folder, for operators; `since` is an ISO 8601 time, `isBrief`: it releases the folder within seconds. */
 type OwnerCard = z.infer<typeof ownerCard>;
 
-/** A live claim on a folder, proven by a socket on this kernel and by the heartbeat in its card on others. */
+/** A live claim on a folder, proven by a socket. */
 interface FolderClaim {
   readonly id: string;
   /** Makes this process the owner of the folder. */
   own(): void;
-  /** Whether no other host has removed the card. Reads the folder if the last check is older than `maxAgeMs` (default: one heartbeat). */
+  /** Whether nobody has removed the card. Reads the folder if the last check is older than `maxAgeMs` (default: 1 s). */
   isHeld(maxAgeMs?: number): boolean;
   /** Ends the claim; a second call does nothing. */
   withdraw(): Promise<void>;
@@ -69,21 +63,16 @@ const claimFile = {
 };
 const strayName = /^owner-([0-9a-f]+)\.(?:new|json)$/;
 const socketName = /^owner-([0-9a-f]+)\.sock$/;
-const beatOffset = '{"beat":"'.length;
 
 type ClaimState = 'claiming' | 'owning';
-
-const toBeat = (state: ClaimState, count: number): string => `${state.padEnd(8)} ${String(count).padStart(12, '0')}`;
 
 /** Publishes a claim under a unique name; throws StoreError when the folder cannot hold a socket. */
 async function publishClaim(folder: string, command: string, isBrief: boolean, machine: Machine): Promise<FolderClaim> {
   const id = randomBytes(12).toString('hex');
   let state: ClaimState = 'claiming';
   const card: OwnerCard = {
-    beat: toBeat(state, 0),
     pid: process.pid,
-    host: hostname(),
-    boot: machine.boot,
+    ...machine,
     command,
     since: new Date().toISOString(),
     isBrief,
@@ -106,51 +95,30 @@ async function publishClaim(folder: string, command: string, isBrief: boolean, m
       cause: error,
     });
   }
-  const heart = startHeart(path, () => state, machine);
   let withdrawn: Promise<void> | undefined;
   return {
     id,
     own: () => {
       state = 'owning';
-      heart.isBeating(0);
     },
-    isHeld: heart.isBeating,
+    isHeld: watchCard(path),
     withdraw: () => {
-      heart.stop();
       withdrawn ??= close(server, folder, id);
       return withdrawn;
     },
   };
 }
 
-/** Overwrites the heartbeat in a card at intervals and on demand. A missing card was removed by another host: the claim is lost. */
-function startHeart(path: string, state: () => ClaimState, { beatMs, staleMs }: Machine) {
-  let count = 0;
+/** Looks whether a card is still there. Who removes it frees the folder for others: the claim is lost for good. */
+function watchCard(path: string): (maxAgeMs?: number) => boolean {
   let isLost = false;
-  let last = { elapsedMs: performance.now(), clockMs: Date.now() };
-  // A stopped process is visible on both clocks, a suspended machine possibly on one only.
-  const ageMs = (): number => Math.max(performance.now() - last.elapsedMs, Math.abs(Date.now() - last.clockMs));
-  const isBeating = (maxAgeMs = beatMs): boolean => {
-    if (isLost) return false;
-    if (ageMs() < maxAgeMs) return true;
-    try {
-      // Opened by name each time: an open descriptor could still write to a removed file.
-      const card = openSync(path, 'r+');
-      try {
-        count += 1;
-        writeSync(card, toBeat(state(), count), beatOffset);
-      } finally {
-        closeSync(card);
-      }
-      last = { elapsedMs: performance.now(), clockMs: Date.now() };
-    } catch (error) {
-      const isGone = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-      isLost = isGone || ageMs() > staleMs * unconfirmedShare;
-    }
+  let lookedAt = performance.now();
+  return (maxAgeMs = trustMs) => {
+    if (isLost || performance.now() - lookedAt < maxAgeMs) return !isLost;
+    lookedAt = performance.now();
+    isLost = !existsSync(path);
     return !isLost;
   };
-  const timer = setInterval(() => isBeating(0), beatMs).unref();
-  return { isBeating, stop: () => clearInterval(timer) };
 }
 
 async function listen(server: Server, path: string): Promise<void> {
@@ -170,78 +138,47 @@ async function findOwnerIds(folder: string): Promise<string[]> {
   return names.flatMap((name) => socketName.exec(name)?.[1] ?? []).sort();
 }
 
-/**
- * The state of a claim: `silent` is alive on this kernel but does not answer in time; `unseen` is on another kernel, its heartbeat has not changed
- * yet, and it does not count as dead yet.
- */
-type OwnerAnswer = { state: 'dead'; isForeign: boolean } | { state: ClaimState | 'silent' | 'unseen'; card: OwnerCard };
+/** The state of a claim: `silent` is alive but does not answer in time; `foreign` is of another host, where nobody can ask its process. */
+type OwnerAnswer = { state: 'dead' } | { state: ClaimState | 'silent' | 'foreign'; card: OwnerCard };
 
-/** Assesses claims on a folder. It remembers heartbeats of other kernels and does not compare clocks with them. */
-class OwnerAssessor {
-  readonly #folder: string;
-  readonly #machine: Machine;
-  readonly #seen = new Map<string, { beat: string; sinceMs: number; hasMoved: boolean }>();
-
-  constructor(folder: string, machine: Machine) {
-    this.#folder = folder;
-    this.#machine = machine;
+/** The state of a claim now, within two seconds. A claim of this host from before its last start is dead. */
+async function assessOwner(folder: string, id: string, here: Machine): Promise<OwnerAnswer> {
+  const card = await readCard(folder, id);
+  if (card !== undefined && card.boot !== here.boot) {
+    return card.host === here.host ? { state: 'dead' } : { state: 'foreign', card };
   }
-
-  /** The state of a claim now, within two seconds. */
-  async assess(id: string): Promise<OwnerAnswer> {
-    const card = await this.#readCard(id);
-    if (card?.boot !== undefined && card.boot !== this.#machine.boot) return this.#watch(id, card);
-    const deadline = Date.now() + answerTimeoutMs;
-    for (;;) {
-      const reply = await withShortPath(this.#folder, (shortFolder) =>
-        readReply(join(shortFolder, claimFile.socket(id)), Math.max(1, deadline - Date.now())),
-      );
-      // Another host removes the card first, and may still give the former owner time to notice.
-      if (reply === 'refused') return { state: 'dead', isForeign: card === undefined };
-      if (reply === 'gone') return { state: 'dead', isForeign: false };
-      const answer = parseAnswer(reply);
-      if (answer) return { state: answer.state, card: answer };
-      if (Date.now() >= deadline) return { state: 'silent', card: card ?? unknownOwner };
-      // The connection ended before the answer: the process has just ended, which the next attempt shows.
-      await delay(retryMs);
-    }
-  }
-
-  /** Removes the files of a dead claim. A process on another kernel may only be stopped: its card is removed first, so that it has time to notice. */
-  async forget(id: string, isForeign: boolean): Promise<void> {
-    if (isForeign) {
-      await rm(join(this.#folder, claimFile.card(id)), { force: true });
-      await delay(3 * this.#machine.beatMs);
-    }
-    await rm(join(this.#folder, claimFile.socket(id)), { force: true });
-    await rm(join(this.#folder, claimFile.card(id)), { force: true });
-  }
-
-  #watch(id: string, card: OwnerCard): OwnerAnswer {
-    const now = performance.now();
-    const seen = this.#seen.get(id);
-    if (!seen || seen.beat !== card.beat) {
-      this.#seen.set(id, { beat: card.beat, sinceMs: now, hasMoved: seen !== undefined });
-    } else if (now - seen.sinceMs > this.#machine.staleMs) {
-      return { state: 'dead', isForeign: true };
-    }
-    const state = card.beat.startsWith('owning') ? 'owning' : 'claiming';
-    return { state: this.#seen.get(id)?.hasMoved ? state : 'unseen', card };
-  }
-
-  async #readCard(id: string): Promise<OwnerCard | undefined> {
-    try {
-      return ownerCard.parse(JSON.parse(await readFile(join(this.#folder, claimFile.card(id)), 'utf8')));
-    } catch {
-      return undefined;
-    }
+  const deadline = Date.now() + answerTimeoutMs;
+  for (;;) {
+    const reply = await withShortPath(folder, (shortFolder) =>
+      readReply(join(shortFolder, claimFile.socket(id)), Math.max(1, deadline - Date.now())),
+    );
+    if (reply === 'refused' || reply === 'gone') return { state: 'dead' };
+    const answer = parseAnswer(reply);
+    if (answer) return { state: answer.state, card: answer };
+    if (Date.now() >= deadline) return { state: 'silent', card: card ?? unknownOwner };
+    // The connection ended before the answer: the process has just ended, which the next attempt shows.
+    await delay(retryMs);
   }
 }
 
+async function readCard(folder: string, id: string): Promise<OwnerCard | undefined> {
+  try {
+    return ownerCard.parse(JSON.parse(await readFile(join(folder, claimFile.card(id)), 'utf8')));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Removes the files of a dead claim. */
+async function forgetClaim(folder: string, id: string): Promise<void> {
+  await rm(join(folder, claimFile.socket(id)), { force: true });
+  await rm(join(folder, claimFile.card(id)), { force: true });
+}
+
 const unknownOwner: OwnerCard = {
-  beat: '',
   pid: 0,
   host: 'this machine',
+  boot: '',
   command: 'unknown',
   since: 'an unknown time',
   isBrief: false,
@@ -314,10 +251,8 @@ async function withShortPath<T>(folder: string, work: (shortFolder: string) => P
 const pollMs = 50;
 const waitMs = 200;
 const claimDeadlineMs = 10_000;
-/** A live owner on another machine has a heartbeat within one second: only a longer wait is reported. */
-const quietMs = 3_000;
 
-/** The ownership of a folder; it ends with `release`, with the process, or when another host takes the folder. */
+/** The ownership of a folder; it ends with `release`, with the process, or when somebody removes its card to free the folder. */
 export interface FolderLock {
   /** Whether this process still owns the folder; once false, always false. Reads it if the last check is older than `maxAgeMs` (default: 1 s). */
   isHeld(maxAgeMs?: number): boolean;
@@ -331,8 +266,8 @@ export interface FolderWaitPolicy {
   isBrief?: boolean | undefined;
   /** The longest wait for an owner with `isBrief`; there is no wait for another owner. */
   maxWaitMs?: number | undefined;
-  /** Called once with the owner, and with the longest wait where it is not `maxWaitMs`. */
-  onWait?: ((holder: string, longestMs?: number) => void) | undefined;
+  /** Called once with the owner. */
+  onWait?: ((holder: string) => void) | undefined;
   /** Ends the wait with its reason. */
   signal?: AbortSignal | undefined;
 }
@@ -342,8 +277,8 @@ export interface FolderWaitPolicy {
  * owns the folder, also a stopped or busy one, after the wait of `waitPolicy`; StoreError when the folder cannot hold a socket. Does not keep
  * the process alive.
  *
- * Within one kernel, containers included, a socket proves that an owner is alive. On another machine its heartbeat does: the owner is dead after
- * 30 seconds without a change, measured by this process. An owner that was only stopped finds its claim removed when it resumes (`isHeld`).
+ * A socket proves that an owner on this host is alive, also in another container. A claim of another host is refused, whether its process lives
+ * or not: the message has the command that frees the folder after a crash.
  */
 export async function lockFolder(
   folder: string,
@@ -352,20 +287,12 @@ export async function lockFolder(
   machine: Machine = thisMachine,
 ): Promise<FolderLock> {
   const { isBrief = false, maxWaitMs = 0, onWait, signal } = waitPolicy;
-  const assessor = new OwnerAssessor(folder, machine);
-  const watchedSinceMs = performance.now();
   const waitUntilMs = Date.now() + maxWaitMs;
   let deadline = Date.now() + claimDeadlineMs;
   let isReported = false;
-  const onUnseen = (owner: OwnerCard): void => {
-    signal?.throwIfAborted();
-    if (isReported || performance.now() - watchedSinceMs < quietMs) return;
-    isReported = true;
-    onWait?.(describeFolderOwner(owner), machine.staleMs);
-  };
   for (;;) {
     const claim = await publishClaim(folder, command, isBrief, machine);
-    const rival = await contend(folder, claim, { assessor, deadline, onUnseen }).catch(async (error: unknown) => {
+    const rival = await contend(folder, claim, machine, deadline).catch(async (error: unknown) => {
       await claim.withdraw();
       throw error;
     });
@@ -375,10 +302,10 @@ export async function lockFolder(
     }
     await claim.withdraw();
     // The rival may itself give way to another; the message must name the final owner.
-    const owner = await awaitOwner(folder, rival, { assessor, deadline, onUnseen });
+    const owner = await awaitOwner(folder, rival, machine, deadline);
     if (!owner) continue;
-    const refused = refusal(folder, owner);
-    if (!owner.isBrief || Date.now() >= waitUntilMs) throw refused;
+    const refused = refuse(folder, owner);
+    if (!owner.card.isBrief || Date.now() >= waitUntilMs) throw refused;
     if (!isReported) onWait?.(refused.holder);
     isReported = true;
     await delay(waitMs);
@@ -387,31 +314,28 @@ export async function lockFolder(
   }
 }
 
-/** The rules of a contest: after `deadline` an undecided claim counts as the owner's; `onUnseen` is called for an unseen claim. */
-interface Contest {
-  assessor: OwnerAssessor;
-  deadline: number;
-  onUnseen: (owner: OwnerCard) => void;
+/** A claim that has priority over ours. */
+interface Rival {
+  id: string;
+  card: OwnerCard;
+  isForeign: boolean;
 }
 
-/** Resolves a claim against all others: undefined when it wins, else the rival that has priority. */
-async function contend(folder: string, claim: FolderClaim, contest: Contest): Promise<OwnerCard | undefined> {
-  const { assessor } = contest;
+/** Resolves a claim against all others: undefined when it wins, else the rival. After `deadline` an undecided claim counts as the owner's. */
+async function contend(
+  folder: string,
+  claim: FolderClaim,
+  here: Machine,
+  deadline: number,
+): Promise<Rival | undefined> {
   // Each process publishes its claim before it reads the others, so of two concurrent claims at least the later one sees the other.
   for (;;) {
     let waiting = false;
     for (const id of await findOwnerIds(folder)) {
       if (id === claim.id) continue;
-      const answer = await assessor.assess(id);
-      if (answer.state === 'dead') {
-        await assessor.forget(id, answer.isForeign);
-        // Others may have claimed the folder during the wait for an owner on another machine.
-        waiting ||= answer.isForeign;
-      } else if (answer.state === 'unseen') {
-        contest.onUnseen(answer.card);
-        contest.deadline = Date.now() + claimDeadlineMs;
-        waiting = true;
-      } else if (answer.state !== 'claiming' || id < claim.id || Date.now() > contest.deadline) return answer.card;
+      const answer = await assessOwner(folder, id, here);
+      if (answer.state === 'dead') await forgetClaim(folder, id);
+      else if (answer.state !== 'claiming' || id < claim.id || Date.now() > deadline) return toRival(id, answer);
       else waiting = true;
     }
     if (!waiting) {
@@ -422,19 +346,20 @@ async function contend(folder: string, claim: FolderClaim, contest: Contest): Pr
   }
 }
 
+const toRival = (id: string, { state, card }: Exclude<OwnerAnswer, { state: 'dead' }>): Rival => ({
+  id,
+  card,
+  isForeign: state === 'foreign',
+});
+
 /** The owner of the folder once the claims are resolved; undefined when there is none. */
-async function awaitOwner(
-  folder: string,
-  rival: OwnerCard,
-  { assessor, deadline, onUnseen }: Contest,
-): Promise<OwnerCard | undefined> {
+async function awaitOwner(folder: string, rival: Rival, here: Machine, deadline: number): Promise<Rival | undefined> {
   for (;;) {
     let claiming = false;
     for (const id of await findOwnerIds(folder)) {
-      const answer = await assessor.assess(id);
-      if (answer.state === 'unseen') onUnseen(answer.card);
-      if (answer.state === 'owning' || answer.state === 'silent') return answer.card;
-      if (answer.state === 'claiming' || answer.state === 'unseen') claiming = true;
+      const answer = await assessOwner(folder, id, here);
+      if (answer.state === 'claiming') claiming = true;
+      else if (answer.state !== 'dead') return toRival(id, answer);
     }
     if (!claiming) return undefined;
     if (Date.now() > deadline) return rival;
@@ -442,10 +367,14 @@ async function awaitOwner(
   }
 }
 
-const describeFolderOwner = ({ pid, host, command, since }: OwnerCard): string =>
-  `process ${pid} on ${host} (${command}) since ${since}`;
-
-function refusal(folder: string, owner: OwnerCard): RunLockedError {
-  const holder = describeFolderOwner(owner);
-  return new RunLockedError(`the folder ${folder} is in use by ${holder}`, holder);
+function refuse(folder: string, { id, card, isForeign }: Rival): RunLockedError {
+  const { pid, host, command, since } = card;
+  const holder = `process ${pid} on ${host} (${command}) since ${since}`;
+  const taken = `the folder ${folder} is in use by ${holder}`;
+  if (!isForeign) return new RunLockedError(taken, holder);
+  const free = `rm ${quote(resolve(folder))}/owner-${id}.*`;
+  return new RunLockedError(
+    `${taken}. That is another host, so nobody can see from here whether it lives. If it has crashed, this frees the folder: ${free}`,
+    holder,
+  );
 }

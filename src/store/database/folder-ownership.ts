@@ -92,7 +92,9 @@ function listNames(folder: string): string[] {
   }
 }
 
-const quote = (path: string): string => (/^[\w./@:+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`);
+/** A path as a shell takes it. */
+export const quote = (path: string): string =>
+  /^[\w./@:+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 
 const isOf = (error: unknown, code: string): boolean =>
   error instanceof Error && 'code' in error && error.code === code;

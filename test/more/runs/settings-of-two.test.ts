@@ -142,8 +142,6 @@ describe('settings that may release somebody where four eyes are in force', () =
       [changes({ scoreStep: 0.01 }), []],
       [changes({ scoreStep: 0.5 }), ['changes.scoreStep']],
       [changes({ severities: { sanction_hit_gained: 'low' } }), ['changes.severities.sanction_hit_gained']],
-      [changes({ birthDateLowers: false }), ['changes.birthDateLowers']],
-      [changes({ raisedTiers: [] }), ['changes.raisedTiers']],
       [screening({ cadenceHours: 12 }), []],
       [screening({ reuseMaxAge: '12h' }), ['screening.reuseMaxAge']],
       [screening({ leaveAfterDays: 9 }), []],

@@ -34,7 +34,6 @@ const sanctioned = match({ topics: ['sanction'] });
 const pep = match({ topics: ['role.pep'] });
 
 it.each([
-  ['a sanctioned hit that is new', null, sanctioned, 'critical sanction_hit_gained'],
   ['a hit that becomes sanctioned', pep, match({ topics: ['role.pep', 'sanction'] }), 'critical sanction_hit_gained'],
   [
     'a sanctioned match that becomes a hit',
@@ -42,30 +41,11 @@ it.each([
     sanctioned,
     'critical sanction_hit_gained',
   ],
-  [
-    'a sanctioned match below the threshold',
-    null,
-    match({ topics: ['sanction'], isHit: false }),
-    'medium sanction_below_threshold',
-  ],
   ['a wanted hit', null, match({ topics: ['wanted'] }), 'high crime_hit_gained'],
-  ['a topic that nobody knows', null, match({ topics: ['moon'], isHit: false }), 'high unknown_topic'],
-  ['a hit without any topic', null, match(), 'critical hit_without_topic'],
-  ['a PEP hit', null, pep, 'medium pep_hit_gained'],
-  ['a relative that is a hit', null, match({ topics: ['role.rca'] }), 'low associate_hit_gained'],
-  ['a person of interest that is a hit', null, match({ topics: ['poi'] }), 'medium hit_gained'],
   ['a delisted hit', sanctioned, null, 'medium delisted'],
   ['a hit that fell below the threshold', sanctioned, match({ topics: ['sanction'], isHit: false }), 'medium hit_lost'],
   ['a sanction topic that went', match({ topics: ['sanction', 'role.pep'] }), pep, 'medium sanction_topic_lost'],
-  [
-    'a birth date added to a hit',
-    pep,
-    match({ topics: ['role.pep'], birthDates: ['1960'] }),
-    'medium hit_facts_changed',
-  ],
-  ['a country added', pep, match({ topics: ['role.pep'], countries: ['fr'] }), 'low other_change'],
   ['a weak match that went', match({ isHit: false }), null, 'low other_change'],
-  ['a new id for the same party', pep, match({ topics: ['role.pep'], id: 'amla_two' }), 'info rekeyed'],
 ] as const)('%s is judged by its rule', (_title, before, after, verdict) => {
   expect(assess(before, after)).toBe(verdict);
 });
@@ -109,12 +89,8 @@ it('the configuration changes single severities and what a topic means', () => {
   const changed = changeSettingsSchema.parse({
     severities: { pep_hit_gained: 'high' },
     topics: { sanction: ['sanction', 'moon'] },
-    raisedTiers: [],
-    birthDateLowers: false,
   });
-  expect(assess(null, pep, { riskTier: 'high' }, changed)).toBe('high pep_hit_gained');
-  expect(assess(null, match({ topics: ['moon.far'] }), born('contradict'), changed)).toBe(
-    'critical sanction_hit_gained',
-  );
+  expect(assess(null, pep, {}, changed)).toBe('high pep_hit_gained');
+  expect(assess(null, match({ topics: ['moon.far'] }), {}, changed)).toBe('critical sanction_hit_gained');
   expect(changeSettingsSchema.safeParse({ severities: { no_such_rule: 'high' } }).success).toBe(false);
 });

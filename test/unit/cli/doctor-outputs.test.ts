@@ -14,23 +14,6 @@ async function examine(settings: object, environment: Record<string, string> = {
   return findings.map(({ check, state, message }) => `${state} ${check}: ${message.replaceAll(folder, '')}`);
 }
 
-it('a monitor without an address, for which its work is refused, is found before the night', async () => {
-  const pings = { watchdog: { urlEnv: 'WATCHDOG_PING' } };
-  const check = (environment: Record<string, string>) => examine({ pings }, environment);
-  expect(await check({ WATCHDOG_PING: 'https://monitor.example/1' })).toEqual([
-    'ok ping of watchdog: its monitor has an address',
-  ]);
-  expect(await check({})).toEqual([
-    'fail ping of watchdog: pings.watchdog.urlEnv names WATCHDOG_PING, which is not set (nor is WATCHDOG_PING_FILE)',
-  ]);
-  for (const address of ['ftp://x', 'http://elsewhere.example']) {
-    expect(await check({ WATCHDOG_PING: address })).toEqual([
-      expect.stringMatching(/^fail ping of watchdog: .* https/),
-    ]);
-  }
-  expect(await examine({})).toEqual([]);
-});
-
 it('two people who cannot be told apart on the embedded database are found before the night', async () => {
   const review = { fourEyes: ['critical'] };
   expect(await examine({ review })).toEqual([
@@ -39,30 +22,18 @@ it('two people who cannot be told apart on the embedded database are found befor
   expect(await examine({ review }, { DATABASE_URL: 'postgres://localhost/x' })).toEqual([]);
 });
 
-it('folders that are never made must be there: for copies of reports, metrics and the note of the watchdog', async () => {
+it('the folder for copies of reports is never made, so it must be there and writable', async () => {
   expect(await examine({})).toEqual([]);
-  const settings = {
-    reports: { publishTo: 'share' },
-    metrics: { textfile: 'collected/nightscreen.prom' },
-    watchdog: { noteFile: 'state/note.json' },
-  };
-  expect(await examine(settings)).toEqual([
-    'fail published reports: the folder /share does not exist',
-    'fail metrics: the folder /collected does not exist',
-    expect.stringMatching(/^warn watchdog note: the folder \/state does not exist: /),
-  ]);
-  for (const name of ['collected', 'state']) mkdirSync(join(folder, name));
+  const settings = { reports: { publishTo: 'share' } };
+  expect(await examine(settings)).toEqual(['fail published reports: the folder /share does not exist']);
   writeFileSync(join(folder, 'share'), '');
-  expect(await examine(settings)).toEqual([
-    'fail published reports: /share is not a folder',
-    'ok metrics: /collected/nightscreen.prom can be written',
-  ]);
+  expect(await examine(settings)).toEqual(['fail published reports: /share is not a folder']);
 });
 
 it.skipIf(process.getuid?.() === 0)('a folder that may not be written to is found', async () => {
   mkdirSync(join(folder, 'closed'));
   chmodSync(join(folder, 'closed'), 0o500);
-  expect(await examine({ metrics: { textfile: 'closed/x.prom' } })).toEqual([
-    'fail metrics: the folder /closed cannot be written to',
+  expect(await examine({ reports: { publishTo: 'closed' } })).toEqual([
+    'fail published reports: the folder /closed cannot be written to',
   ]);
 });

@@ -12,7 +12,7 @@ test.each([
   ['김민준', 6],
   ['محمد', 4],
   ['مُحَمَّد', 4],
-  ['नमस्ते', 4],
+  ['नमस्ते', 3],
   ['😀', 2],
   ['a\u001bb', '[U+001B]'.length + 2],
 ])('%s takes %i columns of a screen', (text, columns) => {
@@ -80,12 +80,6 @@ describe('a table', () => {
         ['low', '-'],
       ]),
     ).toBe('tier      valid\nhigh  1,000,000\nlow           -\n');
-  });
-
-  test('sets its columns closer before it writes the last one below', () => {
-    const cells = ['a'.repeat(20), 'b'.repeat(20), 'c'.repeat(20)];
-    expect(formatTable([cells], 62)).toBe(`${cells.join(' ')}\n`);
-    expect(formatTable([cells], 61).split('\n')).toHaveLength(3);
   });
 
   test('is not wrapped where it goes to a file or another program', () => {

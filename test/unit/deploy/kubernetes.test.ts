@@ -19,6 +19,8 @@ const podSchema = z.strictObject({
     terminationGracePeriodSeconds: z.number().min(10),
     automountServiceAccountToken: z.literal(false),
     affinity: z.object({ podAffinity: z.object({}) }).optional(),
+    // The owner of an embedded database is known by it.
+    hostname: z.enum(['nightscreen', 'nightscreen-job']),
     securityContext: z.object({ runAsNonRoot: z.literal(true), runAsUser: z.literal(1000), fsGroup: z.literal(1000) }),
     containers: z.tuple([
       z.strictObject({

@@ -169,16 +169,6 @@ describeOnPostgres('guards of a roster', (open) => {
     await nights.close();
   });
 
-  it('hold a source of related parties of which every row is rejected, however few they are', async () => {
-    const database = await open();
-    const nights = await openRosterNights(database);
-    const parties = Array.from({ length: 5 }, (_, at) => `C-${at + 1},director,person,N/A,,`);
-    await expect(nights.play({ header, rows: rowsOf(5), parties, guards: {} })).rejects.toMatchObject({
-      heldBy: [{ guard: 'rejects', message: expect.stringContaining('5 of 5 rows of related parties were rejected') }],
-    });
-    await nights.close();
-  });
-
   it('let rejects through that are fed back unmended, which stay rejected and end the import incomplete', async () => {
     const database = await open();
     const nights = await openRosterNights(database);

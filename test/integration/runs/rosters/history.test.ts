@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
+import type { ColumnSettings } from '../../../../src/roster/settings.js';
 import { describeOnPostgres, readRows } from '../../../helpers/databases.js';
 import {
   openRosterNights,
@@ -102,6 +103,9 @@ describeOnPostgres('the history of a roster', (open) => {
     });
     await nights.play({ day: 1, isDelta: true, rows: [row(2, 'Ben Beech'), row(4, 'Eve Elm')] });
     expect(await readCounts(database)).toEqual(['changed=1', 'customers=2', 'joined=1', 'rows=2']);
+    const again = { isDelta: true, rows: [row(4, 'Eve Elm')], parties: ['C-2,director,person,Dee Dogwood,,'] };
+    await nights.play({ day: 9, ...again });
+    expect((await readChanges(database)).filter((line) => !/joined|changed name/.test(line))).toEqual([]);
     expect(await readParties(database)).toEqual([
       'C-1 0 customer Ann Alder',
       'C-2 0 customer Ben Beech',
@@ -277,6 +281,55 @@ describeOnPostgres('rows of a roster that belong together', (open) => {
       '2: C-1 changed related_parties',
       '3: C-1 changed related_parties',
       '4: C-1 changed related_parties',
+    ]);
+    await nights.close();
+  });
+
+  it('takes aliases in another order for no change', async () => {
+    const database = await open();
+    const nights = await openRosterNights(database);
+    const aliased = (aliases: string): string => row(1, 'Ann Alder', `,,,,${aliases},,`);
+    await nights.play({ rows: [aliased('Zoe Alder;Ann Ek;May Alder')] });
+    await nights.play({ day: 1, rows: [aliased('Ann Ek;Zoe Alder;May Alder')] });
+    await nights.play({ day: 2, rows: [aliased('May Alder;Ann Ek')] });
+    expect((await readChanges(database)).slice(1)).toEqual(['3: C-1 changed aliases']);
+    await nights.close();
+  });
+
+  it('takes the parties in the row of their customer like those of a source of their own, and keeps their places', async () => {
+    const database = await open();
+    const nights = await openRosterNights(database);
+    const columns: ColumnSettings = {
+      parties: [
+        { name: 'owners', role: { value: 'beneficial_owner' } },
+        { name: 'holder', role: { value: 'joint_holder' } },
+      ],
+    };
+    const play = (day: number, rows: readonly string[], others = {}) =>
+      nights.play({ header: 'customer_id,type,name,owners,holder', columns, rows, day, ...others });
+    await play(0, ['C-1,entity,Alpha Ltd,Jan Nowak (50%); Ewa Mazur (50%),', 'C-2,person,Bo Lind,-,Eva Lind']);
+    const first = [
+      'C-1 0 customer Alpha Ltd',
+      'C-1 1 beneficial_owner Ewa Mazur',
+      'C-1 2 beneficial_owner Jan Nowak',
+      'C-2 0 customer Bo Lind',
+      'C-2 1 joint_holder Eva Lind',
+    ];
+    expect(await readParties(database)).toEqual(first);
+    await play(1, ['C-1,entity,Alpha Ltd,Ewa Mazur (25%); Jan Nowak - 75 %,', 'C-2,person,Bo Lind,,Eva Lind']);
+    expect(await readChanges(database)).toHaveLength(2);
+    // A row that is rejected keeps its parties, and a cell that cannot be read keeps the known ones.
+    await play(2, ['C-1,entity,Alpha Ltd,Jan Nowak; ???,', 'C-2,,Bo Lind,,']);
+    expect(await readRejected(database)).toEqual(['2 name_without_letters C-1', '3 missing_type C-2']);
+    expect(await readParties(database)).toEqual(first);
+    const source = ['C-1,director,person,Dora Vance,,', 'C-2,joint_holder,person,Eva Lind,,'];
+    await play(3, ['C-1,entity,Alpha Ltd,Holdmar GmbH,', 'C-2,person,Bo Lind,,'], { parties: source });
+    expect(await readParties(database)).toEqual([
+      'C-1 0 customer Alpha Ltd',
+      'C-1 3 beneficial_owner Holdmar GmbH',
+      'C-1 4 director Dora Vance',
+      'C-2 0 customer Bo Lind',
+      'C-2 1 joint_holder Eva Lind',
     ]);
     await nights.close();
   });

@@ -78,7 +78,6 @@ it('what an older version knew and this one does not is told, and is nobody’s 
       scoreStep: 4,
       oldStep: 0.05,
       severities: { hit_of_old: 'high', hit_lost: 'low' },
-      raisedTiers: ['high'],
     },
     controls: [{ ...control('Somebody Listed'), script: 'latin' }, control('Another')],
   };
@@ -136,7 +135,6 @@ it('what a roster excepts is judged, and a further source of parties is not', ()
 /** What a person can change. */
 const choices = [
   ['controls', [control('Somebody Listed')]],
-  ['changes.birthDateLowers', false],
   ['changes.severities.hit_lost', 'info'],
   ['changes.topics.pep', ['role']],
   ['guards.retail.columns', false],
