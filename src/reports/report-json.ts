@@ -1,30 +1,47 @@
 import { z } from 'zod';
 import {
+  acceptanceSchema,
   cadenceSchema,
-  controlResultSchema,
-  controlRoundSchema,
+  count,
+  detailCountsSchema,
+  detailLookupSchema,
   healthSchema,
+  matchSchema,
+  openAlertsSchema,
+  partySchema,
   rateSchema,
+  replacedSchema,
   runCountsSchema,
-  settingsChangeSchema,
   settledSchema,
 } from '../vocabulary/facts.js';
 import {
-  columnDoubtsSchema,
-  currentDiscrepanciesSchema,
-  discrepancySchema,
-  reconciliationSchema,
+  dossierChangeSchema,
+  dossierSchema,
   reconciliationSumsSchema,
-  rosterAcceptanceSchema,
   rosterChangeSchema,
-  rosterSourceSchema,
+  snapshotSchema,
   sweepSchema,
 } from '../vocabulary/source-facts.js';
 import { stateOrder } from '../vocabulary/words.js';
-import { runKinds, runModes, runStates, severities } from '../vocabulary.js';
-import { reportLists } from './report-json-lists.js';
+import {
+  agreements,
+  alertStates,
+  changeCauses,
+  controlTriggers,
+  discrepancyEvents,
+  discrepancyKinds,
+  discrepancySeverities,
+  dispositionVerdicts,
+  matchChangeKinds,
+  matchFields,
+  partyTypes,
+  runKinds,
+  runModes,
+  runStates,
+  severities,
+  severityAdjustments,
+} from '../vocabulary.js';
 
-const count = z.number().int().nonnegative();
 const instant = z.iso.datetime();
 const names = z.array(z.string());
 
@@ -53,30 +70,23 @@ const coverage = z.strictObject({
   skippedBecause: tallies,
 });
 
+const acceptedBy = { ...acceptanceSchema.shape, acceptedAt: instant };
+
 const recordJson = z.strictObject(rosterChangeSchema.shape.before.shape);
 
 const accepted = {
-  settingsChanges: z.array(z.strictObject({ ...settingsChangeSchema.shape, acceptedAt: instant })),
+  settingsChanges: z.array(z.strictObject({ differences: names, proposedBy: z.string().nullable(), ...acceptedBy })),
   rosterAcceptances: z.array(
     z.strictObject({
-      ...rosterAcceptanceSchema.shape,
-      heldBy: z.array(z.strictObject(rosterAcceptanceSchema.shape.heldBy.element.shape)),
+      heldBy: z.array(z.strictObject({ guard: z.string(), message: z.string() })),
       changes: z.array(z.strictObject({ reference: z.string(), before: recordJson, after: recordJson })),
-      acceptedAt: instant,
+      ...acceptedBy,
     }),
   ),
 };
 
-const spanCounts = runCountsSchema.pick({
-  inScope: true,
-  planned: true,
-  screened: true,
-  reused: true,
-  failed: true,
-  skipped: true,
-  remaining: true,
-  searches: true,
-});
+const { inScope, planned, screened, reused, failed, skipped, remaining, searches } = runCountsSchema.shape;
+const spanCounts = { inScope, planned, screened, reused, failed, skipped, remaining, searches };
 
 const span = z.strictObject({
   from: instant,
@@ -90,7 +100,7 @@ const span = z.strictObject({
       trouble: z.string().nullable(),
       startedAt: instant,
       finishedAt: instant.nullable(),
-      counts: z.strictObject(spanCounts.shape).nullable(),
+      counts: z.strictObject(spanCounts).nullable(),
       notScreened: count.nullable(),
       changes: count,
       baseline: count,
@@ -101,7 +111,13 @@ const span = z.strictObject({
 
 /** The health of the run, the decisions and the runs before it. */
 const history = {
-  health: z.strictObject(healthSchema.shape).nullable(),
+  health: z
+    .strictObject({
+      ...healthSchema.shape,
+      breaks: z.strictObject(healthSchema.shape.breaks.shape),
+      cost: z.strictObject(healthSchema.shape.cost.unwrap().shape).nullable(),
+    })
+    .nullable(),
   settled: z.strictObject(settledSchema.shape).nullable(),
   /** The last 30 runs of the roster up to this one, oldest first. */
   trend: z.array(
@@ -142,27 +158,47 @@ const held = z.array(
 
 const sweep = z.strictObject({ ...sweepSchema.shape, startedAt: instant, finishedAt: instant });
 
+const severity = z.enum(discrepancySeverities);
+
 const reconciliation = z.strictObject({
-  ...reconciliationSchema.omit({ current: true }).shape,
+  roster: z.string(),
   reconciledAt: instant,
   sweptAt: instant,
+  unprovenBecause: z.string().nullable(),
   sums: z.strictObject(reconciliationSumsSchema.shape),
-  standing: z.array(z.strictObject({ ...currentDiscrepanciesSchema.shape, oldestAt: instant })),
-  news: z.array(z.strictObject({ ...discrepancySchema.shape, openedAt: instant })),
+  standing: z.array(
+    z.strictObject({
+      kind: z.enum(discrepancyKinds),
+      severity,
+      open: count,
+      accepted: count,
+      oldestAt: instant,
+      overAWeek: count,
+      overAMonth: count,
+    }),
+  ),
+  invitations: z
+    .strictObject({ byStatus: z.record(z.string(), count), excluded: z.record(z.string(), count) })
+    .nullable(),
+  news: z.array(
+    z.strictObject({
+      discrepancyId: count,
+      event: z.enum(discrepancyEvents),
+      kind: z.enum(discrepancyKinds),
+      severity,
+      facts: z.record(z.string(), z.unknown()),
+      openedAt: instant,
+    }),
+  ),
+  newsCount: count,
 });
 
 const controlRound = z.strictObject({
-  ...controlRoundSchema.omit({ trigger: true }).shape,
-  occasion: controlRoundSchema.shape.trigger,
+  round: count,
+  occasion: z.enum(controlTriggers),
+  searches: count,
   askedAt: instant,
-});
-
-const doubtedValue = columnDoubtsSchema.shape.values.element;
-/** The codes of fields and doubts are open here: a later version may find more of them. */
-const columnDoubts = z.strictObject({
-  ...columnDoubtsSchema.shape,
-  field: z.string(),
-  values: z.array(z.strictObject({ ...doubtedValue.shape, why: z.string() })),
+  verdict: z.enum(['passed', 'failed']),
 });
 
 const rate = z.strictObject(rateSchema.shape);
@@ -172,6 +208,131 @@ const watch = z.strictObject({
   listCap: z.strictObject({ length: count, standing: z.enum(['known', 'found', 'gone']), customers: count }).nullable(),
   volume: rate.nullable(),
 });
+
+const party = z.strictObject(partySchema.shape);
+
+const match = z.strictObject(matchSchema.shape);
+
+const dossier = z.strictObject(dossierSchema.shape);
+
+/** The alert of a change when the run closed. */
+const changeAlert = z.strictObject({
+  state: z.enum(alertStates),
+  openedAt: instant,
+  dueAt: instant.nullable(),
+  assignedTo: z.string().nullable(),
+  reopenedBecause: names,
+  said: z.array(
+    z.strictObject({
+      kind: z.enum(['decided', 'proposed', 'approved', 'undone']),
+      verdict: z.enum(dispositionVerdicts).nullable(),
+      reviewer: z.string(),
+      isAttested: z.boolean(),
+      reason: z.string(),
+      saidAt: instant,
+    }),
+  ),
+  /** The last decision about a similar match that disappeared when this one appeared. */
+  replaced: z.strictObject({ ...replacedSchema.shape, decidedAt: instant }).nullable(),
+});
+
+const matchChange = z.strictObject({
+  changeId: count,
+  /** The run that found it. */
+  runId: z.string(),
+  severity: z.enum(severities),
+  /** The name of its group. */
+  group: z.string().nullable(),
+  kind: z.enum(matchChangeKinds),
+  cause: z.enum(changeCauses),
+  rule: z.string(),
+  adjustments: z.array(z.enum(severityAdjustments)),
+  corroboration: z.strictObject({ birthDate: z.enum(agreements), country: z.enum(agreements) }).nullable(),
+  party,
+  /** The party as it was at the former answer, where the record has changed. */
+  formerParty: party.nullable(),
+  matchId: z.string(),
+  fields: z.array(z.enum(matchFields)),
+  before: match.nullable(),
+  after: match.nullable(),
+  alert: changeAlert.nullable(),
+});
+
+const dossierChange = z.strictObject({
+  ...dossierChangeSchema.shape,
+  before: dossier.nullable(),
+  after: dossier.nullable(),
+});
+
+/** The parts of `report.json` about alerts, changes, customers and rows. */
+const reportLists = {
+  /** The alerts that waited when the run closed, in figures. */
+  openAlerts: z
+    .strictObject({
+      ...openAlertsSchema.shape,
+      customers: count.nullable(),
+      absent: count.nullable(),
+      oldestAt: z.string().nullable(),
+      bySeverity: z.array(z.strictObject(openAlertsSchema.shape.bySeverity.element.shape)),
+      byAssignee: z.array(z.strictObject(openAlertsSchema.shape.byAssignee.element.shape)),
+      byAge: z.strictObject(openAlertsSchema.shape.byAge.shape),
+    })
+    .nullable(),
+  /** The records fetched about new hits. A record belongs to the changes of its match id, and to those whose record names it. */
+  details: z.strictObject({
+    counts: z.strictObject(detailCountsSchema.shape).nullable(),
+    records: z.array(z.strictObject({ ...detailLookupSchema.shape, askedAt: instant })),
+  }),
+  groups: z.array(
+    z.strictObject({
+      name: z.string(),
+      by: z.enum(['listed_party', 'kind_of_change']),
+      severity: z.enum(severities),
+      customers: count,
+      changes: count,
+    }),
+  ),
+  changes: z.array(matchChange).nullable(),
+  baselineChanges: z.array(matchChange),
+  dossierChanges: z.array(dossierChange).nullable(),
+  notScreened: z
+    .array(
+      z.strictObject({
+        // Null for an id without a readable record.
+        party: party.extend({ type: party.shape.type.nullable() }),
+        outcome: z.enum(['failed', 'skipped', 'remaining']),
+        reason: z.string(),
+        lastScreenedAt: instant.nullable(),
+      }),
+    )
+    .nullable(),
+  droppedParties: z.array(
+    z.strictObject({ party, state: z.enum(['open_alert', 'truncated', 'true_match']), droppedAt: instant }),
+  ),
+  rejects: z
+    .array(
+      z.strictObject({
+        line: count,
+        file: z.string().nullable(),
+        column: z.string().nullable(),
+        reason: z.string(),
+        valueClass: z.string().nullable(),
+        reference: z.string().nullable(),
+        fields: z.array(z.tuple([z.string(), z.string()])),
+      }),
+    )
+    .nullable(),
+  /** The first rows accepted with values in doubt. */
+  doubted: z.array(
+    z.strictObject({
+      line: count,
+      file: z.string().nullable(),
+      reference: z.string(),
+      doubts: z.array(z.strictObject({ column: z.string(), why: z.string() })),
+      fields: z.array(z.tuple([z.string(), z.string()])),
+    }),
+  ),
+};
 
 /** `report.json`: the whole report, with texts unchanged. A part that the run does not have is null. */
 export const reportJsonSchema = z.strictObject({
@@ -199,13 +360,43 @@ export const reportJsonSchema = z.strictObject({
   ...history,
   evidence: z.strictObject({
     settingsDigest: z.string(),
-    cadence: z.strictObject(cadenceSchema.shape).nullable(),
+    cadence: z
+      .strictObject({ ...cadenceSchema.shape, hours: z.strictObject(cadenceSchema.shape.hours.shape) })
+      .nullable(),
     keyFingerprint: z.string(),
     rosterSource: z
-      .strictObject({ ...rosterSourceSchema.shape, importedAt: instant, doubts: z.array(columnDoubts) })
+      .strictObject({
+        source: z.string(),
+        digest: z.string(),
+        importedAt: instant,
+        ...snapshotSchema.shape,
+        doubts: z.array(
+          z.strictObject({
+            column: z.string(),
+            field: z.string(),
+            read: count,
+            doubts: count,
+            unknown: count,
+            values: z.array(z.strictObject({ value: z.string(), why: z.string(), rows: count })),
+          }),
+        ),
+      })
       .nullable(),
   }),
-  controls: z.array(z.strictObject({ ...controlResultSchema.shape, rounds: z.array(controlRound) })).nullable(),
+  controls: z
+    .array(
+      z.strictObject({
+        type: z.enum(partyTypes),
+        name: z.string(),
+        expect: z.enum(['match', 'none']),
+        verdict: z.enum(['passed', 'failed']),
+        found: z.string().nullable(),
+        label: z.string().nullable(),
+        topics: names,
+        rounds: z.array(controlRound),
+      }),
+    )
+    .nullable(),
   watch: watch.nullable(),
   sweeps: z.array(sweep).nullable(),
   reconciliations: z.array(reconciliation),

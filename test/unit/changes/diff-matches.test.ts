@@ -57,7 +57,7 @@ describe('diffMatches', () => {
           expect(Math.abs(one.score - score)).toBeLessThan(step);
         }
       }),
-      { numRuns: isFullSize ? 2_000 : 100 },
+      { numRuns: isFullSize ? 2_000 : 200 },
     );
   });
 

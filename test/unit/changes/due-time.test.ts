@@ -50,7 +50,7 @@ it('a local time is the instant at which the clock shows it, in every zone and y
       // Where clocks are put back, the first of two.
       expect(back.getTime()).toBeLessThanOrEqual(instant.getTime());
     }),
-    { numRuns: isFullSize ? 2_000 : 100 },
+    { numRuns: isFullSize ? 2_000 : 200 },
   );
 });
 
