@@ -269,13 +269,6 @@ function readText(file: string, shownAs: string): string {
   }
 }
 
-/** Gives a setting that is still written under its former name the one it has, unless both are there. */
-function renameKey(group: unknown, former: string, name: string): void {
-  if (!isMap(group) || group.has(name)) return;
-  const pair = group.items.find(({ key }) => isScalar(key) && key.value === former);
-  if (isScalar(pair?.key)) pair.key.value = name;
-}
-
 /** The place of an alias that names a group or list around it; null without one. Such a file has no end when it is written out. */
 function findCircle(document: Document): number | null {
   let found: number | null = null;
@@ -321,8 +314,6 @@ function readSourceFile(file: string, shownAs: string = file): SourceFile {
     problems.push({ where: shownAs, path: '', message: 'the file is empty; its writing may have been interrupted' });
   }
 
-  renameKey(document.contents, 'canaries', 'controls');
-  if (isMap(document.contents)) renameKey(document.contents.get('screening'), 'canariesEvery', 'controlsEvery');
   let value: unknown = {};
   try {
     const circle = findCircle(document);
