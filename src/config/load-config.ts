@@ -233,7 +233,7 @@ function replaceAt(value: unknown, path: SettingPath, replacement: unknown): unk
 }
 
 /** The settings with one of them replaced; missing groups on its path are created. */
-export const applyOverride = (settings: unknown, override: Override): unknown =>
+const applyOverride = (settings: unknown, override: Override): unknown =>
   replaceAt(settings, override.path, override.value);
 
 /** A configuration file, valid or not, with the line and column of each part. */
