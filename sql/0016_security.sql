@@ -40,7 +40,7 @@ create function find_looser_settings(accepted jsonb, offered jsonb, imported tex
       when path[1] = 'guards' and path[3] like 'max%' then after < before
       when path = '{screening,leaveAfterDays}' then after > before
       when path in ('{changes,scoreStep}', '{screening,cadenceHours}', '{screening,controlsEvery}') then after < before
-      when path[1:2] = '{screening,hold}' and path[3] not in ('searchAgain', 'manyKnown') then after < before
+      when path[1:2] = '{screening,hold}' then after < before
     end as is_stricter
     from changed
   )

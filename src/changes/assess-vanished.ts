@@ -1,5 +1,5 @@
 import { foldName, type Match, pairMatches, toContentKey } from '../matches/match.js';
-import type { HoldSettings } from '../screening/settings.js';
+import type { HoldBounds } from '../screening/settings.js';
 import { type HitFamily, hitFamilies } from '../vocabulary.js';
 import { isOfFamily, isUnknownTopic, type TopicFamilies } from './severity.js';
 
@@ -144,7 +144,7 @@ export interface HoldFinding extends VanishedFigures {
 export function assessVanished(
   figures: readonly VanishedFigures[],
   before: Readonly<Partial<Record<HitFamily, number>>>,
-  bounds: HoldSettings,
+  bounds: HoldBounds,
 ): readonly HoldFinding[] {
   return figures.flatMap((one): HoldFinding[] => {
     const { family, known, vanished, current } = one;

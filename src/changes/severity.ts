@@ -3,7 +3,6 @@ import {
   type ChangeCause,
   type MatchField,
   type RiskTier,
-  riskTiers,
   type Severity,
   type SeverityAdjustment,
   severities,
@@ -228,7 +227,6 @@ export const severityRules = [
 
 export type SeverityRuleName = (typeof severityRules)[number]['rule'];
 
-const riskTier = z.enum(riskTiers);
 const ruleNames = severityRules.map(({ rule }): SeverityRuleName => rule);
 
 /** What counts as a change, and its severity. */
@@ -244,14 +242,6 @@ export const changeSettingsSchema = z.strictObject({
     .partialRecord(z.enum(ruleNames), z.enum(severities))
     .default({})
     .describe("severities other than the table's own, by the name of the rule"),
-  birthDateLowers: z
-    .boolean()
-    .default(true)
-    .describe('whether a birth date that contradicts lowers a severity by a step'),
-  raisedTiers: z
-    .array(riskTier)
-    .default(['high'])
-    .describe('risk tiers whose customers have low and medium raised by a step'),
 });
 export type ChangeSettings = z.infer<typeof changeSettingsSchema>;
 
@@ -268,11 +258,11 @@ export function toSeverity(
   const found = severityRules.find(({ applies }) => applies(assessed)) ?? otherChange;
   const adjustments: SeverityAdjustment[] = [];
   let severity = settings.severities[found.rule] ?? found.severity;
-  if (isLowered(assessed, severity, settings)) {
+  if (isLowered(assessed, severity)) {
     severity = move(severity, 1);
     adjustments.push('birth_date_contradicts');
   }
-  if (isRaised(subject.riskTier, severity, settings)) {
+  if (isRaised(subject.riskTier, severity)) {
     severity = move(severity, -1);
     adjustments.push('risk_tier');
   }
@@ -284,15 +274,14 @@ const otherChange = { rule: 'other_change', severity: 'low' } as const;
 const move = (severity: Severity, steps: number): Severity =>
   severities[severities.indexOf(severity) + steps] ?? severity;
 
-function isLowered(assessed: AssessedDifference, severity: Severity, settings: ChangeSettings): boolean {
+function isLowered(assessed: AssessedDifference, severity: Severity): boolean {
   const { difference, corroboration, isTrueMatch, families } = assessed;
   const { before, after } = difference;
-  if (!settings.birthDateLowers || corroboration.birthDate !== 'contradict' || after === null || isTrueMatch)
-    return false;
+  if (corroboration.birthDate !== 'contradict' || after === null || isTrueMatch) return false;
   const topics = [...(before?.topics ?? []), ...after.topics];
   const isSanction = topics.some((topic) => isOfFamily(families, 'sanction', topic));
   return severities.indexOf(severity) < severities.indexOf(isSanction ? 'medium' : 'low');
 }
 
-const isRaised = (riskTier: RiskTier | null, severity: Severity, { raisedTiers }: ChangeSettings): boolean =>
-  riskTier !== null && raisedTiers.includes(riskTier) && (severity === 'medium' || severity === 'low');
+const isRaised = (riskTier: RiskTier | null, severity: Severity): boolean =>
+  riskTier === 'high' && (severity === 'medium' || severity === 'low');

@@ -7,7 +7,6 @@ import { keyVariable, listNamedSecrets } from '../config/environment.js';
 import type { Config } from '../config/load-config.js';
 import { ConfigError, type ConfigProblem } from '../errors.js';
 import { listEntries } from '../mail/settings.js';
-import { toDurationMs } from '../roster/duration.js';
 import type { AppContext, RunEvent } from '../runs/app-context.js';
 import { listNextRuns } from '../scheduling/due-times.js';
 import type { FolderWaitPolicy } from '../store/database/folder-lock.js';
@@ -88,20 +87,19 @@ async function openMigrated({
   const { migrate } = await import('../store/database/migrate.js');
   const location = locateDatabase(config);
   const warn = (code: string, message: string): void => emit({ kind: 'warning', runId: null, code, message });
-  const { reconnectFor } = config.settings.database;
   const where: DatabaseLocation = {
     ...location,
     queryTimeoutMs,
     // A command with a limit reports the state of the database at this moment.
     ...(queryTimeoutMs === undefined && {
       reconnect: {
-        reconnectForMs: toDurationMs(reconnectFor),
+        reconnectForMs,
         emit: (event) => {
           if (event.kind === 'back') {
             warn('database_is_back', `the database answers again after ${(event.afterMs / 1_000).toFixed(1)} s`);
             return;
           }
-          const limit = `${event.reconnectForMs / 1_000} s (database.reconnectFor)`;
+          const limit = `${event.reconnectForMs / 1_000} s`;
           const message = `there is no connection to the database (${event.because}); Nightscreen tries to connect for up to ${limit}`;
           warn('database_lost', message);
         },
@@ -118,6 +116,9 @@ async function openMigrated({
     throw error;
   }
 }
+
+/** How long Nightscreen reconnects to Postgres before the command fails. */
+const reconnectForMs = 90_000;
 
 /** A key from a file can be read again. */
 function toKeySource({ secrets, secret }: Config): { readKeyAgain?: () => string | undefined } {

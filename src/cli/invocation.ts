@@ -22,7 +22,7 @@ export interface Invocation {
   signal: AbortSignal;
   /** The metrics of a process that runs until a signal. */
   measuring?: Measuring;
-  /** The secrets that were read during the command, those that a user's own jobs read included. */
+  /** The secrets that were read during the command. */
   readSecrets: ReturnType<typeof openRedactor>;
   /** Notes the runs that the command starts. */
   lastRun: LastRun;

@@ -9,11 +9,16 @@ export async function mailDirectly(invocation: Invocation, failed: FailedWork): 
     const { settings, secret } = loadInvocationConfig(invocation);
     const { mail, timezone } = settings;
     if (!mail) return;
-    const { deliver } = await import('../mail/delivery.js');
+    const { deliver, toDelivery } = await import('../mail/delivery.js');
     const { allowLastWords } = await import('../runs/mail/deliver.js');
     const { buildFailureMails } = await import('../runs/mail/failures.js');
     const mails = buildFailureMails(failed, { mail, timezone }, new Date());
-    const results = await deliver(mails, mail, secret('SMTP_URL'), allowLastWords(invocation.signal));
+    const results = await deliver(
+      mails,
+      toDelivery(mail, settings.reports),
+      secret('SMTP_URL'),
+      allowLastWords(invocation.signal),
+    );
     const [lost] = results.filter(({ kind }) => kind !== 'accepted');
     if (lost) throw new Error(lost.said);
   } catch (error) {

@@ -21,8 +21,7 @@ export function locateDatabase(config: Pick<Config, 'secret' | 'settings'>): Dat
   const { secret, settings } = config;
   const url = secret('DATABASE_URL');
   if (url !== undefined) return { url };
-  const { folder, durable } = settings.database;
-  if (durable !== 'auto') return { folder, isDurable: durable === 'always' };
+  const { folder } = settings.database;
   // Without a key the folder keeps the durability of its runs; a test key does not lower that of a live key.
   return findMode(config) === 'live' ? { folder, isDurable: true } : { folder };
 }

@@ -13,9 +13,7 @@ import { toVisibleText } from '../reports/text.js';
 import type { RunEvent } from '../runs/app-context.js';
 import { buildAppContext, findMissingService, listSecrets, type OpenAppContext } from './app-context.js';
 import type { Invocation, Notify } from './invocation.js';
-import type { Measuring } from './measuring.js';
 import { locateDatabase, requireDatabase, toFolderWaitPolicy } from './open-database.js';
-import { version } from './process.js';
 import { logEvents, showProgress } from './progress.js';
 
 /** An invocation that reads its configuration several times reports unknown variables once. */
@@ -145,8 +143,7 @@ export async function withAppContext<Result>(
   work: (app: OpenAppContext) => Promise<Result>,
 ): Promise<Result> {
   if (needsDatabase) requireDatabase(locateDatabase(config));
-  const measuring =
-    invocation.measuring ?? (isMeasured(config, command) ? await measureCommand(invocation, config) : null);
+  const { measuring } = invocation;
   const { emit, close } = chooseReporter(invocation, config);
   const leaveTurn = await awaitTurn(config);
   let hasSearched = false;
@@ -160,8 +157,8 @@ export async function withAppContext<Result>(
       queryTimeoutMs,
       needsDatabase,
       noteSecret: invocation.readSecrets.add,
-    }).catch(async (error: unknown) => {
-      await measuring?.noteUnreadable(error);
+    }).catch((error: unknown) => {
+      measuring?.noteUnreadable(error);
       throw error;
     });
     invocation.noteOpen();
@@ -191,16 +188,6 @@ function noteSandbox({ notify }: Invocation, { settings: { service }, secret }: 
   const message =
     'the service is on this machine. The list of `nightscreen sandbox` has invented names: it finds no real sanctioned name';
   notify({ level: 'warn', code: 'sandbox', message });
-}
-
-async function measureCommand({ signal, notify }: Invocation, config: Config): Promise<Measuring> {
-  const { measureInto } = await import('./measuring.js');
-  const { createMetrics } = await import('../metrics/metrics.js');
-  return measureInto(config, createMetrics(version, { isLasting: false }), {
-    // A person who stops a command waits only seconds.
-    isStopping: () => signal.aborted,
-    complain: (message) => notify({ level: 'warn', code: 'metrics_not_left', message }),
-  });
 }
 
 const turns = new Map<string, Promise<void>>();
@@ -244,23 +231,4 @@ export function formatLogLine(line: string): string {
   );
   const head = [String(time).slice(11, 19), String(level).padEnd(5), String(msg), ...facts].join(' ');
   return [head, ...describeError(err)].map((each) => `${toVisibleText(each)}\n`).join('');
-}
-
-/** The commands that change the figures. */
-const measured: ReadonlySet<string> = new Set([
-  'rescreen',
-  'onboard',
-  'screen',
-  'sweep',
-  'import',
-  'report',
-  'runs resume',
-  'review import',
-  'outbox retry',
-  'outbox drop',
-  'schedule watchdog',
-]);
-
-function isMeasured({ settings }: Config, command: string): boolean {
-  return settings.metrics.textfile !== undefined && (measured.has(command) || command.startsWith('schedule run '));
 }

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { readFile, rm } from 'node:fs/promises';
+import { mkdir, readFile, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { systemClock } from '../clock.js';
+import { pingVariable } from '../config/environment.js';
 import type { Config } from '../config/load-config.js';
 import { ConfigError, NightscreenError, RunLockedError, StoreError } from '../errors.js';
 import { writePrivately } from '../files.js';
-import { isSafeUrl } from '../loopback.js';
-import { deliver } from '../mail/delivery.js';
+import { deliver, toDelivery } from '../mail/delivery.js';
 import { type Alarm, buildAlarmMessage } from '../mail/failure-message.js';
 import { listRecipients } from '../mail/settings.js';
 import { countNoun, formatTime } from '../reports/text.js';
@@ -204,20 +205,8 @@ export function presentWatch(watch: Watch): Outcome {
 
 const toClosed = ({ incidentId, kind, subject, openedAt }: Incident) => ({ incidentId, kind, subject, openedAt });
 
-/** The ping address of the watchdog's monitor; null when none is configured. Throws ConfigError when its variable is not set or holds no safe URL. */
-export function findPingAddress({ settings, secret, originOf }: Config): string | null {
-  const urlEnv = settings.pings.watchdog?.urlEnv;
-  if (urlEnv === undefined) return null;
-  const path = 'pings.watchdog.urlEnv';
-  const address = secret(urlEnv);
-  const refuse = (message: string): ConfigError =>
-    new ConfigError([{ where: originOf(['pings', 'watchdog', 'urlEnv']), path, message }]);
-  if (address === undefined) throw refuse(`names ${urlEnv}, which is not set (nor is ${urlEnv}_FILE)`);
-  if (!URL.canParse(address) || !isSafeUrl(new URL(address))) {
-    throw refuse(`names ${urlEnv}, which must hold a URL with https:// (http:// is allowed to this machine only)`);
-  }
-  return address;
-}
+/** How long one ping may take. */
+const longestPingMs = 10_000;
 
 /** `complain` gets every ping or mail that could not be sent; after `signal` is aborted each has a short limit. */
 interface PingListener {
@@ -233,16 +222,16 @@ export async function withPings<Result extends { exitCode: number; text: string 
   config: Config,
   { complain, signal }: PingListener,
   act: () => Promise<Result>,
+  pingLimitMs = longestPingMs,
 ): Promise<Result> {
-  const address = findPingAddress(config);
-  if (address === null) return act();
+  const address = config.secret(pingVariable);
+  if (address === undefined) return act();
   const { sendPing } = await import('../webhooks/ping.js');
   const runUuid = randomUUID();
   const emit = async (kind: 'start' | 'success' | 'failure', body: string): Promise<void> => {
-    const { timeoutMs } = config.settings.pings;
     // Longer than the limit of the ping itself, so that the ping reports its own timeout.
-    const limit = limitSending(timeoutMs + 1_000, signal);
-    const trouble = await sendPing(address, { kind, runUuid, body }, timeoutMs, limit.signal);
+    const limit = limitSending(pingLimitMs + 1_000, signal);
+    const trouble = await sendPing(address, { kind, runUuid, body }, pingLimitMs, limit.signal);
     limit.clear();
     if (trouble !== null) complain(`the ping of the watchdog's monitor failed (${kind}): ${trouble}`);
   };
@@ -265,13 +254,16 @@ export async function withPings<Result extends { exitCode: number; text: string 
   return result;
 }
 
+/** The file that notes that the database is unreachable and that this was mailed; every host can write its reports. */
+const toNoteFile = ({ settings }: Config): string => join(settings.reports.dir, '.watchdog.json');
+
 const attemptLimitMs = 5 * 60_000;
 const title = 'watchdog: the database is unreachable';
 
 /** Mails, without the outbox and once per outage, that the database is unreachable; failures go to `complain`. Returns the start of the outage. */
 async function reportUnreachable(config: Config, reason: string, listener: PingListener): Promise<Date> {
   const { complain } = listener;
-  const { noteFile } = config.settings.watchdog;
+  const noteFile = toNoteFile(config);
   const known = await readNote(noteFile);
   const at = systemClock.now();
   const since = known?.since ?? at;
@@ -282,11 +274,10 @@ async function reportUnreachable(config: Config, reason: string, listener: PingL
     listener,
   );
   try {
+    await mkdir(dirname(noteFile), { recursive: true, mode: 0o700 });
     await writePrivately(noteFile, `${JSON.stringify({ since, told: reported })}\n`);
   } catch (error) {
-    complain(
-      `${noteFile} (watchdog.noteFile) cannot be written, so each check sends this mail: ${describeFailure(error)}`,
-    );
+    complain(`${noteFile} cannot be written, so each check sends this mail: ${describeFailure(error)}`);
   }
   return since;
 }
@@ -298,7 +289,7 @@ const begunActions = [
 
 /** Mails that the database is reachable again, if its outage was mailed. */
 async function reportReachable(config: Config, listener: PingListener): Promise<void> {
-  const { noteFile } = config.settings.watchdog;
+  const noteFile = toNoteFile(config);
   const known = await readNote(noteFile);
   if (known === null) return;
   const at = systemClock.now();
@@ -311,7 +302,7 @@ async function reportReachable(config: Config, listener: PingListener): Promise<
 
 /** True when at least one mail was accepted, or when there is no recipient. */
 async function mail(config: Config, alarm: Alarm, { complain, signal }: PingListener): Promise<boolean> {
-  const { mail: settings, timezone } = config.settings;
+  const { mail: settings, reports, timezone } = config.settings;
   if (!settings) return true;
   const recipients = listRecipients(settings, { kind: 'failure', roster: null, level: 'red', severities: [] });
   const key = ['unreachable', alarm.phase, alarm.openedAt.toISOString()];
@@ -319,7 +310,7 @@ async function mail(config: Config, alarm: Alarm, { complain, signal }: PingList
   const messages = recipients.map(({ address }) => buildAlarmMessage(alarm, key, address, frame));
   const limit = limitSending(attemptLimitMs, signal);
   try {
-    const results = await deliver(messages, settings, config.secret('SMTP_URL'), limit.signal);
+    const results = await deliver(messages, toDelivery(settings, reports), config.secret('SMTP_URL'), limit.signal);
     const lost = results.filter(({ kind }) => kind !== 'accepted');
     for (const { said } of lost) complain(`the alarm about the database could not be mailed: ${said}`);
     return lost.length < results.length || results.length === 0;

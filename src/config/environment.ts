@@ -41,6 +41,9 @@ const overriding = (name: string, path: SettingPath, example: string): Variable 
 /** The variable with the private key of the service. */
 export const keyVariable = 'NIGHTSCREEN_API_KEY';
 
+/** The variable with the address of the monitor that the watchdog pings. */
+export const pingVariable = 'NIGHTSCREEN_PING_URL';
+
 /** Every variable with a fixed name; settings name further ones (`urlEnv`, `secretEnv`). */
 export const variables: readonly Variable[] = [
   secret(keyVariable, 'private key of the service', 'private_sandbox_...'),
@@ -58,6 +61,11 @@ export const variables: readonly Variable[] = [
     'NIGHTSCREEN_ARCHIVE_PASSWORD',
     'password of the archives that are mailed with `attach: archive`; at least 12 characters',
     '...',
+  ),
+  secret(
+    pingVariable,
+    'address of the monitor that the watchdog pings at the start and the end of each check',
+    'https://monitor.example/...',
   ),
   overriding('NIGHTSCREEN_BASE_URL', ['service', 'baseUrl'], 'https://service.example/v1'),
   overriding('NIGHTSCREEN_DATA', ['database', 'folder'], '/var/lib/nightscreen/data'),

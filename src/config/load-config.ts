@@ -15,6 +15,7 @@ import {
 import { findKeyProblem } from '../client/credentials.js';
 import { ConfigError, type ConfigProblem } from '../errors.js';
 import { findOddFile } from '../files.js';
+import { isSafeUrl } from '../loopback.js';
 import type { RunMode } from '../vocabulary.js';
 import {
   type Environment,
@@ -22,6 +23,7 @@ import {
   findUnverifiedTls,
   keyVariable,
   type Override,
+  pingVariable,
   readSecret,
   type Secret,
   type SettingPath,
@@ -167,6 +169,10 @@ const leastPasswordLength = 12;
 
 function findProblem(secret: Secret, mode: RunMode | undefined): string | undefined {
   if (secret.name === keyVariable) return findKeyProblem(secret.value, mode);
+  if (secret.name === pingVariable) {
+    const isSafe = URL.canParse(secret.value) && isSafeUrl(new URL(secret.value));
+    return isSafe ? undefined : 'must be a URL with https:// (http:// is allowed to this machine only)';
+  }
   if (secret.name !== 'NIGHTSCREEN_ARCHIVE_PASSWORD') return findUrlProblem(secret);
   const isShort = secret.value.length < leastPasswordLength;
   return isShort ? `must have at least ${leastPasswordLength} characters` : undefined;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { findBaseUrlProblem } from '../client/settings.js';
-import { keyVariable, type SettingPath, startsWith } from './environment.js';
+import { keyVariable, pingVariable, type SettingPath, startsWith } from './environment.js';
 import { findNearMiss } from './near-miss.js';
 import { configSchema } from './schema.js';
 
@@ -177,18 +177,21 @@ const holdsPassword = (value: string): boolean => URL.canParse(value) && new URL
 const examples: readonly (readonly [string, string])[] = [
   ['rosters', 'postgres: { urlEnv: CORE_DATABASE_URL }'],
   ['webhooks', 'secretEnv: CORE_WEBHOOK_SECRET'],
-  ['pings', 'pings: { watchdog: { urlEnv: WATCHDOG_PING_URL } }'],
+];
+
+/** The variables of other secrets than the key, by the place where they are looked for. */
+const variables: readonly (readonly [RegExp, string])[] = [
+  [/^mail.*(recipients|archive)/, 'NIGHTSCREEN_ARCHIVE_PASSWORD'],
+  [/^mail|smtp/, 'SMTP_URL'],
+  [/database/, 'DATABASE_URL'],
+  [/^pings/, pingVariable],
 ];
 
 function advise(path: SettingPath): string {
   const place = path.join('.').toLowerCase();
-  if (place.startsWith('reports')) return 'link to a place where readers sign in';
-  if (/^mail.*(recipients|archive)/.test(place)) {
-    return 'remove it here and set NIGHTSCREEN_ARCHIVE_PASSWORD or NIGHTSCREEN_ARCHIVE_PASSWORD_FILE in the environment';
-  }
   const example = examples.find(([prefix]) => place.startsWith(prefix))?.[1];
   if (example !== undefined) return `remove it here and name the environment variable that holds it, as in ${example}`;
-  const name = /^mail|smtp/.test(place) ? 'SMTP_URL' : /database/.test(place) ? 'DATABASE_URL' : keyVariable;
+  const [, name = keyVariable] = variables.find(([pattern]) => pattern.test(place)) ?? [];
   return `remove it here and set ${name} or ${name}_FILE in the environment`;
 }
 
@@ -234,7 +237,6 @@ function findUnknownRosters(settings: unknown): Mistake[] {
 
 const addressSettings: readonly (readonly string[])[] = [
   ['service', 'baseUrl'],
-  ['service', 'proxy'],
   ['webhooks', '*', 'url'],
 ];
 
@@ -271,10 +273,7 @@ export const pathSettings: readonly (readonly string[])[] = [
   ['database', 'folder'],
   ['reports', 'dir'],
   ['reports', 'publishTo'],
-  ['mail', 'directory'],
-  ['metrics', 'textfile'],
   ['listen', 'key'],
-  ['watchdog', 'noteFile'],
   ['rosters', '*', 'csv', 'path'],
   ['rosters', '*', 'parties', '*', 'csv', 'path'],
 ];

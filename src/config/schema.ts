@@ -7,7 +7,6 @@ import { mailSettingsSchema } from '../mail/settings.js';
 import { controlSchema } from '../matches/control.js';
 import { reconciliationSettingsSchema } from '../reconciliation/discrepancy.js';
 import { reportSettingsSchema } from '../reports/settings.js';
-import { durationSchema } from '../roster/duration.js';
 import { rosterSettingsSchema } from '../roster/settings.js';
 import { evidenceSettingsSchema, runSettingsSchema, timezoneSchema } from '../runs/app-context.js';
 import { reviewSettingsSchema } from '../runs/review/settings.js';
@@ -16,7 +15,17 @@ import { jobsSettingsSchema, schedulerSettingsSchema, watchdogSettingsSchema } f
 import { budgetSettingsSchema } from '../screening/budget.js';
 import { screeningSettingsSchema } from '../screening/settings.js';
 import { logLevels } from '../vocabulary.js';
-import { listenSettingsSchema, pingsSettingsSchema, webhooksSettingsSchema } from '../webhooks/settings.js';
+import { listenSettingsSchema, webhooksSettingsSchema } from '../webhooks/settings.js';
+
+/** What only a program that uses the client sets. */
+const ofTheLibrary = {
+  proxy: true,
+  retry: true,
+  maxResponseBytes: true,
+  dossiers: true,
+  invitations: true,
+  sessions: true,
+} as const;
 
 /** The whole configuration, composed of the settings of each stage; every default is here or in the stage's own schema. */
 export const configSchema = z.strictObject({
@@ -24,7 +33,7 @@ export const configSchema = z.strictObject({
   timezone: timezoneSchema.describe(
     'the IANA time zone of schedules, times of day, due dates, and the day and month of the budget',
   ),
-  service: serviceSettingsSchema.prefault({}).describe('how the service is reached, and how fast'),
+  service: serviceSettingsSchema.omit(ofTheLibrary).prefault({}).describe('how the service is reached, and how fast'),
   rosters: z.array(rosterSettingsSchema).default([]).describe('the customers to screen, and the source of the rows'),
   controls: z
     .array(controlSchema)
@@ -56,23 +65,15 @@ export const configSchema = z.strictObject({
     .describe('when the jobs of `nightscreen schedule` start; a job without an entry keeps its default'),
   scheduler: schedulerSettingsSchema.prefault({}).describe('how the scheduler runs all jobs'),
   watchdog: watchdogSettingsSchema.prefault({}).describe('the limits after which the watchdog raises an alarm'),
-  pings: pingsSettingsSchema
-    .prefault({})
-    .describe('the monitor that the watchdog pings at the start and the end of each check'),
   metrics: z
     .strictObject({
-      textfile: z
-        .string()
-        .regex(/\.prom$/, 'must end in .prom, otherwise no collector reads it')
-        .optional()
-        .describe('a file for the textfile collector, written whole'),
       hosts: z
         .array(z.string().regex(/^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/, 'must be a host name without a port'))
         .optional()
         .describe('host names that `schedule --metrics` accepts, in addition to IP addresses and localhost'),
     })
     .prefault({})
-    .describe('where metrics are written, in addition to the page of the scheduler'),
+    .describe('who may read the metrics of `schedule --metrics`'),
   database: z
     .strictObject({
       folder: z.string().min(1).default('./.nightscreen').describe('the embedded database; not used with DATABASE_URL'),
@@ -80,15 +81,6 @@ export const configSchema = z.strictObject({
         .boolean()
         .default(false)
         .describe('allow a live key with the embedded database, which is one disk of one host without a replica'),
-      reconnectFor: durationSchema
-        .default('90s')
-        .describe('how long Nightscreen reconnects to Postgres before the command fails; 0s fails at once'),
-      durable: z
-        .enum(['auto', 'always', 'never'])
-        .default('auto')
-        .describe(
-          'whether commits of the embedded database survive power loss (fsync); auto: always, except in a folder that only test keys have used',
-        ),
     })
     .prefault({})
     .describe('where data is stored'),

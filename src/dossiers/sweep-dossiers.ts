@@ -5,7 +5,6 @@ import { type DossierSnapshot, SeenDossiers, toDossierSnapshot } from './dossier
 
 /** How dossiers are swept (interface: Limits). */
 export const sweepSettingsSchema = z.strictObject({
-  perPage: z.number().int().min(1).max(100).default(100).describe('dossiers per page'),
   windows: z
     .int()
     .min(1)
@@ -24,7 +23,11 @@ export const sweepSettingsSchema = z.strictObject({
     .prefault({})
     .describe('records of single dossiers that are fetched after the list'),
 });
-export type SweepSettings = z.infer<typeof sweepSettingsSchema>;
+/** How dossiers are swept, `perPage` on a page of the list. */
+export type SweepSettings = z.infer<typeof sweepSettingsSchema> & { perPage?: number };
+
+/** The most that the service gives. */
+const mostPerPage = 100;
 
 /** The part of the client that a sweep needs (interface: GET /dossiers). */
 export type DossierList = Pick<Dossiers, 'page' | 'pages'>;
@@ -72,7 +75,7 @@ const maxRounds = 4;
  */
 export async function* sweepDossiers(
   list: DossierList,
-  { perPage }: Pick<SweepSettings, 'perPage'>,
+  { perPage = mostPerPage }: Pick<SweepSettings, 'perPage'>,
   walks: readonly WindowWalk[] = [{ ...everything, walked: [], hasEnded: false }],
 ): AsyncGenerator<readonly WalkedPage[], SweepVerdict> {
   const seen = new SeenDossiers();
@@ -341,7 +344,7 @@ const leastPagesPerWindow = 5;
  */
 export async function planWindows(
   list: DossierList,
-  { perPage, windows: wanted }: Pick<SweepSettings, 'perPage' | 'windows'>,
+  { perPage = mostPerPage, windows: wanted }: Pick<SweepSettings, 'perPage' | 'windows'>,
 ) {
   const oneWalk = (oneWalkBecause: string | null) => ({ windows: [everything], oneWalkBecause });
   if (wanted === 1) return oneWalk(null);

@@ -90,15 +90,10 @@ async function measure(path: string): Promise<Pick<WrittenFile, 'bytes' | 'sha25
   return { bytes, sha256: hash.digest('hex') };
 }
 
-/** Where readers find the report: a link, a folder that they can open, or its name on the server. */
-export interface ReportPlace {
-  kind: 'link' | 'folder' | 'server';
-  where: string;
-}
-
-/** A written report with everything that its mail may need; without `place` it is on the server. */
+/** A written report with everything that its mail may need; without `folder` it is on the server. */
 export interface ReportToMail extends WrittenReport {
-  place?: ReportPlace;
+  /** The folder of the copy that readers can open. */
+  folder?: string;
   /** Problems of its preparation, as sentences for its readers. */
   notes?: readonly string[];
   masked?: WrittenReport;

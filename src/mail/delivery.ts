@@ -7,6 +7,7 @@ import MailComposer from 'nodemailer/lib/mail-composer';
 import { MailError } from '../errors.js';
 import { makeFolder, writeWhole } from '../files.js';
 import { isLoopback } from '../loopback.js';
+import type { ReportSettings } from '../reports/settings.js';
 import { toVisibleText } from '../reports/text.js';
 import type { MailAttachment, MailMessage } from './message.js';
 import type { MailSettings } from './settings.js';
@@ -17,14 +18,26 @@ export type DeliveryResult =
   | { kind: 'refused'; said: string }
   | { kind: 'failed'; said: string; isUnreachable: boolean; isAttachmentGone?: boolean };
 
-type DeliverySettings = Pick<MailSettings, 'transport' | 'directory' | 'timeoutMs'>;
+/** How mail is sent: `.eml` files go into the folder. */
+interface DeliverySettings extends Pick<MailSettings, 'transport'> {
+  folder: string;
+  timeoutMs: number;
+}
+
+const usualTimeoutMs = 30_000;
+
+/** How mail is sent by the settings. */
+export const toDelivery = (
+  { transport, timeoutMs = usualTimeoutMs }: MailSettings,
+  { dir }: Pick<ReportSettings, 'dir'>,
+): DeliverySettings => ({ transport, folder: join(dir, 'mail'), timeoutMs });
 
 /**
  * Opens the transport of messages; throws MailError for wrong settings. `attempt` tries a message once and never throws. When an attachment is
  * missing, it reports that or, if allowed, sends the message without it.
  */
 export function openMailer(settings: DeliverySettings, smtpUrl: string | undefined) {
-  const mailer = settings.transport === 'file' ? openFolder(settings.directory) : openSmtp(smtpUrl, settings.timeoutMs);
+  const mailer = settings.transport === 'file' ? openFolder(settings.folder) : openSmtp(smtpUrl, settings.timeoutMs);
   const attemptAsIs = async (message: MailMessage, signal?: AbortSignal): Promise<DeliveryResult> => {
     try {
       return { kind: 'accepted', said: toSaid(await mailer.send(message, signal)) };
@@ -81,7 +94,7 @@ export async function deliver(
 
 async function writeEml(message: MailMessage, directory: string): Promise<string> {
   const bytes = await renderMessage(message);
-  await makeFolder(directory, 'set mail.directory to another folder');
+  await makeFolder(directory, 'set reports.dir to another folder');
   const name = `${message.messageId.replace(/[^\w.-]+/g, '_').replace(/^_+|_+$/g, '')}.eml`;
   const path = join(directory, name);
   return writeWhole(path, async (file) => {

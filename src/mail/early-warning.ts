@@ -37,7 +37,7 @@ export function buildEarlyWarning(
 ): MailMessage {
   const { runId, roster, mode, timezone, firstChangeId, lastChangeId, queuedAt } = warning;
   const { address, attach } =
-    typeof recipient === 'string' ? { address: recipient, attach: settings.attach } : recipient;
+    typeof recipient === 'string' ? { address: recipient, attach: 'none' as const } : recipient;
   const lines = toLines(warning, attach === 'full');
   return {
     messageId: digestMessageId(

@@ -6,7 +6,7 @@ import { countNoun, formatCount, formatMinute, formatSize } from '../reports/tex
 import { describeAcceptance } from '../reports/words.js';
 import type { WrittenReport } from '../reports/write-report.js';
 import { codeWords } from '../vocabulary/words.js';
-import type { ReportPlace, ReportToMail } from './archive.js';
+import type { ReportToMail } from './archive.js';
 import {
   describeMode,
   digestMessageId,
@@ -211,9 +211,12 @@ const wordsByKind: Readonly<Record<Exclude<Recipient['shows'], 'warning'>, (repo
   failure: toFailureWords,
 };
 
+/** Many gateways accept 10 MB. */
+const usualMostBytes = 10_000_000;
+
 /**
  * The message to one recipient about a written report; the same report and recipient always give the same message. A plain address gets the
- * report as `settings.attach` says. An attachment that would make the message longer than `mail.maxBytes` is left out; `reduced` is for a mail
+ * report without an attachment. An attachment that would make the message longer than 10 MB is left out; `reduced` is for a mail
  * server that accepts less, `attachmentMissing` for a missing file.
  */
 export function buildReportMessage(
@@ -223,8 +226,8 @@ export function buildReportMessage(
   settings: MailSettings,
 ): MailMessage {
   const { address, shows, attach }: Recipient =
-    typeof recipient === 'string' ? { address: recipient, shows: 'report', attach: settings.attach } : recipient;
-  const chosen = chooseAttachment(report.run.runId, written, attach, settings.maxBytes);
+    typeof recipient === 'string' ? { address: recipient, shows: 'report', attach: 'none' } : recipient;
+  const chosen = chooseAttachment(report.run.runId, written, attach, settings.maxBytes ?? usualMostBytes);
   const words = wordsByKind[shows === 'warning' ? 'report' : shows](report);
   const toLines = (about: MessageLines['facts'], closing: string): MessageLines => ({
     ...words,
@@ -279,11 +282,10 @@ function toMessageId(
 }
 
 /** A path of this machine is of no use to a reader, so only the name of the folder is shown. */
-function toPlaceFact({ place, directory }: ReportToMail): MessageLines['facts'][number] {
-  const { kind, where }: ReportPlace = place ?? { kind: 'server', where: basename(directory) };
-  if (kind === 'link') return ['Report', where, where];
-  return ['Report', kind === 'folder' ? where : `on the server, in the folder ${where}`];
-}
+const toPlaceFact = ({ folder, directory }: ReportToMail): MessageLines['facts'][number] => [
+  'Report',
+  folder ?? `on the server, in the folder ${basename(directory)}`,
+];
 
 const withoutPersonalData = 'This message contains no personal data; the report names the customers.';
 

@@ -43,11 +43,13 @@ const recipientSchema = z.strictObject({
 });
 type RecipientSettings = z.infer<typeof recipientSchema>;
 
-/** Recipients and transport of mail: SMTP (the address of the server is a secret, `SMTP_URL`) or `.eml` files in `directory`. */
+/** Recipients and transport of mail: SMTP (the address of the server is a secret, `SMTP_URL`) or `.eml` files. */
 export const mailSettingsSchema = z
   .strictObject({
-    transport: z.enum(['smtp', 'file']).default('file').describe('smtp by SMTP_URL, or .eml files in `directory`'),
-    directory: z.string().min(1).default('./reports/mail').describe('where .eml files go'),
+    transport: z
+      .enum(['smtp', 'file'])
+      .default('file')
+      .describe('smtp by SMTP_URL, or .eml files in the folder `mail` of `reports.dir`'),
     from: addressSchema.describe('the address that mail comes from'),
     to: z
       .array(addressSchema)
@@ -56,40 +58,22 @@ export const mailSettingsSchema = z
         'addresses that get reports, warnings and failures of every roster; one of `to` and `recipients` must not be empty',
       ),
     recipients: z.array(recipientSchema).default([]).describe('who gets what'),
-    attach: z
-      .enum(attachments)
-      .default('none')
-      .describe(
-        'the attachment of mail to `to`: nothing, the masked page, the page in full, or an archive that NIGHTSCREEN_ARCHIVE_PASSWORD opens',
-      ),
-    maxBytes: z
-      .number()
-      .int()
-      .min(100_000)
-      .default(10_000_000)
-      .describe('bytes of a whole message; a longer one is sent without its attachment; many gateways accept 10 MB'),
     earlyWarning: z
       .boolean()
       .default(true)
       .describe('mail critical changes while a run is in progress, at most every five minutes, marked provisional'),
-    retryFor: z
-      .string()
-      .regex(/^\d{1,6}(s|m|h|d)$/, 'must be a span such as 12h or 3d')
-      .meta({ title: 'span' })
-      .default('3d')
-      .describe('how long a mail that is not accepted is tried again, such as 12h or 3d'),
-    timeoutMs: z
-      .number()
-      .int()
-      .positive()
-      .default(30_000)
-      .describe('milliseconds without progress after which the mail server counts as unreachable'),
   })
   .refine(({ to, recipients }) => to.length + recipients.length > 0, {
     error: 'has no recipient: write to (a list of addresses) or recipients',
     path: ['to'],
   });
-export type MailSettings = z.infer<typeof mailSettingsSchema>;
+/** Who receives which mail, and how, with other limits than the usual ones. */
+export interface MailSettings extends z.infer<typeof mailSettingsSchema> {
+  /** Bytes of a whole message; a longer one is sent without its attachment. */
+  maxBytes?: number;
+  /** Without progress for so long, the mail server counts as unreachable. */
+  timeoutMs?: number;
+}
 
 /** A recipient with the kind of mail and its attachment. */
 export interface Recipient {
@@ -161,8 +145,8 @@ export function toMailTrigger(report: Pick<Report, 'run' | 'verdict' | 'changes'
 }
 
 /** The recipients of the settings; the short form `to` is the first. */
-export function listEntries({ to, attach, recipients }: MailSettings): readonly RecipientSettings[] {
-  const short: RecipientSettings = { to, attach, kinds: ['report', 'warning', 'failure'] };
+export function listEntries({ to, recipients }: MailSettings): readonly RecipientSettings[] {
+  const short: RecipientSettings = { to, attach: 'none', kinds: ['report', 'warning', 'failure'] };
   return to.length === 0 ? recipients : [short, ...recipients];
 }
 

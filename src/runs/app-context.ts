@@ -8,7 +8,7 @@ import type { ControlSearch } from '../matches/control.js';
 import type { ReconciliationSettings } from '../reconciliation/discrepancy.js';
 import type { ReportSettings } from '../reports/settings.js';
 import type { RosterSettings } from '../roster/settings.js';
-import type { budgetSettingsSchema } from '../screening/budget.js';
+import type { BudgetSettings } from '../screening/budget.js';
 import type { ScreeningSettings } from '../screening/settings.js';
 import type { Database } from '../store/database/database.js';
 import type { ControlTrigger, RunKind, RunMode, RunState } from '../vocabulary.js';
@@ -30,7 +30,7 @@ export interface RunSettings {
   rosters: readonly RosterSettings[];
   controls: readonly ControlSearch[];
   screening: ScreeningSettings;
-  budget: z.output<typeof budgetSettingsSchema>;
+  budget: BudgetSettings;
   changes: ChangeSettings;
   review: ReviewSettings;
   evidence: z.output<typeof evidenceSettingsSchema>;
@@ -145,11 +145,6 @@ export const runSettingsSchema = z.strictObject({
 export const evidenceSettingsSchema = z.strictObject({
   details: z
     .strictObject({
-      activity: z.boolean().default(true).describe('fetch and keep the record of each new hit: GET /aml/activity/{id}'),
-      entity: z
-        .boolean()
-        .default(true)
-        .describe('the same for the AML entities that a match or its record names: GET /aml/entity/{id}'),
       maxPerRun: z
         .int()
         .min(0)

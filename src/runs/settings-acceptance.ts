@@ -6,7 +6,7 @@ import { ConfigError, flagError } from '../errors.js';
 import { controlSchema } from '../matches/control.js';
 import { guardsSchema } from '../roster/guards.js';
 import type { PartySettings, RosterSettings } from '../roster/settings.js';
-import { screeningSettingsSchema } from '../screening/settings.js';
+import { screeningSettingsSchema, toScreeningPolicy } from '../screening/settings.js';
 import type { Database, Queryable } from '../store/database/database.js';
 import {
   findOrganisationId,
@@ -65,7 +65,7 @@ export function toAssessmentSettings(
     service: { aml: service.aml ?? {} },
     changes,
     controls,
-    screening,
+    screening: toScreeningPolicy(screening),
     review: Object.fromEntries(Object.entries(review).filter(([key]) => key in reviewSchema.shape)),
     guards: Object.fromEntries(rosters.map(({ name, guards }) => [name, guards ?? {}])),
     rosters: Object.fromEntries(

@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rename } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { ConfigError, MailError, ReportError } from '../errors.js';
-import { type ReportPlace, type ReportToMail, writeArchive } from '../mail/archive.js';
+import { type ReportToMail, writeArchive } from '../mail/archive.js';
 import type { Recipient } from '../mail/settings.js';
 import type { ToReviewFacts } from '../reports/list-facts.js';
 import { maskReport } from '../reports/mask-report.js';
 import { printPdf } from '../reports/print-pdf.js';
 import { type Report, toReport } from '../reports/report.js';
-import { fillLinkTemplate } from '../reports/settings.js';
 import {
   type MakeRoom,
   publishReport,
@@ -317,29 +316,19 @@ export async function prepareReportMail(
   const archive = isAttached('archive')
     ? await attempt(() => archiveReport(app, report, written), 'archive_not_written', unarchived)
     : null;
-  const isReachable = publishTo === undefined || folder !== null;
-  const place = isReachable ? findPlace(app, report, written, folder) : null;
-  return { ...written, notes, ...(place && { place }), ...(masked && { masked }), ...(archive && { archive }) };
+  return {
+    ...written,
+    notes,
+    ...(folder !== null && { folder }),
+    ...(masked && { masked }),
+    ...(archive && { archive }),
+  };
 }
 
 const unpublished =
   'The report could not be copied to the folder for readers. It is on the server, and the operator has a warning.';
 const unmasked = 'The masked report could not be written and is not attached.';
 const unarchived = 'The encrypted archive could not be written and is not attached.';
-
-function findPlace(
-  { settings }: Place,
-  { run }: Report,
-  { directory }: WrittenReport,
-  folder: string | null,
-): ReportPlace | null {
-  const { linkTemplate } = settings.reports;
-  if (linkTemplate !== undefined) {
-    const parts = { runId: basename(directory), file: 'report.html', roster: run.roster ?? 'none' };
-    return { kind: 'link', where: fillLinkTemplate(linkTemplate, parts) };
-  }
-  return folder === null ? null : { kind: 'folder', where: folder };
-}
 
 async function archiveReport(
   { secret }: Place,

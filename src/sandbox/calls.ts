@@ -233,6 +233,12 @@ export const recordCall = ({ keyRing, ledger }: { keyRing: KeyRing; ledger: Ledg
     if (!isCut) context.res.headers.set('X-Request-Id', `req_${randomUUID()}`);
   });
 
+/** Notes whether the operation did its work, before a fault replaces its answer. */
+export const noteWork = createMiddleware<CallEnv>(async (context, next) => {
+  await next();
+  context.var.entry.worked = context.res.status < 400;
+});
+
 /** The credentials that an operation accepts; undefined when it needs none (interface: Authentication 3). */
 const listAccepted = (path: string): readonly KeyOwner['kind'][] | undefined => {
   if (path === '/sessions') return ['public'];

@@ -48,44 +48,17 @@ const compareRows = (a: DossierRow, b: DossierRow): number => {
   return a.dossier.id < b.dossier.id ? -1 : 1;
 };
 
-const findPlace = (rows: readonly DossierRow[], row: DossierRow): number => {
-  let low = 0;
-  let high = rows.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    const other = rows[middle];
-    if (other && compareRows(other, row) < 0) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-};
-
 /**
- * Prepares dossiers for listing by the query parameters of the interface (interface: GET /dossiers): most recent first, then by id. A query sees
- * all earlier changes by `put` and `remove`.
+ * Prepares dossiers for listing by the query parameters of the interface (interface: GET /dossiers): most recent first, then by id.
  */
 export const createDossierList = (dossiers: readonly SandboxDossier[]) => {
   const rows = dossiers.map(toRow).sort(compareRows);
-  const rowsById = new Map(rows.map((row) => [row.dossier.id, row]));
-
-  const remove = (id: string): void => {
-    const row = rowsById.get(id);
-    if (row) rows.splice(findPlace(rows, row), 1);
-    rowsById.delete(id);
-  };
-  /** Adds a dossier, or replaces the one with its id. */
-  const put = (dossier: SandboxDossier): void => {
-    remove(dossier.id);
-    const row = toRow(dossier);
-    rows.splice(findPlace(rows, row), 0, row);
-    rowsById.set(dossier.id, row);
-  };
+  const places = new Map(rows.map(({ dossier }, place) => [dossier.id, place]));
 
   const listAfter = (cursor: string, filter: Filter): SandboxPage => {
     const found: SandboxDossier[] = [];
     // An unknown cursor gives an empty last page: legal by the interface, and a trap for a client that takes it as the end.
-    const cursorRow = rowsById.get(cursor);
-    const start = cursorRow ? findPlace(rows, cursorRow) : rows.length;
+    const start = places.get(cursor) ?? rows.length;
     let place = start + 1;
     for (; place < rows.length && found.length <= filter.per_page; place += 1) {
       const row = rows[place];
@@ -113,7 +86,7 @@ export const createDossierList = (dossiers: readonly SandboxDossier[]) => {
     };
   };
 
-  const list = (query: Record<string, string>): SandboxPage => {
+  return (query: Record<string, string>): SandboxPage => {
     const filter = filterSchema.safeParse(query);
     if (!filter.success) return { problem: describeProblem(filter.error) };
     const cursor = query['starting_after'];
@@ -121,7 +94,6 @@ export const createDossierList = (dossiers: readonly SandboxDossier[]) => {
     const page = pageSchema.safeParse(query);
     return page.success ? listPage(page.data.page, filter.data) : { problem: describeProblem(page.error) };
   };
-  return Object.assign(list, { put, remove });
 };
 
 const when = {
@@ -263,7 +235,7 @@ export class DossierBook {
   #put(dossier: SandboxDossier): void {
     this.#held.set(dossier.id, dossier);
     this.#ids.set(dossier.token, dossier.id);
-    this.#list?.put(dossier);
+    this.#list = undefined;
   }
 
   #remove(idOrToken: string): SandboxDossier | undefined {
@@ -271,7 +243,7 @@ export class DossierBook {
     if (!before) return undefined;
     this.#held.delete(before.id);
     this.#ids.delete(before.token);
-    this.#list?.remove(before.id);
+    this.#list = undefined;
     this.#hear(before, undefined);
     return before;
   }

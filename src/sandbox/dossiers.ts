@@ -308,7 +308,6 @@ export const createDossierDesk = ({
         if (!dossier || !hasRecord(kind, dossier)) {
           return answerError(context, 404, 'No such record in this organisation.');
         }
-        context.var.entry.worked = true;
         return context.json(describeRecord(kind, dossier, { screen, sign: toSigner(context) }));
       });
     }
@@ -323,7 +322,6 @@ export const createDossierDesk = ({
       const name = request.data.name ?? email_address ?? phone_number ?? 'New applicant';
       const dossier = bookOf(context.var.owner).insert({ type, name, reference: reference ?? null });
       const { url } = openSession(context.req.url, level, { email_address, phone_number });
-      context.var.entry.worked = true;
       return context.json(
         {
           id: dossier.id,
@@ -343,14 +341,12 @@ export const createDossierDesk = ({
       }
       const page = book.list(context.req.query());
       if ('problem' in page) return answerError(context, 400, page.problem);
-      context.var.entry.worked = true;
       return context.json(page);
     });
 
     routes.get('/dossiers/:id', (context) => {
       const dossier = bookOf(context.var.owner).find(context.req.param('id'));
       if (!dossier) return answerError(context, 404, 'No such dossier in this organisation.');
-      context.var.entry.worked = true;
       return context.json(toDossierDetail(dossier, toSigner(context)));
     });
   };

@@ -257,7 +257,6 @@ export const createInvitationDesk = (
   /** Adds the five operations on workflow invitations (interface: Workflow invitations). */
   const addRoutes = (routes: Hono<CallEnv>): void => {
     routes.get('/autodoc/invitations/locales', (context) => {
-      context.var.entry.worked = true;
       return context.json({ locales: listLocales(context.req.header('accept-language')) });
     });
 
@@ -265,10 +264,9 @@ export const createInvitationDesk = (
       const parsed = querySchema.safeParse(context.req.query());
       if (!parsed.success) return answerError(context, 400, describeProblem(parsed.error));
       const { page, per_page: perPage } = parsed.data;
-      const { owner, entry } = context.var;
+      const { owner } = context.var;
       const own = listNewestFirst().filter(({ mode }) => owner?.account === 'main' && owner.mode === mode);
       const wanted = own.filter((invitation) => isWanted(invitation, parsed.data));
-      entry.worked = true;
       return context.json({
         invitations: wanted.slice((page - 1) * perPage, page * perPage).map(toInvitationRecord),
         pagination: { total: wanted.length, totalPages: Math.ceil(wanted.length / perPage), page, perPage },
@@ -280,7 +278,7 @@ export const createInvitationDesk = (
       if (!body.success) return answerError(context, 400, describeProblem(body.error));
       const request = newInvitationSchema.safeParse(body.data);
       if (!request.success) return answerError(context, 422, describeProblem(request.error));
-      const { owner, entry } = context.var;
+      const { owner } = context.var;
       if (owner?.account !== 'main' || request.data.workflowToken !== workflowToken) {
         return answerError(context, 404, 'No such workflow.', 'workflow_not_found');
       }
@@ -302,19 +300,17 @@ export const createInvitationDesk = (
       };
       invitations.set(invitation.token, invitation);
       dispatch(invitation, nowMs);
-      entry.worked = true;
       return context.json(toInvitationRecord(invitation), 201);
     });
 
     routes.get('/autodoc/invitations/:token', (context) => {
       const invitation = find(context.req.param('token'), context.var.owner);
       if (!invitation) return answerError(context, 404, NOT_FOUND);
-      context.var.entry.worked = true;
       return context.json(toInvitationRecord(invitation));
     });
 
     routes.post('/autodoc/invitations/:token/resend', (context) => {
-      const { owner, entry } = context.var;
+      const { owner } = context.var;
       const nowMs = clock.nowMs();
       const address = context.env.incoming.socket.remoteAddress ?? '';
       if (!admitResend(owner?.account ?? 'other', address, nowMs)) {
@@ -326,7 +322,6 @@ export const createInvitationDesk = (
       if (refusal) return answerError(context, refusal.status, refusal.message, refusal.code);
       invitation.deliveryAttempts += 1;
       dispatch(invitation);
-      entry.worked = true;
       return context.json(toInvitationRecord(invitation), 201);
     });
   };

@@ -1,6 +1,6 @@
 import type { Hono } from 'hono';
 import { z } from 'zod';
-import { answerError, type CallEnv, describeProblem, emailSchema, phoneSchema } from './calls.js';
+import { answerError, type Call, type CallEnv, describeProblem, emailSchema, phoneSchema } from './calls.js';
 import { makeToken } from './keys.js';
 import type { SandboxClock } from './sandbox-clock.js';
 
@@ -86,6 +86,10 @@ const MAX_SMS = 3;
 const smsSchema = z.object({ phone_number: phoneSchema });
 const CREDENTIALS_LIFETIME_MS = 15 * 60_000;
 const INVALID_SESSION = 'Invalid session.';
+const GONE_SESSION = 'The session is canceled or consent was not given.';
+
+/** Adds an operation on a session, which is answered with 404 for an unknown one. */
+type OnSession = (method: string, path: string, act: (context: Call, session: Session) => Response) => void;
 
 /** The sessions of a sandbox; the token alone gives access (interface: Authentication 3). */
 export const createSessionDesk = (clock: SandboxClock, kycLevel: string) => {
@@ -98,14 +102,13 @@ export const createSessionDesk = (clock: SandboxClock, kycLevel: string) => {
     return { id, url: `${new URL(requestUrl).origin}/verify/${id}` };
   };
 
-  const addLifeRoutes = (routes: Hono<CallEnv>): void => {
+  const addLifeRoutes = (routes: Hono<CallEnv>, onSession: OnSession): void => {
     routes.post('/sessions', (context) => {
       const request = newSessionSchema.safeParse(context.var.body);
       if (!request.success) return answerError(context, 400, describeProblem(request.error));
       const { kyc_level: level, generate_qr: wantsQr, ...applicant } = request.data;
       if (level !== kycLevel) return answerError(context, 404, 'Invalid KYC level.');
       const { id, url } = open(context.req.url, level, applicant);
-      context.var.entry.worked = true;
       return context.json(
         {
           session_id: id,
@@ -118,75 +121,57 @@ export const createSessionDesk = (clock: SandboxClock, kycLevel: string) => {
       );
     });
 
-    routes.delete('/sessions/:id', (context) => {
-      const session = sessions.get(context.req.param('id'));
-      if (!session) return answerError(context, 404, INVALID_SESSION);
+    onSession('DELETE', '/sessions/:id', (context, session) => {
       session.isCanceled = true;
-      context.var.entry.worked = true;
       return context.json({ status: 'canceled' });
     });
 
-    routes.post('/sessions/:id', (context) => {
-      const session = sessions.get(context.req.param('id'));
-      if (!session || isOver(session)) return answerError(context, 404, INVALID_SESSION);
+    onSession('POST', '/sessions/:id', (context, session) => {
+      if (isOver(session)) return answerError(context, 404, INVALID_SESSION);
       const update = sessionUpdateSchema.safeParse(context.var.body);
       if (!update.success) return answerError(context, 400, describeProblem(update.error));
       Object.assign(session.applicant, update.data);
-      context.var.entry.worked = true;
       return context.json({ status: 'updated' }, 201);
     });
 
-    routes.get('/sessions/:id', (context) => {
-      const session = sessions.get(context.req.param('id'));
-      if (!session) return answerError(context, 404, INVALID_SESSION);
-      if (isOver(session)) return answerError(context, 410, 'The session is canceled or consent was not given.');
-      context.var.entry.worked = true;
+    onSession('GET', '/sessions/:id', (context, session) => {
+      if (isOver(session)) return answerError(context, 410, GONE_SESSION);
       return context.json(toSessionRecord(session));
     });
 
-    routes.post('/sessions/:id/send_sms', (context) => {
-      const session = sessions.get(context.req.param('id'));
-      if (!session || isOver(session)) return answerError(context, 404, INVALID_SESSION);
+    onSession('POST', '/sessions/:id/send_sms', (context, session) => {
+      if (isOver(session)) return answerError(context, 404, INVALID_SESSION);
       const request = smsSchema.safeParse(context.var.body);
       if (!request.success) return answerError(context, 400, describeProblem(request.error));
       if (session.smsSent >= MAX_SMS) return answerError(context, 429, 'Too many attempts.', 'too_many_attempts');
       session.smsSent += 1;
-      context.var.entry.worked = true;
       return context.json({ status: 'sent' }, 201);
     });
   };
 
   /** The operations of an applicant's device: next step, consent and liveness capture. */
-  const addFlowRoutes = (routes: Hono<CallEnv>): void => {
-    routes.get('/sessions/:id/preflight', (context) => {
-      const session = sessions.get(context.req.param('id'));
-      if (!session) return answerError(context, 404, INVALID_SESSION);
-      if (isOver(session)) return answerError(context, 410, 'The session is canceled or consent was not given.');
+  const addFlowRoutes = (onSession: OnSession): void => {
+    onSession('GET', '/sessions/:id/preflight', (context, session) => {
+      if (isOver(session)) return answerError(context, 410, GONE_SESSION);
       if (session.hasConsent === null) return answerError(context, 451, 'Ask the user for consent first.');
-      context.var.entry.worked = true;
       return context.json(toPreflight(session));
     });
 
-    routes.patch('/sessions/:id/consent', (context) => {
-      const session = sessions.get(context.req.param('id'));
-      if (!session || session.isCanceled) return answerError(context, 404, INVALID_SESSION);
+    onSession('PATCH', '/sessions/:id/consent', (context, session) => {
+      if (session.isCanceled) return answerError(context, 404, INVALID_SESSION);
       const decision = context.req.query('gives_consent');
       if (decision !== 'true' && decision !== 'false') {
         return answerError(context, 400, 'gives_consent: must be true or false');
       }
       session.hasConsent = decision === 'true';
-      context.var.entry.worked = true;
       return context.json({ status: session.hasConsent ? 'consent_given' : 'consent_refused' });
     });
 
-    routes.post('/sessions/:id/liveness/start', (context) => {
-      const session = sessions.get(context.req.param('id'));
-      if (!session) return answerError(context, 404, INVALID_SESSION);
+    onSession('POST', '/sessions/:id/liveness/start', (context, session) => {
       if (isOver(session) || session.hasConsent === null) {
         return answerError(context, 400, 'The liveness capture could not start.');
       }
       session.liveness = 'started';
-      context.var.entry.worked = true;
       return context.json(
         {
           liveness_session_id: makeToken(),
@@ -201,13 +186,10 @@ export const createSessionDesk = (clock: SandboxClock, kycLevel: string) => {
       );
     });
 
-    routes.post('/sessions/:id/liveness/complete', (context) => {
-      const session = sessions.get(context.req.param('id'));
-      if (!session) return answerError(context, 404, INVALID_SESSION);
+    onSession('POST', '/sessions/:id/liveness/complete', (context, session) => {
       // A capture that was never started has no result: it must be repeated.
       const hasCapture = session.liveness !== 'not_started' && !isOver(session);
       if (hasCapture) session.liveness = 'succeeded';
-      context.var.entry.worked = true;
       return context.json({ status: hasCapture ? 'succeeded' : 'retry' }, 201);
     });
   };
@@ -216,8 +198,14 @@ export const createSessionDesk = (clock: SandboxClock, kycLevel: string) => {
     open,
     /** Adds the operations on sessions (interface: Sessions). */
     addRoutes: (routes: Hono<CallEnv>): void => {
-      addLifeRoutes(routes);
-      addFlowRoutes(routes);
+      const onSession: OnSession = (method, path, act) => {
+        routes.on(method, path, (context) => {
+          const session = sessions.get(context.req.param('id') ?? '');
+          return session ? act(context, session) : answerError(context, 404, INVALID_SESSION);
+        });
+      };
+      addLifeRoutes(routes, onSession);
+      addFlowRoutes(onSession);
     },
   };
 };

@@ -5,7 +5,7 @@ import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
 import { cors } from 'hono/cors';
 import { z } from 'zod';
-import { addControl, answerError, type CallEnv, Ledger, recordCall, requireKey } from './calls.js';
+import { addControl, answerError, type CallEnv, Ledger, noteWork, recordCall, requireKey } from './calls.js';
 import { createMainBooks, DossierBook } from './dossier-book.js';
 import { createDossierDesk } from './dossiers.js';
 import { createEventDesk } from './events.js';
@@ -42,7 +42,6 @@ const createAmlDesk = (maxResults: number) => {
         if (!request.success) return answerError(context, 400, z.prettifyError(request.error));
         const { type, name } = request.data;
         const found = search(type, name);
-        context.var.entry.worked = true;
         return context.json({ query: name, type, total: found.length, results: found.slice(0, maxResults) }, 201);
       });
 
@@ -52,7 +51,6 @@ const createAmlDesk = (maxResults: number) => {
         byId ??= new Map(watchlist.map((entry) => [entry.id, entry]));
         const listed = id.startsWith('amla_') ? byId.get(id) : undefined;
         if (!listed) return answerError(context, 404, 'No such record in this organisation.');
-        context.var.entry.worked = true;
         return context.json(listed);
       });
     },
@@ -240,14 +238,13 @@ const VERSION_PREFIX = '/v1';
 const serviceRoutes = (service: ReturnType<typeof createService>): Hono<CallEnv> => {
   const routes = new Hono<CallEnv>();
   routes.use(cors({ origin: '*', exposeHeaders: ['X-Request-Id', 'Retry-After'] }));
-  routes.use(recordCall(service, VERSION_PREFIX), service.trouble.apply, requireKey);
+  routes.use(recordCall(service, VERSION_PREFIX), service.trouble.apply, noteWork, requireKey);
   service.aml.addRoutes(routes);
   service.dossiers.addRoutes(routes);
   service.invitations.addRoutes(routes);
   service.sessions.addRoutes(routes);
   routes.get('/api_keys/public', (context) => {
-    const { owner, entry } = context.var;
-    entry.worked = true;
+    const { owner } = context.var;
     return context.json({ public_key: owner?.publicKey, is_test: owner?.mode === 'test' });
   });
   routes.all('*', (context) => answerError(context, 404, 'No such operation.'));

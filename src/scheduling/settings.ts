@@ -50,30 +50,10 @@ export function toSpanMs(span: string): number {
   return Number.parseInt(span, 10) * (unitMs[span.slice(-1)] ?? 0);
 }
 
-const positiveDurationSchema = durationSchema.refine((duration) => toDurationMs(duration) > 0, {
-  error: 'must be longer than 0',
-});
-
 /** What the watchdog tolerates before it reports an incident. */
 export const watchdogSettingsSchema = z.strictObject({
-  every: positiveDurationSchema
-    .refine((duration) => toDurationMs(duration) >= 60_000, { error: 'must be 1m or more' })
-    .default('15m')
-    .describe('how often the scheduler looks'),
-  lateAfter: positiveDurationSchema
+  lateAfter: durationSchema
+    .refine((duration) => toDurationMs(duration) > 0, { error: 'must be longer than 0' })
     .default('2h')
     .describe('how long after its time a job may start before it counts as not run'),
-  stuckAfter: positiveDurationSchema
-    .default('2h')
-    .describe('how long a run may save nothing before it counts as stuck'),
-  failingFor: positiveDurationSchema
-    .default('7d')
-    .describe(
-      'customers who fail every night are reported once, and once more when they have had no valid answer for this long',
-    ),
-  noteFile: z
-    .string()
-    .min(1)
-    .default('./nightscreen-watchdog.json')
-    .describe('the file that notes that the database was unreachable and that this was reported'),
 });

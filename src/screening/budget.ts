@@ -1,15 +1,14 @@
 import { z } from 'zod';
 
+const usualReserveShare = 0.05;
+
 /**
  * The rest of a budget after the calls of an account that the service may have billed: the smallest rest of all caps, in calls; Infinity
  * without a cap. `leftForAll` excludes the reserve of each cap for new customers, single checks and control searches, who have
  * `leftForReserved`.
  */
-export function toBudgetLeft(
-  settings: z.output<typeof budgetSettingsSchema>,
-  used: Readonly<Record<'run' | 'day' | 'month', number>>,
-) {
-  const { maxSearchesPerRun, maxSearchesPerDay, maxSearchesPerMonth, reserveShare } = settings;
+export function toBudgetLeft(settings: BudgetSettings, used: Readonly<Record<'run' | 'day' | 'month', number>>) {
+  const { maxSearchesPerRun, maxSearchesPerDay, maxSearchesPerMonth, reserveShare = usualReserveShare } = settings;
   const caps = (
     [
       ['run', maxSearchesPerRun],
@@ -71,10 +70,6 @@ export const budgetSettingsSchema = z.strictObject({
     .regex(/^[A-Z]{3}$/, 'must be a currency such as EUR')
     .default('EUR')
     .describe('currency of the prices, as ISO 4217 names it'),
-  reserveShare: z
-    .number()
-    .min(0)
-    .max(0.5)
-    .default(0.05)
-    .describe('share of each cap that is kept for control searches, new customers and single checks'),
 });
+/** The budget; `reserveShare` is the part of each cap for control searches, new customers and single checks, where it is not the usual one. */
+export type BudgetSettings = z.output<typeof budgetSettingsSchema> & { reserveShare?: number };

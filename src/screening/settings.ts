@@ -22,40 +22,67 @@ const cadenceSettingsSchema = z.strictObject({
 const share = z.number().min(0).max(1);
 
 /** When a person must accept the answers of a run; shares of 1. */
-export const holdSettingsSchema = z.strictObject({
-  vanishedShare: share.default(0.1).describe('known hits of a risk category that one run no longer finds'),
-  vanishedLeast: z
-    .int()
-    .min(1)
-    .default(5)
-    .describe('with fewer vanished hits the shares do not apply, in one run or in seven days'),
-  manyKnown: z.int().min(1).default(500).describe('from so many known hits on, `manyShare` applies'),
-  manyShare: share.default(0.05).describe('as `vanishedShare`, for many known hits'),
-  allOf: z.int().min(1).default(2).describe('so many known hits hold a run when all of them vanish'),
-  weekShare: share.default(0.15).describe('known hits that the runs of seven days no longer find'),
-  searchAgain: z
-    .int()
-    .min(0)
-    .default(50)
-    .describe('searches that are repeated before a run is held, because one answer may be wrong'),
+const holdSettingsSchema = z.strictObject({
+  vanishedShare: share
+    .default(0.1)
+    .describe(
+      'known hits of a risk category that one run no longer finds; half of it from 500 on, half as much again in a week',
+    ),
   newlyOpenShare: share
     .default(0.01)
     .describe('customers with a first open alert in one run from which webhooks wait until the run is accepted'),
-  newlyOpenLeast: z.int().min(1).default(50).describe('fewer customers never hold webhooks'),
 });
-/** The bounds beyond which a run is held, with defaults. */
-export type HoldSettings = z.output<typeof holdSettingsSchema>;
+
+/** The bounds beyond which a run is held; shares of 1. */
+export interface HoldBounds extends z.output<typeof holdSettingsSchema> {
+  /** With fewer vanished hits the shares do not apply, in one run or in seven days. */
+  vanishedLeast: number;
+  /** From so many known hits on, `manyShare` applies. */
+  manyKnown: number;
+  manyShare: number;
+  /** So many known hits hold a run when all of them vanish. */
+  allOf: number;
+  weekShare: number;
+  /** Searches that are repeated before a run is held, because one answer may be wrong. */
+  searchAgain: number;
+  /** Fewer customers never hold webhooks. */
+  newlyOpenLeast: number;
+}
+
+/** The bounds by the settings. */
+export function toHoldBounds(settings: Partial<HoldBounds> = {}): HoldBounds {
+  const { vanishedShare = 0.1 } = settings;
+  return {
+    vanishedShare,
+    newlyOpenShare: 0.01,
+    vanishedLeast: 5,
+    manyKnown: 500,
+    manyShare: vanishedShare / 2,
+    allOf: 2,
+    weekShare: Math.min(1, vanishedShare * 1.5),
+    searchAgain: 50,
+    newlyOpenLeast: 50,
+    ...settings,
+  };
+}
 
 /** The limits of searches because of events and dossier changes; these are billed. */
-export const dirtySettingsSchema = z.strictObject({
-  searchesPerRun: z.int().min(1).default(100).describe('searches of one run, control searches not counted'),
+const dirtySettingsSchema = z.strictObject({
   searchesPerDay: z
     .int()
     .min(0)
     .default(500)
     .describe('calls of all such runs of a day, control searches and repeats counted; 0 for none'),
-  againAfter: durationSchema.default('1h').describe('how long a customer is not searched again because of an event'),
 });
+
+/** The limits of searches because of events. */
+export interface DirtyLimits {
+  searchesPerDay: number;
+  /** Searches of one run, control searches not counted. */
+  searchesPerRun: number;
+  /** How long a customer is not searched again because of an event. */
+  againAfterMs: number;
+}
 
 /** Which customers a run screens, and when again. */
 export const screeningSettingsSchema = z
@@ -110,4 +137,18 @@ export const screeningSettingsSchema = z
       });
     }
   });
-export type ScreeningSettings = z.output<typeof screeningSettingsSchema>;
+/** The settings without bounds that the configuration does not have. */
+export function toScreeningPolicy({ hold, dirty, ...policy }: ScreeningSettings) {
+  return {
+    ...policy,
+    ...(hold && { hold: { vanishedShare: hold.vanishedShare, newlyOpenShare: hold.newlyOpenShare } }),
+    ...(dirty && { dirty: { searchesPerDay: dirty.searchesPerDay } }),
+  };
+}
+
+type StrictSettings = z.output<typeof screeningSettingsSchema>;
+/** Which customers a run screens, and when again, with further bounds where they are not the usual ones. */
+export interface ScreeningSettings extends Omit<StrictSettings, 'hold' | 'dirty'> {
+  hold?: Partial<HoldBounds> | undefined;
+  dirty?: Partial<DirtyLimits> | undefined;
+}

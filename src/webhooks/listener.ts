@@ -84,6 +84,9 @@ const stopWithinMs = 5_000;
 
 type ListenerAnswer = 200 | 400 | 401 | 404 | 405 | 413 | 421 | 503;
 
+/** A larger event is refused. */
+const mostBodyBytes = 262_144;
+
 /**
  * Listens for the events of the service at `/events`, and answers 200 once they are stored. An event is verified before it is parsed (service
  * facts: webhook signature); only its dossier ids are used. Throws ConfigError when the address is not available.
@@ -105,22 +108,21 @@ export async function startListener({ settings, port, publicKey, keep, complain 
     heard.add(message);
   };
   const keeper = openKeeper(keep, counts, (message) => complain('event_not_kept', message));
-  const signatureHeader = settings.header.toLowerCase();
 
   const take = async (request: IncomingMessage): Promise<ListenerAnswer> => {
-    const body = await readBody(request, settings.maxBody);
+    const body = await readBody(request, mostBodyBytes);
     if (body === null) {
       counts.tooLarge += 1;
-      complainOnce(`an event has more than ${settings.maxBody} bytes; see listen.maxBody`);
+      complainOnce(`an event has more than ${mostBodyBytes} bytes`);
       return 413;
     }
-    const given = request.headers[signatureHeader];
+    const given = request.headers['x-bynn-signature'];
     try {
       verifyWebhook({ body, signature: typeof given === 'string' ? given : undefined, publicKey });
     } catch (error) {
       if (!(error instanceof NightscreenError)) throw error;
       counts.forged += 1;
-      complainOnce(`${error.message}; see listen.key and listen.header`);
+      complainOnce(`${error.message}; see listen.key`);
       return 401;
     }
     const event = parseEvent(body);

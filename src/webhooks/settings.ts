@@ -52,17 +52,11 @@ export const listenSettingsSchema = z.strictObject({
     .min(1)
     .optional()
     .describe('the PEM file with the public key of the events; without it no event is accepted'),
-  header: z
-    .string()
-    .regex(/^[A-Za-z0-9-]+$/, 'must be the name of a header')
-    .default('X-Bynn-Signature')
-    .describe('the header with the signature'),
   host: z
     .string()
     .min(1)
     .default('127.0.0.1')
     .describe('the address to listen on: this machine only, for a TLS proxy on it, or 0.0.0.0 for all'),
-  maxBody: z.int().min(1_024).max(10_485_760).default(262_144).describe('bytes of an event; a larger one is refused'),
 });
 
 /** Reads the public key of the events; throws ConfigError when it is missing or no public RSA key. */
@@ -92,16 +86,3 @@ export function readEventKey({ key }: Pick<z.output<typeof listenSettingsSchema>
   }
   throw refuse('is no RSA key, and events are signed with RS256');
 }
-
-const pingSchema = z.strictObject({
-  urlEnv: z
-    .string()
-    .regex(/^[A-Z][A-Z0-9_]*$/, 'must be the name of an environment variable')
-    .describe('the variable with the address (or NAME_FILE); the address is as secret as a password'),
-});
-
-/** The external monitor (as healthchecks) that the watchdog pings before and after each look. */
-export const pingsSettingsSchema = z.strictObject({
-  watchdog: pingSchema.optional().describe('the monitor of the watchdog'),
-  timeoutMs: z.number().int().min(100).max(60_000).default(10_000).describe('how long one ping may take'),
-});

@@ -180,7 +180,7 @@ export class Site {
       join(this.folder, 'nightscreen.config.yaml'),
       `service: { rate: { perSecond: ${perSecond}, concurrency: ${concurrency} } }
 screening: { cadenceHours: 0.0001 }
-evidence: { details: { activity: false, entity: false } }
+evidence: { details: { maxPerRun: 0 } }
 rosters: [{ name: bench, csv: { path: ./roster.csv } }]
 `,
     );

@@ -12,7 +12,7 @@ import { topicFamiliesSchema } from '../../src/changes/severity.js';
 import type { Match } from '../../src/matches/match.js';
 import { toFileRoster } from '../../src/roster/settings.js';
 import { runScreening } from '../../src/runs/screening-run.js';
-import { holdSettingsSchema } from '../../src/screening/settings.js';
+import { toHoldBounds } from '../../src/screening/settings.js';
 import { migrate } from '../../src/store/database/migrate.js';
 import { openDatabase } from '../../src/store/database/open-database.js';
 import { createDatabaseSql, type PostgresServer, startPostgres } from '../helpers/database-servers.js';
@@ -188,7 +188,7 @@ function assessAlone(world: UnreliableWorld, night: Night): NightOutcome {
   for (const [requestId, name] of [...new Set(world.names)].entries()) {
     tally.add({ requestId, before: before(name), after: after(name), isCompared: true });
   }
-  const isHeld = assessVanished(tally.figures(), {}, holdSettingsSchema.parse({})).length > 0;
+  const isHeld = assessVanished(tally.figures(), {}, toHoldBounds()).length > 0;
   return { isHeld, losers: countLosers(world, night) };
 }
 

@@ -10,7 +10,7 @@ import { findReviewer } from '../../src/runs/review/people.js';
 import { reviewSettingsSchema } from '../../src/runs/review/settings.js';
 import { acceptSettings } from '../../src/runs/settings-acceptance.js';
 import { createSearch } from '../../src/sandbox/search-watchlist.js';
-import { holdSettingsSchema } from '../../src/screening/settings.js';
+import { toHoldBounds } from '../../src/screening/settings.js';
 import type { Database } from '../../src/store/database/database.js';
 import { openDatabase } from '../../src/store/database/open-database.js';
 import { readReviewOrganisation } from '../../src/store/organisations.js';
@@ -40,7 +40,7 @@ const hourMs = 3_600_000;
 const nightMs = 28 * hourMs;
 const rules = { validMs: 27 * hourMs, leaveAfterDays: 2 };
 /** So much is delisted in these worlds that the usual bounds would hold most of their nights: here those that lose their lists. */
-const hold = holdSettingsSchema.parse({
+const hold = toHoldBounds({
   ...{ vanishedShare: 0.5, manyShare: 0.5, weekShare: 1, allOf: 100_000, newlyOpenLeast: 100_000 },
 });
 const maxResults = 25;

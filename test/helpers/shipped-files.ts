@@ -196,8 +196,6 @@ function listRows(node: SchemaNode, path: string, isRequired: boolean): Referenc
   const ofInner = Object.entries(inner?.properties ?? {}).flatMap(([key, child]) =>
     listRows(child, `${prefix}.${key}`, inner?.required?.includes(key) ?? false),
   );
-  const byName = typeof inner?.additionalProperties === 'object' ? inner.additionalProperties : null;
-  if (byName) ofInner.push(...listRows(byName, `${prefix}.NAME`, false));
   const isDefaultNamed = node.default !== undefined && inner !== node;
   const otherwise = isRequired ? 'required' : inner === node ? '' : 'none';
   const own = {

@@ -15,7 +15,7 @@ import { evidenceSettingsSchema } from '../../src/runs/app-context.js';
 import { reviewSettingsSchema } from '../../src/runs/review/settings.js';
 import type { Sandbox } from '../../src/sandbox/start-sandbox.js';
 import { loadWorld, type SandboxDossier, type SandboxWorld, type WatchlistEntry } from '../../src/sandbox/world.js';
-import { holdSettingsSchema } from '../../src/screening/settings.js';
+import { toHoldBounds } from '../../src/screening/settings.js';
 import type { Database } from '../../src/store/database/database.js';
 
 /** Somebody who is on a list. */
@@ -86,7 +86,7 @@ const usualScreening = { cadenceHours: 24, leaveAfterDays: 7, controlsEvery: 10_
 /** Settings of worlds whose lists change more in a night than real ones, so that the usual bounds would hold the run. */
 export const neverHeld = {
   ...usualScreening,
-  hold: holdSettingsSchema.parse({ vanishedLeast: 100_000, allOf: 100_000, newlyOpenLeast: 100_000 }),
+  hold: toHoldBounds({ vanishedLeast: 100_000, allOf: 100_000, newlyOpenLeast: 100_000 }),
 };
 
 /** What a test may set about its workplace. */

@@ -14,7 +14,6 @@ import { toCsv, watchlist } from '../helpers/small-world.js';
 const concurrency = 32;
 const configuration = `service:
   rate: { perSecond: 100, concurrency: ${concurrency} }
-  retry: { baseDelayMs: 400 }
 rosters:
   - name: people
     csv: { path: people.csv }

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { rescreenRosters } from '../../jobs/rescreen.js';
 import { InterruptedError } from '../../src/cli/exit-code.js';
-import { mailSettingsSchema } from '../../src/mail/settings.js';
+import { type MailSettings, mailSettingsSchema } from '../../src/mail/settings.js';
 import type { AppContext } from '../../src/runs/app-context.js';
 import { deliverDue } from '../../src/runs/mail/deliver.js';
 import { mailFailure } from '../../src/runs/mail/failures.js';
@@ -17,16 +17,22 @@ import { type MailServer, startMailServer } from '../helpers/mail-server.js';
 import { openSmallSites } from '../helpers/small-site.js';
 
 const hourMs = 3_600_000;
-const toSettings = (changes: Record<string, unknown> = {}) => ({
-  mail: mailSettingsSchema.parse({
-    transport: 'smtp',
-    from: 'night@bank.example',
-    to: ['one@bank.example', 'two@bank.example'],
-    earlyWarning: false,
+const toSettings = (changes: Partial<MailSettings> = {}) => ({
+  mail: {
+    ...mailSettingsSchema.parse({
+      transport: 'smtp',
+      from: 'night@bank.example',
+      to: ['one@bank.example', 'two@bank.example'],
+      earlyWarning: false,
+    }),
     timeoutMs: 2_000,
     ...changes,
-  }),
+  },
 });
+const attached: Partial<MailSettings> = {
+  to: [],
+  recipients: [{ to: 'one@bank.example', kinds: ['report', 'warning', 'failure'], attach: 'full' }],
+};
 const at = (app: AppContext, hours: number): AppContext => ({
   ...app,
   owner: `process-${hours}`,
@@ -53,7 +59,7 @@ describe('mail', () => {
     server.isRefusing = true;
     const { work, run } = await begin();
     const dir = await mkdtemp(join(tmpdir(), 'nightscreen-mail-'));
-    const settings = { ...toSettings({ to: ['one@bank.example'], attach: 'full' }), reports: { dir } };
+    const settings = { ...toSettings(attached), reports: { dir } };
     const app = { ...(await work({ settings })), secret: () => server.url };
     const artifacts = (await run(app, { writeReport: true })).artifacts ?? '';
     return { server, app, artifacts };

@@ -19,7 +19,6 @@ const sandbox = await startSandbox({ world: { watchlist, dossiers: [] } });
 afterAll(() => sandbox.close());
 const configuration = `service:
   rate: { perSecond: 50, concurrency: 4 }
-  retry: { maxAttempts: 1 }
 controls: [{ type: person, name: Control Listed, expect: match }]
 rosters: [{ name: people, csv: { path: people.csv } }]
 `;

@@ -39,11 +39,9 @@ describe.each(['embedded', 'postgres'] as const)('listen (%s)', (dialect) => {
     writeFileSync(join(folder, 'events.pem'), sandbox.eventKey);
     const csv = { path: await writeRoster(['Wilhelmina Achterberg']) };
     const columns = { id: 'customer_id', type: 'type', name: 'name' };
-    const again = { dirty: { againAfter: '0s' } };
     configure({
       listen: { key: 'events.pem' },
       rosters: [{ name: 'people', csv, columns, dossiers: {} }],
-      screening: again,
     });
     expect(await cli('sweep', '--no-report')).toMatchObject({ exitCode: 0 });
     if (dialect === 'postgres') expect(await cli('onboard')).toMatchObject({ exitCode: 0 });

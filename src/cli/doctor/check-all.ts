@@ -16,7 +16,6 @@ import { listNextRuns } from '../../scheduling/due-times.js';
 import { findFourEyesProblems, findMissingMail } from '../app-context.js';
 import { requireOwnDatabase } from '../open-database.js';
 import { planSchedule } from '../schedule/plan-schedule.js';
-import { findPingAddress } from '../watchdog.js';
 import { checkDatabase } from './database.js';
 import { doubtful, type Finding, well, wrong } from './finding.js';
 import { checkService } from './service.js';
@@ -265,11 +264,10 @@ export const checkRosters = async (
   timeout = '30s',
 ): Promise<Finding[]> => [...checkConfigured(config, imported), ...(await checkSources(config, timeout))];
 
-/** Whether mail, webhooks, pings, four eyes and the outputs beside the database work. */
+/** Whether mail, webhooks, four eyes and the outputs beside the database work. */
 export const checkDelivery = async (config: Config): Promise<Finding[]> => [
   ...(await checkMail(config)),
   ...checkWebhooks(config),
-  ...checkPings(config),
   ...checkReview(config),
   ...(await checkOutputs(config)),
 ];
@@ -334,10 +332,11 @@ function findUnreported(mail: MailSettings, rosters: readonly string[]): Finding
   });
 }
 
-async function checkTransport({ secret }: Config, mail: MailSettings): Promise<Finding> {
-  if (mail.transport === 'file') return checkFolder('mail folder', 'mail.directory', mail.directory);
-  const { probeSmtp } = await import('../../mail/delivery.js');
-  const said = await probeSmtp(secret('SMTP_URL') ?? '', Math.min(mail.timeoutMs, mostWaitMs));
+async function checkTransport({ secret, settings }: Config, mail: MailSettings): Promise<Finding> {
+  const { probeSmtp, toDelivery } = await import('../../mail/delivery.js');
+  const { transport, folder, timeoutMs } = toDelivery(mail, settings.reports);
+  if (transport === 'file') return checkFolder('mail folder', 'reports.dir', folder);
+  const said = await probeSmtp(secret('SMTP_URL') ?? '', Math.min(timeoutMs, mostWaitMs));
   if (said.kind === 'ready') return well('mail server', said.message);
   return wrong('mail server', said.message, said.next);
 }
@@ -358,9 +357,9 @@ async function findFolderTrouble(folder: string): Promise<string | null> {
   }
 }
 
-/** Whether copies of reports, metrics and the watchdog's note can be written; none of their folders is created. */
+/** Whether copies of reports can be written; Nightscreen does not create their folder. */
 async function checkOutputs({ settings }: Config): Promise<Finding[]> {
-  const { reports, metrics, watchdog } = settings;
+  const { reports } = settings;
   const findings: Finding[] = [];
   const check = async (name: string, path: string, folder: string, next: string): Promise<void> => {
     const problem = await findFolderTrouble(folder);
@@ -370,18 +369,6 @@ async function checkOutputs({ settings }: Config): Promise<Finding[]> {
     const next =
       'mount or create it, with the right to write for this user: until then reports are not copied (reports.publishTo)';
     await check('published reports', reports.publishTo, reports.publishTo, next);
-  }
-  if (metrics.textfile !== undefined) {
-    const next =
-      'create it, with the right to write for this user, or set metrics.textfile to another file: until then alerts use old figures';
-    await check('metrics', metrics.textfile, dirname(metrics.textfile), next);
-  }
-  const problem = await findFolderTrouble(dirname(watchdog.noteFile));
-  if (problem !== null) {
-    const message = `${problem}: in an outage of the database each check of the watchdog would send a mail`;
-    findings.push(
-      doubtful('watchdog note', message, 'set watchdog.noteFile to a file in a folder that this user may write to'),
-    );
   }
   return findings;
 }
@@ -397,18 +384,6 @@ function checkWebhooks(config: Config): Finding[] {
     if (!(error instanceof ConfigError)) throw error;
     const next = 'set it (docs/status.md, Webhooks): runs are refused without it';
     return error.problems.map(({ where, message }) => wrong('webhooks', `${where} ${message}`, next));
-  }
-}
-
-/** Whether a configured ping of the watchdog has an address, without which the watchdog is refused; sends nothing. */
-function checkPings(config: Config): Finding[] {
-  const check = 'ping of watchdog';
-  try {
-    return findPingAddress(config) === null ? [] : [well(check, 'its monitor has an address')];
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    const next = 'set it, or remove pings.watchdog: the watchdog and the scheduler are refused without it';
-    return error.problems.map(({ path, message }) => wrong(check, `${path} ${message}`, next));
   }
 }
 

@@ -296,9 +296,7 @@ async function checkServer(database: Database): Promise<Finding[]> {
   const { version, major, fsync } = facts;
   const server = `PostgreSQL ${version}`;
   const words =
-    fsync === 'on'
-      ? 'each commit is written to the disk (fsync)'
-      : 'commits survive a kill, not power loss (no fsync); database.durable: always changes that';
+    fsync === 'on' ? 'each commit is written to the disk (fsync)' : 'commits survive a kill, not power loss (no fsync)';
   return [
     major < oldestMajor
       ? doubtful('database server', server, `use PostgreSQL ${oldestMajor} or newer`)

@@ -50,8 +50,8 @@ async function checkMode(client: Client, url: string, agreed: RunMode | undefine
   }
 }
 
-function describeWay(url: URL, proxy: string | undefined): Finding {
-  const found = findProxy(url, { proxy });
+function describeWay(url: URL): Finding {
+  const found = findProxy(url, {});
   if (found === null) return well('network', `requests go to ${url.host} directly`);
   return well('network', `requests to ${url.host} go through ${found.url} (${found.source})`);
 }
@@ -79,7 +79,7 @@ async function checkConnection(config: Config): Promise<Finding[]> {
   const skewsMs: number[] = [];
   const client = createClient({
     ...service,
-    retry: { ...service.retry, maxAttempts: 1 },
+    retry: { maxAttempts: 1 },
     baseUrl: service.baseUrl,
     apiKey,
     observer: {
@@ -89,7 +89,7 @@ async function checkConnection(config: Config): Promise<Finding[]> {
     },
   });
   try {
-    const way = describeWay(new URL(service.baseUrl), service.proxy);
+    const way = describeWay(new URL(service.baseUrl));
     const finding = await checkMode(client, service.baseUrl, service.mode);
     // Without an answer the clocks cannot be compared, and `finding` reports the failure.
     const clock = skewsMs.length > 0 ? [checkClock(skewsMs)] : [];

@@ -5,7 +5,6 @@ import { type Clock, systemClock } from '../../clock.js';
 import type { Config } from '../../config/load-config.js';
 import { RunLockedError } from '../../errors.js';
 import { createMetrics } from '../../metrics/metrics.js';
-import { toDurationMs } from '../../roster/duration.js';
 import { createBoundedServer, isExpectedHost, listenAt } from '../../serving.js';
 import { buildAppContext, type OpenAppContext } from '../app-context.js';
 import type { Invocation } from '../invocation.js';
@@ -31,7 +30,7 @@ export async function startMonitoring(
   const complain = (message: string): void => logger.warn({ code: 'metrics_not_left', message }, 'warning');
   const measuring = measureInto(config, metrics, { isStopping, complain });
   const health = watchHealth(config, measuring, isStopping);
-  const { textfile, hosts } = config.settings.metrics;
+  const { hosts } = config.settings.metrics;
   const server = address === null ? null : await startMetricsServer(address, health, hosts);
   if (server) logger.info({ port: server.port }, 'metrics_served');
   // On Postgres separate connections read the figures.
@@ -39,31 +38,18 @@ export async function startMonitoring(
   const measured: Measuring = isEmbedded
     ? { ...measuring, refresh: nowAndThen(measuring.refresh, true) }
     : { ...measuring, refresh: async () => true };
-  const isLeft = textfile !== undefined;
   const inner = { ...invocation, measuring: measured };
-  const isAsked = isLeft || address !== null;
-  const first = isEmbedded && isAsked ? readFirst(inner, complain) : Promise.resolve();
-  const freshening = isEmbedded || !isLeft ? null : keepFresh(health, invocation.signal);
-  const looking = first.then(() => keepLooking(inner, config, logger, clock));
+  const first = isEmbedded && address !== null ? readFirst(inner, complain) : Promise.resolve();
+  const looking = first.then(() => keepLooking(inner, logger, clock));
   return {
     invocation: inner,
     noteJob: metrics.noteJob,
     stop: async (): Promise<void> => {
-      await Promise.race([Promise.all([looking, freshening]), clock.sleep(mostAtStopMs)]);
+      await Promise.race([looking, clock.sleep(mostAtStopMs)]);
       await server?.stop();
       await health.close();
     },
   };
-}
-
-const freshenEveryMs = 60_000;
-
-/** Refreshes the textfile until the signal. */
-async function keepFresh(health: ReturnType<typeof watchHealth>, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    void health.freshen();
-    await systemClock.sleep(freshenEveryMs, signal).catch(() => undefined);
-  }
 }
 
 /** Reads the figures before the first job. */
@@ -76,12 +62,14 @@ async function readFirst(invocation: Invocation, complain: (message: string) => 
   }
 }
 
-/** Checks at the interval of the watchdog until the signal; on the embedded database in turn with the jobs. */
-async function keepLooking(invocation: Invocation, config: Config, logger: Logger, clock: Clock): Promise<void> {
-  const everyMs = toDurationMs(config.settings.watchdog.every);
+/** How often a scheduler checks. */
+const lookEveryMs = 15 * 60_000;
+
+/** Checks every quarter of an hour until the signal; on the embedded database in turn with the jobs. */
+async function keepLooking(invocation: Invocation, logger: Logger, clock: Clock): Promise<void> {
   for (;;) {
     try {
-      await clock.sleep(everyMs, invocation.signal);
+      await clock.sleep(lookEveryMs, invocation.signal);
     } catch {
       return;
     }
@@ -151,7 +139,7 @@ function openOwn(config: Config, { refresh, noteUnreadable }: Measuring) {
     try {
       if (await refresh(await within(openLimitMs, open()))) return;
     } catch (error) {
-      await noteUnreadable(error);
+      noteUnreadable(error);
     }
     forget();
   }, undefined);

@@ -14,7 +14,6 @@ import { requireOwnDatabase } from '../open-database.js';
 import { waitForAbort } from '../process.js';
 import { loadInvocationConfig, openLogger, withAppContext } from '../session.js';
 import { formatTable } from '../text.js';
-import { findPingAddress } from '../watchdog.js';
 import { type MetricsAddress, startMonitoring } from './health.js';
 import { planSchedule } from './plan-schedule.js';
 import { performJob } from './run-scheduled.js';
@@ -32,7 +31,6 @@ export async function keepSchedule(
   const plan = planWork(config);
   await requireOwnDatabase(config, 'schedule');
   const logger = openLogger(asked, config);
-  findPingAddress(config);
   const monitoring = await startMonitoring(asked, config, { logger, address });
   const { invocation } = monitoring;
   const interruption = followInterruption(signal);

@@ -1,11 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { StoreError } from '../../errors.js';
-import { type DeliveryResult, openMailer } from '../../mail/delivery.js';
+import { type DeliveryResult, openMailer, toDelivery } from '../../mail/delivery.js';
 import type { MailMessage } from '../../mail/message.js';
 import { buildReportMessage } from '../../mail/report-message.js';
-import { listRecipients, type MailSettings, toMailTrigger } from '../../mail/settings.js';
-import { toDurationMs } from '../../roster/duration.js';
+import { listRecipients, toMailTrigger } from '../../mail/settings.js';
 import type { Queryable } from '../../store/database/database.js';
 import {
   claimNext,
@@ -26,9 +25,11 @@ import type { AppContext } from '../app-context.js';
 import type { RunSummary } from '../run-summary.js';
 import { prepareReportMail, type RunReport, writeReportFor } from '../write-reports.js';
 
+/** How long a mail that is not accepted is tried again. */
+const retryForMs = 3 * 24 * 3_600_000;
+
 /** When something queued now is no longer sent. */
-export const toGiveUpAt = ({ retryFor }: MailSettings, now: Date): Date =>
-  new Date(now.getTime() + toDurationMs(retryFor));
+export const toGiveUpAt = (now: Date): Date => new Date(now.getTime() + retryForMs);
 
 /** When to try again after this many attempts: after 2, 4, 8 minutes and so on, then every hour. */
 export const toNextAttempt = (attempts: number, now: Date): Date => new Date(now.getTime() + toWaitMs(attempts));
@@ -98,7 +99,7 @@ export async function deliverDue(app: AppContext, signal?: AbortSignal, keyPrefi
   const { database, settings, clock, owner, secret } = app;
   const pass = { sent: 0, failed: 0 };
   if (!settings.mail) return pass;
-  const mailer = openMailer(settings.mail, secret('SMTP_URL'));
+  const mailer = openMailer(toDelivery(settings.mail, settings.reports), secret('SMTP_URL'));
   const except: number[] = [];
   let unreached = 0;
   const attempt = async ({ content, attempts }: OutboxRow): Promise<DeliveryResult> => {
@@ -191,7 +192,7 @@ export async function queueReportOf(
   const nextAttemptAt = new Date(now.getTime() + ownWriteMs);
   // The end of the run distinguishes this report from one of an earlier end that may be in progress.
   const queuedAt = (await readRun(transaction, run.runId))?.finishedAt ?? now;
-  await queueReport(transaction, run, { queuedAt, nextAttemptAt, giveUpAt: toGiveUpAt(settings.mail, now) });
+  await queueReport(transaction, run, { queuedAt, nextAttemptAt, giveUpAt: toGiveUpAt(now) });
 }
 
 /** Queues the mails of a written report, each once for its revision and recipient; without configured mail it does nothing. */
@@ -208,7 +209,7 @@ export async function queueWrittenReport(app: AppContext, written: RunReport): P
     if (run === null) return;
     const mails = recipients.map((recipient) => buildReportMessage(report, toMail, recipient, mail));
     const reported = { revision, endedAt: report.run.finishedAt };
-    await queueReportMails(transaction, run, reported, mails, { queuedAt: now, giveUpAt: toGiveUpAt(mail, now) });
+    await queueReportMails(transaction, run, reported, mails, { queuedAt: now, giveUpAt: toGiveUpAt(now) });
   });
 }
 

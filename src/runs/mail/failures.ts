@@ -7,7 +7,7 @@ import {
   RosterError,
   RunLockedError,
 } from '../../errors.js';
-import { deliver } from '../../mail/delivery.js';
+import { deliver, toDelivery } from '../../mail/delivery.js';
 import { buildFailureMessage, type Failure } from '../../mail/failure-message.js';
 import type { MailMessage } from '../../mail/message.js';
 import { listRecipients, type MailSettings } from '../../mail/settings.js';
@@ -118,7 +118,8 @@ async function mailDirectly(
   };
   if (!settings.mail) return;
   try {
-    for (const { kind, said } of await deliver(mails, settings.mail, secret('SMTP_URL'), allowLastWords(signal))) {
+    const delivery = toDelivery(settings.mail, settings.reports);
+    for (const { kind, said } of await deliver(mails, delivery, secret('SMTP_URL'), allowLastWords(signal))) {
       if (kind !== 'accepted') warn(said);
     }
   } catch (error) {
@@ -159,7 +160,7 @@ async function queueMails(
 ): Promise<void> {
   if (!settings.mail) return;
   const now = clock.now();
-  const times = { queuedAt: now, giveUpAt: toGiveUpAt(settings.mail, now) };
+  const times = { queuedAt: now, giveUpAt: toGiveUpAt(now) };
   const entries = mails.map((message) => {
     const { to: destination, messageId } = message;
     const { organisationId, runId } = about;

@@ -285,7 +285,7 @@ function findWorst(alert: StoredAlert, match: Match, { party, rating }: Projecti
   const corroboration = corroborate(party.customer, match);
   const contradicted = corroborate(alert.customer, match).birthDate === 'contradict';
   const isWithdrawn = contradicted && corroboration.birthDate !== 'contradict';
-  if (!rating.birthDateLowers || !isWithdrawn) return changed;
+  if (!isWithdrawn) return changed;
   const difference = { kind: 'match_added', matchId: match.id, before: null, after: match, fields: [] } as const;
   const subject = { difference, corroboration, cause: 'customer_record', isTrueMatch: false } as const;
   const { severity, rule } = toSeverity({ ...subject, riskTier: party.riskTier }, rating);

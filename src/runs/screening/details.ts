@@ -36,8 +36,7 @@ interface Fetching {
 export async function fetchDetails(session: RunSession, client: Client, accountId: number): Promise<void> {
   const { app, run, runId } = session;
   const settings = app.settings.evidence.details;
-  const isOff = settings.maxPerRun === 0 || !(settings.activity || settings.entity);
-  if (isOff || (await countControls(app.database, run.runId)).failed > 0) return;
+  if (settings.maxPerRun === 0 || (await countControls(app.database, run.runId)).failed > 0) return;
   const matchIds = orderHits(await readNewHits(app.database, run.runId));
   const backlog = await listBacklog(session, accountId);
   const hasWork = matchIds.length + backlog.length > 0;
@@ -106,7 +105,7 @@ async function askMissing(fetching: Fetching, records: readonly DetailRecord[]):
   const { app, run, runId } = session;
   const lookups = await readDetailLookups(app.database, [run.runId]);
   const asked = new Set(lookups.map(({ id }) => id));
-  const missing = records.filter(({ kind, id }) => settings[kind] && !asked.has(id));
+  const missing = records.filter(({ id }) => !asked.has(id));
   const queue = missing.slice(0, Math.max(0, settings.maxPerRun - asked.size)).values();
   let done = 0;
   const { concurrency } = app.settings.service.rate;

@@ -112,7 +112,7 @@ async function buildMail(
   const { timezone } = app.settings;
   const about = { ...counts, queuedAt, timezone, listed, hasControls, runId, roster };
   const content = buildEarlyWarning({ ...about, organisation: organisation.name, mode: run.mode }, to, mail);
-  return { content, messageId: content.messageId, giveUpAt: toGiveUpAt(mail, queuedAt) };
+  return { content, messageId: content.messageId, giveUpAt: toGiveUpAt(queuedAt) };
 }
 
 /** Emits the number of changes, never the customers. */

@@ -1,6 +1,6 @@
 import { assessVanished, VanishedTally } from '../../changes/assess-vanished.js';
 import { countNoun, formatCount } from '../../reports/text.js';
-import { type HoldSettings, holdSettingsSchema } from '../../screening/settings.js';
+import { type HoldBounds, toHoldBounds } from '../../screening/settings.js';
 import type { Queryable } from '../../store/database/database.js';
 import { readComparedParties, readVanishedBefore } from '../../store/held-runs.js';
 import type { RunRow } from '../../store/runs.js';
@@ -16,8 +16,7 @@ interface HoldableRun {
 const weekMs = 7 * 24 * 60 * 60 * 1_000;
 
 /** The bounds beyond which a run is held. */
-export const readBounds = ({ screening }: Pick<RunSettings, 'screening'>): HoldSettings =>
-  holdSettingsSchema.parse(screening.hold ?? {});
+export const readBounds = ({ screening }: Pick<RunSettings, 'screening'>): HoldBounds => toHoldBounds(screening.hold);
 
 /**
  * Compares the answers of a run so far with each party's last trusted answer. Returns how many known hits vanished

@@ -2,7 +2,6 @@ import { countNoun, describeSpan } from '../../reports/text.js';
 import { toDurationMs } from '../../roster/duration.js';
 import { toBudgetLeft, toPlanAllowance } from '../../screening/budget.js';
 import { listTierDueTimes, toCadence } from '../../screening/cadence.js';
-import { dirtySettingsSchema } from '../../screening/settings.js';
 import { type Queryable, takeWorkMemory } from '../../store/database/database.js';
 import { readBudgetUsage, readNotedSince, readUsageAndPosition } from '../../store/ledger.js';
 import { type PlanCounts, type PlanInput, storePlan } from '../../store/plan.js';
@@ -267,13 +266,13 @@ export function toReuseScope(
 
 /** The marked customers of a roster that may be searched now. */
 export function toMarkedScope({ clock, settings }: AppContext, rosterId: number, accountId: number) {
-  const { searchesPerRun, searchesPerDay, againAfter } = settings.screening.dirty ?? dirtySettingsSchema.parse({});
+  const { searchesPerDay = 500, searchesPerRun = 100, againAfterMs = 3_600_000 } = settings.screening.dirty ?? {};
   return {
     rosterId,
     accountId,
     now: clock.now(),
     timezone: settings.timezone,
-    againAfterMs: toDurationMs(againAfter),
+    againAfterMs,
     mostPerRun: searchesPerRun,
     mostPerDay: searchesPerDay,
     controlSearches: expectControlSearches(settings, 1),

@@ -45,11 +45,11 @@ export function assess(
     ahead: readonly AheadFacts[];
   },
   open: readonly Incident[],
-  { stuckAfterMs, now }: { stuckAfterMs: number; now: Date },
+  now: Date,
 ): readonly WatchFinding[] {
   return [
     ...rosters.flatMap((facts) => assessRoster(facts, open, now)),
-    ...assessRunning(running, stuckAfterMs, now),
+    ...assessRunning(running, now),
     ...assessSweep(sweep, open),
     ...assessJobs(jobs, open, now),
     ...assessAhead(ahead),
@@ -89,17 +89,15 @@ function findUnanswered(
     .map((incident) => toCurrentFinding(incident, ['See whether it was resumed: nightscreen runs']));
 }
 
+/** A run that saves nothing for longer is stuck. */
+const stuckAfterMs = 2 * 3_600_000;
 /** A process at work on a run or job renews its lock every second; after this silence it has crashed or hangs. */
 const longestSilenceMs = 10 * 60_000;
 
 const toMinutes = (ms: number): string => `${Math.floor(ms / 60_000)} minutes`;
 
 /** The runs in progress without a living process, or that have saved nothing for too long. */
-export function assessRunning(
-  running: readonly RunningFacts[],
-  stuckAfterMs: number,
-  now: Date,
-): readonly WatchFinding[] {
+export function assessRunning(running: readonly RunningFacts[], now: Date): readonly WatchFinding[] {
   return running.flatMap(({ runId, name, roster, owner, silentMs, activeAt }): WatchFinding[] => {
     const shared = { kind: 'stuck', subject: name, roster, runId, isKnown: false } as const;
     const see = `See what it did: nightscreen runs show ${name}`;
@@ -275,7 +273,7 @@ function assessFailing(
   const parts = [
     `${countNoun(customers, 'customer')} cannot be screened though the service answers others`,
     ...(newly > 0 ? [`${newly} of them newly`] : []),
-    ...(aged > 0 ? [`${aged} without a valid answer for longer than watchdog.failingFor`] : []),
+    ...(aged > 0 ? [`${aged} without a valid answer for longer than a week`] : []),
     ...(since === null ? [] : [`the longest since ${since.toISOString()}`]),
   ];
   return {

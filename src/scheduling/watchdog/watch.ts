@@ -2,7 +2,6 @@ import { hostname } from 'node:os';
 import { ConfigError } from '../../errors.js';
 import { type Alarm, buildAlarmMessage } from '../../mail/failure-message.js';
 import { listRecipients } from '../../mail/settings.js';
-import { toDurationMs } from '../../roster/duration.js';
 import type { AppContext } from '../../runs/app-context.js';
 import { readRosterGroups } from '../../runs/coverage.js';
 import { deliverOrWarn, toGiveUpAt } from '../../runs/mail/deliver.js';
@@ -44,11 +43,10 @@ async function readWatchFacts(
   context: WatchSettings & { rosters: readonly string[]; open: readonly Incident[]; now: Date },
 ) {
   const { database } = app;
-  const { rosters, open, now, watchdog } = context;
+  const { rosters, open, now } = context;
   const expectations = await readExpectations(app, organisationId, context);
   const running = await readRunning(database, organisationId);
-  const agedMs = toDurationMs(watchdog.failingFor);
-  const assessed = { expectations, running, open, agedMs, now };
+  const assessed = { expectations, running, open, now };
   const rosterFacts = await readRosterFacts(app, organisationId, rosters, assessed);
   const sweeps = await findLastNights(database, organisationId, null);
   const isRecent = sweeps.begun !== null && now.getTime() - sweeps.begun.takenAt.getTime() < recentMs;
@@ -140,8 +138,7 @@ export async function watch(
   const rosters = await chooseRosters(app, organisationId);
   const reported = await readOpenIncidents(database, organisationId);
   const facts = await readWatchFacts(app, organisationId, { ...settings, rosters, open: reported, now });
-  const stuckAfterMs = toDurationMs(settings.watchdog.stuckAfter);
-  const findings = assess(facts, reported, { stuckAfterMs, now });
+  const findings = assess(facts, reported, now);
   const news = await reportNews(app, organisationId, findings, { facts, now });
   const open = await readOpenIncidents(database, organisationId);
   noteLooked?.();
@@ -203,7 +200,7 @@ export function findWatching(
   return last !== undefined && last.getTime() > now.getTime() - forgottenAfterMs ? 'elsewhere' : 'nowhere';
 }
 
-/** Reads the facts of each roster; `open` are the open incidents, `agedMs` is how long a customer may fail. */
+/** Reads the facts of each roster; `open` are the open incidents. */
 async function readRosterFacts(
   app: Pick<AppContext, 'database' | 'settings'>,
   organisationId: number,
@@ -212,7 +209,6 @@ async function readRosterFacts(
     expectations: Pick<Expectations, 'ofRoster'>;
     running: readonly RunningFacts[];
     open: readonly Incident[];
-    agedMs: number;
     now: Date;
   },
 ) {
@@ -239,7 +235,7 @@ const isOtherNight = (run: RunningFacts, roster: string): boolean =>
 async function readCustomers(
   app: Pick<AppContext, 'database' | 'settings'>,
   rosterId: number | null,
-  { reported, ageAt, agedMs, now }: { reported: Incident | undefined; ageAt: Date; agedMs: number; now: Date },
+  { reported, ageAt, now }: { reported: Incident | undefined; ageAt: Date; now: Date },
 ) {
   if (rosterId === null) return { failing: null, overdue: { customers: 0, oldestScreenedAt: null } };
   const { accountId, groups } = await readRosterGroups(app, rosterId, ageAt);
@@ -257,6 +253,9 @@ async function readCustomers(
     },
   };
 }
+
+/** Who has failed for longer is reported once more. */
+const agedMs = 7 * 24 * 3_600_000;
 
 /** A longer night makes no screening younger. */
 const longestNightMs = 24 * 3_600_000;
@@ -403,7 +402,7 @@ async function queueAlarm(
       const message = buildAlarmMessage(alarm, key, address, { from: mail.from, timezone });
       const { to: destination, messageId } = message;
       const what = { organisationId, runId: null, kind: 'mail_failure', destination } as const;
-      const times = { queuedAt: at, giveUpAt: toGiveUpAt(mail, at) };
+      const times = { queuedAt: at, giveUpAt: toGiveUpAt(at) };
       return { ...what, dedupKey: `${alarmKeyPrefix}${messageId}`, content: message, messageId, ...times };
     });
   await queueOutbox(transaction, entries);

@@ -93,7 +93,7 @@ export class Reconnecting {
   #giveUp(error: DatabaseError): DatabaseError {
     if (this.#limitMs <= 0) return error;
     const what = error.isWithoutRoom ? 'gave no connection' : 'did not come back';
-    const message = `the database ${what} within ${this.#limitMs / 1_000} s (database.reconnectFor): ${error.message}`;
+    const message = `the database ${what} within ${this.#limitMs / 1_000} s: ${error.message}`;
     const { sqlState, constraint } = error;
     return new DatabaseError(message, { cause: error, sqlState, constraint, isConnectionLost: true });
   }

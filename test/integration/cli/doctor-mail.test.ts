@@ -33,7 +33,8 @@ interface Given {
 async function load({ mail = {}, rosters = [], webhooks = [], environment = {} }: Given): Promise<Config> {
   const file = join(folder, 'nightscreen.config.yaml');
   const written = {
-    mail: { from: 'night@bank.example', directory: folder, ...mail },
+    reports: { dir: folder },
+    mail: { from: 'night@bank.example', ...mail },
     rosters: rosters.map((name) => ({ name, csv: { path: `${name}.csv` } })),
     webhooks,
   };

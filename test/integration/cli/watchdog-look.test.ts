@@ -21,7 +21,7 @@ import { makeAppContext } from '../../helpers/small-world.js';
 const databases = testDatabases('postgres');
 const configuration = `rosters: [{ name: people, csv: { path: people.csv } }]
 mail: { transport: smtp, from: night@bank.example, to: [ops@bank.example] }
-watchdog: { noteFile: note.json, every: 1m }
+reports: { dir: reports }
 `;
 let server: MailServer;
 beforeAll(async () => {
@@ -63,7 +63,7 @@ const subjects = (): readonly string[] => server.received.map(({ subject }) => s
 
 it('a database that hangs is told once, noted in a file, and told as over once it answers', async () => {
   const { folder, database, invocation } = await makeSite();
-  const note = join(folder, 'note.json');
+  const note = join(folder, 'reports', '.watchdog.json');
   await holdRosters(database, async () => {
     const first = await look(invocation, 400);
     expect(first.exitCode).toBe(3);
@@ -95,7 +95,7 @@ it('what could not be mailed is mailed by a later look, and the note keeps since
   const first = await look(invocation);
   server.isRefusing = false;
   expect(first.exitCode).toBe(3);
-  expect(JSON.parse(await readFile(join(folder, 'note.json'), 'utf8'))).toMatchObject({ told: false });
+  expect(JSON.parse(await readFile(join(folder, 'reports', '.watchdog.json'), 'utf8'))).toMatchObject({ told: false });
   expect(terminal.stderr).toContain('the alarm about the database could not be mailed');
   const second = await look(invocation);
   expect(second.document['since']).toBe(first.document['since']);

@@ -83,22 +83,6 @@ const questions: Record<string, () => Promise<Question>> = {
     );
     return { ask: (options) => dossiers.entity('e_1', options), count: () => reads, answer: () => give(newKey) };
   },
-  'whose the new key is': async () => {
-    const held: ServerResponse[] = [];
-    const { dossiers } = await open(
-      (request, response) => {
-        if (isAbout(testKey, request)) refuse(response);
-        else if (request.url === keyPath) held.push(response);
-        else answerJson(response, 200, { id: 'dossier_1' });
-      },
-      { readKeyAgain: () => newKey },
-    );
-    return {
-      ask: (options) => dossiers.entity('e_1', options),
-      count: () => held.length,
-      answer: () => answerKeys(held),
-    };
-  },
   'what the public key is': async () => {
     const held: ServerResponse[] = [];
     let isHeld = false;

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type DeliveryResult, deliver, renderMessage, toSmtpOptions } from '../../../src/mail/delivery.js';
 import type { MailMessage } from '../../../src/mail/message.js';
 import { buildReportMessage } from '../../../src/mail/report-message.js';
-import { type MailSettings, mailSettingsSchema } from '../../../src/mail/settings.js';
+import { mailSettingsSchema, type Recipient } from '../../../src/mail/settings.js';
 import { toReport } from '../../../src/reports/report.js';
 import { writeReport } from '../../../src/reports/write-report.js';
 import { buildEventfulFacts } from '../../helpers/eventful-run-facts.js';
@@ -76,23 +76,23 @@ afterEach(async () => {
 
 async function buildMessages(
   to: readonly string[],
-  changes: Partial<MailSettings> = {},
+  attach: Recipient['attach'] = 'none',
 ): Promise<readonly MailMessage[]> {
-  const settings = { ...mailSettingsSchema.parse({ from: 'screening@bank.example', to }), ...changes };
+  const settings = mailSettingsSchema.parse({ from: 'screening@bank.example', to });
   const report = toReport(buildEventfulFacts());
   const written = await writeReport(report, folder);
-  return to.map((recipient) => buildReportMessage(report, written, recipient, settings));
+  return to.map((address) => buildReportMessage(report, written, { address, shows: 'report', attach }, settings));
 }
 
 const toFile = (result: DeliveryResult | undefined): string =>
   result?.kind === 'accepted' ? result.said.replace(/^written to /, '') : '';
 
-const bySmtp = { transport: 'smtp', directory: '', timeoutMs: 2000 } as const;
+const bySmtp = { transport: 'smtp', folder: '', timeoutMs: 2000 } as const;
 
 describe('mail by SMTP', () => {
   it('arrives on loopback as it was built and can be read', async () => {
     server = await startMailServer();
-    const messages = await buildMessages(['mlro@bank.example'], { attach: 'full' });
+    const messages = await buildMessages(['mlro@bank.example'], 'full');
     const results = await deliver(messages, bySmtp, server.url.replace('//', '//night:s%40fe@'));
     expect(results).toEqual([{ kind: 'accepted', said: expect.stringMatching(/^250 /) }]);
     const [mail] = server.received;
@@ -110,9 +110,9 @@ describe('mail by SMTP', () => {
 
   it('sends byte for byte what an .eml file holds', async () => {
     server = await startMailServer();
-    const messages = await buildMessages(['mlro@bank.example'], { attach: 'full' });
+    const messages = await buildMessages(['mlro@bank.example'], 'full');
     await deliver(messages, bySmtp, server.url);
-    const [result] = await deliver(messages, { ...bySmtp, transport: 'file', directory: join(folder, 'mail') });
+    const [result] = await deliver(messages, { ...bySmtp, transport: 'file', folder: join(folder, 'mail') });
     const file = toFile(result);
     expect((await readFile(file)).equals(server.received[0]?.raw ?? Buffer.alloc(0))).toBe(true);
   });
@@ -192,7 +192,7 @@ describe('mail by SMTP', () => {
 describe('mail as .eml files', () => {
   it('always has the same name and bytes, readable by the owner alone', async () => {
     const messages = await buildMessages(['mlro@bank.example', 'deputy@bank.example']);
-    const settings = { ...bySmtp, transport: 'file', directory: join(folder, 'mail') } as const;
+    const settings = { ...bySmtp, transport: 'file', folder: join(folder, 'mail') } as const;
     const first = await deliver(messages, settings);
     expect(await deliver(messages, settings)).toEqual(first);
     for (const [index, result] of first.entries()) {
@@ -205,16 +205,16 @@ describe('mail as .eml files', () => {
   });
 
   it('does not send an attachment that is no longer what was written', async () => {
-    const messages = await buildMessages(['mlro@bank.example'], { attach: 'full' });
+    const messages = await buildMessages(['mlro@bank.example'], 'full');
     await writeFile(join(folder, 'run-20261121-0200-7f3a', 'report.html'), 'changed');
-    const results = await deliver(messages, { ...bySmtp, transport: 'file', directory: join(folder, 'mail') });
+    const results = await deliver(messages, { ...bySmtp, transport: 'file', folder: join(folder, 'mail') });
     expect(results).toMatchObject([{ kind: 'failed', said: expect.stringContaining('no longer the file') }]);
   });
 
   it('that cannot be written are reported, not thrown', async () => {
     await writeFile(join(folder, 'taken'), '');
     const messages = await buildMessages(['mlro@bank.example']);
-    const results = await deliver(messages, { ...bySmtp, transport: 'file', directory: join(folder, 'taken') });
+    const results = await deliver(messages, { ...bySmtp, transport: 'file', folder: join(folder, 'taken') });
     expect(results).toMatchObject([{ kind: 'failed' }]);
   });
 });

@@ -13,7 +13,6 @@ import { screenMarked, sweepMarked } from '../../../src/runs/dirty-run.js';
 import { openEventSpool } from '../../../src/runs/event-spool.js';
 import { openOrganisation } from '../../../src/runs/session.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
-import { dirtySettingsSchema } from '../../../src/screening/settings.js';
 import { type Database, readColumn } from '../../../src/store/database/database.js';
 import { findLastSweep } from '../../../src/store/dossiers.js';
 import { markDossiers } from '../../../src/store/event-marks.js';
@@ -73,9 +72,8 @@ describe('a listener', () => {
   });
 
   it('reads no more of a body than it may, announced or not', async () => {
-    const settings = listenSettingsSchema.parse({ maxBody: 2_048 });
-    const { listener, send } = await listen({ settings });
-    const large = JSON.stringify({ event_type: 'decision.approved', resource: about, padding: 'x'.repeat(3_000) });
+    const { listener, send } = await listen();
+    const large = JSON.stringify({ event_type: 'decision.approved', resource: about, padding: 'x'.repeat(300_000) });
     expect(await send('x', about, { body: large })).toBe(413);
     const { headers } = signEvent('x', about, { body: large });
     const chunked = await fetch(`http://127.0.0.1:${listener.port}/events`, {
@@ -417,7 +415,7 @@ describeOnEachDatabase('events as hints', (_open, databases) => {
   });
 
   it('marked customers are screened within the limits of a run and a day, none twice in an hour, and not when another run has screened them since', async () => {
-    const dirty = dirtySettingsSchema.parse({ searchesPerRun: 2, searchesPerDay: 3 });
+    const dirty = { searchesPerRun: 2, searchesPerDay: 3 };
     const screening = { cadenceHours: 24, leaveAfterDays: 7, controlsEvery: 10_000, reuseMaxAge: 0 as const, dirty };
     const { database, work, organisationId, roster, run } = await begin();
     const app = await work(0, { screening });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { RosterHeldError, RunLockedError } from '../../../src/errors.js';
-import { mailSettingsSchema } from '../../../src/mail/settings.js';
+import { type MailSettings, mailSettingsSchema } from '../../../src/mail/settings.js';
 import type { AppContext } from '../../../src/runs/app-context.js';
 import { deliverDue } from '../../../src/runs/mail/deliver.js';
 import { mailFailure } from '../../../src/runs/mail/failures.js';
@@ -16,17 +16,23 @@ import type { TestAppContext } from '../../helpers/small-world.js';
 
 const hourMs = 3_600_000;
 const team = ['one', 'two', 'three', 'four', 'five'].map((name) => `${name}@bank.example`);
-const toSettings = (changes: Record<string, unknown> = {}) => ({
-  mail: mailSettingsSchema.parse({
-    transport: 'smtp',
-    from: 'night@bank.example',
-    to: team,
-    earlyWarning: false,
+const toSettings = (changes: Partial<MailSettings> = {}) => ({
+  mail: {
+    ...mailSettingsSchema.parse({
+      transport: 'smtp',
+      from: 'night@bank.example',
+      to: team,
+      earlyWarning: false,
+    }),
     timeoutMs: 2_000,
     ...changes,
-  }),
+  },
 });
 
+const attached: Partial<MailSettings> = {
+  to: [],
+  recipients: [{ to: 'one@bank.example', kinds: ['report', 'warning', 'failure'], attach: 'full' }],
+};
 /** The same workplace at another time, as another process. */
 let processes = 0;
 const at = (app: TestAppContext, hours: number): AppContext => {
@@ -56,7 +62,7 @@ describe('mail from the outbox', () => {
   const beginWaiting = openPreparedSites(databases, async ({ work, run }) => {
     const down = await startMailServer();
     await down.close();
-    const app = { ...(await work({ settings: toSettings({ retryFor: '2d' }) })), secret: () => down.url };
+    const app = { ...(await work({ settings: toSettings() })), secret: () => down.url };
     return run(app, { writeReport: true });
   });
 
@@ -121,12 +127,12 @@ describe('mail from the outbox', () => {
     ]);
   });
 
-  it('is given up after `retryFor` with a warning, and can be retried', async () => {
+  it('is given up after three days with a warning, and can be retried', async () => {
     const down = await startMailServer();
     await down.close();
     const { work, database } = await beginWaiting();
     const app = { ...(await work({ settings: toSettings() })), secret: () => down.url };
-    for (const hours of [49, 49.1, 49.2]) await deliverDue(at(app, hours));
+    for (const hours of [73, 73.1, 73.2]) await deliverDue(at(app, hours));
     expect(await statesOf(database)).toEqual(team.map(() => 'given_up'));
     expect(app.events.at(-1)).toMatchObject({
       code: 'mail_not_sent',
@@ -134,7 +140,7 @@ describe('mail from the outbox', () => {
     });
     const server = await serve({ port: down.port });
     const [given] = await listMails(database, 'default', { all: false });
-    await retryMails(at(app, 50), [given?.id ?? 0]);
+    await retryMails(at(app, 74), [given?.id ?? 0]);
     expect(server.received).toHaveLength(1);
     await expect(retryMails(app, [4_711])).rejects.toThrow('there is no mail 4711');
   });
@@ -142,7 +148,7 @@ describe('mail from the outbox', () => {
   it('is sent with the digest in place of the attachment when the message is too large for the server', async () => {
     const server = await serve({ size: 12_000 });
     const { work, run } = await begin();
-    const settings = toSettings({ to: ['one@bank.example'], attach: 'full' });
+    const settings = toSettings(attached);
     const app = { ...(await work({ settings })), secret: () => server.url };
     await run(app, { writeReport: true });
     expect(server.received).toMatchObject([{ attachments: [], text: expect.stringMatching(/SHA-256: +[0-9a-f]{64}/) }]);
@@ -152,8 +158,7 @@ describe('mail from the outbox', () => {
     const { work, run, database } = await begin();
     const folder = await mkdtemp(join(tmpdir(), 'nightscreen-mail-'));
     await writeFile(join(folder, 'taken'), '');
-    const directory = join(folder, 'mail');
-    const mail = toSettings({ transport: 'file', directory, to: ['one@bank.example'] });
+    const mail = toSettings({ transport: 'file', to: ['one@bank.example'] });
     const app = await work({ settings: { ...mail, reports: { dir: join(folder, 'taken') } } });
     await expect(run(app, { writeReport: true })).rejects.toThrow('could not be written');
     expect(await listMails(database, 'default', { all: false })).toMatchObject([
@@ -163,7 +168,7 @@ describe('mail from the outbox', () => {
     expect(await deliverDue(at(app, 0.2))).toEqual({ sent: 0, failed: 1 });
     const mended = await work({ settings: { ...mail, reports: { dir: join(folder, 'reports') } } });
     expect(await deliverDue(at(mended, 1))).toEqual({ sent: 1, failed: 0 });
-    expect(await readdir(directory)).toHaveLength(1);
+    expect(await readdir(join(folder, 'reports', 'mail'))).toHaveLength(1);
     expect(await statesOf(database)).toEqual(['sent']);
   });
 

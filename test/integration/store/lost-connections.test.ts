@@ -142,7 +142,7 @@ describe('an outage', () => {
     await proxy.close();
     const begunMs = performance.now();
     const failing = database.execute('insert into kept values (1)');
-    await expect(failing).rejects.toThrow(/did not come back within 0.6 s \(database.reconnectFor\): .*ECONNREFUSED/);
+    await expect(failing).rejects.toThrow(/did not come back within 0.6 s: .*ECONNREFUSED/);
     expect(performance.now() - begunMs).toBeGreaterThan(500);
     expect(events.map(({ kind }) => kind)).toEqual(['lost']);
     await database.close();
@@ -218,9 +218,7 @@ describe('a server without a connection left', () => {
   it('is an error that says so after reconnectFor, and at once for a wrong address or password', async () => {
     const { proxy, open } = await openThroughProxy(300);
     proxy.refuseAbove(0);
-    await expect(open()).rejects.toThrow(
-      /gave no connection within 0.3 s \(database.reconnectFor\): .*too many clients/,
-    );
+    await expect(open()).rejects.toThrow(/gave no connection within 0.3 s: .*too many clients/);
     for (const [code, message] of [
       ['08P01', 'password authentication failed'],
       ['28P01', 'password authentication failed for user "app"'],

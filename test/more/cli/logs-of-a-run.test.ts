@@ -21,7 +21,7 @@ K-5,person,Ciro Malvestuto,,
 const personal = /achterberg|achterb\b|wilma|oyelaran|kvarnstr|ngata|malvestuto|1960-01-01|1971-02-03|31\.31\.1971/i;
 
 const configuration = `
-service: { rate: { perSecond: 200, concurrency: 4 }, retry: { maxAttempts: 2, baseDelayMs: 5, maxDelayMs: 20 } }
+service: { rate: { perSecond: 200, concurrency: 4 } }
 rosters:
   - name: retail
     csv: { path: roster.csv }

@@ -9,7 +9,7 @@ import { acceptRun } from '../../../src/runs/screening/accept-run.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
 import { writeReportFor } from '../../../src/runs/write-reports.js';
 import type { SandboxDossier, WatchlistEntry } from '../../../src/sandbox/world.js';
-import { holdSettingsSchema } from '../../../src/screening/settings.js';
+import { toHoldBounds } from '../../../src/screening/settings.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { describeOnPostgres } from '../../helpers/databases.js';
 import { exposed, names, sanctioned } from '../../helpers/held-world.js';
@@ -57,7 +57,7 @@ describeOnPostgres('held nights of a roster with dossiers', (open) => {
             leaveAfterDays: 7,
             controlsEvery: 10_000,
             reuseMaxAge: 0,
-            hold: holdSettingsSchema.parse({ newlyOpenLeast: 5 }),
+            hold: toHoldBounds({ newlyOpenLeast: 5 }),
           },
         },
       });

@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { assessVanished, type VanishedFigures, VanishedTally } from '../../../src/changes/assess-vanished.js';
 import { topicFamiliesSchema } from '../../../src/changes/severity.js';
 import type { Match } from '../../../src/matches/match.js';
-import { holdSettingsSchema } from '../../../src/screening/settings.js';
+import { toHoldBounds } from '../../../src/screening/settings.js';
 import { makeMatch } from '../../helpers/run-facts.js';
 
 const families = topicFamiliesSchema.parse({});
-const bounds = holdSettingsSchema.parse({});
+const bounds = toHoldBounds();
 
 const hit = (number: number, facts: Partial<Match> = {}): Match =>
   makeMatch({ id: `id-${number}`, name: `Listed Party ${number}`, isHit: true, topics: ['sanction'], ...facts });

@@ -75,7 +75,7 @@ sweeep: {}
     expect(findProblems('service: { rate: { persecond: 1 } }\n')[0]).toContain('did you mean perSecond?');
     expect(findProblems('entirely: 1\n')[0]).toContain('known here: organisation, timezone, service');
     expect(findProblems('metrics: { pushgateway: "https://push.example" }\n')).toEqual([
-      'nightscreen.config.yaml:1:12 metrics.pushgateway unknown setting; known here: textfile, hosts',
+      'nightscreen.config.yaml:1:12 metrics.pushgateway unknown setting; known here: hosts',
     ]);
   });
 
@@ -143,9 +143,8 @@ describe('secrets', () => {
     ['database: { folder: "postgres://u:geheim@h/x" }', 'DATABASE_URL'],
     ['mail: { from: a@b.example, to: [c@d.example], password: geheim }', 'SMTP_URL'],
     ['rosters: [{ name: r, postgres: { url: "postgres://u:geheim@h/x", query: q, urlEnv: X } }]', 'urlEnv'],
-    ['reports: { linkTemplate: "https://u:geheim@files.example/{runId}" }', 'where readers sign in'],
     ['webhooks: [{ url: "https://u:geheim@core.example" }]', 'secretEnv'],
-    ['pings: { watchdog: { url: "https://monitor.example/geheim" } }', 'urlEnv'],
+    ['pings: { watchdog: { url: "https://monitor.example/geheim" } }', 'NIGHTSCREEN_PING_URL'],
   ])('a secret in the file is refused with the place where it belongs, and not shown: %s', (text, advice) => {
     const problems = findProblems(`${text}\n`);
     const said = problems.filter((problem) => problem.includes('secrets are never read from this file'));
@@ -229,7 +228,7 @@ describe('secrets', () => {
 
 describe('precedence and origins', () => {
   test('a flag wins over a variable, a variable over the file, the file over the default', () => {
-    const text = 'log: { level: warn }\nreports: { dir: out }\nsweep:\n  perPage: 50\n';
+    const text = 'log: { level: warn }\nreports: { dir: out }\nsweep:\n  windows: 8\n';
     const config = load(text, {
       environment: { NIGHTSCREEN_LOG_LEVEL: 'error', NIGHTSCREEN_REPORTS: 'elsewhere' },
       flags: [{ path: ['log', 'level'], value: 'debug', origin: 'flag --log-level' }],
@@ -238,8 +237,8 @@ describe('precedence and origins', () => {
     expect(config.originOf(['log', 'level'])).toBe('flag --log-level');
     expect(config.settings.reports.dir).toBe('elsewhere');
     expect(config.originOf(['reports', 'dir'])).toBe('env NIGHTSCREEN_REPORTS');
-    expect(config.settings.sweep.perPage).toBe(50);
-    expect(config.originOf(['sweep', 'perPage'])).toBe('nightscreen.config.yaml:4');
+    expect(config.settings.sweep.windows).toBe(8);
+    expect(config.originOf(['sweep', 'windows'])).toBe('nightscreen.config.yaml:4');
     expect(config.originOf(['changes', 'scoreStep'])).toBe('default');
   });
 

@@ -37,7 +37,7 @@ describe('who gets what', () => {
       recipients: [{ to: 'b@b.example', kinds: ['summary'] }],
     });
     const short = load('mail: { from: a@b.example, to: [b@b.example] }\n').settings.mail;
-    expect(short).toMatchObject({ attach: 'none', recipients: [], maxBytes: 10_000_000 });
+    expect(short).toMatchObject({ to: ['b@b.example'], recipients: [], transport: 'file' });
   });
 
   test.each([
@@ -63,38 +63,8 @@ describe('who gets what', () => {
   });
 });
 
-describe('a link template', () => {
-  test.each([
-    [
-      'https://files.example/{run}/{file}',
-      'contains the unknown placeholder {run}; known placeholders: {runId}, {file}, {roster}',
-    ],
-    ['https://files.example/{runId', 'contains a brace outside of a placeholder'],
-    ['javascript:alert({runId})', 'must be a link such as'],
-    ['/mnt/share/{runId}', 'must be a link such as'],
-    ['https://files.example/a b/{runId}', 'contains white space'],
-    ['https://geheim@files.example/{runId}', 'must not contain credentials: '],
-    ['https://files.example/{runId}?web=1&sig=geheim', 'must not contain a secret in its query (sig): '],
-    [
-      'https://files.example/{runId}?X-Amz-Signature=geheim',
-      'must not contain a secret in its query (X-Amz-Signature): ',
-    ],
-    ['https://files.example/{runId}?api_key=geheim', 'must not contain a secret in its query (api_key): '],
-  ])('%s is refused with its line', (template, said) => {
-    const [problem] = findProblems(`reports:\n  dir: reports\n  linkTemplate: "${template}"\n`);
-    expect(problem).toContain(`nightscreen.config.yaml:3:17 reports.linkTemplate ${said}`);
-    expect(problem).not.toContain('geheim');
-  });
-
-  it('takes a query that only says which folder is meant', () => {
-    const template = 'https://files.example/apps/files?dir=/screening/{runId}&openfile={file}&design=1';
-    expect(findProblems(`reports: { linkTemplate: "${template}" }\n`)).toEqual([]);
-  });
-
-  it('stands beside a folder that is not the one the reports are written to', () => {
-    const text = 'reports: { dir: ./out, publishTo: share, linkTemplate: "https://files.example/{runId}/{file}" }\n';
-    expect(load(text).settings.reports.publishTo).toBe(join(folder, 'share'));
-    const [problem] = findProblems('reports: { dir: ./out, publishTo: out }\n');
-    expect(problem).toContain('reports.publishTo is the folder of the reports themselves');
-  });
+it('the folder for readers is not the one the reports are written to', () => {
+  expect(load('reports: { dir: ./out, publishTo: share }\n').settings.reports.publishTo).toBe(join(folder, 'share'));
+  const [problem] = findProblems('reports: { dir: ./out, publishTo: out }\n');
+  expect(problem).toContain('reports.publishTo is the folder of the reports themselves');
 });

@@ -31,26 +31,25 @@ it('a tier longer than a day without a reason is refused with its line', () => {
 
 it('spans and caps that are no such are refused with what they should be', () => {
   const problems = listProblems(
-    'screening:\n  reuseMaxAge: 12 hours\nbudget:\n  maxSearchesPerMonth: 0\n  currency: euro\n  reserveShare: 0.9\n  priceOfSearch: 1\n',
+    'screening:\n  reuseMaxAge: 12 hours\nbudget:\n  maxSearchesPerMonth: 0\n  currency: euro\n  priceOfSearch: 1\n',
   );
   expect(problems).toEqual([
     expect.stringMatching(/:2:16 screening\.reuseMaxAge must be a span such as 30m, 12h or 7d/),
     expect.stringMatching(/:4:24 budget\.maxSearchesPerMonth must be more than 0/),
     expect.stringMatching(/:5:13 budget\.currency must be a currency such as EUR/),
-    expect.stringMatching(/:6:17 budget\.reserveShare must be at most 0\.5/),
-    expect.stringMatching(/:7:3 budget\.priceOfSearch unknown setting; did you mean pricePerSearch/),
+    expect.stringMatching(/:6:3 budget\.priceOfSearch unknown setting; did you mean pricePerSearch/),
   ]);
 });
 
-it('the defaults ask for everybody daily, keep a twentieth and use nothing again', () => {
+it('the defaults ask for everybody daily and use nothing again', () => {
   const { settings } = load(
     'screening:\n  cadence:\n    low: 30d\n    reason: policy 4.2\nbudget:\n  maxSearchesPerDay: 5\n',
   );
   expect(settings.screening).toMatchObject({ cadenceHours: 24, reuseMaxAge: 0, cadence: { low: '30d' } });
-  expect(settings.budget).toEqual({ maxSearchesPerDay: 5, currency: 'EUR', reserveShare: 0.05 });
+  expect(settings.budget).toEqual({ maxSearchesPerDay: 5, currency: 'EUR' });
 });
 
 it('settings that shape no answer leave the digest as it is, which names the cause of changes', () => {
-  const others = configSchema.parse({ sweep: { perPage: 50 }, screening: { cadenceHours: 12 } });
+  const others = configSchema.parse({ sweep: { windows: 8 }, screening: { cadenceHours: 12 } });
   expect(digestSettings(others)).toBe(digestSettings(configSchema.parse({})));
 });

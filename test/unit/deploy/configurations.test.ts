@@ -9,9 +9,9 @@ test.each(
   Object.entries(allows).flatMap(([writable, folders]) => folders.map((folder) => [folder, writable] as const)),
 )('deploy/%s/nightscreen.config.yaml is a configuration that writes below %s only', (folder, writable) => {
   const file = `deploy/${folder}/nightscreen.config.yaml`;
-  const { reports, watchdog, metrics, database } = loadConfig({ environment: {}, folder: root, file }).settings;
+  const { reports, database } = loadConfig({ environment: {}, folder: root, file }).settings;
   const usesFolder = folder === 'systemd' ? [database.folder] : [];
-  const written = [reports.dir, watchdog.noteFile, ...usesFolder, ...(metrics.textfile ? [metrics.textfile] : [])];
+  const written = [reports.dir, ...usesFolder];
   expect(written.filter((path) => !path.startsWith(writable))).toEqual([]);
 });
 

@@ -10,18 +10,31 @@ import { buildSandboxDossier } from '../../helpers/small-world.js';
 const range = (from: number, to: number): SandboxDossier[] =>
   Array.from({ length: to - from + 1 }, (_, index) => buildSandboxDossier(from + index));
 
-type ServiceList = ReturnType<typeof createDossierList>;
+/** The service's dossiers, which a test changes. */
+interface ServiceList {
+  put(dossier: SandboxDossier): void;
+  remove(id: string): void;
+}
 
 /** The service's list without a network; `onCall` changes the list before the call of that number, `endsEarly` gives an empty page for every cursor. */
 function serve(
   initial: readonly SandboxDossier[],
   { onCall, endsEarly = false }: ServiceOptions = {},
 ): { list: DossierList; calls: () => number } {
-  const served = createDossierList(initial);
+  const held = new Map(initial.map((dossier) => [dossier.id, dossier]));
+  let served = createDossierList(initial);
+  const change = (act: () => void): void => {
+    act();
+    served = createDossierList([...held.values()]);
+  };
+  const changing: ServiceList = {
+    put: (dossier) => change(() => held.set(dossier.id, dossier)),
+    remove: (id) => change(() => held.delete(id)),
+  };
   let calls = 0;
   const page: DossierList['page'] = async (query) => {
     calls += 1;
-    onCall?.(calls, served);
+    onCall?.(calls, changing);
     const asked = Object.fromEntries(Object.entries(query).map(([key, value]) => [key, String(value)]));
     const shown = endsEarly && query.starting_after !== undefined ? { ...empty } : served(asked);
     if ('problem' in shown) throw new Error(shown.problem);
@@ -31,7 +44,7 @@ function serve(
 }
 
 interface ServiceOptions {
-  onCall?: (call: number, list: Pick<ServiceList, 'put' | 'remove'>) => void;
+  onCall?: (call: number, list: ServiceList) => void;
   endsEarly?: boolean;
 }
 

@@ -41,8 +41,8 @@ describe('a provisional mail', () => {
   });
 
   it('names customer and listed party where mail may hold personal data', () => {
-    const full = { ...settings, attach: 'full' as const };
-    const { text } = buildEarlyWarning(warn(), 'a@example.org', full);
+    const recipient = { address: 'a@example.org', shows: 'warning', attach: 'full' } as const;
+    const { text } = buildEarlyWarning(warn(), recipient, settings);
     expect(text).toContain(
       'C-1001 Amina Haddad: Newly listed, flagged as hit - Politically exposed, Sanctioned, as Amina HADDAD',
     );

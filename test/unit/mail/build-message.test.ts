@@ -79,10 +79,8 @@ describe('a message', () => {
   });
 
   it('attaches the page only when asked to, and says that it holds personal data', () => {
-    const message = buildReportMessage(toReport(buildRunFacts()), written, 'mlro@bank.example', {
-      ...settings,
-      attach: 'full',
-    });
+    const recipient = { address: 'mlro@bank.example', shows: 'report', attach: 'full' } as const;
+    const message = buildReportMessage(toReport(buildRunFacts()), written, recipient, settings);
     expect(message.attachments).toMatchObject([{ path: '/var/reports/run-1/report.html', sha256: 'aa' }]);
     expect(message.text).toContain('personal data');
     expect(build(buildRunFacts()).attachments).toEqual([]);

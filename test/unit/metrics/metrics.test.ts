@@ -1,11 +1,7 @@
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, stat } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parseMetricsAddress } from '../../../src/cli/commands/schedule.js';
-import { markTextfileUnreadable, writeTextfile } from '../../../src/cli/measuring.js';
 import { startMetricsServer } from '../../../src/cli/schedule/health.js';
 import { createMetrics, type MetricFacts } from '../../../src/metrics/metrics.js';
 
@@ -108,25 +104,6 @@ it('attempts are counted by operation and result, those that were never sent are
     'nightscreen_jobs_total{job="sweep",outcome="failed"} 1',
   ]);
   expect(text).toContain('nodejs_eventloop_lag_seconds');
-});
-
-it('a textfile is whole or not there, and can be read by others', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'nightscreen-textfile-'));
-  const file = join(folder, 'nightscreen.prom');
-  await writeTextfile(file, 'one\n');
-  await writeTextfile(file, 'two\n');
-  expect([await readFile(file, 'utf8'), await readdir(folder)]).toEqual(['two\n', ['nightscreen.prom']]);
-  expect((await stat(file)).mode & 0o777).toBe(0o644);
-  await expect(writeTextfile(join(folder, 'none', 'x.prom'), 'x')).rejects.toThrow('ENOENT');
-});
-
-it('a textfile whose figures can no longer be read says so and keeps them', async () => {
-  const file = join(await mkdtemp(join(tmpdir(), 'nightscreen-textfile-')), 'nightscreen.prom');
-  await markTextfileUnreadable(file, 'nightscreen_facts_readable 0\n');
-  expect(await readFile(file, 'utf8')).toBe('nightscreen_facts_readable 0\n');
-  await writeTextfile(file, 'a 1\nnightscreen_facts_readable 1\nb 2\n');
-  await markTextfileUnreadable(file, 'nightscreen_facts_readable 0\n');
-  expect(await readFile(file, 'utf8')).toBe('a 1\nnightscreen_facts_readable 0\nb 2\n');
 });
 
 it('metrics, health and readiness are served, and nothing else', async () => {

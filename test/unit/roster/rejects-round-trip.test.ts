@@ -14,6 +14,7 @@ import type { RejectedRow, RosterRow } from '../../../src/roster/customer.js';
 import { readRoster } from '../../../src/roster/read-roster.js';
 import { restoreFormula, restoreHidden } from '../../../src/roster/rejects.js';
 import { rosterSettingsSchema } from '../../../src/roster/settings.js';
+import { isFullSize } from '../../helpers/figures.js';
 import { buildCounts, buildRunFacts } from '../../helpers/run-facts.js';
 import { onlyRejected, summarise } from './read-text.js';
 
@@ -227,7 +228,7 @@ test('every text comes back from a rejects file as it went in, and none goes out
       expect(restoreFormula(marked)).toBe(value);
       expect(neutraliseFormula(marked)).toBe(marked);
     }),
-    { numRuns: 2_000 },
+    { numRuns: isFullSize ? 2_000 : 200 },
   );
 });
 

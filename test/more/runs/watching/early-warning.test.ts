@@ -30,14 +30,10 @@ afterEach(async () => {
 });
 
 const mailSettings = {
-  directory: '',
   from: 'night@example.org',
   to: ['compliance@example.org'],
-  attach: 'none' as const,
   recipients: [],
-  maxBytes: 10_000_000,
   earlyWarning: true,
-  retryFor: '3d',
   timeoutMs: 5_000,
 };
 
@@ -115,8 +111,11 @@ describe('critical changes', () => {
   it('told before a run was stopped are not told again when it goes on', async () => {
     const { sandbox, work, run } = await begin(names);
     sandbox.setWorld(world);
-    const directory = await mkdtemp(join(tmpdir(), 'nightscreen-mail-'));
-    const settings = { mail: { ...mailSettings, directory, transport: 'file' as const, attach: 'full' as const } };
+    const dir = await mkdtemp(join(tmpdir(), 'nightscreen-mail-'));
+    const directory = join(dir, 'mail');
+    const full = { to: mailSettings.to, kinds: ['warning' as const], attach: 'full' as const };
+    const mail = { ...mailSettings, transport: 'file' as const, to: [], recipients: [full] };
+    const settings = { mail, reports: { dir } };
     await run(await work({ settings }), { maxSearches: 30 });
     const [first, ...none] = await readdir(directory);
     expect(none).toEqual([]);

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { toSubject } from '../../../../src/mail/report-message.js';
 import { toReport } from '../../../../src/reports/report.js';
 import { showRun } from '../../../../src/runs/run-reference.js';
-import { holdSettingsSchema } from '../../../../src/screening/settings.js';
+import { toHoldBounds } from '../../../../src/screening/settings.js';
 import { testDatabases } from '../../../helpers/databases.js';
 import { makeOddNames, openSmallSites } from '../../../helpers/small-site.js';
 import { listed, watchlist } from '../../../helpers/small-world.js';
@@ -27,7 +27,7 @@ describe('what a run finds', () => {
       sandbox.setWorld(world(count));
       // What vanishes would hold the run before it is compared.
       const settings = {
-        screening: { ...screening, hold: holdSettingsSchema.parse({ vanishedShare: 1, weekShare: 1 }) },
+        screening: { ...screening, hold: toHoldBounds({ vanishedShare: 1, weekShare: 1 }) },
       };
       return run(await work({ offsetMs: -daysAgo * dayMs, settings }), { writeReport });
     };
