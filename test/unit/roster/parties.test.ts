@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { PartyRow } from '../../../src/roster/customer.js';
 import { readParties } from '../../../src/roster/read-roster.js';
-import { rosterSettingsSchema } from '../../../src/roster/settings.js';
+import { listPartySources, rosterSettingsSchema } from '../../../src/roster/settings.js';
 
 async function readPartyText(content: string, columns: unknown = {}): Promise<PartyRow[]> {
   const folder = await mkdtemp(join(tmpdir(), 'nightscreen-parties-'));
@@ -12,7 +12,7 @@ async function readPartyText(content: string, columns: unknown = {}): Promise<Pa
     const path = join(folder, 'parties.csv');
     await writeFile(path, content);
     const roster = { name: 'retail', csv: { path: 'roster.csv' }, parties: [{ csv: { path }, columns }] };
-    const [settings] = rosterSettingsSchema.parse(roster).parties;
+    const [settings] = listPartySources(rosterSettingsSchema.parse(roster));
     if (settings === undefined) throw new Error('expected one source of parties');
     const reading = await readParties(settings, () => undefined);
     const rows: PartyRow[] = [];
