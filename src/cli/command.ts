@@ -130,9 +130,9 @@ export function defineCommand<const Usage extends string, Options extends Option
     for (const add of commands) add(command, act);
     if (run === undefined) return;
     // Options that a command shares with one below it belong to the latter when they follow its name.
-    if (commands.length > 0) command.enablePositionalOptions().allowExcessArguments();
+    if (commands.length > 0) command.enablePositionalOptions().allowExcessArguments().allowUnknownOption();
     command.action(() => {
-      if (commands.length > 0) refuseUnknownCommand(command);
+      if (commands.length > 0) refuseUnknown(command);
       const call = { argument: command.processedArgs[0], options: command.opts<OptionValues<Options>>() };
       act((invocation) => run({ ...call, invocation, signal: invocation.signal }, command), mailedAs?.(call));
     });
@@ -210,12 +210,15 @@ function toOption(key: string, spec: OptionSpec<unknown>): Option {
   return option.makeOptionMandatory(isGiven && initial === undefined && !isNegated);
 }
 
-function refuseUnknownCommand(command: Command): void {
+/** Refuses the first word that is neither a command below this one nor an option of it. */
+function refuseUnknown(command: Command): void {
   const [word] = command.args;
   if (word === undefined) return;
-  const meant = findNearMiss(
-    word,
-    command.commands.map((each) => each.name()),
-  );
-  command.error(`error: unknown command '${word}'${meant === null ? '' : `\n(Did you mean ${meant}?)`}`);
+  const isOption = word.startsWith('-');
+  const known = isOption
+    ? command.options.map(({ long, flags }) => long ?? flags)
+    : command.commands.map((each) => each.name());
+  const meant = findNearMiss(word, known);
+  const advice = meant === null ? '' : `\n(Did you mean ${meant}?)`;
+  command.error(`error: unknown ${isOption ? 'option' : 'command'} '${word}'${advice}`);
 }

@@ -66,7 +66,7 @@ export function renderCompletion(program: Command): string {
     return words.length === 0 ? '' : toCase([option], offer);
   });
   const withValue = options.filter(({ value }) => value !== 'none');
-  return `# Completion of nightscreen for bash and zsh: source this file, in zsh after compinit.
+  return `# Completion for bash and zsh: source this file, in zsh after compinit.
 if [[ -n \${ZSH_VERSION-} ]]; then autoload -U +X bashcompinit && bashcompinit; fi
 _nightscreen() {
   local IFS=$' \\t\\n' current=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD - 1]}

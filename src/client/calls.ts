@@ -174,10 +174,9 @@ export const createCallOperation = (settings: CallSettings): CallOperation => {
     if (attempt === 1) budget.earn();
     const usedKey = keys.apiKey;
     const authorization = keys.present(operation.authentication);
-    const [one, other] = [settings.observer, options.observer];
+    const observers = [settings.observer, options.observer];
     // Within the turn: a call that waits is in no ledger yet. A failure of the ledger is no answer of the service, and ends the call.
-    if (one?.leaving) await one.leaving(operation.name);
-    if (other?.leaving) await other.leaving(operation.name);
+    for (const observer of observers) await observer?.leaving?.(operation.name);
     // A pause, an outage or a stop request that came meanwhile holds the request back.
     const mayLeave = (): boolean => !waiting.aborted && turn.mayLeave();
     const wantedMs = options.timeoutMs ?? settings.timeoutMs;
@@ -194,8 +193,7 @@ export const createCallOperation = (settings: CallSettings): CallOperation => {
         requestId: undefined,
         servedAt: undefined,
       };
-      one?.started?.(observed);
-      other?.started?.(observed);
+      for (const observer of observers) observer?.started?.(observed);
       const timeoutMs = turn.isProbe ? Math.min(wantedMs, longestProbeMs) : wantedMs;
       const { signal, headers, isChecked } = options;
       let answer: Answer<T>;
@@ -215,8 +213,7 @@ export const createCallOperation = (settings: CallSettings): CallOperation => {
         throw error;
       } finally {
         trace.endedAt = clock.now();
-        one?.ended?.(observed, trace);
-        other?.ended?.(observed, trace);
+        for (const observer of observers) observer?.ended?.(observed, trace);
       }
       turn.assess(good);
       return { answer };

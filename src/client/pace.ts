@@ -422,8 +422,3 @@ export const createPace = (settings: PaceSettings): Pace => {
     },
   };
 };
-
-const freeTurn: Turn = { isProbe: false, mayLeave: () => true, assess: () => ({ isOutage: false }) };
-
-/** A pace without limits, to measure the cost of the client alone; never for a paid service. */
-export const unpaced = (): Pace => ({ run: (_entrant, task) => task(freeTurn), close: () => undefined });

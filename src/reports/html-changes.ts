@@ -1,17 +1,13 @@
 import { html } from 'hono/html';
-import type { Corroboration } from '../changes/corroboration.js';
 import type { Match } from '../matches/match.js';
-import { codeWords, describeDisposition, describeTopic, toWords } from '../vocabulary/words.js';
+import { codeWords, describeDisposition, describeTopic } from '../vocabulary/words.js';
 import { changeCauses, type MatchField, severities } from '../vocabulary.js';
 import type { ChangeGroup } from './change-groups.js';
+import { showChangeCard } from './html-card.js';
 import {
-  type Markup,
   noMarkup,
   section,
-  showCode,
   showCountries,
-  showDigest,
-  showNone,
   shownLines,
   showParty,
   showRemark,
@@ -22,167 +18,66 @@ import {
   showTexts,
   showTime,
   showTopics,
-  type TableColumn,
   toAnchor,
 } from './html-markup.js';
 import type { ChangeAlertFacts, DetailLookup, MatchChangeFacts, PartyFacts } from './list-facts.js';
-import { describeDrift, describeReason, describeWatch } from './reasons.js';
+import { describeDrift, describeWatch } from './reasons.js';
 import type { Report } from './report.js';
-import { countNoun, formatCount, formatDay, formatMinute } from './text.js';
-import { describeChange, describeReopening, describeReplaced, describeSaid } from './words.js';
-
-/** A column of the comparison; `field`: the compared field. */
-interface ChangeColumn {
-  title: string;
-  field: MatchField;
-  customer: (party: PartyFacts) => Markup;
-  /** The fact of the customer that is compared. */
-  corroborates?: keyof Corroboration;
-  listed: (match: Match, other: Match | null) => Markup;
-}
-
-const cardColumns: readonly ChangeColumn[] = [
-  { title: 'Name', field: 'name', customer: (party) => showText(party.name), listed: (match) => showText(match.name) },
-  { title: 'Risk category', field: 'topics', customer: showNone, listed: (match, other) => showTopics(match, other) },
-  {
-    title: 'Born',
-    field: 'birth_date',
-    corroborates: 'birthDate',
-    customer: (party) => showTexts(party.birthDate === null ? [] : [party.birthDate]),
-    listed: (match) => showTexts(match.birthDates),
-  },
-  {
-    title: 'Countries',
-    field: 'country',
-    corroborates: 'country',
-    customer: (party) => showCountries(party.countries),
-    listed: (match) => showCountries(match.countries),
-  },
-  {
-    title: 'Kind',
-    field: 'schema',
-    customer: (party) => html`${party.type}`,
-    listed: (match) => showText(match.schema),
-  },
-  { title: 'Flagged', field: 'match', customer: showNone, listed: (match) => html`${match.isHit ? 'hit' : 'no hit'}` },
-  {
-    title: 'Score',
-    field: 'score',
-    customer: showNone,
-    listed: (match) => html`${match.score} <span class="note">rank ${match.rank}</span>`,
-  },
-];
-
-/** One change in full: the facts of the customer and of the listed party, before and now, with marked changes, and the state of the alert. */
-function showChangeCard(
-  change: MatchChangeFacts,
-  details: readonly DetailLookup[],
-  { run, code }: { run: Report['run']; code: string | null },
-): Markup {
-  const { party, formerParty, before, after } = change;
-  return html`
-<article class="change"${showKeys(change)}>
-<h4>${describeChange(change)} <span class="who">${showParty(party)} <span class="muted">risk ${party.riskTier ?? 'not given'}</span></span></h4>
-<table class="compare">
-<caption class="unseen">Customer and listed party compared</caption>
-<thead><tr><td></td>${cardColumns.map(({ title }) => html`<th scope="col">${title}</th>`)}</tr></thead>
-<tbody>
-${formerParty === null ? noMarkup : showCustomer('Customer before', formerParty, party, null)}${showCustomer(formerParty === null ? 'Customer' : 'Customer now', party, formerParty, change.corroboration)}${before === null ? noMarkup : showListed('before', before, after, change)}${showListed('now', after, before, change)}</tbody>
-</table>
-${showAlert(change, run, code)}<p class="why">Why: ${showText(describeRule(change))}; ${codeWords.cause[change.cause]}. Match <code>${showText(change.matchId)}</code>, found by run ${showCode(change.runId)}</p>${details.map((lookup) => showDetail(lookup, run))}
-</article>`;
-}
-
-function showAlert({ alert }: MatchChangeFacts, run: Report['run'], code: string | null): Markup {
-  if (alert === null) return noMarkup;
-  const said = [
-    ...alert.said.map((one) => describeSaid(one, run.timezone)),
-    ...(alert.replaced === null ? [] : [`Before: ${describeReplaced(alert.replaced, run.timezone)}`]),
-  ];
-  return html`<p class="alert">${showRemark(describeAlert(alert, run))}${code === null ? noMarkup : html`, ${showAlertCode(code)}`}.${said.map((words) => html`<br><span class="muted">${showRemark(words)}</span>`)}</p>
-`;
-}
-
-/** The state of an alert when the run closed: `Open since 2026-11-21 (4 days), overdue since 2026-11-22 .., assigned to bea (for ada)`. */
-function describeAlert(
-  { state, openedAt, dueAt, assignedTo, reopenedBecause }: ChangeAlertFacts,
-  { finishedAt: now, timezone }: Report['run'],
-): string {
-  if (state !== 'open' && state !== 'pending_approval') return toSentence(codeWords.alertState[state]);
-  const days = Math.floor((now.getTime() - openedAt.getTime()) / 86_400_000);
-  const age = days <= 0 ? 'today' : countNoun(days, 'day');
-  const waits = toSentence(reopenedBecause.length > 0 && state === 'open' ? 're-opened' : codeWords.alertState[state]);
-  const because = reopenedBecause.length === 0 ? '' : ` (${describeReopening(reopenedBecause)})`;
-  const due = dueAt === null ? '' : `, ${dueAt < now ? 'overdue since' : 'due'} ${formatMinute(dueAt, timezone)}`;
-  return `${waits}${because} since ${formatDay(openedAt, timezone)} (${age})${due}, ${assignedTo === null ? 'not assigned' : `assigned to ${assignedTo}`}`;
-}
-
-/** The severity rule of a change and its adjustments, in words; `delisted` only where the list itself changed. */
-export function describeRule({ rule, kind, cause, adjustments }: MatchChangeFacts): string {
-  const isDelisted = kind === 'match_removed' && cause === 'service_data';
-  const words = rule === 'delisted' && !isDelisted ? 'no longer matched' : toWords(rule);
-  return [words, ...adjustments.map((each) => codeWords.adjustment[each])].join(', ');
-}
-
-const toSentence = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
-
-function showCustomer(
-  title: string,
-  party: PartyFacts,
-  other: PartyFacts | null,
-  agreements: Corroboration | null,
-): Markup {
-  return html`<tr><th scope="row">${title}</th>${cardColumns.map((column) => {
-    const isChanged = other !== null && String(column.customer(party)) !== String(column.customer(other));
-    return html`<td data-label="${column.title}"${isChanged ? html` class="marked"` : noMarkup}>${column.customer(party)}${showAgreement(column, agreements)}</td>`;
-  })}</tr>
-`;
-}
-
-function showAgreement({ corroborates }: ChangeColumn, agreements: Corroboration | null): Markup {
-  if (corroborates === undefined || agreements === null) return noMarkup;
-  const agreement = agreements[corroborates];
-  if (agreement === 'unknown') return noMarkup;
-  return html` <span class="agreement ${agreement}">${codeWords.agreement[agreement]}</span>`;
-}
-
-function showListed(
-  when: 'before' | 'now',
-  match: Match | null,
-  other: Match | null,
-  { fields }: MatchChangeFacts,
-): Markup {
-  const title = html`<th scope="row">Listed ${when}</th>`;
-  if (match === null) {
-    return html`<tr>${title}<td class="absent" colspan="${cardColumns.length}">not in the answer</td></tr>
-`;
-  }
-  return html`<tr>${title}${cardColumns.map(({ title: label, field, listed }) =>
-    fields.includes(field)
-      ? html`<td data-label="${label}" class="marked ${when}">${listed(match, other)}${when === 'now' ? html` <span class="unseen">changed</span>` : noMarkup}</td>`
-      : html`<td data-label="${label}">${listed(match, other)}</td>`,
-  )}</tr>
-`;
-}
-
-function showDetail({ kind, id, askedAt, digest, reason }: DetailLookup, run: Report['run']): Markup {
-  const what = html`${codeWords.detail[kind]} <code>${showText(id)}</code>`;
-  if (digest === null) {
-    return html`
-<p class="why">Not available: ${what}, ${describeReason(reason ?? 'unknown')}, ${showTime(askedAt, run)}</p>`;
-  }
-  return html`
-<p class="why">Kept as evidence: ${what}, fetched ${showTime(askedAt, run)}, SHA-256 ${showDigest(digest)}</p>`;
-}
+import type { TruncatedMatches } from './run-facts.js';
+import type { Column, Markup } from './section.js';
+import { countNoun, formatCount, formatDay } from './text.js';
+import { describeChange } from './words.js';
 
 /** The part of a severity's changes, or of its matches of first screenings, that the page shows. */
-export interface ShownGroup {
+interface ShownGroup {
   section: 'changes' | 'baseline';
   group: ChangeGroup;
   /** The first changes outside of clusters, shown in full. */
   first: readonly MatchChangeFacts[];
   /** The code of a change's alert, where the alert waits and the page lists it. */
   findCode: (change: MatchChangeFacts) => string | null;
+}
+
+async function chooseShown(report: Report): Promise<readonly ShownGroup[]> {
+  const { changes, baseline, cut } = report;
+  const findCode = toFindCode(report);
+  const shown: ShownGroup[] = [];
+  for (const group of changes ?? []) {
+    shown.push({ section: 'changes', group, first: await chooseLines(group, cut.changes), findCode });
+  }
+  for (const group of baseline) {
+    shown.push({ section: 'baseline', group, first: await chooseLines(group, cut.baseline), findCode });
+  }
+  return shown;
+}
+
+async function chooseLines({ severity, single, singleCount }: ChangeGroup, cut: TruncatedMatches | null) {
+  const wanted = Math.min(shownLines, singleCount);
+  if (cut === null || single.length >= wanted) return single.slice(0, wanted);
+  return readFirst(cut.readOf(severity), wanted);
+}
+
+async function readFirst(
+  batches: AsyncIterable<readonly MatchChangeFacts[]>,
+  wanted: number,
+): Promise<readonly MatchChangeFacts[]> {
+  const found: MatchChangeFacts[] = [];
+  if (wanted === 0) return found;
+  for await (const batch of batches) {
+    found.push(...batch.filter(({ cluster }) => cluster === undefined));
+    if (found.length >= wanted) break;
+  }
+  return found.slice(0, wanted);
+}
+
+function toFindCode({ toReview }: Report): ShownGroup['findCode'] {
+  const toKey = (reference: string, name: string, matchId: string): string =>
+    JSON.stringify([reference, name, matchId]);
+  const marks = new Map(
+    (toReview?.alerts ?? []).map(({ party, listed, mark }) => [toKey(party.reference, party.name, listed.id), mark]),
+  );
+  return ({ party, matchId }) =>
+    marks.size === 0 ? null : (marks.get(toKey(party.reference, party.name, matchId)) ?? null);
 }
 
 /** The code of an alert, with a link to its row among the waiting alerts. */
@@ -205,16 +100,18 @@ const recordValues: readonly { title: string; of: (party: PartyFacts) => Markup 
   { title: 'customer kind', of: (party) => html`${party.type}` },
 ];
 
-const lineColumns = ({ findCode }: ShownGroup, run: Report['run']): readonly TableColumn<MatchChangeFacts>[] => [
-  { title: 'Customer', cell: (change) => showParty(change.party) },
+const toLineColumns = ({ findCode }: ShownGroup, run: Report['run']): readonly Column<MatchChangeFacts>[] => [
+  { title: 'Customer', html: ({ party }) => showParty(party) },
   {
     title: 'What',
-    cell: (change) =>
-      html`${describeChange(change)}${change.cause === 'service_data' ? noMarkup : html` <small>${codeWords.cause[change.cause]}</small>`}`,
+    html: (change) => {
+      const cause = change.cause === 'service_data' ? noMarkup : html` <small>${codeWords.cause[change.cause]}</small>`;
+      return html`${describeChange(change)}${cause}`;
+    },
   },
-  { title: 'Listed party', cell: showListedNow },
-  { title: 'Before and now', cell: showDifferences },
-  { title: 'Alert', cell: (change) => showStatus(change, findCode(change), run) },
+  { title: 'Listed party', html: showListedNow },
+  { title: 'Before and now', html: showDifferences },
+  { title: 'Alert', html: (change) => showStatus(change, findCode(change), run) },
 ];
 
 function showListedNow(change: MatchChangeFacts): Markup {
@@ -263,12 +160,12 @@ function showStatus({ alert }: Pick<MatchChangeFacts, 'alert'>, code: string | n
   return html`${showAlertCode(code)}${words === '' ? noMarkup : html` <small>${showRemark(words)}</small>`}`;
 }
 
-const baselineColumns = ({ findCode }: ShownGroup, run: Report['run']): readonly TableColumn<MatchChangeFacts>[] => [
-  { title: 'Customer', cell: showCustomerName },
-  { title: 'Listed party', cell: showListedName },
-  { title: 'Risk category', cell: ({ after }) => (after === null ? noMarkup : showTopics(after, null)) },
-  { title: 'Score', cell: ({ after }) => (after === null ? noMarkup : `${after.score}${after.isHit ? ', hit' : ''}`) },
-  { title: 'Alert', cell: (change) => showStatus(change, findCode(change), run) },
+const toBaselineColumns = ({ findCode }: ShownGroup, run: Report['run']): readonly Column<MatchChangeFacts>[] => [
+  { title: 'Customer', html: showCustomerName },
+  { title: 'Listed party', html: showListedName },
+  { title: 'Risk category', html: ({ after }) => (after === null ? noMarkup : showTopics(after, null)) },
+  { title: 'Score', html: ({ after }) => (after === null ? noMarkup : `${after.score}${after.isHit ? ', hit' : ''}`) },
+  { title: 'Alert', html: (change) => showStatus(change, findCode(change), run) },
 ];
 
 function showBaseline(report: Report, shown: readonly ShownGroup[]): Markup {
@@ -289,11 +186,17 @@ ${shown.filter((one) => one.section === 'baseline').map((one) => showFirstScreen
 
 function showFirstScreenings(shown: ShownGroup, run: Report['run']): Markup {
   const { severity, count } = shown.group;
-  const caption = 'One line per match, with the score of the service';
+  const table = showTable({
+    caption: 'One line per match, with the score of the service',
+    columns: toBaselineColumns(shown, run),
+    lines: shown.first,
+    name: 'lines',
+    timezone: run.timezone,
+  });
   return html`
 <section class="severity ${severity}" aria-label="First screenings, ${codeWords.severity[severity]}">
 <h3><span class="label">${codeWords.severity[severity]}</span> <span class="muted">${countNoun(count, 'match', 'matches')}</span></h3>
-${shown.first.length === 0 ? noMarkup : showTable(caption, baselineColumns(shown, run), shown.first, null, { name: 'lines' })}
+${shown.first.length === 0 ? noMarkup : table}
 ${showRest(shown.first.length, shown.group.singleCount, 'changes.csv')}
 </section>`;
 }
@@ -314,7 +217,8 @@ const asCards: ReadonlySet<string> = new Set(['critical', 'high']);
 const cardsInFull = 20;
 
 /** The changes by severity, the matches of first screenings, and the groups of changes. */
-export async function showChanges(report: Report, shown: readonly ShownGroup[]): Promise<Markup> {
+export async function showChanges(report: Report): Promise<Markup> {
+  const shown = await chooseShown(report);
   return html`${showBySeverity(report, shown)}${showBaseline(report, shown)}${await showGroups(report)}`;
 }
 
@@ -350,17 +254,28 @@ function showSeverity(shown: ShownGroup, { details, run }: Report): Markup {
   const { severity, count, singleCount } = group;
   const cards = asCards.has(severity) ? first.slice(0, cardsInFull) : [];
   const lines = first.slice(cards.length);
-  const toCard = (change: MatchChangeFacts): Markup =>
-    showChangeCard(change, listDetailsOf(details.lookups, change.matchId), {
-      run,
-      code: findCode(change),
-    });
-  const caption = 'One line per change, with the current score of the service';
+  const toCard = (change: MatchChangeFacts): Markup => {
+    const code = findCode(change);
+    const records = listDetailsOf(details.lookups, change.matchId);
+    const card = showChangeCard(change, records, { run, code: code === null ? null : showAlertCode(code) });
+    return html`
+<article class="change"${showKeys(change)}>
+${card}
+</article>`;
+  };
+  const table = showTable({
+    caption: 'One line per change, with the current score of the service',
+    columns: toLineColumns(shown, run),
+    lines,
+    name: 'lines',
+    timezone: run.timezone,
+    toAttributes: showKeys,
+  });
   const grouped = count - singleCount;
   return html`
 <section class="severity ${severity}" aria-label="${codeWords.severity[severity]}">
 <h3><span class="label">${codeWords.severity[severity]}</span> <span class="muted">${countNoun(count, 'change')}${grouped === 0 ? '' : `, ${formatCount(grouped)} of them under Groups and drift`}</span></h3>
-${cards.length === 0 ? noMarkup : html`<div class="cards">${cards.map(toCard)}</div>`}${lines.length === 0 ? noMarkup : showTable(caption, lineColumns(shown, run), lines, null, { toAttributes: showKeys, name: 'lines' })}
+${cards.length === 0 ? noMarkup : html`<div class="cards">${cards.map(toCard)}</div>`}${lines.length === 0 ? noMarkup : table}
 ${showRest(shown.first.length, shown.group.singleCount, 'changes.csv')}
 </section>`;
 }

@@ -1,5 +1,4 @@
 import { html } from 'hono/html';
-import type { DossierSnapshot } from '../dossiers/dossier.js';
 import {
   type CurrentDiscrepancies,
   type DiscrepancyFacts,
@@ -11,7 +10,6 @@ import type { ColumnDoubts } from '../roster/doubts.js';
 import { codeWords, toWords } from '../vocabulary/words.js';
 import { type CustomerState, severities } from '../vocabulary.js';
 import {
-  type Markup,
   noMarkup,
   section,
   showCode,
@@ -22,13 +20,14 @@ import {
   showTable,
   showText,
   showTime,
-  type TableColumn,
 } from './html-markup.js';
-import type { DossierChangeFacts, DroppedPartyFacts, NotScreenedFacts, SweepFacts } from './list-facts.js';
+import type { DroppedPartyFacts, SweepFacts } from './list-facts.js';
+import { toDossierSection, toNotScreenedSection } from './lists.js';
 import { describeDoubtedValues, describeReason } from './reasons.js';
 import { type Coverage, listOwnDoubts, type Report, type Sum, type Tally } from './report.js';
 import { listFacts, listReferences } from './review-list.js';
 import { isOfParties } from './run-facts.js';
+import type { Column, Markup, Section } from './section.js';
 import { countNoun, formatCount } from './text.js';
 import type { Span } from './verdict.js';
 
@@ -37,69 +36,61 @@ export function showCoverage(report: Report): Markup {
   return html`${showSpan(report)}${showSums(report)}${showDossiers(report)}${showReconciliations(report)}${showNotScreened(report)}${showDroppedParties(report)}${showRejects(report)}`;
 }
 
-const toNotScreenedColumns = (run: Report['run']): readonly TableColumn<NotScreenedFacts>[] => [
-  { title: 'Customer', cell: (line) => showParty(line.party) },
-  { title: 'Why', cell: (line) => html`${codeWords.outcome[line.outcome]}: ${showText(describeReason(line.reason))}` },
-  {
-    title: 'Last screened',
-    cell: (line) => (line.lastScreenedAt === null ? html`<strong>never</strong>` : showTime(line.lastScreenedAt, run)),
-  },
+const rejectColumns: readonly Column<RejectedRow>[] = [
+  { title: 'Line', numeric: true, html: showLine },
+  { title: 'Customer', html: ({ reference }) => (reference === null ? showNone() : showReference(reference)) },
+  { title: 'Why', cell: ({ reason }) => codeWords.reject[reason] },
+  { title: 'Column at fault', html: showFault },
 ];
 
-const rejectColumns: readonly TableColumn<RejectedRow>[] = [
-  { title: 'Line', numeric: true, cell: showLine },
-  {
-    title: 'Customer',
-    cell: (row) => (row.reference === null ? showNone() : showReference(row.reference)),
-  },
-  { title: 'Why', cell: (row) => codeWords.reject[row.reason] },
-  { title: 'Column at fault', cell: showFault },
-];
+/** A section of one list, or of one sentence where the list is empty. */
+function showList<Line>(list: Section<Line>, timezone: string, above: Markup = noMarkup, name = ''): Markup {
+  const { id, title, quiet, lines } = list;
+  const body = lines.length === 0 ? html`<p class="quiet">${quiet}</p>` : showTable({ ...list, timezone, name });
+  return section(id, title, html`${above}${body}`);
+}
 
 function showNotScreened(report: Report): Markup {
-  const { notScreened } = report;
-  if (notScreened === null) return noMarkup;
-  const count = report.cut.notScreened?.lines ?? notScreened.length;
-  const body =
-    notScreened.length === 0
-      ? html`<p class="quiet">${report.verdict.level === 'red' ? 'This list is empty, but do not rely on this run.' : 'All customers in scope are screened.'}</p>`
-      : showTable(
-          `${countNoun(count, 'customer or related party', 'customers or related parties')} without a valid screening; their matches are not known`,
-          toNotScreenedColumns(report.run),
-          notScreened,
-          'not-screened.csv',
-          { count },
-        );
-  return section('not-screened', 'Not screened', body);
+  const list = toNotScreenedSection(report);
+  return list === null ? noMarkup : showList(list, report.run.timezone);
 }
 
 function showRejects(report: Report): Markup {
-  const { rejects } = report;
+  const { rejects, coverage, run } = report;
   if (rejects === null) return noMarkup;
-  const body =
-    rejects.length === 0
-      ? html`<p class="quiet">${report.coverage?.counts.rows === 0 ? 'This run imported no roster.' : 'No roster row was rejected.'}</p>`
-      : html`${showTable(`${countNoun(rejects.length, 'roster row')} not accepted, by line of the source`, rejectColumns, rejects, 'rejects.csv')}
+  const quiet = coverage?.counts.rows === 0 ? 'This run imported no roster.' : 'No roster row was rejected.';
+  if (rejects.length === 0) {
+    return html`${section('rejects', 'Rejected rows', html`<p class="quiet">${quiet}</p>`)}${showDoubts(report)}`;
+  }
+  const table = showTable({
+    caption: `${countNoun(rejects.length, 'roster row')} not accepted, by line of the source`,
+    columns: rejectColumns,
+    lines: rejects,
+    file: 'rejects.csv',
+    timezone: run.timezone,
+  });
+  const body = html`${table}
 <p class="muted">The whole rows are in ${showFiles(rejects)}; correct and import them again. A known customer stays in scope with its last accepted record.</p>`;
   return html`${section('rejects', 'Rejected rows', body)}${showDoubts(report)}`;
 }
 
-const doubtColumns: readonly TableColumn<ColumnDoubts>[] = [
-  { title: 'Column', cell: ({ column }) => showText(column) },
-  { title: 'In doubt', numeric: true, cell: ({ doubts }) => formatCount(doubts) },
-  { title: 'Read', numeric: true, cell: ({ read }) => formatCount(read) },
-  { title: 'The most frequent values', cell: (column) => showText(describeDoubtedValues(column)) },
+const doubtColumns: readonly Column<ColumnDoubts>[] = [
+  { title: 'Column', cell: ({ column }) => column },
+  { title: 'In doubt', numeric: true, cell: ({ doubts }) => doubts },
+  { title: 'Read', numeric: true, cell: ({ read }) => read },
+  { title: 'The most frequent values', cell: describeDoubtedValues },
 ];
 
 function showDoubts(report: Report): Markup {
   const columns = listOwnDoubts(report);
   if (columns.length === 0) return noMarkup;
-  const table = showTable(
-    'Values that count as unknown: they neither agree nor contradict, and lower no severity',
-    doubtColumns,
-    columns,
-    'report.json',
-  );
+  const table = showTable({
+    caption: 'Values that count as unknown: they neither agree nor contradict, and lower no severity',
+    columns: doubtColumns,
+    lines: columns,
+    file: 'report.json',
+    timezone: report.run.timezone,
+  });
   const more = `${countNoun(report.doubted.length, 'row')} with such values ${report.doubted.length === 1 ? 'is' : 'are'} in `;
   return section(
     'doubts',
@@ -126,33 +117,35 @@ function showFault(row: RejectedRow): Markup {
   return html`<code>${showText(row.column)}</code>${content}`;
 }
 
-const toDiscrepancyColumns = (run: Report['run']): readonly TableColumn<CurrentDiscrepancies>[] => [
+const discrepancyColumns: readonly Column<CurrentDiscrepancies>[] = [
   {
     title: 'Discrepancy',
-    cell: ({ kind }) => html`${discrepancyFacts[kind].title}<br><small>${discrepancyFacts[kind].next}</small>`,
+    html: ({ kind }) => html`${discrepancyFacts[kind].title}<br><small>${discrepancyFacts[kind].next}</small>`,
   },
   { title: 'Severity', cell: ({ severity }) => codeWords.severity[severity] },
-  { title: 'Open', numeric: true, cell: ({ open }) => formatCount(open) },
-  { title: 'Over 7 days', numeric: true, cell: ({ overAWeek }) => formatCount(overAWeek) },
-  { title: 'Over 30 days', numeric: true, cell: ({ overAMonth }) => formatCount(overAMonth) },
-  { title: 'Accepted', numeric: true, cell: ({ accepted }) => formatCount(accepted) },
-  { title: 'Oldest', cell: ({ oldestAt }) => showDay(oldestAt, run) },
+  { title: 'Open', numeric: true, cell: ({ open }) => open },
+  { title: 'Over 7 days', numeric: true, cell: ({ overAWeek }) => overAWeek },
+  { title: 'Over 30 days', numeric: true, cell: ({ overAMonth }) => overAMonth },
+  { title: 'Accepted', numeric: true, cell: ({ accepted }) => accepted },
+  { title: 'Oldest', html: ({ oldestAt }, timezone) => showDay(oldestAt, { timezone }) },
 ];
 
-const toNewsColumns = (run: Report['run']): readonly TableColumn<DiscrepancyFacts>[] => [
+const newsColumns: readonly Column<DiscrepancyFacts>[] = [
   {
     title: 'What',
-    cell: ({ kind, severity }) =>
+    html: ({ kind, severity }) =>
       html`${discrepancyFacts[kind].title}<br><small>${codeWords.severity[severity]}</small>`,
   },
   {
     title: 'Now',
-    cell: ({ event, openedAt }) =>
-      html`${codeWords.discrepancyEvent[event]}${event === 'opened' ? noMarkup : html`<br><small>since ${showDay(openedAt, run)}</small>`}`,
+    html: ({ event, openedAt }, timezone) => {
+      const since = html`<br><small>since ${showDay(openedAt, { timezone })}</small>`;
+      return html`${codeWords.discrepancyEvent[event]}${event === 'opened' ? noMarkup : since}`;
+    },
   },
-  { title: 'Customer', cell: ({ facts }) => showReferences(facts) },
-  { title: 'Dossier', cell: ({ facts }) => showDossier(facts) },
-  { title: 'Facts', cell: ({ facts }) => showFacts(facts) },
+  { title: 'Customer', html: ({ facts }) => showReferences(facts) },
+  { title: 'Dossier', html: ({ facts }) => showDossier(facts) },
+  { title: 'Facts', html: ({ facts }) => showFacts(facts) },
 ];
 
 function showReconciliations({ reconciliations, run }: Report): Markup {
@@ -165,19 +158,50 @@ function showReconciliations({ reconciliations, run }: Report): Markup {
 }
 
 function showReconciliation(facts: ReconciliationFacts, run: Report['run']): Markup {
-  const { roster, sums, current, news, newsCount, unprovenBecause, sweptAt } = facts;
-  const unproven =
-    unprovenBecause === null
-      ? noMarkup
-      : html` <strong>Without proof: ${showText(unprovenBecause)}. Missing dossiers are not reported, and no discrepancy counts as resolved.</strong>`;
-  const open = current.reduce((sum, one) => sum + one.open, 0);
-  return html`<p>Roster ${showText(roster)} against the dossiers swept ${showTime(sweptAt, run)}.${unproven}</p>
-<p>${countNoun(sums.customers, 'customer')} = ${formatCount(sums.withDossier)} with a dossier + ${formatCount(sums.withoutDossier)} without + ${formatCount(sums.notExpected)} not expected to have one + ${formatCount(sums.ambiguousCustomers)} with a shared reference.<br>
-${countNoun(sums.dossiers, 'dossier')} = ${formatCount(sums.withCustomer)} with a customer + ${formatCount(sums.withoutCustomer)} without + ${formatCount(sums.ambiguousDossiers)} with a shared reference + ${formatCount(sums.ofOtherRosters)} of other rosters.${sums.notCompared === 0 ? noMarkup : html`<br>Birth date and country were not compared for ${countNoun(sums.notCompared, 'customer')} with a dossier: no record of an applicant was fetched (<code>sweep.details</code>).`}</p>
-${current.length === 0 ? html`<p class="quiet">${unprovenBecause === null ? 'Roster, screenings and dossiers agree.' : 'No discrepancy is known.'}</p>` : showTable(`${countNoun(open, 'open discrepancy', 'open discrepancies')}`, toDiscrepancyColumns(run), current.toSorted(bySeverity), null, { name: 'kinds' })}
-${current.length === 0 ? noMarkup : html`<p>The sheet Discrepancies of <code>report.xlsx</code> lists each of them. You can accept each of them there until a given day, except critical ones.</p>`}
+  const { roster, unprovenBecause, sweptAt } = facts;
+  const unproven = html` <strong>Without proof: ${showText(unprovenBecause ?? '')}. Missing dossiers are not reported, and no discrepancy counts as resolved.</strong>`;
+  return html`<p>Roster ${showText(roster)} against the dossiers swept ${showTime(sweptAt, run)}.${unprovenBecause === null ? noMarkup : unproven}</p>
+${showBothSides(facts)}
+${showCurrent(facts, run)}
 ${showInvitations(facts)}
-${newsCount === 0 ? html`<p class="quiet">No discrepancy is new.</p>` : showTable(`${countNoun(newsCount, 'change')} since the last comparison`, toNewsColumns(run), news, 'report.json', { count: newsCount, name: 'compared' })}`;
+${showNews(facts, run)}`;
+}
+
+function showBothSides({ sums }: ReconciliationFacts): Markup {
+  const count = formatCount;
+  const notCompared = html`<br>Birth date and country were not compared for ${countNoun(sums.notCompared, 'customer')} with a dossier: no record of an applicant was fetched (<code>sweep.details</code>).`;
+  return html`<p>${countNoun(sums.customers, 'customer')} = ${count(sums.withDossier)} with a dossier + ${count(sums.withoutDossier)} without + ${count(sums.notExpected)} not expected to have one + ${count(sums.ambiguousCustomers)} with a shared reference.<br>
+${countNoun(sums.dossiers, 'dossier')} = ${count(sums.withCustomer)} with a customer + ${count(sums.withoutCustomer)} without + ${count(sums.ambiguousDossiers)} with a shared reference + ${count(sums.ofOtherRosters)} of other rosters.${sums.notCompared === 0 ? noMarkup : notCompared}</p>`;
+}
+
+function showCurrent({ current, unprovenBecause }: ReconciliationFacts, { timezone }: Report['run']): Markup {
+  if (current.length === 0) {
+    const quiet = unprovenBecause === null ? 'Roster, screenings and dossiers agree.' : 'No discrepancy is known.';
+    return html`<p class="quiet">${quiet}</p>`;
+  }
+  const open = current.reduce((sum, one) => sum + one.open, 0);
+  const table = showTable({
+    caption: countNoun(open, 'open discrepancy', 'open discrepancies'),
+    columns: discrepancyColumns,
+    lines: current.toSorted(bySeverity),
+    name: 'kinds',
+    timezone,
+  });
+  return html`${table}
+<p>The sheet Discrepancies of <code>report.xlsx</code> lists each of them. You can accept each of them there until a given day, except critical ones.</p>`;
+}
+
+function showNews({ news, newsCount }: ReconciliationFacts, { timezone }: Report['run']): Markup {
+  if (newsCount === 0) return html`<p class="quiet">No discrepancy is new.</p>`;
+  return showTable({
+    caption: `${countNoun(newsCount, 'change')} since the last comparison`,
+    columns: newsColumns,
+    lines: news,
+    count: newsCount,
+    file: 'report.json',
+    name: 'compared',
+    timezone,
+  });
 }
 
 const bySeverity = (a: CurrentDiscrepancies, b: CurrentDiscrepancies): number =>
@@ -273,53 +297,58 @@ function showReasons(coverage: Coverage): Markup {
   )}</p>`;
 }
 
-const toDroppedColumns = (run: Report['run']): readonly TableColumn<DroppedPartyFacts>[] => [
-  { title: 'Customer', cell: ({ party }) => showParty(party) },
-  { title: 'What it was', cell: ({ state }) => `${codeWords.state[state].name}: ${codeWords.droppedState[state]}` },
+const droppedColumns: readonly Column<DroppedPartyFacts>[] = [
+  { title: 'Customer', html: ({ party }) => showParty(party) },
+  { title: 'What it was', html: ({ state }) => `${codeWords.state[state].name}: ${codeWords.droppedState[state]}` },
   {
     title: 'Why',
-    cell: ({ party }) =>
+    html: ({ party }) =>
       party.role === 'conflicting_row'
         ? 'the rows of this id no longer contradict each other, and no row has this name'
         : 'no longer in the source',
   },
-  { title: 'Since', cell: ({ droppedAt }) => showTime(droppedAt, run) },
+  { title: 'Since', cell: ({ droppedAt }) => droppedAt },
 ];
 
 function showDroppedParties({ droppedParties, run }: Report): Markup {
   if (droppedParties.length === 0) return noMarkup;
-  const title = `${countNoun(droppedParties.length, 'party', 'parties')} that ${droppedParties.length === 1 ? 'is' : 'are'} no longer in the source and not cleared by a disposition`;
-  return section(
-    'dropped',
-    'No longer in the source',
-    showTable(title, toDroppedColumns(run), droppedParties, 'report.json'),
-  );
+  const table = showTable({
+    caption: `${countNoun(droppedParties.length, 'party', 'parties')} that ${droppedParties.length === 1 ? 'is' : 'are'} no longer in the source and not cleared by a disposition`,
+    columns: droppedColumns,
+    lines: droppedParties,
+    file: 'report.json',
+    timezone: run.timezone,
+  });
+  return section('dropped', 'No longer in the source', table);
 }
 
-const showCount = (count: number | null | undefined): Markup | string =>
-  count === null || count === undefined ? showNone() : formatCount(count);
-
-const spanColumns: readonly TableColumn<Span['runs'][number]>[] = [
-  { title: 'Run', cell: ({ runId }) => showCode(runId) },
+const spanColumns: readonly Column<Span['runs'][number]>[] = [
+  { title: 'Run', html: ({ runId }) => showCode(runId) },
   {
     title: 'Result',
-    cell: ({ trouble, state }) => (trouble === null ? state : html`<strong>${showText(trouble)}</strong> (${state})`),
+    html: ({ trouble, state }) => (trouble === null ? state : html`<strong>${showText(trouble)}</strong> (${state})`),
   },
-  { title: 'In scope', numeric: true, cell: ({ counts }) => showCount(counts?.inScope) },
-  { title: 'Planned', numeric: true, cell: ({ counts }) => showCount(counts?.planned) },
-  { title: 'Screened', numeric: true, cell: ({ counts }) => showCount(counts && counts.screened + counts.reused) },
-  { title: 'Missing', numeric: true, cell: ({ notScreened }) => showCount(notScreened) },
-  { title: 'Changes', numeric: true, cell: ({ changes }) => formatCount(changes) },
-  { title: 'First screenings', numeric: true, cell: ({ baseline }) => formatCount(baseline) },
+  { title: 'In scope', numeric: true, cell: ({ counts }) => counts?.inScope ?? null },
+  { title: 'Planned', numeric: true, cell: ({ counts }) => counts?.planned ?? null },
+  { title: 'Screened', numeric: true, cell: ({ counts }) => counts && counts.screened + counts.reused },
+  { title: 'Missing', numeric: true, cell: ({ notScreened }) => notScreened },
+  { title: 'Changes', numeric: true, cell: ({ changes }) => changes },
+  { title: 'First screenings', numeric: true, cell: ({ baseline }) => baseline },
 ];
 
-function showSpan({ span }: Report): Markup {
+function showSpan({ span, run }: Report): Markup {
   if (span === null) return noMarkup;
   const [changes, baseline] = [sumOf(span.runs, 'changes'), sumOf(span.runs, 'baseline')];
+  const table = showTable({
+    caption: 'All runs of the roster that started in the span, in order. Missing: customers without a valid screening',
+    columns: spanColumns,
+    lines: span.runs,
+    timezone: run.timezone,
+  });
   return section(
     'span',
     'Runs of the span',
-    html`${showTable('All runs of the roster that started in the span, in order. Missing: customers without a valid screening', spanColumns, span.runs, null)}
+    html`${table}
 <p class="muted">In all ${formatCount(changes)} changes and ${formatCount(baseline)} matches of first screenings, all listed below. Coverage, customers not screened and open alerts are those of the last run.</p>`,
   );
 }
@@ -327,37 +356,11 @@ function showSpan({ span }: Report): Markup {
 const sumOf = (runs: Span['runs'], name: 'changes' | 'baseline'): number =>
   runs.reduce((sum, run) => sum + run[name], 0);
 
-const readers = new Map<string, (dossier: DossierSnapshot) => string | number | boolean | null>([
-  ['token', (dossier) => dossier.token],
-  ['type', (dossier) => dossier.type],
-  ['status', (dossier) => dossier.status],
-  ['name', (dossier) => dossier.name],
-  ['reference', (dossier) => dossier.reference],
-  ['risk_score', (dossier) => dossier.riskScore],
-  ['is_test', (dossier) => dossier.isTest],
-  ['download_status', (dossier) => dossier.downloadStatus],
-  ['documents_count', (dossier) => dossier.documentsCount],
-  ['created_at', (dossier) => dossier.createdAt],
-  ['completed_at', (dossier) => dossier.completedAt],
-]);
-
-const dossierColumns: readonly TableColumn<DossierChangeFacts>[] = [
-  { title: 'What', cell: (change) => codeWords.dossierChange[change.kind] },
-  { title: 'Dossier', cell: showDossierName },
-  { title: 'Customer', cell: showDossierCustomer },
-  { title: 'Before and now', cell: showDossierDifferences },
-];
-
 function showDossiers(report: Report): Markup {
-  const { dossiers } = report;
-  if (dossiers === null) return noMarkup;
-  const { sweeps, changes } = dossiers;
-  return section(
-    'dossiers',
-    'Dossiers',
-    html`${sweeps.map((sweep) => showSweep(sweep, report.run))}
-${changes.length === 0 ? html`<p class="quiet">No dossier changed.</p>` : showTable(countNoun(changes.length, 'dossier change'), dossierColumns, changes, 'changes.csv', { name: 'dossiers' })}`,
-  );
+  const list = toDossierSection(report);
+  if (list === null) return noMarkup;
+  const sweeps = html`${report.dossiers?.sweeps.map((sweep) => showSweep(sweep, report.run))}\n`;
+  return showList(list, report.run.timezone, sweeps, 'dossiers');
 }
 
 function showSweep(sweep: SweepFacts, run: Report['run']): Markup {
@@ -366,30 +369,4 @@ function showSweep(sweep: SweepFacts, run: Report['run']): Markup {
     : html`<strong>Not proven complete: ${showText(sweep.unprovenBecause ?? 'no reason given')}. No dossier is reported as removed.</strong>`;
   return html`<p>Swept ${showTime(sweep.startedAt, run)}: ${countNoun(sweep.dossiers, 'dossier')} on ${countNoun(sweep.pages, 'page')}. ${proof}${sweep.isStart ? html` It is the first sweep of this account, so its dossiers do not count as changes.` : noMarkup}</p>
 `;
-}
-
-function showDossierName(change: DossierChangeFacts): Markup {
-  const name = (change.after ?? change.before)?.name ?? null;
-  return html`${name === null ? noMarkup : html`${showText(name)}<br>`}<code>${showText(change.dossierId)}</code>`;
-}
-
-function showDossierCustomer(change: DossierChangeFacts): Markup {
-  const reference = (change.after ?? change.before)?.reference ?? null;
-  if (reference === null) return showNone();
-  return html`${showReference(reference)}${change.customerKnown ? noMarkup : html`<br><small>not on the roster</small>`}`;
-}
-
-function showDossierDifferences({ before, after, fields }: DossierChangeFacts): Markup {
-  if (before === null || after === null)
-    return html`<span class="muted">status</span> ${showValue((after ?? before)?.status ?? null)}`;
-  return html`${fields.map((field) => {
-    const read = readers.get(field);
-    if (read === undefined) return html`<div>${showText(toWords(field))} changed</div>`;
-    return html`<div><span class="muted">${toWords(field)}</span> ${showValue(read(before))} <span aria-label="became">→</span> <strong>${showValue(read(after))}</strong></div>`;
-  })}`;
-}
-
-function showValue(value: string | number | boolean | null): Markup {
-  if (value === null) return showNone();
-  return showText(typeof value === 'string' ? toWords(value) : String(value));
 }

@@ -1,20 +1,11 @@
 import { html } from 'hono/html';
 import { describeTopic } from '../vocabulary/words.js';
-import {
-  type Markup,
-  noMarkup,
-  section,
-  showCode,
-  showNone,
-  showTable,
-  showText,
-  showTime,
-  type TableColumn,
-} from './html-markup.js';
+import { noMarkup, section, showCode, showNone, showTable, showText } from './html-markup.js';
 import type { ControlFacts } from './list-facts.js';
 import { describeReason, describeRounds } from './reasons.js';
 import type { Report } from './report.js';
 import type { HistoryFacts, TrendPoint } from './run-facts.js';
+import type { Column, Markup } from './section.js';
 import { countNoun, formatCount, formatDuration } from './text.js';
 
 /** The decisions, the health of the run, and the runs before it. */
@@ -52,11 +43,11 @@ function countSerious({ changesBySeverity }: TrendPoint): number {
   return changesBySeverity === null ? 0 : changesBySeverity.critical + changesBySeverity.high;
 }
 
-const toTrendColumns = (run: Report['run']): readonly TableColumn<TrendPoint>[] => [
-  { title: 'Run', cell: ({ runId }) => showCode(runId) },
-  { title: 'Ended', cell: ({ finishedAt }) => showTime(finishedAt, run) },
-  ...measures.map((measure): TableColumn<TrendPoint> => {
-    return { title: measure.title, numeric: true, cell: (point) => writeFigure(measure, measure.read(point)) };
+const trendColumns: readonly Column<TrendPoint>[] = [
+  { title: 'Run', html: ({ runId }) => showCode(runId) },
+  { title: 'Ended', cell: ({ finishedAt }) => finishedAt },
+  ...measures.map((measure): Column<TrendPoint> => {
+    return { title: measure.title, numeric: true, html: (point) => writeFigure(measure, measure.read(point)) };
   }),
 ];
 
@@ -65,14 +56,16 @@ const hasTrend = ({ history }: Pick<Report, 'history'>): boolean => history.tren
 function showTrend(report: Report): Markup {
   if (!hasTrend(report)) return noMarkup;
   const { trend } = report.history;
-  const newestFirst = trend.toReversed();
+  const { timezone } = report.run;
+  const lines = trend.toReversed();
+  const table = showTable({ caption: 'The newest run first', columns: trendColumns, lines, timezone });
   return section(
     'trend',
     `Trend of the last ${trend.length} runs`,
     html`<div class="charts">
 ${measures.map((measure) => showMeasure(measure, trend))}</div>
 <details><summary>The figures of these runs</summary>
-${showTable('The newest run first', toTrendColumns(report.run), newestFirst, null)}</details>`,
+${table}</details>`,
   );
 }
 
@@ -163,22 +156,22 @@ function listHealth(health: NonNullable<HistoryFacts['health']>): Markup {
 `;
 }
 
-const controlColumns: readonly TableColumn<ControlFacts>[] = [
+const controlColumns: readonly Column<ControlFacts>[] = [
   {
     title: 'Searched',
-    cell: (control) =>
-      control.label === null
-        ? showText(control.name)
-        : html`${showText(control.name)} <span class="muted">(${showText(control.label)})</span>`,
+    html: ({ name, label }) => {
+      const known = label === null ? noMarkup : html` <span class="muted">(${showText(label)})</span>`;
+      return html`${showText(name)}${known}`;
+    },
   },
-  { title: 'Type', cell: (control) => control.type },
-  { title: 'Expected', cell: describeExpected },
+  { title: 'Type', html: ({ type }) => type },
+  { title: 'Expected', html: describeExpected },
   {
     title: 'Verdict',
-    cell: (control) => (control.verdict === 'passed' ? 'passed' : html`<strong class="alarm">failed</strong>`),
+    html: ({ verdict }) => (verdict === 'passed' ? 'passed' : html`<strong class="alarm">failed</strong>`),
   },
-  { title: 'Rounds', cell: describeRounds },
-  { title: 'Actual answer', cell: (control) => (control.found === null ? showNone() : showText(control.found)) },
+  { title: 'Rounds', html: describeRounds },
+  { title: 'Actual answer', cell: ({ found }) => found },
 ];
 
 function describeExpected({ expect, topics }: ControlFacts): Markup | string {
@@ -187,12 +180,18 @@ function describeExpected({ expect, topics }: ControlFacts): Markup | string {
 }
 
 function showControls(report: Report): Markup {
-  const { controls } = report;
+  const { controls, run } = report;
   if (controls === null) return noMarkup;
   const body =
     controls.length === 0
       ? html`<p class="quiet">No control search is configured: it is not proven that the service finds listed parties.</p>`
-      : showTable('Searches with a known answer, made in the same run', controlColumns, controls, 'report.json');
+      : showTable({
+          caption: 'Searches with a known answer, made in the same run',
+          columns: controlColumns,
+          lines: controls,
+          file: 'report.json',
+          timezone: run.timezone,
+        });
   return html`<h3 id="controls">Control searches</h3>
 ${body}`;
 }

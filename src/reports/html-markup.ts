@@ -2,10 +2,8 @@ import { html, raw } from 'hono/html';
 import type { Match } from '../matches/match.js';
 import { codeWords, describeTopic } from '../vocabulary/words.js';
 import type { PartyFacts } from './list-facts.js';
+import { type Column, type Markup, type Section, toHeading } from './section.js';
 import { formatCount, formatDay, formatMinute, toVisibleText } from './text.js';
-
-/** Escaped HTML. */
-export type Markup = ReturnType<typeof html>;
 
 /** Empty markup. */
 export const noMarkup: Markup = raw('');
@@ -72,58 +70,59 @@ ${body}
 </section>`;
 }
 
-/** A column of a table on the page; the first column names its row. */
-export interface TableColumn<Line> {
-  title: string;
-  numeric?: boolean;
-  cell: (line: Line) => Markup | string;
-}
-
 /** The most lines of a list on the page; the files have all lines. */
 export const shownLines = 200;
 
-/**
- * A table with a caption: the first `shownLines` lines, or all without `file`, and a note when `count` is higher. `toAttributes`: the attributes
- * of a row; `name`: a further class of the table.
- */
-export function showTable<Line>(
-  caption: string,
-  columns: readonly TableColumn<Line>[],
-  lines: readonly Line[],
-  file: string | null,
-  {
-    count = lines.length,
-    toAttributes = () => noMarkup,
-    name = '',
-  }: { count?: number; toAttributes?: (line: Line) => Markup; name?: string } = {},
-): Markup {
-  const shown = file === null ? lines : lines.slice(0, shownLines);
+/** A table of the page. */
+interface PageTable<Line> extends Pick<Section<Line>, 'caption' | 'columns' | 'lines'> {
+  timezone: string;
+  /** The number of all lines; default: those of `lines`. */
+  count?: number;
+  /** The file with all lines: the page shows the first `shownLines`. Without it the page shows all of `lines`. */
+  file?: string;
+  /** A further class of the table. */
+  name?: string;
+  toAttributes?: (line: Line) => Markup;
+}
+
+/** A table with its caption, and a note about the lines that it leaves out. The first column names the row. */
+export function showTable<Line>(table: PageTable<Line>): Markup {
+  const { caption, lines, file, count = lines.length, timezone, name = '', toAttributes = () => noMarkup } = table;
+  const columns = table.columns.filter(({ key, html }) => key === undefined || html !== undefined);
+  const shown = file === undefined ? lines : lines.slice(0, shownLines);
+  const rows = shown.map((line) => {
+    const cells = columns.map((column, index) => showCell(column, index, showValue(column, line, timezone)));
+    return html`<tr${toAttributes(line)}>${cells}</tr>\n`;
+  });
   return html`<table class="list${name === '' ? '' : ` ${name}`}">
 <caption>${caption}</caption>
-<thead><tr>${columns.map((column) => html`<th scope="col"${toClass(column)}>${column.title}</th>`)}</tr></thead>
+<thead><tr>${columns.map((column) => html`<th scope="col"${toClass(column)}>${toHeading(column)}</th>`)}</tr></thead>
 <tbody>
-${shown.map((line) => showRow(columns, line, toAttributes(line)))}</tbody>
+${rows}</tbody>
 </table>
-${file === null ? noMarkup : showRest(shown.length, count, file)}`;
+${file === undefined ? noMarkup : showRest(shown.length, count, file)}`;
 }
+
+function showCell<Line>(column: Column<Line>, index: number, content: Markup | string): Markup {
+  if (index === 0) return html`<th scope="row"${toClass(column)}>${content}</th>`;
+  return html`<td data-label="${toHeading(column)}"${toClass(column)}>${content}</td>`;
+}
+
+function showValue<Line>(column: Column<Line>, line: Line, timezone: string): Markup | string {
+  if (column.html) return column.html(line, timezone);
+  const value = column.cell?.(line, timezone) ?? null;
+  if (value === null) return showNone();
+  if (value instanceof Date) return showTime(value, { timezone });
+  return typeof value === 'number' ? formatCount(value) : showText(value);
+}
+
+const toClass = <Line>({ numeric }: Column<Line>): Markup => (numeric ? raw(' class="number"') : noMarkup);
 
 /** A note about the lines that the page leaves out; empty when it shows the first lines of all `count`. */
 export function showRest(shown: number, count: number, file: string): Markup {
   if (shown === count) return noMarkup;
   return html`<p class="rest">The first ${formatCount(shown)} of ${formatCount(count)} are shown; all of them are in <code>${file}</code>.</p>`;
 }
-
-function showRow<Line>(columns: readonly TableColumn<Line>[], line: Line, attributes: Markup): Markup {
-  return html`<tr${attributes}>${columns.map((column, index) =>
-    index === 0
-      ? html`<th scope="row"${toClass(column)}>${column.cell(line)}</th>`
-      : html`<td data-label="${column.title}"${toClass(column)}>${column.cell(line)}</td>`,
-  )}</tr>
-`;
-}
-
-const toClass = <Line>(column: TableColumn<Line>): Markup =>
-  column.numeric === true ? raw(' class="number"') : noMarkup;
 
 /** The topics of a match; those that `other` does not have are marked. */
 export function showTopics(match: Match, other: Match | null): Markup {

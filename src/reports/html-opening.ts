@@ -1,7 +1,6 @@
 import { html } from 'hono/html';
 import { codeWords, describeTopic, stateOrder } from '../vocabulary/words.js';
 import {
-  type Markup,
   noMarkup,
   section,
   showCode,
@@ -12,11 +11,11 @@ import {
   showTable,
   showText,
   showTime,
-  type TableColumn,
 } from './html-markup.js';
 import type { OpenAlertsFacts, RosterAcceptanceFacts, RosterChangeFacts } from './list-facts.js';
 import { type Report, toTitle } from './report.js';
 import type { HeldFacts } from './run-facts.js';
+import type { Column, Markup } from './section.js';
 import { countNoun, formatCount, formatDuration } from './text.js';
 import { countCritical, countDays, describeAcceptance, describeRecord } from './words.js';
 
@@ -71,34 +70,37 @@ function showCompared(report: Report): Markup {
   return html`.<br>Compared with run ${showCode(comparedWith.runId)} of ${showTime(comparedWith.finishedAt, run)}`;
 }
 
-const columns: readonly TableColumn<RosterChangeFacts>[] = [
-  { title: 'Customer', cell: ({ reference }) => showText(reference) },
-  { title: 'Before', cell: ({ before }) => showText(describeRecord(before)) },
-  { title: 'After', cell: ({ after }) => showText(describeRecord(after)) },
+const columns: readonly Column<RosterChangeFacts>[] = [
+  { title: 'Customer', cell: ({ reference }) => reference },
+  { title: 'Before', cell: ({ before }) => describeRecord(before) },
+  { title: 'After', cell: ({ after }) => describeRecord(after) },
 ];
 
 /** The changes of settings since the last report, and the rosters accepted although guards held them. */
 export function showAccepted({
   accepted,
-  run,
+  run: { timezone },
 }: Pick<Report, 'accepted'> & { run: Pick<Report['run'], 'timezone'> }): Markup {
   const { settingsChanges, rosterAcceptances } = accepted;
-  return html`${
-    settingsChanges.length === 0
-      ? noMarkup
-      : html`<div class="accepted" role="note"><p><strong>Settings changed since the last report.</strong> Earlier findings keep their earlier severity.</p>
-${settingsChanges.map(
-  (change) => html`<p>${showRemark(describeAcceptance(change, run.timezone))}</p>
-<ul>${change.differences.map((difference) => html`<li>${showText(difference)}</li>`)}</ul>
-`,
-)}</div>
-`
-  }${rosterAcceptances.map(
-    (
-      acceptance,
-    ) => html`<p class="accepted" role="note">${showRemark(describeRosterAcceptance(acceptance, run.timezone))}</p>
-${acceptance.changes.length === 0 ? noMarkup : showTable('The first changes of known customers that were accepted', columns, acceptance.changes, null)}`,
-  )}`;
+  const changes = settingsChanges.map(
+    (change) => html`<p>${showRemark(describeAcceptance(change, timezone))}</p>
+<ul>${change.differences.map((difference) => html`<li>${showText(difference)}</li>`)}</ul>\n`,
+  );
+  const settings = html`<div class="accepted" role="note"><p><strong>Settings changed since the last report.</strong> Earlier findings keep their earlier severity.</p>
+${changes}</div>\n`;
+  const rosters = rosterAcceptances.map((acceptance) => showRosterAcceptance(acceptance, timezone));
+  return html`${settingsChanges.length === 0 ? noMarkup : settings}${rosters}`;
+}
+
+function showRosterAcceptance(acceptance: RosterAcceptanceFacts, timezone: string): Markup {
+  const table = showTable({
+    caption: 'The first changes of known customers that were accepted',
+    columns,
+    lines: acceptance.changes,
+    timezone,
+  });
+  return html`<p class="accepted" role="note">${showRemark(describeRosterAcceptance(acceptance, timezone))}</p>
+${acceptance.changes.length === 0 ? noMarkup : table}`;
 }
 
 function showContents(report: Report, hasSection: (id: string) => boolean): Markup {
@@ -140,12 +142,12 @@ function describeCounts(openAlerts: OpenAlertsFacts): string {
   ].join(', ');
 }
 
-const alertColumns: readonly TableColumn<HeldFacts['alerts'][number]>[] = [
-  { title: 'Customer', cell: ({ party }) => showParty(party) },
+const alertColumns: readonly Column<HeldFacts['alerts'][number]>[] = [
+  { title: 'Customer', html: ({ party }) => showParty(party) },
   { title: 'Severity', cell: ({ severity }) => codeWords.severity[severity] },
-  { title: 'Listed party', cell: ({ listedName }) => showText(listedName) },
-  { title: 'Risk category', cell: ({ topics }) => showText(topics.map(describeTopic).join(', ')) },
-  { title: 'Alert', cell: ({ alertId }) => String(alertId) },
+  { title: 'Listed party', cell: ({ listedName }) => listedName },
+  { title: 'Risk category', cell: ({ topics }) => topics.map(describeTopic).join(', ') },
+  { title: 'Alert', html: ({ alertId }) => String(alertId) },
 ];
 
 function showHeld({ held, run }: Report): Markup {
@@ -171,7 +173,14 @@ function showHeldPart(
       : html`${showText(accepted.by)}${accepted.isAttested ? ' (attested)' : ''}, ${showTime(accepted.at, run)}: ${showText(accepted.reason)}`;
   const standing = `States of the roster's customers when the answers were held, by their last valid answers and their alerts: ${known.join(', ')}.`;
   const caption = `${countNoun(openedAlerts, 'alert')} new or worse by these answers. They are provisional, but need a disposition`;
-  const table = showTable(caption, alertColumns, alerts, 'report.xlsx', { count: openedAlerts });
+  const table = showTable({
+    caption,
+    columns: alertColumns,
+    lines: alerts,
+    count: openedAlerts,
+    file: 'report.xlsx',
+    timezone: run.timezone,
+  });
   return html`<p><strong>${accepted === null ? what : `Held, then accepted by ${accepted.by}.`}</strong></p>
 <ul>${reasons.map((reason) => html`<li>${showRemark(reason)}</li>`)}</ul>
 <p>${acceptance}</p>

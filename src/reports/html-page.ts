@@ -2,17 +2,16 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { html, raw } from 'hono/html';
-import type { ChangeGroup } from './change-groups.js';
-import { type ShownGroup, showChanges } from './html-changes.js';
+import { showChanges } from './html-changes.js';
 import { showCoverage } from './html-coverage.js';
 import { showHistory } from './html-history.js';
-import { type Markup, noMarkup, section, showCode, showDigest, shownLines, showText, showTime } from './html-markup.js';
+import { noMarkup, section, showCode, showDigest, showText, showTime } from './html-markup.js';
 import { showOpening } from './html-opening.js';
 import { showWaiting } from './html-waiting.js';
-import { hasDetails, type MatchChangeFacts } from './list-facts.js';
+import { hasDetails } from './list-facts.js';
 import { describeSnapshot } from './reasons.js';
 import { type Report, toTitle } from './report.js';
-import type { TruncatedMatches } from './run-facts.js';
+import type { Markup } from './section.js';
 import { describeCadence, describeDetails } from './words.js';
 
 /** A file of the page: beside the program's code as `sql` is, so that Node finds it from the sources and from what is built. */
@@ -54,7 +53,7 @@ function showEvidence(report: Report): Markup {
   return section('evidence', 'Evidence', html`<dl>\n${lines}</dl>`);
 }
 
-const sections: readonly ((report: Report, shown: readonly ShownGroup[]) => Markup | Promise<Markup>)[] = [
+const sections: readonly ((report: Report) => Markup | Promise<Markup>)[] = [
   showWaiting,
   showChanges,
   showCoverage,
@@ -65,9 +64,8 @@ const sections: readonly ((report: Report, shown: readonly ShownGroup[]) => Mark
 /** `report.html` in chunks: one page that needs no network, no other file and no script, and prints on A4. */
 export async function* renderHtml(report: Report): AsyncGenerator<string> {
   const script = readPageFile('report.js');
-  const shown = await chooseShown(report);
   const body: string[] = [];
-  for (const show of sections) body.push(String(await show(report, shown)));
+  for (const show of sections) body.push(String(await show(report)));
   const hasSection = (id: string): boolean => body.some((part) => part.includes(`<section id="${id}"`));
   yield String(await showHead(report, script));
   yield String(await showOpening(report, hasSection));
@@ -92,48 +90,6 @@ function showHead(report: Report, script: string): Markup {
 </head>
 <body class="${report.verdict.level}">
 <main>`;
-}
-
-async function chooseShown(report: Report): Promise<readonly ShownGroup[]> {
-  const { changes, baseline, cut } = report;
-  const findCode = toFindCode(report);
-  const shown: ShownGroup[] = [];
-  for (const group of changes ?? []) {
-    shown.push({ section: 'changes', group, first: await chooseLines(group, cut.changes), findCode });
-  }
-  for (const group of baseline) {
-    shown.push({ section: 'baseline', group, first: await chooseLines(group, cut.baseline), findCode });
-  }
-  return shown;
-}
-
-async function chooseLines({ severity, single, singleCount }: ChangeGroup, cut: TruncatedMatches | null) {
-  const wanted = Math.min(shownLines, singleCount);
-  if (cut === null || single.length >= wanted) return single.slice(0, wanted);
-  return readFirst(cut.readOf(severity), wanted);
-}
-
-async function readFirst(
-  batches: AsyncIterable<readonly MatchChangeFacts[]>,
-  wanted: number,
-): Promise<readonly MatchChangeFacts[]> {
-  const found: MatchChangeFacts[] = [];
-  if (wanted === 0) return found;
-  for await (const batch of batches) {
-    found.push(...batch.filter(({ cluster }) => cluster === undefined));
-    if (found.length >= wanted) break;
-  }
-  return found.slice(0, wanted);
-}
-
-function toFindCode({ toReview }: Report): ShownGroup['findCode'] {
-  const toKey = (reference: string, name: string, matchId: string): string =>
-    JSON.stringify([reference, name, matchId]);
-  const marks = new Map(
-    (toReview?.alerts ?? []).map(({ party, listed, mark }) => [toKey(party.reference, party.name, listed.id), mark]),
-  );
-  return ({ party, matchId }) =>
-    marks.size === 0 ? null : (marks.get(toKey(party.reference, party.name, matchId)) ?? null);
 }
 
 /** The margins of each printed page: the run, the page number, and a warning for a test key. */

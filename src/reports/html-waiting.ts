@@ -3,7 +3,6 @@ import { foldName } from '../matches/match.js';
 import { codeWords, describeDisposition, describeTopic } from '../vocabulary/words.js';
 import type { PartyType } from '../vocabulary.js';
 import {
-  type Markup,
   noMarkup,
   section,
   showCode,
@@ -17,27 +16,27 @@ import {
   showTexts,
   showTime,
   showTopics,
-  type TableColumn,
   toAnchor,
 } from './html-markup.js';
 import type { OpenAlertsFacts, WaitingAlert } from './list-facts.js';
 import type { Report } from './report.js';
+import type { Column, Markup } from './section.js';
 import { countNoun, escapeXml, formatCount, formatDay, toVisibleText } from './text.js';
 import { countDays, describeAges, describeReopening, describeReplaced, describeSaid } from './words.js';
 
 /** The number of customers shown in full; each alert of the others has one short line. */
 const casesInFull = 25;
 
-const columns: readonly TableColumn<OpenAlertsFacts['bySeverity'][number]>[] = [
+const columns: readonly Column<OpenAlertsFacts['bySeverity'][number]>[] = [
   { title: 'Severity', cell: ({ severity }) => codeWords.severity[severity] },
-  { title: 'Open', numeric: true, cell: ({ waiting }) => formatCount(waiting) },
-  { title: 'Overdue', numeric: true, cell: ({ overdue }) => formatCount(overdue) },
+  { title: 'Open', numeric: true, cell: ({ waiting }) => waiting },
+  { title: 'Overdue', numeric: true, cell: ({ overdue }) => overdue },
 ];
 
-const assigneeColumns: readonly TableColumn<OpenAlertsFacts['byAssignee'][number]>[] = [
-  { title: 'Assigned to', cell: ({ name }) => showText(name) },
-  { title: 'Open', numeric: true, cell: ({ waiting }) => formatCount(waiting) },
-  { title: 'Overdue', numeric: true, cell: ({ overdue }) => formatCount(overdue) },
+const assigneeColumns: readonly Column<OpenAlertsFacts['byAssignee'][number]>[] = [
+  { title: 'Assigned to', cell: ({ name }) => name },
+  { title: 'Open', numeric: true, cell: ({ waiting }) => waiting },
+  { title: 'Overdue', numeric: true, cell: ({ overdue }) => overdue },
 ];
 
 /** Every alert that waited when the run closed, by customer, most urgent first; empty where alerts were not counted. */
@@ -52,7 +51,7 @@ export function showWaiting(report: Report): Markup {
     'waiting',
     waitingTitle,
     html`${showHow(report)}${cases.slice(0, casesInFull).map((one) => showCase(one, run))}
-${showShort(cases.slice(casesInFull), run)}${showLeftOut(report)}${showSums(openAlerts)}`,
+${showShort(cases.slice(casesInFull), run)}${showLeftOut(report)}${showSums(openAlerts, run)}`,
   );
 }
 
@@ -182,10 +181,17 @@ function showLeftOut({ openAlerts, toReview }: Report): Markup {
 `;
 }
 
-function showSums(openAlerts: OpenAlertsFacts): Markup {
+function showSums(openAlerts: OpenAlertsFacts, { timezone }: Report['run']): Markup {
   const { bySeverity, byAssignee, unassigned } = openAlerts;
-  return html`<div class="pair">${showTable('Open alerts by severity', columns, bySeverity, null)}
-${byAssignee.length === 0 ? noMarkup : showTable('Open alerts by assignee', assigneeColumns, byAssignee, null)}</div>
+  const severities = showTable({ caption: 'Open alerts by severity', columns, lines: bySeverity, timezone });
+  const assignees = showTable({
+    caption: 'Open alerts by assignee',
+    columns: assigneeColumns,
+    lines: byAssignee,
+    timezone,
+  });
+  return html`<div class="pair">${severities}
+${byAssignee.length === 0 ? noMarkup : assignees}</div>
 <p class="muted">Age of the open alerts: ${describeAges(openAlerts)}. Not assigned: ${formatCount(unassigned)}.</p>
 `;
 }

@@ -6,14 +6,15 @@ import {
   mostAcceptedDays,
 } from '../reconciliation/discrepancy.js';
 import { codeWords, describeDisposition, describeTopic, toWords } from '../vocabulary/words.js';
-import { type Column, partyColumns, renderCsv } from './csv.js';
+import { renderCsv } from './csv.js';
 import type { DiscrepancyList, ToReviewFacts, WaitingAlert } from './list-facts.js';
+import { toPartyColumns } from './lists.js';
+import type { Column } from './section.js';
 import {
   renderWorkbook,
   type Sheet,
-  type SheetLayout,
   type SheetRow,
-  toHeading,
+  toHeadingRow,
   toLine,
   toTableSheet,
   toWarning,
@@ -30,56 +31,105 @@ export const workingListColumns = {
   comment: 'comment',
 } as const;
 
-/** All columns of a working list. */
-export const toWorkingListTable = (timezone: string): readonly Column<WaitingAlert>[] => [
-  { header: workingListColumns.alert, cell: ({ mark }) => mark },
-  { header: workingListColumns.sheet, cell: ({ sheetId }) => `S-${sheetId}` },
-  { header: 'severity', cell: ({ severity }) => severity },
-  { header: 'priority', cell: ({ priority }) => priority },
-  { header: 'due', cell: ({ dueAt }) => dueAt?.toISOString() ?? null },
-  ...partyColumns<WaitingAlert>(({ party }) => party),
-  { header: 'listed_name', cell: ({ listed }) => listed.name },
-  { header: 'risk_categories', cell: ({ listed }) => listed.topics.map(describeTopic).join('; ') },
-  { header: 'listed_birth_dates', cell: ({ listed }) => listed.birthDates.join('; ') },
-  { header: 'birth_date_compared', cell: ({ corroboration }) => codeWords.agreement[corroboration.birthDate] },
-  { header: 'listed_countries', cell: ({ listed }) => listed.countries.join('; ') },
-  { header: 'country_compared', cell: ({ corroboration }) => codeWords.agreement[corroboration.country] },
-  { header: 'listed_kind', cell: ({ listed }) => listed.schema },
-  { header: 'hit', cell: ({ listed }) => (listed.isHit ? 'yes' : 'no') },
-  { header: 'score', cell: ({ listed }) => listed.score },
-  { header: 'rank', cell: ({ listed }) => listed.rank },
-  { header: 'match_id', cell: ({ listed }) => listed.id },
-  { header: 'mode', cell: ({ mode }) => mode },
-  { header: 'because', cell: ({ rule }) => rule },
-  { header: 'open_since', cell: ({ openedAt }) => openedAt.toISOString() },
-  { header: 'reopened_because', cell: ({ reopenedBecause }) => reopenedBecause.join('; ') },
-  { header: 'assigned_to', cell: ({ assignedTo }) => assignedTo },
-  { header: 'pending_approval', cell: ({ proposal }) => proposal && describeDisposition(proposal.verdict) },
-  { header: 'proposed_by', cell: ({ proposal }) => proposal?.reviewer ?? null },
-  { header: 'proposed_at', cell: ({ proposal }) => proposal?.decidedAt.toISOString() ?? null },
-  { header: 'proposed_reason', cell: ({ proposal }) => proposal?.reason ?? null },
-  { header: 'last_disposition', cell: ({ lastDecision }) => lastDecision && describeDisposition(lastDecision.verdict) },
-  { header: 'last_disposition_by', cell: ({ lastDecision }) => lastDecision?.reviewer ?? null },
-  { header: 'last_disposition_at', cell: ({ lastDecision }) => lastDecision?.decidedAt.toISOString() ?? null },
-  { header: 'last_reason', cell: ({ lastDecision }) => lastDecision?.reason ?? null },
-  { header: 'legacy_disposition', cell: ({ legacy }) => legacy && describeDisposition(legacy.verdict) },
-  { header: 'legacy_disposition_by', cell: ({ legacy }) => legacy?.reviewer ?? null },
-  { header: 'legacy_disposition_at', cell: ({ legacy }) => legacy?.decidedAt ?? null },
-  { header: 'legacy_reason', cell: ({ legacy }) => legacy?.reason ?? null },
-  { header: 'legacy_sample', cell: ({ legacy }) => (legacy?.isSample === true ? 'yes' : null) },
-  { header: workingListColumns.disposition, cell: () => null },
-  { header: workingListColumns.reason, cell: () => null },
-  { header: workingListColumns.comment, cell: () => null },
-  { header: 'absence', cell: ({ absence }) => absence && codeWords.absence[absence] },
-  { header: 'absent_since', cell: ({ absentSince }) => absentSince?.toISOString() ?? null },
-  { header: 'alerts', cell: ({ bulk }) => bulk?.alerts ?? null },
-  { header: 'sample', cell: ({ bulk }) => bulk?.sample.join('; ') ?? null },
-  { header: 'former_disposition', cell: ({ replaced }) => replaced && describeReplaced(replaced, timezone) },
+const party = toPartyColumns<WaitingAlert>((alert) => alert.party);
+
+/** The columns of a working list in reading order: customer, listed party, what reviewers fill in, then the rest. */
+const alertColumns: readonly Column<WaitingAlert>[] = [
+  { key: 'severity', width: 10, cell: ({ severity }) => severity },
+  ...party.names,
+  { key: 'listed_name', width: 26, title: 'Listed party', cell: ({ listed }) => listed.name },
+  { key: 'risk_categories', width: 20, cell: ({ listed }) => join(listed.topics.map(describeTopic)) },
+  { key: workingListColumns.disposition, width: 20, fillIn: true },
+  { key: workingListColumns.reason, width: 32, fillIn: true },
+  { key: workingListColumns.comment, width: 32, fillIn: true },
+  { key: 'due', width: 21, cell: ({ dueAt }) => dueAt },
+  {
+    key: 'absence',
+    width: 28,
+    title: 'Match absent: confirm as no longer matched',
+    cell: ({ absence }) => absence && codeWords.absence[absence],
+  },
+  { key: 'absent_since', width: 21, cell: ({ absentSince }) => absentSince },
+  { key: 'alerts', width: 9, title: 'Alerts in this row', cell: ({ bulk }) => bulk?.alerts ?? null },
+  {
+    key: 'sample',
+    width: 32,
+    title: 'Customers to check as a sample',
+    cell: ({ bulk }) => bulk?.sample.join('; ') ?? null,
+  },
+  ...party.facts,
+  { key: 'listed_birth_dates', width: 18, title: 'Listed party born', cell: ({ listed }) => join(listed.birthDates) },
+  { key: 'listed_countries', width: 16, cell: ({ listed }) => join(listed.countries) },
+  {
+    key: 'birth_date_compared',
+    width: 20,
+    title: 'Birth dates',
+    cell: ({ corroboration }) => codeWords.agreement[corroboration.birthDate],
+  },
+  {
+    key: 'country_compared',
+    width: 18,
+    title: 'Countries compared',
+    cell: ({ corroboration }) => codeWords.agreement[corroboration.country],
+  },
+  {
+    key: 'former_disposition',
+    width: 32,
+    title: 'Former disposition of a similar match',
+    cell: ({ replaced }, timezone) => replaced && describeReplaced(replaced, timezone),
+  },
+  {
+    key: 'pending_approval',
+    width: 17,
+    cell: ({ proposal }) => proposal && describeDisposition(proposal.verdict),
+  },
+  { key: 'proposed_by', width: 17, cell: ({ proposal }) => proposal?.reviewer ?? null },
+  { key: 'proposed_at', width: 21, cell: ({ proposal }) => proposal?.decidedAt ?? null },
+  { key: 'proposed_reason', width: 32, cell: ({ proposal }) => proposal?.reason ?? null },
+  { key: 'reopened_because', width: 18, cell: ({ reopenedBecause }) => join(reopenedBecause) },
+  {
+    key: 'last_disposition',
+    width: 17,
+    cell: ({ lastDecision }) => lastDecision && describeDisposition(lastDecision.verdict),
+  },
+  { key: 'last_disposition_by', width: 18, cell: ({ lastDecision }) => lastDecision?.reviewer ?? null },
+  { key: 'last_disposition_at', width: 18, cell: ({ lastDecision }) => lastDecision?.decidedAt ?? null },
+  { key: 'last_reason', width: 28, cell: ({ lastDecision }) => lastDecision?.reason ?? null },
+  {
+    key: 'legacy_disposition',
+    width: 17,
+    title: 'Disposition of an older system',
+    cell: ({ legacy }) => legacy && describeDisposition(legacy.verdict),
+  },
+  { key: 'legacy_disposition_by', width: 18, cell: ({ legacy }) => legacy?.reviewer ?? null },
+  { key: 'legacy_disposition_at', width: 18, cell: ({ legacy }) => legacy?.decidedAt ?? null },
+  { key: 'legacy_reason', width: 28, cell: ({ legacy }) => legacy?.reason ?? null },
+  {
+    key: 'legacy_sample',
+    width: 15,
+    title: 'Checked again as a sample',
+    cell: ({ legacy }) => (legacy?.isSample === true ? 'yes' : null),
+  },
+  { key: 'because', width: 22, title: 'Rule', cell: ({ rule }) => rule },
+  { key: 'priority', width: 9, cell: ({ priority }) => priority },
+  ...party.kind,
+  { key: 'listed_kind', width: 13, cell: ({ listed }) => listed.schema },
+  { key: 'hit', width: 10, title: 'Flagged as hit', cell: ({ listed }) => (listed.isHit ? 'yes' : 'no') },
+  { key: 'score', width: 8, cell: ({ listed }) => listed.score },
+  { key: 'rank', width: 7, cell: ({ listed }) => listed.rank },
+  { key: 'open_since', width: 21, cell: ({ openedAt }) => openedAt },
+  { key: 'assigned_to', width: 14, cell: ({ assignedTo }) => assignedTo },
+  { key: 'match_id', width: 24, cell: ({ listed }) => listed.id },
+  { key: 'mode', width: 8, cell: ({ mode }) => mode },
+  { key: workingListColumns.alert, width: 26, cell: ({ mark }) => mark },
+  { key: workingListColumns.sheet, width: 9, cell: ({ sheetId }) => `S-${sheetId}` },
 ];
+
+const join = (texts: readonly string[]): string => texts.join('; ');
 
 /** A working list as CSV: one row per waiting alert, with empty columns for disposition, reason and comment. */
 export const renderWorkingList = (alerts: readonly WaitingAlert[], timezone: string): Generator<string> =>
-  renderCsv(toWorkingListTable(timezone), alerts);
+  renderCsv(alertColumns, alerts, timezone);
 
 /** The sheet that reviewers fill in. */
 export const listSheetName = 'To review';
@@ -87,58 +137,6 @@ export const listSheetName = 'To review';
 /** The most rows of such a sheet; a CSV file has no limit. */
 export const maxListRows = 10_000;
 
-// In reading order: customer, listed party, columns to fill in, then the rest. Widths in characters.
-const layout: SheetLayout = [
-  ['severity', 10],
-  ['reference', 14, 'Customer'],
-  ['name', 26],
-  ['listed_name', 26, 'Listed party'],
-  ['risk_categories', 20],
-  [workingListColumns.disposition, 20],
-  [workingListColumns.reason, 32],
-  [workingListColumns.comment, 32],
-  ['due', 21],
-  ['absence', 28, 'Match absent: confirm as no longer matched'],
-  ['absent_since', 21],
-  ['alerts', 9, 'Alerts in this row'],
-  ['sample', 32, 'Customers to check as a sample'],
-  ['birth_date', 12, 'Born'],
-  ['listed_birth_dates', 18, 'Listed party born'],
-  ['birth_date_compared', 20, 'Birth dates'],
-  ['countries', 11],
-  ['listed_countries', 16],
-  ['country_compared', 18, 'Countries compared'],
-  ['former_disposition', 32, 'Former disposition of a similar match'],
-  ['pending_approval', 17],
-  ['proposed_by', 17],
-  ['proposed_at', 21],
-  ['proposed_reason', 32],
-  ['reopened_because', 18, 'Re-opened because'],
-  ['last_disposition', 17],
-  ['last_disposition_by', 18],
-  ['last_disposition_at', 18],
-  ['last_reason', 28],
-  ['legacy_disposition', 17, 'Disposition of an older system'],
-  ['legacy_disposition_by', 18],
-  ['legacy_disposition_at', 18],
-  ['legacy_reason', 28],
-  ['legacy_sample', 15, 'Checked again as a sample'],
-  ['because', 22, 'Rule'],
-  ['priority', 9],
-  ['role', 12],
-  ['type', 9],
-  ['risk_tier', 10],
-  ['listed_kind', 13],
-  ['hit', 10, 'Flagged as hit'],
-  ['score', 8],
-  ['rank', 7],
-  ['open_since', 21],
-  ['assigned_to', 14],
-  ['match_id', 24],
-  ['mode', 8],
-  [workingListColumns.alert, 26],
-  [workingListColumns.sheet, 9],
-];
 // A validation formula holds at most 255 characters. Reviewers may write other reasons.
 const usualReasons = [
   'another birth date',
@@ -155,26 +153,20 @@ const usualReasons = [
 /** Alerts as a sheet to fill in; rows `above` the headers and `below` the last alert. */
 const toListSheet = (
   alerts: readonly WaitingAlert[],
-  { timezone, above = [], below = [] }: { timezone: string; above?: readonly SheetRow[]; below?: readonly SheetRow[] },
+  around: { above?: readonly SheetRow[]; below?: readonly SheetRow[] },
 ): Sheet =>
-  toTableSheet(alerts, {
-    name: listSheetName,
-    columns: toWorkingListTable(timezone),
-    layout,
-    above,
-    below,
-    firstColumns: layout.findIndex(([header]) => header === 'name') + 1,
-    fillIn: [workingListColumns.disposition, workingListColumns.reason, workingListColumns.comment],
+  toTableSheet({ title: listSheetName, columns: alertColumns, lines: alerts }, 3, {
+    ...around,
     dropdowns: [
       {
-        header: workingListColumns.disposition,
+        key: workingListColumns.disposition,
         values: Object.values(codeWords.disposition),
         isStrict: true,
         title: 'Disposition',
         hint: `One of ${Object.values(codeWords.disposition).join(', ')}, or empty.`,
       },
       {
-        header: workingListColumns.reason,
+        key: workingListColumns.reason,
         values: usualReasons,
         isStrict: false,
         title: 'Reason',
@@ -184,10 +176,9 @@ const toListSheet = (
   });
 
 /** The alerts that wait when a run closes, as a sheet of its report to fill in. */
-export function toReviewSheet({ alerts, waiting }: ToReviewFacts, above: readonly SheetRow[], timezone: string): Sheet {
+export function toReviewSheet({ alerts, waiting }: ToReviewFacts, above: readonly SheetRow[]): Sheet {
   const wholeListCommand = 'nightscreen review export --out review.csv';
   return toListSheet(alerts, {
-    timezone,
     above: [...above, ...listTruncationNotices(alerts.length, { waiting, wholeListCommand })],
   });
 }
@@ -210,7 +201,7 @@ export function renderWorkingListWorkbook(
     timezone: facts.timezone,
     warning: null,
     sheets: [
-      toListSheet(shown, { timezone: facts.timezone, below }),
+      toListSheet(shown, { below }),
       ...(facts.discrepancySheet ? [facts.discrepancySheet] : []),
       toGuideSheet(shown.length, facts),
     ],
@@ -241,7 +232,7 @@ function toGuideSheet(shown: number, facts: WorkbookFacts): Sheet {
   return {
     name: 'How to',
     columns: [{ width: 100, style: 'plain' }],
-    rows: [
+    listRows: () => [
       { cells: [title], styles: ['title'] },
       toLine(`Times are in ${timezone}.`),
       ...listTruncationNotices(shown, facts),
@@ -254,7 +245,7 @@ function toGuideSheet(shown: number, facts: WorkbookFacts): Sheet {
 
 const alertGuideRows: readonly SheetRow[] = [
   { cells: [] },
-  toHeading(`What to fill in, in the yellow columns of the sheet "${listSheetName}"`),
+  toHeadingRow(`What to fill in, in the yellow columns of the sheet "${listSheetName}"`),
   toLine('Disposition: one of these words. Leave it empty for an alert that stays as it is.'),
   toLine('- true match: the listed party is the customer.'),
   toLine('- false positive: the listed party is not the customer.'),
@@ -266,7 +257,7 @@ const alertGuideRows: readonly SheetRow[] = [
 
 const discrepancyGuideRows: readonly SheetRow[] = [
   { cells: [] },
-  toHeading(`What to fill in, in the yellow columns of the sheet "${discrepancySheetName}"`),
+  toHeadingRow(`What to fill in, in the yellow columns of the sheet "${discrepancySheetName}"`),
   toLine(
     `Accept until: the last day of the acceptance, as yyyy-mm-dd, at most ${mostAcceptedDays} days ahead. The discrepancy re-opens after that day, and when its facts change. A critical one cannot be accepted. Leave it empty for a discrepancy that must be corrected.`,
   ),
@@ -281,12 +272,12 @@ export const listGuideRows = (
   ...(has.alerts ? alertGuideRows : []),
   ...(has.discrepancies ? discrepancyGuideRows : []),
   { cells: [] },
-  toHeading('How to import it'),
+  toHeadingRow('How to import it'),
   toLine('Save the workbook as .xlsx. This command shows what it would do and stores nothing:'),
   toLine(importCommand),
   toLine('The same command with --apply stores the dispositions. A second import of the same list changes nothing.'),
   { cells: [] },
-  toHeading('Notes'),
+  toHeadingRow('Notes'),
   toLine(
     'The other cells are locked against accidental changes. Sort and filter by the arrows in the headings, which move whole rows. To remove rows, remove the sheet protection first; it has no password.',
   ),
@@ -359,57 +350,42 @@ function describeReferences(facts: DiscrepancyFacts['facts']): string | null {
 }
 
 const discrepancyColumns: readonly Column<ListedDiscrepancy>[] = [
-  { header: discrepancyListColumns.discrepancy, cell: ({ mark }) => mark },
-  { header: 'severity', cell: ({ severity }) => severity },
-  { header: 'what', cell: ({ kind }) => discrepancyFacts[kind].title },
-  { header: 'kind', cell: ({ kind }) => kind },
-  { header: 'roster', cell: ({ roster }) => roster },
-  { header: 'reference', cell: ({ facts }) => describeReferences(facts) },
-  { header: 'dossier', cell: ({ facts: { dossier } }) => (isText(dossier) ? dossier : null) },
+  { key: 'severity', width: 10, cell: ({ severity }) => severity },
+  { key: 'what', width: 34, title: 'What disagrees', cell: ({ kind }) => discrepancyFacts[kind].title },
+  { key: 'reference', width: 18, title: 'Customer', cell: ({ facts }) => describeReferences(facts) },
+  { key: 'dossier', width: 24, cell: ({ facts: { dossier } }) => (isText(dossier) ? dossier : null) },
+  { key: 'facts', width: 40, cell: ({ facts }) => join(listFacts(facts).map((fact) => fact.join(': '))) },
+  { key: discrepancyListColumns.acceptUntil, width: 15, fillIn: true },
+  { key: discrepancyListColumns.reason, width: 36, fillIn: true },
+  { key: 'next', width: 44, title: 'What to do', cell: ({ kind }) => discrepancyFacts[kind].next },
+  { key: 'open_since', width: 21, cell: ({ openedAt }) => openedAt },
+  { key: 'seen', width: 8, title: 'Seen in comparisons', cell: ({ seen }) => seen },
   {
-    header: 'facts',
-    cell: ({ facts }) =>
-      listFacts(facts)
-        .map((fact) => fact.join(': '))
-        .join('; '),
-  },
-  { header: 'open_since', cell: ({ openedAt }) => openedAt.toISOString() },
-  { header: 'seen', cell: ({ seen }) => seen },
-  { header: 'next', cell: ({ kind }) => discrepancyFacts[kind].next },
-  {
-    header: 'state',
+    key: 'state',
+    width: 16,
     cell: ({ acceptance }) => (acceptance === null ? 'open' : acceptance.isFinal ? 'accepted' : 'pending approval'),
   },
-  { header: 'accepted_until', cell: ({ acceptance }) => acceptance?.until ?? null },
-  { header: 'accepted_by', cell: ({ acceptance }) => acceptance?.reviewer ?? null },
-  { header: 'accepted_because', cell: ({ acceptance }) => acceptance?.reason ?? null },
-  { header: discrepancyListColumns.acceptUntil, cell: () => null },
-  { header: discrepancyListColumns.reason, cell: () => null },
+  {
+    key: 'accepted_until',
+    width: 13,
+    title: 'Accepted or proposed until',
+    cell: ({ acceptance }) => acceptance?.until ?? null,
+  },
+  {
+    key: 'accepted_by',
+    width: 17,
+    title: 'Accepted or proposed by',
+    cell: ({ acceptance }) => acceptance?.reviewer ?? null,
+  },
+  { key: 'accepted_because', width: 32, title: 'Because', cell: ({ acceptance }) => acceptance?.reason ?? null },
+  { key: 'roster', width: 14, cell: ({ roster }) => roster },
+  { key: 'kind', width: 26, title: 'Code', cell: ({ kind }) => kind },
+  { key: discrepancyListColumns.discrepancy, width: 26, cell: ({ mark }) => mark },
 ];
 
 /** Discrepancies as CSV, with empty columns for the last day of acceptance and the reason. */
 export const renderDiscrepancyList = (listed: readonly ListedDiscrepancy[]): Generator<string> =>
   renderCsv(discrepancyColumns, listed);
-
-const discrepancyLayout: SheetLayout = [
-  ['severity', 10],
-  ['what', 34, 'What disagrees'],
-  ['reference', 18, 'Customer'],
-  ['dossier', 24],
-  ['facts', 40],
-  [discrepancyListColumns.acceptUntil, 15],
-  [discrepancyListColumns.reason, 36],
-  ['next', 44, 'What to do'],
-  ['open_since', 21],
-  ['seen', 8, 'Seen in comparisons'],
-  ['state', 16],
-  ['accepted_until', 13, 'Accepted or proposed until'],
-  ['accepted_by', 17, 'Accepted or proposed by'],
-  ['accepted_because', 32, 'Because'],
-  ['roster', 14],
-  ['kind', 26, 'Code'],
-  [discrepancyListColumns.discrepancy, 26],
-];
 
 /** Discrepancies as a sheet to fill in, written at `at`; null where there are none. */
 export function toDiscrepancySheet(
@@ -426,16 +402,11 @@ export function toDiscrepancySheet(
           ),
         ]
       : [];
-  return toTableSheet(shown, {
-    name: discrepancySheetName,
-    columns: discrepancyColumns,
-    layout: discrepancyLayout,
-    firstColumns: 3,
+  return toTableSheet({ title: discrepancySheetName, columns: discrepancyColumns, lines: shown }, 3, {
     above: [...above, ...cut],
-    fillIn: [discrepancyListColumns.acceptUntil, discrepancyListColumns.reason],
     dropdowns: [
       {
-        header: discrepancyListColumns.acceptUntil,
+        key: discrepancyListColumns.acceptUntil,
         title: 'Accept until',
         isStrict: false,
         // One day below the limit: the reviewers' time zone may have changed since.

@@ -1,5 +1,5 @@
 import { ZipWriter } from '@zip.js/zip.js';
-import type { Cell, Column } from './csv.js';
+import { type Cell, type Section, toHeading } from './section.js';
 import { escapeXml, formatMinute, toVisibleText } from './text.js';
 
 const workbookFont = { name: 'Calibri', size: 11 };
@@ -107,16 +107,20 @@ function renderFormat(style: Style): string {
 const maxTextLength = 32_000;
 
 /** The text of a cell: times to the minute, hidden characters as code points. */
-export function toWorkbookText<Value extends string | number | null>(cell: Value, timezone = 'UTC'): Value | string {
-  if (typeof cell !== 'string') return cell;
+export function toWorkbookText(content: string, timezone = 'UTC'): string {
   // XML does not allow U+FFFE and U+FFFF, nor the half of a surrogate pair that truncation leaves.
-  const text = toMinute(cell, timezone)
+  const text = toMinute(content, timezone)
     .replace(/[\ufffe\uffff]/g, '\ufffd')
     .replace(/[^\n\t]+/g, toVisibleText);
   const shown =
     text.length > maxTextLength ? `${text.slice(0, maxTextLength).replace(/[\ud800-\udbff]$/, '')} ...` : text;
   // The format reads `_x000A_` as an escaped character: a name with such a text must keep it.
   return shown.replace(/_(?=x[0-9a-f]{4}_)/gi, '_x005F_');
+}
+
+function toWorkbookCell(cell: Cell, timezone: string): string | number | null {
+  if (cell instanceof Date) return formatMinute(cell, timezone);
+  return typeof cell === 'string' ? toWorkbookText(cell, timezone) : cell;
 }
 
 const toMinute = (text: string, timezone: string): string =>
@@ -152,8 +156,8 @@ export interface Sheet {
   name: string;
   /** Widths in characters. */
   columns: readonly { width: number; style: StyleName }[];
-  /** Read once, while the file is written. */
-  rows: Iterable<SheetRow>;
+  /** Read once, while the file is written; times are on the clock of the time zone. */
+  listRows: (timezone: string) => Iterable<SheetRow>;
   /** Its headers and first columns are frozen and repeated on printed pages; null for a sheet of text. */
   table: {
     /** From 1. */
@@ -298,7 +302,7 @@ function* renderSheet(sheet: Sheet, workbook: Workbook): Generator<string> {
   yield `<cols>${columns.join('')}</cols><sheetData>`;
   const merges: string[] = [];
   let number = 0;
-  for (const row of sheet.rows) {
+  for (const row of sheet.listRows(workbook.timezone)) {
     number += 1;
     yield renderRow(row, number, sheet, workbook.timezone);
     const across = row.isAcross ? countAcross(sheet, number) : 1;
@@ -336,7 +340,7 @@ function renderView({ table }: Sheet): string {
 function renderRow({ cells, styles, isAcross }: SheetRow, number: number, sheet: Sheet, timezone: string): string {
   const { columns } = sheet;
   const names = cells.map((_, index): StyleName => styles?.[index] ?? columns[index]?.style ?? 'plain');
-  const shown = cells.map((cell) => toWorkbookText(cell, timezone));
+  const shown = cells.map((cell) => toWorkbookCell(cell, timezone));
   const xml = shown.map((cell, index) => {
     const style = names[index] ?? 'plain';
     // An empty cell takes the style of its column, but not every program reads the lock from the column.
@@ -352,7 +356,7 @@ function renderRow({ cells, styles, isAcross }: SheetRow, number: number, sheet:
   return `<row r="${number}" ht="${points}" customHeight="1">${xml.join('')}</row>`;
 }
 
-function renderCell(cell: Cell, place: string, style: StyleName): string {
+function renderCell(cell: string | number | null, place: string, style: StyleName): string {
   const start = `<c r="${place}" s="${toStyleNumber(style)}"`;
   if (cell === null) return `${start}/>`;
   if (typeof cell === 'number') return `${start}><v>${cell}</v></c>`;
@@ -419,58 +423,36 @@ function renderPageEdges({ title, warning }: Workbook): string {
   return `<headerFooter>${header}<oddFooter>${footer}</oddFooter></headerFooter>`;
 }
 
-/** The columns of a sheet in order: widths in characters, and headings that differ from the column's name. */
-export type SheetLayout = readonly (readonly [header: string, width: number, heading?: string])[];
-
-/** `review import` finds columns by these names in any case, with spaces for underscores. */
-const toHeadings = (columns: SheetLayout): readonly string[] =>
-  columns.map(
-    ([header, , heading]) => heading ?? `${header.charAt(0).toUpperCase()}${header.slice(1).replaceAll('_', ' ')}`,
-  );
-
-/** A sheet of one table with a row per line; only the columns in `fillIn` are writable. Rows `above` the headers and `below` the last line. */
+/** A sheet of one table with a row per line: its first columns identify a line, and only what reviewers fill in is writable. */
 export function toTableSheet<Line>(
-  lines: readonly Line[],
-  {
-    name,
-    columns,
-    layout,
-    firstColumns,
-    fillIn = [],
-    dropdowns = [],
-    above,
-    below = [],
-  }: {
-    name: string;
-    columns: readonly Column<Line>[];
-    layout: SheetLayout;
-    /** The number of columns that identify a line. */
-    firstColumns: number;
-    fillIn?: readonly string[];
-    dropdowns?: readonly (Omit<Sheet['dropdowns'][number], 'column'> & { header: string })[];
-    above: readonly SheetRow[];
+  { title, columns, lines }: Pick<Section<Line>, 'title' | 'columns' | 'lines'>,
+  firstColumns: number,
+  around: {
+    /** Rows above the headers and below the last line. */
+    above?: readonly SheetRow[];
     below?: readonly SheetRow[];
+    dropdowns?: readonly (Omit<Sheet['dropdowns'][number], 'column'> & { key: string })[];
   },
 ): Sheet {
-  const isFilledIn = (header: string): boolean => fillIn.includes(header);
-  const cells = layout.map(([header]) => columns.find((column) => column.header === header)?.cell);
-  function* listRows(): Generator<SheetRow> {
+  const { above = [], below = [], dropdowns = [] } = around;
+  const shown = columns.filter(({ width }) => width !== undefined);
+  function* listRows(timezone: string): Generator<SheetRow> {
     yield* above;
     yield {
-      cells: toHeadings(layout),
-      styles: layout.map(([header]) => (isFilledIn(header) ? 'fillHeader' : 'header')),
+      cells: shown.map(toHeading),
+      styles: shown.map(({ fillIn }) => (fillIn ? 'fillHeader' : 'header')),
     };
-    for (const line of lines) yield { cells: cells.map((cell) => cell?.(line) ?? null) };
+    for (const line of lines) yield { cells: shown.map(({ cell }) => cell?.(line, timezone) ?? null) };
     yield* below;
   }
   return {
-    name,
-    columns: layout.map(([header, width]) => ({ width, style: isFilledIn(header) ? 'fill' : 'text' })),
-    rows: listRows(),
+    name: title,
+    columns: shown.map(({ width = 0, fillIn }) => ({ width, style: fillIn ? 'fill' : 'text' })),
+    listRows,
     table: { headerRow: above.length + 1, rows: lines.length, firstColumns },
-    dropdowns: dropdowns.map(({ header, ...dropdown }) => ({
+    dropdowns: dropdowns.map(({ key, ...dropdown }) => ({
       ...dropdown,
-      column: layout.findIndex(([other]) => other === header),
+      column: shown.findIndex((column) => column.key === key),
     })),
   };
 }
@@ -479,7 +461,7 @@ export function toTableSheet<Line>(
 export const toLine = (text: string): SheetRow => ({ cells: [text], styles: ['plain'], isAcross: true });
 
 /** A heading. */
-export const toHeading = (text: string): SheetRow => ({ cells: [text], styles: ['heading'] });
+export const toHeadingRow = (text: string): SheetRow => ({ cells: [text], styles: ['heading'] });
 
 /** A warning. */
 export const toWarning = (text: string): SheetRow => ({ cells: [text], styles: ['warning'], isAcross: true });

@@ -8,7 +8,6 @@ import type {
   MatchChangeFacts,
   OpenAlertsFacts,
   ReplacedFacts,
-  SettingsChangeFacts,
 } from './list-facts.js';
 import { countNoun, formatCount, formatDay, formatMinute } from './text.js';
 
@@ -127,7 +126,7 @@ export function describeDetails(counts: DetailCounts): string {
 
 /** As in `accepted by A. Meyer (attested) on ..: reason`. */
 export function describeAcceptance(
-  accepted: AcceptanceFacts & Partial<Pick<SettingsChangeFacts, 'proposedBy'>>,
+  accepted: AcceptanceFacts & { proposedBy?: string | null },
   timezone: string,
 ): string {
   const { proposedBy = null, acceptedBy, isAttested, acceptedAt, reason } = accepted;

@@ -1,16 +1,16 @@
 import { severityRules } from '../changes/severity.js';
 import { codeWords } from '../vocabulary/words.js';
 import type { ChangeGroup } from './change-groups.js';
-import { type Cell, type ChangeLine, notScreenedColumns, toChangeColumns } from './csv.js';
+import { toChangesSection, toDossierSection, toNotScreenedSection } from './lists.js';
 import { describeDoubtedValues, describeReason, describeSnapshot } from './reasons.js';
 import { type Coverage, listOwnDoubts, type Report, type Sum, toTitle } from './report.js';
 import { listGuideRows, toDiscrepancySheet, toReviewSheet } from './review-list.js';
+import type { Cell, ListSection } from './section.js';
 import {
   renderWorkbook,
   type Sheet,
-  type SheetLayout,
   type SheetRow,
-  toHeading,
+  toHeadingRow,
   toLine,
   toTableSheet,
   toWarning,
@@ -37,7 +37,7 @@ function toFactSheet(
 ): Sheet {
   const rows = blocks
     .filter(({ facts }) => facts.length > 0)
-    .flatMap(({ title, facts }): readonly SheetRow[] => [{ cells: [] }, toHeading(title), ...facts.map(toRow)]);
+    .flatMap(({ title, facts }): readonly SheetRow[] => [{ cells: [] }, toHeadingRow(title), ...facts.map(toRow)]);
   return {
     name,
     columns: [
@@ -45,7 +45,7 @@ function toFactSheet(
       { width: 36, style: 'plain' },
       { width: 90, style: 'plain' },
     ],
-    rows: [...top, ...rows, ...bottom],
+    listRows: () => [...top, ...rows, ...bottom],
     table: null,
     dropdowns: [],
   };
@@ -62,7 +62,7 @@ function toSummarySheet(report: Report, above: readonly SheetRow[]): Sheet {
     ...above,
     { cells: [toTitle(report)], styles: ['title'] },
     toLine(`Times are in ${report.run.timezone}.`),
-    toHeading(codeWords.level[verdict.level]),
+    toHeadingRow(codeWords.level[verdict.level]),
     ...[verdict.coverage, verdict.waiting ?? '', verdict.news, ...verdict.remarks]
       .filter((text) => text !== '')
       .map(toLine),
@@ -218,14 +218,17 @@ export function renderReportWorkbook(report: Report): AsyncGenerator<Uint8Array>
     warning === null
       ? []
       : [toWarning(`${warning}. This run used a test key; its answers are not about real customers.`)];
+  const changes = toChangesSection(report);
+  const dossiers = toDossierSection(report);
+  const notScreened = toNotScreenedSection(report);
   const sheets = [
     toSummarySheet(report, above),
-    report.toReview && toReviewSheet(report.toReview, above, report.run.timezone),
+    report.toReview && toReviewSheet(report.toReview, above),
     report.discrepancies &&
       toDiscrepancySheet(report.discrepancies, { at: report.run.finishedAt, timezone: report.run.timezone, above }),
-    toChangesSheet(report, above),
-    toDossiersSheet(report, above),
-    toNotScreenedSheet(report, above),
+    changes && toReadOnlySheet(changes, 3, above),
+    dossiers && toReadOnlySheet(dossiers, 2, above),
+    notScreened && toReadOnlySheet(notScreened, 2, above),
     toMethodSheet(report, above),
   ];
   return renderWorkbook({
@@ -298,143 +301,17 @@ function listEvidence({ run, evidence, toReview }: Report): readonly Fact[] {
   ];
 }
 
-const changeLayout: SheetLayout = [
-  ['severity', 10],
-  ['reference', 14, 'Customer'],
-  ['name', 26],
-  ['what', 26, 'What happened'],
-  ['about', 15],
-  ['birth_date', 12, 'Born'],
-  ['countries', 11],
-  ['after_name', 26, 'Listed party now'],
-  ['after_risk_categories', 20, 'Risk categories now'],
-  ['after_birth_dates', 16, 'Listed party born now'],
-  ['after_countries', 14, 'Listed countries now'],
-  ['after_hit', 7, 'Hit now'],
-  ['after_score', 8, 'Score now'],
-  ['before_name', 26, 'Listed party before'],
-  ['before_risk_categories', 20, 'Risk categories before'],
-  ['before_birth_dates', 16, 'Listed party born before'],
-  ['before_countries', 14, 'Listed countries before'],
-  ['before_hit', 8, 'Hit before'],
-  ['before_score', 8, 'Score before'],
-  ['customer_before_name', 26, 'Customer before'],
-  ['customer_before_birth_date', 12, 'Customer born before'],
-  ['customer_before_countries', 12, 'Customer countries before'],
-  ['customer_before_type', 10, 'Customer type before'],
-  ['fields', 18, 'Fields that changed'],
-  ['birth_date_agreement', 14, 'Birth dates'],
-  ['country_agreement', 14, 'Countries compared'],
-  ['cause', 16],
-  ['rule', 22],
-  ['adjustments', 18],
-  ['group', 8],
-  ['alert_state', 16, 'Alert'],
-  ['alert_due', 18],
-  ['alert_assigned_to', 16],
-  ['last_disposition', 32],
-  ['former_disposition', 32, 'Former disposition of a similar match'],
-  ['role', 12],
-  ['type', 9],
-  ['risk_tier', 10],
-  ['match_id', 24],
-  ['change_id', 11],
-];
-
-const dossierFacts = ['status', 'name', 'reference', 'risk_score', 'documents', 'completed_at', 'updated_at'] as const;
-const dossierWidths = {
-  status: 14,
-  name: 26,
-  reference: 14,
-  risk_score: 9,
-  documents: 11,
-  completed_at: 21,
-  updated_at: 21,
-};
-const toDossierLayout = (when: string): SheetLayout =>
-  dossierFacts.map((fact) => [`${when}_dossier_${fact}`, dossierWidths[fact]]);
-const dossierLayout: SheetLayout = [
-  ['what', 26],
-  ['dossier_id', 26],
-  ['dossier_customer_known', 12],
-  ['fields', 20],
-  ...toDossierLayout('before'),
-  ...toDossierLayout('after'),
-  ['change_id', 11],
-];
-
-const notScreenedLayout: SheetLayout = [
-  ['reference', 14, 'Customer'],
-  ['name', 30],
-  ['birth_date', 12],
-  ['countries', 11],
-  ['outcome', 11],
-  ['why', 44],
-  ['last_screened_at', 21],
-  ['risk_tier', 10],
-  ['role', 14],
-  ['type', 9],
-  ['reason', 24],
-];
-
-/** All changes of matches, most severe first, then all matches of first screenings; null for a run that does not screen. */
-function toChangesSheet({ changes, baseline, cut, run }: Report, above: readonly SheetRow[]): Sheet | null {
-  if (changes === null) return null;
-  // First screenings must not follow a truncated list of changes.
-  const first = cut.changes === null ? baseline : [];
-  const lines = [
-    ...changes.flatMap((group) =>
-      group.changes.map((change): ChangeLine => ({ about: 'match', change, dossier: null })),
-    ),
-    ...first.flatMap((group) =>
-      group.changes.map((change): ChangeLine => ({ about: 'first_screening', change, dossier: null })),
-    ),
-  ];
-  const count = [...changes, ...baseline].reduce((sum, group) => sum + group.count, 0);
-  const { shown, top } = cutLines(lines, count, 'changes.csv', above);
-  return toTableSheet(shown, {
-    name: 'All changes',
-    columns: toChangeColumns(run.timezone),
-    layout: changeLayout,
-    firstColumns: 3,
-    above: top,
-  });
-}
-
-function toDossiersSheet({ dossiers, run }: Report, above: readonly SheetRow[]): Sheet | null {
-  if (dossiers === null) return null;
-  const lines = dossiers.changes.map((dossier): ChangeLine => ({ about: 'dossier', change: null, dossier }));
-  const { shown, top } = cutLines(lines, lines.length, 'changes.csv', above);
-  return toTableSheet(shown, {
-    name: 'Dossiers',
-    columns: toChangeColumns(run.timezone),
-    layout: dossierLayout,
-    firstColumns: 2,
-    above: top,
-  });
-}
-
-/** The parties in scope without a valid screening; null for a run that does not screen. */
-export function toNotScreenedSheet({ notScreened, cut }: Report, above: readonly SheetRow[]): Sheet | null {
-  if (notScreened === null) return null;
-  const count = cut.notScreened?.lines ?? notScreened.length;
-  const { shown, top } = cutLines(notScreened, count, 'not-screened.csv', above);
-  return toTableSheet(shown, {
-    name: 'Not screened',
-    columns: notScreenedColumns,
-    layout: notScreenedLayout,
-    firstColumns: 2,
-    above: top,
-  });
-}
-
 /** The most rows of a read-only sheet: a workbook with all sheets full stays below the size limit of `review import`. */
 export const maxTableRows = 20_000;
 
-/** The first `maxTableRows` of `count` lines, and the rows above them; `file` has all lines. */
-function cutLines<Line>(lines: readonly Line[], count: number, file: string, above: readonly SheetRow[]) {
-  const shown = lines.slice(0, maxTableRows);
-  if (shown.length >= count) return { shown, top: above };
-  const notice = `Only the first ${formatCount(shown.length)} of ${countNoun(count, 'line')} are listed. All of them are in ${file}.`;
-  return { shown, top: [...above, toWarning(notice)] };
+/** The first `maxTableRows` lines of a section; `firstColumns` identify a line. */
+export function toReadOnlySheet<Line>(
+  section: ListSection<Line>,
+  firstColumns: number,
+  above: readonly SheetRow[],
+): Sheet {
+  const lines = section.lines.slice(0, maxTableRows);
+  const notice = `Only the first ${formatCount(lines.length)} of ${countNoun(section.count, 'line')} are listed. All of them are in ${section.file}.`;
+  const isCut = lines.length < section.count;
+  return toTableSheet({ ...section, lines }, firstColumns, { above: isCut ? [...above, toWarning(notice)] : above });
 }

@@ -9,19 +9,12 @@ import type { RejectedRow } from '../roster/customer.js';
 import type { RejectsColumn, surplusColumn } from '../roster/rejects.js';
 import { codeWords } from '../vocabulary/words.js';
 import type { RejectReason } from '../vocabulary.js';
-import {
-  type Cell,
-  type ChangeLine,
-  type Column,
-  markFormula,
-  notScreenedColumns,
-  renderCsv,
-  renderCsvBatches,
-  toChangeColumns,
-} from './csv.js';
+import { markFormula, renderCsv } from './csv.js';
 import { renderHtml } from './html-page.js';
-import { type Report, readBaseline, readChanges } from './report.js';
-import { isOfParties, readWhole } from './run-facts.js';
+import { csvFiles } from './lists.js';
+import type { Report } from './report.js';
+import { isOfParties } from './run-facts.js';
+import type { Cell, Column } from './section.js';
 import { toVisibleLines } from './text.js';
 import { renderJson } from './to-report-json.js';
 import { renderReportWorkbook } from './workbook-report.js';
@@ -213,8 +206,7 @@ export interface WrittenReport {
 const formats: readonly [string, (report: Report) => Chunks][] = [
   ['report.html', renderHtml],
   ['report.xlsx', renderReportWorkbook],
-  ['changes.csv', renderChangesCsv],
-  ['not-screened.csv', renderNotScreenedCsv],
+  ...csvFiles,
   ['rejects.csv', renderRejectsCsv],
   ['report.json', renderJson],
 ];
@@ -313,27 +305,6 @@ export const manifestJsonSchema = z.strictObject({
   files: z.array(z.strictObject({ name: z.string(), bytes: z.number().int().nonnegative(), sha256: z.string() })),
 });
 
-/** `changes.csv`: all changes of matches, most severe first, then all matches of first screenings, then all changes of dossiers. */
-export function renderChangesCsv(report: Report): AsyncGenerator<string> {
-  return renderCsvBatches(toChangeColumns(report.run.timezone), listLines(report));
-}
-
-async function* listLines(report: Report): AsyncGenerator<readonly ChangeLine[]> {
-  for await (const changes of readChanges(report)) {
-    yield changes.map((change): ChangeLine => ({ about: 'match', change, dossier: null }));
-  }
-  for await (const changes of readBaseline(report)) {
-    yield changes.map((change): ChangeLine => ({ about: 'first_screening', change, dossier: null }));
-  }
-  const dossiers = report.dossiers?.changes ?? [];
-  yield dossiers.map((dossier): ChangeLine => ({ about: 'dossier', change: null, dossier }));
-}
-
-/** `not-screened.csv`: each party in scope without a valid screening, with the reason and the time of its last one (ISO 8601, UTC). */
-export function renderNotScreenedCsv({ notScreened, cut }: Report): AsyncGenerator<string> {
-  return renderCsvBatches(notScreenedColumns, readWhole('not screened', notScreened ?? [], cut.notScreened));
-}
-
 const surplus: typeof surplusColumn = 'rejected_surplus';
 
 /**
@@ -393,7 +364,7 @@ const ownCells: Readonly<Record<RejectsColumn, (row: RowToCorrect) => Cell>> = {
   rejected_outcome: (row) => rowOutcomeWords[row.outcome],
 };
 
-const ownColumns = Object.entries(ownCells).map(([header, cell]): Column<RowToCorrect> => ({ header, cell }));
+const ownColumns = Object.entries(ownCells).map(([key, cell]): Column<RowToCorrect> => ({ key, cell }));
 
 function renderRejects(rejects: readonly RowToCorrect[]): Generator<string> {
   return renderCsv([...listHeaders(rejects).map(toFieldColumn), ...ownColumns], rejects);
@@ -412,7 +383,7 @@ export const markHidden = (text: string): string =>
   toVisibleLines(text.replace(/\[(?=U\+[0-9A-F]{4,6}\])/g, '[U+005B]'));
 
 function toFieldColumn(header: string): Column<RowToCorrect> {
-  return { header: markFormula(markHidden(header)), cell: (row) => readField(row, header) };
+  return { key: markFormula(markHidden(header)), cell: (row) => readField(row, header) };
 }
 
 function readField(row: Pick<RowToCorrect, 'fields'>, header: string): Cell {

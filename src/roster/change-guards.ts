@@ -51,7 +51,7 @@ interface ChangeScale {
   hasBirthDates: boolean;
   /** Rows whose name is the id of a known customer. */
   namesAsIds: number;
-  /** The column that now holds the former names of most customers of `sample`, and their number; null unless columns may be swapped. */
+  /** The column that holds the former names of most customers of `sample`, and their number; null for none. */
   movedTo: { column: string; customers: number } | null;
 }
 
@@ -134,7 +134,7 @@ export class ChangeTally {
     return this.#names.changed >= fewest && 3 * this.#names.changed > known;
   }
 
-  /** Gives the column of the current rows that holds most former names of `sample`, and their number; null when none does. */
+  /** Gives the current column with most former names of `sample`, and their number; null for none. */
   findMovedNames(rows: ReadonlyMap<string, Readonly<Record<string, string>>>): ChangeScale['movedTo'] {
     const found = new Map<string, number>();
     for (const { reference, before } of this.sample) {
@@ -292,7 +292,7 @@ export class ChangeTally {
     return moved;
   }
 
-  /** Finds the most frequent length at which names were truncated. A trailing space is trimmed, so the length below counts as well. */
+  /** Finds the most frequent length of truncated names; a trimmed space makes some one character shorter. */
   #findCut(): { customers: number; length: number; of: string } | null {
     let found: { customers: number; length: number; of: string } | null = null;
     for (const [cut, ended] of this.#cut) {

@@ -222,7 +222,7 @@ function readName({ columns, separator }: PartyBinding['name'], fields: readonly
   return checkName(name, columns[0] ?? null) ?? name;
 }
 
-/** Reads the aliases of a row. One that is no name is in doubt; a cell that seems to hold several is searched as it is. */
+/** Reads the aliases of a row. One that is no name is in doubt; a cell of several is searched as it is. */
 function readAliases(
   binding: CustomerBinding,
   { columns, separator, isSplit }: NonNullable<CustomerBinding['aliases']>,
@@ -360,7 +360,7 @@ const separator = '\u001f';
 const conspicuousJoined = /[\u0000-\u001e\u007f-\u009f\u2028\u2029\ufffd]/;
 
 interface FieldsSeen {
-  /** The first mapped field that is too long or holds a forbidden character. Columns that are not read are never at fault. */
+  /** The first mapped field that is too long or holds a forbidden character. */
   fault: RowFault | null;
   /** The row's fields, those of unmapped columns truncated. */
   fields: readonly string[];

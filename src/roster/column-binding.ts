@@ -15,7 +15,7 @@ import {
 } from './settings.js';
 import { describeLowerHeader, type TableReading } from './table-reading.js';
 
-/** Binds the countries to their columns. `standard` is the header that needs no mapping; `language` is that of the names. */
+/** Binds the countries to their columns; `standard` is the header that needs no mapping. */
 function bindCountries(
   { countries: setting, language = null }: Pick<ColumnSettings, 'countries'> & { language?: string | null | undefined },
   standard: string,
@@ -154,7 +154,7 @@ export interface PartyBinding {
   birthDate: { column: BoundColumn; read: FactDateReader } | null;
   countries: {
     columns: readonly BoundColumn[];
-    /** The distinct codes of a non-empty field. `why` is the reason when a part is unreadable; beside readable codes `zz` replaces that part. */
+    /** The distinct codes of a non-empty field; `why` a part is unreadable, which is `zz` beside others. */
     read: (text: string) => { codes: readonly string[]; why: DoubtReason | null };
     /** The countries of every row when no column gives them. */
     constant: readonly string[];
@@ -169,7 +169,7 @@ export interface PartyBinding {
   words: readonly BoundColumn[];
   /** Columns that are stored but not read. */
   attributes: readonly BoundColumn[];
-  /** The longest field of each column in UTF-16 units. A longer one is truncated if `isCut`; otherwise its row is rejected. */
+  /** The longest field of each column in UTF-16 units. A longer one is cut if `isCut`, or rejects its row. */
   limits: readonly { length: number; isCut: boolean }[];
 }
 

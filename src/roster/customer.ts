@@ -8,13 +8,13 @@ export interface Party {
   type: PartyType;
   /** As the roster gives it. */
   name: string;
-  /** `yyyy`, `yyyy-mm` or `yyyy-mm-dd`. A `?` at the end means that the date is uncertain, so it contradicts no other date. */
+  /** `yyyy`, `yyyy-mm` or `yyyy-mm-dd`. With a `?` at the end it is uncertain and contradicts no other date. */
   birthDate: string | null;
-  /** Lower-case ISO 3166-1 alpha-2 codes, and four-letter ISO 3166-3 codes of divided countries; `zz` is an unreadable country. */
+  /** Lower-case ISO 3166-1 codes, ISO 3166-3 codes of divided countries, `zz` for an unreadable one. */
   countries: readonly string[];
 }
 
-/** One accepted record of a roster; `reference` is the firm's own customer id. The first party is the customer itself. */
+/** One accepted record; `reference` is the firm's own customer id, the first party the customer itself. */
 export interface Customer {
   reference: string;
   riskTier: RiskTier | null;
@@ -78,7 +78,7 @@ export type PartyRow =
     }
   | { kind: 'rejected'; rejected: RejectedRow };
 
-/** The most parties of one customer, aliases and related parties included. Each is a separate search, and all are planned together. */
+/** The most parties of one customer, aliases included: each is a search, and all are planned together. */
 export const maxParties = 10_000;
 
 /** The request that is sent to the service for a party. */
@@ -87,7 +87,7 @@ export interface ScreeningRequest {
   name: string;
 }
 
-/** Marks without a form of their own, such as variation selectors and fillers, and the marks of annotations; joiners are looked at apart. */
+/** Marks without a form of their own, such as variation selectors and fillers; joiners are looked at apart. */
 const invisibles = /(?![\u200c\u200d])\p{Default_Ignorable_Code_Point}|[\ufff9-\ufffb]/gu;
 /** The blank of Braille is white as well. */
 const whiteSpace = /[\s\p{Z}\u0085\u2800]+/gu;

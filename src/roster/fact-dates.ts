@@ -18,8 +18,8 @@ interface FactDateSettings extends DateSettings {
 }
 
 /**
- * Dates that systems write for an unknown or unlimited one: first and last days of calendars, databases and spreadsheets, and days that are
- * easy to type. A year or a month alone is what remains of a date with a day 0.
+ * Dates that systems write for an unknown or unlimited one: first and last days of calendars, databases and
+ * spreadsheets, and days that are easy to type. A year or a month alone is what remains of a date with a day 0.
  */
 const substitutes: ReadonlySet<string> = new Set(
   `0001-01-01 1111-11-11 1234-12-12 1582-10-15 1601-01-01 1753-01-01 1800-01-01 1858-11-17 1899-12-30 1899-12-31 1900 1900-01 1900-01-01
@@ -28,7 +28,7 @@ const substitutes: ReadonlySet<string> = new Set(
 /** The last of them that is past. */
 const lastPastSubstitute = '1904-01-01';
 
-/** Days on which a relationship may have ended, and that are more often substitutes: clocks begin on them, or 31.12.99 was meant. */
+/** Days on which a relationship may have ended, and that are more often the first days of clocks. */
 const unlikelyEnds = ['1969-12-31', '1970-01-01', '1980-01-01', '1980-01-06', '1990-01-01', '1999-12-31', '2000-01-01'];
 
 /** The earliest birth year, also of a firm. */
@@ -47,8 +47,9 @@ const hijriYears = { from: 1229, to: 1460 } as const;
 const withoutMark = (date: string): string => (date.endsWith('?') ? date.slice(0, -1) : date);
 
 /**
- * Creates the reader of birth dates; of a firm the date is that of its incorporation. A substitute, a date of somebody who would be over 116,
- * and one in the future are unknown. 1 January and the first days of clocks are uncertain: they are written for unknown days.
+ * Creates the reader of birth dates; of a firm the date is that of its incorporation. A substitute, a date of somebody
+ * who would be over 116, and one in the future are unknown. 1 January and the first days of clocks are uncertain: they
+ * are written for unknown days.
  */
 export function createBirthDateReader({ realDates, ...settings }: FactDateSettings): FactDateReader {
   const { formats, today } = settings;
@@ -95,8 +96,9 @@ function assessYear(date: string, today: string): DoubtReason | null {
 }
 
 /**
- * Creates the reader of end dates: certain whole days only, because a date in doubt never offboards a customer. A substitute, a day before
- * 1970 and one before the birth date are in doubt. A day far ahead, such as 9999-12-31 or `infinity`, means that no end is known.
+ * Creates the reader of end dates: certain whole days only, because a date in doubt never offboards a customer. A
+ * substitute, a day before 1970 and one before the birth date are in doubt. A day far ahead, such as 9999-12-31 or
+ * `infinity`, means that no end is known.
  */
 export function createEndDateReader({ realDates, ...settings }: FactDateSettings): FactDateReader {
   const openYear = Number(settings.today.slice(0, 4)) + openEndYears;
@@ -157,7 +159,7 @@ export class DateTally {
     else if (this.#days.size < mostDays) this.#days.set(day, { date: day, rows: 1 });
   }
 
-  /** The days that more than 5 rows share, and more than 5 % of those with a date; half as many suffice for one of `former`, which were shared before. */
+  /** The days that too many rows share; half the share suffices for one of `former`, shared before. */
   listShared(former: readonly string[] = []): readonly SharedDate[] {
     return [...this.#days.values()].filter(({ date, rows }) => {
       const share = former.includes(date) ? sharing.share / 2 : sharing.share;

@@ -78,15 +78,15 @@ const qualityGuards: readonly GuardName[] = ['rejects', 'doubts', 'duplicates'];
 
 /** So many rows or customers pass whatever their share is. */
 const few = 5;
-/** Shares of rejected, doubtful and repeated rows are judged from so many rows on; in a smaller roster only a majority is too many. */
+/** Shares of bad rows are judged from so many rows on; in a smaller roster only a majority is too many. */
 const sharesFromRows = 200;
 const most = 0.5;
 /** A roster of fewer customers may grow as it likes. */
 const growthFromCustomers = 1_000;
 
 /**
- * Gives every finding of a snapshot's guards, those of its changes included; one that does not hold is a warning. A delta is not compared
- * with the whole roster.
+ * Gives every finding of a snapshot's guards, those of its changes included; one that does not hold is a warning. A
+ * delta is not compared with the whole roster.
  */
 export function assessSnapshot(
   figures: GuardFigures,

@@ -124,13 +124,14 @@ const words: Readonly<Record<ColumnRole, string>> = {
 };
 
 const spellings: ReadonlyMap<string, string> = new Map(
-  `nm:name nme:name names:name fst:first frst:first lst:last mid:middle mdl:middle fname:first_name lname:last_name mname:middle_name fnm:first_name
-  lnm:last_name surnames:surname forenames:forename dt:date dte:date brth:birth bth:birth fec:fecha ctry:country cntry:country ctr:country
-  cntr:country countries:country cd:code cod:codigo nat:nationality natl:nationality natio:nationality natn:nationality ntnlty:nationality
-  ctzn:citizenship ctznshp:citizenship res:residence rsdnc:residence nr:no nbr:no num:no number:no numero:no nummer:no n:no cust:customer
-  cst:customer cus:customer clnt:client cli:client clt:client kd:kunde kdn:kunde kunden:kunde kund:kunde acct:account acc:account
-  mbr:member mem:member emp:employee org:organisation typ:type organization:organisation organizations:organisation indiv:individual
-  ind:individual ident:id`
+  `nm:name nme:name names:name fst:first frst:first lst:last mid:middle mdl:middle fname:first_name lname:last_name
+  mname:middle_name fnm:first_name lnm:last_name surnames:surname forenames:forename dt:date dte:date brth:birth
+  bth:birth fec:fecha ctry:country cntry:country ctr:country cntr:country countries:country cd:code cod:codigo
+  nat:nationality natl:nationality natio:nationality natn:nationality ntnlty:nationality ctzn:citizenship
+  ctznshp:citizenship res:residence rsdnc:residence nr:no nbr:no num:no number:no numero:no nummer:no n:no
+  cust:customer cst:customer cus:customer clnt:client cli:client clt:client kd:kunde kdn:kunde kunden:kunde kund:kunde
+  acct:account acc:account mbr:member mem:member emp:employee org:organisation typ:type organization:organisation
+  organizations:organisation indiv:individual ind:individual ident:id`
     .split(/\s+/)
     .map((pair) => {
       const [short = '', long = ''] = pair.split(':');
@@ -322,34 +323,42 @@ const weakOthers =
 
 /** Words for the customer: the rest of such a header is about the customer. */
 const ownWords = new Set(
-  toFolded(`customer client kunde kunden kundens klant klantens cliente klient member investor insured party partner person personen holder
-    account billing main primary legal registered borrower debtor employee user entity ent company business trust firm corp corporate organisation
-    applicant policyholder subscriber subject individual natural mandanten mitglieds klienten debitor debitoren relatie asiakas musteri ugyfel
-    patient student donor tenant buyer supplier vendor creditor lieferanten kreditor contact c cu cst t tbl f k fld col crm kyc aml address addr
-    permanent current full asiakkaan клиент клиента πελατη 客户 客戶 顧客 会員 titular titolare assure adherent societaire abonne`),
+  toFolded(`customer client kunde kunden kundens klant klantens cliente klient member investor insured party partner
+    person personen holder account billing main primary legal registered borrower debtor employee user entity ent
+    company business trust firm corp corporate organisation applicant policyholder subscriber subject individual
+    natural mandanten mitglieds klienten debitor debitoren relatie asiakas musteri ugyfel patient student donor tenant
+    buyer supplier vendor creditor lieferanten kreditor contact c cu cst t tbl f k fld col crm kyc aml address addr
+    permanent current full asiakkaan клиент клиента πελατη 客户 客戶 顧客 会員 titular titolare assure adherent societaire
+    abonne`),
 );
 
 /** Final words that do not change the meaning of a header. */
 const endings = new Set('code id desc description text txt value iso iso2 iso3 alpha 1 2 3'.split(' '));
 
-/** Words for another person or thing: a header with one of them is not about the customer's own name, birth or country. */
+/** Words for another person or thing: a header with one of them is not about the customer. */
 const otherWords = new Set(
-  toFolded(`spouse guarantor beneficiary beneficial ubo owner manager mgr adviser advisor agent broker officer director trustee settlor signatory contact
-    emergency mother father parent child employer referrer referee introducer relationship rm secretary representative rep attorney accountant auditor
-    created modified updated changed createdby by betreuer berater bearbeiter sachbearbeiter ansprechpartner vertreter vermittler ehepartner
-    ehegatte burge arbeitgeber conseiller gestionnaire conjoint garant charge gestor gestore asesor conyuge consulente referente coniuge
-    radgiver radgivare handlaggare kontaktperson aegtefaelle medarbejder opiekun doradca malzonek менеджер супруг temsilci
-    state province region county bundesland language lang sprache langue idioma lingua sprog sprak taal currency ccy wahrung waehrung devise moneda valuta
-    bank branch product issuer issue issued phone mobile telefon email mail street strasse zip postal postcode postnummer plz cap iban bic passport pass ssn fax city town ort stadt ville ciudad citta by place birthplace
-    lieu lugar luogo geburtsort industry sector occupation profession beruf note notes comment comments remark remarks bemerkung mnemonic`),
+  toFolded(`spouse guarantor beneficiary beneficial ubo owner manager mgr adviser advisor agent broker officer
+    director trustee settlor signatory contact emergency mother father parent child employer referrer referee
+    introducer relationship rm secretary representative rep attorney accountant auditor created modified updated
+    changed createdby by betreuer berater bearbeiter sachbearbeiter ansprechpartner vertreter vermittler ehepartner
+    ehegatte burge arbeitgeber conseiller gestionnaire conjoint garant charge gestor gestore asesor conyuge consulente
+    referente coniuge radgiver radgivare handlaggare kontaktperson aegtefaelle medarbejder opiekun doradca malzonek
+    менеджер супруг temsilci state province region county bundesland language lang sprache langue idioma lingua sprog
+    sprak taal currency ccy wahrung waehrung devise moneda valuta bank branch product issuer issue issued phone mobile
+    telefon email mail street strasse zip postal postcode postnummer plz cap iban bic passport pass ssn fax city town
+    ort stadt ville ciudad citta by place birthplace lieu lugar luogo geburtsort industry sector occupation profession
+    beruf note notes comment comments remark remarks bemerkung mnemonic`),
 );
 
 const otherDays = new Set(
-  toFolded(`open opened opening since start started begin end ended created create creation modified modify modification updated update upd changed change
-    last review reviewed join joined joining registered registration incorporated incorporation founded expiry expires expiration issue issued valid
-    hire hired entry admission onboarding onboarded kyc contract signed active seit beginn eroffnung angelegt anlage anlagedatum geandert antragsdatum grundung
-    grundungsdatum erfasst ouverture creation maj adhesion entree alta apertura baja ingreso creacion apertura iscrizione abertura oprettet oppretett siden
-    skapad andrad registrerad stiftet sinds aangemaakt otwarcia utworzenia avattu zalozeno kayit открытия регистрации создания изменения 开户日期 注册日期 登録日 開設日 stamp timestamp ts erdat aedat crdat chdat settled`),
+  toFolded(`open opened opening since start started begin end ended created create creation modified modify
+    modification updated update upd changed change last review reviewed join joined joining registered registration
+    incorporated incorporation founded expiry expires expiration issue issued valid hire hired entry admission
+    onboarding onboarded kyc contract signed active seit beginn eroffnung angelegt anlage anlagedatum geandert
+    antragsdatum grundung grundungsdatum erfasst ouverture creation maj adhesion entree alta apertura baja ingreso
+    creacion apertura iscrizione abertura oprettet oppretett siden skapad andrad registrerad stiftet sinds aangemaakt
+    otwarcia utworzenia avattu zalozeno kayit открытия регистрации создания изменения 开户日期 注册日期 登録日 開設日 stamp
+    timestamp ts erdat aedat crdat chdat settled`),
 );
 
 const birthWords = new Set(
@@ -366,9 +375,11 @@ const idWords = new Set(toFolded('id uid no ref reference'));
 
 /** Things whose numbers are not the customer's id. */
 const things = new Set(
-  toFolded(`policy polizze police poliza polizza versicherung versicherungs contract vertrag vertrags contrat contrato contratto claim order invoice rechnung rechnungs portfolio
-    depot ticket case akte aktenzeichen loan card karte file document dokument ausweis wallet transaction deal trade booking application request row line lfd
-    seq sequence item sku asset lead opportunity campaign site batch session event log message tax vat steuer stceg cpf cnpj nif dni nie cuit rfc pesel oib bsn cpr ssn siret`),
+  toFolded(`policy polizze police poliza polizza versicherung versicherungs contract vertrag vertrags contrat contrato
+    contratto claim order invoice rechnung rechnungs portfolio depot ticket case akte aktenzeichen loan card karte
+    file document dokument ausweis wallet transaction deal trade booking application request row line lfd seq sequence
+    item sku asset lead opportunity campaign site batch session event log message tax vat steuer stceg cpf cnpj nif
+    dni nie cuit rfc pesel oib bsn cpr ssn siret`),
 );
 
 const plain = toKeys(plainIds);

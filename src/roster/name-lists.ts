@@ -1,6 +1,6 @@
 import type { PartyType } from '../vocabulary.js';
 
-/** A list of names that a source wrote as one text: `{"Ada Berg",Bo}` of Postgres, or JSON texts. Null for any other text. */
+/** Reads a list of names in one text: `{"Ada Berg",Bo}` of Postgres, or JSON. Null for any other text. */
 export function readListText(text: string): readonly string[] | null {
   if (/^(?:\[.*\]|".*")$/s.test(text)) return readJsonList(text);
   return text.startsWith('{') ? readArrayText(text) : null;
@@ -42,13 +42,14 @@ function readArrayText(text: string): readonly string[] | null {
 
 /** Signs that separate names, the brackets of lists, and words between two names of one party. */
 const several = /[|;•､、；｜]|^\{.*\}$|^\[.*\]$|[\s(](?:aka|a\.k\.a\.?|a\/k\/a|fka|f\/k\/a)[\s:]/is;
-/** What joins the names of several persons. The words for "and" of Spanish, Portuguese and Italian belong to many names of one. */
+/** What joins the names of several persons. Romance words for "and" belong to many names of one. */
 const betweenPersons =
   /\s(?:[/+]|and|und|et|och|og|or|oder|oraz|lub|vel|alias|ja|ve|és|και|и|та)\s|(?<=\p{L}{2})\/(?=\p{L}{2})/iu;
 
 /**
- * Whether a cell that should hold one name holds several. A comma or slash belongs to many names of one: only whole names of persons beside each
- * other count, as in `Ada Berg / Bo Li` and `Ada Berg, Bo Li, Cy Lund`, not `Berg, Ada` or `Lund Berg, Ada Maria`.
+ * Whether a cell that should hold one name holds several. A comma or slash belongs to many names of one: only whole
+ * names of persons beside each other count, as in `Ada Berg / Bo Li` and `Ada Berg, Bo Li, Cy Lund`, not `Berg, Ada` or
+ * `Lund Berg, Ada Maria`.
  */
 export function looksLikeNames(text: string, type: PartyType): boolean {
   if (several.test(text)) return true;
@@ -61,7 +62,7 @@ export function looksLikeNames(text: string, type: PartyType): boolean {
 const areWholeNames = (parts: readonly string[], least: number): boolean =>
   parts.length >= least && parts.every(isWholeName);
 
-/** Whether a text has two words or more, and neither the first nor the last is a particle, as in `Freiherr von und zu Stein`. */
+/** Whether a text has two words or more, and neither the first nor the last is a particle such as `von`. */
 function isWholeName(text: string): boolean {
   const words = text.split(/\s/).filter((word) => /\p{L}/u.test(word));
   return words.length > 1 && [words[0], words.at(-1)].every((word = '') => !/^\p{Ll}/u.test(word));
@@ -111,8 +112,8 @@ const isForm = (part: string): boolean =>
 const endsInForm = (part: string): boolean => partForms.has(foldForm(part.trim().split(/\s+/).at(-1) ?? ''));
 
 /**
- * Whether a cell of aliases that no configured separator splits holds several names. `Berg, Ada` is one name, and so are `Smith & Sons, Inc.`,
- * `A/S`, `Raju A/L Samy` and `Müller / Meier GbR`.
+ * Whether a cell of aliases that no configured separator splits holds several names. `Berg, Ada` is one name, and so
+ * are `Smith & Sons, Inc.`, `A/S`, `Raju A/L Samy` and `Müller / Meier GbR`.
  */
 export function looksLikeAliases(text: string, type: PartyType): boolean {
   if (looksLikeNames(text, type) || /[\n\r]/.test(text)) return true;
@@ -128,7 +129,7 @@ export function looksLikeAliases(text: string, type: PartyType): boolean {
   );
 }
 
-/** Whether the parts of a text are names of several firms: each but the last ends in a legal form, or no part but the last does and nothing joins them. */
+/** Whether the parts of a text are names of several firms: one before the last ends in a legal form. */
 function areFirms(parts: readonly string[]): boolean {
   const names = parts.map((part) => part.trim()).filter((part) => part !== '' && !isForm(part));
   return names.length > 1 && names.slice(0, -1).some(endsInForm);
@@ -136,7 +137,7 @@ function areFirms(parts: readonly string[]): boolean {
 
 const separators = ['\n', '|', ' aka ', ' / ', '/', ','];
 
-/** The separator that splits most cells of a column of aliases of persons; null when the default does, or each holds one name or a list. */
+/** The separator that splits most cells of a column of aliases; null when the default does, or none. */
 export function guessAliasSeparator(cells: readonly string[]): string | null {
   const splits = (separator: string): number =>
     cells.filter((cell) => cell.includes(separator) && readListText(cell) === null && looksLikeAliases(cell, 'person'))

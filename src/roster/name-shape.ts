@@ -35,15 +35,17 @@ const particles = new Set(
 
 /** Words of products, occupations, places and remarks, in lower case. */
 const noNames = new Set(
-  `account accounts card cards loan loans plan plans savings saving credit debit mortgage premium standard basic gold silver platinum classic plus business private banking retail
-  street road avenue lane drive square court place house floor park city town village county region district north south east west central upper lower street
-  engineer manager assistant officer teacher nurse driver analyst consultant developer designer accountant lawyer student retired clerk director executive specialist technician
-  operator worker supervisor coordinator administrator representative secretary professor doctor scientist architect editor writer chef sales marketing service services customer
-  client new old big small monthly yearly weekly daily high low medium other unknown not none open closed active pending approved rejected first second third total online branch
-  department team group general public office digital internet mobile international national konto karte kredit kunde kunden privat geschäft straße strasse weg platz rue avenue place
-  boulevard calle plaza via viale piazza ulica aleja compte carte livret cuenta tarjeta conto carta rachunek konta kort lån gade vej vägen gatan`.split(
-    /\s+/,
-  ),
+  `account accounts card cards loan loans plan plans savings saving credit debit mortgage premium standard basic gold
+  silver platinum classic plus business private banking retail street road avenue lane drive square court place house
+  floor park city town village county region district north south east west central upper lower street engineer
+  manager assistant officer teacher nurse driver analyst consultant developer designer accountant lawyer student
+  retired clerk director executive specialist technician operator worker supervisor coordinator administrator
+  representative secretary professor doctor scientist architect editor writer chef sales marketing service services
+  customer client new old big small monthly yearly weekly daily high low medium other unknown not none open closed
+  active pending approved rejected first second third total online branch department team group general public office
+  digital internet mobile international national konto karte kredit kunde kunden privat geschäft straße strasse weg
+  platz rue avenue place boulevard calle plaza via viale piazza ulica aleja compte carte livret cuenta tarjeta conto
+  carta rachunek konta kort lån gade vej vägen gatan`.split(/\s+/),
 );
 
 const casedWord = /^(?:\p{Lu}[\p{L}\p{M}'’ʼ.-]*|\p{Lu}\.)$/u;

@@ -14,7 +14,7 @@ export interface NameText {
 const plainName =
   /^(?:[A-Za-z\u00df-\u00f6\u00f8-\u00ff .,'’()-]|(?<![a-z\u00df-\u00ff])[\u00c0-\u00d6\u00d8-\u00de](?!’))*$/;
 
-/** Decodes a name that was encoded once too often where that gives letters, and finds letters that are garbled or lost. */
+/** Decodes a name that was encoded once too often, and finds letters that are garbled or lost. */
 export function readNameText(text: string, type: PartyType): NameText {
   if (plainName.test(text)) return { name: text, said: null, why: null };
   const decoded = decodeName(text);
@@ -210,7 +210,7 @@ export function findMeant(name: string): { text: string; label: EncodingLabel } 
   return null;
 }
 
-/** Decodes the parts of a name that are the bytes of UTF-8; null when none is, or when they give no plausible letters. */
+/** Decodes the parts of a name that are the bytes of UTF-8; null when they give no plausible letters. */
 function undoReading(name: string, bytes: ReadonlyMap<number, number>): string | null {
   let [text, rest] = ['', ''];
   let [covered, latinLetters, foreign] = [0, 0, 0];

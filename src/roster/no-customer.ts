@@ -31,8 +31,8 @@ const hasLetter = /\p{L}/u;
 export type NoCustomer = 'repeated header' | 'total line' | 'footer' | 'line between rows';
 
 /**
- * What a row is that is no customer, also if its first cell is in the column of the id; null for a customer. It is recognised only where it gives
- * no name: Total SA and a customer TOTAL-17 are customers.
+ * What a row is that is no customer, also if its first cell is in the column of the id; null for a customer. It is
+ * recognised only where it gives no name: Total SA and a customer TOTAL-17 are customers.
  */
 export function findNoCustomer(
   {

@@ -57,8 +57,8 @@ export function foldPlaceholder(name: string): string {
 }
 
 /**
- * Reads the name of a party; null for a placeholder of a missing one. `parts` are the cells that `text` joins, if there are several;
- * `realNames` are the folded names that are real in this roster, which are read as they are.
+ * Reads the name of a party; null for a placeholder of a missing one. `parts` are the cells that `text` joins, if there
+ * are several; `realNames` are the folded names that are real in this roster, which are read as they are.
  */
 export function readPartyName(
   text: string,
@@ -79,8 +79,8 @@ export function readPartyName(
 const none: readonly never[] = [];
 
 /**
- * Whether a whole name is a placeholder: `NULL`, `N/A`, `none`, `test`, a JSON object, or a number. An entity may have a number as its name, but
- * not 0, 1, 12, 123 and so on.
+ * Whether a whole name is a placeholder: `NULL`, `N/A`, `none`, `test`, a JSON object, or a number. An entity may have
+ * a number as its name, but not 0, 1, 12, 123 and so on.
  */
 function isPlaceholderName(name: string, type: PartyType, parts: readonly string[]): boolean {
   const filled = parts.filter((part) => part !== '');

@@ -12,8 +12,9 @@ const batchSize = 500;
 const usualTimeoutMs = 3_600_000;
 
 /**
- * Opens the rows of a query or a table in one read-only snapshot. Throws ConfigError when the variable is not set, RosterError when the database
- * is unreachable, refuses the query, or gives no rows, unless `mayBeEmpty`. Reading `records` also throws for a row that is too wide.
+ * Opens the rows of a query or a table in one read-only snapshot. Throws ConfigError when the variable is not set,
+ * RosterError when the database is unreachable, refuses the query, or gives no rows, unless `mayBeEmpty`. Reading
+ * `records` also throws for a row that is too wide.
  */
 export async function openPostgresTable(
   name: string,
@@ -190,7 +191,7 @@ function createClient(url: string, urlEnv: string, source: string, timeoutMs: nu
   }
 }
 
-/** The driver verifies `prefer`, `require` and `verify-ca` like `verify-full`, but warns on standard error that this may change. */
+/** The driver verifies `prefer`, `require` and `verify-ca` like `verify-full`, but warns on standard error. */
 function verifyRequiredTls(url: string): string {
   return /[?&]uselibpqcompat=/.test(url)
     ? url

@@ -29,8 +29,9 @@ const roughly =
   /^(?:circa|ca\.?|c\.|approx(?:imately|\.)?|about|around|abt\.?|um|vers|env\.?|environ|hacia|~|≈)\s*(?=\d)/i;
 
 /**
- * Creates the reader of a date: whole, a year and month, or a year, with `?` after an uncertain date, such as one whose century follows from
- * the pivot. Declared formats come first, then ISO 8601 with an optional time, then day, month and year by their positions, values and names.
+ * Creates the reader of a date: whole, a year and month, or a year, with `?` after an uncertain date, such as one whose
+ * century follows from the pivot. Declared formats come first, then ISO 8601 with an optional time, then day, month and
+ * year by their positions, values and names.
  */
 export function createLooseDateReader({
   formats,
@@ -199,7 +200,7 @@ let monthsOfAll: ReadonlyMap<string, number | 'ambiguous'> | undefined;
 const languages =
   'af am ar az be bg bn bs ca cs cy da de el en es et eu fa fi fr ga gl he hi hr hu hy id is it ja ka kk ko ky lt lv mk mn ms mt nb nl nn pl pt ro ru sk sl sq sr sv sw ta th tr uk ur uz vi zh';
 
-/** The number of a month by its full or short name. A name that means different months in several languages is ambiguous; English is always read. */
+/** The number of a month by its name; ambiguous where languages differ. English is always read. */
 function readMonth(word: string, language: string | null): number | 'ambiguous' | null {
   const folded = foldMonth(word);
   if (language !== null) return listMonths(language).get(folded) ?? listMonths('en').get(folded) ?? null;
@@ -255,7 +256,7 @@ const patterns: Readonly<Record<string, string>> = {
   d: '(?<day>\\d{1,2})',
 };
 
-/** Whether a text is a date format: `yyyy` or `yy` once, at most one month, a day only with a month, and no other letters or digits. */
+/** Whether a text is a date format: a year, at most one month, a day only with a month, and separators. */
 export function isDateFormat(format: string): boolean {
   const found = (format.match(tokens) ?? []).map((token) => token.charAt(0)).sort();
   const rest = format.replace(tokens, '');
@@ -353,7 +354,7 @@ function parseDate(text: string, declared: readonly RegExp[], toCentury?: (short
   return isDay(Number(year), Number(month), Number(day)) ? `${year}-${month}-${day}${mark}` : null;
 }
 
-/** Reads a date as `yyyy`, `yyyy-mm` or `yyyy-mm-dd`. It runs for nearly every row, so whole days are read without an expression. */
+/** Reads `yyyy`, `yyyy-mm` or `yyyy-mm-dd`; for nearly every row, so whole days without an expression. */
 export function parseIsoDate(text: string): string | null {
   if (text.length !== 10 || text[4] !== '-' || text[7] !== '-') return parseDate(text, []);
   const year = readDigits(text, 0, 4);

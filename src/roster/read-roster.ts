@@ -15,7 +15,7 @@ interface Reading<Row> {
   headers: readonly string[];
   /** Whether the source is a `rejects.csv`. */
   isFedBack: boolean;
-  /** Batches of at most 500 rows in the source's order, read on demand; throws RosterError when the source breaks off. */
+  /** Batches of at most 500 rows, read on demand; throws RosterError when the source breaks off. */
   rows: AsyncIterable<readonly Row[]>;
   /** SHA-256 in hex over the files' bytes or the query's rows; throws RosterError until `rows` is read to its end. */
   digest(): string;
@@ -26,7 +26,7 @@ interface Reading<Row> {
 }
 
 type RosterReading = Reading<RosterRow> & {
-  /** The row count that the source states, once it is read to its end: null when it states none, absent when no control total is configured. */
+  /** The row count that the source states, once it is read: null for none, absent without a control total. */
   controlTotal?: () => number | null;
 };
 
@@ -78,7 +78,7 @@ async function watch(table: TableReading, column: string | undefined): Promise<R
   }
 }
 
-/** Opens a source of related parties, whose rows have `parties: ` and the source as their file. Throws like `readRoster`. */
+/** Opens a source of related parties; `parties: ` and the source are their file. Throws like `readRoster`. */
 export async function readParties(
   settings: PartySettings,
   secret: SourceSecret,

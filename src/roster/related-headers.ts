@@ -4,8 +4,8 @@ import { foldHeader, readHeader } from './headers.js';
 export type RelatedKind = 'joint_holder' | 'director' | 'beneficial_owner' | 'other' | 'alias';
 
 /**
- * Words for people and firms beside the customer in some forty languages. A word also matches longer forms of it, such as `wspólnik` and
- * `wspólnika`, unless `$` ends it. Several words match in this order.
+ * Words for people and firms beside the customer in some forty languages. A word also matches longer forms of it, such
+ * as `wspólnik` and `wspólnika`, unless `$` ends it. Several words match in this order.
  */
 const phrases: Readonly<Record<RelatedKind, string>> = {
   alias: `former name, previous name, maiden name, birth name, name at birth, trading name, trade name, aka$, a k a$,
@@ -147,7 +147,7 @@ interface Phrase {
 
 const caseless = /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 
-/** A phrase as it is looked for in ` folded header `: from the start of a word, and to its end after `$`. Some scripts do not divide words. */
+/** A phrase as it is looked for in ` folded header `: from the start of a word, and to its end after `$`. */
 function toPhrases(list: string, kind: Phrase['kind']): readonly Phrase[] {
   return list.split(',').map((phrase) => {
     const folded = foldHeader(phrase);

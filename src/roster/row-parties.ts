@@ -15,8 +15,9 @@ type Binding = PartyBinding & { role: WordColumn<PartyRole> };
 export type RowPartyReader = (record: TableRecord) => readonly PartyRow[];
 
 /**
- * Finds the columns of the related parties in a roster's rows. Each entry of `columns.parties` is read like a source of related parties with
- * these columns only, so that its rows have the same rejects and doubts. Throws RosterError `column_missing`.
+ * Finds the columns of the related parties in a roster's rows. Each entry of `columns.parties` is read like a source of
+ * related parties with these columns only, so that its rows have the same rejects and doubts. Throws RosterError
+ * `column_missing`.
  */
 export function bindRowParties(columns: ColumnSettings, shape: SourceHeaders): RowPartyReader {
   const entries = columns.parties ?? [];
@@ -43,7 +44,7 @@ export function bindRowParties(columns: ColumnSettings, shape: SourceHeaders): R
   return (record) => readers.flatMap((read) => read({ ...record, file: file(record) }));
 }
 
-/** One party of a customer. `isList`: its column may list several, which then have no birth date or country of their own. */
+/** One party of a customer. `isList`: its column may list several, then without own birth date and country. */
 function createReader(
   binding: Binding,
   {
@@ -97,7 +98,7 @@ const letterOrDigit = /[\p{L}\p{N}]/u;
 /** What may be left of a name whose letters were lost. */
 const lostLetters = /\?\?|[\p{C}\ufffd]/u;
 
-/** Whether a cell names no party: empty, only signs, or a word such as `none`. A name that cannot be read is not such a cell. */
+/** Whether a cell names no party: empty, only signs, or a word such as `none`; not an unreadable name. */
 export const saysNobody = (text: string): boolean =>
   text === '' ||
   (!lostLetters.test(text) &&
@@ -123,8 +124,9 @@ const wordsOfShares =
 const shareMark = '\u2063';
 
 /**
- * Gives the names in a cell that lists related parties, without their shares: `Jan Nowak (50%); Acme Sp. z o.o. - 25 %`. A share ends its name,
- * with a comma or nothing after it. A cell without a readable name is given as it is, so that it is rejected.
+ * Gives the names in a cell that lists related parties, without their shares: `Jan Nowak (50%); Acme Sp. z o.o. - 25
+ * %`. A share ends its name, with a comma or nothing after it. A cell without a readable name is given as it is, so
+ * that it is rejected.
  */
 export function splitParties(cell: string, separator?: string): readonly string[] {
   const listed = readListText(cell);

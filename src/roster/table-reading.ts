@@ -39,9 +39,9 @@ export interface TableReading {
   isFedBack?: boolean;
   /** The row count that the source states, if a query for it is configured. */
   stated?: number;
-  /** Batches of at most 500 records in the source's order, read on demand; throws RosterError when the source breaks off. */
+  /** Batches of at most 500 records, read on demand; throws RosterError when the source breaks off. */
   records: AsyncIterable<readonly TableRecord[]>;
-  /** SHA-256 in hex over the bytes of the files or the rows of the query; throws RosterError until `records` is read to its end. */
+  /** SHA-256 in hex over the bytes or rows of the source; throws RosterError until `records` is read. */
   digest(): string;
   tally(): LineTally;
   /** The progress in packed bytes, if the size of the source is known; null or absent otherwise. */

@@ -91,7 +91,7 @@ const splitWords = (text: string): readonly string[] =>
 
 /** From this share on, the values are the customer's own name in another form. */
 const mostlyOwn = 0.9;
-/** The shares of values that look like names: where the header says so, where it says half of it, and where it says nothing. */
+/** The shares of values that look like names: where the header says so, says half of it, or nothing. */
 const shares = { name: 0.5, unknown: 0.5, open: 0.8 };
 /** Names hardly repeat; products, cities and occupations do. */
 const leastDistinct = 0.5;
@@ -132,7 +132,7 @@ export interface ProposedNames {
   aliases: readonly string[];
 }
 
-/** Proposes settings for columns of names: first and last name form one name, and a birth date or country of the same party is read too. */
+/** Proposes settings for columns of names: first and last name, birth date and country form one party. */
 export function proposeNames(found: readonly UnmappedNames[], headers: readonly string[]): ProposedNames {
   const parties = new Map<string, ProposedParty>();
   for (const { header, kind, fact, party } of found) {

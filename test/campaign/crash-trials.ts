@@ -17,10 +17,9 @@ import {
 } from './site.js';
 import { isInDatabase, type KillPoint, pointsOfReport, pointsOfRun } from './traps.js';
 
-/** What disturbs a night: the process is killed and started again, or one of its connections to the server is ended. */
-export interface DisturbedOptions extends SiteSize {
+/** How often the server ends one of a night's connections. */
+interface DisturbedOptions extends SiteSize {
   locate: Locate;
-  disturbance: 'kill' | 'terminate';
   times: number;
   /** Gives 0 up to 1. */
   random: () => number;
@@ -114,14 +113,7 @@ class DisturbedNight {
         continue;
       }
       const before = this.#countRepeated();
-      if (this.#options.disturbance === 'terminate') {
-        if (await this.#terminate()) this.#noteDisturbance(before);
-        continue;
-      }
-      life.process.kill('SIGKILL');
-      await life.death;
-      this.#noteDisturbance(before);
-      life = await this.#begin();
+      if (await this.#terminate()) this.#noteDisturbance(before);
     }
     while (!this.#noteEnd(await life.death) && this.exits.length < mostExits) life = await this.#begin();
     this.repeats.push(this.#countRepeated() - this.#repeatedBefore);
@@ -175,11 +167,9 @@ class DisturbedNight {
   }
 
   async #begin(): Promise<Life> {
-    if (this.#site.location.url !== undefined) {
-      await this.#site.withDatabase((database) =>
-        database.execute('update lease set expires_at = clock_timestamp() where expires_at > clock_timestamp()'),
-      );
-    }
+    await this.#site.withDatabase((database) =>
+      database.execute('update lease set expires_at = clock_timestamp() where expires_at > clock_timestamp()'),
+    );
     return this.#nursery.begin(this.#site.toOrder());
   }
 }

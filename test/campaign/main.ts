@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { batchLimits } from '../../src/runs/screening/screen-tasks.js';
 import { collect, compileCli } from '../helpers/cli-process.js';
 import { makeSeededRandom } from '../helpers/figures.js';
-import { type DisturbedOptions, runCrashTrial, runDisturbedTrial } from './crash-trials.js';
+import { runCrashTrial, runDisturbedTrial } from './crash-trials.js';
 import type { LedgerFigures } from './end-state.js';
 import { runOutageTrial, runPauseTrial, runStartsTrial } from './rival-trials.js';
 import { type Locate, Nursery, openPlaces, type Places } from './site.js';
@@ -103,15 +103,15 @@ async function outages(locate: Locate): Promise<Verdict> {
   };
 }
 
-async function disturb(locate: Locate, disturbance: DisturbedOptions['disturbance'], times: number): Promise<Verdict> {
+async function disturb(locate: Locate): Promise<Verdict> {
+  const times = 100;
   const { disturbances, lost, twice, repeated, mostRepeated, inFlight, exits, ledger } = await runDisturbedTrial(
     nursery,
     {
       locate,
-      customers: isLong ? 20_000 : 1_000,
+      customers: 20_000,
       rate: { perSecond: 400, concurrency },
-      disturbance,
-      times: isLong ? times : Math.ceil(times / 20),
+      times,
       random: makeSeededRandom(seed),
       emit: (line) => values.talk && say(`  ${line}`),
     },
@@ -121,7 +121,7 @@ async function disturb(locate: Locate, disturbance: DisturbedOptions['disturbanc
     broken: [
       ...assessLedger(ledger).broken,
       ...exits,
-      ...unless(disturbances === (isLong ? times : Math.ceil(times / 20)), `only ${disturbances} took place`),
+      ...unless(disturbances === times, `only ${disturbances} took place`),
       ...unless(lost === 0, `${lost} customers lost`),
       ...unless(twice === 0, `${twice} recorded twice`),
       ...unless(mostRepeated <= concurrency + batchLimits.maxItems, `${mostRepeated} repeated after one`),
@@ -157,9 +157,7 @@ function listTrials({ embedded, postgres }: Places): readonly (readonly [string,
           ['pause postgres', () => pause(postgres)],
           ['outages postgres', () => outages(postgres)],
           ['outages embedded', () => outages(embedded)],
-          ['disturbed postgres by ended connections', () => disturb(postgres, 'terminate', 100)],
-          ['disturbed postgres by kills', () => disturb(postgres, 'kill', 100)],
-          ['disturbed embedded by kills', () => disturb(embedded, 'kill', 50)],
+          ['ended connections', () => disturb(postgres)],
           ...benches.map((name) => [`bench ${name}`, () => bench(name)] as const),
         ] as const)
       : []),

@@ -1,5 +1,11 @@
+import { parseAlertCode } from '../../src/matches/alert-code.js';
+import type { AppContext } from '../../src/runs/app-context.js';
+import { decideAlerts } from '../../src/runs/review/decide.js';
+import { findReviewer } from '../../src/runs/review/people.js';
 import type { Database } from '../../src/store/database/database.js';
 import { openDatabase } from '../../src/store/database/open-database.js';
+import { readReviewOrganisation } from '../../src/store/organisations.js';
+import type { DispositionVerdict } from '../../src/vocabulary.js';
 import { createLogin } from './database-servers.js';
 
 /** What a reviewer has seen, as JSON in the form that the database demands. */
@@ -25,4 +31,22 @@ export async function withLogins<T>(
   } finally {
     for (const database of opened) await database.close();
   }
+}
+
+/** Decides about the alerts of these marks as one imported list does; `name` is typed where the database knows no logins. */
+export async function decideByMarks(
+  { database, settings, clock }: AppContext,
+  marks: readonly string[],
+  verdict: DispositionVerdict = 'false_positive',
+  name = 'ada',
+) {
+  const { organisationId, reviewKey } = await readReviewOrganisation(database, settings.organisation);
+  const reviewer = await findReviewer(database, database.dialect === 'embedded' ? name : undefined);
+  const said = { verdict, reason: 'another', comment: null, origin: 'review', sheetId: null, expiresAt: null } as const;
+  const decisions = marks.map((mark) => ({
+    ...(parseAlertCode(mark, reviewKey) ?? { alertId: 0, seenVersion: '' }),
+    ...said,
+  }));
+  const context = { organisationId, reviewKey, reviewer, now: clock.now(), review: settings.review };
+  return database.transaction((transaction) => decideAlerts(transaction, context, decisions));
 }

@@ -88,10 +88,3 @@ test('assure says what it costs, measures, and exits with 3 below the share aske
   expect(refused.exitCode).toBe(2);
   expect(refused.stderr).toMatch(/is a measurement of recall.*`nightscreen runs show \d+`/);
 }, 60_000);
-
-test('a list that cannot be read is refused with its line before anything else', async () => {
-  writeFileSync(join(folder, 'broken.csv'), 'name,type\nErika,cat\n');
-  const { exitCode, stderr } = await run(['screen', '--because-of', 'broken.csv']);
-  expect(exitCode).toBe(2);
-  expect(stderr).toContain('broken.csv:2: holds the type "cat"');
-}, 60_000);

@@ -21,7 +21,6 @@ it('a night whose connections the server ends at random loses nothing, repeats n
     locate: databases.locate,
     customers: 1_500,
     rate,
-    disturbance: 'terminate',
     times: 8,
     random: makeSeededRandom(7),
     emit: () => undefined,

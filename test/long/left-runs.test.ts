@@ -100,14 +100,6 @@ describe('a run that is given up', () => {
     expect(await run(await work())).toMatchObject({ state: 'complete' });
   });
 
-  it('while a list was compared needs no comparison once everybody has been asked about', async () => {
-    const site = await begin(names);
-    await site.run(await site.work({ offsetMs: -hourMs }));
-    await stopComparing(site, await toListOptions('Ciro Malvestuto\n'));
-    const all = { kind: 'screen', selection: 'all' } as const;
-    expect(await site.run(await site.work(), all)).toMatchObject({ state: 'complete', counts: { screened: 5 } });
-  });
-
   it('under another account than the one of the key keeps all that it has done, also when the service is out at first', async () => {
     const { sandbox, database, work, run } = await begin(names);
     const first = await run(await work({ offsetMs: -60_000 }), { maxSearches: 3 });
@@ -135,15 +127,5 @@ describe('a run that is given up', () => {
     const [kept, anew] = await readRuns();
     expect(kept).toEqual({ ...before, state: 'abandoned' });
     expect(anew).toMatchObject({ account: 2, state: 'complete', screened: 5 });
-  });
-
-  it('and had imported nothing is resumed without a word about the roster', async () => {
-    const { work, run } = await begin(names);
-    await run(await work({ offsetMs: -hourMs }));
-    const options = { kind: 'screen', selection: 'all', importFirst: false, maxSearches: 2 } as const;
-    const stopped = await run(await work(), options);
-    const app = await work();
-    expect(await resumeRun(app, stopped.runId, signal)).toMatchObject({ state: 'complete' });
-    expect(warnings(app, 'resumed_with_differences')).toEqual([]);
   });
 });

@@ -261,24 +261,6 @@ describe('what must not be lost, mixed up or told wrongly', () => {
     expect((await readFolder(join(settings.reports.dir, 'mail'))).match(/Subject: .*/g)).toHaveLength(2);
   });
 
-  it('the report of a run keeps the bytes whose digest was noted', async () => {
-    const { sandbox, work, run, database } = await begin();
-    const dir = await mkdtemp(join(tmpdir(), 'nightscreen-reports-'));
-    const settings = { ...slow(sandbox), reports: { dir } };
-    const stopped = await run(await work({ settings }), { maxSearches: 3, writeReport: true });
-    const done = await run(await work({ settings }), { writeReport: true });
-    expect(done.runId).toBe(stopped.runId);
-    const rows = await database.query(
-      z.object({ revision: z.number(), manifestSha256: z.string() }),
-      'select revision, manifest_sha256 from report order by revision',
-    );
-    const { createHash } = await import('node:crypto');
-    const digest = createHash('sha256')
-      .update(await readFile(join(done.artifacts ?? '', 'manifest.json')))
-      .digest('hex');
-    expect(rows.at(-1)?.manifestSha256).toBe(digest);
-  });
-
   it('a further revision leaves the former one in a folder of its own, also one whose digest was never noted', async () => {
     const { sandbox, work, run, database } = await begin();
     const settings = slow(sandbox);

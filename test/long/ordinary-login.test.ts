@@ -1,9 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parse } from 'csv-parse/sync';
-import { stringify } from 'csv-stringify/sync';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { runCommandLine } from '../../src/cli/run-command-line.js';
@@ -11,13 +8,9 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.js';
 import { openDatabase } from '../../src/store/database/open-database.js';
 import { makeInvocation } from '../helpers/cli-process.js';
 import { type PostgresServer, startPostgres } from '../helpers/database-servers.js';
-import { migrateUpTo } from '../helpers/former-databases.js';
 import { people, toCsv, watchlist } from '../helpers/small-world.js';
 
 vi.setConfig({ testTimeout: 180_000 });
-
-const rowSchema = z.array(z.record(z.string(), z.string()));
-const runSchema = z.object({ runId: z.string() });
 
 let server: PostgresServer;
 let sandbox: Sandbox;
@@ -110,52 +103,4 @@ it('a login that owns its database and has no other right migrates, onboards, sc
     expect(await type('coverage', { database })).toMatch(/6/);
   }
   await owner.close();
-});
-
-it('a database that stopped after eleven of sixteen migrations goes on from there', async () => {
-  const owner = await openDatabase({ url: toUrl('app', 'half') }, 'tests');
-  await migrateUpTo(owner, 11);
-  await owner.close();
-  expect(await type('doctor', { database: 'half' })).toContain('this login may read, write and migrate');
-  expect((await type('db migrate', { database: 'half' })).match(/\d{4}_\w+\.sql/g)).toHaveLength(5);
-  await type('onboard --roster people', { database: 'half' });
-});
-
-it('members of the role of reviewers review and consent to a held run with the documented rights, and nobody else decides', async () => {
-  const database = 'reviewed';
-  const as = (login: string, exits = 0) => ({ login, database, exits });
-  await type('onboard --roster people', as('app'));
-  const documented = readFileSync('docs/review.md', 'utf8');
-  const [roles = ''] = /^create role nightscreen_reviewer;\n(create .*\n)+/m.exec(documented) ?? [];
-  await administrate(roles);
-  const owner = await openDatabase({ url: toUrl('app', database) }, 'tests');
-  await owner.runScript((documented.match(/^(grant|revoke) .* nightscreen_reviewer;$/gm) ?? []).join('\n'));
-  await owner.close();
-
-  await type('review export --out review.csv', as('meyer'));
-  const list = join(folder, 'review.csv');
-  const rows = rowSchema.parse(parse(await readFile(list, 'utf8'), { bom: true, columns: true }));
-  const filled = rows.map((row) => ({ ...row, disposition: 'false_positive', reason: 'looked at it' }));
-  await writeFile(list, stringify(filled, { header: true }));
-  expect(await type('review import review.csv', as('meyer'))).toContain('would be decided');
-  expect(await type('review import review.csv --apply', as('app', 1))).toMatch(
-    /app is not a member of the role nightscreen_reviewer/,
-  );
-  expect(await type('review import review.csv --apply', as('meyer'))).toMatch(/^decided +2$/m);
-  const shown = await type('review show C-1', as('meyer'));
-  expect(shown).toMatch(/^state +false positive/m);
-  const [, alert = ''] = /^alert +(\S+)$/m.exec(shown) ?? [];
-  await type(`review undo ${alert} --reason slip`, as('meyer'));
-  expect(await type('review show C-1', as('meyer'))).toMatch(/^state +open\b/m);
-
-  sandbox.setWorld({ watchlist: watchlist.slice(-1), dossiers: [] });
-  const night = await type('screen --roster people --all --json', as('app', 3));
-  const { runId } = runSchema.parse(JSON.parse(night.slice(0, night.indexOf('\n'))));
-  await type(`runs accept ${runId} --reason confirmed`, as('meyer', 3));
-  expect(await type(`runs accept ${runId} --reason confirmed`, as('app'))).toContain('is accepted by app');
-  // Nobody is released by it: the alert that was undone waits.
-  expect(await type('review show C-1', as('meyer'))).toMatch(/^state +open\b/m);
-  for (const words of ['runs', `runs show ${runId}`, 'coverage', 'status']) {
-    await type(words, as('meyer'));
-  }
 });

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { formatRunDescription } from '../../src/cli/commands/runs.js';
@@ -183,33 +182,6 @@ describe('planning', () => {
       `select count(*) as asked from control_outcome where round = 2 and verdict = 'passed'`,
     );
     expect(last).toEqual({ asked: 2 });
-  });
-
-  it('a call of another process counts also where it comes to light behind newer ones', async () => {
-    const { database, work, run } = await begin(tooMany);
-    const others = toFileRoster('others', await writeRoster(['Somebody Else']));
-    await run(await work(), { roster: others });
-    await database.execute('update run set finished_at = null where run_id = 1');
-    const app = await work({
-      ...budget({ maxSearchesPerMonth: 1_000 }),
-      rate: { perSecond: 40, concurrency: 1 },
-    });
-    let spending: Promise<string> | undefined;
-    let searches = 0;
-    app.emit = (event) => {
-      if (event.kind !== 'progress' || event.stage !== 'screen') return;
-      searches += 1;
-      spending ??= database.transaction(async (transaction) => {
-        await transaction.execute(`${spend}select 1, n, 1, $1, 'ok' from generate_series(1, 1000) n`, [new Date()]);
-        await transaction.execute('update run_worker set calls = calls + 1000 where run_id = 1');
-        while (searches < 5) await delay(5);
-        return 'spent';
-      });
-    };
-    const stopped = await run(app);
-    expect(await spending).toBe('spent');
-    expect(stopped).toMatchObject({ state: 'stopped', exitCode: 4 });
-    expect(searches).toBeLessThan(tooMany.length);
   });
 
   it('calls of another run of the account count at once', async () => {

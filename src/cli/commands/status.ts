@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { writePrivately } from '../../files.js';
-import { type Column, renderCsvBatches } from '../../reports/csv.js';
+import { renderCsvBatches } from '../../reports/csv.js';
+import type { Column } from '../../reports/section.js';
 import { countNoun } from '../../reports/text.js';
 import type { StatusExport } from '../../runs/status.js';
 import type { CustomerStatus } from '../../store/webhooks.js';
@@ -56,28 +57,26 @@ export const addStatusCommand = defineDatabaseCommand({
   },
 });
 
-const toTime = (date: Date | null): string | null => date?.toISOString() ?? null;
-
 const columns: readonly Column<CustomerStatus>[] = [
-  { header: 'roster', cell: ({ roster }) => roster },
-  { header: 'customer_id', cell: ({ reference }) => reference },
-  { header: 'in_scope', cell: ({ inScope }) => String(inScope) },
-  { header: 'state', cell: ({ state }) => state },
-  { header: 'worst_topic', cell: ({ worstTopic }) => worstTopic },
-  { header: 'waiting', cell: ({ waiting }) => waiting },
-  { header: 'held', cell: ({ held }) => String(held) },
-  { header: 'reason', cell: ({ reason }) => reason },
-  { header: 'because', cell: ({ because }) => because },
-  { header: 'last_state', cell: ({ lastState }) => lastState },
-  { header: 'as_of', cell: ({ asOf }) => toTime(asOf) },
-  { header: 'never_screened', cell: ({ neverScreened }) => String(neverScreened) },
-  { header: 'due_at', cell: ({ dueAt }) => toTime(dueAt) },
-  { header: 'expires_at', cell: ({ expiresAt }) => toTime(expiresAt) },
-  { header: 'is_provisional', cell: ({ isProvisional }) => String(isProvisional) },
-  { header: 'risk_tier', cell: ({ riskTier }) => riskTier },
-  { header: 'mode', cell: ({ mode }) => mode },
-  { header: 'run_id', cell: ({ runId }) => runId },
-  { header: 'changed_at', cell: ({ changedAt }) => toTime(changedAt) },
+  { key: 'roster', cell: ({ roster }) => roster },
+  { key: 'customer_id', cell: ({ reference }) => reference },
+  { key: 'in_scope', cell: ({ inScope }) => String(inScope) },
+  { key: 'state', cell: ({ state }) => state },
+  { key: 'worst_topic', cell: ({ worstTopic }) => worstTopic },
+  { key: 'waiting', cell: ({ waiting }) => waiting },
+  { key: 'held', cell: ({ held }) => String(held) },
+  { key: 'reason', cell: ({ reason }) => reason },
+  { key: 'because', cell: ({ because }) => because },
+  { key: 'last_state', cell: ({ lastState }) => lastState },
+  { key: 'as_of', cell: ({ asOf }) => asOf },
+  { key: 'never_screened', cell: ({ neverScreened }) => String(neverScreened) },
+  { key: 'due_at', cell: ({ dueAt }) => dueAt },
+  { key: 'expires_at', cell: ({ expiresAt }) => expiresAt },
+  { key: 'is_provisional', cell: ({ isProvisional }) => String(isProvisional) },
+  { key: 'risk_tier', cell: ({ riskTier }) => riskTier },
+  { key: 'mode', cell: ({ mode }) => mode },
+  { key: 'run_id', cell: ({ runId }) => runId },
+  { key: 'changed_at', cell: ({ changedAt }) => changedAt },
 ];
 
 /** One line for each customer, times in ISO 8601 and UTC. */

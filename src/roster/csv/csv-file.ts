@@ -15,7 +15,7 @@ interface FilePlace {
   onBytes(bytes: Buffer): void;
 }
 
-/** Opens a file and reads its header. Throws RosterError when the file is unreadable, empty, or not written as declared. */
+/** Opens a file and reads its header. Throws RosterError for a file that is unreadable or not as declared. */
 export async function openCsvFile(place: FilePlace, source: CsvSettings, isMapped: (header: string) => boolean) {
   const { name, file, tally } = place;
   const blocks = readLineBlocks(place, source.encoding);
@@ -49,7 +49,7 @@ export async function openCsvFile(place: FilePlace, source: CsvSettings, isMappe
   }
 }
 
-/** Finds the header of a file that begins with a title; null when its first record may be the header. Throws like `openCsvFile`. */
+/** Finds the header below a title; null when the first record may be the header. Throws like `openCsvFile`. */
 export async function findTitledHeader(path: string, source: CsvSettings): Promise<ReturnType<typeof findLowerHeader>> {
   const tally: LineTally = { lines: 0, headers: 0, blanks: 0, continuations: 0, records: 0 };
   const blocks = readLineBlocks({ path, name: path, file: null, tally, onBytes: () => undefined }, source.encoding);

@@ -83,7 +83,7 @@ function detectEncoding(start: Buffer, declared: 'auto' | EncodingLabel, path: s
   return declared === 'auto' ? (detectUtf16(start.subarray(0, sampleBytes)) ?? 'utf-8') : declared;
 }
 
-/** Distinguishes UTF-16 from text with stray NULs by the zero byte next to each line ending, unless letters contain the same bytes. */
+/** Distinguishes UTF-16 from text with stray NULs by the zero byte next to each line ending. */
 function detectUtf16(sample: Buffer): EncodingLabel | null {
   const zeros: [number, number] = [0, 0];
   const lineEnds: [number, number] = [0, 0];
@@ -121,8 +121,9 @@ const russian = 'оеаинтсрвлкмдпуяыьгзбчйхОЕАИНТС�
 const kanji = '田中山本小林藤佐木高村井野橋川島口子美郎一太鈴のアイスンルトリラー';
 
 /**
- * The encodings that are guessed, with the frequent characters of names written in them; the first of two that fit equally well wins. Detectors by
- * running text (chardet 2.2) take short names in Hebrew, Thai, IBM 866 and Macintosh for something else.
+ * The encodings that are guessed, with the frequent characters of names written in them; the first of two that fit
+ * equally well wins. Detectors by running text (chardet 2.2) take short names in Hebrew, Thai, IBM 866 and Macintosh
+ * for something else.
  */
 const candidates: readonly (readonly [label: EncodingLabel, script: RegExp, frequent: string])[] = [
   ['windows-1252', latin, western],
@@ -163,8 +164,8 @@ export function guessEncoding(bytes: Buffer): EncodingLabel | null {
 }
 
 /**
- * Finds the encoding of a file by its byte order mark or first bytes, and guesses it by its letters when it is not UTF-8, unless it is
- * `declared`. Doubts report lines in two encodings. Throws like `detectEncoding`.
+ * Finds the encoding of a file by its byte order mark or first bytes, and guesses it by its letters when it is not
+ * UTF-8, unless it is `declared`. Doubts report lines in two encodings. Throws like `detectEncoding`.
  */
 export function inspectEncoding(bytes: Buffer, declared: 'auto' | EncodingLabel, path: string) {
   const encoding = declared === 'auto' ? findEncoding(bytes, path) : declared;

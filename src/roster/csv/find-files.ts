@@ -61,7 +61,7 @@ async function matchBelow(folder: string, segments: readonly string[]): Promise<
   return matched.filter((_, index) => isMeant[index]);
 }
 
-/** A folder that cannot be listed has no match. Links to folders do not count as folders, because they may form a loop. */
+/** A folder that cannot be listed has no match. Links to folders may form a loop, so they are no folders. */
 async function listNames(folder: string, isMeant: (name: string, isFolder: boolean) => boolean): Promise<string[]> {
   const entries = await readdir(folder === '' ? '.' : folder, { withFileTypes: true }).catch(() => []);
   return entries.filter((entry) => isMeant(entry.name, entry.isDirectory())).map((entry) => entry.name);
@@ -85,7 +85,7 @@ function isPattern(path: string): boolean {
   return /[*?[]/.test(path);
 }
 
-/** Compiles one segment of a pattern: `*` any characters, `?` one character, `[a-c]` and `[!a-c]` a set. Only an explicit dot matches a leading dot. */
+/** Compiles a segment of a pattern: `*`, `?`, `[a-c]` and `[!a-c]`. Only a dot matches a leading dot. */
 export function compileSegment(segment: string): RegExp {
   // No set ends after the last bracket. Before it, each one does.
   const end = segment.lastIndexOf(']') + 1;

@@ -8,8 +8,8 @@ import { isBlank, type LineBlock, readFirstRecord, SoundnessGuard, sliceBlock } 
 export const candidates = [',', ';', '\t', '|'];
 
 /**
- * Gives the blocks from the first line with a value on, at the earliest from the line of the header. The lines above it, and a line that names
- * the delimiter, count as header lines.
+ * Gives the blocks from the first line with a value on, at the earliest from the line of the header. The lines above
+ * it, and a line that names the delimiter, count as header lines.
  */
 export async function findFirstRecord(
   blocks: AsyncGenerator<LineBlock, void, undefined>,
@@ -69,7 +69,7 @@ interface ReadRow {
   cells: readonly string[];
 }
 
-/** Finds the header of a table below a title: a first row that is no header, above rows of one width. Null when there is none. */
+/** Finds the header of a table below a title: below a row that is no header, above rows of one width. */
 export function findLowerHeader(block: LineBlock, delimiter: string): { line: number; delimiter: string } | null {
   const [best] = (delimiter === 'auto' ? candidates : [delimiter])
     .flatMap((each) => {

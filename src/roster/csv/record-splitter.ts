@@ -10,9 +10,10 @@ interface QuotedRecord {
 }
 
 /**
- * Creates the function that splits lines into records, without blank ones, and counts them in `tally`. When an open quote leads to no valid
- * record, only its own line is malformed and reading continues with the next line. So a line that reads as a whole row is never lost in a
- * neighbour. Throws RosterError `not_a_table` when no valid records follow.
+ * Creates the function that splits lines into records, without blank ones, and counts them in `tally`. When an open
+ * quote leads to no valid record, only its own line is malformed and reading continues with the next line. So a line
+ * that reads as a whole row is never lost in a neighbour. Throws RosterError `not_a_table` when no valid records
+ * follow.
  */
 export function createRecordSplitter(
   settings: RecordShape & {
@@ -112,7 +113,7 @@ export function createRecordSplitter(
   };
 }
 
-/** Removes the empty field after the last delimiter. A record without both is complete as well, unless its own last field is empty. */
+/** Removes the empty field after the last delimiter; a record without both is complete as well. */
 function dropLastField(record: TableRecord, columnCount: number): void {
   const { fields, fault } = record;
   const isLastEmpty = fields.at(-1)?.trim() === '';
@@ -229,7 +230,7 @@ interface RecordShape {
   columnCount: number;
 }
 
-/** The most physical lines of one record. Only a line whose quotes open a field is joined with others, so a high limit costs nothing. */
+/** The most physical lines of one record. Only lines whose quotes open a field are joined with others. */
 const maxRecordLines = 10_000;
 
 /** The lines of a record: 0 when its first line is malformed, null when later lines decide. */
@@ -243,9 +244,9 @@ const malformed: RecordMeasure = { lineCount: 0, fieldCount: 0, isPadded: false 
 const unknown: RecordMeasure = { lineCount: null, fieldCount: 0, isPadded: false };
 
 /**
- * Measures the record that begins with the line at `from`, which has a quote; `isLast` says that no more lines follow. Lines are joined only
- * when no line after the first reads as a whole row, and the line that closes a quoted field does not look like a row with a surplus quote
- * (`earlier` is a previous valid record). Otherwise each line stays separate.
+ * Measures the record that begins with the line at `from`, which has a quote; `isLast` says that no more lines follow.
+ * Lines are joined only when no line after the first reads as a whole row, and the line that closes a quoted field does
+ * not look like a row with a surplus quote (`earlier` is a previous valid record). Otherwise each line stays separate.
  */
 function measureRecord(
   lines: readonly string[],
@@ -283,7 +284,7 @@ function measureRecord(
   return malformed;
 }
 
-/** Reads the first record of a block, before the column count is known; lines that could be rows make it malformed. Null for invalid quotes. */
+/** Reads a block's first record before the column count is known. Null for invalid quotes. */
 export function readFirstRecord(
   block: LineBlock,
   delimiter: string,
@@ -324,13 +325,13 @@ function isWholeCount(count: number, text: string, { columnCount }: RecordShape)
   return count === columnCount || (count > columnCount && text.includes('""'));
 }
 
-/** Whether a line that closes the field at `place` has as many fields before that quote as a separate row would have. */
+/** Whether a line has as many fields before the quote that closes `place` as a separate row would have. */
 function mayBeRow(text: string, delimiter: string, place: number): boolean {
   const closing = findClosingQuote(text, 0);
   return countDelimiters(text.slice(0, Math.max(closing, 0)), delimiter, 0) >= place - 1;
 }
 
-/** Whether such a line begins like a row; when rows do not begin with an id, whether the line before may be a whole row. */
+/** Whether such a line begins like a row; without ids in front, whether the line before may be a row. */
 function isDoubtful(text: string, { delimiter, columnCount }: RecordShape, start: string | null, firstCount: number) {
   if (start !== null && isLikeId(start)) return haveSameShape(start, readStart(text, delimiter));
   return firstCount >= columnCount;
@@ -382,7 +383,8 @@ const quote = '"';
 
 /**
  * Follows the quotes of one physical line, from the start of a record or from the middle of a quoted field.
- * A quote opens only at the start of a field (spaces before it allowed), is doubled within, and closes only at the end of the field.
+ * A quote opens only at the start of a field (spaces before it allowed), is doubled within, and closes only at the end
+ * of the field.
  */
 function scanQuotes(text: string, delimiter: string, from: QuoteScan | null): QuoteScan {
   let fieldCount = from?.fieldCount ?? 1;

@@ -52,7 +52,7 @@ function weighId({ strength, filledShare, distinctShare, codeShare, filled }: Co
   );
 }
 
-/** Finds the column of codes that differ in every row. A long code may be the number of an account or a card, and a counter from 1 that of the row. */
+/** Finds the column of codes that differ in every row. A long code may be an account, a counter the row. */
 function findCodes(guess: Guess): ColumnProfile | undefined {
   const isOfCodes = (profile: ColumnProfile): boolean =>
     profile.filledShare === 1 && profile.distinctShare === 1 && profile.codeShare >= enough && !holdsDates(profile);
@@ -74,7 +74,7 @@ const countsRows = ({ values }: ColumnProfile): boolean =>
 const holdsDates = ({ dateFormats: [best], meanLength }: ColumnProfile): boolean =>
   best !== undefined && best.share > 0.5 && meanLength > yearLength;
 
-/** Without an id, the name identifies customers if it differs in every row, with the birth date if every row has one. */
+/** Without an id, a name that differs in every row identifies customers, with the birth date if there is one. */
 function guessNoId(guess: Guess, profiles: readonly ColumnProfile[]): void {
   const { name, birthDate } = guess.columns;
   const born = typeof birthDate === 'string' ? birthDate : birthDate?.column;
@@ -121,7 +121,7 @@ function guessBirthDate(guess: Guess): void {
 
 const toMiddleYear = ({ dateFormats: [best] }: ColumnProfile): number => best?.middleYear ?? 0;
 
-/** Birth dates: half of the customers are older than 25, and the oldest is 20 years older than the youngest. Accounts are rarely as old. */
+/** Half of the customers are older than 25, and the oldest by 20 years than the youngest; accounts are not. */
 function isOfBirths({ dateFormats: [best], filled }: ColumnProfile): boolean {
   const thisYear = new Date().getFullYear();
   return (
@@ -208,7 +208,7 @@ function guessCountries(guess: Guess): void {
   guessLanguage(guess, found);
 }
 
-/** Names that languages read differently need a language: the one with the most matching country names of the column. */
+/** Names that languages read differently need a language: the one with the most names of the column. */
 function guessLanguage(guess: Guess, columns: readonly ColumnProfile[]): void {
   const names = [...new Set(columns.flatMap(({ values }) => values))].filter((value) => value !== '');
   const ambiguous = names.filter((name) => {
@@ -379,7 +379,7 @@ function findTypes(guess: Guess, rows: RowTypes) {
 /** The least rows, and the least share of all, that give a word its meaning. */
 const [leastRows, leastShare] = [10, 0.05];
 
-/** Reads the words of a column; `shown` are the words whose meaning follows from their rows only, `unsure` those of too few rows. */
+/** Reads the words of a column; `shown` follow from their rows only, `unsure` from too few rows. */
 function readTypes(column: ColumnProfile, rows: RowTypes) {
   const words = column.words ?? [];
   const { values } = toValues(typeWords, words);
@@ -423,23 +423,31 @@ function guessOneType(guess: Guess, rows: RowTypes, isNamedByCompany: boolean): 
 }
 
 const typeWords: Readonly<Record<PartyType, readonly string[]>> = {
-  person:
-    split(`person, individual, indiv, natural, natural person, private, private individual, private person, private customer, retail, consumer, p, i, ind, indv, np, nat,
-    privat, privatperson, privatkunde, natürlich, natürliche person, einzelperson, mensch, personne physique, physique, pp, particulier, particulière, natuurlijk persoon, persona fisica, persona física, física,
-    fisica, pf, pessoa física, particular, osoba fizyczna, fyzická osoba, fo, henkilö, yksityishenkilö, magánszemély, természetes személy, bireysel, gerçek kişi, şahıs, persoană fizică, fizička osoba, фл, физлицо,
-    физическое лицо, физ. лицо, φυσικό πρόσωπο, 个人, 個人, 自然人, 개인, فرد, شخص طبيعي`),
-  entity:
-    split(`entity, organisation, organization, company, corporate, corporation, business, legal, legal entity, legal person, juridical, firm, trust, foundation, partnership, commercial,
-    institution, association, charity, vessel, ship, aircraft, e, c, o, b, org, corp, le, lp, jur, erhverv, virksomhed, selskab, firma, firmakunde, unternehmen, gesellschaft, verein, stiftung, juristisch, juristische person, personne morale, morale, pm, entreprise,
-    société, association, rechtspersoon, zakelijk, bedrijf, empresa, persona juridica, persona jurídica, jurídica, juridica, pj, pessoa jurídica, persona giuridica, giuridica, pg, azienda, società, företag, foretak, bedrift, bolag, juridisk person, yritys, osoba prawna, przedsiębiorstwo,
-    právnická osoba, po, cég, vállalat, jogi személy, kurumsal, tüzel kişi, şirket, persoană juridică, pravna osoba, юл, юрлицо, юридическое лицо, юр. лицо, организация, компания, νομικό πρόσωπο, εταιρεία, 企业, 公司, 法人, 机构, 법인, شركة, شخص اعتباري, مؤسسة`),
+  person: split(`person, individual, indiv, natural, natural person, private, private individual, private person,
+    private customer, retail, consumer, p, i, ind, indv, np, nat, privat, privatperson, privatkunde, natürlich,
+    natürliche person, einzelperson, mensch, personne physique, physique, pp, particulier, particulière,
+    natuurlijk persoon, persona fisica, persona física, física, fisica, pf, pessoa física, particular,
+    osoba fizyczna, fyzická osoba, fo, henkilö, yksityishenkilö, magánszemély, természetes személy, bireysel,
+    gerçek kişi, şahıs, persoană fizică, fizička osoba, фл, физлицо, физическое лицо, физ. лицо, φυσικό πρόσωπο, 个人,
+    個人, 自然人, 개인, فرد, شخص طبيعي`),
+  entity: split(`entity, organisation, organization, company, corporate, corporation, business, legal, legal entity,
+    legal person, juridical, firm, trust, foundation, partnership, commercial, institution, association, charity,
+    vessel, ship, aircraft, e, c, o, b, org, corp, le, lp, jur, erhverv, virksomhed, selskab, firma, firmakunde,
+    unternehmen, gesellschaft, verein, stiftung, juristisch, juristische person, personne morale, morale, pm,
+    entreprise, société, association, rechtspersoon, zakelijk, bedrijf, empresa, persona juridica, persona jurídica,
+    jurídica, juridica, pj, pessoa jurídica, persona giuridica, giuridica, pg, azienda, società, företag, foretak,
+    bedrift, bolag, juridisk person, yritys, osoba prawna, przedsiębiorstwo, právnická osoba, po, cég, vállalat,
+    jogi személy, kurumsal, tüzel kişi, şirket, persoană juridică, pravna osoba, юл, юрлицо, юридическое лицо,
+    юр. лицо, организация, компания, νομικό πρόσωπο, εταιρεία, 企业, 公司, 法人, 机构, 법인, شركة, شخص اعتباري, مؤسسة`),
 };
 
 /** Salutations, in lower case: they alone do not distinguish customers. */
 const salutations: Readonly<Record<PartyType, readonly string[]>> = {
   person:
-    split(`mr, mr., mrs, mrs., ms, ms., miss, mister, dr, dr., prof, prof., sir, lady, herr, frau, herrn, herr dr., frau dr., m., mme, mme., mlle, monsieur, madame, sr, sr., sra, sra., señor, señora,
-    don, doña, sig., sig.ra, sig, signor, signora, dott., hr, hr., fru, heer, mevrouw, dhr., mevr., dhr, mevr, pan, pani, bay, bayan, г-н, г-жа`),
+    split(`mr, mr., mrs, mrs., ms, ms., miss, mister, dr, dr., prof, prof., sir, lady, herr, frau, herrn, herr dr.,
+    frau dr., m., mme, mme., mlle, monsieur, madame, sr, sr., sra, sra., señor, señora, don, doña, sig., sig.ra,
+    sig, signor, signora, dott., hr, hr., fru, heer, mevrouw, dhr., mevr., dhr, mevr, pan, pani, bay, bayan, г-н,
+    г-жа`),
   entity: split('firma, company, firm, sté, ste, société, messrs, m/s, fa., fa, spett.le, bedrijf, empresa, ditta'),
 };
 
@@ -481,7 +489,7 @@ function toValues<Word extends string>(
   return { values, unknown };
 }
 
-/** Corrects the role by the values: `Customer` and `Kunde` may hold the id or the name; `Individual / Company` holds the type. */
+/** Corrects the role by the values: `Customer` may hold the id or the name, `Individual / Company` the type. */
 function withFittingRole(profile: ColumnProfile): ColumnProfile {
   const { role, letterShare, words } = profile;
   const isOfTypes = words !== null && words.length > 1 && words.every((word) => toWord(typeWords, word) !== null);

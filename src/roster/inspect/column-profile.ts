@@ -31,7 +31,7 @@ export interface ColumnProfile {
   /** In characters. */
   meanLength: number;
   countryShare: number;
-  /** The matching date formats with their share of values, best first. Nine of ten dates are between the first and the last year. */
+  /** The matching date formats, best first; nine of ten dates are between the first and the last year. */
   dateFormats: readonly { format: string; share: number; firstYear: number; middleYear: number; lastYear: number }[];
 }
 

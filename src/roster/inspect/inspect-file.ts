@@ -144,7 +144,7 @@ async function openInspected(path: string, form: CsvSettings, wantsHeader: boole
   return { table: await openCsvTable({ ...csv, header, delimiter }, () => false), headerLine: header };
 }
 
-/** Tries a guessed mapping on the sampled rows; when over half would be rejected for their type, the column of types is dropped. */
+/** Tries a mapping on the sample; when over half would be rejected for their type, that column is dropped. */
 function tryColumns(guess: ColumnGuess, headers: readonly string[], rows: readonly (readonly string[])[]): ColumnGuess {
   if (guess.columns.id === undefined || guess.columns.name === undefined) return guess;
   const today = new Date().toISOString().slice(0, dayLength);
@@ -383,7 +383,7 @@ function toRecord({ riskTier, parties, isActive, endDate, readings }: Customer):
 const toDigest = (text: string): number =>
   Number.parseInt(crypto.hash('sha256', text, 'hex').slice(0, digestDigits), 16);
 
-/** Removes a prefix that most headers share, such as the name of a table; from unknown headers also one that three share. */
+/** Removes a prefix that most headers share, such as a table's; from unknown headers one that three share. */
 export function dropSharedPrefix(headers: readonly string[]): readonly string[] {
   const prefixes = headers.map((header) => /^[\p{L}\p{N}]+[._\- ](?=.)/u.exec(header)?.[0] ?? '');
   return headers.map((header, at) => {

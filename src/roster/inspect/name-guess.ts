@@ -56,7 +56,7 @@ function withMissing(guess: Guess, columns: readonly ColumnProfile[]): readonly 
   return [...columns, other];
 }
 
-/** Possible columns of the name, with the share of rows that they name. The likeliest come first; the order decides between equals. */
+/** Possible columns of the name with the share of rows that they name, the likeliest first. */
 function listNames(guess: Guess) {
   const first = guess.byRole('first_name');
   const middle = guess.byRole('middle_name');
@@ -140,7 +140,7 @@ function guessNameByValues(guess: Guess): readonly ColumnProfile[] {
   return columns;
 }
 
-/** Whether a column has many different values of letters, most with a capital in scripts that have capitals, and no countries. */
+/** Whether a column has many different values of letters, most with a capital, and no countries. */
 function isOfNames({ letterShare, distinctShare, words, countryShare, values, filled }: ColumnProfile): boolean {
   const capitals = values.filter((value) => /^[^\p{Ll}]/u.test(value)).length;
   const isVaried = words === null || distinctShare > enough || words.length >= 8;

@@ -30,8 +30,8 @@ export function toInline(value: unknown): string {
 const countRows = (rows: number): string => (rows === 1 ? '1 row' : `${rows} rows`);
 
 /**
- * The guessed entry of `rosters:` as lines of YAML, without defaults. At most `mostUnknown` unknown words follow the known ones of their column as
- * comments: such a line is valid when it has a meaning and no `#` before it.
+ * The guessed entry of `rosters:` as lines of YAML, without defaults. At most `mostUnknown` unknown words follow the
+ * known ones of their column as comments: such a line is valid when it has a meaning and no `#` before it.
  */
 export function toRosterYaml(inspection: FileInspection, path: string, mostUnknown = 20): readonly string[] {
   const { settings, guess, delimiter, encoding, hasHeader, headerLine, unknown } = inspection;

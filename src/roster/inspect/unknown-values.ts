@@ -3,7 +3,7 @@ import type { RosterRow } from '../customer.js';
 import { foldWord } from '../settings.js';
 import type { Unmapped } from './column-profile.js';
 
-/** The values of a column that an import does not understand; they are words of a code list or shapes of dates, never names. */
+/** The values of a column that an import does not understand: words of a code list or shapes of dates. */
 export interface UnknownColumn {
   /** The fact under `columns:`. */
   key: Unmapped['key'] | 'birthDate';

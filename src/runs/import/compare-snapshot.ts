@@ -90,8 +90,9 @@ export async function compareSnapshot(
 }
 
 /**
- * A date that too many rows share is a substitute, whatever it is: such birth dates become uncertain, and such end dates offboard nobody. Gives
- * all doubts of the source. A delta says nothing about shares of the roster, so those of its last whole snapshot hold for birth dates.
+ * A date that too many rows share is a substitute, whatever it is: such birth dates become uncertain, and such end
+ * dates offboard nobody. Gives all doubts of the source. A delta says nothing about shares of the roster, so those of
+ * its last whole snapshot hold for birth dates.
  */
 async function doubtSharedDates(
   transaction: Queryable,
@@ -174,8 +175,9 @@ const ownRoles = new Set(['customer', 'alias']);
 const conflictRole = 'conflicting_row';
 
 /**
- * Builds a customer from all its rows and its known record: the accepted row, otherwise the last accepted record; the related parties; and every
- * party of contradicting rows, so that each name is screened. Throws RosterError `too_many_parties`.
+ * Builds a customer from all its rows and its known record: the accepted row, otherwise the last accepted record; the
+ * related parties; and every party of contradicting rows, so that each name is screened. Throws RosterError
+ * `too_many_parties`.
  */
 function resolveConflict(given: ImportConflict) {
   const known = given.knownRecord?.parties.filter((party) => party !== null) ?? [];
@@ -251,7 +253,7 @@ export const toPartyKey = ({ role, type, sentName, name, birthDate, countries, d
 
 const toNameKey = ({ role, type, sentName }: SlottedParty): string => JSON.stringify([role, type, sentName]);
 
-/** A director who becomes an owner, or whose role becomes known, is the same party; an alias and a contradicting row are not. */
+/** A party whose role changes is the same one; an alias and a contradicting row are not. */
 const toRelatedKey = (party: SlottedParty): string =>
   toNameKey(party.role === 'alias' || party.role === 'conflicting_row' ? party : { ...party, role: 'other' });
 

@@ -30,7 +30,7 @@ import { type Acceptance, toAcceptanceFacts } from '../settings-diff.js';
 import { compareSnapshot } from './compare-snapshot.js';
 import { type StagedSource, stageRoster } from './stage.js';
 
-/** Imports a roster or a delta without screening it. Throws RosterError, with the former snapshot unchanged, when the source is unusable. */
+/** Imports a roster or a delta without screening it. Throws RosterError, with the former snapshot unchanged. */
 export async function runImport(
   app: AppContext,
   roster: RosterSettings,

@@ -83,7 +83,7 @@ const chunkUnits = 4 * 1_024 * 1_024;
 // Copied rows are bytes only, so a chunk holds more of them: larger chunks keep the server busy.
 const copiedRows = 12_000;
 
-/** Reads a roster with its related parties and stages every row in chunks. One chunk is stored while the next is read. */
+/** Reads a roster with its related parties and stages every row; a chunk is stored while the next is read. */
 export async function stageRoster(roster: RosterSettings, stager: Stager): Promise<StagedSource> {
   const reading = await readRoster(roster, stager.secret, stager.clock.now());
   try {

@@ -127,7 +127,8 @@ export async function retryMails(
   const isAll = ids.length === 0;
   const isMailMeant = isAll ? app.settings.mail !== undefined : mails.length > 0;
   const areWebhooksMeant = isAll ? readWebhookKeys(app).size > 0 : webhooks.length > 0;
-  if (isAll && !isMailMeant && !areWebhooksMeant) throw refuse('is not configured, nor is a webhook');
+  if (isAll && !isMailMeant && !areWebhooksMeant)
+    throw refuse('is not configured, and neither is a webhook: there is nothing to send');
   if (isMailMeant && !app.settings.mail) throw refuse('is not configured, so no mail can be sent');
   if (!isAll && areWebhooksMeant) requireReachable(app, webhooks);
   const startedAt = clock.now();

@@ -2,7 +2,8 @@ import { createHmac } from 'node:crypto';
 import { compareBirthDates } from '../../changes/corroboration.js';
 import { StoreError } from '../../errors.js';
 import { foldName } from '../../matches/match.js';
-import { type Column, markFormula, renderCsv } from '../../reports/csv.js';
+import { markFormula, renderCsv } from '../../reports/csv.js';
+import type { Column } from '../../reports/section.js';
 import { parseIsoDate } from '../../roster/read-date.js';
 import { restoreFormula } from '../../roster/rejects.js';
 import { type Queryable, tryOut } from '../../store/database/database.js';
@@ -441,9 +442,9 @@ export function findUntaken(rows: readonly AssessedRow[]): readonly UntakenRow[]
 }
 
 const columns: readonly Column<UntakenRow>[] = [
-  { header: 'line', cell: ({ row }) => row.line },
-  { header: 'problem', cell: ({ problem }) => problem },
-  ...legacyColumns.map((header): Column<UntakenRow> => ({ header, cell: ({ row }) => markFormula(row.cells[header]) })),
+  { key: 'line', cell: ({ row }) => row.line },
+  { key: 'problem', cell: ({ problem }) => problem },
+  ...legacyColumns.map((key): Column<UntakenRow> => ({ key, cell: ({ row }) => markFormula(row.cells[key]) })),
 ];
 
 /** The rows that are not imported, as CSV with their problems, to be corrected and imported again. */

@@ -11,17 +11,14 @@ import { runImport } from '../../../src/runs/import/import-run.js';
 import { replaySettings } from '../../../src/runs/replay.js';
 import { toAlertSeenVersion } from '../../../src/runs/review/alerts.js';
 import { decideAlerts } from '../../../src/runs/review/decide.js';
-import { reviewSettingsSchema } from '../../../src/runs/review/settings.js';
 import { showRun } from '../../../src/runs/run-reference.js';
 import { runScreening } from '../../../src/runs/screening-run.js';
 import { openOrganisation } from '../../../src/runs/session.js';
-import { acceptSettings, findAcceptance, findUnacceptedSettings } from '../../../src/runs/settings-acceptance.js';
+import { acceptSettings, findUnacceptedSettings } from '../../../src/runs/settings-acceptance.js';
 import { writeReportFor } from '../../../src/runs/write-reports.js';
 import { type Database, findValue } from '../../../src/store/database/database.js';
-import { type DatabaseLocation, openDatabase } from '../../../src/store/database/open-database.js';
 import { readSettingsHistory, saveSettingsRecord } from '../../../src/store/organisations.js';
 import { holdAlerts } from '../../../src/store/review/decisions.js';
-import { createLogin } from '../../helpers/database-servers.js';
 import { describeOnPostgres, testDatabases } from '../../helpers/databases.js';
 import { makeAcceptance, makeOddNames, openSmallSites, type SmallSite } from '../../helpers/small-site.js';
 import { fileOf, listed, people, watchlist } from '../../helpers/small-world.js';
@@ -217,13 +214,7 @@ describeOnPostgres('assessment settings', (open) => {
 });
 
 const tooMany = makeOddNames(12);
-const databases = testDatabases('postgres');
-const openMembers = openSmallSites(databases.open);
-let location: DatabaseLocation = {};
-const beginHere = openSmallSites(async () => {
-  location = await databases.locate();
-  return databases.open(location);
-});
+const openMembers = openSmallSites(testDatabases('postgres').open);
 
 it('a night in which far more of the service’s data changes than usual is told as drift, and hides nothing', async () => {
   const { sandbox, work, run, database } = await openMembers(tooMany);
@@ -257,46 +248,4 @@ it('a night in which far more of the service’s data changes than usual is told
   const settings = step(0.5);
   const changed = await work({ settings });
   expect((await run(changed)).remarks).toEqual([]);
-});
-
-it('somebody accepts settings under a login of their own with the documented rights', async () => {
-  const { database, work, run } = await beginHere();
-  const app = await work({ settings: step(0.5) });
-  await run(await work());
-  const grants = (await readFile('docs/settings-changes.md', 'utf8')).match(/^grant .* to meyer;$/gm) ?? [];
-  const { login, url } = await createLogin(
-    database,
-    'officer',
-    (name) => `grant select on all tables in schema public to ${name}; ${grants.join('').replaceAll('meyer', name)}`,
-  );
-  const own = await openDatabase({ url }, login);
-  try {
-    const acceptance = await findAcceptance(own, { reason: 'agreed' });
-    expect(acceptance.by).toEqual({ name: login, isAttested: false });
-    expect(await acceptSettings({ ...app, database: own }, acceptance)).toMatchObject({ recorded: true });
-    // What closes alerts without a person takes two people wherever four eyes are set.
-    const review = reviewSettingsSchema.parse({ autoClose: true, fourEyes: ['critical'] });
-    const closing = await work({ settings: { ...step(0.5), review } });
-    const first = { ...closing, database: own };
-    expect(await acceptSettings(first, acceptance)).toMatchObject({ recorded: false, isProposed: true });
-    expect(await acceptSettings(first, acceptance)).toMatchObject({ recorded: false, isProposed: true });
-    expect(await acceptSettings(closing, await makeAcceptance({ database }))).toMatchObject({ recorded: true });
-    const [last] = await database.query(
-      z.object({ by: z.string().nullable() }),
-      'select proposed_by as by from acceptance where not is_proposal order by acceptance_id desc limit 1',
-    );
-    expect(last).toEqual({ by: login });
-    const accept = (columns: string, values: string) =>
-      own.execute(`insert into acceptance (accepted_by, is_attested, reason, accepted_at, kind, ${columns})
-        values (session_user, false, 'agreed', now(), ${values})`);
-    const gap = ['roster_id, gap, reference, until', `'gap', 1, 'row_rejected', 'C-9', now()`] as const;
-    await expect(accept(...gap)).rejects.toThrow(/permission denied/);
-    await expect(accept('run_id', `'answers', 1`)).rejects.toThrow(/permission denied/);
-    const [exception = ''] = (await readFile('docs/rosters.md', 'utf8')).match(/^grant .* to meyer;$/gm) ?? [];
-    await database.runScript(`revoke insert on acceptance from ${login}; ${exception.replace('meyer', login)}`);
-    await accept(...gap);
-    await expect(accept('organisation_id, digest', `'settings', 1, ''`)).rejects.toThrow(/permission denied/);
-  } finally {
-    await own.close();
-  }
 });

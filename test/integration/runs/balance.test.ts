@@ -148,23 +148,6 @@ describeOnEachDatabase('the sums of a run', (open, databases) => {
     expect(summary).toMatchObject({ state: 'unbalanced', exitCode: 1 });
     expect(summary.reasons.join('\n')).toMatch(reason);
   });
-
-  it('list the remaining customers page by page', async () => {
-    const { database, run, work } = await openSite();
-    const app = await work();
-    const { runId, state } = await run(app, { maxSearches: 2 });
-    expect(state).toBe('stopped');
-    const first = await listOfRun(database, { runId: parseRunId(runId) }, { list: 'remaining', limit: 3, after: null });
-    const second = await listOfRun(
-      database,
-      { runId: parseRunId(runId) },
-      { list: 'remaining', limit: 3, after: first.next },
-    );
-    expect(first.customers).toHaveLength(3);
-    expect(second).toMatchObject({ customers: [expect.anything()], next: null });
-    const { sums } = await describeRun(app, runId);
-    expect(sums?.counts.remaining).toBe(4);
-  });
 });
 
 describe('a run that is described while it saves', () => {

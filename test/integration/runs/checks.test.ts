@@ -189,15 +189,6 @@ describe('a single check', () => {
     for (let left = 3 - searches.length; left > 0; left -= 1) await runCheck(app, question, signal);
     expect((await runCheck(app, question, signal)).exitCode).toBe(4);
   });
-
-  it('runs at the same time as others and as a screening of the roster', async () => {
-    const site = await begin();
-    const app = await site.work();
-    const asked = Array.from({ length: 5 }, (_, at) => runCheck(app, { ...question, name: `Somebody ${at}` }, signal));
-    const [run, ...checks] = await Promise.all([site.run(app), ...asked]);
-    expect(run.state).toBe('complete');
-    expect(checks.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0, 0, 0]);
-  });
 });
 
 describeOnPostgres('a check whose process was killed', (_open, databases) => {
@@ -360,38 +351,5 @@ describe('a measurement of recall', () => {
     await expect(runAssurance(app, options, signal)).rejects.toThrow(/no name of a person or an entity/);
     expect(() => previewAssurance(app.settings, options)).toThrow(/no name of a person or an entity/);
     expect(listSearches(site.sandbox)).toEqual([]);
-  });
-
-  it('that resumes is judged by the share that is required now, and another type is another measurement', async () => {
-    const site = await begin();
-    const list = await writeList('Wilhelmina Achterberg\nOktavian Prunescu\nSomebody Unlisted\n');
-    const options = { list, size: 3, seed: 's', spelling: 'as_listed', type: 'person', atLeast: 0.5 } as const;
-    const rate = { perSecond: 400, concurrency: 1 };
-    const budget = (most: number) => ({ budget: { currency: 'EUR', reserveShare: 0, maxSearchesPerDay: most } });
-    const stopped = await runAssurance(await site.work({ rate, settings: budget(1) }), options, signal);
-    expect(stopped).toMatchObject({ state: 'stopped', total: { answered: 1 } });
-    const stricter = await site.work({ rate, settings: budget(2) });
-    const still = await runAssurance(stricter, { ...options, atLeast: 0.9 }, signal);
-    expect(still).toMatchObject({ runId: stopped.runId, state: 'stopped', atLeast: 0.9 });
-    expect(stricter.events).toContainEqual(
-      expect.objectContaining({ message: expect.stringContaining('--at-least was 0.5 and is 0.9') }),
-    );
-    const other = await runAssurance(await site.work({ rate }), { ...options, type: 'entity' }, signal);
-    expect(other.runId).not.toBe(stopped.runId);
-    expect(other.byTypeAndScript).toMatchObject([{ stratum: 'entity, Latin', sample: 3 }]);
-  });
-
-  it('never passes a cap, neither by its repeats nor by concurrent searches', async () => {
-    const site = await begin();
-    const names = Array.from({ length: 60 }, (_, at) => `Somebody Number${at}`);
-    const list = await writeList(`${names.join('\n')}\n`);
-    const options = { list, size: 60, seed: 's', spelling: 'as_listed', type: 'person', atLeast: undefined } as const;
-    site.sandbox.setFaults(names.map((name) => ({ name, cut: 'after_work', times: 1 })));
-    const budget = { currency: 'EUR', reserveShare: 0.5, maxSearchesPerDay: 50 };
-    const result = await runAssurance(await site.work({ settings: { budget } }), options, signal);
-    expect(result).toMatchObject({ state: 'stopped', exitCode: 4 });
-    const calls = listSearches(site.sandbox).length;
-    printFigure(`measurement with 25 calls left, each search repeated once: ${calls} calls`);
-    expect(calls).toBeLessThanOrEqual(25);
   });
 });

@@ -1,41 +1,24 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { parseAlertCode } from '../../../src/matches/alert-code.js';
 import { toFileRoster } from '../../../src/roster/settings.js';
 import type { AppContext } from '../../../src/runs/app-context.js';
-import { type AlertDecision, decideAlerts, showAlerts } from '../../../src/runs/review/decide.js';
+import { showAlerts } from '../../../src/runs/review/decide.js';
 import { exportAlerts } from '../../../src/runs/review/lists.js';
 import { type AssignmentRequest, assignAlerts, findReviewer } from '../../../src/runs/review/people.js';
 import { reviewSettingsSchema } from '../../../src/runs/review/settings.js';
 import { runScreening } from '../../../src/runs/screening-run.js';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import type { Database } from '../../../src/store/database/database.js';
-import { readReviewOrganisation } from '../../../src/store/organisations.js';
 import { createLogin } from '../../helpers/database-servers.js';
 import { insertDispositionsSql, readRows, testDatabases, toReviewerGrants } from '../../helpers/databases.js';
-import { seenByHand } from '../../helpers/reviewers.js';
+import { decideByMarks, seenByHand } from '../../helpers/reviewers.js';
 import { controls, makeAppContext, people, watchlist, writeRoster } from '../../helpers/small-world.js';
 
 /** Decides false positive about the alerts of these customers, in this order, as one list would. */
 async function decideAll(app: AppContext, ...references: readonly string[]) {
-  const { database, settings, clock } = app;
-  const { organisationId, reviewKey } = await readReviewOrganisation(database, settings.organisation);
-  const reviewer = await findReviewer(database, undefined);
-  const said = { verdict: 'false_positive', reason: 'another', comment: null, origin: 'review' } as const;
-  const decisions: AlertDecision[] = [];
-  for (const reference of references) {
-    const [alert] = await showAlerts(app, reference);
-    const parsed = parseAlertCode(alert?.mark ?? '', reviewKey);
-    if (parsed !== null) decisions.push({ ...parsed, ...said, sheetId: null, expiresAt: null });
-  }
-  return database.transaction(async (transaction) => {
-    const results = await decideAlerts(
-      transaction,
-      { organisationId, reviewKey, reviewer, now: clock.now(), review: settings.review },
-      decisions,
-    );
-    return results.map(({ kind }) => kind);
-  });
+  const marks: string[] = [];
+  for (const reference of references) marks.push(...(await showAlerts(app, reference)).map(({ mark }) => mark));
+  return (await decideByMarks(app, marks)).map(({ kind }) => kind);
 }
 
 const pathRow = z.object({ name: z.string(), settings: z.array(z.string()).nullable() });

@@ -96,20 +96,4 @@ describeOnPostgres('a report', (_open, databases) => {
     expect(await readFile(join(again, second.runId, 'report.json'), 'utf8')).toBe(book);
     expect(await readFile(join(again, second.runId, 'report.html'), 'utf8')).toBe(page);
   });
-
-  it('of a run from before customers, absent matches and former records were noted is written all the same', async () => {
-    const {
-      database,
-      work,
-      prepared: { runId },
-    } = await begin();
-    await database.transaction(async (transaction) => {
-      await transaction.execute("update run set open_alerts = open_alerts - 'customers' - 'absent'", []);
-      await transaction.execute("update shown_alert set facts = facts - 'absence' - 'absentSince' - 'replaced'", []);
-    });
-    const directory = await mkdtemp(join(tmpdir(), 'nightscreen-'));
-    await runReports(await work(), { runId, directory });
-    const page = await readFile(join(directory, runId, 'report.html'), 'utf8');
-    expect(page).toContain('2 open alerts');
-  });
 });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import { dossier, listed } from '../../unit/sandbox/world-samples.js';
-import { callSandbox, type Sent, steerSandbox, toOutcome } from './call-sandbox.js';
+import { callSandbox, type Sent, toOutcome } from './call-sandbox.js';
 
 let sandbox: Sandbox;
 beforeEach(async () => {
@@ -86,29 +86,5 @@ describe('weather and faults together', () => {
     const outcomes = [];
     for (let count = 0; count < 4; count += 1) outcomes.push(toOutcome(await search()));
     expect(outcomes).toEqual(['500 api_error', '402 payment_required', '201', '500 api_error']);
-  });
-});
-
-describe('steering the weather over HTTP', () => {
-  it('takes every part, and nothing that it does not know', async () => {
-    const whole = {
-      path: '/aml/search',
-      limit: { perSecond: 5, retryAfter: true },
-      refuse: { share: 0, status: 503, seed: 1, retryAfter: '1' },
-      latencyMs: { min: 0, max: 1, seed: 1 },
-    };
-    expect((await steerSandbox(sandbox, 'weather', whole)).status).toBe(204);
-    expect((await search()).status).toBe(201);
-    expect((await steerSandbox(sandbox, 'weather', { outage: { status: 418 } })).status).toBe(204);
-    expect((await search()).status).toBe(418);
-    const refused = await Promise.all(
-      [{ fog: true }, { outage: { status: 'maybe' } }, { limit: {} }, { refuse: { share: 1, extra: 1 } }, []].map(
-        async (order) => toOutcome(await steerSandbox(sandbox, 'weather', order)),
-      ),
-    );
-    expect(new Set(refused)).toEqual(new Set(['400 invalid_request_error']));
-    expect((await search()).status).toBe(418);
-    expect((await steerSandbox(sandbox, 'weather', {})).status).toBe(204);
-    expect((await search()).status).toBe(201);
   });
 });

@@ -26,15 +26,6 @@ describe('the private key', () => {
       '200',
     ]);
   });
-
-  it('can be rotated and revoked over HTTP', async () => {
-    const first = sandbox.privateKey;
-    const next = textOf((await steerSandbox(sandbox, 'keys', { rotate: true })).json, 'privateKey');
-    expect([await outcomeWith(first), await outcomeWith(next)]).toEqual([revoked, '200']);
-    expect((await steerSandbox(sandbox, 'keys', { revoke: true })).json).toEqual({ privateKey: null });
-    expect(await outcomeWith(next)).toBe(revoked);
-    expect((await steerSandbox(sandbox, 'keys', { rotate: false })).status).toBe(400);
-  });
 });
 
 describe('every control', () => {

@@ -70,12 +70,6 @@ describe('creating a dossier', () => {
   ])('answers 400 to the body %o', async (body) => {
     expect(toOutcome(await create(body))).toBe('400 invalid_request_error');
   });
-
-  it('is undone by a new world', async () => {
-    await create({ type: 'kyc', level: sandbox.kycLevel });
-    sandbox.setWorld({ watchlist: [], dossiers: [dossier('new')] });
-    expect((await callSandbox(sandbox, 'GET /dossiers')).json).toMatchObject({ dossiers: [{ id: 'dossier_new' }] });
-  });
 });
 
 describe('media links', () => {

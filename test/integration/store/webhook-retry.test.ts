@@ -86,7 +86,7 @@ describeOnEachDatabase('sending a message to a webhook again', (open, { dialect 
     await expect(retryMails({ ...app, secret: () => undefined }, [1])).rejects.toThrow(ConfigError);
     await expect(retryMails(app, [1, 99])).rejects.toThrow('there is no mail 99');
     await expect(retryMails({ ...app, settings: { ...app.settings, webhooks: [] } }, [])).rejects.toThrow(
-      'is not configured, nor is a webhook',
+      'is not configured, and neither is a webhook',
     );
     expect(await listStates()).toEqual(['1 refused', '2 refused', '3 given_up', '4 queued', '5 queued']);
     expect(received).toEqual([]);

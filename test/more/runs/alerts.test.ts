@@ -373,15 +373,4 @@ describeOnPostgres('alerts and states', (_open, databases) => {
     expect((await take()).sameAlready).toHaveLength(6);
     expect(await readRows(database, `select from disposition where verdict = 'no_longer_matched'`)).toHaveLength(6);
   });
-
-  it('a bulk row is refused as a whole once one of its alerts is no longer as it was', async () => {
-    const { database, write, take } = await openBulk();
-    await decide(database, [(await readAlerts(database))[1]?.alertId ?? 0], { verdict: 'inconclusive' });
-    await write('no_longer_matched');
-    expect(await take(true)).toMatchObject({
-      decided: [],
-      faulty: [{ line: 2, problem: expect.stringContaining('export it again') }],
-    });
-    expect((await readAlerts(database)).map(({ state }) => state)).toEqual(Array(8).fill('open'));
-  });
 });

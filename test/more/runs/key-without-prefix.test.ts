@@ -10,7 +10,7 @@ import { readPublishedList } from '../../../src/lists/published-list.js';
 import { runAssurance } from '../../../src/runs/checks/assurance.js';
 import { runCheck } from '../../../src/runs/checks/check.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
-import { describeOnPostgres, readRows } from '../../helpers/databases.js';
+import { describeOnPostgres } from '../../helpers/databases.js';
 import { openSmallSites } from '../../helpers/small-site.js';
 
 const { signal } = new AbortController();
@@ -86,25 +86,5 @@ describeOnPostgres('a key without a prefix, of which the service says that it is
     expect(await database.query(accounts, 'select public_key from account')).toEqual([
       { publicKey: '(none, test mode)' },
     ]);
-  });
-
-  it('a measurement that was broken off goes on, although nothing but the service says that the key is a test key', async () => {
-    const { app, sandbox, database } = await openWithKey();
-    const path = join(await mkdtemp(join(tmpdir(), 'nightscreen-list-')), 'list.txt');
-    await writeFile(path, 'Wilhelmina Achterberg\nOktavian Prunescu\n');
-    const sample = {
-      list: await readPublishedList(path),
-      size: 2,
-      seed: 'a',
-      atLeast: undefined,
-      type: 'person',
-      spelling: 'as_listed',
-    } as const;
-    sandbox.setFaults([{ path: '/aml/search', status: 401, times: 1 }]);
-    const first = await runAssurance(app, sample, signal);
-    expect(first).toMatchObject({ state: 'stopped', mode: 'test' });
-    const second = await runAssurance(app, sample, signal);
-    expect(second).toMatchObject({ runId: first.runId, state: 'complete' });
-    expect(await readRows(database, 'select count(*) as n from run')).toEqual([{ n: 1 }]);
   });
 });

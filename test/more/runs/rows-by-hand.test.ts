@@ -1,12 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { showAlerts } from '../../../src/runs/review/decide.js';
-import { exportAlerts } from '../../../src/runs/review/lists.js';
 import { readColumn } from '../../../src/store/database/database.js';
 import { readRows, testDatabases, toReviewerGrants } from '../../helpers/databases.js';
 import { seenByHand, withLogins } from '../../helpers/reviewers.js';
-import { decide, openSmallSites } from '../../helpers/small-site.js';
-import { listed, watchlist } from '../../helpers/small-world.js';
+import { openSmallSites } from '../../helpers/small-site.js';
 
 const dayMs = 86_400_000;
 
@@ -20,7 +17,7 @@ function withSeen(path: readonly string[], value: unknown): string {
   return JSON.stringify(put(seen, path));
 }
 
-/** What is no record of what a reviewer has seen; the first ones are tried as rows from before too. */
+/** What is no record of what a reviewer has seen. */
 const badSeen: readonly string[] = [
   '{}',
   '[]',
@@ -50,23 +47,9 @@ const badSeen: readonly string[] = [
   withSeen(['listed', 'name'], 'x'.repeat(200_000)),
 ];
 
-/** The tables to which reviewers add, with the columns that number their rows. */
-const keys: Readonly<Record<string, string>> = {
-  disposition: 'disposition_id',
-  alert_event: 'event_id',
-  review_sheet: 'sheet_id',
-  discrepancy_event: 'event_id',
-};
-
-const values = z.object({ reasons: z.array(z.string()), state: z.string() });
-
 describe('rows that reviewers write by SQL', () => {
   const databases = testDatabases('postgres');
   const begin = openSmallSites(databases.open);
-  /** The documented rights, repeated where an older version had documented rights on whole tables. */
-  const grants = (login: string) =>
-    `grant insert on ${Object.keys(keys).join(', ')} to ${login};\n${toReviewerGrants(login)}`;
-
   /** SQL: a disposition of the first alert, as the product writes it, with other values in its columns. */
   const dispose = (changed: Record<string, string> = {}): string => {
     const of = (column: string, usual: string) => changed[column] ?? usual;
@@ -170,7 +153,7 @@ describe('rows that reviewers write by SQL', () => {
   it('are refused with a reason when a night could not read them, and taken when it can', async () => {
     const { database: owner, work, run } = await begin();
     await run(await work());
-    await withLogins(owner, ['ada'], grants, async (ada = owner) => {
+    await withLogins(owner, ['ada'], toReviewerGrants, async (ada = owner) => {
       for (const [statement, reason] of refused) {
         await expect(ada.execute(statement), statement.slice(0, 300)).rejects.toThrow(reason);
       }
@@ -210,54 +193,5 @@ describe('rows that reviewers write by SQL', () => {
     });
     const next = await work({ offsetMs: dayMs });
     expect(await run(next)).toMatchObject({ state: 'complete' });
-  });
-
-  it('get their numbers from the database', async () => {
-    const { database: owner } = await begin();
-    await withLogins(owner, ['ada'], grants, async (ada = owner) => {
-      for (const [table, key] of Object.entries(keys)) {
-        const numbered = `insert into ${table} (${key}) overriding system value values (9223372036854775807)`;
-        await expect(ada.execute(numbered)).rejects.toThrow(`permission denied for table ${table}`);
-      }
-    });
-  });
-
-  it('cost their own alert and no night when they are stored from before: it opens and says why', async () => {
-    const { database, sandbox, work, run } = await begin();
-    const stored = badSeen.slice(0, 6);
-    await run(await work({ offsetMs: -stored.length * dayMs }));
-    const again = async (sql: string) =>
-      database.runScript(`alter table disposition_text disable trigger user; alter table disposition disable trigger user;
-        ${sql}; alter table disposition enable trigger user; alter table disposition_text enable trigger user`);
-    const read = `select alert.state, coalesce((
-        select reasons from alert_event where alert_event.alert_id = alert.alert_id and kind = 'reopened' order by event_id desc limit 1
-      ), '{}') as reasons from alert join party using (party_id) join customer using (customer_id) where reference = $1`;
-    const [one = listed('one', ''), ...others] = watchlist;
-    for (const [index, seen] of stored.entries()) {
-      await decide(database, [1, 2]);
-      await again(
-        `update disposition_text set seen = '${seen}' where disposition_id = (select disposition_id from alert where alert_id = 1)`,
-      );
-      const app = await work({ offsetMs: (index + 1 - stored.length) * dayMs });
-      // Its match changes in every other night only.
-      sandbox.setWorld({ watchlist: [{ ...one, country: index % 4 < 2 ? ['de'] : ['fr'] }, ...others], dossiers: [] });
-      expect(await run(app), seen.slice(0, 100)).toMatchObject({ state: 'complete' });
-      expect(await database.query(values, read, ['C-1']), seen.slice(0, 100)).toEqual([
-        { state: 'open', reasons: ['unreadable'] },
-      ]);
-      expect(await database.query(values, read, ['C-2'])).toMatchObject([{ state: 'false_positive' }]);
-      const { alerts } = await exportAlerts(app, { roster: null, exportedBy: 'a test' });
-      expect(alerts).toMatchObject([{ reopenedBecause: ['unreadable'] }]);
-      const [shown] = await showAlerts(app, 'C-1');
-      expect(shown?.history.map(({ what }) => what)).toContain('decided false_positive, seen facts unreadable');
-    }
-    // Times and words that no program can hold.
-    await decide(database, [1, 2]);
-    await again(`update disposition set expires_at = '-infinity', decided_at = 'infinity' where disposition_id = (select disposition_id from alert where alert_id = 1);
-      alter table alert disable trigger user; update alert set legacy = '{"verdict": "true_match", "reason": 7, "comment": [], "decidedBy": true, "decidedAt": 2021, "reviewer": 1, "isSample": false, "isAttested": false, "importedAt": "infinity"}', revision = revision + 1; alter table alert enable trigger user`);
-    const last = await work({ offsetMs: 2 * dayMs });
-    expect(await run(last, { writeReport: true })).toMatchObject({ state: 'complete' });
-    expect(await database.query(values, read, ['C-1'])).toEqual([{ state: 'open', reasons: ['expired'] }]);
-    expect(await showAlerts(last, 'C-1')).toMatchObject([{ state: 'open' }]);
   });
 });

@@ -1,18 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { parseAlertCode } from '../../../src/matches/alert-code.js';
 import type { AppContext } from '../../../src/runs/app-context.js';
-import { decideAlerts, showAlerts, undoDecision } from '../../../src/runs/review/decide.js';
+import { showAlerts, undoDecision } from '../../../src/runs/review/decide.js';
 import { exportAlerts } from '../../../src/runs/review/lists.js';
 import { assignAlerts, findReviewer } from '../../../src/runs/review/people.js';
 import { type ReviewSettings, reviewSettingsSchema } from '../../../src/runs/review/settings.js';
 import { readReportChanges } from '../../../src/store/changes.js';
 import { type Database, readColumn } from '../../../src/store/database/database.js';
-import { readReviewOrganisation } from '../../../src/store/organisations.js';
 import { readOpenAlerts } from '../../../src/store/review/decisions.js';
 import type { DispositionVerdict } from '../../../src/vocabulary.js';
 import { createLogin } from '../../helpers/database-servers.js';
 import { describeOnPostgres, insertDispositionsSql, testDatabases, toReviewerGrants } from '../../helpers/databases.js';
+import { decideByMarks } from '../../helpers/reviewers.js';
 import { openPreparedSites, openSmallSites } from '../../helpers/small-site.js';
 import { listed, watchlist } from '../../helpers/small-world.js';
 
@@ -29,19 +28,8 @@ async function asReviewer({ database }: AppContext, name: string) {
   return findReviewer(database, database.dialect === 'embedded' ? name : undefined);
 }
 
-/** Decides about the alert of this mark as an imported review list does. */
-async function decide(app: AppContext, mark: string, verdict: DispositionVerdict, name = 'ada') {
-  const { database, settings, clock } = app;
-  const { organisationId, reviewKey } = await readReviewOrganisation(database, settings.organisation);
-  const reviewer = await asReviewer(app, name);
-  const parsed = parseAlertCode(mark, reviewKey) ?? { alertId: 0, seenVersion: '' };
-  return database.transaction(async (transaction) => {
-    const context = { organisationId, reviewKey, reviewer, now: clock.now(), review: settings.review };
-    const said = { reason: `${verdict}, says ${name}`, comment: null, origin: 'review', sheetId: null } as const;
-    const [result] = await decideAlerts(transaction, context, [{ ...parsed, ...said, verdict, expiresAt: null }]);
-    return result;
-  });
-}
+const decide = async (app: AppContext, mark: string, verdict: DispositionVerdict) =>
+  (await decideByMarks(app, [mark], verdict))[0];
 
 const readStates = async (database: Database): Promise<Record<string, number>> => {
   const rows = await database.query(
@@ -278,13 +266,13 @@ describe('a decision that takes two people', () => {
     ]);
     expect(await list({ notProposedBy: adasLogin })).toMatchObject([{ proposal: null }]);
     // One person may restrict a customer.
-    expect(await decide(atBoris, alert.mark, 'true_match', 'boris')).toMatchObject({
+    expect(await decide(atBoris, alert.mark, 'true_match')).toMatchObject({
       kind: 'decided',
       instead: { verdict: 'false_positive', reviewer: adasLogin },
     });
     const other = await showOne(atBoris, 'C-1');
     expect(other).toMatchObject({ state: 'true_match' });
-    expect(await decide(atBoris, other.mark, 'true_match', 'boris')).toMatchObject({ kind: 'same_already' });
+    expect(await decide(atBoris, other.mark, 'true_match')).toMatchObject({ kind: 'same_already' });
   }
 
   /** Statements that a reviewer could send with a Postgres client. */
@@ -330,7 +318,7 @@ describe('a decision that takes two people', () => {
       kind: 'proposed',
     });
     expect(await readPartyStates(atAdas.database)).toEqual(['open_alert', 'true_match']);
-    expect(await decide(atBoris, (await showOne(atBoris, 'C-1')).mark, 'false_positive', 'boris')).toMatchObject({
+    expect(await decide(atBoris, (await showOne(atBoris, 'C-1')).mark, 'false_positive')).toMatchObject({
       kind: 'approved',
     });
     expect(await readPartyStates(atAdas.database)).toEqual(['false_positive', 'open_alert']);

@@ -1,19 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { changeSettingsSchema } from '../../../src/changes/severity.js';
-import { parseAlertCode } from '../../../src/matches/alert-code.js';
 import { guardsSchema } from '../../../src/roster/guards.js';
 import type { AppContext } from '../../../src/runs/app-context.js';
-import { decideAlerts, showAlerts } from '../../../src/runs/review/decide.js';
-import { findReviewer } from '../../../src/runs/review/people.js';
+import { showAlerts } from '../../../src/runs/review/decide.js';
 import { reviewSettingsSchema } from '../../../src/runs/review/settings.js';
 import { runScreening } from '../../../src/runs/screening-run.js';
 import { acceptSettings, findUnacceptedSettings, toAssessmentSettings } from '../../../src/runs/settings-acceptance.js';
 import { screeningSettingsSchema } from '../../../src/screening/settings.js';
 import type { Database } from '../../../src/store/database/database.js';
-import { readReviewOrganisation, readSettingsHistory } from '../../../src/store/organisations.js';
+import { readSettingsHistory } from '../../../src/store/organisations.js';
 import { readRows, testDatabases, toAccepterGrants, toReviewerGrants } from '../../helpers/databases.js';
-import { withLogins } from '../../helpers/reviewers.js';
+import { decideByMarks, withLogins } from '../../helpers/reviewers.js';
 import { makeAcceptance, openSmallSites } from '../../helpers/small-site.js';
 import { controls } from '../../helpers/small-world.js';
 
@@ -35,16 +33,8 @@ describe('settings that may release somebody where four eyes are in force', () =
   /** Releases an alert as one person. */
   async function release(app: AppContext, database: Database, reference = 'C-1') {
     const own = { ...app, database };
-    const { organisationId, reviewKey } = await readReviewOrganisation(database, app.settings.organisation);
     const [alert] = await showAlerts(own, reference);
-    const parsed = parseAlertCode(alert?.mark ?? '', reviewKey) ?? { alertId: 0, seenVersion: '' };
-    const reviewer = await findReviewer(database, undefined);
-    const said = { verdict: 'false_positive', reason: 'another', comment: null, origin: 'review' } as const;
-    return database.transaction(async (transaction) => {
-      const context = { organisationId, reviewKey, reviewer, now: app.clock.now(), review: app.settings.review };
-      const decision = { ...parsed, ...said, sheetId: null, expiresAt: null };
-      return (await decideAlerts(transaction, context, [decision]))[0]?.kind;
-    });
+    return (await decideByMarks(own, [alert?.mark ?? '']))[0]?.kind;
   }
 
   it('stay as they were until a second person accepts them, with any key, and one person cannot be both', async () => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { MatchDifference } from '../../../src/changes/change-event.js';
 import { diffMatches as diffKnown, type KnownMatches } from '../../../src/changes/match-changes.js';
 import type { Match, MatchSet } from '../../../src/matches/match.js';
+import { isFullSize } from '../../helpers/figures.js';
 import { makeMatch } from '../../helpers/run-facts.js';
 import { arbitraryMatchSet } from './arbitrary-matches.js';
 
@@ -56,7 +57,7 @@ describe('diffMatches', () => {
           expect(Math.abs(one.score - score)).toBeLessThan(step);
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: isFullSize ? 2_000 : 200 },
     );
   });
 
@@ -69,7 +70,7 @@ describe('diffMatches', () => {
         const ids = new Set(gone.matches.map(({ id }) => id));
         for (const { kind, matchId } of differences) if (kind === 'match_added') expect(ids).not.toContain(matchId);
       }),
-      { numRuns: 1_000 },
+      { numRuns: isFullSize ? 1_000 : 100 },
     );
   });
 

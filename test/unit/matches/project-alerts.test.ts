@@ -11,6 +11,7 @@ import {
 } from '../../../src/matches/alert.js';
 import type { Match } from '../../../src/matches/match.js';
 import type { DispositionVerdict } from '../../../src/vocabulary.js';
+import { isFullSize } from '../../helpers/figures.js';
 import { makeMatch } from '../../helpers/run-facts.js';
 import { arbitraryMatchSet } from '../changes/arbitrary-matches.js';
 
@@ -236,7 +237,7 @@ describe('projectAlerts', () => {
           );
         }
       }),
-      { numRuns: 1_000 },
+      { numRuns: isFullSize ? 1_000 : 100 },
     );
   });
 

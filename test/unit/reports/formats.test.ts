@@ -5,12 +5,13 @@ import { describe, expect, it } from 'vitest';
 import { renderCsv } from '../../../src/reports/csv.js';
 import { readPageFile, renderHtml } from '../../../src/reports/html-page.js';
 import type { ToReviewFacts } from '../../../src/reports/list-facts.js';
+import { renderChangesCsv } from '../../../src/reports/lists.js';
 import { maskReport } from '../../../src/reports/mask-report.js';
 import { toReport } from '../../../src/reports/report.js';
 import type { RunFacts } from '../../../src/reports/run-facts.js';
 import { formatCount, formatDuration, formatTime, toVisibleLines, toVisibleText } from '../../../src/reports/text.js';
 import { renderReportWorkbook } from '../../../src/reports/workbook-report.js';
-import { renderChangesCsv, renderRejectsCsv } from '../../../src/reports/write-report.js';
+import { renderRejectsCsv } from '../../../src/reports/write-report.js';
 import { buildEventfulFacts } from '../../helpers/eventful-run-facts.js';
 import { isFullSize } from '../../helpers/figures.js';
 import { collectBytes, joinChunks, readReportJson } from '../../helpers/report-files.js';
@@ -307,8 +308,8 @@ describe('the CSV files', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.string({ unit: 'binary' }), fc.integer()), { minLength: 1 }), (lines) => {
         const columns = [
-          { header: 'text', cell: (line: [string, number]) => line[0] },
-          { header: 'number', cell: (line: [string, number]) => line[1] },
+          { key: 'text', cell: (line: [string, number]) => line[0] },
+          { key: 'number', cell: (line: [string, number]) => line[1] },
         ];
         const [header, ...rows] = parseCsv([...renderCsv(columns, lines)].join(''));
         expect(header).toEqual(['text', 'number']);
@@ -324,7 +325,7 @@ describe('the CSV files', () => {
 
   it('open in a spreadsheet as UTF-8 and end their lines with CR LF', async () => {
     const text = await joinChunks(renderChangesCsv(toReport(buildEventfulFacts())));
-    expect(text.startsWith('\ufeffabout,severity,what,')).toBe(true);
+    expect(text.startsWith('\ufeffseverity,reference,name,what,')).toBe(true);
     expect(text.replaceAll('\r\n', '')).not.toMatch(/[\r\n]/);
   });
 
@@ -337,7 +338,8 @@ describe('the CSV files', () => {
 
   it('hold every change, every match of a first screening, and the changes of dossiers', async () => {
     const rows = await readCsv(renderChangesCsv(toReport(buildEventfulFacts())));
-    expect(rows.slice(1).map((row) => row[0])).toEqual([
+    const about = rows[0]?.indexOf('about') ?? -1;
+    expect(rows.slice(1).map((row) => row[about])).toEqual([
       ...Array(8).fill('match'),
       ...Array(3).fill('first_screening'),
       'dossier',

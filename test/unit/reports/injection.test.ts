@@ -7,12 +7,12 @@ import type { MailMessage } from '../../../src/mail/message.js';
 import { buildReportMessage } from '../../../src/mail/report-message.js';
 import { mailSettingsSchema } from '../../../src/mail/settings.js';
 import { renderHtml } from '../../../src/reports/html-page.js';
+import { renderChangesCsv, renderNotScreenedCsv } from '../../../src/reports/lists.js';
 import { maskReport } from '../../../src/reports/mask-report.js';
 import { toReport } from '../../../src/reports/report.js';
 import type { RunFacts } from '../../../src/reports/run-facts.js';
 import { toVisibleText } from '../../../src/reports/text.js';
 import { renderJson } from '../../../src/reports/to-report-json.js';
-import { renderChangesCsv, renderNotScreenedCsv } from '../../../src/reports/write-report.js';
 import { hiddenCharacters, injectionPayloads, joinChunks } from '../../helpers/report-files.js';
 import { buildChange, buildCounts, buildMatch, buildParty, buildRunFacts } from '../../helpers/run-facts.js';
 

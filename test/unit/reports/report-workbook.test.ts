@@ -1,10 +1,11 @@
 import { readXlsx } from 'hucre/xlsx';
 import { describe, expect, it } from 'vitest';
 import type { ToReviewFacts } from '../../../src/reports/list-facts.js';
+import { toNotScreenedSection } from '../../../src/reports/lists.js';
 import { toReport } from '../../../src/reports/report.js';
 import type { RunFacts } from '../../../src/reports/run-facts.js';
 import { toWorkbookText } from '../../../src/reports/spreadsheet.js';
-import { maxTableRows, renderReportWorkbook, toNotScreenedSheet } from '../../../src/reports/workbook-report.js';
+import { maxTableRows, renderReportWorkbook, toReadOnlySheet } from '../../../src/reports/workbook-report.js';
 import { buildEventfulFacts } from '../../helpers/eventful-run-facts.js';
 import { collectBytes, injectionPayloads } from '../../helpers/report-files.js';
 import {
@@ -45,7 +46,7 @@ describe("a report's workbook", () => {
     expect(column('To review', 'Sheet')).toEqual(['S-7', 'S-7']);
     const changes = [...facts.changes, ...facts.baselineChanges];
     expect([...column('All changes', 'Change id')].sort()).toEqual(changes.map(({ changeId }) => changeId).sort());
-    expect(column('Dossiers', 'Dossier id')).toHaveLength(facts.dossierChanges.length);
+    expect(column('Dossiers', 'Dossier')).toHaveLength(facts.dossierChanges.length);
     expect([...column('Not screened', 'Customer')].sort()).toEqual(['C-2001', 'C-2002']);
     expect(texts('Summary')).toContain('= 500 customers + 6 rejected + 5 duplicates');
     expect(texts('Method')).toEqual(expect.arrayContaining([facts.settingsDigest, 'sanction_hit_gained', 'S-7']));
@@ -108,8 +109,9 @@ describe("a report's workbook", () => {
       'Only the 1 most urgent of 12,345 open alerts are listed. For all of them, run: nightscreen review export --out review.csv',
     );
     const notScreened = Array.from({ length: maxTableRows + 1 }, () => buildNotScreened());
-    const sheet = toNotScreenedSheet({ ...toReport(buildRunFacts()), notScreened }, []);
-    const [first] = sheet?.rows ?? [];
+    const section = toNotScreenedSection({ ...toReport(buildRunFacts()), notScreened });
+    const sheet = section && toReadOnlySheet(section, 2, []);
+    const [first] = sheet?.listRows('UTC') ?? [];
     expect(first?.cells).toEqual([
       'Only the first 20,000 of 20,001 lines are listed. All of them are in not-screened.csv.',
     ]);

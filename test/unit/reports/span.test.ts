@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { renderNotScreenedCsv } from '../../../src/reports/lists.js';
 import { maskReport } from '../../../src/reports/mask-report.js';
 import { toReport } from '../../../src/reports/report.js';
 import type { RunFacts, SpanRunFacts } from '../../../src/reports/run-facts.js';
 import { renderJson } from '../../../src/reports/to-report-json.js';
-import { renderNotScreenedCsv } from '../../../src/reports/write-report.js';
 import { joinChunks } from '../../helpers/report-files.js';
 import {
   buildControl,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { buildReportMessage } from '../../../src/mail/report-message.js';
 import { mailSettingsSchema } from '../../../src/mail/settings.js';
-import { describeRule } from '../../../src/reports/html-changes.js';
+import { describeRule } from '../../../src/reports/html-card.js';
 import { renderHtml } from '../../../src/reports/html-page.js';
 import { toWaitingCases } from '../../../src/reports/html-waiting.js';
 import type { ToReviewFacts } from '../../../src/reports/list-facts.js';

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { prepareDemoFolder } from '../../../src/cli/commands/demo.js';
+import { prepareDemoFolder, subtract } from '../../../src/cli/commands/demo.js';
 import { ConfigError, RunLockedError } from '../../../src/errors.js';
 
 let parent: string;
@@ -29,4 +29,9 @@ test('its own folder is emptied at each start, but never under a demo that runs'
   const second = await prepareDemoFolder(folder);
   expect(existsSync(second.reports)).toBe(false);
   await second.release();
+});
+
+test('a change that was found twice but expected once is unexpected once', () => {
+  expect(subtract(['a', 'a', 'b'], ['a'])).toEqual(['a', 'b']);
+  expect(subtract(['a'], ['a', 'c'])).toEqual([]);
 });
