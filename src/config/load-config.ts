@@ -243,7 +243,7 @@ function replaceAt(value: unknown, path: SettingPath, replacement: unknown): unk
 }
 
 /** The settings with one of them replaced; missing groups on its path are created. */
-export const applyOverride = (settings: unknown, override: Override): unknown =>
+const applyOverride = (settings: unknown, override: Override): unknown =>
   replaceAt(settings, override.path, override.value);
 
 /** A configuration file, valid or not, with the line and column of each part. */
@@ -277,13 +277,6 @@ function readText(file: string, shownAs: string): string {
   } catch (error) {
     throw new ConfigError([{ where: shownAs, path: '', message: 'the file is not UTF-8 text' }], { cause: error });
   }
-}
-
-/** Gives a setting that is still written under its former name the one it has, unless both are there. */
-function renameKey(group: unknown, former: string, name: string): void {
-  if (!isMap(group) || group.has(name)) return;
-  const pair = group.items.find(({ key }) => isScalar(key) && key.value === former);
-  if (isScalar(pair?.key)) pair.key.value = name;
 }
 
 /** The place of an alias that names a group or list around it; null without one. Such a file has no end when it is written out. */
@@ -331,8 +324,6 @@ function readSourceFile(file: string, shownAs: string = file): SourceFile {
     problems.push({ where: shownAs, path: '', message: 'the file is empty; its writing may have been interrupted' });
   }
 
-  renameKey(document.contents, 'canaries', 'controls');
-  if (isMap(document.contents)) renameKey(document.contents.get('screening'), 'canariesEvery', 'controlsEvery');
   let value: unknown = {};
   try {
     const circle = findCircle(document);
