@@ -1,27 +1,20 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { PartyRow } from '../../../src/roster/customer.js';
 import { readParties } from '../../../src/roster/read-roster.js';
-import { rosterSettingsSchema } from '../../../src/roster/settings.js';
+import { listPartySources, rosterSettingsSchema } from '../../../src/roster/settings.js';
+import { withFiles } from './open-csv.js';
 
-async function readPartyText(content: string, columns: unknown = {}): Promise<PartyRow[]> {
-  const folder = await mkdtemp(join(tmpdir(), 'nightscreen-parties-'));
-  try {
-    const path = join(folder, 'parties.csv');
-    await writeFile(path, content);
-    const roster = { name: 'retail', csv: { path: 'roster.csv' }, parties: [{ csv: { path }, columns }] };
-    const [settings] = rosterSettingsSchema.parse(roster).parties;
+const readPartyText = (content: string, columns: unknown = {}): Promise<PartyRow[]> =>
+  withFiles({ 'parties.csv': content }, async (folder) => {
+    const parties = [{ csv: { path: join(folder, 'parties.csv') }, columns }];
+    const roster = { name: 'retail', csv: { path: 'roster.csv' }, parties };
+    const [settings] = listPartySources(rosterSettingsSchema.parse(roster));
     if (settings === undefined) throw new Error('expected one source of parties');
-    const reading = await readParties(settings, () => undefined);
     const rows: PartyRow[] = [];
-    for await (const batch of reading.rows) rows.push(...batch);
+    for await (const batch of (await readParties(settings, () => undefined)).rows) rows.push(...batch);
     return rows;
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-}
+  });
 
 const summarise = (row: PartyRow): string =>
   row.kind === 'party'

@@ -1,9 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RejectedRow, RosterRow } from '../../../src/roster/customer.js';
 import { readRoster } from '../../../src/roster/read-roster.js';
 import { rosterSettingsSchema } from '../../../src/roster/settings.js';
+import { withFiles } from './open-csv.js';
 
 type RosterReading = Awaited<ReturnType<typeof readRoster>>;
 
@@ -16,26 +15,12 @@ export interface TextRoster {
 }
 
 /** Opens a temporary CSV file of the given content, as the command line would, and removes it after `use`. */
-async function withReading<T>(
-  content: string | Buffer,
-  roster: TextRoster,
-  use: (reading: RosterReading, path: string) => Promise<T>,
-): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), 'nightscreen-roster-'));
-  try {
-    const path = join(folder, 'roster.csv');
-    await writeFile(path, content);
+const withReading = <T>(content: string | Buffer, roster: TextRoster, use: (reading: RosterReading) => Promise<T>) =>
+  withFiles({ 'roster.csv': content }, async (folder) => {
     const { columns = {}, delimiter = 'auto', header = true, skipRows } = roster;
-    const settings = rosterSettingsSchema.parse({
-      name: 'retail',
-      csv: { path, delimiter, header, skipRows },
-      columns,
-    });
-    return await use(await readRoster(settings, () => undefined), path);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-}
+    const csv = { path: join(folder, 'roster.csv'), delimiter, header, skipRows };
+    return use(await readRoster(rosterSettingsSchema.parse({ name: 'retail', csv, columns }), () => undefined));
+  });
 
 /** All rows of a reading. */
 async function collectRows(reading: RosterReading): Promise<RosterRow[]> {

@@ -1,5 +1,3 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
@@ -16,6 +14,7 @@ import { restoreFormula, restoreHidden } from '../../../src/roster/rejects.js';
 import { rosterSettingsSchema } from '../../../src/roster/settings.js';
 import { isFullSize } from '../../helpers/figures.js';
 import { buildCounts, buildRunFacts } from '../../helpers/run-facts.js';
+import { withFiles } from './open-csv.js';
 import { onlyRejected, summarise } from './read-text.js';
 
 interface Source {
@@ -23,20 +22,15 @@ interface Source {
   columns?: unknown;
 }
 
-async function readFileText(text: string | Buffer, { csv = {}, columns = {} }: Source) {
-  const folder = await mkdtemp(join(tmpdir(), 'nightscreen-rejects-'));
-  try {
+const readFileText = (text: string | Buffer, { csv = {}, columns = {} }: Source) =>
+  withFiles({ 'rejects.csv': text }, async (folder) => {
     const path = join(folder, 'rejects.csv');
-    await writeFile(path, text);
     const settings = rosterSettingsSchema.parse({ name: 'retail', csv: { path, ...csv }, columns });
     const reading = await readRoster(settings, () => undefined);
     const rows: RosterRow[] = [];
     for await (const batch of reading.rows) rows.push(...batch);
     return { headers: reading.headers, rows };
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-}
+  });
 
 function toReportOf(rejects: readonly RejectedRow[]) {
   const partyRejected = rejects.filter(isOfParties).length;
@@ -175,12 +169,11 @@ test('the rejects of a file without a header are read again by number', async ()
 });
 
 test('the rejects of several files come back as one file, which says where each row stood', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'nightscreen-rejects-'));
-  try {
-    const paths = [join(folder, 'a.csv'), join(folder, 'b.csv')];
-    for (const [index, path] of paths.entries()) {
-      await writeFile(path, `customer_id,type,name\n${index},person,\n${index + 5},entity,B\n`);
-    }
+  const files = Object.fromEntries(
+    ['a.csv', 'b.csv'].map((name, at) => [name, `customer_id,type,name\n${at},person,\n${at + 5},entity,B\n`]),
+  );
+  await withFiles(files, async (folder) => {
+    const paths = Object.keys(files).map((name) => join(folder, name));
     const settings = rosterSettingsSchema.parse({ name: 'retail', csv: { path: paths } });
     const rows: RosterRow[] = [];
     for await (const batch of (await readRoster(settings, () => undefined)).rows) rows.push(...batch);
@@ -191,9 +184,7 @@ test('the rejects of several files come back as one file, which says where each 
     );
     const mended = mend(csv, (row) => Object.assign(row, { name: 'A' }));
     expect(summarise((await readFileText(mended, {})).rows)).toEqual(['2 0', '3 1']);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  });
 });
 
 test('rejected parties have a file of their own, and no director is fed back as a customer', async () => {
@@ -201,7 +192,7 @@ test('rejected parties have a file of their own, and no director is fed back as 
     line: 2,
     file: 'parties: owners.csv',
     column: 'role',
-    reason: 'unknown_role',
+    reason: 'unknown_type',
     valueClass: 'empty',
     reference: 'C1',
     fields: { customer_id: 'C1', role: '', name: 'A Director' },

@@ -126,26 +126,6 @@ describeOnPostgres('a fact that cannot be read', (open) => {
     expect((await readReport(lost)).openAlerts).toMatchObject({ waiting: 2 });
   });
 
-  it('holds a roster of which a whole column is in doubt, unless its values say so themselves', async () => {
-    const nights = await openRosterNights(shared, 'broken');
-    const rowsOf = (toFacts: (index: number) => string): string[] =>
-      Array.from({ length: 10 }, (_, index) => `B-${index},person,Customer ${index},${toFacts(index)}`);
-    const guards = {};
-    const mode = 'live';
-    await expect(
-      nights.play({ mode, header, guards, rows: rowsOf((index) => `${12 + index}/25/90 at,`) }),
-    ).rejects.toMatchObject({
-      message: expect.stringMatching(
-        /10 of 10 values of column "birth_date" are in doubt: 100 % \(at most 50 %, in less than 200 rows\) \[guard doubts\]/,
-      ),
-    });
-    const summary = await nights.play({ mode, header, guards, rows: rowsOf(() => 'unknown,Stateless') }).catch(String);
-    expect(summary).toContain('"countries" are in doubt');
-    expect(summary).not.toContain('"birth_date"');
-    await nights.play({ header, guards, rows: rowsOf((index) => `unknown,${index < 3 ? 'Stateless' : 'DK'}`) });
-    await nights.close();
-  });
-
   it('is kept as it stands with the record, and another text for the same country is no change', async () => {
     const nights = await openRosterNights(shared, 'kept');
     const play = (facts: string, parties: string) =>

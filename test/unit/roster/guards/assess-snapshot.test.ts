@@ -72,6 +72,9 @@ describe('guards', () => {
     expect(assess({ ...bad, rows: 199, doubts })).toEqual([
       'doubts: 90 of 150 values of column "born" are in doubt: 60 % (at most 50 %, in less than 200 rows)',
     ]);
+    // Values that say themselves that they are unknown are no sign of a column that is read wrongly.
+    const saidUnknown = doubts.map((column) => ({ ...column, unknown: 90 }));
+    expect(assess({ ...bad, rows: 199, doubts: saidUnknown })).toEqual([]);
     expect(assess({ ...bad, rows: 200 }).map((verdict) => verdict.split(':')[0])).toEqual(['rejects', 'duplicates']);
     // What compares nights is judged at any size.
     expect(assess({ ...bad, rows: 199, newlyAbsent: 6 })).toHaveLength(1);
