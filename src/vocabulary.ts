@@ -197,7 +197,7 @@ export type ControlTrigger = (typeof controlTriggers)[number];
 export const detailStops = ['limit', 'out_of_reach', 'refused', 'time', 'signal'] as const;
 export type DetailStop = (typeof detailStops)[number];
 
-/** Why a row was not accepted; stable codes in rejects.csv and SQL. Some are only from earlier versions. */
+/** Why a row was not accepted; stable codes in rejects.csv and SQL. */
 export const rejectReasons = [
   'missing_id',
   'missing_name',
@@ -223,8 +223,6 @@ export const rejectReasons = [
   'rounded_id',
   // A repeated header, a total, a footer or a line between rows; it has no customer id.
   'not_a_customer',
-  // From imports of earlier versions; such a party is now `other`.
-  'unknown_role',
   'unknown_customer',
 ] as const;
 export type RejectReason = (typeof rejectReasons)[number];

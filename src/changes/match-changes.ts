@@ -147,7 +147,7 @@ function isReadDifferently(before: PartySaid | undefined, after: PartySaid | und
   return changed.length > 0 && changed.every((field) => isSaidAlike(before, after, field));
 }
 
-/** A record of an earlier version has only the value: its text is the value itself, or reads as that value. */
+/** A record may have only the value: its text is the value itself, or reads as that value. */
 function isSaidAlike(before: PartySaid, after: PartySaid, field: 'birthDate' | 'countries' | 'riskTier'): boolean {
   const [texts, others] = [before, after].map(
     (facts) => new Set([facts.doubts[field], facts.said[field], toValue(facts, field)].filter((text) => text)),

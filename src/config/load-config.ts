@@ -46,7 +46,7 @@ export interface ConfigSources {
 
 /** The effective configuration and the origin of each part. */
 export interface Config {
-  settings: ReturnType<typeof configSchema.parse>;
+  settings: ReturnType<typeof configSchema.parse> & { organisation: string };
   /** The configuration file as it was named, or null when there is none. */
   file: string | null;
   settingsDigest: string;
@@ -59,6 +59,9 @@ export interface Config {
   /** `default`, `file:line`, `env NAME` or the flag. */
   originOf: (path: SettingPath) => string;
 }
+
+/** One organisation exists without any configuration; there is no other so far. */
+const onlyOrganisation = 'default';
 
 /** The configuration file without `--config` and NIGHTSCREEN_CONFIG. */
 export const defaultFile = 'nightscreen.config.yaml';
@@ -122,7 +125,7 @@ export function loadConfig(sources: ConfigSources): Config {
   }
 
   return {
-    settings: parsed.data,
+    settings: { ...parsed.data, organisation: onlyOrganisation },
     file: source ? source.file : null,
     settingsDigest: digestSettings(parsed.data),
     secrets: checked.secrets,
@@ -214,11 +217,12 @@ function checkSecrets(
  */
 export function overlaySettings(settings: Config['settings'], folder: string, file: string): Config['settings'] {
   const source = readSourceFile(resolve(folder, file), file);
-  const merged = merge(settings, source.value);
+  const { organisation, ...inForce } = settings;
+  const merged = merge(inForce, source.value);
   const problems = findFileProblems(source, merged);
   const parsed = configSchema.safeParse(merged);
   if (problems.length > 0 || !parsed.success) throw new ConfigError(problems);
-  return parsed.data;
+  return { ...parsed.data, organisation };
 }
 
 function merge(base: unknown, over: unknown): unknown {
@@ -239,7 +243,7 @@ function replaceAt(value: unknown, path: SettingPath, replacement: unknown): unk
 }
 
 /** The settings with one of them replaced; missing groups on its path are created. */
-export const applyOverride = (settings: unknown, override: Override): unknown =>
+const applyOverride = (settings: unknown, override: Override): unknown =>
   replaceAt(settings, override.path, override.value);
 
 /** A configuration file, valid or not, with the line and column of each part. */
@@ -273,13 +277,6 @@ function readText(file: string, shownAs: string): string {
   } catch (error) {
     throw new ConfigError([{ where: shownAs, path: '', message: 'the file is not UTF-8 text' }], { cause: error });
   }
-}
-
-/** Gives a setting that is still written under its former name the one it has, unless both are there. */
-function renameKey(group: unknown, former: string, name: string): void {
-  if (!isMap(group) || group.has(name)) return;
-  const pair = group.items.find(({ key }) => isScalar(key) && key.value === former);
-  if (isScalar(pair?.key)) pair.key.value = name;
 }
 
 /** The place of an alias that names a group or list around it; null without one. Such a file has no end when it is written out. */
@@ -327,8 +324,6 @@ function readSourceFile(file: string, shownAs: string = file): SourceFile {
     problems.push({ where: shownAs, path: '', message: 'the file is empty; its writing may have been interrupted' });
   }
 
-  renameKey(document.contents, 'canaries', 'controls');
-  if (isMap(document.contents)) renameKey(document.contents.get('screening'), 'canariesEvery', 'controlsEvery');
   let value: unknown = {};
   try {
     const circle = findCircle(document);

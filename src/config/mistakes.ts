@@ -27,12 +27,6 @@ export function findMistakes(settings: unknown): Mistake[] {
   ];
 }
 
-/** Former names of settings, which a file may use unless it has the new name too. */
-const formerNames: ReadonlyMap<string, string> = new Map([
-  ['canaries', 'controls'],
-  ['canariesEvery', 'controlsEvery'],
-]);
-
 const kindsInWords: Readonly<Record<string, string>> = {
   array: 'a list',
   object: 'a group of settings',
@@ -97,10 +91,8 @@ function describeIssue(schema: z.ZodType, input: unknown, issue: Issue, base: Se
     case 'unrecognized_keys':
       return issue.keys.map((key) => {
         const known = listKnownKeys(schema, path);
-        const renamed = known.find((name) => name === formerNames.get(key));
         const meant = findNearMiss(key, known);
-        const guess = meant ? `did you mean ${meant}?` : `known here: ${known.join(', ')}`;
-        const advice = renamed ? `its name is ${renamed}` : guess;
+        const advice = meant ? `did you mean ${meant}?` : `known here: ${known.join(', ')}`;
         return { path: [...path, key], isAboutKey: true, message: `unknown setting; ${advice}` };
       });
     case 'invalid_type':

@@ -1,5 +1,4 @@
-import type { Party } from '../roster/customer.js';
-import type { FactsOf, seenFactsSchema } from '../vocabulary/facts.js';
+import type { FactsOf, seenCustomerSchema, seenFactsSchema } from '../vocabulary/facts.js';
 import type { Absence, AlertState, DispositionVerdict } from '../vocabulary.js';
 import { foldName, type Match, pairMatches } from './match.js';
 
@@ -172,13 +171,7 @@ function pairAlerts(alerts: readonly Alert[], matches: readonly Match[]) {
   };
 }
 
-/** The customer's facts that a reviewer sees. */
-export type SeenCustomer = Pick<Party, 'role' | 'type' | 'name' | 'birthDate' | 'countries'>;
-
-/**
- * The facts that a disposition is bound to: those of the listed party and of the customer, normalised. Score, rank, risk tier, match id and
- * the hit flag are excluded, because they do not identify a person.
- */
+export type SeenCustomer = FactsOf<typeof seenCustomerSchema>;
 export type SeenFacts = FactsOf<typeof seenFactsSchema>;
 
 /** The facts whose change re-opens an alert, as reports name them. */

@@ -1,19 +1,47 @@
 import { z } from 'zod';
+import {
+  acceptanceSchema,
+  cadenceSchema,
+  count,
+  detailCountsSchema,
+  detailLookupSchema,
+  healthSchema,
+  matchSchema,
+  openAlertsSchema,
+  partySchema,
+  rateSchema,
+  replacedSchema,
+  runCountsSchema,
+  settledSchema,
+} from '../vocabulary/facts.js';
+import {
+  dossierChangeSchema,
+  dossierSchema,
+  reconciliationSumsSchema,
+  rosterChangeSchema,
+  snapshotSchema,
+  sweepSchema,
+} from '../vocabulary/source-facts.js';
 import { stateOrder } from '../vocabulary/words.js';
 import {
+  agreements,
+  alertStates,
+  changeCauses,
   controlTriggers,
   discrepancyEvents,
   discrepancyKinds,
   discrepancySeverities,
+  dispositionVerdicts,
+  matchChangeKinds,
+  matchFields,
   partyTypes,
   runKinds,
   runModes,
   runStates,
   severities,
+  severityAdjustments,
 } from '../vocabulary.js';
-import { reportLists } from './report-json-lists.js';
 
-const count = z.number().int().nonnegative();
 const instant = z.iso.datetime();
 const names = z.array(z.string());
 
@@ -35,44 +63,16 @@ const run = z.strictObject({
 });
 
 const coverage = z.strictObject({
-  counts: z.strictObject({
-    rows: count,
-    customers: count,
-    rejected: count,
-    duplicates: count,
-    inScope: count,
-    planned: count,
-    screened: count,
-    reused: count,
-    failed: count,
-    skipped: count,
-    remaining: count,
-    searches: count,
-    attempts: count,
-    matches: count,
-    hits: count,
-    changes: count,
-  }),
+  counts: z.strictObject(runCountsSchema.shape),
   sums: z.array(z.strictObject({ whole: term, parts: z.array(term) })),
   states: z.array(z.strictObject({ code: z.enum(stateOrder), count })).nullable(),
   failedBecause: tallies,
   skippedBecause: tallies,
 });
 
-const acceptedBy = {
-  acceptedBy: z.string(),
-  isAttested: z.boolean(),
-  reason: z.string(),
-  acceptedAt: instant,
-};
+const acceptedBy = { ...acceptanceSchema.shape, acceptedAt: instant };
 
-const recordJson = z.strictObject({
-  name: z.string(),
-  type: z.string(),
-  birthDate: z.string().nullable(),
-  countries: names,
-  parties: names,
-});
+const recordJson = z.strictObject(rosterChangeSchema.shape.before.shape);
 
 const accepted = {
   settingsChanges: z.array(z.strictObject({ differences: names, proposedBy: z.string().nullable(), ...acceptedBy })),
@@ -84,6 +84,9 @@ const accepted = {
     }),
   ),
 };
+
+const { inScope, planned, screened, reused, failed, skipped, remaining, searches } = runCountsSchema.shape;
+const spanCounts = { inScope, planned, screened, reused, failed, skipped, remaining, searches };
 
 const span = z.strictObject({
   from: instant,
@@ -97,18 +100,7 @@ const span = z.strictObject({
       trouble: z.string().nullable(),
       startedAt: instant,
       finishedAt: instant.nullable(),
-      counts: z
-        .strictObject({
-          inScope: count,
-          planned: count,
-          screened: count,
-          reused: count,
-          failed: count,
-          skipped: count,
-          remaining: count,
-          searches: count,
-        })
-        .nullable(),
+      counts: z.strictObject(spanCounts).nullable(),
       notScreened: count.nullable(),
       changes: count,
       baseline: count,
@@ -121,25 +113,12 @@ const span = z.strictObject({
 const history = {
   health: z
     .strictObject({
-      perSecond: z.number().nullable(),
-      limitPerSecond: z.number(),
-      repeated: count,
-      breaks: z.strictObject({ count, seconds: count, longestSeconds: count }),
-      billable: count,
-      cost: z.strictObject({ amount: z.number(), currency: z.string() }).nullable(),
+      ...healthSchema.shape,
+      breaks: z.strictObject(healthSchema.shape.breaks.shape),
+      cost: z.strictObject(healthSchema.shape.cost.unwrap().shape).nullable(),
     })
     .nullable(),
-  settled: z
-    .strictObject({
-      falsePositive: count,
-      trueMatch: count,
-      inconclusive: count,
-      carried: count,
-      reopened: count,
-      expired: count,
-      gone: count,
-    })
-    .nullable(),
+  settled: z.strictObject(settledSchema.shape).nullable(),
   /** The last 30 runs of the roster up to this one, oldest first. */
   trend: z.array(
     z.strictObject({
@@ -177,16 +156,7 @@ const held = z.array(
   }),
 );
 
-const sweep = z.strictObject({
-  runId: z.string(),
-  startedAt: instant,
-  finishedAt: instant,
-  isStart: z.boolean(),
-  pages: count,
-  dossiers: count,
-  proven: z.boolean(),
-  unprovenBecause: z.string().nullable(),
-});
+const sweep = z.strictObject({ ...sweepSchema.shape, startedAt: instant, finishedAt: instant });
 
 const severity = z.enum(discrepancySeverities);
 
@@ -195,19 +165,7 @@ const reconciliation = z.strictObject({
   reconciledAt: instant,
   sweptAt: instant,
   unprovenBecause: z.string().nullable(),
-  sums: z.strictObject({
-    customers: count,
-    withDossier: count,
-    withoutDossier: count,
-    notExpected: count,
-    ambiguousCustomers: count,
-    notCompared: count,
-    dossiers: count,
-    withCustomer: count,
-    withoutCustomer: count,
-    ambiguousDossiers: count,
-    ofOtherRosters: count,
-  }),
+  sums: z.strictObject(reconciliationSumsSchema.shape),
   standing: z.array(
     z.strictObject({
       kind: z.enum(discrepancyKinds),
@@ -243,18 +201,138 @@ const controlRound = z.strictObject({
   verdict: z.enum(['passed', 'failed']),
 });
 
-const rate = z.strictObject({
-  perThousand: z.number(),
-  usual: z.number().nullable(),
-  formerRuns: count,
-  verdict: z.enum(['usual', 'low', 'high', 'unknown']),
-});
+const rate = z.strictObject(rateSchema.shape);
 
 const watch = z.strictObject({
   rates: z.strictObject({ matches: rate, hits: rate }).nullable(),
   listCap: z.strictObject({ length: count, standing: z.enum(['known', 'found', 'gone']), customers: count }).nullable(),
   volume: rate.nullable(),
 });
+
+const party = z.strictObject(partySchema.shape);
+
+const match = z.strictObject(matchSchema.shape);
+
+const dossier = z.strictObject(dossierSchema.shape);
+
+/** The alert of a change when the run closed. */
+const changeAlert = z.strictObject({
+  state: z.enum(alertStates),
+  openedAt: instant,
+  dueAt: instant.nullable(),
+  assignedTo: z.string().nullable(),
+  reopenedBecause: names,
+  said: z.array(
+    z.strictObject({
+      kind: z.enum(['decided', 'proposed', 'approved', 'undone']),
+      verdict: z.enum(dispositionVerdicts).nullable(),
+      reviewer: z.string(),
+      isAttested: z.boolean(),
+      reason: z.string(),
+      saidAt: instant,
+    }),
+  ),
+  /** The last decision about a similar match that disappeared when this one appeared. */
+  replaced: z.strictObject({ ...replacedSchema.shape, decidedAt: instant }).nullable(),
+});
+
+const matchChange = z.strictObject({
+  changeId: count,
+  /** The run that found it. */
+  runId: z.string(),
+  severity: z.enum(severities),
+  /** The name of its group. */
+  group: z.string().nullable(),
+  kind: z.enum(matchChangeKinds),
+  cause: z.enum(changeCauses),
+  rule: z.string(),
+  adjustments: z.array(z.enum(severityAdjustments)),
+  corroboration: z.strictObject({ birthDate: z.enum(agreements), country: z.enum(agreements) }).nullable(),
+  party,
+  /** The party as it was at the former answer, where the record has changed. */
+  formerParty: party.nullable(),
+  matchId: z.string(),
+  fields: z.array(z.enum(matchFields)),
+  before: match.nullable(),
+  after: match.nullable(),
+  alert: changeAlert.nullable(),
+});
+
+const dossierChange = z.strictObject({
+  ...dossierChangeSchema.shape,
+  before: dossier.nullable(),
+  after: dossier.nullable(),
+});
+
+/** The parts of `report.json` about alerts, changes, customers and rows. */
+const reportLists = {
+  /** The alerts that waited when the run closed, in figures. */
+  openAlerts: z
+    .strictObject({
+      ...openAlertsSchema.shape,
+      customers: count.nullable(),
+      absent: count.nullable(),
+      oldestAt: z.string().nullable(),
+      bySeverity: z.array(z.strictObject(openAlertsSchema.shape.bySeverity.element.shape)),
+      byAssignee: z.array(z.strictObject(openAlertsSchema.shape.byAssignee.element.shape)),
+      byAge: z.strictObject(openAlertsSchema.shape.byAge.shape),
+    })
+    .nullable(),
+  /** The records fetched about new hits. A record belongs to the changes of its match id, and to those whose record names it. */
+  details: z.strictObject({
+    counts: z.strictObject(detailCountsSchema.shape).nullable(),
+    records: z.array(z.strictObject({ ...detailLookupSchema.shape, askedAt: instant })),
+  }),
+  groups: z.array(
+    z.strictObject({
+      name: z.string(),
+      by: z.enum(['listed_party', 'kind_of_change']),
+      severity: z.enum(severities),
+      customers: count,
+      changes: count,
+    }),
+  ),
+  changes: z.array(matchChange).nullable(),
+  baselineChanges: z.array(matchChange),
+  dossierChanges: z.array(dossierChange).nullable(),
+  notScreened: z
+    .array(
+      z.strictObject({
+        // Null for an id without a readable record.
+        party: party.extend({ type: party.shape.type.nullable() }),
+        outcome: z.enum(['failed', 'skipped', 'remaining']),
+        reason: z.string(),
+        lastScreenedAt: instant.nullable(),
+      }),
+    )
+    .nullable(),
+  droppedParties: z.array(
+    z.strictObject({ party, state: z.enum(['open_alert', 'truncated', 'true_match']), droppedAt: instant }),
+  ),
+  rejects: z
+    .array(
+      z.strictObject({
+        line: count,
+        file: z.string().nullable(),
+        column: z.string().nullable(),
+        reason: z.string(),
+        valueClass: z.string().nullable(),
+        reference: z.string().nullable(),
+        fields: z.array(z.tuple([z.string(), z.string()])),
+      }),
+    )
+    .nullable(),
+  /** The first rows accepted with values in doubt. */
+  doubted: z.array(
+    z.strictObject({
+      line: count,
+      file: z.string().nullable(),
+      reference: z.string(),
+      doubts: z.array(z.strictObject({ column: z.string(), why: z.string() })),
+      fields: z.array(z.tuple([z.string(), z.string()])),
+    }),
+  ),
+};
 
 /** `report.json`: the whole report, with texts unchanged. A part that the run does not have is null. */
 export const reportJsonSchema = z.strictObject({
@@ -283,10 +361,7 @@ export const reportJsonSchema = z.strictObject({
   evidence: z.strictObject({
     settingsDigest: z.string(),
     cadence: z
-      .strictObject({
-        hours: z.strictObject({ high: z.number(), medium: z.number(), low: z.number() }),
-        reason: z.string().nullable(),
-      })
+      .strictObject({ ...cadenceSchema.shape, hours: z.strictObject(cadenceSchema.shape.hours.shape) })
       .nullable(),
     keyFingerprint: z.string(),
     rosterSource: z
@@ -294,20 +369,7 @@ export const reportJsonSchema = z.strictObject({
         source: z.string(),
         digest: z.string(),
         importedAt: instant,
-        isDelta: z.boolean(),
-        joined: count,
-        changed: count,
-        absent: count,
-        leavers: count,
-        returned: count,
-        conflicts: count,
-        partyRows: count,
-        partyRejected: count,
-        otherRoles: count,
-        unreadableIds: count,
-        droppedParties: count,
-        keptRecords: count,
-        overriddenGuards: names,
+        ...snapshotSchema.shape,
         doubts: z.array(
           z.strictObject({
             column: z.string(),

@@ -33,7 +33,7 @@ export async function replaySettings(
   other: Parameters<typeof compareSettings>[1],
   since: Date | null,
 ) {
-  const { differences } = compareSettings(settings, other);
+  const differences = compareSettings(settings, other);
   const tallies = { changes: openTally(), baseline: openTally() };
   const alerts = { present: 0, other: 0, onlyOther: 0, onlyPresent: 0 };
   /** Changes that would differ; `present` or `other` is null when it has none. */

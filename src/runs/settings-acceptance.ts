@@ -5,7 +5,7 @@ import { serviceSettingsSchema } from '../client/settings.js';
 import { ConfigError, flagError } from '../errors.js';
 import { controlSchema } from '../matches/control.js';
 import { guardsSchema } from '../roster/guards.js';
-import type { PartySettings, RosterSettings } from '../roster/settings.js';
+import type { RosterSettings } from '../roster/settings.js';
 import { screeningSettingsSchema, toScreeningPolicy } from '../screening/settings.js';
 import type { Database, Queryable } from '../store/database/database.js';
 import {
@@ -36,6 +36,7 @@ const reviewSchema = reviewSettingsSchema.omit({ workdays: true, holidays: true 
 const texts = z.array(z.string()).default([]);
 
 /** Names, dates, columns and rows of a source that are no doubt and are not searched because a person says so. */
+const ignoredSchema = z.strictObject({ columns: z.strictObject({ ignore: texts }).prefault({}) });
 const exceptionsSchema = z.strictObject({
   columns: z.strictObject({ realNames: texts, realDates: texts, ignore: texts }).prefault({}),
   csv: z.strictObject({ skipRows: texts }).prefault({}),
@@ -49,19 +50,20 @@ const assessmentSchema = z
     screening: screeningSettingsSchema.prefault({}),
     review: reviewSchema.prefault({}),
     guards: z.record(z.string(), guardsSchema).default({}),
-    rosters: z.record(z.string(), exceptionsSchema.extend({ parties: exceptionsSchema.prefault({}) })).default({}),
+    rosters: z.record(z.string(), exceptionsSchema.extend({ parties: ignoredSchema.prefault({}) })).default({}),
   })
   .prefault({});
 
 /**
  * The settings that decide results: the search, changes and their severity, who is screened and when, control searches, guards, whom a
- * roster excepts, and how long a disposition holds. Mail, reports, rates, paths, budget, schedules and the reviewers' calendar are not among them.
+ * roster excepts, and how long a disposition holds, all with their defaults, so that the database compares the same values as this program.
+ * Mail, reports, rates, paths, budget, schedules and the reviewers' calendar are not among them.
  */
 export function toAssessmentSettings(
   settings: Pick<RunSettings, 'service' | 'changes' | 'controls' | 'screening' | 'review' | 'rosters'>,
 ): AssessmentSettings {
   const { service, changes, controls, screening, review, rosters } = settings;
-  return toJson({
+  return fillIn({
     service: { aml: service.aml ?? {} },
     changes,
     controls,
@@ -71,23 +73,24 @@ export function toAssessmentSettings(
     rosters: Object.fromEntries(
       rosters.map((roster) => [
         roster.name,
-        { ...toExceptions([roster]), parties: toExceptions(roster.parties ?? []) },
+        { ...toExceptions(roster), parties: { columns: { ignore: roster.parties.flatMap(listIgnored) } } },
       ]),
     ),
   });
 }
 
-/** What these sources except, together. */
-function toExceptions(sources: readonly (RosterSettings | PartySettings)[]) {
-  return {
-    columns: {
-      realNames: sources.flatMap(({ columns }) => columns.realNames ?? []),
-      realDates: sources.flatMap(({ columns }) => columns.realDates ?? []),
-      ignore: sources.flatMap(({ columns }) => columns.ignore ?? []),
-    },
-    csv: { skipRows: sources.flatMap(({ csv }) => csv?.skipRows ?? []) },
-  };
-}
+const listIgnored = ({ columns }: { columns: { ignore?: readonly string[] | undefined } }): readonly string[] =>
+  columns.ignore ?? [];
+
+/** What a roster excepts, for its sources of parties too. */
+const toExceptions = ({ columns, csv }: RosterSettings) => ({
+  columns: {
+    realNames: columns.realNames ?? [],
+    realDates: columns.realDates ?? [],
+    ignore: columns.ignore ?? [],
+  },
+  csv: { skipRows: csv?.skipRows ?? [] },
+});
 
 /** The SHA-256 (hex) of assessment settings, independent of the order of keys. */
 export const digestAssessment = (settings: AssessmentSettings): string =>
@@ -104,17 +107,9 @@ export const keepRosters = (accepted: AssessmentSettings, now: AssessmentSetting
   ),
 });
 
-/** The differences between the accepted settings and those in force, with both values, lists by their length only. */
-interface AssessmentComparison {
-  /** The changed settings. */
-  differences: readonly string[];
-  /** Accepted settings that this version of Nightscreen does not know, so that they no longer apply. */
-  retired: readonly string[];
-}
-
 /**
- * Compares accepted settings, as this version of Nightscreen reads them, with those in force, with these rosters only.
- * Missing settings have their defaults, so that a new roster or a new version is no change.
+ * The differences between accepted settings and those in force, of these rosters, with both values; lists by their length only. Missing settings
+ * have their defaults, so that a new roster is no change.
  */
 export function compareAssessment(
   accepted: AssessmentSettings,
@@ -122,7 +117,7 @@ export function compareAssessment(
   rosters: readonly string[] = Object.keys(toRecord(now['guards'])),
   /** The rosters in the order of the configuration. */
   configured: readonly string[] = rosters,
-): AssessmentComparison {
+): readonly string[] {
   const choose = (settings: AssessmentSettings): AssessmentSettings => {
     const chosen = byRoster.map((section): [string, unknown] => {
       const all = toRecord(settings[section]);
@@ -130,36 +125,21 @@ export function compareAssessment(
     });
     return { ...settings, ...Object.fromEntries(chosen) };
   };
-  const stored = choose(accepted);
-  const known = toRecord(keepKnown(assessmentSchema, stored));
-  const read = fillIn(choose(known));
-  const inForce = fillIn(choose(now));
-  const compare = (before: AssessmentSettings, after: AssessmentSettings) =>
-    nameChangedSettings(asWritten(before, configured), asWritten(after, configured));
-  const changed = compare(read, inForce);
-  const unknown = new Set(compare(stored, known).map(({ path }) => path));
-  const unread = compare(stored, inForce).filter(({ path }) => unknown.has(path));
-  const findSame = (named: typeof changed, path: string) => named.find((each) => each.path === path);
-  return {
-    // With the accepted value, also when this version no longer reads it.
-    differences: changed.map((each) => (findSame(unread, each.path) ?? each).words),
-    retired: unread
-      .filter(({ path }) => !findSame(changed, path))
-      .map(({ words }) => `${words} (unknown to this version)`),
-  };
+  const read = (settings: AssessmentSettings) => asWritten(fillIn(choose(settings)), configured);
+  return nameChangedSettings(read(accepted), read(now)).map(({ words }) => words);
 }
 
 /** Compares the assessment settings of two configurations. */
 export const compareSettings = (
   present: Parameters<typeof toAssessmentSettings>[0],
   other: Parameters<typeof toAssessmentSettings>[0],
-): AssessmentComparison => compareWith(toAssessmentSettings(present), other);
+): readonly string[] => compareWith(toAssessmentSettings(present), other);
 
 const compareWith = (
   accepted: AssessmentSettings,
   settings: Parameters<typeof toAssessmentSettings>[0],
   roster?: string,
-): AssessmentComparison => {
+): readonly string[] => {
   const configured = settings.rosters.map(({ name }) => name);
   const rosters = roster === undefined ? configured : [roster];
   return compareAssessment(accepted, toAssessmentSettings(settings), rosters, configured);
@@ -176,8 +156,11 @@ function asWritten(settings: AssessmentSettings, configured: readonly string[]):
   return { ...rest, ...Object.fromEntries(ofRosters) };
 }
 
-/** The settings with all defaults. */
-const fillIn = (settings: AssessmentSettings): AssessmentSettings => toJson(assessmentSchema.parse(settings));
+/** The settings with all defaults; as they are, where this version does not know all of them. */
+function fillIn(settings: AssessmentSettings): AssessmentSettings {
+  const read = assessmentSchema.safeParse(settings);
+  return read.success ? toJson(read.data) : settings;
+}
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -187,38 +170,13 @@ const toRecord = (value: unknown): Record<string, unknown> => (isRecord(value) ?
 /** As the database returns it, without undefined values. */
 const toJson = (value: unknown): AssessmentSettings => toRecord(JSON.parse(JSON.stringify(value)));
 
-/** The part of an older stored value that a schema still accepts: only refused parts are removed; undefined when nothing is left. */
-export function keepKnown(schema: z.ZodType, stored: unknown): unknown {
-  let kept = stored;
-  for (;;) {
-    const issue = schema.safeParse(kept).error?.issues[0];
-    if (issue === undefined || kept === undefined) return kept;
-    kept = leaveOut(kept, issue.code === 'unrecognized_keys' ? [...issue.path, ...issue.keys.slice(0, 1)] : issue.path);
-  }
-}
-
-/** The value without the one at a path; undefined when a required value is missing there. */
-function leaveOut(value: unknown, path: readonly PropertyKey[]): unknown {
-  const [key, ...rest] = path;
-  if (key === undefined || typeof value !== 'object' || value === null) return undefined;
-  const inner: unknown = Reflect.get(value, key);
-  if (inner === undefined) return undefined;
-  const left = leaveOut(inner, rest);
-  const entries = Object.entries(value).map(([name, each]): [string, unknown] => [
-    name,
-    name === String(key) ? left : each,
-  ]);
-  const kept = entries.filter(([, each]) => each !== undefined);
-  return Array.isArray(value) ? kept.map(([, each]) => each) : Object.fromEntries(kept);
-}
-
 /** The command that accepts changed settings. */
 export const acceptCommand = 'nightscreen config accept --by NAME --reason TEXT';
 
 /**
  * Returns the record of the settings in force; the first run of an organisation stores one. Throws ConfigError with each difference and the
  * command to accept them when assessment settings of this roster differ from the accepted ones. In a trial they apply at once, with a record of
- * their own, except a policy that closes alerts. Settings unknown to this version only cause a warning.
+ * their own, except a policy that closes alerts.
  */
 export async function requireAcceptedSettings(
   app: AppContext,
@@ -229,17 +187,13 @@ export async function requireAcceptedSettings(
   const isTrial = await isOnTrial(database, organisation, toImportMode(app));
   const which = isTrial ? {} : { exceptReason: trialReason };
   const requireSame = async (accepted: SettingsRecord, reader: Queryable): Promise<number> => {
-    const { differences, retired } = compareWith(accepted.settings, settings, roster);
+    const differences = compareWith(accepted.settings, settings, roster);
     if (differences.length > 0) {
       const ofTwo = await findSettingsOfTwo(reader, organisationId, keepRosters(accepted.settings, now));
       if (!isTrial || ofTwo.length > 0 || (settings.review.autoClose && !isAutoClosing(accepted))) {
-        throw refuse(accepted, [...differences, ...retired], ofTwo);
+        throw refuse(accepted, differences, ofTwo);
       }
       return applyOnTrial(app, organisationId, roster);
-    }
-    if (retired.length > 0) {
-      const message = `${describeRetired(accepted, retired)}. To record that: ${acceptCommand}`;
-      app.emit({ kind: 'warning', runId: null, code: 'settings_retired', message });
     }
     return accepted.recordId;
   };
@@ -274,7 +228,7 @@ async function applyOnTrial(app: AppContext, organisationId: number, roster: str
   const by = await findReviewer(database, database.dialect === 'embedded' ? 'test key' : undefined);
   return database.transaction(async (transaction) => {
     const before = await readAcceptedSettings(transaction, organisationId, { isLocked: true });
-    const { differences, retired } = compareWith(before?.settings ?? {}, settings, roster);
+    const differences = compareWith(before?.settings ?? {}, settings, roster);
     // Another process has recorded the same meanwhile.
     if (before !== null && differences.length === 0) return before.recordId;
     const message = `changed settings apply at once, because the key is a test key: ${differences.join('; ')}. A live key needs an acceptance: ${acceptCommand}`;
@@ -283,7 +237,7 @@ async function applyOnTrial(app: AppContext, organisationId: number, roster: str
     return saveSettingsRecord(transaction, organisationId, {
       settings: kept,
       digest: digestAssessment(kept),
-      differences: [...differences, ...retired],
+      differences,
       acceptedBy: by.name,
       isAttested: by.isAttested,
       reason: trialReason,
@@ -295,10 +249,6 @@ async function applyOnTrial(app: AppContext, organisationId: number, roster: str
 /** When and by whom settings were accepted. */
 export const describeSince = ({ acceptedAt, acceptedBy }: SettingsRecord): string =>
   `accepted on ${acceptedAt.toISOString()} (${acceptedBy})`;
-
-/** Describes the accepted settings that this version no longer knows. */
-export const describeRetired = (accepted: SettingsRecord, retired: readonly string[]): string =>
-  `runs no longer apply some settings that were ${describeSince(accepted)}: ${retired.join('; ')}`;
 
 function refuse(accepted: SettingsRecord, differences: readonly string[], ofTwo: readonly string[]): ConfigError {
   const who = ofTwo.length === 0 ? '' : `, which takes two people for ${ofTwo.join(', ')}`;
@@ -315,15 +265,15 @@ function refuse(accepted: SettingsRecord, differences: readonly string[], ofTwo:
 export async function findUnacceptedSettings(
   database: Queryable,
   settings: Pick<RunSettings, 'organisation'> & Parameters<typeof toAssessmentSettings>[0],
-): Promise<AssessmentComparison & { accepted: SettingsRecord | null; waiting: readonly string[] }> {
+): Promise<{ accepted: SettingsRecord | null; differences: readonly string[]; waiting: readonly string[] }> {
   const history = await readSettingsHistory(database, settings.organisation);
   const accepted = history.findLast(({ reason }) => reason !== trialReason) ?? null;
-  if (accepted === null) return { accepted, differences: [], retired: [], waiting: [] };
+  if (accepted === null) return { accepted, differences: [], waiting: [] };
   const organisationId = await findOrganisationId(database, settings.organisation);
   const kept = keepRosters(accepted.settings, toAssessmentSettings(settings));
   return {
     accepted,
-    ...compareWith(accepted.settings, settings),
+    differences: compareWith(accepted.settings, settings),
     waiting: organisationId === null ? [] : await readProposers(database, organisationId, kept),
   };
 }
@@ -361,8 +311,7 @@ export async function acceptSettings(app: AppContext, { by, reason }: Acceptance
       exceptReason: trialReason,
     });
     const now = toAssessmentSettings(settings);
-    const { differences: changed, retired } = compareWith(accepted?.settings ?? now, settings);
-    const differences = [...changed, ...retired];
+    const differences = compareWith(accepted?.settings ?? now, settings);
     if (accepted !== null && differences.length === 0) {
       return { recorded: false, isProposed: false, differences, ofTwo: [], proposers: [] };
     }

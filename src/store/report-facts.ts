@@ -102,7 +102,7 @@ const timezoneSchema = z
   .transform(({ timezone }) => timezone)
   .catch('UTC');
 
-/** The cadence of the plan; null for a run without a plan or of an early version. */
+/** The cadence of the plan; null for a run without a plan. */
 function readRunCadence(database: Queryable, runId: number) {
   return findValue(database, cadenceSchema.nullable(), 'select cadence from run where run_id = $1', [runId]);
 }

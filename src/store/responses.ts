@@ -337,13 +337,17 @@ async function takeForCut(transaction: Queryable, runId: number, length: number,
        and party_state.state in ('clear', 'below_threshold')`,
     [runId, length],
   );
-  return readValue(
+  return countOfLength(transaction, runId, length);
+}
+
+/** The number of customers of a run with a list of this length. */
+const countOfLength = (transaction: Queryable, runId: number, length: number): Promise<number> =>
+  readValue(
     transaction,
     z.number(),
     `select count(distinct party.customer_id)::integer as customers from (${partiesOfLength}) parties join party using (party_id)`,
     [runId, length],
   );
-}
 
 /**
  * Treats the run's lists of this length as complete again, except those that hide a known match. Returns the number of customers with one.
@@ -357,10 +361,5 @@ async function takeForWhole(transaction: Queryable, runId: number, length: numbe
        and party_state.state = 'truncated' and party_state.unreturned is null`,
     [runId, length],
   );
-  return readValue(
-    transaction,
-    z.number(),
-    `select count(distinct party.customer_id)::integer as customers from (${partiesOfLength}) parties join party using (party_id)`,
-    [runId, length],
-  );
+  return countOfLength(transaction, runId, length);
 }

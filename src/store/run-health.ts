@@ -44,7 +44,7 @@ export async function saveRunHealth(
   ]);
 }
 
-/** The health of a run's calls; null for a run of an older version. */
+/** The health of a run's calls; null for a run that made none. */
 export function readRunHealth(database: Queryable, runId: number): Promise<HistoryFacts['health']> {
   return findValue(database, healthSchema.nullable(), 'select health from run where run_id = $1', [runId]);
 }

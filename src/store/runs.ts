@@ -193,7 +193,7 @@ export const runRow = z.object({
   owner: z.string(),
   resumed: z.number(),
   settingsDigest: z.string(),
-  /** The settings at its start; null for a run of an older version. */
+  /** The settings at its start. */
   settings: z.record(z.string(), z.unknown()).nullable(),
   version: z.string(),
   comparedRunId: z.number().nullable(),

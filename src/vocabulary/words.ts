@@ -210,7 +210,6 @@ export const codeWords = {
     invalid_end_date: 'end date cannot be read',
     rounded_id: 'customer id in scientific notation, as a spreadsheet rounds it: export the column as text',
     not_a_customer: 'a repeated header, a total, a footer or a line between rows',
-    unknown_role: 'role of a related party is not known',
     unknown_customer: 'related party of a customer that is not on the roster',
   } satisfies WordsOf<RejectReason>,
   /** Why a value of an accepted row is in doubt, in words. */

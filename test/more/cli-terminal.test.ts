@@ -124,7 +124,7 @@ test('the CSV files of a night hold no control character, and say whom they mean
   const texts = files.map((file) => withoutDrawing(readFileSync(join(reports, file), 'utf8')));
   for (const text of texts) expect(text).not.toMatch(misleading);
   // Of changes and rejects.
-  for (const shown of [/^first_screening,.*,\[U\+202E\]C-1,/m, /^"\[U\+001B\]\]0;owned\[U\+0007\]/m])
+  for (const shown of [/^high,\[U\+202E\]C-1,.*,first_screening,/m, /^"\[U\+001B\]\]0;owned\[U\+0007\]/m])
     expect(texts.join('')).toMatch(shown);
 });
 

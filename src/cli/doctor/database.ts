@@ -101,23 +101,19 @@ async function listHolders(database: Queryable, organisation: string): Promise<F
 
 /** Warns before the night that runs will be refused because changed settings are not accepted. */
 async function checkAccepted(database: Database, { settings }: Config): Promise<Finding[]> {
-  const { findUnacceptedSettings, acceptCommand, describeRetired, describeSince } = await import(
-    '../../runs/settings-acceptance.js'
-  );
-  const { accepted, differences, retired, waiting } = await findUnacceptedSettings(database, settings);
+  const { findUnacceptedSettings, acceptCommand, describeSince } = await import('../../runs/settings-acceptance.js');
+  const { accepted, differences, waiting } = await findUnacceptedSettings(database, settings);
   if (accepted === null) return [well('settings', 'the first run records the assessment settings')];
   const since = describeSince(accepted);
   if (differences.length > 0) {
-    const named = [...differences, ...retired].join('; ');
-    const message = `the assessment settings differ from those ${since}, so runs with a live key are refused: ${named}`;
+    const message = `the assessment settings differ from those ${since}, so runs with a live key are refused: ${differences.join('; ')}`;
     const second =
       waiting.length === 0
         ? ''
         : `. ${waiting.join(', ')} accepted them first, and another person must accept the same`;
     return [doubtful('settings', `${message}${second}`, `set them back, or accept them: ${acceptCommand}`)];
   }
-  if (retired.length === 0) return [well('settings', `the assessment settings equal those ${since}`)];
-  return [doubtful('settings', describeRetired(accepted, retired), `to record that: ${acceptCommand}`)];
+  return [well('settings', `the assessment settings equal those ${since}`)];
 }
 
 /** Compares stored evidence with its digests, and says what no comparison can prove. */

@@ -76,16 +76,11 @@ const messageSchema = bodySchema.extend({
   thread: z.array(z.string()).optional(),
   reduced: bodySchema.optional(),
   attachmentMissing: bodySchema.optional(),
-  /** The name in mails that an earlier version queued. */
-  bereft: bodySchema.optional(),
 });
 
 /** The message as stored in the outbox; null for other content. */
 export function findStoredMessage(content: unknown): MailMessage | null {
-  const stored = messageSchema.safeParse(content).data;
-  if (stored === undefined) return null;
-  const { bereft, ...message } = stored;
-  return bereft === undefined ? message : { ...message, attachmentMissing: bereft };
+  return messageSchema.safeParse(content).data ?? null;
 }
 
 /** The longest attempt; another process may repeat it after twice that. */

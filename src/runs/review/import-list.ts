@@ -138,11 +138,6 @@ interface FilledList {
 }
 
 const { alert, disposition, reason } = workingListColumns;
-const formerNames = new Map<string, string>([
-  ['item', alert],
-  ['decision', disposition],
-]);
-
 const origin = 'a list of `nightscreen review export`';
 
 /**
@@ -160,7 +155,7 @@ export async function readReviewList(
     ofDiscrepancies && (await readAcceptances(ofDiscrepancies, key).finally(() => ofDiscrepancies.close()));
   const names = Object.values(workingListColumns);
   const required = [alert, disposition, reason];
-  const table = await openListTable(path, { names, required, formerNames, origin, isOptional: acceptances !== null });
+  const table = await openListTable(path, { names, required, origin, isOptional: acceptances !== null });
   const decisions =
     table === null
       ? { filled: [], faulty: [], undecided: 0, onlyReasons: 0 }
@@ -179,7 +174,7 @@ export async function holdsWork(path: string): Promise<boolean> {
   let isList = false;
   for (const list of lists) {
     // What cannot be read as a list may be anything, so it is kept.
-    const table = await openListTable(path, { ...list, formerNames, origin, isOptional: true }).catch(() => undefined);
+    const table = await openListTable(path, { ...list, origin, isOptional: true }).catch(() => undefined);
     if (table === undefined) return true;
     if (table === null) continue;
     isList = true;

@@ -27,8 +27,6 @@ interface ListTable {
 interface WantedList {
   names: readonly string[];
   required: readonly string[];
-  /** Headings of earlier versions with their names now. */
-  formerNames?: ReadonlyMap<string, string>;
   /** What such a list is, for messages. */
   origin: string;
   /** A list that lacks a required column gives null instead of an error. */
@@ -43,17 +41,16 @@ export async function openListTable(path: string, wanted: WantedList & { isOptio
 export async function openListTable(path: string, wanted: WantedList): Promise<ListTable | null>;
 export async function openListTable(
   path: string,
-  { names, required, formerNames = new Map(), origin, isOptional = false }: WantedList,
+  { names, required, origin, isOptional = false }: WantedList,
 ): Promise<ListTable | null> {
   const odd = findOddFile(path);
   if (odd !== null)
     throw new RosterError('roster_unreadable', `${path} ${odd}. Save the list as a file and give its path.`);
-  const toName = (header: string): string => formerNames.get(foldHeader(header)) ?? foldHeader(header);
-  const isOurs = (header: string): boolean => names.includes(toName(header));
+  const isOurs = (header: string): boolean => names.includes(foldHeader(header));
   const table = (await isWorkbook(path))
-    ? await openWorkbookTable(path, (cells) => required.every((name) => cells.map(toName).includes(name)))
+    ? await openWorkbookTable(path, (cells) => required.every((name) => cells.map(foldHeader).includes(name)))
     : await openCsvTable({ path, delimiter: 'auto', encoding: 'auto', header: true }, isOurs).catch(adviseOnEncoding);
-  const folded = table.headers.map(toName);
+  const folded = table.headers.map(foldHeader);
   const places = new Map(folded.map((header, index) => [header, index]));
   const missing = required.filter((name) => !places.has(name));
   if (missing.length > 0) {

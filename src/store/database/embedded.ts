@@ -152,7 +152,7 @@ export async function openFolder(
     const becomesDurable = isDurable ?? wasDurable;
     if (!becomesDurable) await rm(durable, { force: true });
     const settings = { isDurable: becomesDurable, isHurried: () => waitPolicy.signal?.aborted === true };
-    // Files written without fsync, by an earlier version or at the creation of the database, are synced once.
+    // Files written without fsync are synced once.
     if (becomesDurable && !wasDurable && (await exists(dataDirectory))) await syncTree(dataDirectory);
     const isNew = await exists(incomplete);
     const database = await EmbeddedDatabase.open(dataDirectory, lock, settings);

@@ -13,11 +13,10 @@ import { toAlertSeenVersion } from '../../../src/runs/review/alerts.js';
 import { decideAlerts } from '../../../src/runs/review/decide.js';
 import { showRun } from '../../../src/runs/run-reference.js';
 import { runScreening } from '../../../src/runs/screening-run.js';
-import { openOrganisation } from '../../../src/runs/session.js';
 import { acceptSettings, findUnacceptedSettings } from '../../../src/runs/settings-acceptance.js';
 import { writeReportFor } from '../../../src/runs/write-reports.js';
 import { type Database, findValue } from '../../../src/store/database/database.js';
-import { readSettingsHistory, saveSettingsRecord } from '../../../src/store/organisations.js';
+import { readSettingsHistory } from '../../../src/store/organisations.js';
 import { holdAlerts } from '../../../src/store/review/decisions.js';
 import { describeOnPostgres, testDatabases } from '../../helpers/databases.js';
 import { makeAcceptance, makeOddNames, openSmallSites, type SmallSite } from '../../helpers/small-site.js';
@@ -124,30 +123,14 @@ describeOnPostgres('assessment settings', (open) => {
     ).rejects.toThrow(/in the name of|nobody is authenticated/);
   });
 
-  it('hold nothing up where another roster is meant, or what this version does not know: that is told until it is recorded', async () => {
+  it('hold nothing up where another roster is meant', async () => {
     const { database, roster, work } = await begin();
     await runImport(await work(), roster, signal);
     const others = { ...toFileRoster('others', 'others.csv'), guards: guardsSchema.parse({ maxGrowth: 2 }) };
     const beside = await work({ settings: { rosters: [roster, others] } });
     await runImport(beside, roster, signal);
-    const { accepted, differences } = await findUnacceptedSettings(database, beside.settings);
+    const { differences } = await findUnacceptedSettings(database, beside.settings);
     expect(differences).toEqual(['rosters[1].guards.maxGrowth was 0.5 and is 2']);
-
-    if (accepted === null) throw new Error('nothing was recorded');
-    const acceptance = await makeAcceptance({ database });
-    const { name: acceptedBy, isAttested } = acceptance.by;
-    const settings = { ...accepted.settings, matching: { depth: 3 } };
-    const { organisationId } = await openOrganisation(beside);
-    await saveSettingsRecord(database, organisationId, { ...accepted, settings, acceptedBy, isAttested });
-    const importOnce = async () => {
-      const app = await work();
-      await runImport(app, roster, signal);
-      return app.events.filter((event) => event.kind === 'warning');
-    };
-    const words = 'matching.depth was 3 and is not set (unknown to this version)';
-    expect(await importOnce()).toMatchObject([{ code: 'settings_retired', message: expect.stringContaining(words) }]);
-    expect(await acceptSettings(await work(), acceptance)).toMatchObject({ recorded: true, differences: [words] });
-    expect(await importOnce()).toEqual([]);
   });
 
   it('replayed unchanged give the very events and alerts of the nights, and others only what they make of them', async () => {

@@ -35,8 +35,6 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   'docs/client.md': ['tell'],
   'src/sandbox/': ['weather'],
   'docs/sandbox.md': ['weather'],
-  // Mails that an earlier version queued.
-  'src/runs/mail/deliver.ts': ['bereft'],
   // Tables, views, columns and codes of the database.
   'docs/internals.md': ['roster_standing'],
   'src/store/': [

@@ -42,7 +42,7 @@ it.each<[string, Partial<PartySaid>, Partial<PartySaid>, string]>([
     'settings',
   ],
   [
-    'a year that an earlier version took',
+    'a year that was read without doubt',
     { birthDate: '1405-03-02' },
     { doubts: { birthDate: '02.03.1405' }, said: { birthDate: '1405-03-02' } },
     'settings',

@@ -16,7 +16,7 @@ describe('log lines', () => {
     const { lines, logger } = collectLines('debug');
     const runId = '2026-01-01-rescreen-1';
     const events: RunEvent[] = [
-      { kind: 'warning', runId: null, code: 'settings_retired', message: 'before any run' },
+      { kind: 'warning', runId: null, code: 'settings_applied', message: 'before any run' },
       { kind: 'run_started', runId, runKind: 'rescreen', roster: 'retail', resumed: false },
       { kind: 'stage_started', runId, stage: 'screen' },
       { kind: 'service', event: { kind: 'rate_lowered', operation: 'aml.search', perSecond: 8 } },

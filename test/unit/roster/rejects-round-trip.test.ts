@@ -192,7 +192,7 @@ test('rejected parties have a file of their own, and no director is fed back as 
     line: 2,
     file: 'parties: owners.csv',
     column: 'role',
-    reason: 'unknown_role',
+    reason: 'unknown_type',
     valueClass: 'empty',
     reference: 'C1',
     fields: { customer_id: 'C1', role: '', name: 'A Director' },

@@ -12,6 +12,7 @@ import {
 } from '../../../../src/runs/review/legacy.js';
 import type { LegacyCustomer } from '../../../../src/store/review/legacy.js';
 import type { DispositionVerdict } from '../../../../src/vocabulary.js';
+import { isFullSize } from '../../../helpers/figures.js';
 import { makeMatch } from '../../../helpers/run-facts.js';
 
 type LegacyCandidate = LegacyCustomer['alerts'][number];
@@ -132,7 +133,7 @@ it('each row of any list comes out once and in its place, and no alert is decide
       const kinds = assessLegacyRows(rows, again, () => false).map(({ kind }) => kind);
       expect(kinds).toEqual(assessed.map(({ kind }) => (kind === 'decided' || kind === 'sample' ? 'same' : kind)));
     }),
-    { numRuns: 300 },
+    { numRuns: isFullSize ? 300 : 100 },
   );
 });
 

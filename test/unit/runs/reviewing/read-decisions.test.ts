@@ -39,15 +39,14 @@ it('an alert that is listed twice is decided by no row, whatever each says and w
     { line: 7, problem: 'the disposition has no reason; the same alert as line 5, 6' },
   ]);
   expect(list).toMatchObject({ undecided: 1, onlyReasons: 0 });
-  // The headings of earlier versions.
-  const forgotten = await read('alert,decision,reason', `${one},,not him`, `${two},,`);
+  const forgotten = await read('alert,disposition,reason', `${one},,not him`, `${two},,`);
   expect(forgotten).toMatchObject({ undecided: 2, onlyReasons: 1 });
 });
 
 it('a list with a repeated column that is read is refused, and the message says which and where', async () => {
-  const twice = read('alert,disposition,reason, Decision ', `${one},true_match,him,`);
+  const twice = read('alert,disposition,reason, Disposition ', `${one},true_match,him,`);
   await expect(twice).rejects.toThrow(/has columns twice: disposition \(column 2 and column 4\)\./);
-  const alerts = read('alert,reason,decision,alert,reason', `${one},him,true_match,${two},him`);
+  const alerts = read('alert,reason,disposition,alert,reason', `${one},him,true_match,${two},him`);
   await expect(alerts).rejects.toThrow(/alert \(column 1 and column 4\).*reason \(column 2 and column 5\)/);
   const other = await read('alert,disposition,reason,note,note', `${one},true_match,him,a,b`);
   expect(other.filled).toHaveLength(1);

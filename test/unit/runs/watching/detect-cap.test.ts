@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { assessCap, detectCap } from '../../../../src/runs/screening/monitoring.js';
+import { isFullSize } from '../../../helpers/figures.js';
 
 /** The length of a list, drawn from a geometric spread in which each longer one is `decay` times as frequent. */
 const drawLength = (uniform: number, decay: number): number => Math.floor(Math.log(1 - uniform) / Math.log(decay));
@@ -31,7 +32,7 @@ describe('a cap on lists', () => {
       fc.property(decays, fc.integer({ min: 0, max: 6_000 }), seeds, (decay, answers, seed) => {
         expect(detectCap(toHistogram(draw(answers, seed).map((one) => drawLength(one, decay))))).toBeNull();
       }),
-      { numRuns: 400 },
+      { numRuns: isFullSize ? 400 : 100 },
     );
   });
 
