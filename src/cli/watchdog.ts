@@ -49,10 +49,10 @@ async function lookOrReport(
 ): Promise<Outcome> {
   const { watch } = await import('../scheduling/watchdog/watch.js');
   const { signal } = invocation;
-  const { jobs, watchdog } = config.settings;
+  const { jobs } = config.settings;
   const lookInto = async (opened: AppContext, noteLooked: () => void): Promise<Outcome> => {
     const app = await goByDatabaseClock(opened);
-    return presentWatch(await watch(app, { jobs, watchdog }, { signal, noteLooked }));
+    return presentWatch(await watch(app, { jobs }, { signal, noteLooked }));
   };
   const open = (noteLooked: () => void): Promise<Outcome> =>
     withAppContext(

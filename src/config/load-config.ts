@@ -46,7 +46,7 @@ export interface ConfigSources {
 
 /** The effective configuration and the origin of each part. */
 export interface Config {
-  settings: ReturnType<typeof configSchema.parse>;
+  settings: ReturnType<typeof configSchema.parse> & { organisation: string };
   /** The configuration file as it was named, or null when there is none. */
   file: string | null;
   settingsDigest: string;
@@ -59,6 +59,9 @@ export interface Config {
   /** `default`, `file:line`, `env NAME` or the flag. */
   originOf: (path: SettingPath) => string;
 }
+
+/** One organisation exists without any configuration; there is no other so far. */
+const onlyOrganisation = 'default';
 
 /** The configuration file without `--config` and NIGHTSCREEN_CONFIG. */
 export const defaultFile = 'nightscreen.config.yaml';
@@ -122,7 +125,7 @@ export function loadConfig(sources: ConfigSources): Config {
   }
 
   return {
-    settings: parsed.data,
+    settings: { ...parsed.data, organisation: onlyOrganisation },
     file: source ? source.file : null,
     settingsDigest: digestSettings(parsed.data),
     secrets: checked.secrets,
@@ -214,11 +217,12 @@ function checkSecrets(
  */
 export function overlaySettings(settings: Config['settings'], folder: string, file: string): Config['settings'] {
   const source = readSourceFile(resolve(folder, file), file);
-  const merged = merge(settings, source.value);
+  const { organisation, ...inForce } = settings;
+  const merged = merge(inForce, source.value);
   const problems = findFileProblems(source, merged);
   const parsed = configSchema.safeParse(merged);
   if (problems.length > 0 || !parsed.success) throw new ConfigError(problems);
-  return parsed.data;
+  return { ...parsed.data, organisation };
 }
 
 function merge(base: unknown, over: unknown): unknown {

@@ -11,7 +11,7 @@ import { rosterSettingsSchema } from '../roster/settings.js';
 import { evidenceSettingsSchema, runSettingsSchema, timezoneSchema } from '../runs/app-context.js';
 import { reviewSettingsSchema } from '../runs/review/settings.js';
 import { toCanonicalJson } from '../runs/settings-diff.js';
-import { jobsSettingsSchema, schedulerSettingsSchema, watchdogSettingsSchema } from '../scheduling/settings.js';
+import { jobsSettingsSchema, schedulerSettingsSchema } from '../scheduling/settings.js';
 import { budgetSettingsSchema } from '../screening/budget.js';
 import { screeningSettingsSchema } from '../screening/settings.js';
 import { logLevels } from '../vocabulary.js';
@@ -20,6 +20,7 @@ import { listenSettingsSchema, webhooksSettingsSchema } from '../webhooks/settin
 /** What only a program that uses the client sets. */
 const ofTheLibrary = {
   proxy: true,
+  timeoutSeconds: true,
   retry: true,
   maxResponseBytes: true,
   dossiers: true,
@@ -29,7 +30,6 @@ const ofTheLibrary = {
 
 /** The whole configuration, composed of the settings of each stage; every default is here or in the stage's own schema. */
 export const configSchema = z.strictObject({
-  organisation: z.literal('default').default('default').describe('the only value so far'),
   timezone: timezoneSchema.describe(
     'the IANA time zone of schedules, times of day, due dates, and the day and month of the budget',
   ),
@@ -64,7 +64,6 @@ export const configSchema = z.strictObject({
     .prefault({})
     .describe('when the jobs of `nightscreen schedule` start; a job without an entry keeps its default'),
   scheduler: schedulerSettingsSchema.prefault({}).describe('how the scheduler runs all jobs'),
-  watchdog: watchdogSettingsSchema.prefault({}).describe('the limits after which the watchdog raises an alarm'),
   metrics: z
     .strictObject({
       hosts: z

@@ -58,10 +58,6 @@ export const mailSettingsSchema = z
         'addresses that get reports, warnings and failures of every roster; one of `to` and `recipients` must not be empty',
       ),
     recipients: z.array(recipientSchema).default([]).describe('who gets what'),
-    earlyWarning: z
-      .boolean()
-      .default(true)
-      .describe('mail critical changes while a run is in progress, at most every five minutes, marked provisional'),
   })
   .refine(({ to, recipients }) => to.length + recipients.length > 0, {
     error: 'has no recipient: write to (a list of addresses) or recipients',
@@ -69,6 +65,8 @@ export const mailSettingsSchema = z
   });
 /** Who receives which mail, and how, with other limits than the usual ones. */
 export interface MailSettings extends z.infer<typeof mailSettingsSchema> {
+  /** Whether critical changes are mailed during a run; they are by default. */
+  earlyWarning?: boolean;
   /** Bytes of a whole message; a longer one is sent without its attachment. */
   maxBytes?: number;
   /** Without progress for so long, the mail server counts as unreachable. */

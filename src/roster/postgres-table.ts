@@ -2,12 +2,14 @@ import { createHash } from 'node:crypto';
 import pg from 'pg';
 import { ConfigError, RosterError } from '../errors.js';
 import { isConspicuous } from './check-row.js';
-import { toDurationMs } from './duration.js';
 import type { PostgresSettings } from './settings.js';
 import { maxFieldLength } from './settings.js';
 import { type LineTally, parseTotal, type TableReading, type TableRecord } from './table-reading.js';
 
 const batchSize = 500;
+
+/** How long a step of the reading may take. */
+const usualTimeoutMs = 3_600_000;
 
 /**
  * Opens the rows of a query or a table in one read-only snapshot. Throws ConfigError when the variable is not set,
@@ -21,20 +23,16 @@ export async function openPostgresTable(
   columns: MappedColumns & { totalQuery?: string | undefined },
   mayBeEmpty = false,
 ): Promise<TableReading> {
-  const { urlEnv, query, table } = postgres;
-  const source = table === undefined ? `postgres query ${name}` : `postgres table ${table}`;
-  const statement = table === undefined ? (query ?? '') : toTableStatement(table);
-  const timeoutMs = toDurationMs(postgres.statementTimeout);
+  const { urlEnv, query, timeoutMs = usualTimeoutMs } = postgres;
+  const source = `postgres query ${name}`;
   const client = await connect(readUrl(name, urlEnv, secret), urlEnv, source, timeoutMs);
   try {
-    await openCursor(client, statement, source, timeoutMs, columns.isMapped);
+    await openCursor(client, query, source, timeoutMs, columns.isMapped);
     const fetchNext = (readRows: number, fetchSize: number): Promise<RowBatch> =>
       fetchRows(client, source, timeoutMs, { readRows, fetchSize, id: columns.id });
     const first = await fetchNext(0, firstFetchSize);
     if (first.rows.length === 0 && !mayBeEmpty) {
-      const what = table === undefined ? 'the query gave no rows' : 'the table has no rows';
-      const check = table === undefined ? 'check the query' : 'check the table';
-      throw new RosterError('roster_empty', `${source}: ${what}. Nothing was changed; ${check}.`);
+      throw new RosterError('roster_empty', `${source}: the query gave no rows. Nothing was changed; check the query.`);
     }
     const reading = toReading(client, first, source, fetchNext);
     if (columns.totalQuery === undefined) return reading;
@@ -115,11 +113,6 @@ function readUrl(name: string, urlEnv: string, secret: (name: string) => string 
   if (url !== undefined && url !== '') return url;
   const message = `is not set, nor is ${urlEnv}_FILE; roster ${name} reads its connection string from it`;
   throw new ConfigError([{ where: 'environment', path: urlEnv, message }]);
-}
-
-function toTableStatement(table: string): string {
-  const names = table.split('.').map((name) => `"${name.replaceAll('"', '""')}"`);
-  return `select * from ${names.join('.')}`;
 }
 
 /** The most rows of one fetch: with more, the network latency hardly matters. */
@@ -426,7 +419,7 @@ export function toConnectError(error: unknown, source: string, host: string, url
  * `place` describes the position of a value at fault.
  */
 export function toQueryError(error: unknown, source: string, timeoutMs: number, place = ''): RosterError {
-  const raise = `Raise statementTimeout of this source, or make the query faster`;
+  const raise = 'Make the query faster';
   if (!(error instanceof pg.DatabaseError)) {
     const isSilent = error instanceof Error && error.message === 'Query read timeout';
     const why = isSilent

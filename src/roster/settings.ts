@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { partyRoles, partyTypes, riskTiers } from '../vocabulary.js';
 import { listLanguages, readCountry, toCountryCode } from './country.js';
 import { csvEncodings } from './csv/encodings.js';
-import { durationSchema, toDurationMs } from './duration.js';
+import { durationSchema } from './duration.js';
 import { guardsSchema } from './guards.js';
 import { findFormatClash, isDateFormat } from './read-date.js';
 
@@ -242,14 +242,12 @@ const partyColumnsSchema = z.strictObject({
   customerId: headers.optional().describe('the number of the customer that the party belongs to'),
   role: role.optional().describe('what the party is to the customer'),
   ...facts,
-  language,
-  realNames,
-  realDates,
   ignore,
 });
 
-/** The column mapping of a source of related parties. */
-export type PartyColumnSettings = z.infer<typeof partyColumnsSchema>;
+/** The column mapping of a source of related parties; language and exceptions are those of the roster. */
+export type PartyColumnSettings = z.infer<typeof partyColumnsSchema> &
+  Pick<ColumnSettings, 'language' | 'realNames' | 'realDates'>;
 
 function describeClash(input: unknown): string {
   const formats = Array.isArray(input) ? input.filter((each) => typeof each === 'string') : [];
@@ -329,8 +327,6 @@ const listLinkColumns = ({ customerColumn, expect, invite }: DossierLink): reado
   ...(typeof expect === 'string' ? [] : Object.keys(expect.where)),
 ];
 
-const maxTimeoutMs = 24 * 3_600_000;
-
 const pathSchema = z.string().min(1);
 
 const csvSchema = z.strictObject({
@@ -376,51 +372,64 @@ const csvSchema = z.strictObject({
 /** The path and form of a CSV source. */
 export type CsvSettings = z.infer<typeof csvSchema>;
 
-const postgresSchema = z
-  .strictObject({
-    urlEnv: z
-      .string()
-      .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: 'expected the name of an environment variable' })
-      .describe('name of the variable that holds the connection string, which is secret'),
-    query: z.string().trim().min(1).optional().describe('one statement, read in one snapshot; this or `table`'),
-    table: z
-      .string()
-      .regex(/^[^.\0]+(\.[^.\0]+)?$/, { error: 'expected a table or schema.table' })
-      .optional()
-      .describe('table or schema.table, spelt as the database has it'),
-    statementTimeout: durationSchema
-      .refine((duration) => toDurationMs(duration) > 0 && toDurationMs(duration) <= maxTimeoutMs, {
-        error: 'expected a span between 1s and 1d',
-      })
-      .default('10m')
-      .describe('for each step of the reading, the first of which may have to sort the whole result'),
-  })
-  .refine((postgres) => (postgres.query === undefined) !== (postgres.table === undefined), {
-    error: 'expected exactly one of query and table',
-  });
+const postgresSchema = z.strictObject({
+  urlEnv: z
+    .string()
+    .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: 'expected the name of an environment variable' })
+    .describe('name of the variable that holds the connection string, which is secret'),
+  query: z.string().trim().min(1).describe('one statement, such as select * from customers; read in one snapshot'),
+});
 
-/** The query or table of a source, and the variable with its connection string. */
-export type PostgresSettings = z.infer<typeof postgresSchema>;
+/** The query of a source, and the variable with its connection string. */
+export interface PostgresSettings extends z.infer<typeof postgresSchema> {
+  /** For each step of the reading, the first of which may have to sort the whole result. */
+  timeoutMs?: number;
+}
 
 const oneSource = { error: 'expected exactly one of csv and postgres' };
 
 const partySettingsSchema = z
   .strictObject({
-    csv: csvSchema.optional().describe('a CSV source; this or `postgres`'),
-    postgres: postgresSchema.optional().describe('a query or table; this or `csv`'),
+    csv: z
+      .strictObject({
+        path: csvSchema.shape.path,
+        encoding: z
+          .enum(['auto', ...csvEncodings])
+          .optional()
+          .describe('as of the roster, and without it that of the roster'),
+      })
+      .optional()
+      .describe('CSV files in the form of those of the roster; this or `postgres`'),
+    postgres: postgresSchema.optional().describe('a query; this or `csv`'),
     columns: partyColumnsSchema.default({}).describe('which columns hold what'),
   })
   .refine((parties) => (parties.csv === undefined) !== (parties.postgres === undefined), oneSource);
 
-/** One entry of a roster's `parties:`, a separate source of related parties. */
-export type PartySettings = z.infer<typeof partySettingsSchema>;
+/** A source of related parties with what it shares with its roster. */
+export interface PartySettings {
+  csv?: CsvSettings | undefined;
+  postgres?: PostgresSettings | undefined;
+  columns: PartyColumnSettings;
+}
+
+/** The sources of related parties of a roster: their files have its form, their columns its language and exceptions. */
+export const listPartySources = ({ csv, columns, parties }: Pick<RosterSettings, 'csv' | 'columns' | 'parties'>) =>
+  parties.map((source): PartySettings => {
+    const { language, realNames, realDates } = columns;
+    const { path, encoding = csv?.encoding ?? 'auto' } = source.csv ?? {};
+    return {
+      csv: path === undefined ? undefined : { delimiter: 'auto', header: true, ...csv, path, encoding },
+      postgres: source.postgres,
+      columns: { language, realNames, realDates, ...source.columns },
+    };
+  });
 
 /** One entry of `rosters:`; exactly one of `csv` and `postgres` is set. */
 export const rosterSettingsSchema = z
   .strictObject({
     name: z.string().trim().min(1).describe('what commands and reports call it; no two rosters share one'),
     csv: csvSchema.optional().describe('a CSV source; this or `postgres`'),
-    postgres: postgresSchema.optional().describe('a query or table; this or `csv`'),
+    postgres: postgresSchema.optional().describe('a query; this or `csv`'),
     columns: columnsSchema.default({}).describe('which columns hold what; without it the standard headers'),
     parties: z
       .array(partySettingsSchema)
@@ -454,7 +463,9 @@ export const rosterSettingsSchema = z
   });
 
 /** A roster as configured. */
-export type RosterSettings = z.infer<typeof rosterSettingsSchema>;
+export interface RosterSettings extends Omit<z.infer<typeof rosterSettingsSchema>, 'postgres'> {
+  postgres?: PostgresSettings | undefined;
+}
 
 /** Gives the settings of a CSV file with the standard headers. */
 export function toFileRoster(name: string, path: string): RosterSettings {

@@ -2,7 +2,7 @@ import type { Client } from '../client/client.js';
 import { RosterError, RosterHeldError, RunLockedError } from '../errors.js';
 import type { PublishedList } from '../lists/published-list.js';
 import { readParties, readRoster } from '../roster/read-roster.js';
-import type { RosterSettings } from '../roster/settings.js';
+import { listPartySources, type RosterSettings } from '../roster/settings.js';
 import { forceMarkedCustomers, listMarkedCustomers } from '../store/event-marks.js';
 import { type Account, findLastAccount, readAccountName } from '../store/organisations.js';
 import { hasBegun, removePlan } from '../store/plan.js';
@@ -350,7 +350,7 @@ const shorten = (digest: string): string => digest.slice(0, 12);
 
 async function digestParties(roster: RosterSettings, secret: AppContext['secret']): Promise<readonly string[]> {
   const digests: string[] = [];
-  for (const settings of roster.parties ?? []) {
+  for (const settings of listPartySources(roster)) {
     const reading = await readParties(settings, secret);
     try {
       for await (const _ of reading.rows);

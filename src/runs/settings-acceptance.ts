@@ -5,7 +5,7 @@ import { serviceSettingsSchema } from '../client/settings.js';
 import { ConfigError, flagError } from '../errors.js';
 import { controlSchema } from '../matches/control.js';
 import { guardsSchema } from '../roster/guards.js';
-import type { PartySettings, RosterSettings } from '../roster/settings.js';
+import type { RosterSettings } from '../roster/settings.js';
 import { screeningSettingsSchema, toScreeningPolicy } from '../screening/settings.js';
 import type { Database, Queryable } from '../store/database/database.js';
 import {
@@ -36,6 +36,7 @@ const reviewSchema = reviewSettingsSchema.omit({ workdays: true, holidays: true 
 const texts = z.array(z.string()).default([]);
 
 /** Names, dates, columns and rows of a source that are no doubt and are not searched because a person says so. */
+const ignoredSchema = z.strictObject({ columns: z.strictObject({ ignore: texts }).prefault({}) });
 const exceptionsSchema = z.strictObject({
   columns: z.strictObject({ realNames: texts, realDates: texts, ignore: texts }).prefault({}),
   csv: z.strictObject({ skipRows: texts }).prefault({}),
@@ -49,7 +50,7 @@ const assessmentSchema = z
     screening: screeningSettingsSchema.prefault({}),
     review: reviewSchema.prefault({}),
     guards: z.record(z.string(), guardsSchema).default({}),
-    rosters: z.record(z.string(), exceptionsSchema.extend({ parties: exceptionsSchema.prefault({}) })).default({}),
+    rosters: z.record(z.string(), exceptionsSchema.extend({ parties: ignoredSchema.prefault({}) })).default({}),
   })
   .prefault({});
 
@@ -72,23 +73,24 @@ export function toAssessmentSettings(
     rosters: Object.fromEntries(
       rosters.map((roster) => [
         roster.name,
-        { ...toExceptions([roster]), parties: toExceptions(roster.parties ?? []) },
+        { ...toExceptions(roster), parties: { columns: { ignore: roster.parties.flatMap(listIgnored) } } },
       ]),
     ),
   });
 }
 
-/** What these sources except, together. */
-function toExceptions(sources: readonly (RosterSettings | PartySettings)[]) {
-  return {
-    columns: {
-      realNames: sources.flatMap(({ columns }) => columns.realNames ?? []),
-      realDates: sources.flatMap(({ columns }) => columns.realDates ?? []),
-      ignore: sources.flatMap(({ columns }) => columns.ignore ?? []),
-    },
-    csv: { skipRows: sources.flatMap(({ csv }) => csv?.skipRows ?? []) },
-  };
-}
+const listIgnored = ({ columns }: { columns: { ignore?: readonly string[] | undefined } }): readonly string[] =>
+  columns.ignore ?? [];
+
+/** What a roster excepts, for its sources of parties too. */
+const toExceptions = ({ columns, csv }: RosterSettings) => ({
+  columns: {
+    realNames: columns.realNames ?? [],
+    realDates: columns.realDates ?? [],
+    ignore: columns.ignore ?? [],
+  },
+  csv: { skipRows: csv?.skipRows ?? [] },
+});
 
 /** The SHA-256 (hex) of assessment settings, independent of the order of keys. */
 export const digestAssessment = (settings: AssessmentSettings): string =>

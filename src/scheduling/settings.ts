@@ -1,6 +1,5 @@
 import { validateDetailed } from 'node-cron';
 import { z } from 'zod';
-import { durationSchema, toDurationMs } from '../roster/duration.js';
 
 const cronSchema = z
   .string()
@@ -49,11 +48,3 @@ const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600
 export function toSpanMs(span: string): number {
   return Number.parseInt(span, 10) * (unitMs[span.slice(-1)] ?? 0);
 }
-
-/** What the watchdog tolerates before it reports an incident. */
-export const watchdogSettingsSchema = z.strictObject({
-  lateAfter: durationSchema
-    .refine((duration) => toDurationMs(duration) > 0, { error: 'must be longer than 0' })
-    .default('2h')
-    .describe('how long after its time a job may start before it counts as not run'),
-});

@@ -28,13 +28,12 @@ const holdSettingsSchema = z.strictObject({
     .describe(
       'known hits of a risk category that one run no longer finds; half of it from 500 on, half as much again in a week',
     ),
-  newlyOpenShare: share
-    .default(0.01)
-    .describe('customers with a first open alert in one run from which webhooks wait until the run is accepted'),
 });
 
 /** The bounds beyond which a run is held; shares of 1. */
 export interface HoldBounds extends z.output<typeof holdSettingsSchema> {
+  /** Customers with a first open alert in one run from which webhooks wait until the run is accepted. */
+  newlyOpenShare: number;
   /** With fewer vanished hits the shares do not apply, in one run or in seven days. */
   vanishedLeast: number;
   /** From so many known hits on, `manyShare` applies. */
@@ -141,7 +140,7 @@ export const screeningSettingsSchema = z
 export function toScreeningPolicy({ hold, dirty, ...policy }: ScreeningSettings) {
   return {
     ...policy,
-    ...(hold && { hold: { vanishedShare: hold.vanishedShare, newlyOpenShare: hold.newlyOpenShare } }),
+    ...(hold && { hold: { vanishedShare: hold.vanishedShare } }),
     ...(dirty && { dirty: { searchesPerDay: dirty.searchesPerDay } }),
   };
 }

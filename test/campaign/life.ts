@@ -15,14 +15,15 @@ import { setTrap } from './traps.js';
 // One process of a campaign: the real run over the real client and the real database, told over IPC what to do and where to die.
 const emit = (message: LifeMessage): void => void process.send?.(message);
 
-const mail = mailSettingsSchema.parse({
-  transport: 'smtp',
-  from: 'night@bank.example',
-  to: ['reviewer@bank.example'],
-  attach: 'full',
+const mail = {
+  ...mailSettingsSchema.parse({
+    transport: 'smtp',
+    from: 'night@bank.example',
+    recipients: [{ to: 'reviewer@bank.example', kinds: ['report', 'warning', 'failure'], attach: 'full' }],
+  }),
   earlyWarning: false,
   timeoutMs: 5_000,
-});
+};
 
 const makeClock = ({ offsetMs, haste = 1 }: LifeOrder): Clock => {
   const begunMs = Date.now() + offsetMs;

@@ -169,7 +169,7 @@ describe('what must not be lost, mixed up or told wrongly', () => {
   it('what a sweep saw before it was stopped is reported by the next one', async () => {
     const numbers = Array.from({ length: 60 }, (_, index) => index + 1);
     const { sandbox, database, work } = await begin();
-    const settings = { sweep: sweepSettingsSchema.parse({ perPage: 20 }) };
+    const settings = { sweep: { ...sweepSettingsSchema.parse({}), perPage: 20 } };
     sandbox.setWorld({ watchlist, dossiers: numbers.map((number) => buildSandboxDossier(number)) });
     await runSweep(await work({ settings }), { writeReport: false }, signal);
     sandbox.setWorld({

@@ -78,11 +78,11 @@ async function makeDemoConfig(folder: DemoFolder, baseUrl: string, apiKey: strin
     ],
     controls,
     reports: { dir: folder.reports },
-    mail: { directory: join(folder.reports, 'mail'), from: 'nightscreen@bank.example', to: ['reviewer@bank.example'] },
+    mail: { from: 'nightscreen@bank.example', to: ['reviewer@bank.example'] },
     database: { folder: folder.database },
   });
   return {
-    settings,
+    settings: { ...settings, organisation: 'default' },
     file: null,
     settingsDigest: digestSettings(settings),
     secrets: [{ name: keyVariable, value: apiKey, from: keyVariable }],

@@ -10,7 +10,12 @@ import { listEntries, listRecipients, type MailSettings } from '../../mail/setti
 import { countNoun } from '../../reports/text.js';
 import { findFiles } from '../../roster/csv/find-files.js';
 import { toDurationMs } from '../../roster/duration.js';
-import type { CsvSettings, PartySettings, PostgresSettings, RosterSettings } from '../../roster/settings.js';
+import {
+  type CsvSettings,
+  listPartySources,
+  type PartySettings,
+  type PostgresSettings,
+} from '../../roster/settings.js';
 import { readWebhookKeys } from '../../runs/status.js';
 import { listNextRuns } from '../../scheduling/due-times.js';
 import { findFourEyesProblems, findMissingMail } from '../app-context.js';
@@ -143,9 +148,9 @@ function assessMemory(megabytes: number): Finding {
 }
 
 /** A roster or its parties: `open` reads its first rows and closes it, `openHeaders` reads the headers of files. */
-interface CheckedSource extends Pick<RosterSettings | PartySettings, 'csv' | 'postgres'> {
+interface CheckedSource extends Pick<PartySettings, 'csv' | 'postgres'> {
   check: string;
-  open: (source: Pick<RosterSettings, 'csv' | 'postgres'>) => Promise<void>;
+  open: (source: Pick<PartySettings, 'csv' | 'postgres'>) => Promise<void>;
   openHeaders: (paths: readonly string[], csv: CsvSettings) => Promise<void>;
 }
 
@@ -192,21 +197,20 @@ async function checkQuery(
   config: Config,
   timeout: string,
 ): Promise<Finding> {
-  const { urlEnv, table, statementTimeout } = postgres;
+  const { urlEnv } = postgres;
   if (config.secret(urlEnv) === undefined) {
     return wrong(check, `${urlEnv} is not set`, `set it, or ${urlEnv}_FILE, to the connection string`);
   }
-  const isShort = toDurationMs(statementTimeout) > toDurationMs(timeout);
   try {
-    await open({ postgres: isShort ? { ...postgres, statementTimeout: timeout } : postgres });
+    await open({ postgres: { ...postgres, timeoutMs: toDurationMs(timeout) } });
   } catch (error) {
     const message = toMessage(error, `the database that ${urlEnv} names cannot be read`);
-    if (isShort && error instanceof NightscreenError && error.code === 'query_timeout') {
-      return doubtful(check, message, `nothing, if the query needs that long: a run waits ${statementTimeout}`);
+    if (error instanceof NightscreenError && error.code === 'query_timeout') {
+      return doubtful(check, message, 'nothing, if the query needs that long: a run waits an hour');
     }
-    return wrong(check, message, `correct ${urlEnv}, the query or table, or the columns of the roster`);
+    return wrong(check, message, `correct ${urlEnv}, the query, or the columns of the roster`);
   }
-  return well(check, `Postgres ${table === undefined ? 'query' : `table ${table}`} by ${urlEnv}`);
+  return well(check, `Postgres query by ${urlEnv}`);
 }
 
 /** Whether each roster and its parties can be opened and have the mapped columns; reads their first rows only. */
@@ -222,7 +226,7 @@ async function checkSources(config: Config, timeout: string): Promise<Finding[]>
       open: async (source) => (await readRoster({ ...roster, ...none, ...source }, config.secret)).close(),
       openHeaders: (paths, csv) => checkHeaders(paths, csv, createIsMapped(roster.columns, standardHeaders)),
     },
-    ...roster.parties.map((parties) => ({
+    ...listPartySources(roster).map((parties) => ({
       ...parties,
       check: `parties of roster ${roster.name}`,
       open: async (source: Pick<CheckedSource, 'csv' | 'postgres'>) =>

@@ -5,7 +5,7 @@ import { maxParties } from '../../roster/customer.js';
 import { isOftenSubstitute, type SharedDate, sharing } from '../../roster/fact-dates.js';
 import { assessSnapshot, guardsSchema, type WrittenGuards } from '../../roster/guards.js';
 import { createIsRead, standardHeaders, standardPartyHeaders } from '../../roster/headers.js';
-import type { PartySettings, RosterSettings } from '../../roster/settings.js';
+import { listPartySources, type PartySettings, type RosterSettings } from '../../roster/settings.js';
 import type { Queryable } from '../../store/database/database.js';
 import { type ImportConflict, resolveRows } from '../../store/roster-conflicts.js';
 import {
@@ -128,8 +128,8 @@ function toIsRead(
 }
 
 /** Headers of related parties begin with the number of their source, from 1. */
-function toIsPartyRead({ parties }: RosterSettings, headers: readonly string[]): (header: string) => boolean {
-  const sources = parties.map((settings, index) => {
+function toIsPartyRead(roster: RosterSettings, headers: readonly string[]): (header: string) => boolean {
+  const sources = listPartySources(roster).map((settings, index) => {
     const prefix = `${index + 1}: `;
     const own = headers.flatMap((header) => (header.startsWith(prefix) ? [header.slice(prefix.length)] : []));
     return { prefix, isRead: toIsRead(settings, own, standardPartyHeaders) };

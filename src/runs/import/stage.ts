@@ -14,7 +14,7 @@ import { DateTally } from '../../roster/fact-dates.js';
 import { describeUnmapped, standardHeaders, standardPartyHeaders } from '../../roster/headers.js';
 import { readParties, readRoster } from '../../roster/read-roster.js';
 import { partyFilePrefix } from '../../roster/rejects.js';
-import type { RosterSettings } from '../../roster/settings.js';
+import { listPartySources, type RosterSettings } from '../../roster/settings.js';
 import type { TableReading } from '../../roster/table-reading.js';
 import { describeUnmappedNames, UnmappedNameTally } from '../../roster/unmapped-names.js';
 import type { Transaction } from '../../store/database/database.js';
@@ -241,7 +241,7 @@ async function stageAllParties(
   const unmapped: string[] = [];
   const unmappedNames: (string | null)[] = [];
   let ordinal = rows;
-  for (const settings of roster.parties ?? []) {
+  for (const settings of listPartySources(roster)) {
     const reading = await readParties(settings, stager.secret, stager.clock.now());
     const names = new UnmappedNameTally(reading.headers, settings.columns, standardPartyHeaders);
     const { birthDate, realDates } = settings.columns;

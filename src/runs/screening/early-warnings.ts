@@ -74,7 +74,7 @@ const noRecipient = '';
 async function reportCriticalChanges(session: RunSession, atOnce: boolean): Promise<Date | null> {
   const { app, run, roster } = session;
   const { database, clock, settings } = app;
-  const mail = settings.mail?.earlyWarning ? settings.mail : undefined;
+  const mail = settings.mail?.earlyWarning === false ? undefined : settings.mail;
   // At the end the run's own summary follows.
   if (!mail && atOnce) return null;
   const about = { kind: 'warning', roster, level: 'red', severities: ['critical'] } as const;

@@ -1,5 +1,3 @@
-import type { z } from 'zod';
-import { toDurationMs } from '../../roster/duration.js';
 import type { AppContext, JobSchedule } from '../../runs/app-context.js';
 import { readScheduleHistory, toJobLeaseKey } from '../../runs/scheduled.js';
 import { toCadence } from '../../screening/cadence.js';
@@ -9,7 +7,7 @@ import { readHeldLeases } from '../../store/leases.js';
 import type { Nights } from '../../store/watch-facts.js';
 import { type DueTimes, toDueTimes } from '../due-times.js';
 import { waitAtMostMs } from '../schedule.js';
-import type { JobsSettings, watchdogSettingsSchema } from '../settings.js';
+import type { JobsSettings } from '../settings.js';
 
 /** The schedule of a job, and since when a scheduler runs it; null when it is only configured, such as for a timer. */
 interface Plan {
@@ -53,14 +51,9 @@ export interface StartFacts extends Pick<Nights, 'begun'> {
 /** The expectation for a job: its configured schedule, or the highest age of its last start. */
 type Expectation = { schedule: JobSchedule } | { everyMs: number };
 
-/** The tolerated delays. */
-export interface LateRules {
-  now: Date;
-  /** How long after its time a job may start. */
-  lateAfterMs: number;
-}
-
 const hourMs = 3_600_000;
+/** How long after its time a job may start before it counts as not run. */
+const lateAfterMs = 2 * hourMs;
 /** A start may be this much too early: the clocks of two hosts differ. */
 const earlyMs = 60_000;
 /** Older due times of a schedule are not searched. */
@@ -72,11 +65,10 @@ const longestBackMs = 32 * 24 * hourMs;
  */
 export function findExpectedStart(
   expectation: Expectation,
-  rules: LateRules,
+  now: Date,
   watchedSince: readonly Date[],
   runs: readonly JobRun[] = [],
 ): StartFacts['expected'] {
-  const { now, lateAfterMs } = rules;
   const isWatched = (moment: Date): boolean => watchedSince.every((since) => since > now || moment > since);
   if ('everyMs' in expectation) {
     const since = new Date(now.getTime() - expectation.everyMs - lateAfterMs);
@@ -110,7 +102,6 @@ function findFirstMissing(times: DueTimes, due: JobDue, runs: readonly JobRun[],
 /** The settings of a watchdog, in addition to those of runs. */
 export interface WatchSettings {
   jobs: JobsSettings;
-  watchdog: z.output<typeof watchdogSettingsSchema>;
 }
 
 /** The watched subject of a job with a certain schedule. */
@@ -125,7 +116,7 @@ const toScheduleSubject = (job: string, { cron, timezone }: JobSchedule): string
 export async function readExpectations(
   app: AppContext,
   organisationId: number,
-  { rosters, now, jobs, watchdog }: WatchSettings & { rosters: readonly string[]; now: Date },
+  { rosters, now, jobs }: WatchSettings & { rosters: readonly string[]; now: Date },
 ) {
   const { database, settings } = app;
   const { schedules, runs } = await readScheduleHistory(app);
@@ -146,9 +137,7 @@ export async function readExpectations(
   );
   const isAnyAtWork = [...silences.values()].includes(null);
 
-  const lateAfterMs = toDurationMs(watchdog.lateAfter);
-  const rules: LateRules = { now, lateAfterMs };
-  // A job that waited for the end of a pause has `watchdog.lateAfter` to start.
+  // A job that waited for the end of a pause has two hours to start.
   const lastPause = await findSchedulePause(database, organisationId, new Date(now.getTime() - lateAfterMs));
   const shortestMs = Math.min(...Object.values(toCadence(settings.screening).hours)) * hourMs;
   /** Since when a job counts as planned. */
@@ -157,7 +146,7 @@ export async function readExpectations(
     return plan?.keptSince ?? (plan && since.get(toScheduleSubject(job, plan.schedule))) ?? now;
   };
   const expect = (expectation: Expectation | undefined, job: string, counts: readonly Date[]) => {
-    const expected = expectation ? findExpectedStart(expectation, rules, counts, runs.get(job)) : null;
+    const expected = expectation ? findExpectedStart(expectation, now, counts, runs.get(job)) : null;
     // A start that was due before the pause is missed in any case; a pause lasts seven days at most.
     const isPaused = lastPause !== null && expected !== null && expected.since >= lastPause.pausedAt;
     // Nightly jobs run one after another, so a job may wait, but only for a limited time.

@@ -31,7 +31,7 @@ async function examine(roster: Record<string, unknown>, connection = url, waitPo
   await writeFile(file, JSON.stringify({ rosters: [{ name: 'core', ...roster }] }));
   return checkRosters(loadConfig({ environment: { CORE_URL: connection }, folder, file, flags: [] }), [], waitPolicy);
 }
-const people = { urlEnv: 'CORE_URL', table: 'people' };
+const people = { urlEnv: 'CORE_URL', query: 'select * from people' };
 
 it('a roster that can be opened and bound is well, its parties too', async () => {
   const parties = [{ postgres: people, columns: { role: { value: 'director' } } }];
@@ -40,13 +40,15 @@ it('a roster that can be opened and bound is well, its parties too', async () =>
     ['roster core', 'ok'],
     ['parties of roster core', 'ok'],
   ]);
-  expect(await examine({ postgres: people })).toMatchObject([
-    { state: 'ok', message: 'Postgres table people by CORE_URL' },
-  ]);
+  expect(await examine({ postgres: people })).toMatchObject([{ state: 'ok', message: 'Postgres query by CORE_URL' }]);
 });
 
 it.each([
-  ['a table that is not there', { postgres: { ...people, table: 'nobody' } }, 'relation "nobody" does not exist'],
+  [
+    'a table that is not there',
+    { postgres: { ...people, query: 'select * from nobody' } },
+    'relation "nobody" does not exist',
+  ],
   ['a column that is not there', { postgres: people, columns: { id: 'number' } }, 'no column "number"'],
   ['a header without the mapped columns', { csv: { path: 'other.csv' } }, 'no column "customer_id"'],
   ['a file that is no CSV', { csv: { path: 'book.csv' } }, 'an Excel workbook'],
@@ -106,11 +108,10 @@ it('standard input is left to the run that reads it', async () => {
   expect(await examine({ csv: { path: '-' } })).toMatchObject([{ state: 'ok', message: '-' }]);
 });
 
-it('a query that takes longer than the doctor waits is doubtful, and wrong only past its own timeout', async () => {
+it('a query that takes longer than the doctor waits is doubtful', async () => {
   const query = "select pg_sleep(2)::text as slept, 1 as customer_id, 'Ada' as name, 'person' as type";
   const slow = { urlEnv: 'CORE_URL', query };
   expect(await examine({ postgres: slow }, url, '1s')).toMatchObject([
-    { state: 'warn', message: expect.stringContaining('no rows within 1 s'), next: expect.stringContaining('10m') },
+    { state: 'warn', message: expect.stringContaining('no rows within 1 s'), next: expect.stringContaining('an hour') },
   ]);
-  expect(await examine({ postgres: { ...slow, statementTimeout: '1s' } })).toMatchObject([{ state: 'fail' }]);
 });

@@ -33,7 +33,7 @@ describeOnEachDatabase('a sweep', (open, databases) => {
     const sandbox = await startSandbox({ world: { watchlist: [], dossiers } });
     sandboxes.push(sandbox);
     const app = await makeAppContext(await open(), sandbox, {
-      settings: { sweep: sweepSettingsSchema.parse({ perPage: 20, ...sweep }) },
+      settings: { sweep: { ...sweepSettingsSchema.parse(sweep), perPage: 20 } },
     });
     return { sandbox, app };
   };

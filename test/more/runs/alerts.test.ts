@@ -12,7 +12,7 @@ import { findReviewer } from '../../../src/runs/review/people.js';
 import { reviewSettingsSchema } from '../../../src/runs/review/settings.js';
 import { acceptRun } from '../../../src/runs/screening/accept-run.js';
 import { exportStatus } from '../../../src/runs/status.js';
-import { screeningSettingsSchema } from '../../../src/screening/settings.js';
+import { type HoldBounds, screeningSettingsSchema, toHoldBounds } from '../../../src/screening/settings.js';
 import { type Database, readColumn } from '../../../src/store/database/database.js';
 import type { DispositionVerdict } from '../../../src/vocabulary.js';
 import { describeOnPostgres, readRows } from '../../helpers/databases.js';
@@ -252,11 +252,15 @@ describeOnPostgres('alerts and states', (_open, databases) => {
   });
 
   /** What plays nights of a site under `review.autoClose`; the first run records settings without it. */
-  const toClosing = (site: SmallSite, hold = {}) => {
+  const toClosing = (site: SmallSite, bounds: Partial<HoldBounds>) => {
     const { sandbox, work, run } = site;
     const settings = {
       review: reviewSettingsSchema.parse({ autoClose: true }),
+<<<<<<< HEAD
       screening: { ...screeningSettingsSchema.parse({ reuseMaxAge: '20h' }), hold },
+=======
+      screening: { ...screeningSettingsSchema.parse({ reuseMaxAge: '20h' }), hold: toHoldBounds(bounds) },
+>>>>>>> main
     };
     const workAt = (daysAgo: number) => work({ offsetMs: -daysAgo * dayMs, settings: daysAgo > 19 ? {} : settings });
     const night = async (daysAgo: number, ...world: (typeof watchlist)[number][]) => {
@@ -346,7 +350,7 @@ describeOnPostgres('alerts and states', (_open, databases) => {
     const { alerts } = await exportAlerts(app, { roster: null, exportedBy: 'a test' });
     const path = join(await mkdtemp(join(tmpdir(), 'nightscreen-bulk-')), 'review.csv');
     const write = (verdict: string) =>
-      writeFile(path, `alert,sheet,decision,reason,comment\n${alerts[0]?.mark},,${verdict},no longer on the list,\n`);
+      writeFile(path, `alert,sheet,disposition,reason,comment\n${alerts[0]?.mark},,${verdict},no longer on the list,\n`);
     const reviewer = await findReviewer(database, database.dialect === 'embedded' ? 'R. Reviewer' : undefined);
     const take = (partial = false) => importDecisions(app, { path, reviewer, apply: true, partial });
     return { database, alerts, write, take };

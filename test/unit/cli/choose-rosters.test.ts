@@ -20,9 +20,9 @@ afterAll(async () => {
 
 const core = rosterSettingsSchema.parse({
   name: 'core',
-  postgres: { urlEnv: 'CORE_DATABASE_URL', table: 'people' },
+  postgres: { urlEnv: 'CORE_DATABASE_URL', query: 'select * from people' },
   columns: { id: 'number', name: 'legal_name', type: { value: 'person' } },
-  parties: [{ postgres: { urlEnv: 'CORE_DATABASE_URL', table: 'officers' } }],
+  parties: [{ postgres: { urlEnv: 'CORE_DATABASE_URL', query: 'select * from officers' } }],
 });
 const branch = rosterSettingsSchema.parse({ name: 'branch', csv: { path: 'b.csv', delimiter: ';' } });
 

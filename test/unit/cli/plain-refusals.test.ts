@@ -34,12 +34,12 @@ test('a control character in an address or a path is refused where it stands', (
 });
 
 test('the line break at the end of a variable is none of its value', () => {
-  writeFileSync(join(folder, 'nightscreen.config.yaml'), 'organisation: default\n');
+  writeFileSync(join(folder, 'nightscreen.config.yaml'), 'timezone: UTC\n');
   expect(loadConfig({ environment: { NIGHTSCREEN_REPORTS: '/r\n' }, folder }).settings.reports.dir).toBe('/r');
 });
 
 test('variables that nothing reads are found, with the one that was meant', () => {
-  writeFileSync(join(folder, 'nightscreen.config.yaml'), 'organisation: default\n');
+  writeFileSync(join(folder, 'nightscreen.config.yaml'), 'timezone: UTC\n');
   const { settings } = loadConfig({ environment: {}, folder });
   const environment = {
     NIGHTSCREEN_API_KY: 'x',

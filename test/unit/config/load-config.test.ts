@@ -73,7 +73,7 @@ sweeep: {}
   test('an unknown setting that is nearly right names the right one', () => {
     expect(findProblems('sweeep: {}\n')[0]).toContain('did you mean sweep?');
     expect(findProblems('service: { rate: { persecond: 1 } }\n')[0]).toContain('did you mean perSecond?');
-    expect(findProblems('entirely: 1\n')[0]).toContain('known here: organisation, timezone, service');
+    expect(findProblems('entirely: 1\n')[0]).toContain('known here: timezone, service');
     expect(findProblems('metrics: { pushgateway: "https://push.example" }\n')).toEqual([
       'nightscreen.config.yaml:1:12 metrics.pushgateway unknown setting; known here: hosts',
     ]);

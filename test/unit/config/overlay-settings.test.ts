@@ -8,7 +8,7 @@ import { configSchema } from '../../../src/config/schema.js';
 const overlay = async (settings: object, text: string) => {
   const folder = await mkdtemp(join(tmpdir(), 'nightscreen-overlay-'));
   await writeFile(join(folder, 'other.yaml'), text);
-  return overlaySettings(configSchema.parse(settings), folder, 'other.yaml');
+  return overlaySettings({ ...configSchema.parse(settings), organisation: 'default' }, folder, 'other.yaml');
 };
 
 it('what a partial file does not name stays as it is in force; groups are merged and lists replaced', async () => {

@@ -2,13 +2,14 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { PartyRow } from '../../../src/roster/customer.js';
 import { readParties } from '../../../src/roster/read-roster.js';
-import { rosterSettingsSchema } from '../../../src/roster/settings.js';
+import { listPartySources, rosterSettingsSchema } from '../../../src/roster/settings.js';
 import { withFiles } from './open-csv.js';
 
 const readPartyText = (content: string, columns: unknown = {}): Promise<PartyRow[]> =>
   withFiles({ 'parties.csv': content }, async (folder) => {
     const parties = [{ csv: { path: join(folder, 'parties.csv') }, columns }];
-    const [settings] = rosterSettingsSchema.parse({ name: 'retail', csv: { path: 'roster.csv' }, parties }).parties;
+    const roster = { name: 'retail', csv: { path: 'roster.csv' }, parties };
+    const [settings] = listPartySources(rosterSettingsSchema.parse(roster));
     if (settings === undefined) throw new Error('expected one source of parties');
     const rows: PartyRow[] = [];
     for await (const batch of (await readParties(settings, () => undefined)).rows) rows.push(...batch);

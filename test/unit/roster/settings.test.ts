@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { rosterSettingsSchema, toFileRoster } from '../../../src/roster/settings.js';
+import { listPartySources, rosterSettingsSchema, toFileRoster } from '../../../src/roster/settings.js';
 
 test('the roster with a full mapping is accepted', () => {
   const columns = {
@@ -54,11 +54,7 @@ test.each([
     'more attributes than are kept',
     { csv: { path: 'r.csv' }, columns: { attributes: Array.from({ length: 51 }, (_, index) => `c${index}`) } },
   ],
-  ['query and table', { postgres: { urlEnv: 'URL', query: 'select 1', table: 't' } }],
-  ['neither query nor table', { postgres: { urlEnv: 'URL' } }],
-  ['a table with a database before it', { postgres: { urlEnv: 'URL', table: 'd.s.t' } }],
-  ['a timeout without a unit', { postgres: { urlEnv: 'URL', table: 't', statementTimeout: '600' } }],
-  ['a timeout of nothing', { postgres: { urlEnv: 'URL', table: 't', statementTimeout: '0s' } }],
+  ['no query', { postgres: { urlEnv: 'URL' } }],
   ['standard input beside a file', { csv: { path: ['-', 'a.csv'] } }],
   ['no file at all', { csv: { path: [] } }],
   [
@@ -91,7 +87,7 @@ test('every form of a mapping is accepted, numbers as headers and countries as c
     },
     parties: [
       {
-        postgres: { urlEnv: 'URL', table: 'core.owners' },
+        postgres: { urlEnv: 'URL', query: 'select * from core.owners' },
         columns: { role: { column: 'r', values: { X: 'director' } } },
       },
     ],
@@ -103,5 +99,18 @@ test('every form of a mapping is accepted, numbers as headers and countries as c
     countries: { column: '4', values: { inland: 'dk' }, separator: ';' },
     aliases: { column: '5' },
   });
-  expect(settings.parties[0]?.postgres).toEqual({ urlEnv: 'URL', table: 'core.owners', statementTimeout: '10m' });
+  expect(settings.parties[0]?.postgres).toEqual({ urlEnv: 'URL', query: 'select * from core.owners' });
+});
+
+test('a source of parties has the form, language and exceptions of its roster', () => {
+  const roster = rosterSettingsSchema.parse({
+    name: 'retail',
+    csv: { path: 'a.csv', delimiter: ';', encoding: 'iso-8859-1', skipRows: ['[Total]'] },
+    columns: { language: 'de', realNames: ['Test'] },
+    parties: [{ csv: { path: 'b.csv' }, columns: { role: 'r' } }, { csv: { path: 'c.csv', encoding: 'utf-8' } }],
+  });
+  const [first, second] = listPartySources(roster);
+  expect(first?.csv).toEqual({ ...roster.csv, path: 'b.csv' });
+  expect(first?.columns).toMatchObject({ language: 'de', realNames: ['Test'], role: 'r' });
+  expect(second?.csv).toMatchObject({ path: 'c.csv', delimiter: ';', encoding: 'utf-8' });
 });

@@ -109,7 +109,7 @@ describeOnPostgres('guards of a roster', (open) => {
     });
     // A party without a type counts as a person.
     await writeFile(`${settings.csv?.path}.parties`, 'customer_id,role,name,party_type\nC-1,director,Acme,entity\n');
-    const csv = { ...settings.csv, path: `${settings.csv?.path}.parties` };
+    const csv = { path: `${settings.csv?.path}.parties` };
     const withParties = rosterSettingsSchema.parse({ ...settings, parties: [{ csv }] });
     expect((await previewImport(app, withParties, signal)).unmapped).toContain(
       'column "party_type" reads like type, but no column is mapped for it, so every party counts as a person: write type: "party_type" under columns of this source of related parties, or ignore: ["party_type"] if it is something else',

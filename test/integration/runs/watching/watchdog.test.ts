@@ -6,11 +6,7 @@ import { formatTime } from '../../../../src/reports/text.js';
 import { toFileRoster } from '../../../../src/roster/settings.js';
 import type { AppContext } from '../../../../src/runs/app-context.js';
 import { keepSchedules } from '../../../../src/runs/scheduled.js';
-import {
-  jobsSettingsSchema,
-  schedulerSettingsSchema,
-  watchdogSettingsSchema,
-} from '../../../../src/scheduling/settings.js';
+import { jobsSettingsSchema, schedulerSettingsSchema } from '../../../../src/scheduling/settings.js';
 import { type Watch, watch } from '../../../../src/scheduling/watchdog/watch.js';
 import { beginJobRun, endJobRun, pauseSchedule, resumeSchedule } from '../../../../src/store/jobs.js';
 import { queueOutbox, readOutbox } from '../../../../src/store/outbox.js';
@@ -23,7 +19,6 @@ const hourMs = 3_600_000;
 const settings = {
   jobs: jobsSettingsSchema.parse({}),
   scheduler: schedulerSettingsSchema.parse({}),
-  watchdog: watchdogSettingsSchema.parse({}),
 };
 const mail = mailSettingsSchema.parse({ transport: 'smtp', from: 'night@bank.example', to: ['ops@bank.example'] });
 const at = (app: TestAppContext, hours: number): AppContext => {

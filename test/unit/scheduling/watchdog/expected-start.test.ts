@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { findExpectedStart, findPlans, type LateRules } from '../../../../src/scheduling/watchdog/expectations.js';
+import { findExpectedStart, findPlans } from '../../../../src/scheduling/watchdog/expectations.js';
 import { findAgeMoment } from '../../../../src/scheduling/watchdog/watch.js';
 import type { JobRun } from '../../../../src/store/jobs.js';
 import type { NightFacts, RunningFacts } from '../../../../src/store/watch-facts.js';
@@ -7,28 +7,27 @@ import { toJobRun } from '../../../helpers/clocks.js';
 
 const hourMs = 3_600_000;
 const at = (time: string): Date => new Date(`2026-03-${time}:00Z`);
-const rules = (now: Date): LateRules => ({ now, lateAfterMs: 2 * hourMs });
 const nightly = { schedule: { cron: '0 2 * * *', timezone: 'Europe/Copenhagen' } };
 
 it('a start is expected once it is late, by the schedule in its own time zone', () => {
-  const since = (time: string): Date | undefined => findExpectedStart(nightly, rules(at(time)), [])?.since;
+  const since = (time: string): Date | undefined => findExpectedStart(nightly, at(time), [])?.since;
   expect(since('10T02:59')).toEqual(at('09T00:59'));
   expect(since('10T03:00')).toEqual(at('10T00:59'));
   const workdays = { schedule: { cron: '0 2 * * 1-5', timezone: 'UTC' } };
-  expect(findExpectedStart(workdays, rules(at('08T12:00')), [])?.since).toEqual(at('06T01:59'));
+  expect(findExpectedStart(workdays, at('08T12:00'), [])?.since).toEqual(at('06T01:59'));
   const leapDays = { schedule: { cron: '0 0 29 2 *', timezone: 'UTC' } };
-  expect(findExpectedStart(leapDays, rules(at('10T08:00')), [])).toBeNull();
+  expect(findExpectedStart(leapDays, at('10T08:00'), [])).toBeNull();
 });
 
 it('without a schedule the last start may be as old as the cadence and the delay allow', () => {
   const every = { everyMs: 24 * hourMs };
-  expect(findExpectedStart(every, rules(at('10T08:00')), [])?.since).toEqual(at('09T06:00'));
+  expect(findExpectedStart(every, at('10T08:00'), [])?.since).toEqual(at('09T06:00'));
   // A fresh installation has a cadence and the delay for its first night.
-  expect(findExpectedStart(every, rules(at('10T08:00')), [at('09T06:01')])).toBeNull();
+  expect(findExpectedStart(every, at('10T08:00'), [at('09T06:01')])).toBeNull();
 });
 
 it('nothing is expected of what was not watched yet, except by a clock that was ahead', () => {
-  const since = (...watched: readonly Date[]) => findExpectedStart(nightly, rules(at('10T08:00')), watched)?.since;
+  const since = (...watched: readonly Date[]) => findExpectedStart(nightly, at('10T08:00'), watched)?.since;
   expect(since(at('10T00:59'), at('01T00:00'))).toEqual(at('10T00:59'));
   expect(since(at('10T01:00'), at('01T00:00'))).toBeUndefined();
   expect(since(at('20T00:00'))).toEqual(at('10T00:59'));
@@ -39,14 +38,14 @@ const done = (dueSlot: string, begunAt: Date): JobRun => toJobRun({ dueSlot, loc
 it('a date that was done before its time was moved counts from when it was begun', () => {
   const moved = { schedule: { cron: '0 5 * * *', timezone: 'UTC' } };
   const since = (...runs: readonly JobRun[]): Date | undefined =>
-    findExpectedStart(moved, rules(at('10T08:00')), [at('01T00:00')], runs)?.since;
+    findExpectedStart(moved, at('10T08:00'), [at('01T00:00')], runs)?.since;
   expect(since()).toEqual(at('10T04:59'));
   expect(since(done('2026-03-10', at('10T02:00')), done('2026-03-09', at('09T02:00')))).toEqual(at('10T01:59'));
   expect(since(done('2026-03-09', at('09T02:00')))).toEqual(at('10T04:59'));
 });
 
 it('waits for other jobs end six hours after a start is late', () => {
-  expect(findExpectedStart(nightly, rules(at('10T08:00')), [])?.waitsUntil).toEqual(at('10T09:00'));
+  expect(findExpectedStart(nightly, at('10T08:00'), [])?.waitsUntil).toEqual(at('10T09:00'));
 });
 
 const kept = (facts: { cron?: string; timezone?: string; retiredAt?: Date | null } = {}) => ({
