@@ -346,7 +346,10 @@ describeOnPostgres('alerts and states', (_open, databases) => {
     const { alerts } = await exportAlerts(app, { roster: null, exportedBy: 'a test' });
     const path = join(await mkdtemp(join(tmpdir(), 'nightscreen-bulk-')), 'review.csv');
     const write = (verdict: string) =>
-      writeFile(path, `alert,sheet,disposition,reason,comment\n${alerts[0]?.mark},,${verdict},no longer on the list,\n`);
+      writeFile(
+        path,
+        `alert,sheet,disposition,reason,comment\n${alerts[0]?.mark},,${verdict},no longer on the list,\n`,
+      );
     const reviewer = await findReviewer(database, database.dialect === 'embedded' ? 'R. Reviewer' : undefined);
     const take = (partial = false) => importDecisions(app, { path, reviewer, apply: true, partial });
     return { database, alerts, write, take };
