@@ -44,7 +44,7 @@ describe.each(['embedded', 'postgres'] as const)('listen (%s)', (dialect) => {
       rosters: [{ name: 'people', csv, columns, dossiers: {} }],
     });
     expect(await cli('sweep', '--no-report')).toMatchObject({ exitCode: 0 });
-    if (dialect === 'postgres') expect(await cli('onboard')).toMatchObject({ exitCode: 0 });
+    if (dialect === 'postgres') expect(await cli('import', '--roster', 'people')).toMatchObject({ exitCode: 0 });
 
     const child = startCli(['reconcile', 'listen', '--port', '0', '--json'], { folder, environment });
     const [said, summary] = [collect(child.stderr), collect(child.stdout)];

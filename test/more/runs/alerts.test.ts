@@ -256,7 +256,7 @@ describeOnPostgres('alerts and states', (_open, databases) => {
     const { sandbox, work, run } = site;
     const settings = {
       review: reviewSettingsSchema.parse({ autoClose: true }),
-      screening: screeningSettingsSchema.parse({ hold, reuseMaxAge: '20h' }),
+      screening: { ...screeningSettingsSchema.parse({ reuseMaxAge: '20h' }), hold },
     };
     const workAt = (daysAgo: number) => work({ offsetMs: -daysAgo * dayMs, settings: daysAgo > 19 ? {} : settings });
     const night = async (daysAgo: number, ...world: (typeof watchlist)[number][]) => {

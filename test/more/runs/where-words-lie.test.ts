@@ -65,7 +65,7 @@ describeOnPostgres('names and words', (open) => {
     const night = async (day: number, answers: Answers, { noise = 0, allOf = 100 } = {}) => {
       answerWith(sandbox, answers, noise);
       const hold = { vanishedLeast: allOf, allOf };
-      const settings = { controls: [], screening: screeningSettingsSchema.parse({ hold }) };
+      const settings = { controls: [], screening: { ...screeningSettingsSchema.parse({}), hold } };
       const app = await work({ offsetMs: day * dayMs, settings });
       const { runId, state } = await run(app, { selection: 'all' });
       const readChanges = async () => {
