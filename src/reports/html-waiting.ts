@@ -157,16 +157,27 @@ function showStatus(alert: WaitingAlert, run: Report['run']): Markup {
 /** A text from outside in a cell without markup for its direction, which the style sheet isolates: tables of thousands of rows stay small. */
 const toCellText = (text: string): string => escapeXml(toVisibleText(text));
 
+const shortHeads = ['Name', 'Listed party', 'Risk category', 'Severity, due', 'Code'];
+
 function showShort(cases: readonly WaitingCase[], { timezone }: Report['run']): Markup {
   if (cases.length === 0) return noMarkup;
   const alerts = cases.flatMap(({ people }) => people.flat());
-  const rows = alerts.map(
-    ({ party, listed, severity, dueAt, mark, absence }) =>
-      `<tr id="${toAnchor(mark)}"><th>${toCellText(party.reference)}<td>${toCellText(party.name)}<td>${toCellText(listed.name)}<td>${toCellText(listed.topics.map(describeTopic).join(', '))}${absence === null ? '' : '; match absent'}<td>${codeWords.severity[severity]}${dueAt === null ? '' : `, <time>${formatDay(dueAt, timezone)}</time>`}<td>${toCellText(mark)}\n`,
-  );
+  const rows = alerts.map(({ party, listed, severity, dueAt, mark, absence }) => {
+    const due = dueAt === null ? '' : `, <time>${formatDay(dueAt, timezone)}</time>`;
+    const categories = toCellText(listed.topics.map(describeTopic).join(', '));
+    const cells = [
+      toCellText(party.name),
+      toCellText(listed.name),
+      `${categories}${absence === null ? '' : '; match absent'}`,
+      `${codeWords.severity[severity]}${due}`,
+      toCellText(mark),
+    ];
+    const rest = cells.map((cell, index) => `<td data-label="${shortHeads[index]}">${cell}`);
+    return `<tr id="${toAnchor(mark)}"><th>${toCellText(party.reference)}${rest.join('')}\n`;
+  });
   return html`<table class="list hits waits">
 <caption>${countNoun(alerts.length, 'further alert')} of ${countNoun(cases.length, 'customer')}, one line each</caption>
-<thead><tr><th scope="col">Customer</th><th scope="col">Name</th><th scope="col">Listed party</th><th scope="col">Risk category</th><th scope="col">Severity, due</th><th scope="col">Code</th></tr></thead>
+<thead><tr>${['Customer', ...shortHeads].map((head) => html`<th scope="col">${head}</th>`)}</tr></thead>
 <tbody>
 ${raw(rows.join(''))}</tbody>
 </table>

@@ -25,16 +25,14 @@ const fold = (text) => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase
  * @returns {Line}
  */
 function readLine(element, place) {
-  const cells = element instanceof HTMLTableRowElement ? element.cells : [];
-  const score = element.dataset['score'] || cells[4]?.textContent.split(' ').pop();
   return {
     element,
     place,
     section: element.closest('.severity'),
     text: fold(element.textContent),
-    customer: (element.querySelector('.reference') ?? cells[0])?.textContent ?? '',
-    cause: element.closest('[data-cause]')?.getAttribute('data-cause') ?? undefined,
-    score: Number(score ?? 0),
+    customer: element.querySelector('.reference')?.textContent ?? '',
+    cause: element.dataset['cause'],
+    score: Number(element.dataset['score']),
     since: element.dataset['since'] || '9',
   };
 }
@@ -63,7 +61,7 @@ function prepareTools(tools) {
   const readLines = () => {
     if (read) return read;
     /** @type {NodeListOf<HTMLElement>} */
-    const found = document.querySelectorAll('#changes [data-score], #changes .hits tbody tr:not(.kind)');
+    const found = document.querySelectorAll('#changes [data-score]');
     read = [...found].map(readLine);
     return read;
   };
@@ -74,7 +72,7 @@ function prepareTools(tools) {
     for (const line of lines) {
       const fits =
         line.text.includes(wanted) &&
-        (cause.value === '' || !line.cause || line.cause === cause.value) &&
+        (cause.value === '' || line.cause === cause.value) &&
         (severity.value === '' || line.section?.classList.contains(severity.value));
       line.element.hidden = !fits;
     }
@@ -110,9 +108,7 @@ function prepareTools(tools) {
  */
 function sortRows(table, column, isDescending) {
   for (const body of table.tBodies) {
-    const rows = [...body.rows]
-      .filter((row) => !row.matches('.kind'))
-      .map((row) => ({ row, text: row.cells[column]?.textContent ?? '' }));
+    const rows = [...body.rows].map((row) => ({ row, text: row.cells[column]?.textContent ?? '' }));
     rows.sort((one, other) => order.compare(one.text, other.text) * (isDescending ? -1 : 1));
     for (const { row } of rows) body.append(row);
   }

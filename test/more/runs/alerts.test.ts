@@ -12,7 +12,7 @@ import { findReviewer } from '../../../src/runs/review/people.js';
 import { reviewSettingsSchema } from '../../../src/runs/review/settings.js';
 import { acceptRun } from '../../../src/runs/screening/accept-run.js';
 import { exportStatus } from '../../../src/runs/status.js';
-import { screeningSettingsSchema } from '../../../src/screening/settings.js';
+import { type HoldBounds, screeningSettingsSchema, toHoldBounds } from '../../../src/screening/settings.js';
 import { type Database, readColumn } from '../../../src/store/database/database.js';
 import type { DispositionVerdict } from '../../../src/vocabulary.js';
 import { describeOnPostgres, readRows } from '../../helpers/databases.js';
@@ -252,11 +252,11 @@ describeOnPostgres('alerts and states', (_open, databases) => {
   });
 
   /** What plays nights of a site under `review.autoClose`; the first run records settings without it. */
-  const toClosing = (site: SmallSite, hold = {}) => {
+  const toClosing = (site: SmallSite, bounds: Partial<HoldBounds>) => {
     const { sandbox, work, run } = site;
     const settings = {
       review: reviewSettingsSchema.parse({ autoClose: true }),
-      screening: { ...screeningSettingsSchema.parse({ reuseMaxAge: '20h' }), hold },
+      screening: { ...screeningSettingsSchema.parse({ reuseMaxAge: '20h' }), hold: toHoldBounds(bounds) },
     };
     const workAt = (daysAgo: number) => work({ offsetMs: -daysAgo * dayMs, settings: daysAgo > 19 ? {} : settings });
     const night = async (daysAgo: number, ...world: (typeof watchlist)[number][]) => {

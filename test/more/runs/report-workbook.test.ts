@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { readXlsx } from 'hucre/xlsx';
 import { expect, it } from 'vitest';
 import { importDecisions } from '../../../src/runs/review/import-list.js';
-import { assignAlerts, findReviewer } from '../../../src/runs/review/people.js';
+import { findReviewer } from '../../../src/runs/review/people.js';
 import { runReports } from '../../../src/runs/write-reports.js';
 import { describeOnPostgres, readRows } from '../../helpers/databases.js';
 import { fillInList } from '../../helpers/report-files.js';
 import { openPreparedSites } from '../../helpers/small-site.js';
-import { listed, people, type TestAppContext, watchlist } from '../../helpers/small-world.js';
+import { listed, type TestAppContext, watchlist } from '../../helpers/small-world.js';
 
 const dayMs = 24 * 3_600_000;
 const ruledOut = ['False Positive', 'another birth date'] as const;
@@ -80,33 +80,5 @@ describeOnPostgres("a report's workbook", (_open, databases) => {
 
     // A run's report shows its times on the clock that was configured when the run began.
     expect((await remake(onClockOf('America/Lima', app), first.runId)).equals(book)).toBe(true);
-  });
-
-  it('masked names neither customers nor listed parties, nor whom an alert is assigned to, nor what was said of it', async () => {
-    const { sandbox, work, run, book } = await begin();
-    const app = await work({ offsetMs: -1.5 * dayMs });
-    const said = ['False Positive', 'his cousin Zebediah says so'] as const;
-    const filled = await fillInList(book, (reference) => (reference === 'C-1' ? said : null));
-    expect(await take(app, filled)).toMatchObject({ isApplied: true, decided: [{}] });
-    const whose = { marks: [], customer: 'C-2', severity: null, roster: null };
-    const by = await findSomebody(app);
-    expect(await assignAlerts(app, { ...whose, to: 'olga.ownerova', by })).toMatchObject({ assigned: 1 });
-    // A material change opens again what was decided.
-    const [one = listed('one', ''), ...others] = watchlist;
-    sandbox.setWorld({ watchlist: [{ ...one, topics: ['crime'] }, ...others], dossiers: [] });
-    const { runId, artifacts } = await run(await work({ offsetMs: -dayMs }), { writeReport: true });
-
-    const directory = await mkdtemp(join(tmpdir(), 'nightscreen-book-'));
-    await runReports(await work(), { runId, directory, mask: true });
-    const read = async (folder: string): Promise<string> => {
-      const { sheets } = await readXlsx(await readFile(join(folder, 'report.xlsx')));
-      return JSON.stringify(sheets.map(({ rows }) => rows));
-    };
-    const [full, masked] = [await read(artifacts ?? ''), await read(join(directory, `${runId}-masked`))];
-    const secret = ['Zebediah', 'olga', 'ownerova', people[0] ?? '', people[1] ?? ''];
-    for (const name of secret) expect(full).toContain(name);
-    for (const name of [...secret, ...watchlist.map((party) => party.name)]) expect(masked).not.toContain(name);
-    expect(masked).toContain('C-1');
-    expect(masked).toContain('(left out)');
   });
 });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { showRun } from '../../../src/runs/run-reference.js';
 import { acceptRun } from '../../../src/runs/screening/accept-run.js';
 import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
-import { screeningSettingsSchema } from '../../../src/screening/settings.js';
+import { screeningSettingsSchema, toHoldBounds } from '../../../src/screening/settings.js';
 import { type Database, readColumn } from '../../../src/store/database/database.js';
 import { describeOnPostgres } from '../../helpers/databases.js';
 import { decide, makeAcceptance, openSmallSites } from '../../helpers/small-site.js';
@@ -64,7 +64,7 @@ describeOnPostgres('names and words', (open) => {
     const { sandbox, database, work, run } = await begin(customers);
     const night = async (day: number, answers: Answers, { noise = 0, allOf = 100 } = {}) => {
       answerWith(sandbox, answers, noise);
-      const hold = { vanishedLeast: allOf, allOf };
+      const hold = toHoldBounds({ vanishedLeast: allOf, allOf });
       const settings = { controls: [], screening: { ...screeningSettingsSchema.parse({}), hold } };
       const app = await work({ offsetMs: day * dayMs, settings });
       const { runId, state } = await run(app, { selection: 'all' });
