@@ -1,12 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import {
+  CST,
   type Document,
   isAlias,
   isMap,
   isNode,
   isScalar,
   isSeq,
+  Lexer,
   LineCounter,
   type Node,
   parseDocument,
@@ -293,11 +295,31 @@ function findCircle(document: Document): number | null {
   return found;
 }
 
-const isTooDeep = (message: string): boolean => message.includes('call stack');
+/** Far more than settings need. Each level takes some of the stack of the YAML library, and Node ends a process whose stack is used up. */
+const maxDepth = 100;
 
-/** A fault of the YAML in words: of its library, which reads each level inside of the one above it. */
+/** The place where a text is nested too deeply to be read, counting open brackets, indentation and list marks; null where it is not. */
+function findTooDeep(text: string): number | null {
+  let brackets = 0;
+  let below = 0;
+  let isLineStart = true;
+  let offset = 0;
+  for (const token of new Lexer().lex(text)) {
+    if (CST.tokenType(token) === 'newline') below = 0;
+    else if (token === '[' || token === '{') brackets += 1;
+    else if (token === ']' || token === '}') brackets -= 1;
+    else if (token === '-' || token === '?') below += 1;
+    else if (isLineStart && /^ +$/.test(token)) below = token.length;
+    if (brackets + below > maxDepth) return offset;
+    isLineStart = CST.tokenType(token) === 'newline';
+    if (!marksWithoutText.has(token)) offset += token.length;
+  }
+  return null;
+}
+const marksWithoutText: ReadonlySet<string> = new Set([CST.DOCUMENT, CST.FLOW_END, CST.SCALAR]);
+
+/** A fault of the YAML in words. */
 function describeYamlFault(message: string): string {
-  if (isTooDeep(message)) return 'the settings are nested too deeply to be read; remove the surplus brackets or levels';
   if (message.startsWith('Excessive alias count'))
     return 'its aliases (*name) repeat too much; write the values out instead';
   return `broken YAML: ${message}`;
@@ -306,6 +328,12 @@ function describeYamlFault(message: string): string {
 /** Reads a YAML file; throws ConfigError when it is missing or not text, and collects other mistakes in `problems`. */
 function readSourceFile(file: string, shownAs: string = file): SourceFile {
   const text = readText(file, shownAs);
+  const tooDeep = findTooDeep(text);
+  if (tooDeep !== null) {
+    const line = text.slice(0, tooDeep).split('\n').length;
+    const message = 'the settings are nested too deeply to be read; remove the surplus brackets or levels';
+    throw new ConfigError([{ where: `${shownAs}:${line}`, path: '', message }]);
+  }
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const whereIs = (offset: number): { where: string; line: number } => {
