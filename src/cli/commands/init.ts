@@ -6,7 +6,7 @@ import { findKeyProblem, toKeyMode } from '../../client/credentials.js';
 import { findBaseUrlProblem } from '../../client/settings.js';
 import { keyVariable, readSecret } from '../../config/environment.js';
 import { defaultFile, loadConfig } from '../../config/load-config.js';
-import { ConfigError, flagError, NightscreenError } from '../../errors.js';
+import { ConfigError, type ErrorContext, flagError, NightscreenError } from '../../errors.js';
 import { countNoun, formatCount, toVisibleText } from '../../reports/text.js';
 import type { FileInspection } from '../../roster/inspect/inspect-file.js';
 import { toInline, toRosterYaml } from '../../roster/inspect/roster-yaml.js';
@@ -53,6 +53,7 @@ interface Answers {
 
 async function initialise(invocation: Invocation, options: InitOptions): Promise<Outcome> {
   const { environment, folder } = invocation;
+  const isSandbox = options.sandbox === true;
   const named = invocation.options.config ?? (environment['NIGHTSCREEN_CONFIG'] || undefined);
   const target = resolve(folder, named ?? defaultFile);
   if (existsSync(target)) throw refuseExisting(target);
@@ -70,13 +71,13 @@ async function initialise(invocation: Invocation, options: InitOptions): Promise
   const key = chooseKey(invocation, answers);
   const path = resolve(folder, answers.file);
   const inspection = await inspect(answers.file);
-  const facts = { url: answers.url, mode: options.sandbox ? 'test' : key.mode, path: relative(dirname(target), path) };
-  await writeNew(target, toConfiguration(inspection, { ...facts, isSandbox: options.sandbox === true }));
+  const service = { url: answers.url, mode: isSandbox ? 'test' : key.mode, isSandbox } as const;
+  await writeNew(target, toConfiguration(inspection, relative(dirname(target), path), service));
   const { checkAll } = await import('../doctor/check-all.js');
   const config = loadConfig({ environment: key.environment, folder, file: target });
   const found = await checkAll(config, folder);
   // The sandbox is yet to be started; the next commands say so.
-  const isWaiting = options.sandbox === true && findMissingService(config).length > 0;
+  const isWaiting = isSandbox && findMissingService(config).length > 0;
   const isNew = !existsSync(config.settings.database.folder);
   const checks = found.filter(
     // A new folder has no database yet, and needs none.
@@ -84,7 +85,7 @@ async function initialise(invocation: Invocation, options: InitOptions): Promise
       !(isWaiting && (check === 'key' || check === 'service')) &&
       !(isNew && check === 'database' && state === 'warn') &&
       // The two controls of the sandbox are enough to try it.
-      !(options.sandbox && check === 'controls'),
+      !(isSandbox && check === 'controls'),
   );
   const isWell = inspection.settings !== null && checks.every(({ state }) => state !== 'fail');
   const next = [
@@ -92,30 +93,22 @@ async function initialise(invocation: Invocation, options: InitOptions): Promise
     ...key.commands,
     `nightscreen ${isWell ? 'onboard' : 'doctor'}${named === undefined ? '' : ` --config ${quoteArgument(named)}`}`,
   ];
-  const toComplete = listToComplete(inspection);
   const { counts, unknown } = inspection;
+  const shown = { toComplete: listToComplete(inspection), checks, next };
   return {
     exitCode: isWell ? exitCodes.complete : exitCodes.incomplete,
-    document: { schema: 'nightscreen/init/1', file: target, counts, unknown, toComplete, checks, next },
-    text: describeInit(inspection, {
-      target,
-      toComplete,
-      checks,
-      next,
-      isWaiting,
-      isSandbox: options.sandbox === true,
-    }),
+    document: { schema: 'nightscreen/init/1', file: target, counts, unknown, ...shown },
+    text: describeInit(inspection, { target, ...shown, isWaiting, isSandbox }),
   };
 }
 
+const fileError = (message: string, context: ErrorContext = {}): ConfigError =>
+  new ConfigError([{ where: 'file', path: '', message }], context);
+
 const refuseExisting = (target: string): ConfigError =>
-  new ConfigError([
-    {
-      where: 'file',
-      path: '',
-      message: `${target} is there already and stays as it is. Name another file with --config FILE, or edit it: \`nightscreen roster inspect FILE\` prints the part for a roster, \`nightscreen doctor\` checks it`,
-    },
-  ]);
+  fileError(
+    `${target} is there already and stays as it is. Name another file with --config FILE, or edit it: \`nightscreen roster inspect FILE\` prints the part for a roster, \`nightscreen doctor\` checks it`,
+  );
 
 /** Never overwrites a file, also one that another process writes meanwhile. */
 async function writeNew(target: string, lines: readonly string[]): Promise<void> {
@@ -124,9 +117,7 @@ async function writeNew(target: string, lines: readonly string[]): Promise<void>
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') throw refuseExisting(target);
     const reason = error instanceof Error ? error.message : String(error);
-    throw new ConfigError([{ where: 'file', path: '', message: `${target} cannot be written: ${reason}` }], {
-      cause: error,
-    });
+    throw fileError(`${target} cannot be written: ${reason}`, { cause: error });
   }
 }
 
@@ -135,24 +126,9 @@ interface Question {
   /** What a program that has no terminal must give. */
   missing: string;
   ask: string;
+  /** What is wrong with an answer; undefined for a good one. */
+  check: (answer: string) => Promise<string | undefined>;
 }
-
-const questions = {
-  url: {
-    flag: '--url',
-    missing: 'is missing: the address of the service with its version prefix, or --sandbox to try it without one',
-    ask: 'Address of the service, such as https://service.example/v1 (or http://127.0.0.1:8080/v1 on this machine): ',
-  },
-  keyFile: {
-    flag: '--key-file',
-    missing: `is missing: the file that holds the private key (or set ${keyVariable})`,
-    ask: 'File that holds the private key: ',
-  },
-  file: { flag: '--file', missing: 'is missing: the roster file (CSV)', ask: 'Roster file (CSV): ' },
-} satisfies Record<keyof Answers, Question>;
-
-/** Checks an answer: what is wrong with it, undefined for a good one. */
-type Check = (answer: string) => Promise<string | undefined>;
 
 /** Asks for what neither flags nor the environment give; without a terminal throws ConfigError with all missing flags. */
 async function findAnswers(
@@ -161,28 +137,42 @@ async function findAnswers(
   inspect: (file: string) => Promise<FileInspection>,
 ): Promise<Answers> {
   const { environment } = invocation;
-  const hasUrl = url !== undefined || sandbox === true || Boolean(environment['NIGHTSCREEN_BASE_URL']);
-  const hasKey = keyFile !== undefined || sandbox === true || readSecret(environment, keyVariable) !== undefined;
-  const urlProblem = url === undefined ? undefined : findBaseUrlProblem(url);
-  if (urlProblem !== undefined) throw flagError('--url', urlProblem);
-  const given = keyFile === undefined ? null : readKey(invocation, keyFile);
-  if (given?.problem !== undefined) throw flagError('--key-file', given.problem);
-  const missing = [
-    ...(hasUrl ? [] : [questions.url]),
-    ...(hasKey ? [] : [questions.keyFile]),
-    ...(file === undefined ? [questions.file] : []),
-  ];
-  const checks = new Map<Question, Check>([
-    [questions.url, async (answer) => findBaseUrlProblem(answer)],
-    [questions.keyFile, async (answer) => readKey(invocation, answer).problem],
-    [questions.file, async (answer) => findProblem(inspect(answer))],
-  ]);
-  const answered = missing.length === 0 ? new Map<Question, string>() : await ask(invocation, missing, checks);
-  return {
-    url: url ?? answered.get(questions.url),
-    keyFile: keyFile ?? answered.get(questions.keyFile),
-    file: file ?? answered.get(questions.file) ?? '',
+  const ofUrl: Question = {
+    flag: '--url',
+    missing: 'is missing: the address of the service with its version prefix, or --sandbox to try it without one',
+    ask: 'Address of the service, such as https://service.example/v1 (or http://127.0.0.1:8080/v1 on this machine): ',
+    check: async (answer) => findBaseUrlProblem(answer),
   };
+  const ofKey: Question = {
+    flag: '--key-file',
+    missing: `is missing: the file that holds the private key (or set ${keyVariable})`,
+    ask: 'File that holds the private key: ',
+    check: async (answer) => readKey(invocation, answer).problem,
+  };
+  const ofFile: Question = {
+    flag: '--file',
+    missing: 'is missing: the roster file (CSV)',
+    ask: 'Roster file (CSV): ',
+    check: (answer) => findProblem(inspect(answer)),
+  };
+  const missing: Question[] = [];
+  if (url !== undefined) await requireGood(ofUrl, url);
+  else if (!sandbox && !environment['NIGHTSCREEN_BASE_URL']) missing.push(ofUrl);
+  if (keyFile !== undefined) await requireGood(ofKey, keyFile);
+  else if (!sandbox && readSecret(environment, keyVariable) === undefined) missing.push(ofKey);
+  if (file === undefined) missing.push(ofFile);
+  const answered = missing.length === 0 ? new Map<Question, string>() : await ask(invocation, missing);
+  return {
+    url: url ?? answered.get(ofUrl),
+    keyFile: keyFile ?? answered.get(ofKey),
+    file: file ?? answered.get(ofFile) ?? '',
+  };
+}
+
+/** Throws ConfigError for a bad value of a flag. */
+async function requireGood({ flag, check }: Question, value: string): Promise<void> {
+  const problem = await check(value);
+  if (problem !== undefined) throw flagError(flag, problem);
 }
 
 async function findProblem(attempt: Promise<unknown>): Promise<string | undefined> {
@@ -198,7 +188,6 @@ async function findProblem(attempt: Promise<unknown>): Promise<string | undefine
 async function ask(
   { terminal, options, signal }: Invocation,
   missing: readonly Question[],
-  checks: ReadonlyMap<Question, Check>,
 ): Promise<Map<Question, string>> {
   const refuse = (left: readonly Question[]): ConfigError =>
     new ConfigError(left.map(({ flag, missing: message }) => ({ where: `flag ${flag}`, path: '', message })));
@@ -217,7 +206,7 @@ async function ask(
         if (done) throw refuse(missing.slice(at));
         const answer = String(value).trim();
         if (answer === '') continue;
-        const problem = await checks.get(question)?.(answer);
+        const problem = await question.check(answer);
         if (problem === undefined) answers.set(question, answer);
         else process.stderr.write(`  ${toVisibleText(answer)}: ${problem}\n`);
       }
@@ -286,7 +275,8 @@ const mostLines = 40;
 /** The lines of the configuration file; where they are too many, unknown words are left to `roster inspect`. */
 function toConfiguration(
   inspection: FileInspection,
-  { url, mode, path, isSandbox }: { url: string | undefined; mode: RunMode | null; path: string; isSandbox: boolean },
+  path: string,
+  { url, mode, isSandbox }: { url: string | undefined; mode: RunMode | null; isSandbox: boolean },
 ): readonly string[] {
   const head = [
     `# docs/configuration.md describes each setting. Secrets are never in this file: ${keyVariable} has the key.`,

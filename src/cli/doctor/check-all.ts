@@ -64,45 +64,50 @@ function checkSchedules(config: Config): Finding[] {
 /** Whether the embedded database and reports have the rights, disk space and memory that they need. */
 async function checkMachine(config: Config): Promise<Finding[]> {
   const { database, reports } = config.settings;
-  const isEmbedded = config.secret('DATABASE_URL') === undefined;
-  return [
-    ...(await checkDataFolder(config)),
-    ...(isEmbedded ? [await checkSpace('data space', database.folder), await checkMemory()] : []),
+  const ofReports = [
     await checkFolder('reports', 'reports.dir', reports.dir),
     await checkSpace('reports space', reports.dir),
   ];
+  if (config.secret('DATABASE_URL') !== undefined) return ofReports;
+  const { folder } = database;
+  const isOwn = await isOwnDatabase(config);
+  return [
+    ...(isOwn ? [await checkFolder('data folder', 'database.folder', folder)] : []),
+    await checkSpace('data space', folder),
+    await checkMemory(),
+    ...ofReports,
+  ];
+}
+
+/** False when another user owns the folder: the check of the database reports that. */
+async function isOwnDatabase(config: Config): Promise<boolean> {
+  try {
+    await requireOwnDatabase(config, 'doctor');
+    return true;
+  } catch (error) {
+    if (error instanceof FolderOwnerError) return false;
+    throw error;
+  }
 }
 
 function findExisting(folder: string): string {
   return existsSync(folder) || dirname(folder) === folder ? folder : findExisting(dirname(folder));
 }
 
-/** Whether a folder, or its nearest existing parent, can be written. */
-async function checkFolder(check: string, setting: string, folder: string): Promise<Finding> {
-  const existing = findExisting(resolve(folder));
+async function canWriteIn(folder: string): Promise<boolean> {
   try {
-    const trial = await makePassingFolder(existing, 'doctor');
-    await rm(trial, { recursive: true });
-    return well(check, `${folder} can be written`);
+    await rm(await makePassingFolder(folder, 'doctor'), { recursive: true });
+    return true;
   } catch {
-    return wrong(
-      check,
-      findFolderProblem(folder) ?? `${folder} cannot be written`,
-      `grant this user the right, or set ${setting} to another folder`,
-    );
+    return false;
   }
 }
 
-/** Skipped when another user owns the folder: the check of the database reports that. */
-async function checkDataFolder(config: Config): Promise<Finding[]> {
-  if (config.secret('DATABASE_URL') !== undefined) return [];
-  try {
-    await requireOwnDatabase(config, 'doctor');
-  } catch (error) {
-    if (error instanceof FolderOwnerError) return [];
-    throw error;
-  }
-  return [await checkFolder('data folder', 'database.folder', config.settings.database.folder)];
+/** Whether a folder, or its nearest existing parent, can be written. */
+async function checkFolder(check: string, setting: string, folder: string): Promise<Finding> {
+  if (await canWriteIn(findExisting(resolve(folder)))) return well(check, `${folder} can be written`);
+  const problem = findFolderProblem(folder) ?? `${folder} cannot be written`;
+  return wrong(check, problem, `grant this user the right, or set ${setting} to another folder`);
 }
 
 const mebibyte = 1_048_576;
@@ -112,8 +117,7 @@ const scarceMegabytes = 2_000;
 
 async function checkSpace(check: string, folder: string): Promise<Finding> {
   const { bavail, bsize } = await statfs(findExisting(resolve(folder)));
-  const megabytes = Math.floor((bavail * bsize) / mebibyte);
-  return assessSpace(check, folder, megabytes);
+  return assessSpace(check, folder, Math.floor((bavail * bsize) / mebibyte));
 }
 
 /** The finding for an amount of free disk space. */
@@ -133,25 +137,20 @@ async function checkMemory(): Promise<Finding> {
     () => Number.NaN,
   );
   const bytes = [...numbers, Number.isNaN(available) ? freemem() : available].filter((number) => number > 0);
-  return assessMemory(Math.floor(Math.min(...bytes) / mebibyte));
-}
-
-function assessMemory(megabytes: number): Finding {
+  const megabytes = Math.floor(Math.min(...bytes) / mebibyte);
   const words = `${megabytes} MB of memory are available; the embedded database takes 560 to 925 MB`;
-  return megabytes < leastMemoryMegabytes
-    ? doubtful(
-        'memory',
-        words,
-        'give the machine or container 1.5 GB, or set DATABASE_URL: too little ends a run (137)',
-      )
-    : well('memory', words);
+  if (megabytes >= leastMemoryMegabytes) return well('memory', words);
+  const next = 'give the machine or container 1.5 GB, or set DATABASE_URL: too little ends a run (137)';
+  return doubtful('memory', words, next);
 }
 
-/** A roster or its parties: `open` reads its first rows and closes it, `openHeaders` reads the headers of files. */
-interface CheckedSource extends Pick<PartySettings, 'csv' | 'postgres'> {
+type Source = Pick<PartySettings, 'csv' | 'postgres'>;
+
+/** A roster or its parties; `open` reads its first rows and closes it. */
+interface CheckedSource {
   check: string;
-  open: (source: Pick<PartySettings, 'csv' | 'postgres'>) => Promise<void>;
-  openHeaders: (paths: readonly string[], csv: CsvSettings) => Promise<void>;
+  open: (source: Source) => Promise<void>;
+  isMapped: (header: string) => boolean;
 }
 
 /** How many files of a roster have their headers checked. */
@@ -160,26 +159,27 @@ const mostHeaders = 100;
 const toMessage = (error: unknown, otherwise: string): string =>
   error instanceof NightscreenError ? error.message : otherwise;
 
-async function checkFiles({ check, open, openHeaders }: CheckedSource, csv: CsvSettings): Promise<Finding> {
+async function checkFiles({ check, open, isMapped }: CheckedSource, csv: CsvSettings): Promise<Finding> {
   const given = [csv.path].flat();
+  const fail = (error: unknown, next: string): Finding =>
+    wrong(check, toMessage(error, `${given.join(', ')} cannot be read`), next);
   let paths: readonly string[];
   try {
     paths = await findFiles(given);
     for (const path of paths) if (path !== '-') await access(path, constants.R_OK);
   } catch (error) {
-    const next = 'correct the path (a relative one starts at the configuration file) or the right to read it';
-    return wrong(check, toMessage(error, `${given.join(', ')} cannot be read`), next);
+    return fail(error, 'correct the path (a relative one starts at the configuration file) or the right to read it');
   }
   try {
     // A check would consume the content of a pipe before the run reads it.
     if (await isEachFile(paths)) {
       await open({ csv });
-      if (paths.length > 1) await openHeaders(paths.slice(0, mostHeaders), csv);
+      const { checkHeaders } = await import('../../roster/csv/csv-table.js');
+      if (paths.length > 1) await checkHeaders(paths.slice(0, mostHeaders), csv, isMapped);
     }
   } catch (error) {
-    const next =
-      'correct the file, or csv and columns of the roster: nightscreen roster inspect FILE shows how it reads';
-    return wrong(check, toMessage(error, `${given.join(', ')} cannot be read`), next);
+    const inspect = 'nightscreen roster inspect FILE shows how it reads';
+    return fail(error, `correct the file, or csv and columns of the roster: ${inspect}`);
   }
   const looked = paths.length > mostHeaders ? `; only the headers of the first ${mostHeaders} were checked` : '';
   return well(check, paths.length === 1 ? (paths[0] ?? '') : `${paths.length} files, ${paths[0]} first${looked}`);
@@ -216,23 +216,20 @@ async function checkQuery(
 /** Whether each roster and its parties can be opened and have the mapped columns; reads their first rows only. */
 async function checkSources(config: Config, timeout: string): Promise<Finding[]> {
   const { readParties, readRoster } = await import('../../roster/read-roster.js');
-  const { checkHeaders } = await import('../../roster/csv/csv-table.js');
   const { createIsMapped, standardHeaders, standardPartyHeaders } = await import('../../roster/headers.js');
   const none = { csv: undefined, postgres: undefined };
-  const sources = config.settings.rosters.flatMap((roster): CheckedSource[] => [
+  const sources = config.settings.rosters.flatMap((roster) => [
     {
       ...roster,
       check: `roster ${roster.name}`,
-      open: async (source) => (await readRoster({ ...roster, ...none, ...source }, config.secret)).close(),
-      openHeaders: (paths, csv) => checkHeaders(paths, csv, createIsMapped(roster.columns, standardHeaders)),
+      open: async (source: Source) => (await readRoster({ ...roster, ...none, ...source }, config.secret)).close(),
+      isMapped: createIsMapped(roster.columns, standardHeaders),
     },
     ...listPartySources(roster).map((parties) => ({
       ...parties,
       check: `parties of roster ${roster.name}`,
-      open: async (source: Pick<CheckedSource, 'csv' | 'postgres'>) =>
-        (await readParties({ ...parties, ...none, ...source }, config.secret)).close(),
-      openHeaders: (paths: readonly string[], csv: CsvSettings) =>
-        checkHeaders(paths, csv, createIsMapped(parties.columns, standardPartyHeaders)),
+      open: async (source: Source) => (await readParties({ ...parties, ...none, ...source }, config.secret)).close(),
+      isMapped: createIsMapped(parties.columns, standardPartyHeaders),
     })),
   ]);
   const findings = sources.map((source) => {
@@ -268,12 +265,12 @@ export const checkRosters = async (
   timeout = '30s',
 ): Promise<Finding[]> => [...checkConfigured(config, imported), ...(await checkSources(config, timeout))];
 
-/** Whether mail, webhooks, four eyes and the outputs beside the database work. */
+/** Whether mail, webhooks, four eyes and the copies of reports work. */
 export const checkDelivery = async (config: Config): Promise<Finding[]> => [
   ...(await checkMail(config)),
   ...checkWebhooks(config),
   ...checkReview(config),
-  ...(await checkOutputs(config)),
+  ...(await checkCopies(config)),
 ];
 
 /** The longest wait for a mail server; a run waits longer. */
@@ -292,10 +289,7 @@ async function checkMail(config: Config): Promise<Finding[]> {
   return [
     well('mail', `${mail.transport} to ${countNoun(addresses.size, 'recipient')}`),
     await checkTransport(config, mail),
-    ...findUnreported(
-      mail,
-      rosters.map(({ name }) => name),
-    ),
+    ...rosters.flatMap(({ name }) => findUnreported(mail, name)),
   ];
 }
 
@@ -308,32 +302,24 @@ export function checkImportedMail({ settings }: Config, imported: readonly strin
   const unknown = new Set(
     listEntries(mail).flatMap(({ rosters: named = [] }) => named.filter((one) => !names.has(one))),
   );
+  const next =
+    names.size === 0
+      ? 'before its first import: nothing. Otherwise correct the name'
+      : `correct the name under mail.recipients; there are: ${[...names].join(', ')}`;
+  const fate = 'which is not configured and was never imported: it has no mail';
   return [
-    ...findUnreported(
-      mail,
-      imported.filter((name) => !configured.includes(name)),
-    ),
-    ...[...unknown].map((name) =>
-      doubtful(
-        'mail',
-        `mail.recipients names the roster ${name}, which is not configured and was never imported: it has no mail`,
-        names.size === 0
-          ? 'before its first import: nothing. Otherwise correct the name'
-          : `correct the name under mail.recipients; there are: ${[...names].join(', ')}`,
-      ),
-    ),
+    ...imported.filter((name) => !configured.includes(name)).flatMap((name) => findUnreported(mail, name)),
+    ...[...unknown].map((name) => doubtful('mail', `mail.recipients names the roster ${name}, ${fate}`, next)),
   ];
 }
 
 /** A roster needs a recipient for its incomplete nights. */
-function findUnreported(mail: MailSettings, rosters: readonly string[]): Finding[] {
-  return rosters.flatMap((roster) => {
-    const recipients = listRecipients(mail, { kind: 'report', roster, level: 'partial', severities: [] });
-    if (recipients.length > 0) return [];
-    const message = `the roster ${roster} has no mail recipient: a night that is partial, red or not run would go unnoticed`;
-    const next = `add ${roster} to the rosters of a recipient under mail.recipients whose kinds have report, summary or failure, or a recipient without rosters`;
-    return [doubtful('mail', message, next)];
-  });
+function findUnreported(mail: MailSettings, roster: string): Finding[] {
+  const recipients = listRecipients(mail, { kind: 'report', roster, level: 'partial', severities: [] });
+  if (recipients.length > 0) return [];
+  const message = `the roster ${roster} has no mail recipient: a night that is partial, red or not run would go unnoticed`;
+  const next = `add ${roster} to the rosters of a recipient under mail.recipients whose kinds have report, summary or failure, or a recipient without rosters`;
+  return [doubtful('mail', message, next)];
 }
 
 async function checkTransport({ secret, settings }: Config, mail: MailSettings): Promise<Finding> {
@@ -347,34 +333,21 @@ async function checkTransport({ secret, settings }: Config, mail: MailSettings):
 
 /** Why a folder that Nightscreen never creates cannot be written to; null when it can. */
 async function findFolderTrouble(folder: string): Promise<string | null> {
-  try {
-    if (!(await stat(folder)).isDirectory()) return `${folder} is not a folder`;
-  } catch {
-    return `the folder ${folder} does not exist`;
-  }
-  try {
-    const trial = await makePassingFolder(folder, 'doctor');
-    await rm(trial, { recursive: true });
-    return null;
-  } catch {
-    return `the folder ${folder} cannot be written to`;
-  }
+  const found = await stat(folder).catch(() => null);
+  if (found === null) return `the folder ${folder} does not exist`;
+  if (!found.isDirectory()) return `${folder} is not a folder`;
+  return (await canWriteIn(folder)) ? null : `the folder ${folder} cannot be written to`;
 }
 
 /** Whether copies of reports can be written; Nightscreen does not create their folder. */
-async function checkOutputs({ settings }: Config): Promise<Finding[]> {
-  const { reports } = settings;
-  const findings: Finding[] = [];
-  const check = async (name: string, path: string, folder: string, next: string): Promise<void> => {
-    const problem = await findFolderTrouble(folder);
-    findings.push(problem === null ? well(name, `${path} can be written`) : wrong(name, problem, next));
-  };
-  if (reports.publishTo !== undefined) {
-    const next =
-      'mount or create it, with the right to write for this user: until then reports are not copied (reports.publishTo)';
-    await check('published reports', reports.publishTo, reports.publishTo, next);
-  }
-  return findings;
+async function checkCopies({ settings }: Config): Promise<Finding[]> {
+  const { publishTo } = settings.reports;
+  if (publishTo === undefined) return [];
+  const problem = await findFolderTrouble(publishTo);
+  if (problem === null) return [well('published reports', `${publishTo} can be written`)];
+  const next =
+    'mount or create it, with the right to write for this user: until then reports are not copied (reports.publishTo)';
+  return [wrong('published reports', problem, next)];
 }
 
 /** Whether each webhook has its signing secret, without which runs are refused; sends nothing. */

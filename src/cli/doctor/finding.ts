@@ -9,18 +9,12 @@ export interface Finding {
 /** A passed check. */
 export const well = (check: string, message: string): Finding => ({ check, state: 'ok', message, next: null });
 
+const toProblem =
+  (state: Finding['state']) =>
+  (check: string, message: string, next: string): Finding => ({ check, state, message, next });
+
 /** A warning. */
-export const doubtful = (check: string, message: string, next: string): Finding => ({
-  check,
-  state: 'warn',
-  message,
-  next,
-});
+export const doubtful = toProblem('warn');
 
 /** A failed check. */
-export const wrong = (check: string, message: string, next: string): Finding => ({
-  check,
-  state: 'fail',
-  message,
-  next,
-});
+export const wrong = toProblem('fail');
