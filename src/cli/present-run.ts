@@ -92,10 +92,14 @@ const describeMail = ({ queued, sent }: NonNullable<RunSummary['mail']>): string
 export const listReasons = (reasons: readonly string[]): Row[] =>
   reasons.map((reason) => [reason.startsWith('- ') ? '' : 'because', reason]);
 
+/** A run with its kind and roster. */
+export const nameRun = ({ runId, kind, roster }: Pick<RunSummary, 'runId' | 'kind' | 'roster'>): string =>
+  `${runId} (${kind}${roster === null ? '' : ` of ${roster}`})`;
+
 /** A run's summary as lines for people, with the next command if one is needed. */
 export function formatRun(summary: RunSummary): string {
   const rows: Row[] = [
-    ['run', `${summary.runId} (${summary.kind}${summary.roster === null ? '' : ` of ${summary.roster}`})`],
+    ['run', nameRun(summary)],
     ['state', codeWords.runState[summary.state]],
     ...listReasons(summary.reasons),
     ...(summary.remarks ?? []).map((remark) => ['note', remark]),
@@ -157,17 +161,21 @@ const listWarnings = ({ unmapped, warnings }: ImportPreview): Row[] =>
 
 const shownRejections = 20;
 
-/** The places of the first rejected rows, without their values. */
+type Rejected = Omit<ImportPreview['firstRejections'][number], 'reason'>;
+
+/** The place of a rejected row without its values, which are personal data: file and line, customer, and column. */
+export function describePlace({ line, file, reference, column, valueClass }: Rejected): [string, string, string] {
+  const place = `${file === null ? '' : `${toVisibleText(file)}, `}line ${line}`;
+  const kind = valueClass === null ? '' : `: ${valueClass}`;
+  return [place, toVisibleText(reference ?? '-'), column === null ? '-' : `${toVisibleText(column)}${kind}`];
+}
+
 function formatRejections({ firstRejections }: ImportPreview): string {
   if (firstRejections.length === 0) return '';
-  const rows = firstRejections
-    .slice(0, shownRejections)
-    .map(({ line, file, reference, column, reason, valueClass }) => [
-      `  ${file === null ? '' : `${file}, `}line ${line}`,
-      toVisibleText(reference ?? '-'),
-      reason,
-      column === null ? '' : `${toVisibleText(column)}${valueClass === null ? '' : `: ${valueClass}`}`,
-    ]);
+  const rows = firstRejections.slice(0, shownRejections).map((rejected) => {
+    const [place, reference, column] = describePlace(rejected);
+    return [`  ${place}`, reference, rejected.reason, column];
+  });
   const more = firstRejections.length > shownRejections ? `  ... more with --json\n` : '';
   return `\nThe first rejected rows\n${formatTable(rows)}${more}`;
 }

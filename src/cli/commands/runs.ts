@@ -7,7 +7,7 @@ import {
   listDoubtLines,
   listSnapshotRemarks,
 } from '../../reports/reasons.js';
-import { countNoun, describeSpan, formatCount, toVisibleText } from '../../reports/text.js';
+import { countNoun, describeSpan, formatCount } from '../../reports/text.js';
 import { describeDetails, describeWaiting } from '../../reports/words.js';
 import type { describeRun } from '../../runs/describe-run.js';
 import type { listRuns } from '../../runs/run-reference.js';
@@ -19,11 +19,13 @@ import { exitCodes } from '../exit-code.js';
 import { notifyDecidedStates } from '../notify.js';
 import { acceptOptions, findRosterAcceptance, limitTo, shared } from '../options.js';
 import {
+  describePlace,
   formatAssurance,
   formatBecauseOf,
   formatCheck,
   listFindings,
   listReasons,
+  nameRun,
   presentRun,
   toBecauseOfDocument,
 } from '../present-run.js';
@@ -43,7 +45,7 @@ const show = definePreparedCommand({
     after: text('<reference>', 'start the list after this customer'),
   },
   examples: ['runs show 12', 'runs show 12 --list failed --limit 100'],
-  prepare: ({ argument: id }) => requireRunId(id),
+  prepare: requireRunId,
   run: async (app, { argument: id, options: { list, limit, after = null } }) => {
     const { describeRun } = await import('../../runs/describe-run.js');
     const run = await describeRun(app, id, { list, limit, after });
@@ -69,7 +71,7 @@ const resume = definePreparedCommand({
   options: acceptOptions,
   examples: ['runs resume 12', 'runs resume 12 --json'],
   needs: { service: true, isLasting: true },
-  prepare: ({ argument: id }) => requireRunId(id),
+  prepare: requireRunId,
   run: async (app, { argument: id, options, signal }) => {
     const { resumeRun } = await import('../../runs/resume-run.js');
     const acceptRoster = await findRosterAcceptance(app.database, options);
@@ -85,16 +87,17 @@ const accept = definePreparedCommand({
     'runs accept 12 --by "A. Meyer" --reason "it was confirmed"',
     'runs accept 12 --by "A. Meyer" --reason "withdrawn list"',
   ],
-  prepare: ({ argument: id }) => requireRunId(id),
+  prepare: requireRunId,
   run: async (app, { argument: id, options, invocation, signal }) => {
     const { acceptRun } = await import('../../runs/screening/accept-run.js');
+    const { toExitCode } = await import('../../runs/run-summary.js');
     const { findAcceptance } = await import('../../runs/settings-acceptance.js');
     const acceptance = await findAcceptance(app.database, options);
     const accepted = await acceptRun(app, id, acceptance, signal);
     if (accepted.kind === 'accepted') await notifyDecidedStates(app, invocation);
     const { name, isAttested } = acceptance.by;
     return {
-      exitCode: toAcceptedExitCode(accepted),
+      exitCode: accepted.kind === 'proposed' ? exitCodes.incomplete : toExitCode(accepted.state),
       document: { schema: 'nightscreen/run-accept/1', ...accepted, by: name, isAttested },
       text: describeAccepted(accepted, name),
     };
@@ -102,9 +105,9 @@ const accept = definePreparedCommand({
 });
 
 /** Throws ConfigError for a text that is no id of a run. */
-async function requireRunId(text: string): Promise<void> {
+async function requireRunId({ argument: id }: { argument: string }): Promise<void> {
   const { parseRunId } = await import('../../runs/run-reference.js');
-  parseRunId(text);
+  parseRunId(id);
 }
 
 /** Adds `runs`, which lists, `runs show`, `runs resume` and `runs accept`. */
@@ -154,11 +157,9 @@ function formatRunList(listed: readonly ListedRun[]): string {
 
 /** The state, and the customers that were planned and are not screened. */
 function describeRunState({ state, failed, remaining }: ListedRun): string {
-  const open = [
-    ...((failed ?? 0) === 0 ? [] : [`${formatCount(failed ?? 0)} failed`]),
-    ...((remaining ?? 0) === 0 ? [] : [`${formatCount(remaining ?? 0)} remaining`]),
-  ];
-  return open.length === 0 ? codeWords.runState[state] : `${codeWords.runState[state]}: ${open.join(', ')}`;
+  const counts = [failed && `${formatCount(failed)} failed`, remaining && `${formatCount(remaining)} remaining`];
+  const open = counts.filter(Boolean).join(', ');
+  return open === '' ? codeWords.runState[state] : `${codeWords.runState[state]}: ${open}`;
 }
 
 function listRunReasons({ state, reasons, heldBy }: ListedRun): readonly string[] {
@@ -167,13 +168,6 @@ function listRunReasons({ state, reasons, heldBy }: ListedRun): readonly string[
 }
 
 type Accepted = Awaited<ReturnType<typeof acceptRun>>;
-
-/** The exit code that the run itself would have had. */
-function toAcceptedExitCode(accepted: Accepted): number {
-  if (accepted.kind === 'proposed') return exitCodes.incomplete;
-  if (accepted.state === 'unbalanced') return exitCodes.unexpected;
-  return accepted.state === 'complete' ? exitCodes.complete : exitCodes.incomplete;
-}
 
 function describeAccepted(accepted: Accepted, name: string): string {
   const { runId } = accepted;
@@ -191,19 +185,14 @@ function describeAccepted(accepted: Accepted, name: string): string {
 
 type RunDescription = Awaited<ReturnType<typeof describeRun>>;
 
-/** The place and reason of each rejected row, without its values, which are personal data. */
+/** The place and reason of each rejected row. */
 function formatRejects({ list, rejects, rejectsInAll }: RunDescription['listed'], artifacts: string | null): string {
   if (rejects.length === 0) {
     return list === 'rejected'
       ? '\nRejected rows\nnone: this run has rejected no row; the run that imported the roster lists those of its import\n'
       : '';
   }
-  const rows = rejects.map(({ line, file, column, reason, valueClass, reference }) => [
-    `${file === null ? '' : `${toVisibleText(file)}, `}line ${line}`,
-    toVisibleText(reference ?? '-'),
-    column === null ? '-' : `${toVisibleText(column)}${valueClass === null ? '' : `: ${valueClass}`}`,
-    codeWords.reject[reason],
-  ]);
+  const rows = rejects.map((reject) => [...describePlace(reject), codeWords.reject[reject.reason]]);
   const more = rejectsInAll - rejects.length;
   const rest = more > 0 ? `and ${formatCount(more)} more: --list rejected --limit ${rejectsInAll}\n` : '';
   const files =
@@ -231,7 +220,7 @@ const some = (name: string, text: string): Row => text !== '' && [name, text];
 
 function listStatus(run: RunDescription): Row[] {
   return [
-    ['run', `${run.runId} (${run.kind}${run.roster === null ? '' : ` of ${run.roster}`}), ${run.mode} key`],
+    ['run', `${nameRun(run)}, ${run.mode} key`],
     ['state', run.state === 'running' ? `running, ${run.stage}` : describeState(run)],
     ...listReasons(run.reasons),
     ...listHolders(run),
@@ -263,35 +252,38 @@ function listHolders({ heldBy, holders, state, resumed }: RunDescription): Row[]
 }
 
 function listSums({ sums, planned, calls, snapshot }: RunDescription): Row[] {
-  const counted = sums?.counts;
-  const rows: Row[] =
-    counted === undefined
-      ? []
-      : [
-          counted.rows > 0 && [
-            'roster',
-            describeCounts(pick(counted, ['rows', 'customers', 'rejected', 'duplicates'])),
-          ],
-          snapshot !== null && ['customers', describeSnapshot(snapshot)],
-          ...listDoubtLines(snapshot?.doubts ?? []),
-          ...(snapshot === null ? [] : listSnapshotRemarks(snapshot).map((remark): Row => ['note', remark])),
-          ['in scope', `customers: ${describeCounts(pick(counted, ['inScope', 'planned', 'skipped']))}`],
-          ['planned', `customers: ${describeCounts(pick(counted, ['screened', 'reused', 'failed', 'remaining']))}`],
-          some('planned as', describeReasons(planned)),
-          some('failed', describeReasons(sums?.failedBecause ?? {})),
-          some('skipped', describeReasons(sums?.skippedBecause ?? {})),
-          ['states', `customers: ${describeStates(sums?.states ?? {})}`],
-          ...listFindings(counted),
-        ];
   const rate = calls.perSecond === null ? '' : `, ${calls.perSecond} per s`;
-  const billed = sums?.possiblyBilledTwice ?? 0;
   return [
-    ...rows,
+    ...(sums === null ? [] : listCounts(sums, planned, snapshot)),
     ['calls', `${formatCount(calls.sent)}${rate}`],
     some('ended', describeReasons(calls.byOutcome)),
-    sums !== null && ['billed twice', `${formatCount(billed)} possibly`],
+    sums !== null && ['billed twice', `${formatCount(sums.possiblyBilledTwice)} possibly`],
   ];
 }
+
+function listCounts(
+  { counts, failedBecause, skippedBecause, states }: NonNullable<RunDescription['sums']>,
+  planned: RunDescription['planned'],
+  snapshot: RunDescription['snapshot'],
+): Row[] {
+  return [
+    counts.rows > 0 && ['roster', describeCounts(pick(counts, ['rows', 'customers', 'rejected', 'duplicates']))],
+    ...(snapshot === null ? [] : listSnapshot(snapshot)),
+    ['in scope', `customers: ${describeCounts(pick(counts, ['inScope', 'planned', 'skipped']))}`],
+    ['planned', `customers: ${describeCounts(pick(counts, ['screened', 'reused', 'failed', 'remaining']))}`],
+    some('planned as', describeReasons(planned)),
+    some('failed', describeReasons(failedBecause)),
+    some('skipped', describeReasons(skippedBecause)),
+    ['states', `customers: ${describeStates(states)}`],
+    ...listFindings(counts),
+  ];
+}
+
+const listSnapshot = (snapshot: NonNullable<RunDescription['snapshot']>): Row[] => [
+  ['customers', describeSnapshot(snapshot)],
+  ...listDoubtLines(snapshot.doubts),
+  ...listSnapshotRemarks(snapshot).map((remark) => ['note', remark]),
+];
 
 const pick = <Name extends string>(
   counts: Readonly<Record<Name, number>>,
