@@ -6,7 +6,7 @@ import { describeControls, describeRecord, describeWaiting } from '../reports/wo
 import type { AssuranceResult } from '../runs/checks/assurance.js';
 import type { BecauseOf } from '../runs/checks/because-of.js';
 import type { CheckResult } from '../runs/checks/check.js';
-import type { previewImport, previewOnboarding } from '../runs/preview.js';
+import type { previewImport, previewOnboarding, ScreeningPreview } from '../runs/preview.js';
 import type { RunSummary } from '../runs/run-summary.js';
 import { codeWords, describeTopic } from '../vocabulary/words.js';
 import type { RejectReason } from '../vocabulary.js';
@@ -26,6 +26,20 @@ export const listFindings = ({ matches, hits, changes }: Pick<RunCounts, 'matche
   ],
 ];
 
+type ScreeningCounts = Omit<RunCounts, 'inScope'>;
+
+/** What became of the planned customers. */
+export function describePlanned({ planned, screened, reused, failed, remaining, skipped }: ScreeningCounts): string {
+  const outcomes = `${formatCount(screened)} screened + ${formatCount(reused)} reused + ${formatCount(failed)} failed`;
+  return `${countNoun(planned, 'customer')} planned = ${outcomes} + ${formatCount(remaining)} remaining; ${formatCount(skipped)} skipped`;
+}
+
+/** What became of the rows of a roster. */
+export function describeRows({ rows, customers, rejected, duplicates }: ScreeningCounts): string {
+  const rest = `${formatCount(rejected)} rejected + ${formatCount(duplicates)} duplicates`;
+  return `${formatCount(rows)} rows = ${formatCount(customers)} customers + ${rest}`;
+}
+
 function describeSums({ kind, counts, snapshot, openAlerts }: RunSummary): Row[] {
   if ('pages' in counts) {
     const { proven, ...others } = counts;
@@ -43,10 +57,7 @@ function describeSums({ kind, counts, snapshot, openAlerts }: RunSummary): Row[]
       ['discrepancies', `${count(opened)} new, ${count(resolved)} resolved`],
     ];
   }
-  const roster: Row = [
-    'roster',
-    `${count(counts.rows)} rows = ${count(counts.customers)} customers + ${count(counts.rejected)} rejected + ${count(counts.duplicates)} duplicates`,
-  ];
+  const roster: Row = ['roster', describeRows(counts)];
   const customers: Row[] = snapshot
     ? [['customers', describeSnapshot(snapshot)], ...listDoubtLines(snapshot.doubts)]
     : [];
@@ -55,10 +66,7 @@ function describeSums({ kind, counts, snapshot, openAlerts }: RunSummary): Row[]
   const isImported = counts.rows > 0;
   return [
     ...(isImported ? [roster, ...customers] : []),
-    [
-      'screening',
-      `${count(counts.planned)} ${counts.planned === 1 ? 'customer' : 'customers'} planned = ${count(counts.screened)} screened + ${count(counts.reused)} reused + ${count(counts.failed)} failed + ${count(counts.remaining)} remaining; ${count(counts.skipped)} skipped`,
-    ],
+    ['screening', describePlanned(counts)],
     [
       'searches',
       `${count(counts.searches)} distinct; ${countNoun(counts.attempts, 'call')}, control searches and repeats included`,
@@ -195,19 +203,22 @@ function toExitCode({ heldBy, isFedBack, counts }: ImportPreview): number {
   return isFedBack && counts.rejected > 0 ? exitCodes.incomplete : exitCodes.complete;
 }
 
+/** The calls that a run would make, their least time, and their cost. */
+export const listCalls = ({ calls, searches, controlSearches, minutes, cost }: PlannedCalls): Row[] => [
+  [
+    'calls',
+    `${formatCount(calls)} = ${formatCount(searches)} distinct searches + ${formatCount(controlSearches)} control searches; repeats not counted`,
+  ],
+  ['minutes', String(minutes)],
+  ['cost', describeCost(cost)],
+];
+
+type PlannedCalls = Pick<ScreeningPreview, 'calls' | 'searches' | 'controlSearches' | 'minutes' | 'cost'>;
+
 /** The result of `import --dry-run` and `onboard --dry-run`, with the exit code that the import would have. */
 export function presentImportPreview(preview: ImportPreview | OnboardingPreview): Outcome {
   const isOnboarding = 'calls' in preview;
-  const rows: Row[] = isOnboarding
-    ? [
-        [
-          'calls',
-          `${formatCount(preview.calls)} = ${formatCount(preview.distinctSearches)} distinct searches + ${formatCount(preview.controlSearches)} control searches; repeats not counted`,
-        ],
-        ['minutes', String(preview.minutes)],
-        ['cost', describeCost(preview.cost)],
-      ]
-    : [];
+  const rows: Row[] = isOnboarding ? listCalls({ ...preview, searches: preview.distinctSearches }) : [];
   return {
     exitCode: toExitCode(preview),
     document: { schema: `nightscreen/${isOnboarding ? 'onboarding' : 'import'}-preview/1`, ...preview },

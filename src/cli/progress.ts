@@ -139,6 +139,7 @@ export class ProgressMeter {
     const waitingFor = this.#findWait(nowMs, nowMs - beganMs > steadyAfterMs ? perSecond : null);
     const isHeldUp = waitingFor?.kind === 'outage' || waitingFor?.kind === 'pause';
     const donePerSecond = done.perSecond(nowMs);
+    const leftMs = reading?.leftMs ?? null;
     const isKnown = total !== null && !isHeldUp && donePerSecond > 0 && nowMs - beganMs > steadyAfterMs;
     return {
       runId,
@@ -152,7 +153,11 @@ export class ProgressMeter {
       found: found
         ? { matches: found.matches + this.#foundBefore.matches, hits: found.hits + this.#foundBefore.hits }
         : null,
-      secondsLeft: isKnown ? Math.ceil((total - count) / donePerSecond) : toSecondsOrNull(reading?.leftMs),
+      secondsLeft: isKnown
+        ? Math.ceil((total - count) / donePerSecond)
+        : leftMs === null
+          ? null
+          : Math.ceil(leftMs / 1_000),
     };
   }
 
@@ -171,8 +176,6 @@ export class ProgressMeter {
     return { kind: callsPerSecond >= fullShare * this.#limitPerSecond ? 'rate' : 'answers' };
   }
 }
-
-const toSecondsOrNull = (ms: number | null | undefined): number | null => (ms == null ? null : Math.ceil(ms / 1_000));
 
 const toSeconds = (ms: number): number => Math.max(0, Math.round(ms / 1_000));
 
@@ -194,22 +197,21 @@ function describeWait(wait: Wait): string {
 /** The progress of a run in one line, the most important parts first; parts beyond `width` are left out. */
 export function describeProgress(figures: ProgressFigures, width: number): string {
   const { stage, done, total, callsPerSecond, limitPerSecond, rowsPerSecond, waitingFor, found, secondsLeft } = figures;
-  const parts = [
-    `${stage.padEnd(9)} ${done === 0 && total === null ? '...' : formatCount(done)}${total === null ? '' : ` of ${formatCount(total)}`}`,
-    ...(rowsPerSecond === null ? [] : [`${formatCount(rowsPerSecond)} rows per s`]),
-    ...(callsPerSecond === null ? [] : [`${callsPerSecond.toFixed(1)}/${limitPerSecond} per s`]),
-    ...(secondsLeft === null ? [] : [`${describeSpan(secondsLeft)} left`]),
-    ...(found === null ? [] : [`${countNoun(found.matches, 'match', 'matches')}, ${countNoun(found.hits, 'hit')}`]),
-    ...(waitingFor === null ? [] : [describeWait(waitingFor)]),
+  const count = done === 0 && total === null ? '...' : formatCount(done);
+  const head = `${stage.padEnd(9)} ${count}${total === null ? '' : ` of ${formatCount(total)}`}`;
+  const wait = waitingFor !== null && describeWait(waitingFor);
+  const facts = [
+    rowsPerSecond !== null && `${formatCount(rowsPerSecond)} rows per s`,
+    callsPerSecond !== null && `${callsPerSecond.toFixed(1)}/${limitPerSecond} per s`,
+    secondsLeft !== null && `${describeSpan(secondsLeft)} left`,
+    found !== null && `${countNoun(found.matches, 'match', 'matches')}, ${countNoun(found.hits, 'hit')}`,
   ];
   // The cause of a delay matters more than the speed.
-  const ordered =
-    waitingFor !== null && isTrouble(waitingFor) ? [parts[0], parts.at(-1), ...parts.slice(1, -1)] : parts;
-  let line = '';
-  for (const part of ordered) {
-    const longer = line === '' ? (part ?? '') : `${line}  ${part}`;
-    if (longer.length > width && line !== '') continue;
-    line = longer;
+  const isFirst = waitingFor !== null && isTrouble(waitingFor);
+  const parts = isFirst ? [wait, ...facts] : [...facts, wait];
+  let line = head;
+  for (const part of parts) {
+    if (part !== false && line.length + 2 + part.length <= width) line = `${line}  ${part}`;
   }
   return line.slice(0, Math.max(0, width));
 }
@@ -224,9 +226,8 @@ const redrawMs = 100;
 const idleRedrawMs = 1_000;
 const clearLine = '\r\u001b[2K';
 
-const dim = (text: string, terminal: Terminal): string => (terminal.hasColours ? `\u001b[2m${text}\u001b[22m` : text);
-const yellow = (text: string, terminal: Terminal): string =>
-  terminal.hasColours ? `\u001b[33m${text}\u001b[39m` : text;
+const paint = (text: string, on: number, off: number, { hasColours }: Terminal): string =>
+  hasColours ? `\u001b[${on}m${text}\u001b[${off}m` : text;
 
 /** Shows run events to a person: a line for each finished stage, and on a screen a line of progress that is redrawn. */
 export function showProgress(terminal: Terminal, perSecond: number, indent = '') {
@@ -240,7 +241,7 @@ export function showProgress(terminal: Terminal, perSecond: number, indent = '')
     if (figures === null) return;
     // A line as wide as the screen would wrap, and the next redraw would not erase it.
     const text = describeProgress(figures, terminal.columns - indent.length - 1);
-    terminal.writeMessage(`${clearLine}${indent}${dim(toVisibleText(text), terminal)}`, true);
+    terminal.writeMessage(`${clearLine}${indent}${paint(toVisibleText(text), 2, 22, terminal)}`, true);
     isDrawn = true;
     drawnAtMs = nowMs;
   };
@@ -259,7 +260,7 @@ export function showProgress(terminal: Terminal, perSecond: number, indent = '')
     ];
     terminal.writeMessage(lines.map((line) => `${indent}${line}\n`).join(''), true);
   };
-  const warn = (text: string): string => yellow(text, terminal);
+  const warn = (text: string): string => paint(text, 33, 39, terminal);
   const timer = setInterval(() => draw(idleRedrawMs), idleRedrawMs).unref();
   const emit = (event: RunEvent): void => {
     meter.note(event);
@@ -275,10 +276,7 @@ export function showProgress(terminal: Terminal, perSecond: number, indent = '')
         draw(0);
         break;
       case 'stage_finished':
-        say(
-          `${describeStage(event, perSecond)}${event.occasion ? ` (${codeWords.controlTrigger[event.occasion]})` : ''}`,
-          event.stage,
-        );
+        say(describeStage(event, perSecond), event.stage);
         break;
       case 'service': {
         const text = describeServiceEvent(event.event);
@@ -307,18 +305,20 @@ export function showProgress(terminal: Terminal, perSecond: number, indent = '')
 }
 
 /** The counts of a stage: of an import those that are not zero, of a plan with the reasons and the least time. */
-function describeStage({ stage, counts }: Extract<RunEvent, { kind: 'stage_finished' }>, perSecond: number): string {
+function describeStage(event: Extract<RunEvent, { kind: 'stage_finished' }>, perSecond: number): string {
+  const { stage, counts, occasion } = event;
   if (stage === 'plan') {
     const { inScope = 0, planned = 0, searches = 0, ...reasons } = counts;
     const seconds = Math.round(searches / perSecond);
     const time = seconds < 60 ? '' : `at ${perSecond} calls/s at least ${describeSpan(seconds)}`;
-    return [describeCounts({ inScope, planned, searches }), time, describeReasons(reasons)]
-      .filter((part) => part !== '')
-      .join('; ');
+    const parts = [describeCounts({ inScope, planned, searches }), time, describeReasons(reasons)];
+    return parts.filter(Boolean).join('; ');
   }
-  if (stage !== 'import') return describeCounts(counts);
-  const { rows = 0, customers = 0, rejected = 0, duplicates = 0, ...history } = counts;
-  return describeCounts({ rows, customers, rejected, duplicates, ...omitZeros(history) });
+  if (stage === 'import') {
+    const { rows = 0, customers = 0, rejected = 0, duplicates = 0, ...history } = counts;
+    return describeCounts({ rows, customers, rejected, duplicates, ...omitZeros(history) });
+  }
+  return `${describeCounts(counts)}${occasion ? ` (${codeWords.controlTrigger[occasion]})` : ''}`;
 }
 
 const shortestReportedMs = 5_000;
@@ -390,11 +390,9 @@ function logEvent(logger: Logger, event: RunEvent, run: RunOfLine): void {
   // One for each search, and nearly nobody reads them.
   if (event.kind === 'progress' && !logger.isLevelEnabled('debug')) return;
   const { kind, ...facts } = event.kind === 'service' ? event.event : event;
+  // An outage and its end are warnings; a changed pace is normal.
   const isBad =
-    // An outage and its end are warnings; a changed pace is normal.
-    kind === 'outage_began' ||
-    kind === 'outage_ended' ||
-    kind === 'warning' ||
+    ['outage_began', 'outage_ended', 'warning'].includes(kind) ||
     (event.kind === 'run_finished' && event.state !== 'complete');
   if (kind === 'roster_failed') logger.error(facts, kind);
   else if (kind === 'progress') logger.debug({ ...run, ...facts }, 'step');

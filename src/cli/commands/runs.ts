@@ -20,6 +20,8 @@ import { notifyDecidedStates } from '../notify.js';
 import { acceptOptions, findRosterAcceptance, limitTo, shared } from '../options.js';
 import {
   describePlace,
+  describePlanned,
+  describeRows,
   formatAssurance,
   formatBecauseOf,
   formatCheck,
@@ -267,10 +269,10 @@ function listCounts(
   snapshot: RunDescription['snapshot'],
 ): Row[] {
   return [
-    counts.rows > 0 && ['roster', describeCounts(pick(counts, ['rows', 'customers', 'rejected', 'duplicates']))],
+    counts.rows > 0 && ['roster', describeRows(counts)],
     ...(snapshot === null ? [] : listSnapshot(snapshot)),
-    ['in scope', `customers: ${describeCounts(pick(counts, ['inScope', 'planned', 'skipped']))}`],
-    ['planned', `customers: ${describeCounts(pick(counts, ['screened', 'reused', 'failed', 'remaining']))}`],
+    ['in scope', countNoun(counts.inScope, 'customer')],
+    ['screening', describePlanned(counts)],
     some('planned as', describeReasons(planned)),
     some('failed', describeReasons(failedBecause)),
     some('skipped', describeReasons(skippedBecause)),
@@ -284,11 +286,6 @@ const listSnapshot = (snapshot: NonNullable<RunDescription['snapshot']>): Row[] 
   ...listDoubtLines(snapshot.doubts),
   ...listSnapshotRemarks(snapshot).map((remark) => ['note', remark]),
 ];
-
-const pick = <Name extends string>(
-  counts: Readonly<Record<Name, number>>,
-  names: readonly Name[],
-): Record<string, number> => Object.fromEntries(names.map((name) => [name, counts[name]]));
 
 function formatBalance({ balance }: RunDescription): string {
   if (balance === null) return '';

@@ -12,13 +12,7 @@ import { definePreparedCommand, flag, text } from '../command.js';
 import { exitCodes } from '../exit-code.js';
 import type { Outcome } from '../invocation.js';
 import { acceptOptions, chooseRoster, findRosterAcceptance, type RosterChoice, shared } from '../options.js';
-import {
-  describeCost,
-  formatBecauseOf,
-  presentNothingMarked,
-  presentRun,
-  toBecauseOfDocument,
-} from '../present-run.js';
+import { formatBecauseOf, listCalls, presentNothingMarked, presentRun, toBecauseOfDocument } from '../present-run.js';
 import { formatTable, type Row } from '../text.js';
 
 /** Adds `screen`. */
@@ -152,12 +146,7 @@ export const presentPreview = (preview: ScreeningPreview): Outcome => ({
     ['in scope', formatCount(preview.inScope)],
     ...describeReasons(preview.reasons),
     ['planned', `${formatCount(preview.planned)} customers, ${formatCount(preview.reused)} of them reuse an answer`],
-    [
-      'calls',
-      `${formatCount(preview.calls)} = ${formatCount(preview.searches)} distinct searches + ${formatCount(preview.controlSearches)} control searches; repeats not counted`,
-    ],
-    ['minutes', String(preview.minutes)],
-    ['cost', describeCost(preview.cost)],
+    ...listCalls(preview),
     ...describeLeftOut(preview),
   ]),
 });
