@@ -27,7 +27,7 @@ interface FilledListRow {
 /** The rows of a list, read on demand; the file is closed after the last one. */
 type FilledListRows = AsyncGenerator<FilledListRow, void>;
 
-type Table = Pick<TableReading, 'headers' | 'records' | 'close'>;
+type RawTable = Pick<TableReading, 'headers' | 'records' | 'close'>;
 
 /** A kind of list, by its columns. */
 export interface WantedList {
@@ -73,7 +73,7 @@ export async function openListTable(
   return readListRows(table, places);
 }
 
-async function* readListRows(table: Table, places: ReadonlyMap<string, number>): FilledListRows {
+async function* readListRows(table: RawTable, places: ReadonlyMap<string, number>): FilledListRows {
   try {
     for await (const batch of table.records) {
       for (const { line, fields, fault } of batch) {
@@ -158,7 +158,7 @@ type ListRow = readonly [line: number, cells: Cells];
  * content. Lines are rows of the sheet, without empty ones. Throws RosterError when the file is no workbook, damaged,
  * protected by a password, empty, or larger than 50 MB, 100 MB unpacked, 20 sheets, 50,000 rows or 256 columns.
  */
-async function openWorkbookTable(path: string, isHeader: (cells: Cells) => boolean): Promise<Table> {
+async function openWorkbookTable(path: string, isHeader: (cells: Cells) => boolean): Promise<RawTable> {
   const { size } = await stat(path);
   if (size > maxFileBytes) throw refuse('workbook_too_large', `${path} is larger than ${maxFileBytes / 1_000_000} MB`);
   const bytes = await readFile(path);
@@ -211,7 +211,7 @@ async function readRows(
   return rows;
 }
 
-function toTable(rows: readonly ListRow[], isHeader: (cells: Cells) => boolean): Table {
+function toTable(rows: readonly ListRow[], isHeader: (cells: Cells) => boolean): RawTable {
   const found = rows.findIndex(([, cells]) => isHeader(cells));
   const place = Math.max(0, found);
   const [, headers] = rows[place] ?? [0, []];
