@@ -48,7 +48,7 @@ create table incident (
   organisation_id bigint not null references organisation,
   kind text not null check (kind in (
     'did_not_run', 'stuck', 'partial', 'customers_failing',
-    'control_failed', 'screening_overdue', 'job_failed', 'job_stuck'
+    'control_failed', 'screening_overdue', 'job_failed', 'job_stuck', 'clock_ahead'
   )),
   -- A roster, or `sweep`; of a run that is stuck, the run; of a job, its name.
   subject text not null check (subject <> ''),

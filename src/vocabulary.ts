@@ -273,6 +273,19 @@ export const doubtReasons = [
 ] as const;
 export type DoubtReason = (typeof doubtReasons)[number];
 
+/** The kinds of problems that the watchdog reports. */
+export const incidentKinds = [
+  'did_not_run',
+  'stuck',
+  'partial',
+  'customers_failing',
+  'control_failed',
+  'screening_overdue',
+  'job_failed',
+  'job_stuck',
+  'clock_ahead',
+] as const;
+
 /** How much is logged, from little to all. */
 export const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 

@@ -1,20 +1,10 @@
 import { z } from 'zod';
+import { incidentKinds } from '../vocabulary.js';
 import { firstRow, type Queryable, toInsert } from './database/database.js';
 import { takenAtSql } from './metrics.js';
 import type { ProjectionScope } from './review/waiting.js';
 import { screeningKindsSql } from './row-shapes.js';
 import { runIdSql } from './runs.js';
-
-const incidentKinds = [
-  'did_not_run',
-  'stuck',
-  'partial',
-  'customers_failing',
-  'control_failed',
-  'screening_overdue',
-  'job_failed',
-  'job_stuck',
-] as const;
 
 const incidentRow = z.object({
   incidentId: z.number(),

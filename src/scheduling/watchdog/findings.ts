@@ -21,13 +21,12 @@ const words: Readonly<Record<Incident['kind'], string>> = {
   screening_overdue: 'screenings are overdue',
   job_failed: 'the job failed',
   job_stuck: 'the job is stuck',
+  clock_ahead: 'a clock was ahead',
 };
 
-const wordsOfClock = 'a clock was ahead';
-
-/** An incident in a few words, as `retail: did not run`; a `job_failed` with a roster means that a clock was ahead. */
-export const describeIncident = ({ kind, subject, roster }: Pick<Incident, 'kind' | 'subject' | 'roster'>): string =>
-  `${subject}: ${kind === 'job_failed' && roster !== null ? wordsOfClock : words[kind]}`;
+/** An incident in a few words, as `retail: did not run`. */
+export const describeIncident = ({ kind, subject }: Pick<Incident, 'kind' | 'subject'>): string =>
+  `${subject}: ${words[kind]}`;
 
 /** All problems at a moment, compared with the open incidents. */
 export function assess(
@@ -447,17 +446,14 @@ function toFinding(
   };
 }
 
-/**
- * The rosters with a run or a screening dated in the future: a clock was ahead, and the time of these screenings is unknown. They are stored as
- * `job_failed` with a roster, which no job has.
- */
+/** The rosters with a run or a screening dated in the future: a clock was ahead, and the time of these screenings is unknown. */
 export function assessAhead(rosters: readonly AheadFacts[]): readonly WatchFinding[] {
   return rosters.map(({ roster, run, startedAt, customers, latestScreenedAt }) => {
     const began = startedAt === null ? [] : [`${run} began at ${startedAt.toISOString()}, which is in the future`];
     const who = `${countNoun(customers, 'customer')} screened in the future`;
     const screened = latestScreenedAt === null ? [] : [`${who}, up to ${latestScreenedAt.toISOString()}`];
     return {
-      kind: 'job_failed',
+      kind: 'clock_ahead',
       subject: roster,
       roster,
       runId: null,

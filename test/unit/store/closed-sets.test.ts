@@ -40,6 +40,7 @@ it.each<[string, readonly string[]]>([
   ['alert.severity', vocabulary.severities],
   ['alert.absence', vocabulary.absences],
   ['alert.topic', vocabulary.worstTopics],
+  ['incident.kind', vocabulary.incidentKinds],
   ['disposition.verdict', vocabulary.dispositionVerdicts],
   ['dossier_change.kind', vocabulary.dossierChangeKinds],
   ['discrepancy.severity', vocabulary.discrepancySeverities],

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { RosterHeldError, StoreError } from '../../../../src/errors.js';
+import type { ColumnSettings } from '../../../../src/roster/settings.js';
 import { describeOnPostgres, readRows } from '../../../helpers/databases.js';
 import { openRosterNights, readParties } from '../../../helpers/roster-nights.js';
 
@@ -65,6 +66,37 @@ describeOnPostgres('what a source has lost', (open) => {
     const gone = await held(nights.play({ rows: firms(40), guards, day: 1 }));
     expect(String(gone)).toMatch(/guard party_shrink.*its related parties had 6 columns, now 0.*guard columns/s);
     expect((await readParties(database)).filter((line) => line.includes('director'))).toHaveLength(40);
+    await nights.close();
+  });
+
+  it('holds a roster whose parties in the rows of their customers vanish, or are no longer read', async () => {
+    const database = await open();
+    const nights = await openRosterNights(database);
+    const rows = (holder: string): string[] =>
+      Array.from({ length: 30 }, (_, at) => `C-${at},person,Ann Person${at},${holder && `${holder} Of ${at}`}`);
+    const columns: ColumnSettings = { parties: [{ name: 'holder', role: { value: 'joint_holder' } }] };
+    const night = { header: 'customer_id,type,name,holder', columns, guards: {} };
+    await nights.play({ ...night, rows: rows('Holder') });
+    const emptied = await held(nights.play({ ...night, rows: rows(''), day: 1 }));
+    expect(String(emptied)).toContain('guard party_shrink');
+    const unread = await held(nights.play({ ...night, rows: rows('Holder'), columns: {}, day: 2 }));
+    expect(String(unread)).toContain('guard party_shrink');
+    expect((await readParties(database)).filter((line) => line.includes('joint_holder'))).toHaveLength(30);
+    await nights.close();
+  });
+
+  it('does not screen a customer with a party in its row that was never readable, until it is', async () => {
+    const database = await open();
+    const nights = await openRosterNights(database);
+    const columns: ColumnSettings = { parties: [{ name: 'owners', role: { value: 'beneficial_owner' } }] };
+    const play = (row: string, day: number) =>
+      nights.play({ header: 'customer_id,type,name,owners', columns, rows: [row], day });
+    const readUnreadable = () =>
+      readRows(database, 'select reference from customer where unreadable_party_since is not null');
+    await play('C-1,entity,Alpha Ltd,Jan Nowak; ???', 0);
+    expect(await readUnreadable()).toEqual([{ reference: 'C-1' }]);
+    await play('C-1,entity,Alpha Ltd,Jan Nowak; Ewa Mazur', 1);
+    expect(await readUnreadable()).toEqual([]);
     await nights.close();
   });
 

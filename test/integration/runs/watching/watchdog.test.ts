@@ -122,7 +122,7 @@ describeOnPostgres('the watchdog', (open) => {
       { organisationId: 1, ...ofReport, dedupKey: 'failure/1', content: {}, messageId: '<1@bank.example>', ...times },
     ]);
     const found = await watch(app, settings);
-    expect(describe(found)).toEqual([true, 'screening_overdue', 'job_failed']);
+    expect(describe(found)).toEqual([true, 'screening_overdue', 'clock_ahead']);
     const [overdue, ahead] = found.findings;
     expect(overdue?.reason).toMatch(/^the screening of \d customers is dated in the future$/);
     expect(ahead?.reason).toMatch(/rescreen-1 began at .* in the future; \d customers screened in the future/);

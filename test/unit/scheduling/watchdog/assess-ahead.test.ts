@@ -28,7 +28,3 @@ it('is told again when customers are found to be hit, and not because there are 
   expect(mended?.reason).toMatch(/^2 customers screened in the future/);
   expect(mended?.mark).toBe(markOf({}));
 });
-
-it('that a job failed is told as before', () => {
-  expect(describeIncident({ kind: 'job_failed', subject: 'report', roster: null })).toBe('report: the job failed');
-});
