@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { SeenFacts } from '../../matches/alert.js';
+import { toSeenFacts } from '../../matches/alert.js';
 import type { OpenAlertsFacts } from '../../reports/list-facts.js';
 import type { HistoryFacts } from '../../reports/run-facts.js';
 import {
@@ -17,6 +17,7 @@ import {
   type DispositionVerdict,
   dispositionVerdicts,
   runModes,
+  type Severity,
   severities,
   worstTopics,
 } from '../../vocabulary.js';
@@ -182,16 +183,13 @@ export function readAlertHistories(database: Queryable, organisation: string, re
 }
 
 interface NewDisposition {
-  alertId: number;
   kind: 'decided' | 'proposed' | 'approved' | 'undone';
   /** Null for `undone`. */
   verdict: DispositionVerdict | null;
-  reviewer: string;
-  isAttested: boolean;
+  reviewer: { name: string; isAttested: boolean };
   reason: string;
   comment?: string | null;
   origin: 'review' | 'legacy' | 'policy';
-  seen: SeenFacts;
   expiresAt?: Date | null;
   refersTo?: number | null;
   /** The working list that it came from; an unknown number counts as none. */
@@ -200,8 +198,16 @@ interface NewDisposition {
   dueAt?: Date | null;
 }
 
-/** Adds a decision to the history of a locked alert; a trigger of the database then sets the alert's state and the reported score. */
-export async function saveDisposition(transaction: Queryable, decision: NewDisposition, now: Date): Promise<void> {
+/**
+ * Adds a decision about the current facts to the history of a locked alert. A trigger of the database then sets the alert's state and the
+ * reported score.
+ */
+export async function saveDisposition(
+  transaction: Queryable,
+  { alertId, customer, listed }: DecidableAlert,
+  decision: NewDisposition,
+  now: Date,
+): Promise<void> {
   await transaction.execute(
     `with words as (
        select gen_random_uuid() as salt, $6::text as reason, $7::text as comment, $10::text::jsonb as seen
@@ -221,16 +227,16 @@ export async function saveDisposition(transaction: Queryable, decision: NewDispo
      insert into disposition_text (disposition_id, salt, reason, comment, seen)
      select disposition_id, salt, reason, comment, seen from said, words`,
     [
-      decision.alertId,
+      alertId,
       decision.kind,
       decision.verdict,
-      decision.reviewer,
-      decision.isAttested,
+      decision.reviewer.name,
+      decision.reviewer.isAttested,
       decision.reason,
       decision.comment ?? null,
       now,
       decision.origin,
-      JSON.stringify(decision.seen),
+      JSON.stringify(toSeenFacts(customer, listed)),
       decision.expiresAt ?? null,
       decision.refersTo ?? null,
       decision.sheetId ?? null,
@@ -241,14 +247,24 @@ export async function saveDisposition(transaction: Queryable, decision: NewDispo
 
 const ruleRow = z.object({ accountId: z.number(), severities: z.array(z.enum(severities)) });
 
-/** The severities that need two people, by account, from the organisation's last run; the database enforces them. */
-export async function readFourEyes(database: Queryable, accountIds: readonly number[]) {
+/**
+ * Gives the severities that need two people on an account: those of the settings, and those that the organisation's last run has stored and
+ * that local settings cannot relax. The database enforces the stored ones.
+ */
+export async function readFourEyes(
+  database: Queryable,
+  accountIds: readonly number[],
+  local: readonly Severity[],
+): Promise<(accountId: number | null) => ReadonlySet<Severity>> {
   const rows = await database.query(
     ruleRow,
     `select account_id, find_four_eyes(organisation_id) as severities from account where account_id = any ($1::bigint[])`,
     [[...new Set(accountIds)]],
   );
-  return new Map(rows.map(({ accountId, severities }) => [accountId, new Set(severities)]));
+  return (accountId) => {
+    const stored = rows.find((row) => row.accountId === accountId);
+    return new Set([...local, ...(stored?.severities ?? [])]);
+  };
 }
 
 /** Counts what waits for reviewers of a roster's customers on an account at `now`, and stores it with the run. */
