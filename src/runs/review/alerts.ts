@@ -80,13 +80,15 @@ async function closeByPolicy(
     const alert = alerts.get(alertId);
     if (alert === undefined) continue;
     const decision = {
+      alertId,
       kind: 'decided',
       verdict: 'no_longer_matched',
       origin: 'policy',
       reviewer: { name: 'review.autoClose', isAttested: false },
       reason: `absent since ${absentSince.toISOString()}; policy accepted by ${accepted.acceptedBy}`,
+      seen: toSeenFacts(alert.customer, alert.listed),
     } as const;
-    await saveDisposition(transaction, alert, decision, now);
+    await saveDisposition(transaction, decision, now);
   }
 }
 

@@ -142,6 +142,7 @@ async function saveDecision(
   // An inconclusive or proposed decision leaves the alert open, so it has no expiry.
   const holds = isFinal && verdict !== 'inconclusive';
   const made = {
+    alertId: alert.alertId,
     kind: step.kind,
     verdict,
     reason,
@@ -149,10 +150,11 @@ async function saveDecision(
     origin,
     sheetId,
     reviewer,
+    seen: toSeenFacts(alert.customer, alert.listed),
     expiresAt: holds && ends.length > 0 ? new Date(Math.min(...ends.map((end) => end.getTime()))) : null,
     refersTo: step.kind === 'approved' ? step.proposalId : null,
   };
-  await saveDisposition(transaction, alert, made, now);
+  await saveDisposition(transaction, made, now);
 }
 
 /** The result of an undo; with `keepsTrueMatch` the customer stays a true match until the next decision. */
@@ -198,15 +200,17 @@ export async function undoDecision(
     if (current === null) return { kind: 'refused', reason: 'nothing_to_undo' };
     const now = clock.now();
     const undo = {
+      alertId,
       kind: 'undone',
       verdict: null,
       reason,
       origin: 'review',
       reviewer,
+      seen: toSeenFacts(alert.customer, alert.listed),
       refersTo: current.dispositionId,
       dueAt: toDueTime(severity, now, { ...settings.review, timezone: settings.timezone }),
     } as const;
-    await saveDisposition(transaction, alert, undo, now);
+    await saveDisposition(transaction, undo, now);
     const { verdict, isFinal } = current;
     return {
       kind: 'undone',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { toSeenFacts } from '../../matches/alert.js';
+import type { SeenFacts } from '../../matches/alert.js';
 import type { OpenAlertsFacts } from '../../reports/list-facts.js';
 import type { HistoryFacts } from '../../reports/run-facts.js';
 import {
@@ -183,6 +183,7 @@ export function readAlertHistories(database: Queryable, organisation: string, re
 }
 
 interface NewDisposition {
+  alertId: number;
   kind: 'decided' | 'proposed' | 'approved' | 'undone';
   /** Null for `undone`. */
   verdict: DispositionVerdict | null;
@@ -190,6 +191,7 @@ interface NewDisposition {
   reason: string;
   comment?: string | null;
   origin: 'review' | 'legacy' | 'policy';
+  seen: SeenFacts;
   expiresAt?: Date | null;
   refersTo?: number | null;
   /** The working list that it came from; an unknown number counts as none. */
@@ -198,16 +200,8 @@ interface NewDisposition {
   dueAt?: Date | null;
 }
 
-/**
- * Adds a decision about the current facts to the history of a locked alert. A trigger of the database then sets the alert's state and the
- * reported score.
- */
-export async function saveDisposition(
-  transaction: Queryable,
-  { alertId, customer, listed }: DecidableAlert,
-  decision: NewDisposition,
-  now: Date,
-): Promise<void> {
+/** Adds a decision to the history of a locked alert; a trigger of the database then sets the alert's state and the reported score. */
+export async function saveDisposition(transaction: Queryable, decision: NewDisposition, now: Date): Promise<void> {
   await transaction.execute(
     `with words as (
        select gen_random_uuid() as salt, $6::text as reason, $7::text as comment, $10::text::jsonb as seen
@@ -227,7 +221,7 @@ export async function saveDisposition(
      insert into disposition_text (disposition_id, salt, reason, comment, seen)
      select disposition_id, salt, reason, comment, seen from said, words`,
     [
-      alertId,
+      decision.alertId,
       decision.kind,
       decision.verdict,
       decision.reviewer.name,
@@ -236,7 +230,7 @@ export async function saveDisposition(
       decision.comment ?? null,
       now,
       decision.origin,
-      JSON.stringify(toSeenFacts(customer, listed)),
+      JSON.stringify(decision.seen),
       decision.expiresAt ?? null,
       decision.refersTo ?? null,
       decision.sheetId ?? null,
