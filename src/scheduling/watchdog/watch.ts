@@ -28,7 +28,15 @@ import {
   readRunning,
 } from '../../store/watch-facts.js';
 import { readExpectations, type StartFacts, type WatchSettings } from './expectations.js';
-import { assess, describeIncident, type WatchFinding } from './findings.js';
+import {
+  assessAhead,
+  assessJobs,
+  assessRoster,
+  assessRunning,
+  assessSweep,
+  describeIncident,
+  type WatchFinding,
+} from './findings.js';
 
 /** How long an unplanned sweep is assessed. */
 const recentMs = 7 * 24 * 3_600_000;
@@ -138,7 +146,13 @@ export async function watch(
   const rosters = await chooseRosters(app, organisationId);
   const reported = await readOpenIncidents(database, organisationId);
   const facts = await readWatchFacts(app, organisationId, { ...settings, rosters, open: reported, now });
-  const findings = assess(facts, reported, now);
+  const findings = [
+    ...facts.rosters.flatMap((roster) => assessRoster(roster, reported, now)),
+    ...assessRunning(facts.running, now),
+    ...assessSweep(facts.sweep, reported),
+    ...assessJobs(facts.jobs, reported, now),
+    ...assessAhead(facts.ahead),
+  ];
   const news = await reportNews(app, organisationId, findings, { facts, now });
   const open = await readOpenIncidents(database, organisationId);
   noteLooked?.();
