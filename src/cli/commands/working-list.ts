@@ -71,18 +71,19 @@ const importList = definePreparedCommand({
   },
   run: async (app, { argument: file, prepared: { path, unmatched }, options, invocation }) => {
     const { findReviewer } = await import('../../runs/review/people.js');
-    const { by, apply = false, partial = false } = options;
+    const { by, legacy, apply = false, partial = false } = options;
     const reviewer = await findReviewer(app.database, by, !apply);
-    if (options.legacy) {
+    const request = { path, reviewer, apply, partial };
+    if (legacy) {
       const { importLegacy, findUntaken } = await import('../../runs/review/legacy.js');
-      const imported = await importLegacy(app, { path, reviewer, apply, partial });
+      const imported = await importLegacy(app, request);
       const untaken = findUntaken(imported.rows);
       await writeUntaken(unmatched, untaken);
       if (imported.isApplied) await notifyDecidedStates(app, invocation);
       return presentLegacy(imported, untaken, { file, unmatched, wasApplied: apply });
     }
     const { importDecisions } = await import('../../runs/review/import-list.js');
-    const imported = await importDecisions(app, { path, reviewer, apply, partial });
+    const imported = await importDecisions(app, request);
     if (imported.isApplied) await notifyDecidedStates(app, invocation);
     const isAttested = app.database.dialect === 'embedded';
     const name = isAttested ? ` --by ${quoteArgument(by ?? 'NAME')}` : '';
@@ -109,6 +110,10 @@ const refusalWords = {
   too_long: `accept_until is more than ${mostAcceptedDays} days ahead`,
 } as const;
 
+const toDecide =
+  'disposition (true match, false positive or inconclusive, and where the match is absent, no longer matched) and reason';
+const toAccept = 'accept_until (yyyy-mm-dd) and reason of a discrepancy to accept';
+
 const describeAccounts = (accounts: WorkingList['accounts']): string =>
   accounts.map(({ account, alerts }) => `${countNoun(alerts, 'alert')} of ${account}`).join(', ');
 
@@ -122,20 +127,11 @@ function presentExport(
   const hasDiscrepancies = ofDiscrepancies || (isWorkbook(file) && discrepancies.count > 0);
   const shown = hasAlerts ? alerts.length - leftOut : 0;
   const counted = countNoun(discrepancies.count, 'discrepancy', 'discrepancies');
-  const list = (separator: string, ofAlerts: string, ofDiscrepancy: string): string =>
-    [...(hasAlerts ? [ofAlerts] : []), ...(hasDiscrepancies ? [ofDiscrepancy] : [])].join(separator);
-  const written = list(' and ', `${countNoun(shown, 'open alert')}`, counted);
+  const written = [hasAlerts && countNoun(shown, 'open alert'), hasDiscrepancies && counted];
   // A run counts those of its own account only.
   const ofAccounts = hasAlerts && accounts.length > 0 ? `of several accounts: ${describeAccounts(accounts)}\n` : '';
-  const howTo = list(
-    '; ',
-    'disposition (true match, false positive or inconclusive, and where the match is absent, no longer matched) and reason',
-    'accept_until (yyyy-mm-dd) and reason of a discrepancy to accept',
-  );
-  const elsewhere =
-    hasDiscrepancies || discrepancies.count === 0
-      ? ''
-      : `${counted} of reconciliation in a list of their own: nightscreen review export --discrepancies --out discrepancies.csv\n`;
+  const howTo = [hasAlerts && toDecide, hasDiscrepancies && toAccept].filter(Boolean).join('; ');
+  const elsewhere = `${counted} of reconciliation in a list of their own: nightscreen review export --discrepancies --out discrepancies.csv\n`;
   return {
     exitCode: exitCodes.complete,
     document: {
@@ -146,66 +142,91 @@ function presentExport(
       discrepancies: hasDiscrepancies ? discrepancies.count : 0,
       file,
     },
-    text: `${written}: ${file}\n${ofAccounts}${notice}fill in ${howTo}, then: nightscreen review import ${quoteArgument(file)}\n${elsewhere}`,
+    text: [
+      `${written.filter(Boolean).join(' and ')}: ${file}\n${ofAccounts}${notice}`,
+      `fill in ${howTo}, then: nightscreen review import ${quoteArgument(file)}\n`,
+      hasDiscrepancies || discrepancies.count === 0 ? '' : elsewhere,
+    ].join(''),
   };
 }
+
+/** What became of an imported list as a whole. */
+interface ImportResult {
+  isApplied: boolean;
+  wasApplied: boolean;
+  hasNew: boolean;
+  refused: number;
+  /** The command that stores the dispositions. */
+  storing: string;
+}
+
+function toImportExitCode({ isApplied, wasApplied, refused }: ImportResult): number {
+  if (wasApplied && !isApplied) return exitCodes.refused;
+  return refused > 0 ? exitCodes.incomplete : exitCodes.complete;
+}
+
+/** Whether the list was stored, why not, and the command that stores it; `waiting` is the clause about pending approvals. */
+function describeImport({ isApplied, wasApplied, hasNew, refused, storing }: ImportResult, waiting = ''): string {
+  if (isApplied && hasNew) return `stored${waiting}`;
+  if (!hasNew && (isApplied || refused === 0)) {
+    return `nothing was stored, because the list has no new valid disposition${waiting}`;
+  }
+  if (!wasApplied) return `nothing was stored; to store it: ${storing}${refused > 0 ? ' --partial' : ''}`;
+  const because = `${countNoun(refused, 'row')} would be refused`;
+  return `nothing was stored, because ${because}; correct the list, or store the other rows: ${storing} --partial`;
+}
+
+const formatLines = (lines: readonly { line: number; customer: string | null; words: string }[]): string => {
+  const rows = lines.map(({ line, customer, words }) => [`line ${line}`, toVisibleText(customer ?? ''), words]);
+  return rows.length === 0 ? '' : `\n${formatTable(rows)}`;
+};
+
+const pending = 'pending the approval of another person';
 
 /** The result of `review import`; `storing` is the command that stores the decisions. */
 export function presentImportedDecisions(
   imported: ImportedDecisions,
   { storing, wasApplied }: { storing: string; wasApplied: boolean },
 ): Outcome {
-  const { isApplied, decided, proposed, approved, instead, sameAlready, proposedAlready, refused, faulty } = imported;
-  const { undecided, onlyReasons, discrepancies } = imported;
-  const ofDiscrepancies = (kind: string) => (discrepancies?.rows ?? []).filter(({ result }) => result.kind === kind);
-  const accepted = [...ofDiscrepancies('accepted'), ...ofDiscrepancies('approved')];
-  const [acceptanceProposed, acceptedAlready] = [ofDiscrepancies('proposed'), ofDiscrepancies('same_already')];
-  const refusedAcceptances = (discrepancies?.rows ?? []).flatMap(({ row: { line, customer }, result }) =>
+  const { isApplied, decided, proposed, approved, sameAlready, proposedAlready, discrepancies } = imported;
+  const { undecided, onlyReasons } = imported;
+  const acceptances = discrepancies?.rows ?? [];
+  const countOf = (kind: string): number => acceptances.filter(({ result }) => result.kind === kind).length;
+  const accepted = countOf('accepted') + countOf('approved');
+  const acceptanceProposed = countOf('proposed');
+  const acceptedAlready = countOf('same_already');
+  const refusedAcceptances = acceptances.flatMap(({ row: { line, customer }, result }) =>
     result.kind === 'refused' ? [{ line, customer, reason: result.reason }] : [],
   );
+  const refused = imported.refused.map(({ row: { line, customer }, reason }) => ({ line, customer, reason }));
+  const faulty = imported.faulty.map(({ line, customer, problem }) => ({ line, customer, problem }));
+  const instead = imported.instead.map(({ row: { line, customer }, ...former }) => ({ line, customer, ...former }));
   const bad = [
-    ...refusedAcceptances.map(({ line, customer, reason }) => ({ line, customer, words: refusalWords[reason] })),
-    ...(discrepancies?.faulty ?? []).map(({ line, customer, problem }) => ({ line, customer, words: problem })),
-    ...refused.map(({ row: { line, customer }, reason }) => ({ line, customer, words: refusalWords[reason] })),
-    ...faulty.map(({ line, customer, problem }) => ({ line, customer, words: problem })),
+    ...[...refusedAcceptances, ...refused].map(({ reason, ...row }) => ({ ...row, words: refusalWords[reason] })),
+    ...[...(discrepancies?.faulty ?? []), ...faulty].map(({ problem, ...row }) => ({ ...row, words: problem })),
   ].sort((left, right) => left.line - right.line);
+  const replaced = instead.map(({ verdict, reviewer, ...row }) => {
+    return { ...row, words: `replaces the ${describeDisposition(verdict)} that ${reviewer} proposed` };
+  });
   const would = (what: string): string => (isApplied ? what : `would be ${what}`);
+  const forgotten = `, of which ${countNoun(onlyReasons, 'row')} with a reason but no disposition`;
   const counts: Row[] = [
     [would('decided'), String(decided.length)],
-    proposed.length > 0 && [would('proposed'), `${proposed.length}, pending the approval of another person`],
+    proposed.length > 0 && [would('proposed'), `${proposed.length}, ${pending}`],
     approved.length > 0 && [would('approved'), String(approved.length)],
     ['decided already', String(sameAlready.length)],
-    proposedAlready.length > 0 && [
-      'proposed already',
-      `${proposedAlready.length}, pending the approval of another person`,
-    ],
-    [
-      'without a disposition',
-      onlyReasons === 0
-        ? String(undecided)
-        : `${undecided}, of which ${countNoun(onlyReasons, 'row')} with a reason but no disposition`,
-    ],
-    discrepancies !== null && [
-      `discrepancies ${isApplied ? '' : 'that '}${would('accepted')}`,
-      String(accepted.length),
-    ],
-    acceptanceProposed.length > 0 && [
-      'discrepancies proposed',
-      `${acceptanceProposed.length}, pending the approval of another person`,
-    ],
-    acceptedAlready.length > 0 && ['accepted already', String(acceptedAlready.length)],
+    proposedAlready.length > 0 && ['proposed already', `${proposedAlready.length}, ${pending}`],
+    ['without a disposition', `${undecided}${onlyReasons === 0 ? '' : forgotten}`],
+    discrepancies !== null && [`discrepancies ${isApplied ? '' : 'that '}${would('accepted')}`, String(accepted)],
+    acceptanceProposed > 0 && ['discrepancies proposed', `${acceptanceProposed}, ${pending}`],
+    acceptedAlready > 0 && ['accepted already', String(acceptedAlready)],
     ['refused', String(bad.length)],
   ];
-  const lines = [
-    ...bad.map(({ line, customer, words }) => [`line ${line}`, toVisibleText(customer ?? ''), words]),
-    ...instead.map(({ row: { line, customer }, verdict, reviewer }) => [
-      `line ${line}`,
-      toVisibleText(customer ?? ''),
-      `replaces the ${describeDisposition(verdict)} that ${reviewer} proposed`,
-    ]),
-  ];
+  const stored = decided.length + proposed.length + approved.length + accepted + acceptanceProposed;
+  const result = { isApplied, wasApplied, hasNew: stored > 0, refused: bad.length, storing };
+  const waiting = (isApplied ? proposed.length + acceptanceProposed : 0) + proposedAlready.length;
   return {
-    exitCode: wasApplied && !isApplied ? exitCodes.refused : bad.length > 0 ? exitCodes.incomplete : exitCodes.complete,
+    exitCode: toImportExitCode(result),
     document: {
       schema: 'nightscreen/review-import/1',
       isApplied,
@@ -216,39 +237,25 @@ export function presentImportedDecisions(
       proposedAlready: proposedAlready.length,
       undecided,
       onlyReasons,
-      instead: instead.map(({ row, verdict, reviewer }) => ({
-        line: row.line,
-        customer: row.customer,
-        verdict,
-        reviewer,
-      })),
-      refused: refused.map(({ row: { line, customer }, reason }) => ({ line, customer, reason })),
-      faulty: faulty.map(({ line, customer, problem }) => ({ line, customer, problem })),
+      instead,
+      refused,
+      faulty,
       discrepancies: discrepancies && {
-        accepted: accepted.length,
-        proposed: acceptanceProposed.length,
-        sameAlready: acceptedAlready.length,
+        accepted,
+        proposed: acceptanceProposed,
+        sameAlready: acceptedAlready,
         refused: refusedAcceptances,
         faulty: discrepancies.faulty,
       },
     },
-    text: [formatTable(counts), lines.length === 0 ? '' : `\n${formatTable(lines)}`, `\n${describeNext()}\n`].join(''),
+    text: `${formatTable(counts)}${formatLines([...bad, ...replaced])}\n${describeImport(result, describePending(waiting))}\n`,
   };
+}
 
-  function describeNext(): string {
-    const isNew = [decided, proposed, approved, accepted, acceptanceProposed].flat().length > 0;
-    const pending = (isApplied ? proposed.length + acceptanceProposed.length : 0) + proposedAlready.length;
-    const waiting =
-      pending === 0
-        ? ''
-        : `; ${countNoun(pending, 'pending approval')} of yours. Another person lists ${pending === 1 ? 'it' : 'them'} with: nightscreen review export --proposals`;
-    if (isApplied && isNew) return `stored${waiting}`;
-    if (!isNew && (isApplied || bad.length === 0)) {
-      return `nothing was stored, because the list has no new valid disposition${waiting}`;
-    }
-    if (!wasApplied) return `nothing was stored; to store it: ${storing}${bad.length > 0 ? ' --partial' : ''}`;
-    return `nothing was stored, because ${countNoun(bad.length, 'row')} would be refused; correct the list, or store the other rows: ${storing} --partial`;
-  }
+function describePending(count: number): string {
+  if (count === 0) return '';
+  const them = count === 1 ? 'it' : 'them';
+  return `; ${countNoun(count, 'pending approval')} of yours. Another person lists ${them} with: nightscreen review export --proposals`;
 }
 
 const isWorkbook = (file: string): boolean => extname(file).toLowerCase() === '.xlsx';
@@ -256,8 +263,7 @@ const isWorkbook = (file: string): boolean => extname(file).toLowerCase() === '.
 /** The file itself; throws ConfigError when its ending names an unsupported format. */
 function refuseUnknownKind(file: string): string {
   if (!/\.(ods|xls|xlsm|xlsb|pdf)$/i.test(file)) return file;
-  const message = `${file}: a working list is written as .csv or .xlsx`;
-  throw flagError('--out', message);
+  throw flagError('--out', `${file}: a working list is written as .csv or .xlsx`);
 }
 
 /**
@@ -270,12 +276,11 @@ async function writeWorkingList(
   { roster, ofDiscrepancies }: { roster: string | null; ofDiscrepancies: boolean },
 ): Promise<{ leftOut: number; notice: string }> {
   const lists = await import('../../reports/review-list.js');
-  if (!isWorkbook(file) && ofDiscrepancies) {
-    await writePrivately(file, [...lists.renderDiscrepancyList(list.discrepancies.listed)].join(''));
-    return { leftOut: 0, notice: '' };
-  }
   if (!isWorkbook(file)) {
-    await writePrivately(file, [...lists.renderWorkingList(list.alerts, list.timezone)].join(''));
+    const parts = ofDiscrepancies
+      ? lists.renderDiscrepancyList(list.discrepancies.listed)
+      : lists.renderWorkingList(list.alerts, list.timezone);
+    await writePrivately(file, [...parts].join(''));
     return { leftOut: 0, notice: '' };
   }
   const waiting = list.alerts.length;
@@ -322,8 +327,7 @@ function findFiles(folder: string, file: string, given: string | undefined): { p
   const path = resolve(folder, file);
   const unmatched = given === undefined ? join(dirname(path), 'unmatched.csv') : resolve(folder, given);
   if (unmatched !== path) return { path, unmatched };
-  const message = `${file} would be overwritten by its refused rows: name another file`;
-  throw flagError('--out', message);
+  throw flagError('--out', `${file} would be overwritten by its refused rows: name another file`);
 }
 
 const linesShown = 30;
@@ -351,7 +355,7 @@ export function presentLegacy(
   const table: Row[] = [
     ['rows', String(counts.rows)],
     [isApplied ? 'accepted for 90 days' : 'would be accepted for 90 days', String(counts.decided)],
-    proposed > 0 && ['pending the approval of another person', String(proposed)],
+    proposed > 0 && [pending, String(proposed)],
     ['left open as a sample', String(counts.sample)],
     counts.onLiveAccounts > 0 && ['of these on a live account', String(counts.onLiveAccounts)],
     counts.onTestAccounts > 0 && ['of these on a test account', String(counts.onTestAccounts)],
@@ -359,40 +363,33 @@ export function presentLegacy(
     ['not found here', String(counts.unmatched)],
     ['refused', String(counts.refused)],
   ];
-  const lines = untaken
-    .slice(0, linesShown)
-    .map(({ row: { line, cells }, problem }) => [`line ${line}`, toVisibleText(cells.customer_id), problem]);
+  const listed = untaken.map(({ row: { line, cells }, reason, problem }) => {
+    return { line, customer: cells.customer_id || null, reason, problem };
+  });
+  const lines = listed.slice(0, linesShown).map(({ problem, ...row }) => ({ ...row, words: problem }));
   const more = untaken.length - lines.length;
+  const result = {
+    isApplied,
+    wasApplied,
+    hasNew: counts.decided + counts.proposed + counts.sample > 0,
+    refused: untaken.length,
+    storing: `nightscreen review import --legacy ${quoteArgument(file)} --apply`,
+  };
   return {
-    exitCode:
-      wasApplied && !isApplied ? exitCodes.refused : untaken.length > 0 ? exitCodes.incomplete : exitCodes.complete,
+    exitCode: toImportExitCode(result),
     document: {
       schema: 'nightscreen/review-import-legacy/1',
       isApplied,
       counts,
-      untaken: untaken.map(({ row: { line, cells }, reason, problem }) => ({
-        line,
-        customer: cells.customer_id || null,
-        reason,
-        problem,
-      })),
+      untaken: listed,
       file: untaken.length === 0 ? null : unmatched,
     },
     text: [
       formatTable(table),
-      lines.length === 0 ? '' : `\n${formatTable(lines)}`,
+      formatLines(lines),
       more > 0 ? `and ${countNoun(more, 'row')} more\n` : '',
       untaken.length === 0 ? '' : `all of these, with the reasons: ${unmatched}\n`,
-      `\n${describeNext()}\n`,
+      `\n${describeImport(result)}\n`,
     ].join(''),
   };
-
-  function describeNext(): string {
-    const command = `nightscreen review import --legacy ${quoteArgument(file)} --apply`;
-    const isStored = counts.decided + counts.proposed + counts.sample > 0;
-    if (isApplied && isStored) return 'stored';
-    if (isApplied) return 'nothing was stored, because the list has no new valid disposition';
-    if (!wasApplied) return `nothing was stored; to store it: ${command}${untaken.length > 0 ? ' --partial' : ''}`;
-    return `nothing was stored, because ${countNoun(untaken.length, 'row')} would be refused; correct them, or store the other rows: ${command} --partial`;
-  }
 }

@@ -91,17 +91,19 @@ describe('doctor where no night could run', () => {
   describe('with a database that is up to date', () => {
     const databases = testDatabases('postgres');
 
-    it('warns only where rosters came from files, and fails where none ever came', async () => {
+    it('warns only where rosters came from files, whose rejected row is accepted until a day, and fails where none ever came', async () => {
       const location = await databases.locate();
       const environment = { DATABASE_URL: location.url ?? '' };
       expect((await examine(environment)).rosters).toMatchObject({ state: 'fail' });
       const file = join(folder, 'retail.csv');
-      await writeFile(file, 'customer_id,type,name\n1,person,Ada Beispiel\n');
+      await writeFile(file, 'customer_id,type,name\n1,person,Ada Beispiel\n2,robot,Bob\n');
       expect(await run(`import --roster retail --file ${file}`, environment)).toMatchObject({ exitCode: 0 });
       expect((await examine(environment)).rosters).toMatchObject({
         state: 'warn',
         message: expect.stringContaining('retail'),
       });
+      const except = await run('roster except --all --until 2099-12-31 --reason late', environment);
+      expect(except).toMatchObject({ exitCode: 0, stdout: '2  row_rejected  until 2099-12-31\n' });
     });
 
     it('says nothing of it where one is configured', async () => {
