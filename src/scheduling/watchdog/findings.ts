@@ -119,6 +119,27 @@ function keep(reported: Incident): WatchFinding {
   return { ...reported, actions: [`See whether it was resumed: ${see}`], isKnown: false };
 }
 
+/** All problems at a moment, compared with the open incidents. */
+export function assess(
+  facts: {
+    rosters: readonly RosterFacts[];
+    running: readonly RunningFacts[];
+    sweep: WatchedSweep;
+    jobs: readonly JobFacts[];
+    ahead: readonly AheadFacts[];
+  },
+  open: readonly Incident[],
+  now: Date,
+): readonly WatchFinding[] {
+  return [
+    ...facts.rosters.flatMap((roster) => assessRoster(roster, open, now)),
+    ...assessRunning(facts.running, now),
+    ...assessSweep(facts.sweep, open),
+    ...assessJobs(facts.jobs, open, now),
+    ...assessAhead(facts.ahead),
+  ];
+}
+
 /** An expected start that is missing. One that was reported as missing stays so until something has begun. */
 function assessStart(
   subject: Subject,
