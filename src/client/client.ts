@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { z } from 'zod';
 import { type Clock, systemClock } from '../clock.js';
-import { ConfigError, type ConfigProblem, NightscreenError } from '../errors.js';
+import { ConfigError, NightscreenError } from '../errors.js';
 import { type Aml, createAml } from './aml.js';
 import { createCallOperation } from './calls.js';
 import {
@@ -59,45 +59,39 @@ export class Listeners {
 
 const isFunction = (value: unknown): boolean => typeof value === 'function';
 const functionSchema = z.custom<() => unknown>(isFunction, 'must be a function').optional();
-const textSchema = z.string('must be a text; is it set?');
+const textSchema = (findProblem: (text: string) => string | undefined): z.ZodString =>
+  z.string('must be a text; is it set?').superRefine((text, context) => {
+    const problem = findProblem(text);
+    if (problem !== undefined) context.addIssue(problem);
+  });
 const isPace = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && 'run' in value && isFunction(value.run);
 
 /** Checked although typed: callers in JavaScript have no other guard. */
-const partsSchema = z.object({
-  baseUrl: textSchema,
-  apiKey: textSchema.optional(),
-  jwt: textSchema.optional(),
-  readKeyAgain: functionSchema,
-  random: functionSchema,
-  pace: z.custom<Pace>(isPace, 'is no pace; createPace makes one').optional(),
-});
-
-const findPartProblems = (parts: z.input<typeof partsSchema>, mode: 'test' | 'live' | undefined): ConfigProblem[] => {
-  const problems = toProblems('service', partsSchema.safeParse(parts).error);
-  const find = (name: string, look: () => string | undefined): ConfigProblem[] => {
-    const where = `service.${name}`;
-    const message = problems.some((problem) => problem.where === where) ? undefined : look();
-    return message === undefined ? [] : [{ where, path: '', message }];
-  };
-  const { baseUrl, apiKey, jwt } = parts;
-  return [
-    ...problems,
-    ...find('baseUrl', () => findBaseUrlProblem(baseUrl)),
-    ...find('apiKey', () => {
-      if (apiKey !== undefined) return findKeyProblem(apiKey, mode);
-      return jwt === undefined ? 'must be a text; is NIGHTSCREEN_API_KEY set?' : undefined;
-    }),
-    ...find('jwt', () => (jwt === undefined ? undefined : findJwtProblem(jwt))),
-  ];
-};
+const createPartsSchema = (mode: 'test' | 'live' | undefined) =>
+  z
+    .object({
+      baseUrl: textSchema(findBaseUrlProblem),
+      apiKey: textSchema((apiKey) => findKeyProblem(apiKey, mode)).optional(),
+      jwt: textSchema(findJwtProblem).optional(),
+      readKeyAgain: functionSchema,
+      random: functionSchema,
+      pace: z.custom<Pace>(isPace, 'is no pace; createPace makes one').optional(),
+    })
+    .refine(({ apiKey, jwt }) => apiKey !== undefined || jwt !== undefined, {
+      path: ['apiKey'],
+      error: 'must be a text; is NIGHTSCREEN_API_KEY set?',
+      when: () => true,
+    });
 
 const checkClientSettings = (
-  parts: z.input<typeof partsSchema>,
+  parts: z.input<ReturnType<typeof createPartsSchema>>,
   service: z.input<typeof serviceSettingsSchema>,
 ): z.output<typeof serviceSettingsSchema> => {
   const parsed = serviceSettingsSchema.safeParse(service);
-  const problems = [...findPartProblems(parts, service.mode), ...toProblems('service', parsed.error)];
+  const problems = [createPartsSchema(service.mode).safeParse(parts), parsed].flatMap(({ error }) =>
+    toProblems('service', error),
+  );
   if (!parsed.success || problems.length > 0) throw new ConfigError(problems);
   return parsed.data;
 };
