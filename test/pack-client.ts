@@ -47,6 +47,7 @@ async function packClient(target: string): Promise<string> {
     execFileSync(join(project, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.build.json', '--outDir', staging], {
       cwd: project,
     });
+    execFileSync(join(project, 'node_modules/.bin/tsx'), ['test/comment-settings.ts', staging], { cwd: project });
     const words = ['pack', '--ignore-scripts', '--offline', '--json', '--pack-destination', target];
     const packed = z
       .tuple([z.object({ filename: z.string() })])

@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { z } from 'zod';
 import { type Clock, systemClock } from '../clock.js';
-import { ConfigError, type ConfigProblem, NightscreenError } from '../errors.js';
+import { ConfigError, NightscreenError } from '../errors.js';
 import { type Aml, createAml } from './aml.js';
 import { createCallOperation } from './calls.js';
 import {
@@ -59,114 +59,48 @@ export class Listeners {
 
 const isFunction = (value: unknown): boolean => typeof value === 'function';
 const functionSchema = z.custom<() => unknown>(isFunction, 'must be a function').optional();
-const textSchema = z.string('must be a text; is it set?');
+const textSchema = (findProblem: (text: string) => string | undefined): z.ZodString =>
+  z.string('must be a text; is it set?').superRefine((text, context) => {
+    const problem = findProblem(text);
+    if (problem !== undefined) context.addIssue(problem);
+  });
 const isPace = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && 'run' in value && isFunction(value.run);
 
 /** Checked although typed: callers in JavaScript have no other guard. */
-const partsSchema = z.object({
-  baseUrl: textSchema,
-  apiKey: textSchema.optional(),
-  jwt: textSchema.optional(),
-  readKeyAgain: functionSchema,
-  random: functionSchema,
-  pace: z.custom<Pace>(isPace, 'is no pace; createPace makes one').optional(),
-});
-
-const findPartProblems = (parts: z.input<typeof partsSchema>, mode: 'test' | 'live' | undefined): ConfigProblem[] => {
-  const problems = toProblems('service', partsSchema.safeParse(parts).error);
-  const find = (name: string, look: () => string | undefined): ConfigProblem[] => {
-    const where = `service.${name}`;
-    const message = problems.some((problem) => problem.where === where) ? undefined : look();
-    return message === undefined ? [] : [{ where, path: '', message }];
-  };
-  const { baseUrl, apiKey, jwt } = parts;
-  return [
-    ...problems,
-    ...find('baseUrl', () => findBaseUrlProblem(baseUrl)),
-    ...find('apiKey', () => {
-      if (apiKey !== undefined) return findKeyProblem(apiKey, mode);
-      return jwt === undefined ? 'must be a text; is NIGHTSCREEN_API_KEY set?' : undefined;
-    }),
-    ...find('jwt', () => (jwt === undefined ? undefined : findJwtProblem(jwt))),
-  ];
-};
+const createPartsSchema = (mode: 'test' | 'live' | undefined) =>
+  z
+    .object({
+      baseUrl: textSchema(findBaseUrlProblem),
+      apiKey: textSchema((apiKey) => findKeyProblem(apiKey, mode)).optional(),
+      jwt: textSchema(findJwtProblem).optional(),
+      readKeyAgain: functionSchema,
+      random: functionSchema,
+      pace: z.custom<Pace>(isPace, 'is no pace; createPace makes one').optional(),
+    })
+    .refine(({ apiKey, jwt }) => apiKey !== undefined || jwt !== undefined, {
+      path: ['apiKey'],
+      error: 'must be a text; is NIGHTSCREEN_API_KEY set?',
+      when: () => true,
+    });
 
 const checkClientSettings = (
-  parts: z.input<typeof partsSchema>,
+  parts: z.input<ReturnType<typeof createPartsSchema>>,
   service: z.input<typeof serviceSettingsSchema>,
 ): z.output<typeof serviceSettingsSchema> => {
   const parsed = serviceSettingsSchema.safeParse(service);
-  const problems = [...findPartProblems(parts, service.mode), ...toProblems('service', parsed.error)];
+  const problems = [createPartsSchema(service.mode).safeParse(parts), parsed].flatMap(({ error }) =>
+    toProblems('service', error),
+  );
   if (!parsed.success || problems.length > 0) throw new ConfigError(problems);
   return parsed.data;
 };
 
 export type { Answer, CallOptions };
 
-/** The settings of a client; everything but the base URL and a credential has a default. */
-export interface ClientSettings {
-  /** With the version prefix, as in `https://service.example/v1`; http:// only to this machine. Default: NIGHTSCREEN_BASE_URL. */
-  baseUrl?: string;
-  /** The proxy for the requests, instead of HTTPS_PROXY and NO_PROXY; `none` uses no proxy. */
-  proxy?: string | undefined;
-  /** Must agree with the key and with the answer of the service. */
-  mode?: 'test' | 'live' | undefined;
-  /** How fast the service may be called. Processes of one account divide it between them. */
-  rate?:
-    | {
-        /** The most attempts in any sliding second, repeats included; default 10. A fraction above one is rounded down. */
-        perSecond?: number | undefined;
-        /** The most attempts in flight at the same time; default 8. */
-        concurrency?: number | undefined;
-      }
-    | undefined;
-  /** The total deadline of one attempt: connect, headers and body; default 30, at most 3600. */
-  timeoutSeconds?: number | undefined;
-  /** How the private key is presented: as user name (`basic`, the default), or as bearer token (interface: Authentication 1). */
-  authentication?: 'basic' | 'bearer' | undefined;
-  /** When an attempt is repeated. */
-  retry?:
-    | {
-        /** Attempts of one call, the first one included; 1 to 100, default 6. */
-        maxAttempts?: number | undefined;
-        /** The back-off is a random wait up to this, twice this, four times this and so on; default 500. */
-        baseDelayMs?: number | undefined;
-        /** The longest back-off; default 20000. */
-        maxDelayMs?: number | undefined;
-      }
-    | undefined;
-  /** A longer answer is not read to the end and counts as invalid; default 16 MiB. */
-  maxResponseBytes?: number | undefined;
-  /** What the interface leaves open about searches. */
-  aml?:
-    | {
-        /** The name parameter of a search; default `name`. */
-        nameField?: string | undefined;
-      }
-    | undefined;
-  /** What the interface leaves open about dossiers. */
-  dossiers?:
-    | {
-        /** The field of the level in POST /dossiers; default `level`. */
-        levelField?: string | undefined;
-      }
-    | undefined;
-  /** What the interface leaves open about invitations. */
-  invitations?:
-    | {
-        /** The field of the workflow in POST /autodoc/invitations; default `workflowToken`. */
-        workflowField?: string | undefined;
-      }
-    | undefined;
-  /** What the interface leaves open about sessions. */
-  sessions?:
-    | {
-        /** The field of the level in POST /sessions; default `kyc_level`. */
-        levelField?: string | undefined;
-      }
-    | undefined;
-  /** The private key, default NIGHTSCREEN_API_KEY. A JWT alone is enough for invitations only. */
+/** The settings of a client. The base URL and the private key default to NIGHTSCREEN_BASE_URL and NIGHTSCREEN_API_KEY. */
+export interface ClientSettings extends z.input<typeof serviceSettingsSchema> {
+  /** The private key. A JWT alone is enough for invitations only. */
   apiKey?: string | undefined;
   /** Reads the private key again, once, when the service refuses it. The new key must be of the same account and mode. */
   readKeyAgain?: () => string | undefined | Promise<string | undefined>;

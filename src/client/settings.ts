@@ -27,7 +27,7 @@ export const serviceSettingsSchema = z.strictObject({
     .optional()
     .describe('proxy for the requests to the service, instead of HTTPS_PROXY and NO_PROXY; `none` uses no proxy'),
   // Interface: Mode rules 1.
-  mode: z.enum(['test', 'live']).optional().describe('must agree with the key and with the answer of the service'),
+  mode: z.literal(['test', 'live']).optional().describe('must agree with the key and with the answer of the service'),
   rate: z
     .strictObject({
       perSecond: z
@@ -50,7 +50,7 @@ export const serviceSettingsSchema = z.strictObject({
     .describe('total deadline of one attempt: connect, headers and body'),
   // Interface: Authentication 1.
   authentication: z
-    .enum(['basic', 'bearer'])
+    .literal(['basic', 'bearer'])
     .default('basic')
     .describe('how the private key is presented: as user name, or as bearer token'),
   retry: z

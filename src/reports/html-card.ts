@@ -8,6 +8,7 @@ import {
   showCode,
   showCountries,
   showDigest,
+  showHead,
   showNone,
   showParty,
   showRemark,
@@ -26,6 +27,8 @@ import { describeChange, describeReopening, describeReplaced, describeSaid } fro
 /** A column of the comparison; `field`: the compared field. */
 interface CardColumn {
   title: string;
+  /** The width in percent of the table. */
+  share?: number;
   field: MatchField;
   customer: (party: PartyFacts) => Markup;
   /** The fact of the customer that is compared. */
@@ -34,10 +37,23 @@ interface CardColumn {
 }
 
 const cardColumns: readonly CardColumn[] = [
-  { title: 'Name', field: 'name', customer: (party) => showText(party.name), listed: (match) => showText(match.name) },
-  { title: 'Risk category', field: 'topics', customer: showNone, listed: (match, other) => showTopics(match, other) },
+  {
+    title: 'Name',
+    share: 22,
+    field: 'name',
+    customer: (party) => showText(party.name),
+    listed: (match) => showText(match.name),
+  },
+  {
+    title: 'Risk category',
+    share: 18,
+    field: 'topics',
+    customer: showNone,
+    listed: (match, other) => showTopics(match, other),
+  },
   {
     title: 'Born',
+    share: 11,
     field: 'birth_date',
     corroborates: 'birthDate',
     customer: (party) => showTexts(party.birthDate === null ? [] : [party.birthDate]),
@@ -52,13 +68,21 @@ const cardColumns: readonly CardColumn[] = [
   },
   {
     title: 'Kind',
+    share: 11,
     field: 'schema',
     customer: (party) => html`${party.type}`,
     listed: (match) => showText(match.schema),
   },
-  { title: 'Flagged', field: 'match', customer: showNone, listed: (match) => html`${match.isHit ? 'hit' : 'no hit'}` },
+  {
+    title: 'Flagged',
+    share: 8,
+    field: 'match',
+    customer: showNone,
+    listed: (match) => html`${match.isHit ? 'hit' : 'no hit'}`,
+  },
   {
     title: 'Score',
+    share: 10,
     field: 'score',
     customer: showNone,
     listed: (match) => html`${match.score} <span class="note">rank ${match.rank}</span>`,
@@ -75,7 +99,7 @@ export function showChangeCard(
   return html`<h4>${describeChange(change)} <span class="who">${showParty(party)} <span class="muted">risk ${party.riskTier ?? 'not given'}</span></span></h4>
 <table class="compare">
 <caption class="unseen">Customer and listed party compared</caption>
-<thead><tr><td></td>${cardColumns.map(({ title }) => html`<th scope="col">${title}</th>`)}</tr></thead>
+<thead><tr><td></td>${cardColumns.map((column) => showHead(column.title, column))}</tr></thead>
 <tbody>
 ${formerParty === null ? noMarkup : showCustomer('Customer before', formerParty, party, null)}${showCustomer(formerParty === null ? 'Customer' : 'Customer now', party, formerParty, change.corroboration)}${before === null ? noMarkup : showListed('before', before, after, change)}${showListed('now', after, before, change)}</tbody>
 </table>

@@ -101,17 +101,18 @@ const recordValues: readonly { title: string; of: (party: PartyFacts) => Markup 
 ];
 
 const toLineColumns = ({ findCode }: ShownGroup, run: Report['run']): readonly Column<MatchChangeFacts>[] => [
-  { title: 'Customer', html: ({ party }) => showParty(party) },
+  { title: 'Customer', share: 23, html: ({ party }) => showParty(party) },
   {
     title: 'What',
+    share: 19,
     html: (change) => {
       const cause = change.cause === 'service_data' ? noMarkup : html` <small>${codeWords.cause[change.cause]}</small>`;
       return html`${describeChange(change)}${cause}`;
     },
   },
-  { title: 'Listed party', html: showListedNow },
+  { title: 'Listed party', share: 21, html: showListedNow },
   { title: 'Before and now', html: showDifferences },
-  { title: 'Alert', html: (change) => showStatus(change, findCode(change), run) },
+  { title: 'Alert', share: 16, html: (change) => showStatus(change, findCode(change), run) },
 ];
 
 function showListedNow(change: MatchChangeFacts): Markup {
@@ -161,11 +162,11 @@ function showStatus({ alert }: Pick<MatchChangeFacts, 'alert'>, code: string | n
 }
 
 const toBaselineColumns = ({ findCode }: ShownGroup, run: Report['run']): readonly Column<MatchChangeFacts>[] => [
-  { title: 'Customer', html: showCustomerName },
-  { title: 'Listed party', html: showListedName },
-  { title: 'Risk category', html: ({ after }) => (after === null ? noMarkup : showTopics(after, null)) },
+  { title: 'Customer', share: 23, html: showCustomerName },
+  { title: 'Listed party', share: 19, html: showListedName },
+  { title: 'Risk category', share: 21, html: ({ after }) => (after === null ? noMarkup : showTopics(after, null)) },
   { title: 'Score', html: ({ after }) => (after === null ? noMarkup : `${after.score}${after.isHit ? ', hit' : ''}`) },
-  { title: 'Alert', html: (change) => showStatus(change, findCode(change), run) },
+  { title: 'Alert', share: 16, html: (change) => showStatus(change, findCode(change), run) },
 ];
 
 function showBaseline(report: Report, shown: readonly ShownGroup[]): Markup {

@@ -120,9 +120,10 @@ function showFault(row: RejectedRow): Markup {
 const discrepancyColumns: readonly Column<CurrentDiscrepancies>[] = [
   {
     title: 'Discrepancy',
+    share: 44,
     html: ({ kind }) => html`${discrepancyFacts[kind].title}<br><small>${discrepancyFacts[kind].next}</small>`,
   },
-  { title: 'Severity', cell: ({ severity }) => codeWords.severity[severity] },
+  { title: 'Severity', share: 12, cell: ({ severity }) => codeWords.severity[severity] },
   { title: 'Open', numeric: true, cell: ({ open }) => open },
   { title: 'Over 7 days', numeric: true, cell: ({ overAWeek }) => overAWeek },
   { title: 'Over 30 days', numeric: true, cell: ({ overAMonth }) => overAMonth },
@@ -138,13 +139,14 @@ const newsColumns: readonly Column<DiscrepancyFacts>[] = [
   },
   {
     title: 'Now',
+    share: 13,
     html: ({ event, openedAt }, timezone) => {
       const since = html`<br><small>since ${showDay(openedAt, { timezone })}</small>`;
       return html`${codeWords.discrepancyEvent[event]}${event === 'opened' ? noMarkup : since}`;
     },
   },
-  { title: 'Customer', html: ({ facts }) => showReferences(facts) },
-  { title: 'Dossier', html: ({ facts }) => showDossier(facts) },
+  { title: 'Customer', share: 13, html: ({ facts }) => showReferences(facts) },
+  { title: 'Dossier', share: 28, html: ({ facts }) => showDossier(facts) },
   { title: 'Facts', html: ({ facts }) => showFacts(facts) },
 ];
 
@@ -184,7 +186,6 @@ function showCurrent({ current, unprovenBecause }: ReconciliationFacts, { timezo
     caption: countNoun(open, 'open discrepancy', 'open discrepancies'),
     columns: discrepancyColumns,
     lines: current.toSorted(bySeverity),
-    name: 'kinds',
     timezone,
   });
   return html`${table}

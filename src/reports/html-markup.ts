@@ -96,11 +96,17 @@ export function showTable<Line>(table: PageTable<Line>): Markup {
   });
   return html`<table class="list${name === '' ? '' : ` ${name}`}">
 <caption>${caption}</caption>
-<thead><tr>${columns.map((column) => html`<th scope="col"${toClass(column)}>${toHeading(column)}</th>`)}</tr></thead>
+<thead><tr>${columns.map((column) => showHead(toHeading(column), column))}</tr></thead>
 <tbody>
 ${rows}</tbody>
 </table>
 ${file === undefined ? noMarkup : showRest(shown.length, count, file)}`;
+}
+
+/** The heading of a column on the page. */
+export function showHead(title: string, column: { share?: number; numeric?: true }): Markup {
+  const width = column.share === undefined ? noMarkup : html` style="width:${column.share}%"`;
+  return html`<th scope="col"${toClass(column)}${width}>${title}</th>`;
 }
 
 function showCell<Line>(column: Column<Line>, index: number, content: Markup | string): Markup {
@@ -116,7 +122,7 @@ function showValue<Line>(column: Column<Line>, line: Line, timezone: string): Ma
   return typeof value === 'number' ? formatCount(value) : showText(value);
 }
 
-const toClass = <Line>({ numeric }: Column<Line>): Markup => (numeric ? raw(' class="number"') : noMarkup);
+const toClass = ({ numeric }: { numeric?: true }): Markup => (numeric ? raw(' class="number"') : noMarkup);
 
 /** A note about the lines that the page leaves out; empty when it shows the first lines of all `count`. */
 export function showRest(shown: number, count: number, file: string): Markup {

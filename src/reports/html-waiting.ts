@@ -8,6 +8,7 @@ import {
   showCode,
   showCountries,
   showDay,
+  showHead,
   showParty,
   showRemark,
   showSentence,
@@ -73,7 +74,7 @@ function showCase({ people, alerts }: WaitingCase, run: Report['run']): Markup {
 <article class="case severity ${severity}">
 <h3><span class="label">${codeWords.severity[severity]}</span> ${showParty(party)} <span class="muted">${showBorn(party.birthDate === null ? [] : [party.birthDate], party.type)}${showCountries(party.countries)}, risk ${party.riskTier ?? 'not given'}${alerts === 1 ? '' : `, ${countNoun(alerts, 'alert')}`}</span></h3>
 <table class="alerts"><caption class="unseen">Alerts of this customer</caption>
-<colgroup><col><col><col><col></colgroup>
+<colgroup><col style="width:34%"><col style="width:16%"><col style="width:34%"><col></colgroup>
 <thead class="unseen"><tr><th scope="col">Listed party</th><th scope="col">Risk category</th><th scope="col">State</th><th scope="col">Code</th></tr></thead>
 ${people.map(
   (entries) => html`<tbody>${entries.map((alert, index) => showEntry(alert, index, first, run))}</tbody>
@@ -157,7 +158,14 @@ function showStatus(alert: WaitingAlert, run: Report['run']): Markup {
 /** A text from outside in a cell without markup for its direction, which the style sheet isolates: tables of thousands of rows stay small. */
 const toCellText = (text: string): string => escapeXml(toVisibleText(text));
 
-const shortHeads = ['Name', 'Listed party', 'Risk category', 'Severity, due', 'Code'];
+const shortColumns = [
+  { title: 'Customer', share: 10 },
+  { title: 'Name' },
+  { title: 'Listed party' },
+  { title: 'Risk category', share: 20 },
+  { title: 'Severity, due', share: 13 },
+  { title: 'Code', share: 16 },
+];
 
 function showShort(cases: readonly WaitingCase[], { timezone }: Report['run']): Markup {
   if (cases.length === 0) return noMarkup;
@@ -172,12 +180,12 @@ function showShort(cases: readonly WaitingCase[], { timezone }: Report['run']): 
       `${codeWords.severity[severity]}${due}`,
       toCellText(mark),
     ];
-    const rest = cells.map((cell, index) => `<td data-label="${shortHeads[index]}">${cell}`);
+    const rest = cells.map((cell, index) => `<td data-label="${shortColumns[index + 1]?.title}">${cell}`);
     return `<tr id="${toAnchor(mark)}"><th>${toCellText(party.reference)}${rest.join('')}\n`;
   });
-  return html`<table class="list hits waits">
+  return html`<table class="list waits">
 <caption>${countNoun(alerts.length, 'further alert')} of ${countNoun(cases.length, 'customer')}, one line each</caption>
-<thead><tr>${['Customer', ...shortHeads].map((head) => html`<th scope="col">${head}</th>`)}</tr></thead>
+<thead><tr>${shortColumns.map((column) => showHead(column.title, column))}</tr></thead>
 <tbody>
 ${raw(rows.join(''))}</tbody>
 </table>

@@ -14,6 +14,8 @@ export interface Column<Line> {
   title?: string;
   /** The width in a workbook in characters; a column without it is in no workbook. */
   width?: number;
+  /** The width on the page in percent of the table; default: an equal part of the rest. */
+  share?: number;
   /** Figures, on the right of their cells on the page. */
   numeric?: true;
   /** Reviewers fill it in. */

@@ -13,7 +13,7 @@ beforeAll(async () => {
   await seedDatabase(folder);
   writeFileSync(
     join(folder, 'nightscreen.config.yaml'),
-    'rosters: [{ name: retail, csv: { path: retail.csv } }]\nbudget: { maxSearchesPerDay: 3, pricePerSearch: 0.5 }\n',
+    'rosters: [{ name: retail, csv: { path: retail.csv } }]\nbudget: { maxSearchesPerDay: 2, pricePerSearch: 0.5 }\n',
   );
   writeFileSync(
     join(folder, 'retail.csv'),
@@ -34,7 +34,7 @@ test('a preview needs neither key nor service and says what it would cost and wh
     schema: 'nightscreen/screening-preview/1',
     ...{ roster: 'retail', selection: 'due', inScope: 3, planned: 2, searches: 2, calls: 2, controlSearches: 0 },
     ...{ reasons: { new: 2, over_budget: 1 }, overBudget: { new: 1 }, leftOut: ['K1'] },
-    ...{ cost: { amount: 1, currency: 'EUR' }, budget: { leftForAll: 2, leftForReserved: 3 } },
+    ...{ cost: { amount: 1, currency: 'EUR' }, budget: { leftForAll: 1, leftForReserved: 2 } },
   });
   const reported = await runCli(['screen', '--roster', 'retail', '--dry-run'], { folder });
   expect(reported.stdout).toMatch(/^new +2 +never screened$/m);

@@ -24,7 +24,8 @@ const compile = async (folder: string): Promise<void> => {
 /** Packs the project as it would be published, built anew, so that no earlier build is looked at. */
 async function packLibrary(): Promise<string> {
   const staging = inSite('staging');
-  for (const part of ['package.json', 'CHANGELOG.md', 'tsconfig.json', 'tsconfig.build.json', 'src', 'jobs'])
+  const configuration = ['package.json', 'tsconfig.json', 'tsconfig.build.json'];
+  for (const part of [...configuration, 'CHANGELOG.md', 'src', 'jobs', 'test/comment-settings.ts'])
     await cp(join(project, part), join(staging, part), { recursive: true });
   await run('npm', ['run', '--silent', 'build'], { cwd: staging });
   const words = ['pack', '--ignore-scripts', '--offline', '--json', '--pack-destination', site];

@@ -10,7 +10,7 @@ import { resumeRun } from '../../src/runs/resume-run.js';
 import { listRuns, showRun } from '../../src/runs/run-reference.js';
 import { readBudget } from '../../src/runs/screening/plan.js';
 import type { Sandbox } from '../../src/sandbox/start-sandbox.js';
-import { budgetSettingsSchema } from '../../src/screening/budget.js';
+import { type BudgetSettings, budgetSettingsSchema } from '../../src/screening/budget.js';
 import { screeningSettingsSchema } from '../../src/screening/settings.js';
 import { readRows, testDatabases } from '../helpers/databases.js';
 import { printFigure } from '../helpers/figures.js';
@@ -24,7 +24,9 @@ const signal = new AbortController().signal;
 /** So many that a run at 40 per second is under way for a while. */
 const tooMany = Array.from({ length: 60 }, (_, number) => `Somebody Number${number}`);
 const countSearches = (sandbox: Sandbox): number => listSearches(sandbox).length;
-const budget = (settings: object) => ({ settings: { budget: budgetSettingsSchema.parse(settings) } });
+const budget = (settings: Partial<BudgetSettings>) => ({
+  settings: { budget: { ...budgetSettingsSchema.parse({}), ...settings } },
+});
 const screening = (settings: object) => ({ screening: screeningSettingsSchema.parse(settings) });
 const planOf = ({ events }: TestAppContext) =>
   events.flatMap((event) => (event.kind === 'stage_finished' && event.stage === 'plan' ? [event.counts] : []));
@@ -94,7 +96,7 @@ describe('planning', () => {
     const rate = { perSecond: 400, concurrency: 2 };
     const few = { maxSearchesPerMonth: 10, reserveShare: 0 };
     sandbox.setFaults([{ name: 'Wilhelmina Achterberg', cut: 'after_work', times: 3 }]);
-    const settings = (caps: object) => ({ ...budget(caps), rate });
+    const settings = (caps: Partial<BudgetSettings>) => ({ ...budget(caps), rate });
     const stopped = await run(await work(settings(few)));
     expect(stopped).toMatchObject({ state: 'stopped', exitCode: 4, counts: { planned: 6 } });
     expect(stopped.reasons).toEqual([

@@ -145,4 +145,4 @@ test('a job is cancelled from another process', async () => {
   expect(shown.stdout).toMatch(/^rescreen .*stopped early \(4\)/m);
   expect(shown.stdout).toMatch(/^rescreen of \S+: it was cancelled by /m);
   expect(await scheduler.stop()).toBe(0);
-}, 90_000);
+});

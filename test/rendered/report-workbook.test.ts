@@ -61,9 +61,7 @@ describe.skipIf(!isInstalled)(title, () => {
     const required = ['alert', 'disposition', 'reason', 'name'];
     const table = await openListTable(path, { names: required, required, origin: 'a report' });
     const rows: (readonly string[])[] = [];
-    for await (const batch of table.records) {
-      rows.push(...batch.map(({ fields }) => ['alert', 'name'].map((header) => table.pick(fields, header))));
-    }
+    for await (const { pick } of table) rows.push([pick('alert'), pick('name')]);
     expect(rows).toEqual([[alerts[0]?.mark, name]]);
   }, 120_000);
 

@@ -13,7 +13,7 @@ import type { AppContext } from '../app-context.js';
 import { gatherBy } from '../replay.js';
 import { toAlertSeenVersion, toBulkSeenVersion } from './alerts.js';
 import { decideAlerts } from './decide.js';
-import { type DecisionImport, openListTable, parseVerdict } from './list-table.js';
+import { type DecisionImport, openListTable, parseVerdict, type WantedList } from './list-table.js';
 import type { DecisionContext } from './people.js';
 
 /** The rows of an imported working list by their results. */
@@ -33,10 +33,12 @@ export async function importDecisions(app: AppContext, request: DecisionImport) 
   // Spreadsheets change references, so the reference in the list is used only for an unknown alert.
   const alertIds = [...list.filled, ...list.faulty].flatMap(({ alertId }) => alertId ?? []);
   const alerts = await readDecidableAlerts(database, organisationId, alertIds);
-  const toCustomer = ({ alertId, customer }: FilledRow | FaultyRow): string | null =>
-    (alertId === null ? undefined : alerts.get(alertId)?.reference) ?? customer;
-  const filled = list.filled.map((row) => ({ ...row, customer: toCustomer(row) }));
-  const faulty = list.faulty.map((row) => ({ ...row, customer: toCustomer(row) }));
+  const nameCustomer = <Row extends FilledRow | FaultyRow>(row: Row): Row => {
+    const known = row.alertId === null ? undefined : alerts.get(row.alertId);
+    return { ...row, customer: known?.reference ?? row.customer };
+  };
+  const filled = list.filled.map(nameCustomer);
+  const faulty = list.faulty.map(nameCustomer);
   const decisions = filled.map((row) => ({ ...row, origin: 'review', expiresAt: null }) as const);
   const context = {
     organisationId,
@@ -139,6 +141,16 @@ interface FilledList {
 
 const { alert, disposition, reason } = workingListColumns;
 const origin = 'a list of `nightscreen review export`';
+const alertList: WantedList = {
+  names: Object.values(workingListColumns),
+  required: [alert, disposition, reason],
+  origin,
+};
+const discrepancyList: WantedList = {
+  names: Object.values(discrepancyListColumns),
+  required: Object.values(discrepancyListColumns),
+  origin,
+};
 
 /**
  * Reads a filled working list of alerts, of discrepancies or, in a workbook, of both. It reads only the codes and the filled cells, because
@@ -149,80 +161,54 @@ export async function readReviewList(
   key: Buffer,
   expandBulk: ExpandBulk,
 ): Promise<{ decisions: FilledList; acceptances: AcceptanceList | null }> {
-  const columns = Object.values(discrepancyListColumns);
-  const ofDiscrepancies = await openListTable(path, { names: columns, required: columns, origin, isOptional: true });
-  const acceptances =
-    ofDiscrepancies && (await readAcceptances(ofDiscrepancies, key).finally(() => ofDiscrepancies.close()));
-  const names = Object.values(workingListColumns);
-  const required = [alert, disposition, reason];
-  const table = await openListTable(path, { names, required, origin, isOptional: acceptances !== null });
-  const decisions =
-    table === null
-      ? { filled: [], faulty: [], undecided: 0, onlyReasons: 0 }
-      : await readDecisions(table, key, expandBulk);
+  const ofDiscrepancies = await openListTable(path, { ...discrepancyList, isOptional: true });
+  const acceptances = ofDiscrepancies && (await readAcceptances(ofDiscrepancies, key));
+  const ofAlerts = await openListTable(path, { ...alertList, isOptional: acceptances !== null });
+  const decisions = await readDecisions(ofAlerts ?? [], key, expandBulk);
   return { decisions, acceptances };
 }
 
 /** Whether a file must be kept: false only for a list of `nightscreen review export` in which nobody has filled in a cell. */
 export async function holdsWork(path: string): Promise<boolean> {
-  const ofDiscrepancies = Object.values(discrepancyListColumns);
-  const lists = [
-    { names: Object.values(workingListColumns), required: [alert, disposition, reason] },
-    { names: ofDiscrepancies, required: ofDiscrepancies },
-  ];
   const toFill = [disposition, reason, workingListColumns.comment, discrepancyListColumns.acceptUntil];
   let isList = false;
-  for (const list of lists) {
-    // What cannot be read as a list may be anything, so it is kept.
-    const table = await openListTable(path, { ...list, origin, isOptional: true }).catch(() => undefined);
-    if (table === undefined) return true;
-    if (table === null) continue;
-    isList = true;
-    try {
-      for await (const batch of table.records) {
-        const isFilled = batch.some(
-          ({ fields, fault }) => fault !== null || toFill.some((name) => table.pick(fields, name) !== ''),
-        );
-        if (isFilled) return true;
+  try {
+    for (const list of [alertList, discrepancyList]) {
+      const rows = await openListTable(path, { ...list, isOptional: true });
+      isList ||= rows !== null;
+      for await (const { fault, pick } of rows ?? []) {
+        if (fault !== null || toFill.some((name) => pick(name) !== '')) return true;
       }
-    } catch {
-      return true;
-    } finally {
-      await table.close();
     }
+  } catch {
+    // What cannot be read as a list may be anything, so it is kept.
+    return true;
   }
   return !isList;
 }
 
-type OpenedTable = NonNullable<Awaited<ReturnType<typeof openListTable>>>;
+type ListRows = NonNullable<Awaited<ReturnType<typeof openListTable>>> | [];
 
-async function readDecisions(table: OpenedTable, key: Buffer, expandBulk: ExpandBulk): Promise<FilledList> {
-  try {
-    const rows: (FilledRow | BulkRow | FaultyRow)[] = [];
-    let undecided = 0;
-    let onlyReasons = 0;
-    for await (const batch of table.records) {
-      for (const { line, fields, fault } of batch) {
-        const pick = (name: string): string => table.pick(fields, name);
-        const alertId = parseAlertCode(pick(alert), key)?.alertId ?? null;
-        const about = { line, customer: pick('reference') || null, alertId };
-        if (fault !== null) rows.push({ ...about, problem: `the row cannot be read (${fault})` });
-        else if (pick(disposition) === '') {
-          if (pick(alert) === '') continue;
-          undecided += 1;
-          if (pick('reason') !== '') onlyReasons += 1;
-        } else rows.push(toRow(about, pick, key));
-      }
-    }
-    const single: (FilledRow | FaultyRow)[] = [];
-    for (const row of rows) {
-      const named = 'bulkId' in row ? await expandBulk(row) : row;
-      single.push(...('line' in named ? [named] : named));
-    }
-    return { ...refuseRepeated(single), undecided, onlyReasons };
-  } finally {
-    await table.close();
+async function readDecisions(list: ListRows, key: Buffer, expandBulk: ExpandBulk): Promise<FilledList> {
+  const rows: (FilledRow | BulkRow | FaultyRow)[] = [];
+  let undecided = 0;
+  let onlyReasons = 0;
+  for await (const { line, fault, pick } of list) {
+    const alertId = parseAlertCode(pick(alert), key)?.alertId ?? null;
+    const about = { line, customer: pick('reference') || null, alertId };
+    if (fault !== null) rows.push({ ...about, problem: fault });
+    else if (pick(disposition) === '') {
+      if (pick(alert) === '') continue;
+      undecided += 1;
+      if (pick('reason') !== '') onlyReasons += 1;
+    } else rows.push(toRow(about, pick, key));
   }
+  const single: (FilledRow | FaultyRow)[] = [];
+  for (const row of rows) {
+    const named = 'bulkId' in row ? await expandBulk(row) : row;
+    single.push(...('line' in named ? [named] : named));
+  }
+  return { ...refuseRepeated(single), undecided, onlyReasons };
 }
 
 /** Gives the other lines of an alert. Repeated rows are refused, because it is unclear which row is meant. */
@@ -324,28 +310,23 @@ interface AcceptanceList {
 }
 
 /** Reads the rows that accept a discrepancy; rows without a day and a reason are counted as untouched. */
-async function readAcceptances(table: OpenedTable, key: Buffer): Promise<AcceptanceList> {
+async function readAcceptances(list: ListRows, key: Buffer): Promise<AcceptanceList> {
   const rows: (AcceptedRow | AcceptanceList['faulty'][number])[] = [];
   let untouched = 0;
-  for await (const batch of table.records) {
-    for (const { line, fields, fault } of batch) {
-      const pick = (name: string): string => table.pick(fields, name);
-      const about = { line, customer: pick('reference') || null };
-      const [cell, until, reason] = [
-        pick(discrepancyListColumns.discrepancy),
-        pick(discrepancyListColumns.acceptUntil),
-        pick(discrepancyListColumns.reason),
-      ];
-      const mark = parseAlertCode(cell, key, 'D');
-      const refuse = (problem: string): void => void rows.push({ ...about, problem });
-      if (fault !== null) refuse(`the row cannot be read (${fault})`);
-      else if (until === '' && reason === '') untouched += cell === '' ? 0 : 1;
-      else if (mark === null) refuse(`${JSON.stringify(cell)} is not the code of a discrepancy; copy it from the list`);
-      else if (until === '') refuse('the row has a reason, but accept_until is empty');
-      else if (!isDay(until)) refuse(`accept_until is ${JSON.stringify(until)}, not a day written as yyyy-mm-dd`);
-      else if (reason === '') refuse('the acceptance has no reason');
-      else rows.push({ ...about, discrepancyId: mark.alertId, seenVersion: mark.seenVersion, until, reason });
-    }
+  for await (const { line, fault, pick } of list) {
+    const about = { line, customer: pick('reference') || null };
+    const cell = pick(discrepancyListColumns.discrepancy);
+    const until = pick(discrepancyListColumns.acceptUntil);
+    const reason = pick(discrepancyListColumns.reason);
+    const mark = parseAlertCode(cell, key, 'D');
+    const refuse = (problem: string): void => void rows.push({ ...about, problem });
+    if (fault !== null) refuse(fault);
+    else if (until === '' && reason === '') untouched += cell === '' ? 0 : 1;
+    else if (mark === null) refuse(`${JSON.stringify(cell)} is not the code of a discrepancy; copy it from the list`);
+    else if (until === '') refuse('the row has a reason, but accept_until is empty');
+    else if (!isDay(until)) refuse(`accept_until is ${JSON.stringify(until)}, not a day written as yyyy-mm-dd`);
+    else if (reason === '') refuse('the acceptance has no reason');
+    else rows.push({ ...about, discrepancyId: mark.alertId, seenVersion: mark.seenVersion, until, reason });
   }
   const read = rows.filter((row) => 'until' in row);
   const findOthers = openOtherLines(read.map(({ discrepancyId: id, line }) => ({ id, line })));
@@ -384,7 +365,7 @@ async function acceptDiscrepancies(
     rows.map(({ discrepancyId }) => discrepancyId),
   );
   const accounts = [...known.values()].map(({ accountId }) => accountId);
-  const stored = await readFourEyes(transaction, accounts);
+  const findFourEyes = await readFourEyes(transaction, accounts, review.fourEyes);
   const today = toDayNumber(now, timezone);
   const results: AcceptanceResult[] = [];
   for (const row of rows) {
@@ -400,7 +381,7 @@ async function acceptDiscrepancies(
     const { last, severity, isResolved } = found;
     const isOwn = last.reviewer === reviewer.name && last.until === until;
     const isSeen = row.seenVersion === toEventSeenVersion(last.eventId, reviewKey);
-    const takesTwo = new Set([...review.fourEyes, ...(stored.get(found.accountId) ?? [])]).has(severity);
+    const takesTwo = findFourEyes(found.accountId).has(severity);
     const confirms = takesTwo && last.kind === 'proposed' && last.until === until && !isOwn;
     if (isResolved) refuse('resolved');
     else if (isOwn) results.push({ kind: 'same_already' });
@@ -410,8 +391,9 @@ async function acceptDiscrepancies(
     else if (days > mostAcceptedDays) refuse('too_long');
     else {
       const kind = takesTwo && !confirms ? 'proposed' : 'accepted';
-      const said = { discrepancyId: row.discrepancyId, seenEventId: last.eventId, kind, reason, until } as const;
-      await saveAcceptance(transaction, { ...said, reviewer: reviewer.name, isAttested: reviewer.isAttested }, now);
+      const { discrepancyId } = row;
+      const said = { discrepancyId, seenEventId: last.eventId, kind, reviewer, reason, until } as const;
+      await saveAcceptance(transaction, said, now);
       results.push({ kind: confirms ? 'approved' : kind });
     }
   }

@@ -49,10 +49,7 @@ export function assessLegacyRows(
   customers: readonly LegacyCustomer[],
   isSampled: (alertId: number) => boolean,
 ): readonly AssessedRow[] {
-  const byReference = new Map<string, LegacyCustomer[]>();
-  for (const customer of customers) {
-    byReference.set(customer.reference, [...(byReference.get(customer.reference) ?? []), customer]);
-  }
+  const byReference = gatherBy(customers, ({ reference }) => reference);
   const find = (named: NamedMatch) => findLegacyAlerts(named, byReference.get(named.reference) ?? []);
   const found = rows.map((row) => {
     const { facts } = row;
@@ -100,15 +97,9 @@ export function assessLegacyRows(
 /** The decision of a row as far as it is readable; null for a row without a decision or a match. */
 function toStatement({ facts, cells }: LegacyRow): Pick<LegacyStatement, 'named' | 'verdict'> | null {
   if (!('problem' in facts)) return { named: facts, verdict: facts.verdict };
-  const { customer_id: reference, roster, match_id: matchId, listed_name: listedName, decision } = cells;
-  if (decision === '' || (matchId === '' && listedName === '')) return null;
-  const named: NamedMatch = {
-    reference: reference.normalize('NFC'),
-    roster: roster || null,
-    matchId: matchId || null,
-    listedName: listedName || null,
-    listedBirthDate: cells.listed_birth_date === '' ? null : parseIsoDate(cells.listed_birth_date),
-  };
+  const { decision } = cells;
+  const named = toNamed(cells);
+  if (decision === '' || (named.matchId === null && named.listedName === null)) return null;
   return { named, verdict: parseVerdict(decision) ?? decision };
 }
 
@@ -126,19 +117,14 @@ interface LegacyStatement {
  * and the same match id or listed name.
  */
 function findContradicted(statements: readonly LegacyStatement[]): ReadonlySet<number> {
-  const verdicts = new Map<number, Set<string>>();
-  const unplaced = new Map<string, LegacyStatement[]>();
-  for (const statement of statements) {
-    const { named, verdict, about } = statement;
-    if ('alert' in about)
-      verdicts.set(about.alert.alertId, (verdicts.get(about.alert.alertId) ?? new Set()).add(verdict));
-    else unplaced.set(named.reference, [...(unplaced.get(named.reference) ?? []), statement]);
-  }
+  const byAlert = gatherBy(statements, ({ about }) => ('alert' in about ? about.alert.alertId : null));
+  const unplaced = gatherBy(byAlert.get(null) ?? [], ({ named }) => named.reference);
   const contradicted = statements.filter(({ named, verdict, about }) => {
     if (!('alert' in about)) return false;
-    if ((verdicts.get(about.alert.alertId)?.size ?? 0) > 1) return true;
+    const isOther = (other: LegacyStatement): boolean => other.verdict !== verdict;
+    if (byAlert.get(about.alert.alertId)?.some(isOther)) return true;
     const others = unplaced.get(named.reference) ?? [];
-    return others.some((other) => other.verdict !== verdict && couldMean(other, named, about.alert));
+    return others.some((other) => isOther(other) && couldMean(other, named, about.alert));
   });
   return new Set(contradicted.map(({ line }) => line));
 }
@@ -285,32 +271,25 @@ const required = ['customer_id', 'decision', 'reason', 'decided_by', 'decided_at
 
 /** Reads the list of an older system; throws RosterError when it is neither CSV nor a workbook, or lacks a column. */
 async function readLegacyRows(path: string): Promise<readonly LegacyRow[]> {
-  const table = await openListTable(path, { names: legacyColumns, required, origin: 'a list of an older system' });
-  try {
-    const rows: LegacyRow[] = [];
-    for await (const batch of table.records) {
-      for (const { line, fields, fault } of batch) {
-        const pick = (name: keyof LegacyRow['cells']): string => restoreFormula(table.pick(fields, name)).trim();
-        const cells = {
-          customer_id: pick('customer_id'),
-          roster: pick('roster'),
-          match_id: pick('match_id'),
-          listed_name: pick('listed_name'),
-          listed_birth_date: pick('listed_birth_date'),
-          decision: pick('decision'),
-          reason: pick('reason'),
-          decided_by: pick('decided_by'),
-          decided_at: pick('decided_at'),
-          comment: pick('comment'),
-        };
-        const facts = fault === null ? toFacts(cells) : { problem: `the row cannot be read (${fault})` };
-        rows.push({ line, cells, facts });
-      }
-    }
-    return rows;
-  } finally {
-    await table.close();
+  const list = await openListTable(path, { names: legacyColumns, required, origin: 'a list of an older system' });
+  const rows: LegacyRow[] = [];
+  for await (const { line, fault, pick } of list) {
+    const read = (name: keyof LegacyRow['cells']): string => restoreFormula(pick(name)).trim();
+    const cells = {
+      customer_id: read('customer_id'),
+      roster: read('roster'),
+      match_id: read('match_id'),
+      listed_name: read('listed_name'),
+      listed_birth_date: read('listed_birth_date'),
+      decision: read('decision'),
+      reason: read('reason'),
+      decided_by: read('decided_by'),
+      decided_at: read('decided_at'),
+      comment: read('comment'),
+    };
+    rows.push({ line, cells, facts: fault === null ? toFacts(cells) : { problem: fault } });
   }
+  return rows;
 }
 
 function toFacts(cells: LegacyRow['cells']): LegacyRow['facts'] {
@@ -319,19 +298,15 @@ function toFacts(cells: LegacyRow['cells']): LegacyRow['facts'] {
   const verdict = parseVerdict(cells.decision);
   if (verdict === null || verdict === 'no_longer_matched')
     return { problem: `the disposition is not one of ${Object.values(codeWords.disposition).join(', ')}` };
-  if (cells.match_id === '' && cells.listed_name === '') {
+  const named = toNamed(cells);
+  if (named.matchId === null && named.listedName === null) {
     return { problem: 'match_id and listed_name are both empty' };
   }
-  const listedBirthDate = cells.listed_birth_date === '' ? null : parseIsoDate(cells.listed_birth_date);
-  if (listedBirthDate === null && cells.listed_birth_date !== '') {
+  if (named.listedBirthDate === null && cells.listed_birth_date !== '') {
     return { problem: 'listed_birth_date is not written yyyy-mm-dd, yyyy-mm or yyyy' };
   }
   return {
-    reference: cells.customer_id.normalize('NFC'),
-    roster: cells.roster || null,
-    matchId: cells.match_id || null,
-    listedName: cells.listed_name || null,
-    listedBirthDate,
+    ...named,
     verdict,
     reason: cells.reason,
     decidedBy: cells.decided_by,
@@ -339,6 +314,14 @@ function toFacts(cells: LegacyRow['cells']): LegacyRow['facts'] {
     comment: cells.comment || null,
   };
 }
+
+const toNamed = (cells: LegacyRow['cells']): NamedMatch => ({
+  reference: cells.customer_id.normalize('NFC'),
+  roster: cells.roster || null,
+  matchId: cells.match_id || null,
+  listedName: cells.listed_name || null,
+  listedBirthDate: cells.listed_birth_date === '' ? null : parseIsoDate(cells.listed_birth_date),
+});
 
 /** Why a row of an older system has no clear alert. */
 type Unmatched =

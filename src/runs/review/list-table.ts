@@ -15,16 +15,22 @@ export interface DecisionImport {
   partial: boolean;
 }
 
-/** A filled list, read by the names of its columns. */
-interface ListTable {
-  records: TableReading['records'];
-  has(name: string): boolean;
-  /** The trimmed text of a row in a column; empty for a missing column. */
-  pick(fields: readonly string[], name: string): string;
-  close(): Promise<void>;
+/** A row of a filled list, read by the names of its columns. */
+interface FilledListRow {
+  line: number;
+  /** Why the row cannot be read, or null. */
+  fault: string | null;
+  /** The trimmed text in a column; empty for a missing column. */
+  pick(name: string): string;
 }
 
-interface WantedList {
+/** The rows of a list, read on demand; the file is closed after the last one. */
+type FilledListRows = AsyncGenerator<FilledListRow, void>;
+
+type RawTable = Pick<TableReading, 'headers' | 'records' | 'close'>;
+
+/** A kind of list, by its columns. */
+export interface WantedList {
   names: readonly string[];
   required: readonly string[];
   /** What such a list is, for messages. */
@@ -37,12 +43,12 @@ interface WantedList {
  * Opens a CSV file or a workbook; the first bytes of the file decide which. Columns are found by name in any case and spacing, a workbook's
  * header by the `required` ones. Throws RosterError when the file is neither, is not readable, lacks a required column, or repeats a column.
  */
-export async function openListTable(path: string, wanted: WantedList & { isOptional?: false }): Promise<ListTable>;
-export async function openListTable(path: string, wanted: WantedList): Promise<ListTable | null>;
+export async function openListTable(path: string, wanted: WantedList & { isOptional?: false }): Promise<FilledListRows>;
+export async function openListTable(path: string, wanted: WantedList): Promise<FilledListRows | null>;
 export async function openListTable(
   path: string,
   { names, required, origin, isOptional = false }: WantedList,
-): Promise<ListTable | null> {
+): Promise<FilledListRows | null> {
   const odd = findOddFile(path);
   if (odd !== null)
     throw new RosterError('roster_unreadable', `${path} ${odd}. Save the list as a file and give its path.`);
@@ -64,19 +70,21 @@ export async function openListTable(
     const columns = repeated.map((name) => `${name} (${toOrdinals(folded, name)})`).join(', ');
     throw new RosterError('columns_repeated', `${path} has columns twice: ${columns}. Keep one of each.`);
   }
-  return {
-    records: advise(table.records),
-    has: (name) => places.has(name),
-    pick: (fields, name) => fields[places.get(name) ?? -1]?.trim() ?? '',
-    close: () => table.close(),
-  };
+  return readListRows(table, places);
 }
 
-async function* advise(records: ListTable['records']): AsyncGenerator<readonly TableRecord[]> {
+async function* readListRows(table: RawTable, places: ReadonlyMap<string, number>): FilledListRows {
   try {
-    yield* records;
+    for await (const batch of table.records) {
+      for (const { line, fields, fault } of batch) {
+        const pick = (name: string): string => fields[places.get(name) ?? -1]?.trim() ?? '';
+        yield { line, fault: fault === null ? null : `the row cannot be read (${fault})`, pick };
+      }
+    }
   } catch (error) {
     adviseOnEncoding(error);
+  } finally {
+    await table.close();
   }
 }
 
@@ -141,7 +149,6 @@ const maxRows = 50_000;
 const maxColumns = 256;
 /** The header is one of the first rows; only titles may precede it. */
 const headerRows = 20;
-const batchSize = 500;
 
 type Cells = readonly string[];
 type ListRow = readonly [line: number, cells: Cells];
@@ -151,10 +158,7 @@ type ListRow = readonly [line: number, cells: Cells];
  * content. Lines are rows of the sheet, without empty ones. Throws RosterError when the file is no workbook, damaged,
  * protected by a password, empty, or larger than 50 MB, 100 MB unpacked, 20 sheets, 50,000 rows or 256 columns.
  */
-async function openWorkbookTable(
-  path: string,
-  isHeader: (cells: Cells) => boolean,
-): Promise<Pick<TableReading, 'headers' | 'records' | 'close'>> {
+async function openWorkbookTable(path: string, isHeader: (cells: Cells) => boolean): Promise<RawTable> {
   const { size } = await stat(path);
   if (size > maxFileBytes) throw refuse('workbook_too_large', `${path} is larger than ${maxFileBytes / 1_000_000} MB`);
   const bytes = await readFile(path);
@@ -207,27 +211,19 @@ async function readRows(
   return rows;
 }
 
-function toTable(
-  rows: readonly ListRow[],
-  isHeader: (cells: Cells) => boolean,
-): Pick<TableReading, 'headers' | 'records' | 'close'> {
-  const place = Math.max(
-    0,
-    rows.findIndex(([, cells]) => isHeader(cells)),
-  );
-  const headers = rows[place]?.[1] ?? [];
-  const records = rows
-    .slice(place + 1)
-    .map(([line, fields]): TableRecord => ({ line, file: null, fields, fault: null }));
+function toTable(rows: readonly ListRow[], isHeader: (cells: Cells) => boolean): RawTable {
+  const found = rows.findIndex(([, cells]) => isHeader(cells));
+  const place = Math.max(0, found);
+  const [, headers] = rows[place] ?? [0, []];
   return {
     headers: headers.map((header) => header.trim().normalize('NFC')),
-    records: toBatches(records),
+    records: readAll(rows.slice(place + 1)),
     close: async () => {},
   };
 }
 
-async function* toBatches(records: readonly TableRecord[]): AsyncGenerator<readonly TableRecord[]> {
-  for (let start = 0; start < records.length; start += batchSize) yield records.slice(start, start + batchSize);
+async function* readAll(rows: readonly ListRow[]): AsyncGenerator<readonly TableRecord[]> {
+  yield rows.map(([line, fields]) => ({ line, file: null, fields, fault: null }));
 }
 
 function toText(value: string | number | boolean | Date | null): string {

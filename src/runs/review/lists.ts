@@ -1,11 +1,12 @@
 import { createHmac } from 'node:crypto';
 import { toAlertCode } from '../../matches/alert-code.js';
 import type { DiscrepancyList, WaitingAlert } from '../../reports/list-facts.js';
-import type { Database, Queryable } from '../../store/database/database.js';
+import type { Queryable } from '../../store/database/database.js';
 import { readReviewOrganisation } from '../../store/organisations.js';
 import { readDecidableAlerts } from '../../store/review/decisions.js';
 import { countByAccount, findPlainlyAbsent, openReviewSheet, saveBulk } from '../../store/review/waiting.js';
 import type { AppContext } from '../app-context.js';
+import { gatherBy } from '../replay.js';
 import { listDiscrepancies, toBulkSeenVersion, toWaitingAlert } from './alerts.js';
 import { requireKnown } from './people.js';
 
@@ -43,23 +44,25 @@ export async function exportAlerts(
   await requireKnown(database, organisationId, { roster, person: { name: assignee, flag: '--assignee' } });
   const sheet = await openReviewSheet(database, { organisationId, roster, assignee, exportedBy, now });
   const { sheetId } = sheet;
-  const waiting = sheet.waiting.filter(
-    ({ proposal }) =>
-      (proposal !== null || !onlyProposals) && (proposal === null || proposal.reviewer !== notProposedBy),
-  );
-  const alerts = waiting.map((alert) => ({
-    alertId: alert.alertId,
-    shown: toWaitingAlert(alert, { sheetId, reviewKey }),
-  }));
+  const isChosenBy = (proposer: string | null): boolean =>
+    proposer === null ? !onlyProposals : proposer !== notProposedBy;
+  const alerts = sheet.waiting
+    .filter(({ proposal }) => isChosenBy(proposal?.reviewer ?? null))
+    .map((alert) => ({ alertId: alert.alertId, shown: toWaitingAlert(alert, { sheetId, reviewKey }) }));
   const bulk = await listBulkRows(database, alerts, { organisationId, sheetId, reviewKey });
-  const discrepancies = await chooseDiscrepancies(database, name, {
-    roster,
-    onlyProposals,
-    notProposedBy,
-    allDiscrepancies,
-    isAssigned: assignee !== null,
-  });
-  const { timezone } = settings;
+  const isEveryone = !onlyProposals && notProposedBy === null;
+  let discrepancies: DiscrepancyList = { count: 0, listed: [] };
+  // Discrepancies are not assigned.
+  if (assignee === null) {
+    const limit = isEveryone && !allDiscrepancies ? undefined : null;
+    discrepancies = (await listDiscrepancies(database, name, { roster }, limit)) ?? discrepancies;
+  }
+  if (!isEveryone) {
+    const listed = discrepancies.listed.filter(({ acceptance }) =>
+      isChosenBy(acceptance?.isFinal === false ? acceptance.reviewer : null),
+    );
+    discrepancies = { count: listed.length, listed };
+  }
   const accounts = await countByAccount(
     database,
     alerts.map(({ alertId }) => alertId),
@@ -68,33 +71,10 @@ export async function exportAlerts(
     accounts,
     sheetId,
     exportedAt: now,
-    timezone,
+    timezone: settings.timezone,
     alerts: [...bulk, ...alerts.map(({ shown }) => shown)],
     discrepancies,
   };
-}
-
-/** The discrepancies of a working list. A list of one assignee has none, because discrepancies are not assigned. */
-async function chooseDiscrepancies(
-  database: Database,
-  organisation: string,
-  choice: Required<Pick<WorkingListRequest, 'roster' | 'onlyProposals' | 'notProposedBy' | 'allDiscrepancies'>> & {
-    isAssigned: boolean;
-  },
-): Promise<DiscrepancyList> {
-  const { roster, onlyProposals, notProposedBy, allDiscrepancies, isAssigned } = choice;
-  const isChosen = onlyProposals || notProposedBy !== null;
-  const none = { count: 0, listed: [] };
-  if (isAssigned) return none;
-  const all =
-    (await listDiscrepancies(database, organisation, { roster }, isChosen || allDiscrepancies ? null : undefined)) ??
-    none;
-  if (!isChosen) return all;
-  const listed = all.listed.filter(({ acceptance }) => {
-    const proposer = acceptance?.isFinal === false ? acceptance.reviewer : null;
-    return (proposer !== null || !onlyProposals) && (proposer === null || proposer !== notProposedBy);
-  });
-  return { count: listed.length, listed };
 }
 
 interface ListedAlert {
@@ -122,14 +102,10 @@ async function listBulkRows(
     database,
     absent.map(({ alertId }) => alertId),
   );
-  const groups = new Map<string, ListedAlert[]>();
-  for (const alert of absent) {
-    const account = accounts.get(alert.alertId);
-    if (account === undefined) continue;
-    const { absence, listed } = alert.shown;
-    const key = JSON.stringify([account, absence, listed.id, listed.schema, listed.name]);
-    groups.set(key, [...(groups.get(key) ?? []), alert]);
-  }
+  const eligible = absent.filter(({ alertId }) => accounts.has(alertId));
+  const groups = gatherBy(eligible, ({ alertId, shown: { absence, listed } }) =>
+    JSON.stringify([accounts.get(alertId), absence, listed.id, listed.schema, listed.name]),
+  );
   const rows: WaitingAlert[] = [];
   for (const group of groups.values()) {
     for (let start = 0; start < group.length; start += mostAlerts) {

@@ -64,6 +64,7 @@ beforeAll(() => {
     'null',
   ];
   execFileSync('node_modules/.bin/tsc', words);
+  execFileSync('node_modules/.bin/tsx', ['test/comment-settings.ts', folder]);
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.d.ts'));
   for (const file of files) readDeclared(join(folder, file));
 });

@@ -55,9 +55,7 @@ async function open(content: Uint8Array | string, ending = 'xlsx') {
   const required = ['alert', 'disposition', 'reason'];
   const table = await openListTable(path, { names: required, required, origin: 'a list' });
   const rows: (readonly [number, string, string])[] = [];
-  for await (const batch of table.records) {
-    for (const { line, fields } of batch) rows.push([line, table.pick(fields, 'alert'), table.pick(fields, 'name')]);
-  }
+  for await (const { line, pick } of table) rows.push([line, pick('alert'), pick('name')]);
   return rows;
 }
 
