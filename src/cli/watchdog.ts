@@ -50,15 +50,14 @@ async function lookOrReport(
   const { watch } = await import('../scheduling/watchdog/watch.js');
   const { signal } = invocation;
   const { jobs } = config.settings;
-  const lookInto = async (opened: AppContext, noteLooked: () => void): Promise<Outcome> => {
-    const app = await goByDatabaseClock(opened);
-    return presentWatch(await watch(app, { jobs }, { signal, noteLooked }));
-  };
   const open = (noteLooked: () => void): Promise<Outcome> =>
     withAppContext(
       invocation,
       { command: 'schedule watchdog', queryTimeoutMs: limitMs, needsDatabase: true },
-      (opened) => lookInto(opened, noteLooked),
+      async (opened) => {
+        const app = await goByDatabaseClock(opened);
+        return presentWatch(await watch(app, { jobs }, { signal, noteLooked }));
+      },
     );
   try {
     // The embedded database runs in this process and may be busy with jobs: it has no limit.
@@ -112,9 +111,6 @@ export async function goByDatabaseClock(app: AppContext): Promise<AppContext> {
   return { ...app, clock: { ...clock, now: () => new Date(clock.now().getTime() + apartMs) } };
 }
 
-/** A check usually takes less than a second; a stopping process has seven. */
-const graceMs = 2_000;
-
 /**
  * Does work that calls `noteLooked` after its last query; until then it has `limitMs`, and two seconds after `signal` is aborted. Throws
  * StoreError (`database_unreachable`) after the limit, or the signal's reason; a hanging query is abandoned.
@@ -124,50 +120,36 @@ async function withinLimit<Result>(
   signal: AbortSignal,
   work: (noteLooked: () => void) => Promise<Result>,
 ): Promise<Result> {
-  let clear = (): void => {};
+  const limit = limitSending(limitMs, signal);
+  const message = `the database has not answered within ${Math.ceil(limitMs / 1_000)} seconds`;
   const tooLate = new Promise<never>((_, reject) => {
-    const message = `the database has not answered within ${Math.ceil(limitMs / 1_000)} seconds`;
-    const timers = [setTimeout(() => reject(new StoreError('database_unreachable', message)), limitMs)];
-    const hurry = (): void => {
-      timers.push(setTimeout(() => reject(signal.reason), graceMs));
-    };
-    if (signal.aborted) hurry();
-    else signal.addEventListener('abort', hurry, { once: true });
-    clear = () => {
-      for (const timer of timers) clearTimeout(timer);
-      signal.removeEventListener('abort', hurry);
-    };
+    const fail = (): void => reject(signal.aborted ? signal.reason : new StoreError('database_unreachable', message));
+    limit.signal.addEventListener('abort', fail, { once: true });
   });
   try {
-    return await Promise.race([work(clear), tooLate]);
+    return await Promise.race([work(limit.clear), tooLate]);
   } finally {
-    clear();
+    limit.clear();
   }
 }
 
-function describeAlarms(watch: Watch): readonly string[] {
-  return watch.findings.flatMap((finding) => {
-    const { incident, isKnown, isNews, reason, actions } = finding;
-    const status = isKnown ? 'known' : 'ALARM';
-    const reported = isNews ? 'reported now' : `reported ${formatTime(incident.reportedAt)}`;
-    return [
-      `${status}  ${describeIncident(finding)}`,
-      `       ${reason}`,
-      `       since ${formatTime(incident.openedAt)}, ${reported}`,
-      ...(isKnown ? [] : actions.map((action) => `       -> ${action}`)),
-    ];
-  });
+function describeFinding({ incident, isKnown, isNews, reason, actions }: Watch['findings'][number]): readonly string[] {
+  const reported = isNews ? 'reported now' : `reported ${formatTime(incident.reportedAt)}`;
+  const lines = [
+    `${isKnown ? 'known' : 'ALARM'}  ${describeIncident(incident)}`,
+    `       ${reason}`,
+    `       since ${formatTime(incident.openedAt)}, ${reported}`,
+  ];
+  return isKnown ? lines : [...lines, ...actions.map((action) => `       -> ${action}`)];
 }
+
+const describeClosed = (incident: Incident): string =>
+  `${describeIncident(incident)}, since ${formatTime(incident.openedAt)}`;
 
 /** The result of a check: new alarms with the commands that help, known alarms, and incidents that are over. */
 export function presentWatch(watch: Watch): Outcome {
-  const over = watch.over.map(
-    (incident) => `over   ${describeIncident(incident)}, since ${formatTime(incident.openedAt)}`,
-  );
-  const dropped = watch.dropped.map(
-    (incident) =>
-      `closed ${describeIncident(incident)}, since ${formatTime(incident.openedAt)}: it is no longer watched`,
-  );
+  const over = watch.over.map((incident) => `over   ${describeClosed(incident)}`);
+  const dropped = watch.dropped.map((incident) => `closed ${describeClosed(incident)}: it is no longer watched`);
   const unscreened = watch.unscreened.map((roster) => `new    ${roster}: not screened yet, and no night was due`);
   const paused = watch.pause === null ? [] : [`paused ${describePause(watch.pause)}`];
   const alarms = watch.findings.filter(({ isKnown }) => !isKnown).length;
@@ -199,7 +181,9 @@ export function presentWatch(watch: Watch): Outcome {
       unscreened: watch.unscreened,
       pause: watch.pause,
     },
-    text: [...describeAlarms(watch), ...over, ...dropped, ...unscreened, ...paused, verdict, ''].join('\n'),
+    text: [...watch.findings.flatMap(describeFinding), ...over, ...dropped, ...unscreened, ...paused, verdict, ''].join(
+      '\n',
+    ),
   };
 }
 
@@ -235,22 +219,16 @@ export async function withPings<Result extends { exitCode: number; text: string 
     limit.clear();
     if (trouble !== null) complain(`the ping of the watchdog's monitor failed (${kind}): ${trouble}`);
   };
-  await emit('start', 'nightscreen schedule watchdog');
-  let result: Result;
-  try {
-    result = await act();
-  } catch (error) {
-    await emit(
-      'failure',
-      `nightscreen schedule watchdog\nexit code ${toErrorExitCode(error)}\n${describeError(error).code}`,
-    );
+  const head = 'nightscreen schedule watchdog';
+  await emit('start', head);
+  const result = await act().catch(async (error: unknown) => {
+    const lines = [head, `exit code ${toErrorExitCode(error)}`, describeError(error).code];
+    await emit('failure', lines.join('\n'));
     throw error;
-  }
+  });
   const { exitCode, text } = result;
-  await emit(
-    exitCode === 0 ? 'success' : 'failure',
-    ['nightscreen schedule watchdog', `exit code ${exitCode}`, text.trimEnd()].join('\n'),
-  );
+  const body = [head, `exit code ${exitCode}`, text.trimEnd()].join('\n');
+  await emit(exitCode === 0 ? 'success' : 'failure', body);
   return result;
 }
 
@@ -258,7 +236,6 @@ export async function withPings<Result extends { exitCode: number; text: string 
 const toNoteFile = ({ settings }: Config): string => join(settings.reports.dir, '.watchdog.json');
 
 const attemptLimitMs = 5 * 60_000;
-const title = 'watchdog: the database is unreachable';
 
 /** Mails, without the outbox and once per outage, that the database is unreachable; failures go to `complain`. Returns the start of the outage. */
 async function reportUnreachable(config: Config, reason: string, listener: PingListener): Promise<Date> {
@@ -268,11 +245,7 @@ async function reportUnreachable(config: Config, reason: string, listener: PingL
   const at = systemClock.now();
   const since = known?.since ?? at;
   if (known?.told) return since;
-  const reported = await mail(
-    config,
-    { phase: 'begun', title, reason, openedAt: since, at, actions: begunActions },
-    listener,
-  );
+  const reported = await mail(config, { phase: 'begun', reason, openedAt: since, at, actions: begunActions }, listener);
   try {
     await mkdir(dirname(noteFile), { recursive: true, mode: 0o700 });
     await writePrivately(noteFile, `${JSON.stringify({ since, told: reported })}\n`);
@@ -292,19 +265,23 @@ async function reportReachable(config: Config, listener: PingListener): Promise<
   const noteFile = toNoteFile(config);
   const known = await readNote(noteFile);
   if (known === null) return;
-  const at = systemClock.now();
-  const reason = 'the database was unreachable';
-  const actions = ['Check the coverage of the rosters: nightscreen coverage'];
-  const alarm: Alarm = { phase: 'over', title, reason, openedAt: known.since, at, actions };
+  const alarm = {
+    phase: 'over',
+    reason: 'the database was unreachable',
+    openedAt: known.since,
+    at: systemClock.now(),
+    actions: ['Check the coverage of the rosters: nightscreen coverage'],
+  } as const;
   if (known.told && !(await mail(config, alarm, listener))) return;
   await rm(noteFile, { force: true });
 }
 
 /** True when at least one mail was accepted, or when there is no recipient. */
-async function mail(config: Config, alarm: Alarm, { complain, signal }: PingListener): Promise<boolean> {
+async function mail(config: Config, facts: Omit<Alarm, 'title'>, { complain, signal }: PingListener): Promise<boolean> {
   const { mail: settings, reports, timezone } = config.settings;
   if (!settings) return true;
   const recipients = listRecipients(settings, { kind: 'failure', roster: null, level: 'red', severities: [] });
+  const alarm = { ...facts, title: 'watchdog: the database is unreachable' };
   const key = ['unreachable', alarm.phase, alarm.openedAt.toISOString()];
   const frame = { from: settings.from, timezone };
   const messages = recipients.map(({ address }) => buildAlarmMessage(alarm, key, address, frame));

@@ -30,10 +30,10 @@ const incidentColumns = `incident_id, kind, subject, roster, reason, mark, run_i
   told_at as "reportedAt", times_told as "timesReported", recovered_at`;
 
 /** The incident of the same kind, subject and roster, if any. A roster may be named `sweep`, or like a job. */
-export const findSame = (
-  incidents: readonly Incident[],
+export const findSame = <One extends Pick<Incident, 'kind' | 'subject' | 'roster'>>(
+  incidents: readonly One[],
   { kind, subject, roster }: Pick<Incident, 'kind' | 'subject' | 'roster'>,
-): Incident | undefined =>
+): One | undefined =>
   incidents.find((incident) => incident.kind === kind && incident.subject === subject && incident.roster === roster);
 
 /** The open incidents, oldest first. `isHeld` makes watchdogs that look at the same time report one after the other, until the transaction ends. */

@@ -12,31 +12,116 @@ export interface WatchFinding extends Pick<Incident, 'kind' | 'subject' | 'roste
   isKnown: boolean;
 }
 
-const words: Readonly<Record<Incident['kind'], string>> = {
-  did_not_run: 'did not run',
-  stuck: 'is stuck',
-  partial: 'ran, but is not complete',
-  customers_failing: 'customers cannot be screened',
-  control_failed: 'control searches failed',
-  screening_overdue: 'screenings are overdue',
-  job_failed: 'the job failed',
-  job_stuck: 'the job is stuck',
-  clock_ahead: 'a clock was ahead',
+/** Each kind in a few words, and what to do. An action is left out when the finding lacks a name that it contains. */
+const problems: Readonly<Record<Incident['kind'], { words: string; actions: readonly string[] }>> = {
+  did_not_run: {
+    words: 'did not run',
+    actions: [
+      'Check that the scheduler, cron or timer is running, and on which host: nightscreen schedule show',
+      'Check settings, key, database and service: nightscreen doctor',
+      'Start it now: nightscreen {command}',
+      'If {job} should not run any more: write "{job}: off" below jobs in the configuration, also on the host of the watchdog',
+    ],
+  },
+  stuck: {
+    words: 'is stuck',
+    actions: [
+      'See what it did: nightscreen runs show {run}',
+      'See whether the host of {silentProcess} is up; the next start resumes the run: nightscreen rescreen',
+      'See whether the service is out of reach: nightscreen doctor',
+    ],
+  },
+  partial: {
+    words: 'ran, but is not complete',
+    actions: [
+      'See what happened: nightscreen runs show {run}',
+      'Resume it: nightscreen runs resume {stoppedRun}',
+      'Start it again when that is repaired: nightscreen {command}',
+    ],
+  },
+  customers_failing: {
+    words: 'customers cannot be screened',
+    actions: [
+      'List them: nightscreen runs show {run} --list failed',
+      "Send the service's operators the names and the times of the calls",
+    ],
+  },
+  control_failed: {
+    words: 'control searches failed',
+    actions: [
+      'See what happened: nightscreen runs show {run}',
+      "Ask the service's operators; check that the party of the control search is still listed",
+      'Start it again when that is repaired: nightscreen rescreen',
+    ],
+  },
+  screening_overdue: {
+    words: 'screenings are overdue',
+    actions: ['List them: nightscreen coverage --limit 20', 'Screen the customers that are due: nightscreen rescreen'],
+  },
+  job_failed: {
+    words: 'the job failed',
+    actions: [
+      'See the jobs and how they ended: nightscreen schedule show',
+      'Check settings, key and service: nightscreen doctor',
+      'Run it again when that is repaired: nightscreen {command}',
+    ],
+  },
+  job_stuck: {
+    words: 'the job is stuck',
+    actions: [
+      'See the jobs and how they ended: nightscreen schedule show',
+      'End it: nightscreen schedule cancel {job}',
+      'If its code ignores its signal, restart the scheduler on {host}',
+    ],
+  },
+  clock_ahead: {
+    words: 'a clock was ahead',
+    actions: [
+      'Correct the clock of the host that runs the nights (NTP), and check it: nightscreen doctor',
+      'The next night searches the customers again that it dated more than an hour ahead; to search all now: nightscreen screen --all --roster {roster}',
+    ],
+  },
 };
 
 /** An incident in a few words, as `retail: did not run`. */
 export const describeIncident = ({ kind, subject }: Pick<Incident, 'kind' | 'subject'>): string =>
-  `${subject}: ${words[kind]}`;
+  `${subject}: ${problems[kind].words}`;
+
+type Subject = Pick<Incident, 'subject' | 'roster'>;
+
+/** What a test knows about a problem. While the mark is the same, there is nothing new to report; without one that is always so. */
+interface Details
+  extends Partial<Record<'command' | 'job' | 'stoppedRun' | 'silentProcess' | 'host', string | undefined>> {
+  reason: string;
+  mark?: string;
+  run?: { runId: number | null; name: string } | null;
+}
+
+const placeholder = /\{(\w+)\}/g;
+
+function toFinding(
+  kind: Incident['kind'],
+  { subject, roster }: Subject,
+  { reason, mark = kind, run = null, ...others }: Details,
+): WatchFinding {
+  const names = new Map(Object.entries({ ...others, run: run?.name, roster }));
+  const isNamed = (action: string): boolean =>
+    [...action.matchAll(placeholder)].every(([, name = '']) => typeof names.get(name) === 'string');
+  const actions = problems[kind].actions
+    .filter(isNamed)
+    .map((action) => action.replaceAll(placeholder, (place, name) => names.get(name) ?? place));
+  return { kind, subject, roster, runId: run?.runId ?? null, reason, mark, actions, isKnown: false };
+}
+
+/** An incident that lasts, as it was reported. */
+function keep(reported: Incident): WatchFinding {
+  const see = endKinds.has(reported.kind) ? 'nightscreen runs' : 'nightscreen schedule show';
+  return { ...reported, actions: [`See whether it was resumed: ${see}`], isKnown: false };
+}
 
 /** All problems at a moment, compared with the open incidents. */
 export function assess(
-  {
-    rosters,
-    running,
-    sweep,
-    jobs,
-    ahead,
-  }: {
+  facts: {
     rosters: readonly RosterFacts[];
     running: readonly RunningFacts[];
     sweep: WatchedSweep;
@@ -47,45 +132,74 @@ export function assess(
   now: Date,
 ): readonly WatchFinding[] {
   return [
-    ...rosters.flatMap((facts) => assessRoster(facts, open, now)),
-    ...assessRunning(running, now),
-    ...assessSweep(sweep, open),
-    ...assessJobs(jobs, open, now),
-    ...assessAhead(ahead),
+    ...facts.rosters.flatMap((roster) => assessRoster(roster, open, now)),
+    ...assessRunning(facts.running, now),
+    ...assessSweep(facts.sweep, open),
+    ...assessJobs(facts.jobs, open, now),
+    ...assessAhead(facts.ahead),
   ];
 }
 
-const toCurrentFinding = (
-  { kind, subject, roster, runId, reason, mark }: Incident,
-  actions: readonly string[],
-): WatchFinding => ({ kind, subject, roster, runId, reason, mark, actions, isKnown: false });
-
-/** Whether an expected start is missing. A start that was reported as missing stays so until something has begun. */
-function isStartMissing({ begun, expected, isWaiting }: StartFacts, reported: Incident | undefined): boolean {
-  if (expected !== null && begun !== null && begun.takenAt >= expected.since) return false;
-  if (expected !== null && !isWaiting) return true;
-  return reported !== undefined && !hasBegunSince(begun, reported);
+/** An expected start that is missing. One that was reported as missing stays so until something has begun. */
+function assessStart(
+  subject: Subject,
+  { begun, expected, isWaiting }: Omit<StartFacts, 'begun'> & { begun: LastStart | null },
+  { what, ...names }: { what: string; command: string; job?: string },
+  open: readonly Incident[],
+): readonly WatchFinding[] {
+  if (expected !== null && begun !== null && begun.takenAt >= expected.since) return [];
+  const reported = findSame(open, { kind: 'did_not_run', ...subject });
+  const isKept = reported !== undefined && !hasBegunSince(begun, reported);
+  if ((expected === null || isWaiting) && !isKept) return [];
+  const because = expected === null ? '' : `${expected.because}; `;
+  const last =
+    begun === null ? 'there was none before' : `the last one is of ${begun.takenAt.toISOString()} (${begun.name})`;
+  return [toFinding('did_not_run', subject, { reason: `${what}: ${because}${last}`, run: begun, ...names })];
 }
 
-const hasBegunSince = (begun: NightFacts | null, { runId, openedAt }: Incident): boolean =>
-  begun !== null && (begun.runId > (runId ?? 0) || begun.takenAt > openedAt);
+type LastStart = Pick<NightFacts, 'name' | 'takenAt'> & { runId: number | null };
+
+const hasBegunSince = (begun: LastStart | null, { runId, openedAt }: Incident): boolean =>
+  begun !== null && ((begun.runId ?? 0) > (runId ?? 0) || begun.takenAt > openedAt);
+
+/** A run that did not end well. Figures and names of runs in its reasons are no news. */
+function toPartial(
+  subject: Subject,
+  run: NightFacts,
+  {
+    reasons,
+    effect = '',
+    ...names
+  }: { reasons: readonly string[]; effect?: string; command?: string; stoppedRun?: string },
+): WatchFinding {
+  const because = reasons.length === 0 ? 'it gives no reason' : reasons.join('; ');
+  const reason = `${run.name} ended ${run.state}: ${because}${effect}`;
+  return toFinding('partial', subject, { reason, mark: toMark(run.state, because), run, ...names });
+}
+
+const toMark = (end: string, because: string): string => `${end}: ${because.replace(/\d+/g, '#')}`;
 
 const endKinds: ReadonlySet<Incident['kind']> = new Set(['partial', 'control_failed']);
 
 /**
- * Findings about the end of a run that stay, because no later end has come: a run that is resumed has left the reported state, and one that was
- * abandoned for a newer one no longer counts.
+ * Adds the findings about the end of a run that stay, because no later end has come: a run that is resumed has left the reported state, and one
+ * that was abandoned for a newer one no longer counts.
  */
-function findUnanswered(
+function addUnanswered(
+  findings: readonly WatchFinding[],
+  about: Subject,
   { ended }: Pick<Nights, 'ended'>,
-  { subject, roster }: Pick<Incident, 'subject' | 'roster'>,
-  { open, findings }: { open: readonly Incident[]; findings: readonly Pick<WatchFinding, 'kind'>[] },
+  open: readonly Incident[],
 ): readonly WatchFinding[] {
-  const isUnanswered = ({ kind, runId }: Incident): boolean =>
-    endKinds.has(kind) && (ended?.runId ?? 0) < (runId ?? 0) && !findings.some((one) => one.kind === kind);
-  return open
-    .filter((incident) => incident.subject === subject && incident.roster === roster && isUnanswered(incident))
-    .map((incident) => toCurrentFinding(incident, ['See whether it was resumed: nightscreen runs']));
+  const unanswered = open.filter(
+    ({ kind, subject, roster, runId }) =>
+      endKinds.has(kind) &&
+      subject === about.subject &&
+      roster === about.roster &&
+      (ended?.runId ?? 0) < (runId ?? 0) &&
+      !findings.some((one) => one.kind === kind),
+  );
+  return [...findings, ...unanswered.map(keep)];
 }
 
 /** A run that saves nothing for longer is stuck. */
@@ -97,19 +211,17 @@ const toMinutes = (ms: number): string => `${Math.floor(ms / 60_000)} minutes`;
 
 /** The runs in progress without a living process, or that have saved nothing for too long. */
 export function assessRunning(running: readonly RunningFacts[], now: Date): readonly WatchFinding[] {
-  return running.flatMap(({ runId, name, roster, owner, silentMs, activeAt }): WatchFinding[] => {
-    const shared = { kind: 'stuck', subject: name, roster, runId, isKnown: false } as const;
-    const see = `See what it did: nightscreen runs show ${name}`;
+  return running.flatMap((run) => {
+    const { name, roster, owner, silentMs, activeAt } = run;
+    const subject = { subject: name, roster };
     if (silentMs !== null && silentMs >= longestSilenceMs) {
       const reason = `the last sign of its process (${owner}) was ${toMinutes(silentMs)} ago, and no other process has resumed it`;
-      const actions = [see, 'See whether that host is up', 'The next start resumes it: nightscreen rescreen'];
-      return [{ ...shared, reason, mark: 'silent', actions }];
+      return [toFinding('stuck', subject, { reason, mark: 'silent', run, silentProcess: owner })];
     }
     const idleMs = now.getTime() - activeAt.getTime();
     if (silentMs !== null || idleMs < stuckAfterMs) return [];
     const reason = `its process (${owner}) is alive, but it has saved nothing for ${toMinutes(idleMs)}`;
-    const actions = [see, 'See whether the service is out of reach: nightscreen doctor'];
-    return [{ ...shared, reason, mark: 'idle', actions }];
+    return [toFinding('stuck', subject, { reason, mark: 'idle', run })];
   });
 }
 
@@ -120,40 +232,18 @@ export interface WatchedSweep extends Nights, StartFacts {
   isRecent: boolean;
 }
 
-/** The configuration that ends the expectation of a job. */
-const toUnplanning = (job: string): string =>
-  `If ${job} should not run any more: write "${job}: off" below jobs in the configuration, also on the host of the watchdog`;
-
-const sweepSubject = { subject: 'sweep', roster: null } as const;
-
-const again = 'Sweep again: nightscreen sweep';
-
 /** The problems of the sweep of dossiers, compared with the open incidents. */
 export function assessSweep(facts: WatchedSweep, open: readonly Incident[]): readonly WatchFinding[] {
-  if (!facts.isPlanned && !facts.isRecent) return [];
-  const findings = [...(facts.isPlanned ? assessSweepStart(facts, open) : []), ...assessSweepEnd(facts.ended)];
-  return [...findings, ...findUnanswered(facts, sweepSubject, { open, findings })];
-}
-
-function assessSweepStart(facts: WatchedSweep, open: readonly Incident[]): readonly WatchFinding[] {
-  const { begun, expected } = facts;
-  if (!isStartMissing(facts, findSame(open, { kind: 'did_not_run', ...sweepSubject }))) return [];
-  const last =
-    begun === null ? 'there never was one' : `the last one, ${begun.name}, began at ${begun.takenAt.toISOString()}`;
-  const because = expected === null ? '' : `${expected.because}; `;
-  const reason = `no sweep of the dossiers has begun: ${because}${last}`;
-  const what = { kind: 'did_not_run', reason, mark: 'did_not_run', actions: [again, toUnplanning('sweep')] } as const;
-  return [{ ...sweepSubject, runId: begun?.runId ?? null, isKnown: false, ...what }];
-}
-
-function assessSweepEnd(ended: NightFacts | null): readonly WatchFinding[] {
-  if (ended === null || (ended.state === 'complete' && ended.isProven !== false)) return [];
-  const { runId, name, state, reasons } = ended;
-  const because = reasons.length > 0 ? reasons.join('; ') : 'it gives no reason';
-  const reason = `${name} ended ${state}: ${because}; it reports no dossier as removed`;
-  const mark = `${state}: ${because.replace(/\d+/g, '#')}`;
-  const actions = [`See what happened: nightscreen runs show ${name}`, again];
-  return [{ ...sweepSubject, runId, isKnown: false, kind: 'partial', reason, mark, actions }];
+  const { ended, isPlanned, isRecent } = facts;
+  if (!isPlanned && !isRecent) return [];
+  const subject = toSubject('sweep');
+  const start = { what: 'no sweep of the dossiers has begun', command: 'sweep', job: 'sweep' };
+  const findings = isPlanned ? [...assessStart(subject, facts, start, open)] : [];
+  if (ended !== null && (ended.state !== 'complete' || ended.isProven === false)) {
+    const effect = '; it reports no dossier as removed';
+    findings.push(toPartial(subject, ended, { reasons: ended.reasons, effect, command: 'sweep' }));
+  }
+  return addUnanswered(findings, subject, facts, open);
 }
 
 /** The facts about a roster. */
@@ -165,128 +255,74 @@ export interface RosterFacts extends Nights, StartFacts {
   overdue: { customers: number; oldestScreenedAt: Date | null };
 }
 
-const see = (night: Pick<NightFacts, 'name'>): string => `See what happened: nightscreen runs show ${night.name}`;
-const startAgain = 'Start it again when that is repaired: nightscreen rescreen';
-
 /** The problems of a roster, compared with the open incidents. A night reports at its end; until then the one before it counts. */
 export function assessRoster(facts: RosterFacts, open: readonly Incident[], now: Date): readonly WatchFinding[] {
-  const { roster, begun, ended } = facts;
-  const about = { subject: roster, roster };
-  const reported = (kind: WatchFinding['kind']): Incident | undefined => findSame(open, { kind, ...about });
-  const assessed = [
-    assessRosterStart(facts, reported('did_not_run')),
-    assessControls(facts),
-    assessRosterEnd(ended),
-    assessAge(facts, now),
-    assessFailing(facts, reported('customers_failing'), now),
+  const subject = { subject: facts.roster, roster: facts.roster };
+  const start = { what: 'no screening of it has begun', command: 'rescreen' };
+  const findings = [
+    ...assessStart(subject, facts, start, open),
+    ...assessControls(facts, subject),
+    ...assessEnd(facts, subject),
+    ...assessAge(facts, subject, now),
+    ...assessFailing(facts, findSame(open, { kind: 'customers_failing', ...subject }), now),
   ];
-  const shared = { ...about, runId: (ended ?? begun)?.runId ?? null, isKnown: false };
-  const findings = assessed.flatMap((one) => (one === null ? [] : [{ ...shared, ...one }]));
-  return [...findings, ...findUnanswered(facts, about, { open, findings })];
-}
-
-type JobAssessment = Pick<WatchFinding, 'kind' | 'reason' | 'mark' | 'actions'> &
-  Partial<Pick<WatchFinding, 'isKnown' | 'runId'>>;
-
-function assessRosterStart(facts: RosterFacts, reported: Incident | undefined): JobAssessment | null {
-  if (!isStartMissing(facts, reported)) return null;
-  const { begun, expected } = facts;
-  const last =
-    begun === null ? 'there was none before' : `the last one, ${begun.name}, began at ${begun.takenAt.toISOString()}`;
-  return {
-    kind: 'did_not_run',
-    runId: begun?.runId ?? null,
-    reason: `no screening of it has begun: ${expected === null ? '' : `${expected.because}; `}${last}`,
-    mark: 'did_not_run',
-    actions: [
-      'Check that the scheduler, cron or timer is running, and on which host',
-      'Check settings, key, database and service: nightscreen doctor',
-      'Screen now: nightscreen rescreen',
-    ],
-  };
+  return addUnanswered(findings, subject, facts, open);
 }
 
 /** A failed control search is reported before its run ends. */
-function assessControls({ begun, ended }: RosterFacts): JobAssessment | null {
-  const night = [begun, ended].find((one) => one?.hasFailedControl);
-  if (!night) return null;
-  return {
-    kind: 'control_failed',
-    runId: night.runId,
-    reason: `control searches of ${night.name} failed: the answers of the service are not reliable, and the customers that were searched are not screened`,
-    mark: 'control_failed',
-    actions: [
-      see(night),
-      "Ask the service's operators; check that the party of the control search is still listed",
-      startAgain,
-    ],
-  };
+function assessControls({ begun, ended }: RosterFacts, subject: Subject): readonly WatchFinding[] {
+  const run = [begun, ended].find((one) => one?.hasFailedControl);
+  if (!run) return [];
+  const reason = `control searches of ${run.name} failed: the answers of the service are not reliable, and the customers that were searched are not screened`;
+  return [toFinding('control_failed', subject, { reason, run })];
 }
 
 const partialStates: ReadonlySet<string> = new Set(['incomplete', 'stopped', 'unbalanced', 'refused']);
 
 /** A run that is partial only because of failing customers or control searches has its own finding. */
-function assessRosterEnd(night: NightFacts | null): JobAssessment | null {
-  if (night === null || !partialStates.has(night.state)) return null;
-  const { state, reasons, failed, hasFailedControl, name } = night;
+function assessEnd({ ended: night }: RosterFacts, subject: Subject): readonly WatchFinding[] {
+  if (night === null || !partialStates.has(night.state)) return [];
+  const { state, reasons, failed, hasFailedControl } = night;
   const others = reasons.filter((reason) => failed === 0 || reason !== describeFailed(failed));
-  if (state === 'incomplete' && (hasFailedControl || (others.length === 0 && reasons.length > 0))) return null;
-  const because = others.length === 0 ? 'it gives no reason' : others.join('; ');
-  return {
-    kind: 'partial',
-    reason: `${name} ended ${state}: ${because}`,
-    // Figures and names of runs are no news.
-    mark: `${state}: ${because.replace(/\d+/g, '#')}`,
-    actions: [see(night), ...(state === 'stopped' ? [`Resume it: nightscreen runs resume ${name}`] : [startAgain])],
-  };
+  if (state === 'incomplete' && (hasFailedControl || (others.length === 0 && reasons.length > 0))) return [];
+  const names = state === 'stopped' ? { stoppedRun: night.name } : { command: 'rescreen' };
+  return [toPartial(subject, night, { reasons: others, ...names })];
 }
 
-function assessAge({ overdue: { customers, oldestScreenedAt } }: RosterFacts, now: Date): JobAssessment | null {
-  if (customers === 0) return null;
+function assessAge(
+  { begun, ended, overdue: { customers, oldestScreenedAt } }: RosterFacts,
+  subject: Subject,
+  now: Date,
+): readonly WatchFinding[] {
+  if (customers === 0) return [];
   // The age of a screening by a clock that was ahead is unknown.
   const isAhead = oldestScreenedAt !== null && oldestScreenedAt > now;
   const since = oldestScreenedAt === null || isAhead ? '' : `; the oldest is of ${oldestScreenedAt.toISOString()}`;
-  return {
-    kind: 'screening_overdue',
-    reason: `the screening of ${countNoun(customers, 'customer')} is ${isAhead ? 'dated in the future' : 'older than the screening frequency allows'}${since}`,
-    mark: 'screening_overdue',
-    actions: ['List them: nightscreen coverage --limit 20', 'Screen the customers that are due: nightscreen rescreen'],
-  };
+  const age = isAhead ? 'dated in the future' : 'older than the screening frequency allows';
+  const reason = `the screening of ${countNoun(customers, 'customer')} is ${age}${since}`;
+  return [toFinding('screening_overdue', subject, { reason, run: ended ?? begun })];
 }
 
 /** Customers that fail every night are reported when they are new and when they fail for too long, and are otherwise listed as known. */
 function assessFailing(
-  { failing, ended }: RosterFacts,
+  { roster, failing, ended }: RosterFacts,
   reported: Incident | undefined,
   now: Date,
-): JobAssessment | null {
+): readonly WatchFinding[] {
   // A failed control search voided the answers, so it says nothing about the customers.
-  if (ended?.hasFailedControl && reported) {
-    const { kind, runId, reason, mark } = reported;
-    return { kind, runId, reason, mark, isKnown: true, actions: [] };
-  }
-  if (ended === null || ended.hasFailedControl || !failing?.run || failing.customers === 0) return null;
+  if (ended?.hasFailedControl) return reported ? [{ ...reported, actions: [], isKnown: true }] : [];
+  if (ended === null || !failing?.run || failing.customers === 0) return [];
   const { customers, newly, aged, since, run } = failing;
-  const lookedAt = Math.max(run.runId, ended.runId);
+  const runId = Math.max(run.runId, ended.runId);
   const isNew = reported === undefined || newly > 0 || aged > 0;
-  const parts = [
-    `${countNoun(customers, 'customer')} cannot be screened though the service answers others`,
-    ...(newly > 0 ? [`${newly} of them newly`] : []),
-    ...(aged > 0 ? [`${aged} without a valid answer for longer than a week`] : []),
-    ...(since === null ? [] : [`the longest since ${since.toISOString()}`]),
-  ];
-  return {
-    kind: 'customers_failing',
-    runId: lookedAt,
-    reason: parts.join('; '),
-    mark: isNew ? `${lookedAt}/${newly}/${aged}/${now.toISOString().slice(0, 10)}` : reported.mark,
-    // Until another run has looked, this stays news.
-    isKnown: !isNew && reported.runId !== lookedAt,
-    actions: [
-      `List them: nightscreen runs show ${run.name} --list failed`,
-      "Send the service's operators the names and the times of the calls",
-    ],
-  };
+  const parts = [`${countNoun(customers, 'customer')} cannot be screened though the service answers others`];
+  if (newly > 0) parts.push(`${newly} of them newly`);
+  if (aged > 0) parts.push(`${aged} without a valid answer for longer than a week`);
+  if (since !== null) parts.push(`the longest since ${since.toISOString()}`);
+  const mark = isNew ? `${runId}/${newly}/${aged}/${now.toISOString().slice(0, 10)}` : reported.mark;
+  const finding = toFinding('customers_failing', { subject: roster, roster }, { reason: parts.join('; '), mark, run });
+  // Until another run has looked, this stays news.
+  return [{ ...finding, runId, isKnown: !isNew && reported.runId !== runId }];
 }
 
 /** The facts about a job of the scheduler. */
@@ -310,17 +346,19 @@ const runlessExitCodes: ReadonlySet<number> = new Set([1, 2]);
 const repeatable: ReadonlySet<number> = new Set([1, 2, 4]);
 const reportMissedForMs = 24 * 3_600_000;
 
+const toSubject = (job: string): Subject => ({ subject: job, roster: null });
+
 /**
  * The jobs of the scheduler that did not start, that failed or were refused at their last end, or whose process has gone silent. While a job is
  * in progress, what was reported of it stays.
  */
 export function assessJobs(jobs: readonly JobFacts[], open: readonly Incident[], now: Date): readonly WatchFinding[] {
   return jobs.flatMap((facts) => {
-    const reported = (kind: WatchFinding['kind']): Incident | undefined =>
-      findSame(open, { kind, subject: facts.job, roster: null });
-    const stuck = assessJobStuck(facts, reported('job_stuck'), now);
+    const subject = toSubject(facts.job);
+    const stuck = assessJobStuck(facts, findSame(open, { kind: 'job_stuck', ...subject }), now);
     if (stuck.length > 0) return stuck;
-    return [...assessJobStart(facts, reported('did_not_run')), ...assessJobEnd(facts, reported('job_failed'), now)];
+    const end = assessJobEnd(facts, findSame(open, { kind: 'job_failed', ...subject }), now);
+    return [...assessJobStart(facts, open), ...end];
   });
 }
 
@@ -334,48 +372,20 @@ function assessJobStuck(
   const { state, dueAt, deadlineAt, isTimedOut, owner, because } = newest;
   const isRunning = state === 'running';
   const isOverdue = isRunning && silentMs === null && deadlineAt !== null && deadlineAt <= now;
-  if (!isTimedOut && !isOverdue) return reported && isRunning ? [toCurrentFinding(reported, [seeJobs])] : [];
+  if (!isTimedOut && !isOverdue) return reported && isRunning ? [keep(reported)] : [];
   const host = owner?.split(':')[0] ?? 'an unknown host';
   const what = isTimedOut
     ? (because ?? 'it exceeded its timeout')
     : `it has exceeded its timeout since ${deadlineAt?.toISOString()} and still runs`;
-  return [
-    {
-      kind: 'job_stuck',
-      subject: job,
-      roster: null,
-      runId: null,
-      mark: 'job_stuck',
-      isKnown: false,
-      reason: `the job ${job} that was due at ${dueAt.toISOString()} is stuck on the host ${host} (process ${owner ?? 'unknown'}): ${what}`,
-      actions: [
-        seeJobs,
-        ...(isRunning ? [`End it: nightscreen schedule cancel ${job}`] : []),
-        `If its code ignores its signal, restart the scheduler on ${host}`,
-      ],
-    },
-  ];
+  const reason = `the job ${job} that was due at ${dueAt.toISOString()} is stuck on the host ${host} (process ${owner ?? 'unknown'}): ${what}`;
+  return [toFinding('job_stuck', toSubject(job), { reason, host, job: isRunning ? job : undefined })];
 }
 
-function assessJobStart(
-  { job, runs: [newest], start }: JobFacts,
-  reported: Incident | undefined,
-): readonly WatchFinding[] {
+function assessJobStart({ job, runs: [newest], start }: JobFacts, open: readonly Incident[]): readonly WatchFinding[] {
   if (start === null) return [];
-  const { expected, isWaiting } = start;
-  if (expected !== null && newest !== undefined && newest.dueAt >= expected.since) return [];
-  if (expected === null || isWaiting) {
-    const isMissing = reported !== undefined && (newest === undefined || newest.dueAt <= reported.openedAt);
-    return isMissing ? [toCurrentFinding(reported, [seeJobs, toUnplanning(job)])] : [];
-  }
-  const last =
-    newest === undefined
-      ? 'there was none before'
-      : `the last one was due at ${newest.dueAt.toISOString()}${newest.owner === null ? '' : `, by ${newest.owner}`}`;
-  const reason = `the job ${job} did not start: ${expected.because}; ${last}`;
-  const actions = ['Check that the scheduler is running, and on which host', seeJobs, toUnplanning(job)];
-  const about = { subject: job, roster: null, runId: null, isKnown: false };
-  return [{ ...about, kind: 'did_not_run', reason, mark: 'did_not_run', actions }];
+  const begun = newest ? { runId: null, name: newest.owner ?? newest.state, takenAt: newest.dueAt } : null;
+  const names = { what: `the job ${job} did not start`, command: `schedule run ${job}`, job };
+  return assessStart(toSubject(job), { ...start, begun }, names, open);
 }
 
 function assessJobEnd(facts: JobFacts, reported: Incident | undefined, now: Date): readonly WatchFinding[] {
@@ -383,15 +393,17 @@ function assessJobEnd(facts: JobFacts, reported: Incident | undefined, now: Date
   const [newest] = runs;
   if (newest === undefined) return [];
   if (newest.state === 'running' && !assessedByRuns.has(job) && silentMs !== null && silentMs >= longestSilenceMs) {
-    const minutes = Math.floor(silentMs / 60_000);
-    const why = `the last sign of its process (${newest.owner ?? 'unknown'}) was ${minutes} minutes ago`;
-    return [toFinding(newest, { what: 'was interrupted', why, mark: 'left', canRepeat: true })];
+    const why = `the last sign of its process (${newest.owner ?? 'unknown'}) was ${toMinutes(silentMs)} ago`;
+    return [toFailed(newest, { what: `was interrupted: ${why}`, mark: 'left', canRepeat: true })];
   }
-  if (reported && (newest.state === 'running' || newest.state === 'interrupted'))
-    return [toCurrentFinding(reported, [seeJobs])];
+  if (reported && (newest.state === 'running' || newest.state === 'interrupted')) return [keep(reported)];
   const ended = runs.find(({ state }) => state === 'finished' || state === 'missed');
-  if (ended?.state === 'finished' && isConclusive(ended) && !isDoneSince(facts, ended.endedAt))
-    return [toFailed(ended)];
+  if (ended?.state === 'finished' && isConclusive(ended) && !isDoneSince(facts, ended.endedAt)) {
+    const why = ended.because ?? logSaysMore;
+    const what = `ended with exit code ${ended.exitCode}: ${why}`;
+    const mark = toMark(`finished ${ended.exitCode}`, why);
+    return [toFailed(ended, { what, mark, canRepeat: repeatable.has(ended.exitCode ?? 0) })];
+  }
   const isAnswered = newest.state === 'missed' && isDoneSince(facts, newest.dueAt);
   return isAnswered ? [] : assessMissed(runs, now);
 }
@@ -407,8 +419,8 @@ function assessMissed(runs: readonly JobRun[], now: Date): readonly WatchFinding
   const [last] = missed;
   if (last === undefined) return [];
   const others = missed.length > 1 ? `, as ${countNoun(missed.length - 1, 'time')} before it` : '';
-  const why = `${last.because ?? 'the log says more'}${others}`;
-  return [toFinding(last, { what: 'did not start', why, mark: `missed ${last.dueSlot}`, canRepeat: last === runs[0] })];
+  const what = `did not start: ${last.because ?? logSaysMore}${others}`;
+  return [toFailed(last, { what, mark: `missed ${last.dueSlot}`, canRepeat: last === runs[0] })];
 }
 
 /** The state of a run explains exit codes 3 and 4; a stopped job that makes no nights has no such run. */
@@ -417,53 +429,26 @@ function isConclusive({ job, exitCode, runIds }: JobRun): boolean {
   return runlessExitCodes.has(exitCode) || runIds.length === 0 || (exitCode === 4 && !assessedByRuns.has(job));
 }
 
-function toFailed(run: JobRun): WatchFinding {
-  const why = run.because ?? 'the log says more';
-  const mark = `finished ${run.exitCode}: ${why.replace(/\d+/g, '#')}`;
-  const canRepeat = repeatable.has(run.exitCode ?? 0);
-  return toFinding(run, { what: `ended with exit code ${run.exitCode}`, why, mark, canRepeat });
-}
+const logSaysMore = 'the log says more';
 
-const seeJobs = 'See the jobs and how they ended: nightscreen schedule show';
-
-function toFinding(
+function toFailed(
   { job, dueAt }: JobRun,
-  { what, why, mark, canRepeat }: { what: string; why: string; mark: string; canRepeat: boolean },
+  { what, mark, canRepeat }: { what: string; mark: string; canRepeat: boolean },
 ): WatchFinding {
-  return {
-    kind: 'job_failed',
-    subject: job,
-    roster: null,
-    runId: null,
-    reason: `the job ${job} that was due at ${dueAt.toISOString()} ${what}: ${why}`,
-    mark,
-    isKnown: false,
-    actions: [
-      seeJobs,
-      'Check settings, key and service: nightscreen doctor',
-      ...(canRepeat ? [`Run it again when that is repaired: nightscreen schedule run ${job}`] : []),
-    ],
-  };
+  const reason = `the job ${job} that was due at ${dueAt.toISOString()} ${what}`;
+  const command = canRepeat ? `schedule run ${job}` : undefined;
+  return toFinding('job_failed', toSubject(job), { reason, mark, command });
 }
 
 /** The rosters with a run or a screening dated in the future: a clock was ahead, and the time of these screenings is unknown. */
 export function assessAhead(rosters: readonly AheadFacts[]): readonly WatchFinding[] {
   return rosters.map(({ roster, run, startedAt, customers, latestScreenedAt }) => {
-    const began = startedAt === null ? [] : [`${run} began at ${startedAt.toISOString()}, which is in the future`];
-    const who = `${countNoun(customers, 'customer')} screened in the future`;
-    const screened = latestScreenedAt === null ? [] : [`${who}, up to ${latestScreenedAt.toISOString()}`];
-    return {
-      kind: 'clock_ahead',
-      subject: roster,
-      roster,
-      runId: null,
-      reason: [...began, ...screened].join('; '),
-      mark: customers > 0 ? 'screened ahead' : 'begun ahead',
-      isKnown: false,
-      actions: [
-        'Correct the clock of the host that runs the nights (NTP), and check it: nightscreen doctor',
-        `The next night searches the customers again that it dated more than an hour ahead; to search all now: nightscreen screen --all --roster ${roster}`,
-      ],
-    };
+    const parts = startedAt === null ? [] : [`${run} began at ${startedAt.toISOString()}, which is in the future`];
+    if (latestScreenedAt !== null) {
+      const who = `${countNoun(customers, 'customer')} screened in the future`;
+      parts.push(`${who}, up to ${latestScreenedAt.toISOString()}`);
+    }
+    const mark = customers > 0 ? 'screened ahead' : 'begun ahead';
+    return toFinding('clock_ahead', { subject: roster, roster }, { reason: parts.join('; '), mark });
   });
 }

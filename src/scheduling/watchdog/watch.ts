@@ -300,35 +300,39 @@ async function reportNews(
     const open = await readOpenIncidents(transaction, organisationId, { isHeld: true });
     const news = compareIncidents(open, findings, (incident) => findWatching(incident, { ...facts, now }));
     const saved = await saveIncidentNews(transaction, organisationId, news, now);
-    const queue = (alarm: Parameters<typeof queueAlarm>[3]): Promise<void> =>
-      queueAlarm(app, transaction, organisationId, alarm);
-    for (const [index, incident] of saved.begun.entries()) {
-      const actions = news.begun[index]?.actions ?? [];
-      if (!isMissedStart(incident)) await queue({ incidents: [incident], phase: 'begun', actions });
-    }
-    const missing = saved.begun.filter(isMissedStart);
-    const actions = [...new Set(news.begun.filter(isMissedStart).flatMap((finding) => finding.actions))];
+    const actionsOf = (incident: Incident): readonly string[] =>
+      findSame(findings, incident)?.actions ?? ['See the coverage of the rosters: nightscreen coverage'];
+    const queue = async (
+      phase: Alarm['phase'],
+      incidents: readonly Incident[],
+      reportedBefore: readonly Incident[],
+    ) => {
+      const starts = incidents.filter(isMissedStart);
+      const groups = [...incidents.filter((one) => !isMissedStart(one)).map((one) => [one]), starts];
+      for (const group of groups) {
+        const actions = [...new Set(group.flatMap(actionsOf))];
+        const before = group === starts ? reportedBefore : [];
+        await queueAlarm(app, transaction, organisationId, {
+          incidents: group,
+          phase,
+          actions,
+          reportedBefore: before,
+        });
+      }
+    };
     // Nothing has begun since those were reported.
     const lastBegunAt = findLastBegun(facts);
     const before = open.filter((one) => isMissedStart(one) && isOneCause(one, now) && one.openedAt > lastBegunAt);
-    if (missing.length > 0) await queue({ incidents: missing, phase: 'begun', actions, reportedBefore: before });
-    for (const [index, incident] of saved.again.entries()) {
-      const again = news.again[index]?.finding.actions ?? [];
-      await queue({ incidents: [incident], phase: 'again', actions: again });
-    }
-    const { over, dropped } = saved;
-    const afterwards = ['See the coverage of the rosters: nightscreen coverage'];
-    for (const incident of over.filter((one) => !isMissedStart(one))) {
-      await queue({ incidents: [incident], phase: 'over', actions: afterwards });
-    }
+    const { begun, again, over, dropped } = saved;
+    await queue('begun', begun, before);
+    await queue('again', again, []);
     const started = over.filter(isMissedStart);
+    // Recipients with another open incident of this cause get the mail when the last start has come.
     const left = (await readOpenIncidents(transaction, organisationId)).filter(
       (one) => isMissedStart(one) && started.some(({ openedAt }) => isOneCause(one, openedAt)),
     );
-    // Recipients with another open incident of this cause get the mail when the last start has come.
-    if (started.length > 0)
-      await queue({ incidents: started, phase: 'over', actions: afterwards, reportedBefore: left });
-    return { reported: new Set([...saved.begun, ...saved.again].map(({ incidentId }) => incidentId)), over, dropped };
+    await queue('over', over, left);
+    return { reported: new Set([...begun, ...again].map(({ incidentId }) => incidentId)), over, dropped };
   });
 }
 
@@ -371,8 +375,8 @@ async function queueAlarm(
     incidents,
     phase,
     actions,
-    reportedBefore = [],
-  }: Pick<Alarm, 'phase' | 'actions'> & { incidents: readonly Incident[]; reportedBefore?: readonly Incident[] },
+    reportedBefore,
+  }: Pick<Alarm, 'phase' | 'actions'> & Record<'incidents' | 'reportedBefore', readonly Incident[]>,
 ): Promise<void> {
   const [first] = incidents;
   if (!mail || !first) return;
