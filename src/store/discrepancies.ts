@@ -228,8 +228,7 @@ interface AcceptanceEvent {
   discrepancyId: number;
   seenEventId: number;
   kind: 'proposed' | 'accepted' | 'acceptance_ended';
-  reviewer: string;
-  isAttested: boolean;
+  reviewer: { name: string; isAttested: boolean };
   reason: string;
   /** Null for `acceptance_ended`. */
   until: string | null;
@@ -237,11 +236,11 @@ interface AcceptanceEvent {
 
 /** Stores a decision about a discrepancy; a trigger of the database checks the rules and sets the discrepancy's state. */
 export async function saveAcceptance(transaction: Queryable, said: AcceptanceEvent, now: Date): Promise<void> {
-  const { discrepancyId, seenEventId, kind, reviewer, isAttested, reason, until } = said;
+  const { discrepancyId, seenEventId, kind, reviewer, reason, until } = said;
   await transaction.execute(
     `insert into discrepancy_event
        (discrepancy_id, seen_event_id, kind, severity, facts, happened_at, reviewer, is_attested, reason, accepted_until)
      select discrepancy_id, $2, $3, severity, facts, $4, $5, $6, $7, $8::date from discrepancy where discrepancy_id = $1`,
-    [discrepancyId, seenEventId, kind, now, reviewer, isAttested, reason, until],
+    [discrepancyId, seenEventId, kind, now, reviewer.name, reviewer.isAttested, reason, until],
   );
 }

@@ -79,20 +79,16 @@ async function closeByPolicy(
   for (const { alertId, absentSince } of closable) {
     const alert = alerts.get(alertId);
     if (alert === undefined) continue;
-    await saveDisposition(
-      transaction,
-      {
-        alertId,
-        kind: 'decided',
-        verdict: 'no_longer_matched',
-        origin: 'policy',
-        reviewer: 'review.autoClose',
-        isAttested: false,
-        reason: `absent since ${absentSince.toISOString()}; policy accepted by ${accepted.acceptedBy}`,
-        seen: toSeenFacts(alert.customer, alert.listed),
-      },
-      now,
-    );
+    const decision = {
+      alertId,
+      kind: 'decided',
+      verdict: 'no_longer_matched',
+      origin: 'policy',
+      reviewer: { name: 'review.autoClose', isAttested: false },
+      reason: `absent since ${absentSince.toISOString()}; policy accepted by ${accepted.acceptedBy}`,
+      seen: toSeenFacts(alert.customer, alert.listed),
+    } as const;
+    await saveDisposition(transaction, decision, now);
   }
 }
 

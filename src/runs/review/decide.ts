@@ -65,10 +65,8 @@ export async function decideAlerts(
     organisationId,
     decisions.map(({ alertId }) => alertId),
   );
-  const stored = await readFourEyes(
-    transaction,
-    [...alerts.values()].map(({ accountId }) => accountId),
-  );
+  const accountIds = [...alerts.values()].map(({ accountId }) => accountId);
+  const findFourEyes = await readFourEyes(transaction, accountIds, review.fourEyes);
   const results: DecisionResult[] = [];
   for (const decision of decisions) {
     const { alertId, verdict } = decision;
@@ -77,9 +75,7 @@ export async function decideAlerts(
       results.push({ alertId, kind: 'refused', reason: 'unknown_alert' });
       continue;
     }
-    // A local configuration cannot relax the four-eyes rule that the organisation's runs have stored.
-    const fourEyes = new Set([...review.fourEyes, ...(stored.get(alert.accountId) ?? [])]);
-    const needsSecondPerson = takesTwoToRelease(alert, fourEyes);
+    const needsSecondPerson = takesTwoToRelease(alert, findFourEyes(alert.accountId));
     const current = toCurrent(alert);
     const step = classifyDecision(current, { verdict, reviewer: reviewer.name, needsSecondPerson });
     const refusal = findRefusal(alert, decision, reviewKey);
@@ -145,24 +141,20 @@ async function saveDecision(
   );
   // An inconclusive or proposed decision leaves the alert open, so it has no expiry.
   const holds = isFinal && verdict !== 'inconclusive';
-  await saveDisposition(
-    transaction,
-    {
-      alertId: alert.alertId,
-      kind: step.kind,
-      verdict,
-      reason,
-      comment,
-      origin,
-      sheetId,
-      reviewer: reviewer.name,
-      isAttested: reviewer.isAttested,
-      seen: toSeenFacts(alert.customer, alert.listed),
-      expiresAt: holds && ends.length > 0 ? new Date(Math.min(...ends.map((end) => end.getTime()))) : null,
-      refersTo: step.kind === 'approved' ? step.proposalId : null,
-    },
-    now,
-  );
+  const made = {
+    alertId: alert.alertId,
+    kind: step.kind,
+    verdict,
+    reason,
+    comment,
+    origin,
+    sheetId,
+    reviewer,
+    seen: toSeenFacts(alert.customer, alert.listed),
+    expiresAt: holds && ends.length > 0 ? new Date(Math.min(...ends.map((end) => end.getTime()))) : null,
+    refersTo: step.kind === 'approved' ? step.proposalId : null,
+  };
+  await saveDisposition(transaction, made, now);
 }
 
 /** The result of an undo; with `keepsTrueMatch` the customer stays a true match until the next decision. */
@@ -207,22 +199,18 @@ export async function undoDecision(
     const { current, absence, severity } = alert;
     if (current === null) return { kind: 'refused', reason: 'nothing_to_undo' };
     const now = clock.now();
-    await saveDisposition(
-      transaction,
-      {
-        alertId,
-        kind: 'undone',
-        verdict: null,
-        reason,
-        origin: 'review',
-        reviewer: reviewer.name,
-        isAttested: reviewer.isAttested,
-        seen: toSeenFacts(alert.customer, alert.listed),
-        refersTo: current.dispositionId,
-        dueAt: toDueTime(severity, now, { ...settings.review, timezone: settings.timezone }),
-      },
-      now,
-    );
+    const undo = {
+      alertId,
+      kind: 'undone',
+      verdict: null,
+      reason,
+      origin: 'review',
+      reviewer,
+      seen: toSeenFacts(alert.customer, alert.listed),
+      refersTo: current.dispositionId,
+      dueAt: toDueTime(severity, now, { ...settings.review, timezone: settings.timezone }),
+    } as const;
+    await saveDisposition(transaction, undo, now);
     const { verdict, isFinal } = current;
     return {
       kind: 'undone',
@@ -275,9 +263,10 @@ async function endAcceptance(
     discrepancyId,
     seenEventId: found.last.eventId,
     kind: 'acceptance_ended',
+    reviewer,
     reason,
     until: null,
   } as const;
-  await saveAcceptance(transaction, { ...said, reviewer: reviewer.name, isAttested: reviewer.isAttested }, now);
+  await saveAcceptance(transaction, said, now);
   return 'ended';
 }

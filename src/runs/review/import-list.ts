@@ -365,7 +365,7 @@ async function acceptDiscrepancies(
     rows.map(({ discrepancyId }) => discrepancyId),
   );
   const accounts = [...known.values()].map(({ accountId }) => accountId);
-  const stored = await readFourEyes(transaction, accounts);
+  const findFourEyes = await readFourEyes(transaction, accounts, review.fourEyes);
   const today = toDayNumber(now, timezone);
   const results: AcceptanceResult[] = [];
   for (const row of rows) {
@@ -381,7 +381,7 @@ async function acceptDiscrepancies(
     const { last, severity, isResolved } = found;
     const isOwn = last.reviewer === reviewer.name && last.until === until;
     const isSeen = row.seenVersion === toEventSeenVersion(last.eventId, reviewKey);
-    const takesTwo = new Set([...review.fourEyes, ...(stored.get(found.accountId) ?? [])]).has(severity);
+    const takesTwo = findFourEyes(found.accountId).has(severity);
     const confirms = takesTwo && last.kind === 'proposed' && last.until === until && !isOwn;
     if (isResolved) refuse('resolved');
     else if (isOwn) results.push({ kind: 'same_already' });
@@ -391,8 +391,9 @@ async function acceptDiscrepancies(
     else if (days > mostAcceptedDays) refuse('too_long');
     else {
       const kind = takesTwo && !confirms ? 'proposed' : 'accepted';
-      const said = { discrepancyId: row.discrepancyId, seenEventId: last.eventId, kind, reason, until } as const;
-      await saveAcceptance(transaction, { ...said, reviewer: reviewer.name, isAttested: reviewer.isAttested }, now);
+      const { discrepancyId } = row;
+      const said = { discrepancyId, seenEventId: last.eventId, kind, reviewer, reason, until } as const;
+      await saveAcceptance(transaction, said, now);
       results.push({ kind: confirms ? 'approved' : kind });
     }
   }

@@ -117,19 +117,14 @@ interface LegacyStatement {
  * and the same match id or listed name.
  */
 function findContradicted(statements: readonly LegacyStatement[]): ReadonlySet<number> {
-  const verdicts = new Map<number, Set<string>>();
-  const unplaced = new Map<string, LegacyStatement[]>();
-  for (const statement of statements) {
-    const { named, verdict, about } = statement;
-    if ('alert' in about)
-      verdicts.set(about.alert.alertId, (verdicts.get(about.alert.alertId) ?? new Set()).add(verdict));
-    else unplaced.set(named.reference, [...(unplaced.get(named.reference) ?? []), statement]);
-  }
+  const byAlert = gatherBy(statements, ({ about }) => ('alert' in about ? about.alert.alertId : null));
+  const unplaced = gatherBy(byAlert.get(null) ?? [], ({ named }) => named.reference);
   const contradicted = statements.filter(({ named, verdict, about }) => {
     if (!('alert' in about)) return false;
-    if ((verdicts.get(about.alert.alertId)?.size ?? 0) > 1) return true;
+    const isOther = (other: LegacyStatement): boolean => other.verdict !== verdict;
+    if (byAlert.get(about.alert.alertId)?.some(isOther)) return true;
     const others = unplaced.get(named.reference) ?? [];
-    return others.some((other) => other.verdict !== verdict && couldMean(other, named, about.alert));
+    return others.some((other) => isOther(other) && couldMean(other, named, about.alert));
   });
   return new Set(contradicted.map(({ line }) => line));
 }

@@ -97,10 +97,9 @@ async function proposesOnly(
   run: RunRow,
   acceptance: Acceptance,
 ): Promise<boolean> {
-  // The stored rule of the last run applies too: the caller's own settings cannot relax it.
-  const stored =
-    run.accountId === null ? undefined : (await readFourEyes(transaction, [run.accountId])).get(run.accountId);
-  if (app.settings.review.fourEyes.length === 0 && (stored?.size ?? 0) === 0) return false;
+  const accountIds = run.accountId === null ? [] : [run.accountId];
+  const findFourEyes = await readFourEyes(transaction, accountIds, app.settings.review.fourEyes);
+  if (findFourEyes(run.accountId).size === 0) return false;
   requireLogins(app.database, `accepting ${toRunId(run)}`);
   const { acceptances: proposals } = await readRunHolds(transaction, run.runId);
   const { name } = acceptance.by;

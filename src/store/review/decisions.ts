@@ -17,6 +17,7 @@ import {
   type DispositionVerdict,
   dispositionVerdicts,
   runModes,
+  type Severity,
   severities,
   worstTopics,
 } from '../../vocabulary.js';
@@ -186,8 +187,7 @@ interface NewDisposition {
   kind: 'decided' | 'proposed' | 'approved' | 'undone';
   /** Null for `undone`. */
   verdict: DispositionVerdict | null;
-  reviewer: string;
-  isAttested: boolean;
+  reviewer: { name: string; isAttested: boolean };
   reason: string;
   comment?: string | null;
   origin: 'review' | 'legacy' | 'policy';
@@ -224,8 +224,8 @@ export async function saveDisposition(transaction: Queryable, decision: NewDispo
       decision.alertId,
       decision.kind,
       decision.verdict,
-      decision.reviewer,
-      decision.isAttested,
+      decision.reviewer.name,
+      decision.reviewer.isAttested,
       decision.reason,
       decision.comment ?? null,
       now,
@@ -241,14 +241,24 @@ export async function saveDisposition(transaction: Queryable, decision: NewDispo
 
 const ruleRow = z.object({ accountId: z.number(), severities: z.array(z.enum(severities)) });
 
-/** The severities that need two people, by account, from the organisation's last run; the database enforces them. */
-export async function readFourEyes(database: Queryable, accountIds: readonly number[]) {
+/**
+ * Gives the severities that need two people on an account: those of the settings, and those that the organisation's last run has stored and
+ * that local settings cannot relax. The database enforces the stored ones.
+ */
+export async function readFourEyes(
+  database: Queryable,
+  accountIds: readonly number[],
+  local: readonly Severity[],
+): Promise<(accountId: number | null) => ReadonlySet<Severity>> {
   const rows = await database.query(
     ruleRow,
     `select account_id, find_four_eyes(organisation_id) as severities from account where account_id = any ($1::bigint[])`,
     [[...new Set(accountIds)]],
   );
-  return new Map(rows.map(({ accountId, severities }) => [accountId, new Set(severities)]));
+  return (accountId) => {
+    const stored = rows.find((row) => row.accountId === accountId);
+    return new Set([...local, ...(stored?.severities ?? [])]);
+  };
 }
 
 /** Counts what waits for reviewers of a roster's customers on an account at `now`, and stores it with the run. */
