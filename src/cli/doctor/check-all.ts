@@ -144,12 +144,12 @@ async function checkMemory(): Promise<Finding> {
   return doubtful('memory', words, next);
 }
 
-type RosterSource = Pick<PartySettings, 'csv' | 'postgres'>;
+type RowOrigin = Pick<PartySettings, 'csv' | 'postgres'>;
 
 /** A roster or its parties; `open` reads its first rows and closes it. */
 interface CheckedSource {
   check: string;
-  open: (source: RosterSource) => Promise<void>;
+  open: (source: RowOrigin) => Promise<void>;
   isMapped: (header: string) => boolean;
 }
 
@@ -222,15 +222,13 @@ async function checkSources(config: Config, timeout: string): Promise<Finding[]>
     {
       ...roster,
       check: `roster ${roster.name}`,
-      open: async (source: RosterSource) =>
-        (await readRoster({ ...roster, ...none, ...source }, config.secret)).close(),
+      open: async (source: RowOrigin) => (await readRoster({ ...roster, ...none, ...source }, config.secret)).close(),
       isMapped: createIsMapped(roster.columns, standardHeaders),
     },
     ...listPartySources(roster).map((parties) => ({
       ...parties,
       check: `parties of roster ${roster.name}`,
-      open: async (source: RosterSource) =>
-        (await readParties({ ...parties, ...none, ...source }, config.secret)).close(),
+      open: async (source: RowOrigin) => (await readParties({ ...parties, ...none, ...source }, config.secret)).close(),
       isMapped: createIsMapped(parties.columns, standardPartyHeaders),
     })),
   ]);
