@@ -1,6 +1,6 @@
 // A 2xx answer whose body says that the service could not do what it was asked. The interface knows no such fields, so
-// the words of their names and what they say are the only signs. A failure that is taken for an empty list is a customer
-// who reads as clear. A harmless field that is taken for a failure may stand in every answer, and then no customer is
+// the words of their names and what they say are the only signs. A failure taken for an empty list is a customer
+// who reads as clear. A harmless field taken for a failure may stand in every answer, and then no customer is
 // ever clear. So only what concerns the search counts.
 
 const toSet = (words: string): ReadonlySet<string> => new Set(words.split(/\s+/));

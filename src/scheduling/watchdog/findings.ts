@@ -78,7 +78,8 @@ const problems: Readonly<Record<Incident['kind'], { words: string; actions: read
     words: 'a clock was ahead',
     actions: [
       'Correct the clock of the host that runs the nights (NTP), and check it: nightscreen doctor',
-      'The next night searches the customers again that it dated more than an hour ahead; to search all now: nightscreen screen --all --roster {roster}',
+      'The next night searches the customers again that it dated more than an hour ahead',
+      'To search all now: nightscreen screen --all --roster {roster}',
     ],
   },
 };
@@ -89,7 +90,7 @@ export const describeIncident = ({ kind, subject }: Pick<Incident, 'kind' | 'sub
 
 type Subject = Pick<Incident, 'subject' | 'roster'>;
 
-/** What a test knows about a problem. While the mark is the same, there is nothing new to report; without one that is always so. */
+/** What a test knows about a problem. Without a mark, the problem is reported only once. */
 interface Details
   extends Partial<Record<'command' | 'job' | 'stoppedRun' | 'silentProcess' | 'host', string | undefined>> {
   reason: string;
