@@ -30,7 +30,7 @@ import {
   saveSweptPages,
 } from '../store/dossiers.js';
 import { toLeaseKey } from '../store/leases.js';
-import type { Account, Organisation } from '../store/organisations.js';
+import type { Account } from '../store/organisations.js';
 import { closeRun, type RunRow, readLastActivity } from '../store/runs.js';
 import { insertBatch } from '../store/search-batch.js';
 import { codeWords } from '../vocabulary/words.js';
@@ -60,12 +60,20 @@ export async function runSweep(
   const startedAt = app.clock.now();
   const client = app.client();
   const organisation = await openKeyedOrganisation(app);
-  const findRequest = async (): Promise<RunRequest> => toRequest(app, organisation);
+  const request: RunRequest = {
+    organisation,
+    kind: 'sweep',
+    rosterId: null,
+    roster: null,
+    mode: toAssumedMode(app),
+    selection: null,
+    findBlocker: (open) => findAge(app, open),
+  };
   const summary = await withLeasedRun(
     app,
     toLeaseKey('sweep', organisation.name),
     signal,
-    findRequest,
+    async () => request,
     async (session) => {
       const outage = watchOutage(app, client, startedAt);
       outage.nameRun(session.runId);
@@ -89,16 +97,6 @@ export async function runSweep(
   const hasReport = summary.state !== 'stopped';
   return reportAndMail(app, summary, { hasReport, writeReport }, signal);
 }
-
-const toRequest = (app: AppContext, organisation: Organisation): RunRequest => ({
-  organisation,
-  kind: 'sweep',
-  rosterId: null,
-  roster: null,
-  mode: toAssumedMode(app),
-  selection: null,
-  findBlocker: (open) => findAge(app, open),
-});
 
 const resumableForMs = 6 * 60 * 60 * 1_000;
 

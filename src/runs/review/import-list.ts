@@ -4,7 +4,6 @@ import { mostAcceptedDays } from '../../reconciliation/discrepancy.js';
 import { discrepancyListColumns, workingListColumns } from '../../reports/review-list.js';
 import { type Queryable, tryOut } from '../../store/database/database.js';
 import { readDecidable, saveAcceptance } from '../../store/discrepancies.js';
-import { readReviewOrganisation } from '../../store/organisations.js';
 import { type DecidableAlert, readDecidableAlerts, readFourEyes } from '../../store/review/decisions.js';
 import { findPlainlyAbsent, readBulk } from '../../store/review/waiting.js';
 import { codeWords } from '../../vocabulary/words.js';
@@ -14,7 +13,7 @@ import { gatherBy } from '../replay.js';
 import { toAlertSeenVersion, toBulkSeenVersion } from './alerts.js';
 import { decideAlerts } from './decide.js';
 import { type DecisionImport, openListTable, parseVerdict, type WantedList } from './list-table.js';
-import type { DecisionContext } from './people.js';
+import { type DecisionContext, openDecisionContext } from './people.js';
 
 /** The rows of an imported working list by their results. */
 export type ImportedDecisions = Awaited<ReturnType<typeof importDecisions>>;
@@ -24,10 +23,10 @@ export type ImportedDecisions = Awaited<ReturnType<typeof importDecisions>>;
  * the preview shows the result of each. Throws RosterError when the file is not a working list.
  */
 export async function importDecisions(app: AppContext, request: DecisionImport) {
-  const { database, settings, clock } = app;
-  const now = clock.now();
-  const { organisationId, reviewKey } = await readReviewOrganisation(database, settings.organisation);
-  const expandBulk = openBulkRows(database, { organisationId, reviewKey, reviewer: request.reviewer });
+  const { database } = app;
+  const context = await openDecisionContext(app, request.reviewer);
+  const { organisationId, reviewKey } = context;
+  const expandBulk = openBulkRows(database, context);
   const { decisions: list, acceptances } = await readReviewList(request.path, reviewKey, expandBulk);
   const { undecided, onlyReasons } = list;
   // Spreadsheets change references, so the reference in the list is used only for an unknown alert.
@@ -40,14 +39,6 @@ export async function importDecisions(app: AppContext, request: DecisionImport) 
   const filled = list.filled.map(nameCustomer);
   const faulty = list.faulty.map(nameCustomer);
   const decisions = filled.map((row) => ({ ...row, origin: 'review', expiresAt: null }) as const);
-  const context = {
-    organisationId,
-    reviewKey,
-    reviewer: request.reviewer,
-    now,
-    review: settings.review,
-    timezone: settings.timezone,
-  };
   const { isApplied, result: tried } = await tryOut(
     database,
     async (transaction) => ({
@@ -61,14 +52,15 @@ export async function importDecisions(app: AppContext, request: DecisionImport) 
       return request.apply && (isWhole || request.partial);
     },
   );
-  const { results } = tried;
-  const byAlert = new Map(results.map((result) => [result.alertId, result]));
-  const ofKind = (kind: (typeof results)[number]['kind']) =>
-    filled.filter(({ alertId }) => byAlert.get(alertId)?.kind === kind);
-  const isPending = ({ alertId }: FilledRow): boolean => {
-    const result = byAlert.get(alertId);
-    return result?.kind === 'same_already' && result.isPending;
-  };
+  const byAlert = new Map(tried.results.map((result) => [result.alertId, result]));
+  const rows = filled.flatMap((row) => {
+    const result = byAlert.get(row.alertId);
+    return result === undefined ? [] : [{ row, result }];
+  });
+  const ofKind = (kind: (typeof rows)[number]['result']['kind'], isPending = false) =>
+    rows
+      .filter(({ result }) => result.kind === kind && ('isPending' in result && result.isPending) === isPending)
+      .map(({ row }) => row);
   return {
     isApplied,
     decided: ofKind('decided'),
@@ -77,17 +69,13 @@ export async function importDecisions(app: AppContext, request: DecisionImport) 
     /** Proposed by another person and confirmed by this list. */
     approved: ofKind('approved'),
     /** The decided or proposed rows that replace the proposal of another person. */
-    instead: filled.flatMap((row) => {
-      const result = byAlert.get(row.alertId);
-      return result !== undefined && 'instead' in result && result.instead ? [{ row, ...result.instead }] : [];
-    }),
+    instead: rows.flatMap(({ row, result }) =>
+      'instead' in result && result.instead ? [{ row, ...result.instead }] : [],
+    ),
     /** The same person has decided or proposed the same before: a list that is imported twice changes nothing. */
-    sameAlready: ofKind('same_already').filter((row) => !isPending(row)),
-    proposedAlready: ofKind('same_already').filter(isPending),
-    refused: filled.flatMap((row) => {
-      const result = byAlert.get(row.alertId);
-      return result?.kind === 'refused' ? [{ row, reason: result.reason }] : [];
-    }),
+    sameAlready: ofKind('same_already'),
+    proposedAlready: ofKind('same_already', true),
+    refused: rows.flatMap(({ row, result }) => (result.kind === 'refused' ? [{ row, reason: result.reason }] : [])),
     faulty,
     undecided,
     onlyReasons,

@@ -7,7 +7,6 @@ import type { Column } from '../../reports/section.js';
 import { parseIsoDate } from '../../roster/read-date.js';
 import { restoreFormula } from '../../roster/rejects.js';
 import { type Queryable, tryOut } from '../../store/database/database.js';
-import { readReviewOrganisation } from '../../store/organisations.js';
 import { holdAlerts } from '../../store/review/decisions.js';
 import { type LegacyCustomer, readLegacyCustomers, saveLegacyDecisions } from '../../store/review/legacy.js';
 import { codeWords } from '../../vocabulary/words.js';
@@ -17,7 +16,7 @@ import { gatherBy } from '../replay.js';
 import { toAlertSeenVersion } from './alerts.js';
 import { decideAlerts } from './decide.js';
 import { type DecisionImport, openListTable, parseVerdict } from './list-table.js';
-import type { DecisionContext } from './people.js';
+import { type DecisionContext, openDecisionContext } from './people.js';
 
 type LegacyCandidate = LegacyCustomer['alerts'][number];
 
@@ -77,15 +76,9 @@ export function assessLegacyRows(
     return alerts.map((alert): AssessedRow => {
       const { alertId, mode, taken } = alert;
       const about = { row, mode };
-      const refuse = (reason: 'taken_otherwise' | 'decided_here'): AssessedRow => ({
-        ...about,
-        kind: 'refused',
-        reason,
-        problem: null,
-      });
       if (taken === facts.verdict) return { ...about, kind: 'same' };
-      if (taken !== null) return refuse('taken_otherwise');
-      if (alert.isDecidedHere) return refuse('decided_here');
+      if (taken !== null) return { ...about, kind: 'refused', reason: 'taken_otherwise', problem: null };
+      if (alert.isDecidedHere) return { ...about, kind: 'refused', reason: 'decided_here', problem: null };
       if (seen.has(alertId)) return { ...about, kind: 'same' };
       seen.add(alertId);
       const isSample = facts.verdict === 'false_positive' && isSampled(alertId);
@@ -152,15 +145,13 @@ const referencesAtOnce = 1_000;
  * `apply` the rows are tried in the same way and rolled back. Throws RosterError when the file is not such a list.
  */
 export async function importLegacy(app: AppContext, request: DecisionImport) {
-  const { database, settings, clock } = app;
-  const { organisationId, name, reviewKey } = await readReviewOrganisation(database, settings.organisation);
+  const context = await openDecisionContext(app, request.reviewer);
   const read = await readLegacyRows(request.path);
-  const context = { organisationId, reviewKey, reviewer: request.reviewer, now: clock.now(), review: settings.review };
   const isWhole = (rows: readonly AssessedRow[]) =>
     rows.every(({ kind }) => kind !== 'refused' && kind !== 'unmatched');
   const { isApplied, result } = await tryOut(
-    database,
-    (transaction) => takeRows(transaction, { organisation: name, ...context }, read),
+    app.database,
+    (transaction) => takeRows(transaction, context, read),
     ({ rows }) => request.apply && (isWhole(rows) || request.partial),
   );
   return { isApplied, ...result };

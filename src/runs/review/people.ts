@@ -23,6 +23,13 @@ export interface DecisionContext {
   review: Pick<ReviewSettings, 'fourEyes' | 'expiresAfterDays'>;
 }
 
+/** The context of decisions that a person makes now, with the name of the organisation and its timezone. */
+export async function openDecisionContext({ database, settings, clock }: AppContext, reviewer: Reviewer) {
+  const { name: organisation, ...known } = await readReviewOrganisation(database, settings.organisation);
+  const { review, timezone } = settings;
+  return { ...known, organisation, reviewer, now: clock.now(), review, timezone };
+}
+
 /**
  * Finds the person who decides. On Postgres it is the login; on the embedded database it is `name`, attested and not authenticated. A preview,
  * which stores nothing, needs no name. Throws ConfigError when the name is missing or is not the login.
