@@ -10,13 +10,13 @@ import { listFiles } from '../architecture/read-imports.js';
 /** What stands where a message has a value that is known only when it is written. */
 const value = 'VALUE';
 
-/** The texts of a file; a value within a text becomes a word, and what is joined to a word is left out. */
+/** The texts of a file; a value within a text, or its `{name}`, becomes a word, and what is joined to a word is left out. */
 function listTexts(file: string): string[] {
   const texts: string[] = [];
   const { program } = parseSync(file, readFileSync(join(root, file), 'utf8'));
   new Visitor({
     Literal: (node) => {
-      if (typeof node.value === 'string') texts.push(node.value);
+      if (typeof node.value === 'string') texts.push(node.value.replaceAll(/\{\w+\}/g, value));
     },
     TemplateLiteral: ({ quasis }) => {
       const parts = quasis.map(({ value: { cooked, raw } }) => cooked ?? raw);
