@@ -121,20 +121,25 @@ export async function withLeasedRun<T>(
   findRequest: (held: HeldLease, other: Account | null) => Promise<RunRequest>,
   work: (session: RunSession) => Promise<T>,
 ): Promise<T> {
-  const runOnOneAccount = async (held: HeldLease, other: Account | null): Promise<T> => {
-    try {
-      return await withRun(app, held, await findRequest(held, other), work);
-    } catch (error) {
-      if (error instanceof OtherAccount) return runOnOneAccount(held, error.account);
-      throw error;
-    }
-  };
+  const { database, clock, owner } = app;
+  let kept: KeptLease | null = null;
+  let other: Account | null = null;
   for (;;) {
     try {
-      return await withLease(app, leaseKey, signal, (held) => runOnOneAccount(held, null));
+      kept ??= keepLease(database, await waitForLease(database, clock, leaseKey, owner, leaseTtlMs, signal), signal);
+      const session = await openSession(app, kept, await findRequest(kept, other));
+      const result = await work(session).catch((error: unknown) => closeFailed(session, error));
+      await kept.release();
+      return result;
     } catch (error) {
-      const isUndecided = error instanceof DatabaseError && error.code === 'commit_undecided';
-      if (!isUndecided || signal.aborted) throw error;
+      if (error instanceof OtherAccount) {
+        other = error.account;
+        continue;
+      }
+      const named = kept ? await leaveLease(database, kept, error) : error;
+      const isUndecided = named instanceof DatabaseError && named.code === 'commit_undecided';
+      if (!isUndecided || signal.aborted) throw named;
+      [kept, other] = [null, null];
       const message = `the database server crashed during a commit, whose outcome is unknown; ${leaseKey} continues from the stored state`;
       app.emit({ kind: 'warning', runId: null, code: 'commit_undecided', message });
     }
@@ -226,25 +231,17 @@ async function openRun(
 ): Promise<RunRow> {
   const { database, clock, owner } = app;
   const open = await findOpenRun(database, lease.key);
-  const verdict = open && (await (request.findBlocker?.(open) ?? fromTheBeginning));
-  const { blocker, differences, overridden } = verdict ?? { blocker: null, differences: [] };
+  const { blocker, differences, overridden } = open ? await compare(request, open) : nothingOpen;
   if (request.resumeOnly !== undefined && (open?.runId !== request.resumeOnly || blocker)) {
     const message = blocker ? `it cannot be resumed: ${blocker}` : 'a later run of the same roster has replaced it';
     throw new ConfigError([{ where: 'run', path: '', message: `${message}; start a new run instead` }]);
   }
-  if (open && !blocker && differences.length > 0) {
-    const runId = toRunId(open);
-    const message = `${runId} continues, with differences since its start: ${differences.join('; ')}`;
-    app.emit({ kind: 'warning', runId, roster: request.roster, code: 'resumed_with_differences', message });
-  }
+  if (open && !blocker) warnOfDifferences(app, open, request.roster, differences);
   return write(async (transaction) => {
     const holder = { epoch: lease.epoch, owner, takenAt: clock.now(), differences };
     if (open && !blocker) {
       await markInFlightUnknown(transaction, open.runId);
-      if (overridden !== undefined) {
-        const { acceptance, heldBy } = overridden;
-        await saveRosterAcceptance(transaction, open.runId, toAcceptanceFacts(acceptance, heldBy, clock.now()));
-      }
+      await noteOverridden(app, transaction, open.runId, overridden);
       return takeOverRun(transaction, open.runId, holder, request);
     }
     if (open && blocker) await abandon(app, transaction, { open, roster: request.roster }, blocker);
@@ -267,10 +264,37 @@ async function openRun(
   });
 }
 
-const fromTheBeginning: ResumeVerdict = {
-  blocker: 'this kind of run always starts again from the beginning',
-  differences: [],
-};
+const nothingOpen: ResumeVerdict = { blocker: null, differences: [] };
+
+async function compare(request: RunRequest, open: RunRow): Promise<ResumeVerdict> {
+  if (request.findBlocker) return request.findBlocker(open);
+  return { blocker: 'this kind of run always starts again from the beginning', differences: [] };
+}
+
+/** Stores with a resumed run who accepted its edited roster. */
+async function noteOverridden(
+  { clock }: AppContext,
+  transaction: Queryable,
+  runId: number,
+  overridden: ResumeVerdict['overridden'],
+): Promise<void> {
+  if (overridden === undefined) return;
+  const { acceptance, heldBy } = overridden;
+  await saveRosterAcceptance(transaction, runId, toAcceptanceFacts(acceptance, heldBy, clock.now()));
+}
+
+/** Warns of the differences before the run continues. */
+function warnOfDifferences(
+  { emit }: AppContext,
+  open: RunRow,
+  roster: string | null,
+  differences: readonly string[],
+): void {
+  if (differences.length === 0) return;
+  const runId = toRunId(open);
+  const message = `${runId} continues, with differences since its start: ${differences.join('; ')}`;
+  emit({ kind: 'warning', runId, roster, code: 'resumed_with_differences', message });
+}
 
 /**
  * Closes a run that is not resumed. Its findings stay for the next report of the roster, except the answers after its last passed control
@@ -358,11 +382,16 @@ export async function underLease<T>(
     await kept.release();
     return result;
   } catch (error) {
-    const named = await nameNewOwner(database, lease, error);
-    // An unreleased lease expires; the first error matters more.
-    await kept.release().catch(() => undefined);
-    throw named;
+    throw await leaveLease(database, kept, error);
   }
+}
+
+/** Releases the lease of failed work; returns the error that explains the failure. */
+async function leaveLease(database: Database, kept: KeptLease, error: unknown): Promise<unknown> {
+  const named = await nameNewOwner(database, kept.lease, error);
+  // An unreleased lease expires; the first error matters more.
+  await kept.release().catch(() => undefined);
+  return named;
 }
 
 // After a sleep of the process, ended connections are detected one by one.
