@@ -2,6 +2,8 @@ import { z } from 'zod';
 import {
   acceptanceSchema,
   cadenceSchema,
+  changeAlertSchema,
+  controlResultSchema,
   count,
   detailCountsSchema,
   detailLookupSchema,
@@ -25,16 +27,13 @@ import {
 import { stateOrder } from '../vocabulary/words.js';
 import {
   agreements,
-  alertStates,
   changeCauses,
   controlTriggers,
   discrepancyEvents,
   discrepancyKinds,
   discrepancySeverities,
-  dispositionVerdicts,
   matchChangeKinds,
   matchFields,
-  partyTypes,
   runKinds,
   runModes,
   runStates,
@@ -217,21 +216,10 @@ const dossier = z.strictObject(dossierSchema.shape);
 
 /** The alert of a change when the run closed. */
 const changeAlert = z.strictObject({
-  state: z.enum(alertStates),
+  ...changeAlertSchema.shape,
   openedAt: instant,
   dueAt: instant.nullable(),
-  assignedTo: z.string().nullable(),
-  reopenedBecause: names,
-  said: z.array(
-    z.strictObject({
-      kind: z.enum(['decided', 'proposed', 'approved', 'undone']),
-      verdict: z.enum(dispositionVerdicts).nullable(),
-      reviewer: z.string(),
-      isAttested: z.boolean(),
-      reason: z.string(),
-      saidAt: instant,
-    }),
-  ),
+  said: z.array(z.strictObject({ ...changeAlertSchema.shape.said.element.shape, saidAt: instant })),
   /** The last decision about a similar match that disappeared when this one appeared. */
   replaced: z.strictObject({ ...replacedSchema.shape, decidedAt: instant }).nullable(),
 });
@@ -386,13 +374,7 @@ export const reportJsonSchema = z.strictObject({
   controls: z
     .array(
       z.strictObject({
-        type: z.enum(partyTypes),
-        name: z.string(),
-        expect: z.enum(['match', 'none']),
-        verdict: z.enum(['passed', 'failed']),
-        found: z.string().nullable(),
-        label: z.string().nullable(),
-        topics: names,
+        ...controlResultSchema.shape,
         rounds: z.array(controlRound),
       }),
     )
