@@ -116,7 +116,7 @@ interface Passage {
 // A search that finds no partner in this time gets its own answer.
 const maxWaitMs = 1_000;
 
-/** Starts a proxy before `target` (with the version prefix) that crosses about every `every`th search with the next one. */
+/** Starts a proxy before `target` (with the version prefix) that crosses every `every`th search with the next one. */
 export async function startSwappingProxy(target: string, every: number): Promise<SwappingProxy> {
   const { origin, pathname } = new URL(target);
   let searches = 0;
@@ -126,15 +126,15 @@ export async function startSwappingProxy(target: string, every: number): Promise
   const answer = ({ response }: Passage, { status, body }: Passage): void => {
     response.writeHead(status, { 'content-type': 'application/json' }).end(body);
   };
-  const pass = async (passage: Passage, isSearch: boolean): Promise<void> => {
-    if (isSearch && waiting) {
+  const pass = async (passage: Passage, search: number | null): Promise<void> => {
+    if (search !== null && waiting) {
       const partner = waiting;
       waiting = undefined;
       crossed += 2;
       answer(partner, passage);
       return answer(passage, partner);
     }
-    if (!isSearch || searches % every !== 0) return answer(passage, passage);
+    if (search === null || search % every !== 0) return answer(passage, passage);
     waiting = passage;
     await delay(maxWaitMs);
     if (waiting !== passage) return;
@@ -146,11 +146,11 @@ export async function startSwappingProxy(target: string, every: number): Promise
     const { authorization = '' } = request.headers;
     const headers = { authorization, 'content-type': 'application/json' };
     const method = request.method ?? 'GET';
-    const isSearch = method === 'POST';
-    if (isSearch) searches += 1;
-    const init = isSearch ? { method, headers, body } : { method, headers };
+    // By the order of requests: where many arrive before the first is answered, the answers would all see the same number.
+    const search = method === 'POST' ? ++searches : null;
+    const init = search === null ? { method, headers } : { method, headers, body };
     const upstream = await fetch(`${origin}${request.url ?? ''}`, init);
-    await pass({ response, status: upstream.status, body: await upstream.text() }, isSearch);
+    await pass({ response, status: upstream.status, body: await upstream.text() }, search);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();

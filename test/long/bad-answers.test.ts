@@ -157,7 +157,7 @@ describe('answers that are not what they should be', () => {
       Array.from({ length: customers }, (_, number) => toMemberName(number)),
     );
     sandbox.setWorld(makeMembersWorld(customers, 1));
-    const proxy = await startSwappingProxy(sandbox.url, 10);
+    const proxy = await startSwappingProxy(sandbox.url, 20);
     try {
       const app = await work({ rate, url: proxy.url, settings: { service: { baseUrl: proxy.url, rate } } });
       const { counts } = await run(app);
