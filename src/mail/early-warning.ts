@@ -3,14 +3,7 @@ import type { RunFacts } from '../reports/run-facts.js';
 import { countNoun, formatCount, formatMinute } from '../reports/text.js';
 import { describeChange } from '../reports/words.js';
 import { codeWords, describeTopic } from '../vocabulary/words.js';
-import {
-  describeMode,
-  digestMessageId,
-  formatSubject,
-  type MailMessage,
-  type MessageLines,
-  toBody,
-} from './message.js';
+import { describeMode, formatSubject, type MailMessage, type MessageLines, toMessage } from './message.js';
 import type { MailSettings, Recipient } from './settings.js';
 
 /** Critical changes of a run in progress. */
@@ -32,32 +25,16 @@ export interface EarlyWarning extends Pick<RunFacts, 'runId' | 'roster' | 'organ
  */
 export function buildEarlyWarning(
   warning: EarlyWarning,
-  recipient: Recipient | string,
-  settings: MailSettings,
+  { address, attach }: Pick<Recipient, 'address' | 'attach'>,
+  { from }: Pick<MailSettings, 'from'>,
 ): MailMessage {
-  const { runId, roster, mode, timezone, firstChangeId, lastChangeId, queuedAt } = warning;
-  const { address, attach } =
-    typeof recipient === 'string' ? { address: recipient, attach: 'none' as const } : recipient;
-  const lines = toLines(warning, attach === 'full');
-  return {
-    messageId: digestMessageId(
-      ['provisional', runId, firstChangeId, lastChangeId, address.toLowerCase()],
-      settings.from,
-    ),
-    from: settings.from,
-    to: address,
-    subject: formatSubject({
-      state: 'PROVISIONAL',
-      counts: describeCount(warning),
-      mode,
-      roster,
-      day: queuedAt,
-      timezone,
-    }),
-    date: queuedAt,
-    ...toBody(lines),
-    attachments: [],
-  };
+  const { runId, firstChangeId, lastChangeId, queuedAt } = warning;
+  const subject = formatSubject('PROVISIONAL', describeCount(warning), warning, queuedAt);
+  return toMessage(
+    ['provisional', runId, firstChangeId, lastChangeId],
+    { from, to: address, subject, date: queuedAt },
+    toLines(warning, attach === 'full'),
+  );
 }
 
 /** Sanction hits come first; changes that are not listed may contain more of them. */
