@@ -1,6 +1,6 @@
-import type { CriticalChange } from '../reports/list-facts.js';
+import type { MatchChangeFacts } from '../reports/list-facts.js';
 import type { RunFacts } from '../reports/run-facts.js';
-import { countNoun, formatCount, formatMinute } from '../reports/text.js';
+import { countNoun, formatCount, formatMinute, keep } from '../reports/text.js';
 import { describeChange } from '../reports/words.js';
 import { codeWords, describeTopic } from '../vocabulary/words.js';
 import { describeMode, formatSubject, type MailMessage, type MessageLines, toMessage } from './message.js';
@@ -15,8 +15,8 @@ export interface EarlyWarning extends Pick<RunFacts, 'runId' | 'roster' | 'organ
   queuedAt: Date;
   /** Whether control searches are configured; those of the run have passed so far. */
   hasControls: boolean;
-  /** The first of them, as many as fit into a message. */
-  listed: readonly CriticalChange[];
+  /** The first of them, as many as fit into a message; `isBaseline` for a first screening. */
+  listed: readonly (MatchChangeFacts & { isBaseline: boolean })[];
 }
 
 /**
@@ -56,10 +56,10 @@ function toLines(warning: EarlyWarning, isNamed: boolean): MessageLines {
       hasControls ? 'The control searches have passed so far.' : 'No control searches are configured.',
       'The run is not finished. Its report will contain these changes too, and it replaces this message.',
     ],
-    details: [
+    details: keep(
       ...listed.map((change) => describeCritical(change, isNamed)),
-      ...(more > 0 ? [`and ${formatCount(more)} more, which the report will list`] : []),
-    ],
+      more > 0 && `and ${formatCount(more)} more, which the report will list`,
+    ),
     actions: [
       'Decide whether these changes can wait for the report. Dispositions can be entered only after it is written.',
     ],
@@ -76,7 +76,7 @@ function toLines(warning: EarlyWarning, isNamed: boolean): MessageLines {
   };
 }
 
-function describeCritical(change: CriticalChange, isNamed: boolean): string {
+function describeCritical(change: EarlyWarning['listed'][number], isNamed: boolean): string {
   const { party, isBaseline, after } = change;
   const what = isBaseline ? 'First screening, flagged as hit' : describeChange(change);
   const topics = (after?.topics ?? []).map(describeTopic).join(', ');

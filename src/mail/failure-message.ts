@@ -1,5 +1,5 @@
-import { formatDay, formatMinute, replaceInstants, toSentence, toVisibleText } from '../reports/text.js';
-import { type MailMessage, toMessage } from './message.js';
+import { formatDay, formatMinute, keep, replaceInstants, toSentence, toVisibleText } from '../reports/text.js';
+import { type MailMessage, type MessageLines, toMessage } from './message.js';
 import type { MailSettings } from './settings.js';
 
 /** A failure that no report covers. */
@@ -92,13 +92,13 @@ export function buildAlarmMessage(
     headline: `${level}: ${what}`,
     sentences: [toSentence(`${was}${inZone(reason, timezone)}`)],
     actions,
-    facts: [
+    facts: keep<MessageLines['facts'][number]>(
       ['Since', formatMinute(openedAt, timezone)],
       [phase === 'over' ? 'Over' : 'Checked', formatMinute(at, timezone)],
       ['Times in', timezone],
-      ...(organisation === undefined ? [] : [['Organisation', organisation] as const]),
-      ...(host === undefined ? [] : [['Watchdog on', host] as const]),
-    ] as const,
+      organisation !== undefined && ['Organisation', organisation],
+      host !== undefined && ['Watchdog on', host],
+    ),
     closing: closings[phase],
   };
   const subject = `[${level}] ${what} - ${formatDay(at, timezone)}`;

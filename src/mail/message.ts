@@ -26,15 +26,13 @@ export interface MailMessage {
   thread?: readonly string[] | undefined;
 }
 
-type MessageFact = readonly [name: string, value: string, href?: string];
-
 /** The content of a message in the order of reading; a closing ends it. */
 export interface MessageLines {
   headline: string;
   sentences: readonly string[];
   details?: readonly string[];
   actions?: readonly string[];
-  facts: readonly MessageFact[];
+  facts: readonly (readonly [name: string, value: string])[];
   closing: string;
 }
 
@@ -93,7 +91,7 @@ function toHtml({ headline, sentences, details, actions, facts, closing }: Requi
 <p style="font-size:19px;margin:0 0 12px"><strong>${headline}</strong></p>
 ${sentences.map((sentence) => html`<p style="margin:0 0 6px">${sentence}</p>\n`)}
 ${toList(details)}${actions.length === 0 ? '' : html`<p style="margin:16px 0 0"><strong>${actionsTitle}</strong></p>\n`}${toList(actions)}<table style="margin:16px 0;border-collapse:collapse">
-${facts.map((fact) => html`<tr><th scope="row" style="${cell}">${fact[0]}</th><td style="${cell}">${toValue(fact)}</td></tr>\n`)}
+${facts.map(([name, value]) => html`<tr><th scope="row" style="${cell}">${name}</th><td style="${cell}">${value}</td></tr>\n`)}
 </table>
 <p style="margin:0">${closing}</p>
 </body></html>
@@ -106,8 +104,6 @@ const toList = (items: readonly string[]) =>
     : html`<ul style="margin:6px 0 12px;padding-left:22px">
 ${items.map((item) => html`<li>${item}</li>\n`)}</ul>
 `;
-
-const toValue = ([, value, href]: MessageFact) => (href === undefined ? value : html`<a href="${href}">${value}</a>`);
 
 /** Invisible characters that could mislead are shown by number. */
 function toVisibleLines({
@@ -123,7 +119,7 @@ function toVisibleLines({
     sentences: sentences.map(toVisibleText),
     details: details.map(toVisibleText),
     actions: actions.map(toVisibleText),
-    facts: facts.map(([name, value, ...href]) => [name, toVisibleText(value), ...href]),
+    facts: facts.map(([name, value]) => [name, toVisibleText(value)]),
     closing: toVisibleText(closing),
   };
 }
