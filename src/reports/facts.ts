@@ -1,10 +1,11 @@
 import { codeWords } from '../vocabulary/words.js';
 import type { ChangeGroup } from './change-groups.js';
+import type { CadenceFacts } from './list-facts.js';
 import { describeDoubtedValues, describeReason, describeSnapshot } from './reasons.js';
 import { listOwnDoubts, type Report, type Tally } from './report.js';
 import type { Fact, FactBlock } from './section.js';
 import { countNoun, formatCount, formatDuration, formatMinute, keep, toVisibleText } from './text.js';
-import { describeAges, describeCadence, describeDetails } from './words.js';
+import { describeAges, describeDetails } from './words.js';
 
 /** The facts of the report in figures; a block that the run does not have is empty. */
 export const listFactBlocks = (report: Report): readonly FactBlock[] => [
@@ -130,3 +131,17 @@ export function listEvidence({ run, evidence, details, toReview }: Report): read
     ],
   );
 }
+
+const hoursPerDay = 24;
+
+/** The screening frequency in words: one interval where all risk tiers have the same. */
+function describeCadence({ hours }: CadenceFacts): string {
+  const { high, medium, low } = hours;
+  if (high === medium && medium === low) return `every customer every ${describeHours(high)}`;
+  return `high risk every ${describeHours(high)}, medium every ${describeHours(medium)}, low every ${describeHours(low)}`;
+}
+
+const describeHours = (hours: number): string => {
+  const [count, noun] = hours % hoursPerDay === 0 ? [hours / hoursPerDay, 'day'] : [hours, 'hour'];
+  return count === 1 ? noun : `${count} ${noun}s`;
+};

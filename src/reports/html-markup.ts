@@ -71,13 +71,6 @@ export interface PageSection {
   note?: string | undefined;
 }
 
-/** A section with its heading. */
-export const showSection = ({ id, title, body }: PageSection): Markup => html`
-<section id="${id}" aria-labelledby="${id}-title">
-<h2 id="${id}-title">${title}</h2>
-${body}
-</section>`;
-
 /** Facts, each with its name. */
 export const showFacts = (facts: readonly Fact[]): Markup => {
   const lines = facts.map(([name, value, note = null]) => {

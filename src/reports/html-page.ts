@@ -6,7 +6,7 @@ import { listEvidence } from './facts.js';
 import { listChangeSections } from './html-changes.js';
 import { listCoverageSections } from './html-coverage.js';
 import { listHistorySections } from './html-history.js';
-import { type PageSection, showFacts, showSection } from './html-markup.js';
+import { type PageSection, showFacts } from './html-markup.js';
 import { showOpening } from './html-opening.js';
 import { listWaitingSections } from './html-waiting.js';
 import { type Report, toTitle } from './report.js';
@@ -38,6 +38,13 @@ export async function* renderHtml(report: Report): AsyncGenerator<string> {
   for (const section of sections) yield String(await showSection(section));
   yield `\n</main>\n<script type="module">${script}</script>\n</body>\n</html>\n`;
 }
+
+/** A section with its heading. */
+const showSection = ({ id, title, body }: PageSection): Markup => html`
+<section id="${id}" aria-labelledby="${id}-title">
+<h2 id="${id}-title">${title}</h2>
+${body}
+</section>`;
 
 function showHead(report: Report, script: string): Markup {
   const scriptHash = createHash('sha256').update(script).digest('base64');

@@ -98,8 +98,3 @@ function toCodePoint(character: string): string {
   const codePoint = character.codePointAt(0) ?? 0;
   return `[U+${codePoint.toString(16).toUpperCase().padStart(4, '0')}]`;
 }
-
-const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-
-/** Text escaped for XML and HTML, between tags or in an attribute. */
-export const escapeXml = (text: string): string => text.replace(/[&<>"]/g, (sign) => entities[sign] ?? sign);

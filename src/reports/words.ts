@@ -1,7 +1,6 @@
 import { codeWords, describeDisposition, toWords } from '../vocabulary/words.js';
 import type {
   AcceptanceFacts,
-  CadenceFacts,
   ChangeAlertFacts,
   CustomerRecordFacts,
   DetailCounts,
@@ -137,20 +136,6 @@ export function describeAcceptance(
 /** The record of a customer, on one line. */
 export const describeRecord = ({ name, type, birthDate, countries, parties }: CustomerRecordFacts): string =>
   [name, type, birthDate ?? 'no birth date', countries.join(';'), ...parties].filter((fact) => fact !== '').join(', ');
-
-const hoursPerDay = 24;
-
-/** The screening frequency in words: one interval where all risk tiers have the same. */
-export function describeCadence({ hours }: CadenceFacts): string {
-  const { high, medium, low } = hours;
-  if (high === medium && medium === low) return `every customer every ${describeHours(high)}`;
-  return `high risk every ${describeHours(high)}, medium every ${describeHours(medium)}, low every ${describeHours(low)}`;
-}
-
-const describeHours = (hours: number): string => {
-  const [count, noun] = hours % hoursPerDay === 0 ? [hours / hoursPerDay, 'day'] : [hours, 'hour'];
-  return count === 1 ? noun : `${count} ${noun}s`;
-};
 
 /** What the last control searches of an account show for a single check, with their run and time. */
 export const describeControls = (last: {
