@@ -1,6 +1,6 @@
 import type { Client } from '../client/client.js';
 import type { HeldBy } from '../errors.js';
-import { ConfigError, LeaseLostError, RosterError, RosterHeldError } from '../errors.js';
+import { ConfigError, LeaseLostError, RosterError, RosterHeldError, usageError } from '../errors.js';
 import { countNoun } from '../reports/text.js';
 import { readListComparison } from '../store/checks.js';
 import { countControls } from '../store/controls.js';
@@ -234,7 +234,7 @@ async function openRun(
   const { blocker, differences, overridden } = open ? await compare(request, open) : nothingOpen;
   if (request.resumeOnly !== undefined && (open?.runId !== request.resumeOnly || blocker)) {
     const message = blocker ? `it cannot be resumed: ${blocker}` : 'a later run of the same roster has replaced it';
-    throw new ConfigError([{ where: 'run', path: '', message: `${message}; start a new run instead` }]);
+    throw usageError('run', `${message}; start a new run instead`);
   }
   if (open && !blocker) warnOfDifferences(app, open, request.roster, differences);
   return write(async (transaction) => {
