@@ -188,8 +188,8 @@ export async function assertLease(transaction: Queryable, lease: Lease): Promise
   }
 }
 
-/** A wish for a lease; `onWait` hears once, within two seconds, of a holder that shows no sign of life. */
-interface LeaseWish {
+/** A request for a lease; `onWait` hears once, within two seconds, of a holder that shows no sign of life. */
+interface LeaseRequest {
   key: string;
   owner: string;
   ttlMs: number;
@@ -197,7 +197,7 @@ interface LeaseWish {
   onWait?: (holder: LeaseHolder, atMostMs: number) => void;
 }
 
-const tellAfterMs = 1_000;
+const namedAfterMs = 1_000;
 
 /**
  * Takes the lease, also from a dead holder; rejects with the signal's reason when aborted. Throws RunLockedError with the holder when its
@@ -207,11 +207,11 @@ const tellAfterMs = 1_000;
 export async function waitForLease(
   database: Database,
   clock: Clock,
-  { key, owner, ttlMs, signal, onWait }: LeaseWish,
+  { key, owner, ttlMs, signal, onWait }: LeaseRequest,
 ): Promise<Lease> {
   const since = clock.elapsedMs();
   let first: LeaseHolder | undefined;
-  let isTold = false;
+  let isNamed = false;
   for (;;) {
     const waitedMs = clock.elapsedMs() - since;
     const deadEpoch = waitedMs >= ttlMs ? first?.epoch : undefined;
@@ -224,8 +224,8 @@ export async function waitForLease(
       throw new RunLockedError(`${key} is held by ${describeHolder(holder)}`, holder.owner, heldMs);
     }
     const atMostMs = Math.max(0, Math.min(holder.expiresInMs, ttlMs - waitedMs));
-    if (waitedMs >= tellAfterMs && !isTold) {
-      isTold = true;
+    if (waitedMs >= namedAfterMs && !isNamed) {
+      isNamed = true;
       onWait?.(holder, atMostMs);
     }
     await clock.sleep(Math.max(1, Math.min(pollMs, atMostMs)), signal);
