@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.js';
-import { ConfigError, type ConfigProblem } from '../../errors.js';
+import { ConfigError, type ConfigProblem, usageError } from '../../errors.js';
 import { type MatchSet, toMatchSet, toPartyState, treatAsTruncated } from '../../matches/match.js';
 import { describeControls } from '../../reports/words.js';
 import { type ScreeningRequest, toScreeningRequest } from '../../roster/customer.js';
@@ -206,7 +206,7 @@ export async function showCheck(database: Database, organisation: string, text: 
   const check = await describeCheck(database, run);
   if (check !== null) return check;
   const message = `${toRunId(run)} is not a single check; \`nightscreen runs show ${run.runId}\` describes it`;
-  throw new ConfigError([{ where: 'run', path: '', message }]);
+  throw usageError('run', message);
 }
 
 /** The check of a run; null for other runs. */
