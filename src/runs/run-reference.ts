@@ -1,4 +1,4 @@
-import { ConfigError } from '../errors.js';
+import { type ConfigError, usageError } from '../errors.js';
 import type { RunFacts } from '../reports/run-facts.js';
 import type { Database, Queryable } from '../store/database/database.js';
 import { describeHolder, readHeldLeases } from '../store/leases.js';
@@ -6,7 +6,7 @@ import { readRosterNames } from '../store/organisations.js';
 import { findRunOf, type RunRow, readRuns, toRunId } from '../store/runs.js';
 
 /** The error of a run that is not there, or not fit for what is wanted of it. */
-export const refuseRun = (message: string): ConfigError => new ConfigError([{ where: 'run', path: '', message }]);
+export const refuseRun = (message: string): ConfigError => usageError('run', message);
 
 /** The number of a run from its name or its number; throws ConfigError for other text. */
 export function parseRunId(text: string): number {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { ConfigError } from '../../errors.js';
+import { usageError } from '../../errors.js';
 import type { PublishedList } from '../../lists/published-list.js';
 import { finishSearch, insertAssurance, readAssurance, setLeastShare } from '../../store/checks.js';
 import { ensureRequests } from '../../store/controls.js';
@@ -127,7 +127,7 @@ function drawNames({ file, parties }: PublishedList, settings: SampleSettings): 
   const names = drawSample(parties, settings);
   if (names.length > 0) return names;
   const message = `${file} has no name of a person or an entity to measure on, among ${parties.length} entries`;
-  throw new ConfigError([{ where: 'argument list', path: '', message }]);
+  throw usageError('argument list', message);
 }
 
 /** Stage: stores the sample before anything is paid; a resumed measurement keeps its sample and takes the new `atLeast`. */
@@ -163,8 +163,7 @@ async function measure(session: RunSession, waitPolicy: WaitPolicy): Promise<nul
     );
     requireBudget(app, account.isTest ? 'test' : 'live');
     if (run.accountId !== null && run.accountId !== account.accountId) {
-      const message = 'it began under another account; another --seed begins a new measurement';
-      throw new ConfigError([{ where: 'run', path: '', message }]);
+      throw usageError('run', 'it began under another account; another --seed begins a new measurement');
     }
     await session.write((transaction) => noteAccount(transaction, session, account.accountId));
     app.emit({ kind: 'stage_started', runId: session.runId, stage: 'screen' });
