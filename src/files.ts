@@ -3,7 +3,7 @@ import { accessSync, constants, readFileSync, readlinkSync, statSync } from 'nod
 import { type FileHandle, lstat, mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
-import { ConfigError } from './errors.js';
+import { usageError } from './errors.js';
 
 /**
  * Makes a folder and its parents with mode 0700. Throws ConfigError, ending with `remedy`, when this process cannot
@@ -11,7 +11,7 @@ import { ConfigError } from './errors.js';
  */
 export async function makeFolder(folder: string, remedy: string): Promise<void> {
   const problem = findFolderProblem(folder);
-  if (problem !== null) throw new ConfigError([{ where: folder, path: '', message: `${problem}; ${remedy}` }]);
+  if (problem !== null) throw usageError(folder, `${problem}; ${remedy}`);
   // A relative path in a working folder that was removed meanwhile keeps Node trying for ever.
   await mkdir(resolve(folder), { recursive: true, mode: 0o700 });
 }

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Config } from '../config/load-config.js';
-import { findNearMiss } from '../config/near-miss.js';
+import { findNearMiss } from '../near-miss.js';
 import type { OpenAppContext } from './app-context.js';
 import type { Act, Invocation, Work } from './invocation.js';
 import { findSummary } from './overview.js';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { changeSettingsSchema } from '../changes/severity.js';
 import { serviceSettingsSchema } from '../client/settings.js';
-import { ConfigError, flagError } from '../errors.js';
+import { ConfigError, flagError, usageError } from '../errors.js';
 import { controlSchema } from '../matches/control.js';
 import { guardsSchema } from '../roster/guards.js';
 import type { RosterSettings } from '../roster/settings.js';
@@ -255,7 +255,7 @@ function refuse(accepted: SettingsRecord, differences: readonly string[], ofTwo:
   const message =
     `the assessment settings differ from those ${describeSince(accepted)}: ${differences.join('; ')}. No search was made and nothing was changed. ` +
     `Set them back, or accept them${who}: ${acceptCommand}`;
-  return new ConfigError([{ where: 'settings', path: '', message }]);
+  return usageError('settings', message);
 }
 
 /**

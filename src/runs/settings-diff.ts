@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { ConfigError } from '../errors.js';
+import { usageError } from '../errors.js';
 import type { RosterAcceptanceFacts } from '../reports/list-facts.js';
 import type { Database } from '../store/database/database.js';
 import type { RunSettings } from './app-context.js';
@@ -83,7 +83,7 @@ export interface Acceptance {
 export function requireLogins({ dialect }: Pick<Database, 'dialect'>, what: string): void {
   if (dialect === 'postgres') return;
   const message = `${what} takes two people (review.fourEyes), and the embedded database has no logins: set DATABASE_URL`;
-  throw new ConfigError([{ where: 'DATABASE_URL', path: '', message }]);
+  throw usageError('DATABASE_URL', message);
 }
 
 /** The acceptance of a roster against its guards, as it is stored with the run. */

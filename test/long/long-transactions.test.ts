@@ -11,7 +11,11 @@ it('a second start is told who holds the lease within two seconds while the hold
   const location = await databases.locate();
   const holder = await databases.open(location);
   const asker = await databases.open(location);
-  const lease = await waitForLease(holder, shiftedClock(0), 'screening/default/people', 'holder', leaseTtlMs);
+  const lease = await waitForLease(holder, shiftedClock(0), {
+    key: 'screening/default/people',
+    owner: 'holder',
+    ttlMs: leaseTtlMs,
+  });
   const kept = keepLease(holder, lease);
   // A merge of a large roster, longer than the lease lives.
   const merge = holder.transaction(async (transaction) => {
@@ -20,9 +24,11 @@ it('a second start is told who holds the lease within two seconds while the hold
   });
   await new Promise((resolve) => setTimeout(resolve, 200));
   const begin = performance.now();
-  const answer = await waitForLease(asker, shiftedClock(0), lease.key, 'asker', leaseTtlMs).catch(
-    (error: unknown) => error,
-  );
+  const answer = await waitForLease(asker, shiftedClock(0), {
+    key: lease.key,
+    owner: 'asker',
+    ttlMs: leaseTtlMs,
+  }).catch((error: unknown) => error);
   const waitedMs = performance.now() - begin;
   await merge;
   await kept.release();

@@ -4,7 +4,6 @@ import { shared } from '../options.js';
 import { formatCheck } from '../present-run.js';
 import { findCurrentUser } from '../process.js';
 
-/** Adds `check`. */
 export const addCheckCommand = definePreparedCommand({
   usage: 'check [name]',
   description: 'search for one name, with a reason, and store request and answer as evidence',

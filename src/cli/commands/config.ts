@@ -93,7 +93,6 @@ const completion = defineCommand({
 
 const findProgram = (command: Command): Command => (command.parent === null ? command : findProgram(command.parent));
 
-/** Adds `config`, which shows the settings, `config accept`, `config replay` and `config completion`. */
 export const addConfigCommand = defineCommand({
   usage: 'config',
   description:

@@ -70,7 +70,6 @@ const restore = defineCommand({
   },
 });
 
-/** Adds `db migrate`, `db backup` and `db restore`. */
 export const addDbCommand = defineCommand({
   usage: 'db',
   description: 'migrate, back up or restore the database',

@@ -78,7 +78,6 @@ function parseDay(text: string): string {
   return text;
 }
 
-/** Adds `roster inspect` and `roster except`. */
 export const addRosterCommand = defineCommand({
   usage: 'roster',
   description: 'inspect roster files, and accept unreadable rows for a time',

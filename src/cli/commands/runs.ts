@@ -112,7 +112,6 @@ async function requireRunId({ argument: id }: { argument: string }): Promise<voi
   parseRunId(id);
 }
 
-/** Adds `runs`, which lists, `runs show`, `runs resume` and `runs accept`. */
 export const addRunsCommand = defineDatabaseCommand({
   usage: 'runs',
   description: 'list the latest runs, newest first; show, resume or accept one',

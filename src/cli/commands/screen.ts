@@ -15,7 +15,6 @@ import { acceptOptions, chooseRoster, findRosterAcceptance, type RosterChoice, s
 import { formatBecauseOf, listCalls, presentNothingMarked, presentRun, toBecauseOfDocument } from '../present-run.js';
 import { formatTable, type Row } from '../text.js';
 
-/** Adds `screen`. */
 export const addScreenCommand = definePreparedCommand({
   usage: 'screen',
   description: 'screen the customers of an imported roster',

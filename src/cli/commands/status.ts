@@ -11,7 +11,6 @@ import { exitCodes } from '../exit-code.js';
 import { meanings, parseInstant, shared } from '../options.js';
 import { describeGap, describeStates } from '../text.js';
 
-/** Adds `status`. */
 export const addStatusCommand = defineDatabaseCommand({
   usage: 'status',
   description:

@@ -21,7 +21,6 @@ import { formatTable, type Row } from '../text.js';
 
 const defaultFile = 'review.csv';
 
-/** Adds `review export`. */
 const exportList = definePreparedCommand({
   usage: 'export',
   description: `write a list (default: ${defaultFile}; .csv or .xlsx) of the alerts that wait, to be filled in and imported`,
@@ -52,7 +51,6 @@ const exportList = definePreparedCommand({
   },
 });
 
-/** Adds `review import`. */
 const importList = definePreparedCommand({
   usage: 'import <file>',
   description: 'check the dispositions of a list, and with --apply store them',

@@ -1,12 +1,12 @@
 import { allJobs } from '../../../jobs/all-jobs.js';
 import type { Config } from '../../config/load-config.js';
-import { ConfigError } from '../../errors.js';
+import { usageError } from '../../errors.js';
 import { formatTime } from '../../reports/text.js';
+import { durationSchema, toDurationMs } from '../../roster/duration.js';
 import type { AppContext } from '../../runs/app-context.js';
 import { readScheduleHistory, toJobLeaseKey } from '../../runs/scheduled.js';
 import { openOrganisation } from '../../runs/session.js';
 import { findNextStart, planJobs, readJobStatuses, type SchedulePlan } from '../../scheduling/schedule.js';
-import { toSpanMs } from '../../scheduling/settings.js';
 import {
   cancelJobRun,
   findSchedulePause,
@@ -27,7 +27,7 @@ export function planSchedule({ settings }: Config): SchedulePlan {
   const hasOutbox = settings.mail !== undefined || settings.webhooks.length > 0;
   const jobs = allJobs.filter(({ name }) => name !== 'mail' || hasOutbox);
   const planned = planJobs(jobs, settings.jobs, settings.timezone);
-  return { planned, timeoutMs: toSpanMs(settings.scheduler.timeout) };
+  return { planned, timeoutMs: toDurationMs(settings.scheduler.timeout) };
 }
 
 /** One start of a job; `left` means that its process died. */
@@ -156,8 +156,7 @@ export async function cancelJob(app: AppContext, job: string): Promise<Outcome> 
   const by = findCurrentUser();
   const run = await cancelJobRun(app.database, organisationId, job, by);
   if (run === null) {
-    const message = `the job ${job} is not running; see nightscreen schedule show`;
-    throw new ConfigError([{ where: 'argument job', path: '', message }]);
+    throw usageError('argument job', `the job ${job} is not running; see nightscreen schedule show`);
   }
   const { owner, localDate: date } = run;
   return say(
@@ -172,11 +171,11 @@ export async function pauseJobs(
   { until, reason }: { until: string; reason: string | null },
 ): Promise<Outcome> {
   const now = app.clock.now();
-  const end = /^\d{1,6}(s|m|h|d)$/.test(until) ? new Date(now.getTime() + toSpanMs(until)) : new Date(until);
+  const end = durationSchema.safeParse(until).success ? new Date(now.getTime() + toDurationMs(until)) : new Date(until);
   const aheadMs = end.getTime() - now.getTime();
   if (!(aheadMs > 0 && aheadMs <= longestPauseMs)) {
     const message = 'must be a span or an instant within the next 7 days, such as 12h or 2027-01-31T06:00:00Z';
-    throw new ConfigError([{ where: 'option --until', path: '', message }]);
+    throw usageError('option --until', message);
   }
   const { organisationId } = await openOrganisation(app);
   const pause = { pausedAt: now, until: end, by: findCurrentUser(), reason };

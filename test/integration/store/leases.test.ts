@@ -114,7 +114,7 @@ describeOnEachDatabase('leases', (open, databases) => {
     const heartbeat = setInterval(() => void renewLease(database, lease, longTtlMs), 500);
     try {
       const started = Date.now();
-      const refusal = await waitForLease(database, systemClock, key, 'late', longTtlMs).catch(
+      const refusal = await waitForLease(database, systemClock, { key, owner: 'late', ttlMs: longTtlMs }).catch(
         (error: unknown) => error,
       );
       expect(refusal).toBeInstanceOf(RunLockedError);
@@ -128,7 +128,7 @@ describeOnEachDatabase('leases', (open, databases) => {
   it('is waited for while its holder shows no life, and taken when it expires', async () => {
     await take('dead', shortTtlMs);
     const started = Date.now();
-    const lease = await waitForLease(database, systemClock, key, 'heir', longTtlMs);
+    const lease = await waitForLease(database, systemClock, { key, owner: 'heir', ttlMs: longTtlMs });
     expect(lease).toMatchObject({ epoch: 2, owner: 'heir' });
     expect(Date.now() - started).toBeGreaterThan(shortTtlMs - 200);
     expect(Date.now() - started).toBeLessThan(shortTtlMs + 1_500);
@@ -140,7 +140,9 @@ describeOnEachDatabase('leases', (open, databases) => {
       await database.close();
       database = await open(location);
       const started = Date.now();
-      expect(await waitForLease(database, systemClock, key, 'heir', longTtlMs)).toMatchObject({ epoch: 2 });
+      expect(await waitForLease(database, systemClock, { key, owner: 'heir', ttlMs: longTtlMs })).toMatchObject({
+        epoch: 2,
+      });
       // Its heartbeat is not waited for, and its lease would have lasted a minute.
       expect(Date.now() - started).toBeLessThan(1_000);
     });
@@ -158,7 +160,9 @@ describeOnEachDatabase('leases', (open, databases) => {
         expect(await tryAcquireLease(database, key, 'second', longTtlMs)).toHaveProperty('holder');
         await assertInTransaction(lease);
         await systemClock.sleep(shortTtlMs);
-        expect(await waitForLease(database, systemClock, key, 'heir', longTtlMs)).toMatchObject({ epoch: 2 });
+        expect(await waitForLease(database, systemClock, { key, owner: 'heir', ttlMs: longTtlMs })).toMatchObject({
+          epoch: 2,
+        });
         await expect(assertInTransaction(lease)).rejects.toBeInstanceOf(LeaseLostError);
       } finally {
         vi.useRealTimers();
@@ -174,6 +178,28 @@ describeOnEachDatabase('leases', (open, databases) => {
       expect(answers.filter((answer) => 'acquired' in answer)).toHaveLength(1);
     });
   } else {
+    it('is waited for by the own clock, and the holder named within two seconds, when that of the server is set back', async () => {
+      const { epoch } = await take('dead', longTtlMs);
+      await database.execute(
+        `update lease set heartbeat_at = heartbeat_at + interval '1 hour', expires_at = expires_at + interval '1 hour'
+         where lease_key = $1`,
+        [key],
+      );
+      const ttlMs = 2_500;
+      const started = performance.now();
+      const told: { owner: string; afterMs: number; atMostMs: number }[] = [];
+      const onWait: Parameters<typeof waitForLease>[2]['onWait'] = ({ owner }, atMostMs) =>
+        void told.push({ owner, afterMs: performance.now() - started, atMostMs });
+      const lease = await waitForLease(database, systemClock, { key, owner: 'heir', ttlMs, onWait });
+      const tookMs = performance.now() - started;
+      expect(lease.epoch).toBe(epoch + 1);
+      expect(tookMs).toBeGreaterThan(ttlMs - 10);
+      expect(tookMs).toBeLessThan(ttlMs + 3_000);
+      expect(told).toEqual([{ owner: 'dead', afterMs: expect.any(Number), atMostMs: expect.any(Number) }]);
+      expect(told[0]?.afterMs).toBeLessThan(2_000);
+      expect(told[0]?.atMostMs).toBeLessThan(ttlMs);
+    });
+
     it('makes whoever takes it over wait for a write that has begun', async () => {
       const other = await open(location);
       const lease = await take('slow', 50);
