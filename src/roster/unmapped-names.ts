@@ -158,13 +158,13 @@ function findFacts(party: string, headers: readonly string[]): Pick<ProposedPart
 
 const quote = (header: string): string => JSON.stringify(header);
 
-/** Describes columns that look like names, with the settings to write; null without any. */
+/** Describes columns that look like names, with the settings to write. */
 export function describeUnmappedNames(
   found: readonly UnmappedNames[],
   headers: readonly string[],
   where: 'roster' | 'parties',
-): string | null {
-  if (found.length === 0) return null;
+): readonly string[] {
+  if (found.length === 0) return [];
   const quoted = found.map(({ header }) => quote(header));
   const isOne = found.length === 1;
   const columns = isOne
@@ -175,7 +175,7 @@ export function describeUnmappedNames(
     where === 'roster'
       ? `write ${toLines(proposeNames(found, headers)).join(' and ')} under columns of this roster`
       : 'write a further source under parties: of the roster with this column as its name';
-  return `${columns}: ${lines}, or ${ignore}`;
+  return [`${columns}: ${lines}, or ${ignore}`];
 }
 
 /** The settings for columns of names in YAML, a line each. */
