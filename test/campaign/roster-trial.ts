@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Options, parse } from 'csv-parse/sync';
+import { parse } from 'csv-parse/sync';
 import { migrate } from '../../src/store/database/migrate.js';
 import { openDatabase } from '../../src/store/database/open-database.js';
 import { startPostgres } from '../helpers/database-servers.js';
@@ -29,11 +29,9 @@ const data = process.env['NIGHTSCREEN_TEST_DATA'];
 type RealRoster = Omit<MadeRoster, 'bytes' | 'file'> & { path: string };
 
 /** Reads a file with csv-parse alone. */
-function readAlone(path: string, options: Options & { encoding?: BufferEncoding } = {}): string[][] {
-  const rows: string[][] = parse(readFileSync(path), {
-    ...{ bom: true, relax_column_count: true, skip_empty_lines: true },
-    ...options,
-  });
+function readAlone(path: string): string[][] {
+  const options = { bom: true, relax_column_count: true, skip_empty_lines: true };
+  const rows: string[][] = parse(readFileSync(path), options);
   // DOS closed a file so.
   return rows.filter((fields) => fields.join('') !== '\x1a');
 }
@@ -160,62 +158,7 @@ function listReal(folder: string): RealRoster[] {
       1,
       ([query = '', candidate = '', kind]) => [`${query} ${candidate}`, query, kind === 'person'],
     ),
-    ...listAwkward(join(folder, 'csv'), ['csv-spectrum/csvs', 'csvkit', 'node-csv']),
-    ...listAwkward(join(folder, 'watchlists'), ['ofac']),
   ];
-}
-
-/** How awkward files are written, which csv-parse does not detect. */
-const written: Readonly<
-  Record<string, { csv?: RealRoster['csv']; alone?: Options & { encoding?: BufferEncoding }; header?: boolean }>
-> = {
-  'csvkit/mac_newlines.csv': { alone: { record_delimiter: '\r' } },
-  'csvkit/test_latin1.csv': { csv: { encoding: 'iso-8859-1' }, alone: { encoding: 'latin1' } },
-  'csvkit/no_header_row.csv': { header: false },
-  'node-csv/327.cws.csv': { csv: { encoding: 'windows-1252' }, alone: { encoding: 'latin1' } },
-  'ofac/add.csv': { header: false },
-  'ofac/sdn_comments.csv': { header: false },
-  'node-csv/415.csv': { header: false, csv: { delimiter: 'tab' }, alone: { delimiter: '\t' } },
-};
-
-/** The first column of an awkward file is taken for an id and the second for a name; it holds nobody who is listed. */
-function listAwkward(folder: string, parts: readonly string[]): RealRoster[] {
-  const files = parts.flatMap((part) =>
-    readdirSync(join(folder, part)).flatMap((name) => (/^(alt|sdn)\.csv$/.test(name) ? [] : [join(part, name)])),
-  );
-  return files.map((file) => {
-    const path = join(folder, file);
-    const { csv = {}, alone = {}, header = true } = written[file] ?? {};
-    const bytes = readFileSync(path);
-    const wide = bytes[0] === 0xfe ? Buffer.from(bytes).swap16() : bytes;
-    const isWide = (bytes[0] === 0xfe && bytes[1] === 0xff) || (bytes[0] === 0xff && bytes[1] === 0xfe);
-    const text = isWide ? wide.toString('utf16le').replace(/^\ufeff/, '') : null;
-    const all: string[][] =
-      text === null
-        ? readAlone(path, { relax_quotes: true, ...alone })
-        : parse(text, { relax_column_count: true, skip_empty_lines: true });
-    const [top = [], ...others] = all;
-    const headers = header
-      ? top.map((cell, index) => cell.trim() || `column ${index + 1}`)
-      : top.map((_, index) => String(index + 1));
-    const [id = '', name = id] = headers;
-    return {
-      title: `${basename(folder)}/${file}`,
-      path,
-      csv: { ...csv, ...(header ? {} : { header: false }) },
-      columns: { id, name, type: { value: 'person' } },
-      rows: (header ? others : all).map((fields) => ({
-        isSound: false,
-        meant: {
-          id: (fields[0] ?? '').trim(),
-          name: (fields[headers.length > 1 ? 1 : 0] ?? '').trim(),
-          type: 'person',
-          birthDate: null,
-          countries: [],
-        },
-      })),
-    };
-  });
 }
 
 /** Listed names, those of the list of the United Nations beside those of OFAC; a few of our own without them. */
