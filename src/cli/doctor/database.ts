@@ -2,10 +2,8 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import type { Config } from '../../config/load-config.js';
 import { RunLockedError } from '../../errors.js';
-import { countNoun, describeSpan } from '../../reports/text.js';
-import { toCadence } from '../../screening/cadence.js';
 import { listTables } from '../../store/backup/format.js';
-import { countSearchesOfTiers, readCoverageGaps, readImportedRosters } from '../../store/coverage.js';
+import { readImportedRosters } from '../../store/coverage.js';
 import type { Database, Queryable } from '../../store/database/database.js';
 import { findRefusedMigration, packagedMigrations, readMigrations } from '../../store/database/migrate.js';
 import type { DatabaseLocation } from '../../store/database/open-database.js';
@@ -80,9 +78,7 @@ async function examine(database: Database, location: DatabaseLocation, config: C
       ...(await toFindings(well('database', `${place}, schema up to date`))),
       ...(await listHolders(database, config.settings.organisation)),
       ...(await checkAccepted(database, config)),
-      ...(known ? await checkPace(database, known.organisationId, config.settings) : []),
       ...(isDeep ? await checkEvidence(database) : []),
-      ...(await checkNames(database, imported ?? [])),
     ],
     imported: imported?.map(({ roster }) => roster) ?? null,
   };
@@ -139,48 +135,6 @@ const notProven =
   'not proven by this: that the owner of the database has changed nothing without a digest while triggers were disabled, such as who made a ' +
   'disposition and when; that rows and digests were not changed together by somebody who could read the keys; that nothing was removed; and ' +
   'that a backup was not altered and given a new digest. Keep backups where the owner of the database cannot write';
-
-/** Warns when the searches of the next night take longer than a day has room for, at the permitted rate. */
-export async function checkPace(
-  database: Queryable,
-  organisationId: number,
-  { screening, service }: Pick<Config['settings'], 'screening' | 'service'>,
-): Promise<Finding[]> {
-  const { perSecond } = service.rate;
-  const { hours } = toCadence(screening);
-  let due = 0;
-  for (const { tier, isNew, searches } of await countSearchesOfTiers(database, organisationId)) {
-    due += isNew ? searches : (searches * 24) / hours[tier];
-  }
-  const calls = Math.ceil(due);
-  if (calls === 0) return [];
-  const words = `the next night has about ${countNoun(calls, 'search', 'searches')}; at ${perSecond} calls/s they take ${describeSpan(Math.round(calls / perSecond))}`;
-  if (calls / perSecond <= longestNightSeconds) return [well('pace', words)];
-  const next =
-    'a higher service.rate.perSecond if the service permits it, or with a reason a longer screening.cadence for lower risks';
-  return [doubtful('pace', words, next)];
-}
-
-/** Nights that take longer leave no time for outages before the next one. */
-const longestNightSeconds = 20 * 3_600;
-
-/** Names the rosters with customers who are not screened because of a doubtful name. */
-export async function checkNames(
-  database: Queryable,
-  imported: Awaited<ReturnType<typeof readImportedRosters>>,
-): Promise<Finding[]> {
-  const findings: Finding[] = [];
-  for (const { rosterId, roster } of imported) {
-    const gaps = await readCoverageGaps(database, rosterId, new Date());
-    const count = gaps.find(({ reason }) => reason === 'doubtful_name')?.count ?? 0;
-    if (count === 0) continue;
-    const message = `${countNoun(count, 'customer')} with a doubtful name: garbled, with lost letters, or several names in one cell. Without a hit they are not screened`;
-    const next =
-      'correct the roster, or list names that are right under columns.realNames; rejects.csv of the last run shows the rows';
-    findings.push(doubtful(`names of ${roster}`, message, next));
-  }
-  return findings;
-}
 
 const rightsSchema = z.object({
   schema: z.string().nullable(),
