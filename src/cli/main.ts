@@ -18,7 +18,6 @@ await publishExit(exitCode);
 // Idle connections may stay open for seconds; all data is written and all resources are closed at this point.
 process.exit(exitCode);
 
-/** Loads the commands, and runs one. */
 async function runCommand(): Promise<number> {
   const { runCommandLine } = await import('./run-command-line.js');
   return runCommandLine({ words, environment: process.env, folder: process.cwd(), terminal });

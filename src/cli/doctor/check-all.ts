@@ -24,7 +24,6 @@ import { checkDatabase } from './database.js';
 import { doubtful, type Finding, well, wrong } from './finding.js';
 import { checkService } from './service.js';
 
-/** All checks of the doctor in the order of its report. */
 export async function checkAll(config: Config, folder: string, isDeep = false): Promise<Finding[]> {
   const { findings, imported } = await checkDatabase(config, isDeep);
   return [
@@ -41,7 +40,6 @@ export async function checkAll(config: Config, folder: string, isDeep = false): 
 
 const runsShown = 5;
 
-/** The next starts of each scheduled job. */
 function checkSchedules(config: Config): Finding[] {
   return planSchedule(config).planned.map(({ job, schedule }) => {
     const next = listNextRuns(schedule, systemClock.now(), runsShown).map((moment) => moment.toISOString());
@@ -109,7 +107,6 @@ async function checkSpace(check: string, folder: string): Promise<Finding> {
   return assessSpace(check, folder, Math.floor((bavail * bsize) / mebibyte));
 }
 
-/** The finding for an amount of free disk space. */
 export function assessSpace(check: string, folder: string, megabytes: number): Finding {
   const words = `${megabytes} MB are free for ${folder}`;
   if (megabytes < leastMegabytes) return wrong(check, words, 'free disk space, or move it: a full disk ends a run');
@@ -125,7 +122,6 @@ interface CheckedSource {
   isMapped: (header: string) => boolean;
 }
 
-/** How many files of a roster have their headers checked. */
 const mostHeaders = 100;
 
 const toMessage = (error: unknown, otherwise: string): string =>

@@ -30,7 +30,6 @@ import {
 import { readExpectations, type StartFacts, type WatchSettings } from './expectations.js';
 import { assess, describeIncident, type WatchFinding } from './findings.js';
 
-/** How long an unplanned sweep is assessed. */
 const recentMs = 7 * 24 * 3_600_000;
 
 /**
@@ -116,7 +115,6 @@ export interface Watch {
   dropped: readonly Incident[];
   /** The rosters without any night so far, of which none was due. */
   unscreened: readonly string[];
-  /** The pause of the schedule; null without one. */
   pause: SchedulePause | null;
   /** Whether anything is wrong that was not already known. */
   isAlarm: boolean;
@@ -194,7 +192,6 @@ export function findWatching(
   return last !== undefined && last.getTime() > now.getTime() - forgottenAfterMs ? 'elsewhere' : 'nowhere';
 }
 
-/** Reads the facts of each roster; `open` are the open incidents. */
 async function readRosterFacts(
   app: Pick<AppContext, 'database' | 'settings'>,
   organisationId: number,
