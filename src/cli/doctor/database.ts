@@ -137,20 +137,12 @@ const notProven =
   'that a backup was not altered and given a new digest. Keep backups where the owner of the database cannot write';
 
 const rightsSchema = z.object({
-  schema: z.string().nullable(),
   isStandby: z.boolean(),
   isReadOnly: z.boolean(),
-  mayCreate: z.boolean().nullable(),
   mayCreateTemporary: z.boolean(),
   isSuperuser: z.boolean(),
   closed: z.array(z.string()),
-  foreign: z.array(z.string()),
 });
-
-const creation = /^create\s+(?:or\s+replace\s+)?(?:view|function)\s+(\w+)/gim;
-
-const listViewsAndFunctions = (migrations: readonly { sql: string }[]): readonly string[] =>
-  migrations.flatMap(({ sql }) => Array.from(sql.matchAll(creation), ([, name = '']) => name));
 
 const namesShown = 3;
 const listNames = (names: readonly string[]): string =>
@@ -165,36 +157,21 @@ export async function checkRights(database: Database, pending: number): Promise<
   const migrations = await readMigrations(packagedMigrations());
   const [facts] = await database.query(
     rightsSchema,
-    // Our tables in the current schema of this login; without tables `closed` and `foreign` are empty.
-    `with tables as (
-       select oid, relname, relowner from pg_class
-       where relkind in ('r', 'p') and relnamespace = to_regnamespace(current_schema()) and relname = any ($1::text[])
-     )
-     select current_schema() as schema, pg_is_in_recovery() as "isStandby",
+    // Our tables in the current schema of this login; without tables `closed` is empty.
+    `select pg_is_in_recovery() as "isStandby",
        current_setting('transaction_read_only')::boolean as "isReadOnly",
        current_setting('is_superuser')::boolean as "isSuperuser",
-       has_schema_privilege(current_schema(), 'create') as "mayCreate",
        has_database_privilege(current_database(), 'temporary') as "mayCreateTemporary",
        array(
-         select relname::text from tables
-         where not (has_table_privilege(oid, 'select') and has_table_privilege(oid, 'insert')) order by relname
-       ) as closed,
-       array(
-         select relname::text from (
-           table tables
-           union all
-           select oid, relname, relowner from pg_class
-           where relkind = 'v' and relnamespace = to_regnamespace(current_schema()) and relname = any ($2::text[])
-           union all
-           select oid, proname, proowner from pg_proc
-           where pronamespace = to_regnamespace(current_schema()) and proname = any ($2::text[])
-         ) made
-         where not pg_has_role(relowner, 'usage') order by relname
-       ) as foreign`,
-    [['schema_migration', ...listTables(migrations)], listViewsAndFunctions(migrations)],
+         select relname::text from pg_class
+         where relkind in ('r', 'p') and relnamespace = to_regnamespace(current_schema()) and relname = any ($1::text[])
+           and not (has_table_privilege(oid, 'select') and has_table_privilege(oid, 'insert'))
+         order by relname
+       ) as closed`,
+    [['schema_migration', ...listTables(migrations)]],
   );
   if (!facts) return [];
-  const { schema, isStandby, isReadOnly, mayCreate, mayCreateTemporary, isSuperuser, closed, foreign } = facts;
+  const { isStandby, isReadOnly, mayCreateTemporary, isSuperuser, closed } = facts;
   if (isStandby) {
     return [wrong(check, 'this server is a standby, which is read-only', 'set DATABASE_URL to the primary')];
   }
@@ -203,13 +180,6 @@ export async function checkRights(database: Database, pending: number): Promise<
     return [wrong(check, 'the database is read-only for this login', next)];
   }
   const findings: Finding[] = [];
-  if (mayCreate !== true) {
-    const message =
-      schema === null
-        ? 'this login has no current schema, so it cannot create tables'
-        : `this login may not create tables in the schema ${schema}`;
-    findings.push(wrong(check, message, `grant create on schema ${schema ?? 'public'} to the login`));
-  }
   if (!mayCreateTemporary) {
     const message = 'this login may not create temporary tables, so every run will fail';
     findings.push(wrong(check, message, 'grant temporary on the database to the login'));
@@ -217,11 +187,6 @@ export async function checkRights(database: Database, pending: number): Promise<
   if (closed.length > 0) {
     const message = `this login may not read and write ${listNames(closed)}, so every run will fail`;
     findings.push(wrong(check, message, 'use the login that owns the tables'));
-  }
-  if (foreign.length > 0) {
-    const message = `this login does not own ${listNames(foreign)}, so it cannot apply migrations`;
-    const next = 'use the login that owns the tables, or run `nightscreen db migrate` with it first';
-    findings.push(pending > 0 ? wrong(check, message, next) : doubtful(check, message, next));
   }
   if (findings.length === 0 && pending > 0 && database.dialect === 'postgres') {
     const refused = await findRefusedMigration(database);
@@ -232,7 +197,8 @@ export async function checkRights(database: Database, pending: number): Promise<
     const message = 'this login is a superuser, so the database does not check who reviews under it';
     findings.push(doubtful(check, message, 'use a login that owns the database and has no other right'));
   }
-  return findings.length > 0 ? findings : [well(check, 'this login may read, write and migrate')];
+  const rights = pending > 0 ? 'read, write and migrate' : 'read and write';
+  return findings.length > 0 ? findings : [well(check, `this login may ${rights}`)];
 }
 
 const oldestMajor = 14;
