@@ -1,5 +1,5 @@
 import { readCountry } from './country.js';
-import { createIsMapped, nameColumn } from './headers.js';
+import { createIsMapped } from './headers.js';
 import { hasSeveralWords, looksLikeName, mayBeName } from './name-shape.js';
 import { type RelatedHeader, type RelatedKind, readRelatedHeader } from './related-headers.js';
 import { saysNobody } from './row-parties.js';
@@ -41,9 +41,8 @@ export class UnmappedNameTally {
     const isRead = createIsMapped({ ...columns, attributes: undefined }, standard);
     const { name, aliases } = { aliases: undefined, ...columns };
     const isName = createIsMapped({ name: name ?? standard['name'], aliases }, {});
-    const given = headers.map((header, index) => header.trim().normalize('NFC') || nameColumn(index));
-    this.#names = given.flatMap((header, index) => (isName(header) ? [index] : []));
-    this.#open = given.flatMap((header, index) => {
+    this.#names = headers.flatMap((header, index) => (isName(header) ? [index] : []));
+    this.#open = headers.flatMap((header, index) => {
       const meaning = readRelatedHeader(header);
       if (isRead(header) || meaning.says === 'things') return [];
       return [{ header, index, meaning, samples: new Map(), sampled: 0, ownNames: 0 }];

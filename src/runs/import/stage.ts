@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.js';
-import { nameFields } from '../../roster/check-row.js';
+import { isConspicuous, nameFields } from '../../roster/check-row.js';
 import {
   type Customer,
   type Party,
@@ -294,7 +294,7 @@ function emitPace(progress: TableReading['progress'], { clock, emit }: Stager): 
 /** Converts a row of a roster for staging; `today` (`yyyy-mm-dd`) decides which end dates are past. */
 export function toStagedRow(row: RosterRow, ordinal: number, today: string, known?: KnownRecords) {
   if (row.kind === 'rejected') return { kind: 'rejected' as const, ordinal, ...row.rejected };
-  const { customer, line, file, fields, joined } = row;
+  const { customer, line, file, fields } = row;
   const [own] = customer.parties;
   const sentName = toScreeningRequest(own).name;
   const body = toBody(customer, sentName);
@@ -314,7 +314,7 @@ export function toStagedRow(row: RosterRow, ordinal: number, today: string, know
     record: isKnown ? null : withoutNul(said === null ? `${body}}` : `${body},"said":${toSaid(said)}}`),
     recordDigest,
     leaves: toLeaving(customer, today),
-    raw: joined ?? joinFields(fields),
+    raw: fields.map(toVisible).join(fieldSeparator),
   };
 }
 
@@ -332,13 +332,11 @@ function toStagedParty(row: PartyRow, ordinal: number) {
   };
 }
 
-// Separators and NUL within fields become their visible symbols.
-const joinFields = (fields: readonly string[]): string =>
-  fields
-    .map((field) =>
-      field.replaceAll(fieldSeparator, '\u241f').replaceAll(rowSeparator, '\u241e').replaceAll('\0', '\u2400'),
-    )
-    .join(fieldSeparator);
+/** Separators and NUL within a field become their visible symbols. */
+const toVisible = (field: string): string =>
+  isConspicuous(field)
+    ? field.replaceAll(fieldSeparator, '\u241f').replaceAll(rowSeparator, '\u241e').replaceAll('\0', '\u2400')
+    : field;
 
 function toLeaving({ isActive, endDate }: Customer, today: string): 'inactive' | 'end_date' | null {
   if (!isActive) return 'inactive';
