@@ -230,7 +230,7 @@ async function findLoss(
   const share = readBounds(app.settings).lostDossierShare;
   const isFew = lost <= fewLost && 2 * lost <= known;
   if (lost <= share * known || lost < leastLost || isFew) return null;
-  const because = `the list no longer holds ${lost} of ${countNoun(known, 'known dossier')} (at most ${Number((share * 100).toFixed(1))} %), so none is removed; if that is right, nightscreen runs accept ${runId} lets the next sweep remove them`;
+  const because = `the list no longer holds ${lost} of ${countNoun(known, 'known dossier')} (at most ${Number((share * 100).toFixed(1))} %), so none is removed. If that is right: nightscreen runs accept ${runId}; the next sweep then removes them`;
   return { lost, because };
 }
 
