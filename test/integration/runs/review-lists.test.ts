@@ -13,7 +13,7 @@ import type { DecisionImport } from '../../../src/runs/review/list-table.js';
 import { exportAlerts } from '../../../src/runs/review/lists.js';
 import { findReviewer } from '../../../src/runs/review/people.js';
 import { describeOnPostgres } from '../../helpers/databases.js';
-import { openPreparedSites, openSmallSites } from '../../helpers/small-site.js';
+import { openSitesAfterNight, openSmallSites } from '../../helpers/small-site.js';
 import { listed, type TestAppContext, watchlist } from '../../helpers/small-world.js';
 
 const dayMs = 24 * 3_600_000;
@@ -41,9 +41,7 @@ const decide = (row: Row | undefined, disposition: string, reason = 'looked at i
 
 describeOnPostgres('a working list', (open, databases) => {
   const begin = openSmallSites(open);
-  const beginAfterNight = openPreparedSites(databases, async ({ work, run }) =>
-    run(await work({ offsetMs: -2 * dayMs })),
-  );
+  const beginAfterNight = openSitesAfterNight(databases, 2);
 
   it('goes out and comes back through a spreadsheet that mangles dates and ids, and decides what it says, once', async () => {
     const { work } = await beginAfterNight();
