@@ -125,14 +125,8 @@ export interface ProposedParty {
   countries?: string;
 }
 
-/** The settings that read columns of names. */
-export interface ProposedNames {
-  parties: readonly ProposedParty[];
-  aliases: readonly string[];
-}
-
 /** Proposes settings for columns of names: first and last name, birth date and country form one party. */
-export function proposeNames(found: readonly UnmappedNames[], headers: readonly string[]): ProposedNames {
+export function proposeNames(found: readonly UnmappedNames[], headers: readonly string[]) {
   const parties = new Map<string, ProposedParty>();
   for (const { header, kind, fact, party } of found) {
     if (kind === 'alias') continue;
@@ -179,7 +173,7 @@ export function describeUnmappedNames(
 }
 
 /** The settings for columns of names in YAML, a line each. */
-function toLines({ parties, aliases }: ProposedNames): readonly string[] {
+function toLines({ parties, aliases }: ReturnType<typeof proposeNames>): readonly string[] {
   return [
     ...(parties.length === 0 ? [] : [`parties: [${parties.map(toEntry).join(', ')}]`]),
     ...(aliases.length === 0 ? [] : [`aliases: [${aliases.map(quote).join(', ')}]`]),

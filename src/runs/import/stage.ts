@@ -98,15 +98,7 @@ export async function stageRoster(roster: RosterSettings, stager: Stager): Promi
     };
     const bornInRow = (columns.parties ?? []).map((party) => toHeader(party.birthDate, '')).filter(Boolean);
     const inRow = createPartyTally(bornInRow.join(' + '), realDates);
-    const found: Found = {
-      ordinals: 0,
-      cutRows: [],
-      digests: [],
-      partyHeaders: [],
-      facts: [],
-      names: [],
-      parties: [inRow],
-    };
+    const found = new Findings([inRow]);
     await stageCustomers(reading, stager, found, { own, inRow });
     found.digests.push(reading.digest());
     found.facts.push(...describeUnmapped(headers, columns, standardHeaders));
@@ -137,15 +129,16 @@ export async function stageRoster(roster: RosterSettings, stager: Stager): Promi
 }
 
 /** What is found in the roster and in each source of related parties. */
-interface Found {
-  ordinals: number;
-  cutRows: RejectedRow[];
-  digests: string[];
-  partyHeaders: string[];
+class Findings {
+  ordinals = 0;
+  readonly cutRows: RejectedRow[] = [];
+  readonly digests: string[] = [];
+  readonly partyHeaders: string[] = [];
   /** Messages about columns that look like an unmapped fact, and like names. */
-  facts: string[];
-  names: string[];
-  parties: PartyTally[];
+  readonly facts: string[] = [];
+  readonly names: string[] = [];
+
+  constructor(readonly parties: PartyTally[]) {}
 }
 
 /** What is counted of the parties of a source. */
@@ -165,7 +158,7 @@ const toHeader = (setting: string | { column: string } | undefined, standard: st
 async function stageCustomers(
   reading: Awaited<ReturnType<typeof readRoster>>,
   stager: Stager,
-  found: Found,
+  found: Findings,
   { own, inRow }: { own: PartyTally & { ends: DateTally; names: UnmappedNameTally }; inRow: PartyTally },
 ): Promise<void> {
   const { runId, copies, known, today, signal } = stager;
@@ -238,11 +231,11 @@ function noteParty(row: PartyRow, ordinal: number, { doubts, births }: PartyTall
   doubts.addParty(related, () => ({ ordinal, line, file, reference: related.reference, isParty: true, fields }));
 }
 
-function noteCut(row: RosterRow | PartyRow, { cutRows }: Found): void {
+function noteCut(row: RosterRow | PartyRow, { cutRows }: Findings): void {
   if (row.kind === 'rejected' && row.rejected.isCut) cutRows.push(row.rejected);
 }
 
-async function stagePartySource(settings: PartySettings, stager: Stager, found: Found): Promise<void> {
+async function stagePartySource(settings: PartySettings, stager: Stager, found: Findings): Promise<void> {
   const { columns } = settings;
   const reading = await readParties(settings, stager.secret, stager.clock.now());
   const { headers } = reading;
