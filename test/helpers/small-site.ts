@@ -159,11 +159,11 @@ export const findAlerts = (database: Database, reference: string): Promise<reado
     [reference],
   );
 
-/** Decides about alerts as somebody would who has just looked at them. */
+/** Decides about alerts as somebody would who has just looked at them; the decision is stored once `before` is over. */
 export async function decide(
   database: Database,
   alertIds: readonly number[],
-  { now = new Date(), ...facts }: Partial<AlertDecision> & { now?: Date } = {},
+  { now = new Date(), before, ...facts }: Partial<AlertDecision> & { now?: Date; before?: Promise<void> } = {},
 ) {
   const reviewer = await findReviewer(database, database.dialect === 'embedded' ? 'R. Reviewer' : undefined);
   return database.transaction(async (transaction) => {
@@ -179,7 +179,10 @@ export async function decide(
       } as const;
       return { alertId: alert.alertId, ...decision, seenVersion, expiresAt: null, ...facts };
     });
-    return decideAlerts(transaction, { organisationId: 1, reviewKey, reviewer, now, review: alone }, decisions);
+    const context = { organisationId: 1, reviewKey, reviewer, now, review: alone };
+    const results = await decideAlerts(transaction, context, decisions);
+    await before;
+    return results;
   });
 }
 
