@@ -14,6 +14,7 @@ import type { Acceptance } from '../../src/runs/settings-diff.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.js';
 import type { SandboxWorld } from '../../src/sandbox/world.js';
 import { type Database, readColumn } from '../../src/store/database/database.js';
+import type { DatabaseLocation } from '../../src/store/database/open-database.js';
 import { readSettingsHistory } from '../../src/store/organisations.js';
 import { holdAlerts } from '../../src/store/review/decisions.js';
 import type { TestDatabases } from './databases.js';
@@ -70,36 +71,79 @@ export function openSmallSites(open: () => Promise<Database>): (names?: readonly
   };
 }
 
+type Begin<Prepared> = () => Promise<SmallSite & { prepared: Prepared }>;
+
+/** What a world begins with, other than usual. */
+interface WorldFacts {
+  names?: readonly string[];
+  world?: SandboxWorld;
+}
+
 /**
  * Gives small sites that all begin as `prepare` leaves the first of them: each has a copy of its database, its roster as it was and a
  * sandbox of its own with `world`, of the same account. What `prepare` gives is in `prepared`. Call it where hooks may be registered.
  */
-export function openPreparedSites<Prepared>(
+export const openPreparedSites = <Prepared>(
   databases: TestDatabases,
   prepare: (site: SmallSite) => Promise<Prepared>,
-  { names = people, world }: { names?: readonly string[]; world?: SandboxWorld } = {},
-): () => Promise<SmallSite & { prepared: Prepared }> {
+  facts: WorldFacts = {},
+): Begin<Prepared> => copyWorld(databases, { ...facts, prepare, originals: new Map(), locate: databases.locate });
+
+/** The same for a world that many suites begin with: each process of the tests plays it once, and suites open it by their databases. */
+export function shareWorld<Prepared>(prepare: (site: SmallSite) => Promise<Prepared>, facts: WorldFacts = {}) {
+  const originals: World<Prepared>['originals'] = new Map();
+  return (databases: TestDatabases): Begin<Prepared> =>
+    copyWorld(databases, { ...facts, prepare, originals, locate: databases.locateLasting });
+}
+
+interface World<Prepared> extends WorldFacts {
+  prepare(site: SmallSite): Promise<Prepared>;
+  locate: TestDatabases['locate'];
+  originals: Map<Database['dialect'], Promise<Original<Prepared>>>;
+}
+
+/** A world that has been played, in a database that is closed. */
+interface Original<Prepared> {
+  location: DatabaseLocation;
+  roster: RosterSettings;
+  text: string;
+  prepared: Prepared;
+}
+
+function copyWorld<Prepared>(databases: TestDatabases, facts: World<Prepared>): Begin<Prepared> {
+  const { names = people, world, prepare, locate, originals } = facts;
   const closing = closeAfterEach();
   // The ports of the sandboxes differ, and an address that has changed is a change of settings.
-  const facts = { closing, world, baseUrl: 'http://sandbox.test/v1' };
-  const makeOriginal = async () => {
-    const location = await databases.locate();
+  const same = { closing, world, baseUrl: 'http://sandbox.test/v1' };
+  const makeOriginal = async (): Promise<Original<Prepared>> => {
+    const location = await locate();
     const database = await databases.open(location);
     const roster = toFileRoster('people', await writeRoster(names));
-    const prepared = await prepare(await openSite({ ...facts, database, roster }));
+    const prepared = await prepare(await openSite({ ...same, database, roster }));
     await database.close();
     return { location, roster, text: await readFile(fileOf(roster), 'utf8'), prepared };
   };
-  let original: ReturnType<typeof makeOriginal> | undefined;
   return async () => {
-    original ??= makeOriginal();
+    const original = originals.get(databases.dialect) ?? makeOriginal();
+    originals.set(databases.dialect, original);
     const { location, roster, text, prepared } = await original;
     await writeFile(fileOf(roster), text);
     const database = await databases.openCopy(location);
-    const site = await openSite({ ...facts, database, roster });
+    const site = await openSite({ ...same, database, roster });
     await database.execute('update account set public_key = $1', [site.sandbox.publicKey]);
     return { ...site, prepared };
   };
+}
+
+const dayMs = 24 * 60 * 60 * 1_000;
+const nights = new Map<number, ReturnType<typeof shareWorld<RunSummary>>>();
+
+/** Gives small sites after a complete first night so many days ago, with two open alerts; `prepared` is its summary. */
+export function openSitesAfterNight(databases: TestDatabases, daysAgo = 1): Begin<RunSummary> {
+  const night =
+    nights.get(daysAgo) ?? shareWorld(async ({ work, run }) => run(await work({ offsetMs: -daysAgo * dayMs })));
+  nights.set(daysAgo, night);
+  return night(databases);
 }
 
 async function openSite({

@@ -106,7 +106,6 @@ const accept = definePreparedCommand({
   },
 });
 
-/** Throws ConfigError for a text that is no id of a run. */
 async function requireRunId({ argument: id }: { argument: string }): Promise<void> {
   const { parseRunId } = await import('../../runs/run-reference.js');
   parseRunId(id);
@@ -186,7 +185,6 @@ function describeAccepted(accepted: Accepted, name: string): string {
 
 type RunDescription = Awaited<ReturnType<typeof describeRun>>;
 
-/** The place and reason of each rejected row. */
 function formatRejects({ list, rejects, rejectsInAll }: RunDescription['listed'], artifacts: string | null): string {
   if (rejects.length === 0) {
     return list === 'rejected'
@@ -331,7 +329,6 @@ function formatSettings({ settings }: RunDescription): string {
   return `\nSettings at the start of the run\n${formatFacts({ screening, budget, run, service })}`;
 }
 
-/** A run's description as lines for people. */
 export function formatRunDescription(run: RunDescription): string {
   const revisions = run.reports === 1 ? 'one revision' : `${run.reports} revisions`;
   return [

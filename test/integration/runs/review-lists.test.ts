@@ -10,7 +10,7 @@ import { exportAlerts } from '../../../src/runs/review/lists.js';
 import { findReviewer } from '../../../src/runs/review/people.js';
 import { describeOnPostgres } from '../../helpers/databases.js';
 import { importList } from '../../helpers/reviewers.js';
-import { openPreparedSites, openSmallSites } from '../../helpers/small-site.js';
+import { openSitesAfterNight, openSmallSites } from '../../helpers/small-site.js';
 import { listed, type TestAppContext, watchlist } from '../../helpers/small-world.js';
 
 const dayMs = 24 * 3_600_000;
@@ -33,9 +33,7 @@ const decide = (row: Row | undefined, disposition: string, reason = 'looked at i
 
 describeOnPostgres('a working list', (open, databases) => {
   const begin = openSmallSites(open);
-  const beginAfterNight = openPreparedSites(databases, async ({ work, run }) =>
-    run(await work({ offsetMs: -2 * dayMs })),
-  );
+  const beginAfterNight = openSitesAfterNight(databases, 2);
 
   it('goes out and comes back through a spreadsheet that mangles dates and ids, and decides what it says, once', async () => {
     const { work } = await beginAfterNight();

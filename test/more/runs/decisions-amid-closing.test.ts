@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import type { Database } from '../../../src/store/database/database.js';
@@ -34,6 +33,15 @@ const readFirst = async (database: Database) => {
   return alert;
 };
 
+/** How many sessions of a database are like this. */
+const countSessions = async (database: Database, likeThis: string): Promise<number> =>
+  (
+    await readRows(
+      database,
+      `select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and ${likeThis}`,
+    )
+  ).length;
+
 it('a decision that is stored while a run closes stands, whatever the run makes of its alert', async () => {
   const { sandbox, database, work, run } = await begin();
   await run(await work({ offsetMs: -2 * dayMs }));
@@ -48,9 +56,9 @@ it('a decision that is stored while a run closes stands, whatever the run makes 
     release = resolve;
   });
   const deciding = decide(await databases.open(location), [alertId], { verdict: 'true_match', before: released });
-  await delay(200);
+  await expect.poll(() => countSessions(database, `state = 'idle in transaction'`)).toBe(1);
   const closing = run(await work({ offsetMs: -dayMs }));
-  await delay(1_500);
+  await expect.poll(() => countSessions(database, `wait_event_type = 'Lock'`)).toBe(1);
   release();
   expect(await deciding).toMatchObject([{ kind: 'decided' }]);
   expect((await closing).state).toBe('complete');

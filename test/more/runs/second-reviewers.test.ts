@@ -11,7 +11,7 @@ import { readOpenAlerts } from '../../../src/store/review/decisions.js';
 import type { DispositionVerdict } from '../../../src/vocabulary.js';
 import { describeOnPostgres, insertDispositionsSql, testDatabases, toReviewerGrants } from '../../helpers/databases.js';
 import { decideByMarks, withLogins } from '../../helpers/reviewers.js';
-import { openPreparedSites, openSmallSites } from '../../helpers/small-site.js';
+import { openSitesAfterNight, openSmallSites } from '../../helpers/small-site.js';
 import { listed, watchlist } from '../../helpers/small-world.js';
 
 const dayMs = 24 * 3_600_000;
@@ -42,7 +42,7 @@ const showOne = async (app: AppContext, reference: string) => {
 
 describeOnPostgres('decisions that end, and alerts that have an assignee', (_open, databases) => {
   /** Sites after a run nine days ago, which has opened an alert of C-1 and one of C-2. */
-  const begin = openPreparedSites(databases, async ({ work, run }) => run(await work({ offsetMs: -9 * dayMs })));
+  const begin = openSitesAfterNight(databases, 9);
 
   it('an expired decision is re-opened by the next run though nothing changed, and a confirmed customer stays confirmed', async () => {
     const { database, work, run } = await begin();
