@@ -46,9 +46,13 @@ export class ConfigError extends NightscreenError {
   }
 }
 
+/** An error about one place. */
+export const usageError = (where: string, message: string, cause?: unknown): ConfigError =>
+  new ConfigError([{ where, path: '', message }], { cause });
+
 /** An error about a flag of the command line. */
 export const flagError = (flag: string, message: string, cause?: unknown): ConfigError =>
-  new ConfigError([{ where: `flag ${flag}`, path: '', message }], cause === undefined ? {} : { cause });
+  usageError(`flag ${flag}`, message, cause);
 
 /** A roster that cannot be read or must not be used: missing file, missing column, empty, query refused. */
 export class RosterError extends NightscreenError {}
@@ -168,6 +172,21 @@ export interface CallContext extends ErrorContext {
   path: string;
 }
 
+/** A call that brought no usable answer. */
+export class CallError extends NightscreenError {
+  /** The HTTP method. */
+  readonly method: string;
+  /** The path, without query and base URL. */
+  readonly path: string;
+
+  /** The call is that of the context. */
+  constructor(code: string, message: string, context: CallContext) {
+    super(code, message, context);
+    this.method = context.method;
+    this.path = context.path;
+  }
+}
+
 /** The context of an answer with an error status. */
 export interface ApiErrorContext extends CallContext {
   /** The HTTP status. */
@@ -187,13 +206,9 @@ export interface ApiErrorContext extends CallContext {
 }
 
 /** The service answered with an error status; the class follows the status, `code` is the service's own (an open string). */
-export class ApiError extends NightscreenError {
+export class ApiError extends CallError {
   /** The HTTP status. */
   readonly status: number;
-  /** The HTTP method. */
-  readonly method: string;
-  /** The path, without query and base URL. */
-  readonly path: string;
   /** The service's id of the request; undefined without one. */
   readonly requestId: string | undefined;
   /** The wait that `Retry-After` asks for; undefined without one. */
@@ -211,8 +226,6 @@ export class ApiError extends NightscreenError {
   constructor(code: string, message: string, context: ApiErrorContext) {
     super(code, message, context);
     this.status = context.status;
-    this.method = context.method;
-    this.path = context.path;
     this.requestId = context.requestId;
     this.retryAfterMs = context.retryAfterMs;
     this.serviceMessage = context.serviceMessage;
@@ -257,19 +270,13 @@ export interface ConnectionErrorContext extends CallContext {
 }
 
 /** No answer came (refused, reset, DNS, TLS); unless `mayHaveArrived` is false, the service may have done the work. */
-export class ConnectionError extends NightscreenError {
-  /** The HTTP method. */
-  readonly method: string;
-  /** The path, without query and base URL. */
-  readonly path: string;
+export class ConnectionError extends CallError {
   /** Whether the service may have received the request, and done the work. */
   readonly mayHaveArrived: boolean;
 
   /** Without proof that nothing was sent, `mayHaveArrived` is true. */
   constructor(code: string, message: string, context: ConnectionErrorContext) {
     super(code, message, context);
-    this.method = context.method;
-    this.path = context.path;
     this.mayHaveArrived = context.mayHaveArrived ?? true;
   }
 }
@@ -278,11 +285,7 @@ export class ConnectionError extends NightscreenError {
 export class TimeoutError extends ConnectionError {}
 
 /** A 2xx whose body breaks the contract; it never counts as an answer. */
-export class ResponseError extends NightscreenError {
-  /** The HTTP method. */
-  readonly method: string;
-  /** The path, without query and base URL. */
-  readonly path: string;
+export class ResponseError extends CallError {
   /** The HTTP status: a 2xx. */
   readonly status: number;
   /** The body as received, truncated for storage as evidence. */
@@ -300,8 +303,6 @@ export class ResponseError extends NightscreenError {
     },
   ) {
     super(code, message, context);
-    this.method = context.method;
-    this.path = context.path;
     this.status = context.status;
     this.body = context.body;
   }

@@ -1,5 +1,5 @@
 import { type Logger, pino } from 'pino';
-import { ApiError, ConnectionError, NightscreenError } from './errors.js';
+import { ApiError, CallError, NightscreenError } from './errors.js';
 import type { logLevels } from './vocabulary.js';
 
 /** A shorter secret is not redacted: replacing every `a` would destroy the log and hide nothing. */
@@ -73,9 +73,7 @@ function toLoggedError(error: unknown, withStack: boolean, depth = 0): unknown {
     ...(error instanceof NightscreenError ? { code: error.code } : {}),
     message: error.message,
     ...(error instanceof ApiError ? { status: error.status, requestId: error.requestId } : {}),
-    ...(error instanceof ApiError || error instanceof ConnectionError
-      ? { method: error.method, path: error.path }
-      : {}),
+    ...(error instanceof CallError ? { method: error.method, path: error.path } : {}),
     ...(withStack ? { stack: error.stack } : {}),
     ...(error.cause !== undefined && depth < deepestCause
       ? { cause: toLoggedError(error.cause, withStack, depth + 1) }

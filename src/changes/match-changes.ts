@@ -1,6 +1,6 @@
 import { type Match, type MatchSet, pairMatches } from '../matches/match.js';
-import type { Party } from '../roster/customer.js';
-import type { ChangeCause, MatchField, RiskTier } from '../vocabulary.js';
+import type { FactsOf, partySaidSchema } from '../vocabulary/facts.js';
+import { type ChangeCause, type MatchField, matchFields } from '../vocabulary.js';
 import type { MatchDifference } from './change-event.js';
 import { type Corroboration, corroborate } from './corroboration.js';
 import { type ChangeSettings, isOfFamily, type TopicFamilies, toSeverity } from './severity.js';
@@ -73,8 +73,7 @@ function findChangedFields(before: Match, after: Match, scoreStep: number): read
     score: scoreMoved,
     topics: !sameMembers(before.topics, after.topics),
   };
-  const fields: readonly MatchField[] = ['birth_date', 'country', 'match', 'name', 'schema', 'score', 'topics'];
-  return fields.filter((field) => changed[field]);
+  return matchFields.filter((field) => changed[field]);
 }
 
 /** Whether two lists have the same values in any order. */
@@ -94,15 +93,10 @@ export interface AnswerOrigin {
 }
 
 /** The facts of a party outside its request, with the source text of converted or doubtful ones. */
-export interface PartySaid extends ChangedParty {
-  doubts: Readonly<Record<string, string>>;
-  said: Readonly<Record<string, string>>;
-}
+export type PartySaid = FactsOf<typeof partySaidSchema>;
 
 /** The facts of a customer that affect the severity of a change. */
-export interface ChangedParty extends Pick<Party, 'birthDate' | 'countries'> {
-  riskTier: RiskTier | null;
-}
+export type ChangedParty = Pick<PartySaid, 'birthDate' | 'countries' | 'riskTier'>;
 
 const nothing: KnownMatches = { matches: [], unreturned: [], removed: [], reportedScores: {} };
 
@@ -142,20 +136,21 @@ function toCause(before: AnswerOrigin, after: AnswerOrigin): ChangeCause {
 /** Whether two versions of a record differ only in how the same source text is read. */
 function isReadDifferently(before: PartySaid | undefined, after: PartySaid | undefined): boolean {
   if (before === undefined || after === undefined) return false;
-  const fields = ['birthDate', 'countries', 'riskTier'] as const;
-  const changed = fields.filter((field) => toValue(before, field) !== toValue(after, field));
+  const changed = saidFields.filter((field) => toValue(before, field) !== toValue(after, field));
   return changed.length > 0 && changed.every((field) => isSaidAlike(before, after, field));
 }
 
+const saidFields = ['birthDate', 'countries', 'riskTier'] as const satisfies readonly (keyof ChangedParty)[];
+
 /** A record may have only the value: its text is the value itself, or reads as that value. */
-function isSaidAlike(before: PartySaid, after: PartySaid, field: 'birthDate' | 'countries' | 'riskTier'): boolean {
+function isSaidAlike(before: PartySaid, after: PartySaid, field: keyof ChangedParty): boolean {
   const [texts, others] = [before, after].map(
     (facts) => new Set([facts.doubts[field], facts.said[field], toValue(facts, field)].filter((text) => text)),
   );
   return [...(texts ?? [])].some((text) => others?.has(text));
 }
 
-const toValue = (facts: PartySaid, field: 'birthDate' | 'countries' | 'riskTier'): string =>
+const toValue = (facts: PartySaid, field: keyof ChangedParty): string =>
   field === 'countries' ? facts.countries.toSorted().join(';') : (facts[field] ?? '');
 
 /** An assessed difference; `isBaseline` for a first screening. */

@@ -51,11 +51,13 @@ const familyNames = [
 export const isUnknownTopic = (families: TopicFamilies, topic: string): boolean =>
   !familyNames.some((family) => isOfFamily(families, family, topic));
 
+/** The first family that matches: `other` holds the roots of more serious ones as well, such as `role` of `role.pep`. */
+const findFamily = (families: TopicFamilies, topic: string): WorstTopic =>
+  familyNames.find((family) => isOfFamily(families, family, topic)) ?? 'unknown';
+
 /** The most serious family among topics, `none` without any. */
 export function toWorstTopic(families: TopicFamilies, topics: readonly string[]): WorstTopic {
-  const found = new Set<WorstTopic>(
-    topics.map((topic) => familyNames.find((family) => isOfFamily(families, family, topic)) ?? 'unknown'),
-  );
+  const found = new Set(topics.map((topic) => findFamily(families, topic)));
   return worstTopics.find((family) => found.has(family)) ?? 'none';
 }
 
@@ -77,7 +79,7 @@ interface SeverityRule {
   applies: (assessed: AssessedDifference) => boolean;
 }
 
-/** The new topics of the match; all of them when it is new, back, or became a hit. */
+/** The topics that a reader has not seen with this match as it is now: all of them when it is new, back, or became a hit. */
 function findGainedTopics(difference: MatchDifference): readonly string[] {
   const { before, after, kind } = difference;
   if (after === null) return [];
@@ -100,7 +102,7 @@ const wasSerious = ({ difference, families }: AssessedDifference): boolean => {
   return before !== null && (before.isHit || before.topics.some((topic) => isOfFamily(families, 'sanction', topic)));
 };
 
-/** The severity table, most severe rule first; the first that applies decides. */
+/** The severity table. The first rule that applies decides, so each one only says what those above it have left over. */
 export const severityRules = [
   {
     rule: 'sanction_hit_gained',
@@ -246,9 +248,8 @@ export const changeSettingsSchema = z.strictObject({
 export type ChangeSettings = z.infer<typeof changeSettingsSchema>;
 
 /**
- * Assesses a difference by the table; deterministic, and always with a rule. A contradicting birth date lowers by one step: never below
- * low, a present or former sanction never below medium, and neither a match that is no longer returned nor a true match. The risk tier only
- * raises, and never to critical. Returns the rule and the adjustments of the severity.
+ * Assesses a difference by the table; deterministic, and always with a rule. A birth date that contradicts lowers the severity by one step,
+ * and a high risk tier raises it by one. Returns the rule and the adjustments of the severity.
  */
 export function toSeverity(
   subject: Omit<AssessedDifference, 'families'> & { riskTier: RiskTier | null },
@@ -259,21 +260,27 @@ export function toSeverity(
   const adjustments: SeverityAdjustment[] = [];
   let severity = settings.severities[found.rule] ?? found.severity;
   if (isLowered(assessed, severity)) {
-    severity = move(severity, 1);
+    severity = lowerOneStep(severity);
     adjustments.push('birth_date_contradicts');
   }
   if (isRaised(subject.riskTier, severity)) {
-    severity = move(severity, -1);
+    severity = raiseOneStep(severity);
     adjustments.push('risk_tier');
   }
   return { severity, rule: found.rule, adjustments };
 }
 
+// For the compiler only: the last rule always applies.
 const otherChange = { rule: 'other_change', severity: 'low' } as const;
 
-const move = (severity: Severity, steps: number): Severity =>
-  severities[severities.indexOf(severity) + steps] ?? severity;
+// `severities` begins with the most severe one.
+const lowerOneStep = (severity: Severity): Severity => severities[severities.indexOf(severity) + 1] ?? severity;
+const raiseOneStep = (severity: Severity): Severity => severities[severities.indexOf(severity) - 1] ?? severity;
 
+/**
+ * Whether a contradicting birth date lowers the severity. It never does for a match that is no longer returned, for a true match, below low,
+ * and below medium where a sanction is or was listed.
+ */
 function isLowered(assessed: AssessedDifference, severity: Severity): boolean {
   const { difference, corroboration, isTrueMatch, families } = assessed;
   const { before, after } = difference;
@@ -283,5 +290,6 @@ function isLowered(assessed: AssessedDifference, severity: Severity): boolean {
   return severities.indexOf(severity) < severities.indexOf(isSanction ? 'medium' : 'low');
 }
 
+/** Whether the risk tier raises the severity, which it never does to critical. */
 const isRaised = (riskTier: RiskTier | null, severity: Severity): boolean =>
   riskTier === 'high' && (severity === 'medium' || severity === 'low');

@@ -4,6 +4,7 @@ import {
   ApiError,
   AuthenticationError,
   BackupError,
+  CallError,
   ConfigError,
   type ConfigProblem,
   ConnectionError,
@@ -69,8 +70,7 @@ function describeWhere(error: unknown): string | null {
     const request = error.requestId ? `, request ${error.requestId}` : '';
     return `${error.method} ${error.path} (status ${error.status}${request})`;
   }
-  if (error instanceof ConnectionError || error instanceof ResponseError) return `${error.method} ${error.path}`;
-  return null;
+  return error instanceof CallError ? `${error.method} ${error.path}` : null;
 }
 
 function toCode(error: unknown): string {

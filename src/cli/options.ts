@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
-import { findNearMiss } from '../config/near-miss.js';
 import { flagError } from '../errors.js';
+import { findNearMiss } from '../near-miss.js';
 import { type RosterSettings, toFileRoster } from '../roster/settings.js';
 import type { Acceptance } from '../runs/settings-diff.js';
 import type { Database } from '../store/database/database.js';
@@ -55,7 +55,6 @@ export const meanings = {
   until: 'until then; a day counts to its end',
 } as const;
 
-/** `--limit`. */
 export const limitTo = (most: number) => parsed('<count>', meanings.limit, parseWholeNumber(1, most));
 
 /** The options that choose a roster, and those that accept a roster that its guards hold. */
@@ -69,7 +68,6 @@ export interface RosterChoice {
   reason?: string;
 }
 
-/** `--accept-roster`, `--by` and `--reason`. */
 export const acceptOptions = {
   acceptRoster: flag('import the roster although its guards hold it'),
   by: shared.by,
@@ -97,33 +95,25 @@ function findFile(flag: string, file: string): string {
   return resolve(file);
 }
 
-function withFile(rosters: readonly RosterSettings[], name: string, file: string): RosterSettings {
-  const path = findFile('--file', file);
+/** The roster of a file: the named one, the only configured one, or `default` when none is configured. */
+function toRosterOfFile(rosters: readonly RosterSettings[], named: string | undefined, flag: string, file: string) {
+  const [first, ...others] = rosters;
+  if (named === undefined && others.length > 0) {
+    const names = rosters.map((each) => each.name).join(', ');
+    throw flagError('--roster', `several rosters are configured: name the roster of the file in ${flag}: ${names}`);
+  }
+  const name = named ?? first?.name ?? 'default';
+  const path = findFile(flag, file);
+  const ofFile = toFileRoster(name, path);
   const configured = findRoster(rosters, name);
-  if (!configured) return toFileRoster(name, path);
-  if (!configured.csv)
-    throw flagError(
-      '--file',
-      `roster ${name} is read from a database, not from a file; name another roster for the file with --roster NAME`,
-    );
-  return { ...configured, csv: { ...configured.csv, path } };
-}
-
-/** Corrected rows of a database roster come back in a file with the same columns. */
-function withDelta(rosters: readonly RosterSettings[], name: string, file: string): RosterSettings {
-  const path = findFile('--delta', file);
-  const configured = findRoster(rosters, name);
-  const { csv } = toFileRoster(name, path);
-  if (!configured) return toFileRoster(name, path);
-  return { ...configured, postgres: undefined, csv: configured.csv ? { ...configured.csv, path } : csv };
-}
-
-/** The roster of a file without `--roster`: the only configured roster, or `default` when none is configured. */
-function nameOfFile(rosters: readonly RosterSettings[], flag: 'file' | 'delta'): string {
-  const [roster, ...others] = rosters;
-  if (others.length === 0) return roster?.name ?? 'default';
-  const names = rosters.map((each) => each.name).join(', ');
-  throw flagError('--roster', `several rosters are configured: name the roster of the file in --${flag}: ${names}`);
+  if (!configured) return ofFile;
+  const { csv } = configured;
+  // Corrected rows of a database roster come back in a file with the same columns.
+  if (csv === undefined && flag === '--file') {
+    const advice = 'name another roster for the file with --roster NAME';
+    throw flagError(flag, `roster ${name} is read from a database, not from a file; ${advice}`);
+  }
+  return { ...configured, postgres: undefined, csv: csv ? { ...csv, path } : ofFile.csv };
 }
 
 /**
@@ -131,32 +121,30 @@ function nameOfFile(rosters: readonly RosterSettings[], flag: 'file' | 'delta'):
  * configured rosters. Throws ConfigError when there is none, or when a file may belong to several.
  */
 export function chooseRosters(rosters: readonly RosterSettings[], choice: RosterChoice): RosterSettings[] {
-  if (choice.delta !== undefined)
-    return [withDelta(rosters, choice.roster ?? nameOfFile(rosters, 'delta'), choice.delta)];
-  if (choice.file !== undefined) return [withFile(rosters, choice.roster ?? nameOfFile(rosters, 'file'), choice.file)];
-  if (choice.roster === undefined) {
+  const { roster: named, file, delta } = choice;
+  if (delta !== undefined) return [toRosterOfFile(rosters, named, '--delta', delta)];
+  if (file !== undefined) return [toRosterOfFile(rosters, named, '--file', file)];
+  if (named === undefined) {
     if (rosters.length > 0) return [...rosters];
     const message = 'is missing, and no roster is configured: give one with --file FILE, or write it under `rosters:`';
     throw flagError('--file', message);
   }
-  const roster = findRoster(rosters, choice.roster);
+  const roster = findRoster(rosters, named);
   if (roster) return [roster];
   const names = rosters.map((each) => each.name);
-  const meant = findNearMiss(choice.roster, names);
+  const meant = findNearMiss(named, names);
   const advice = meant
     ? `did you mean ${meant}?`
     : names.length > 0
       ? `there are: ${names.join(', ')}`
       : 'none is configured';
-  throw flagError('--roster', `no roster is named ${choice.roster}; ${advice}`);
+  throw flagError('--roster', `no roster is named ${named}; ${advice}`);
 }
 
 /** The one roster of a command; throws ConfigError when there is none or more than one. */
 export function chooseRoster(rosters: readonly RosterSettings[], choice: RosterChoice): RosterSettings {
   const [roster, ...others] = chooseRosters(rosters, choice);
   if (roster && others.length === 0) return roster;
-  throw flagError(
-    '--roster',
-    `several rosters are configured: choose one of ${rosters.map((each) => each.name).join(', ')}`,
-  );
+  const names = rosters.map((each) => each.name).join(', ');
+  throw flagError('--roster', `several rosters are configured: choose one of ${names}`);
 }

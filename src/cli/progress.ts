@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { ClientEvent } from '../client/client.js';
 import { systemClock } from '../clock.js';
 import { countNoun, describeSpan, formatCount, toVisibleLines, toVisibleText } from '../reports/text.js';
-import type { ProgressStage, RunEvent } from '../runs/app-context.js';
+import { LastRun, type ProgressStage, type RunEvent } from '../runs/app-context.js';
 import { codeWords } from '../vocabulary/words.js';
 import type { Terminal } from './terminal.js';
 import { describeCounts, describeReasons, omitZeros, showTimes, wrap } from './text.js';
@@ -224,7 +224,8 @@ const headWidth = 10;
 const redrawMs = 100;
 // The seconds of a wait are redrawn without events.
 const idleRedrawMs = 1_000;
-const clearLine = '\r\u001b[2K';
+
+export const clearLine = '\r\u001b[2K';
 
 const paint = (text: string, on: number, off: number, { hasColours }: Terminal): string =>
   hasColours ? `\u001b[${on}m${text}\u001b[${off}m` : text;
@@ -351,11 +352,17 @@ const progressEveryMs = 30_000;
  */
 export function logEvents(logger: Logger, perSecond: number, everyMs = progressEveryMs) {
   const meter = new ProgressMeter(perSecond, systemClock.elapsedMs);
-  const runs = new RunTracker();
+  const rosters = new Map<string, string | null>();
+  const lastRun = new LastRun();
   let hasNews = false;
+  /** The run of a line with its roster (null for a sweep); empty for no run. */
+  const toRun = (runId: string | null): Record<string, string | null> => {
+    const roster = runId === null ? undefined : rosters.get(runId);
+    return roster === undefined ? {} : { runId, roster };
+  };
   const logProgress = (): void => {
     const { figures } = meter;
-    if (figures !== null) logger.info({ ...runs.current, ...toFields(figures) }, 'progress');
+    if (figures !== null) logger.info({ ...toRun(figures.runId), ...toFields(figures) }, 'progress');
     hasNews = false;
   };
   const timer = setInterval(logProgress, everyMs).unref();
@@ -364,7 +371,10 @@ export function logEvents(logger: Logger, perSecond: number, everyMs = progressE
       if (event.kind === 'progress') hasNews = true;
       if ((event.kind === 'stage_finished' || event.kind === 'run_finished') && hasNews) logProgress();
       meter.note(event);
-      logEvent(logger, event, runs.note(event));
+      lastRun.note(event);
+      if (event.kind === 'run_started') rosters.set(event.runId, event.roster);
+      const current = lastRun.current?.isFinished ? null : (lastRun.current?.runId ?? null);
+      logEvent(logger, event, toRun('runId' in event ? event.runId : current));
     },
     /** Reports what is pending and stops the timer. */
     close: (): void => {
@@ -386,7 +396,7 @@ function toFields({ found, waitingFor, callsPerSecond, ...figures }: NonNullable
 }
 
 /** Single steps have level debug, warnings and incomplete runs level warn, failed rosters level error. */
-function logEvent(logger: Logger, event: RunEvent, run: RunOfLine): void {
+function logEvent(logger: Logger, event: RunEvent, run: Record<string, string | null>): void {
   // One for each search, and nearly nobody reads them.
   if (event.kind === 'progress' && !logger.isLevelEnabled('debug')) return;
   const { kind, ...facts } = event.kind === 'service' ? event.event : event;
@@ -397,33 +407,4 @@ function logEvent(logger: Logger, event: RunEvent, run: RunOfLine): void {
   if (kind === 'roster_failed') logger.error(facts, kind);
   else if (kind === 'progress') logger.debug({ ...run, ...facts }, 'step');
   else logger[isBad ? 'warn' : 'info']({ ...run, ...facts }, kind);
-}
-
-/** The run of a log line and its roster (null for a sweep); empty when no run is in progress. */
-type RunOfLine = { runId: string; roster: string | null } | Record<string, never>;
-
-class RunTracker {
-  readonly #rosters = new Map<string, string | null>();
-  #runId: string | null = null;
-
-  get current(): RunOfLine {
-    return this.#describe(this.#runId);
-  }
-
-  /** The run of an event: the one it names, else the current one. */
-  note(event: RunEvent): RunOfLine {
-    if (event.kind === 'run_started') {
-      this.#rosters.set(event.runId, event.roster);
-      this.#runId = event.runId;
-    }
-    const run = 'runId' in event ? this.#describe(event.runId) : this.current;
-    if (event.kind === 'run_finished' && event.runId === this.#runId) this.#runId = null;
-    return run;
-  }
-
-  #describe(runId: string | null): RunOfLine {
-    if (runId === null) return {};
-    const roster = this.#rosters.get(runId);
-    return roster === undefined ? {} : { runId, roster };
-  }
 }

@@ -14,7 +14,7 @@ import type { RunEvent } from '../runs/app-context.js';
 import { buildAppContext, findMissingService, listSecrets, type OpenAppContext } from './app-context.js';
 import type { Invocation, Notify } from './invocation.js';
 import { locateDatabase, requireDatabase, toFolderWaitPolicy } from './open-database.js';
-import { logEvents, showProgress } from './progress.js';
+import { clearLine, logEvents, showProgress } from './progress.js';
 
 /** An invocation that reads its configuration several times reports unknown variables once. */
 const hasReported = new WeakSet<Notify>();
@@ -38,9 +38,6 @@ export function loadInvocationConfig({
   notify({ level: 'warn', code: 'unknown_variable', message });
   return config;
 }
-
-/** Erases the progress line before a log line. */
-const clearLine = '\r\u001b[2K';
 
 /** The logger: JSON lines on standard error, words on a screen. It redacts configured secrets and those that jobs read. */
 export function openLogger({ terminal, readSecrets }: Invocation, config: Config): Logger {
@@ -70,20 +67,18 @@ export const publishAttempts = (observer: AttemptObserver = {}): AttemptObserver
 /** Shows run events as progress on a screen; writes them as log lines elsewhere and at level debug. */
 function chooseReporter(invocation: Invocation, config: Config): ReturnType<typeof logEvents> {
   const { log, service } = config.settings;
-  const lines = logEvents(openLogger(invocation, config), service.rate.perSecond);
+  const { perSecond } = service.rate;
   const isForPeople = invocation.terminal.isScreen && log.level !== 'debug' && !invocation.options.quiet;
-  const progress = isForPeople ? showProgress(invocation.terminal, service.rate.perSecond) : null;
+  const { emit, close } = isForPeople
+    ? showProgress(invocation.terminal, perSecond)
+    : logEvents(openLogger(invocation, config), perSecond);
   return {
     emit: (event) => {
       publishRunEvent(event);
       invocation.lastRun.note(event);
-      progress?.emit(event);
-      if (progress === null) lines.emit(event);
+      emit(event);
     },
-    close: () => {
-      lines.close();
-      progress?.close();
-    },
+    close,
   };
 }
 
@@ -129,13 +124,11 @@ export async function withAppContext<Result>(
     queryTimeoutMs,
     needsDatabase = false,
   }: {
-    /** The configuration of this invocation, if it is read already. */
     config?: Config;
     /** The name of the work for operators, if it is not the typed command. */
     command?: string;
     /** Whether it may work for hours: other processes do not wait for it. */
     isLasting?: boolean;
-    /** The limit for one query on Postgres; no limit by default. */
     queryTimeoutMs?: number;
     /** Whether the command needs the data of earlier runs: a missing or empty database is an error then. */
     needsDatabase?: boolean;

@@ -174,9 +174,9 @@ export const createCallOperation = (settings: CallSettings): CallOperation => {
     if (attempt === 1) budget.earn();
     const usedKey = keys.apiKey;
     const authorization = keys.present(operation.authentication);
-    const observers = [settings.observer, options.observer];
+    const observers = [settings.observer, options.observer].filter((observer) => observer !== undefined);
     // Within the turn: a call that waits is in no ledger yet. A failure of the ledger is no answer of the service, and ends the call.
-    for (const observer of observers) await observer?.leaving?.(operation.name);
+    for (const observer of observers) if (observer.leaving) await observer.leaving(operation.name);
     // A pause, an outage or a stop request that came meanwhile holds the request back.
     const mayLeave = (): boolean => !waiting.aborted && turn.mayLeave();
     const wantedMs = options.timeoutMs ?? settings.timeoutMs;
@@ -193,7 +193,7 @@ export const createCallOperation = (settings: CallSettings): CallOperation => {
         requestId: undefined,
         servedAt: undefined,
       };
-      for (const observer of observers) observer?.started?.(observed);
+      for (const observer of observers) observer.started?.(observed);
       const timeoutMs = turn.isProbe ? Math.min(wantedMs, longestProbeMs) : wantedMs;
       const { signal, headers, isChecked } = options;
       let answer: Answer<T>;
@@ -213,7 +213,7 @@ export const createCallOperation = (settings: CallSettings): CallOperation => {
         throw error;
       } finally {
         trace.endedAt = clock.now();
-        for (const observer of observers) observer?.ended?.(observed, trace);
+        for (const observer of observers) observer.ended?.(observed, trace);
       }
       turn.assess(good);
       return { answer };

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { ApiError, AuthenticationError, ConfigError, NotFoundError, PermissionError } from '../errors.js';
+import { ApiError, AuthenticationError, NotFoundError, PermissionError, usageError } from '../errors.js';
 import { type Answer, type CallOperation, type CallOptions, checkCallOptions, type Operation } from './operation.js';
 import { createShareOne } from './signals.js';
 
@@ -150,8 +150,7 @@ export class KeyHolder {
     }
     if (authentication === 'private_key_or_jwt' && jwt !== undefined) return toAuthorization(jwt, 'bearer');
     if (this.#apiKey === undefined) {
-      const message = 'is missing: the JWT alone opens nothing but invitations';
-      throw new ConfigError([{ where: 'service.apiKey', path: '', message }]);
+      throw usageError('service.apiKey', 'is missing: the JWT alone opens nothing but invitations');
     }
     const apiKey = this.#apiKey;
     if (this.#presented.apiKey !== apiKey) {
@@ -222,16 +221,13 @@ export const createIdentify = (settings: {
   let known: KeyIdentity | undefined;
   const shareOne = createShareOne<KeyIdentity>();
 
-  const refuse = (where: string, message: string, cause?: unknown): ConfigError =>
-    new ConfigError([{ where, path: '', message }], cause === undefined ? {} : { cause });
-
   const ask = async (options: CallOptions): Promise<KeyIdentity> => {
     const identity = await fetchPublicKey(settings.call, 'private_key', options).catch(
       async (error: unknown): Promise<KeyIdentity> => {
         const target = findRedirect(error);
         if (target !== null) {
           const advice = `the address answers with a redirect to ${target}, and redirects are not followed. Set it to the final address with its version prefix, such as /v1`;
-          throw refuse('service.baseUrl', advice, error);
+          throw usageError('service.baseUrl', advice, error);
         }
         if (!(error instanceof NotFoundError)) throw error;
         // Interface, API keys: 404 means that there is no public key of this mode. A wrong address gives 404 as well.
@@ -239,18 +235,18 @@ export const createIdentify = (settings: {
           if (reason instanceof PermissionError) return;
           const advice =
             'the service does not offer its interface at this address; does the URL include the version prefix, such as /v1?';
-          throw reason instanceof NotFoundError ? refuse('service.baseUrl', advice, reason) : reason;
+          throw reason instanceof NotFoundError ? usageError('service.baseUrl', advice, reason) : reason;
         });
         if (agreedMode !== 'unknown') return { publicKey: null, isTest: agreedMode === 'test' };
         const message =
           'the account has no public key, so the service does not say whether the private key is a test key. Set it to test or live';
-        throw refuse('service.mode', message, error);
+        throw usageError('service.mode', message, error);
       },
     );
     const mode = identity.isTest ? 'test' : 'live';
     if (agreedMode !== 'unknown' && mode !== agreedMode) {
       const message = `the service says that the key is a ${mode} key, but ${agreedMode} was agreed on; nothing was searched`;
-      throw refuse('service.mode', message);
+      throw usageError('service.mode', message);
     }
     known = identity;
     settings.note(identity);

@@ -1,4 +1,3 @@
-import Bottleneck from 'bottleneck';
 import { type Clock, systemClock } from '../clock.js';
 import { onAbort } from './signals.js';
 
@@ -39,120 +38,26 @@ export class WaitingLine {
   }
 }
 
-// One Bottleneck job per permit reaches about 430 a second; above this rate a job releases a twentieth of a second's permits.
-const maxSinglesPerSecond = 100;
-const blocksPerSecond = 20;
-// A little slower than the rate: starts within 1,009 ms here may arrive within a second there.
-const spacingMs = 1_009;
-// Enough to fix the time of the next block before this one comes, and no more: a lowered rate must take effect at once.
-const maxBlocksOrdered = 2;
-// The first requests wait for connections and arrive close to later ones: the first second is a tenth slower.
-const coldFactor = 1.1;
-const coldMs = 1_000;
-// A block that is this late does not come at all.
-const overdueMs = 1_000;
-// A delay by a busy machine is made up for at twice the pace, up to this much.
-const maxLagMs = 200;
-const catchUpFactor = 0.5;
+/** One timer at a time; it keeps the process alive. */
+export class WakeTimer {
+  #pending: AbortController | undefined;
 
-/** Gives permits to start at an even pace, at the current rate `perSecond`. */
-class Permits {
-  readonly #perSecond: () => number;
-  #bottleneck = new Bottleneck();
-  readonly #line = new WaitingLine();
-  #spare = 0;
-  #permitsOrdered = 0;
-  #blocksOrdered = 0;
-  #minTimeMs = 0;
-  #watchTimer: NodeJS.Timeout | undefined;
-  #coldUntilMs: number | undefined;
-  /** When the last ordered block should come, at an even pace. */
-  #dueMs = Number.NEGATIVE_INFINITY;
-
-  constructor(perSecond: () => number) {
-    this.#perSecond = perSecond;
+  /** Calls `wake` after so many milliseconds of `clock`, unless a timer is set already. */
+  set(waitMs: number, clock: Clock, wake: () => void): void {
+    if (this.#pending !== undefined) return;
+    const pending = new AbortController();
+    this.#pending = pending;
+    const ring = (): void => {
+      if (this.#pending !== pending) return;
+      this.#pending = undefined;
+      wake();
+    };
+    clock.sleep(waitMs, pending.signal).then(ring, () => undefined);
   }
 
-  /** Resolves with one permit; rejects with the reason of an aborted signal, and then no permit is lost. */
-  async take(signal: AbortSignal | undefined): Promise<void> {
-    if (this.#spare > 0) {
-      this.#spare -= 1;
-      return;
-    }
-    const isIdle = this.#line.length === 0 && this.#blocksOrdered === 0;
-    if (isIdle) this.#dueMs = performance.now();
-    const admitted = this.#line.wait(signal);
-    this.#orderBlocks();
-    await admitted;
-  }
-
-  /** Stops its timers and drops the ordered blocks. */
-  close(): void {
-    clearTimeout(this.#watchTimer);
-    void this.#bottleneck.stop({ dropWaitingJobs: true }).catch(() => undefined);
-    this.#bottleneck = new Bottleneck();
-    this.#minTimeMs = 0;
-    this.#blocksOrdered = 0;
-    this.#permitsOrdered = 0;
-  }
-
-  /** Drops permits that were not taken, so that no burst follows, and starts slowly again. */
-  restart(): void {
-    this.#spare = 0;
-    this.#coldUntilMs = undefined;
-    this.#dueMs = performance.now();
-  }
-
-  #orderBlocks(): void {
-    while (this.#permitsOrdered < this.#line.length && this.#blocksOrdered < maxBlocksOrdered) {
-      const perSecond = this.#perSecond();
-      const size = perSecond > maxSinglesPerSecond ? Math.ceil(perSecond / blocksPerSecond) : 1;
-      this.#space((spacingMs * size * this.#coldFactor()) / perSecond);
-      this.#permitsOrdered += size;
-      this.#blocksOrdered += 1;
-      const bottleneck = this.#bottleneck;
-      // A block from a replaced Bottleneck is void.
-      void bottleneck
-        .schedule(async () => bottleneck === this.#bottleneck && this.#release(size))
-        .catch(() => undefined);
-    }
-    this.#watch();
-  }
-
-  /** Bottleneck follows the system clock: set back an hour, it would bring the next block in an hour. */
-  #watch(): void {
-    clearTimeout(this.#watchTimer);
-    if (this.#blocksOrdered === 0) return;
-    this.#watchTimer = setTimeout(
-      () => {
-        this.close();
-        this.#orderBlocks();
-      },
-      this.#minTimeMs * maxBlocksOrdered + overdueMs,
-    );
-  }
-
-  #space(intervalMs: number): void {
-    const nowMs = performance.now();
-    this.#dueMs = Math.max(this.#dueMs + intervalMs, nowMs - maxLagMs);
-    const minTimeMs = this.#dueMs < nowMs ? intervalMs * catchUpFactor : intervalMs;
-    if (minTimeMs === this.#minTimeMs) return;
-    this.#minTimeMs = minTimeMs;
-    void this.#bottleneck.updateSettings({ minTime: minTimeMs });
-  }
-
-  #coldFactor(): number {
-    return this.#coldUntilMs === undefined || performance.now() < this.#coldUntilMs ? coldFactor : 1;
-  }
-
-  #release(size: number): void {
-    this.#coldUntilMs ??= performance.now() + coldMs;
-    this.#permitsOrdered -= size;
-    this.#blocksOrdered -= 1;
-    let permits = size;
-    while (permits > 0 && this.#line.admitNext()) permits -= 1;
-    this.#spare = Math.min(this.#spare + permits, size);
-    this.#orderBlocks();
+  stop(): void {
+    this.#pending?.abort();
+    this.#pending = undefined;
   }
 }
 
@@ -235,59 +140,42 @@ export const computeRate = ({ ceiling, refusal }: AdaptiveRate, nowMs: number): 
   const grown = refusal.perSecond * (plateauFactor + (plateauFactor - decreaseFactor) * fromPlateau ** 3);
   return Math.min(ceiling, Math.max(grown, floorPerSecond));
 };
+
 /** The rate after a refusal of a request sent at `sentMs`. Requests that were in flight at the last lowering do not lower it again. */
 export const lowerRate = (rate: AdaptiveRate, sentMs: number, nowMs: number): AdaptiveRate =>
   rate.refusal !== null && sentMs < rate.refusal.atMs
     ? rate
     : { ceiling: rate.ceiling, refusal: { perSecond: computeRate(rate, nowMs), atMs: nowMs } };
 
-/** A period in which no request may start; it can only grow. */
-class SharedPause {
-  readonly #clock: Clock;
-  #untilMs = Number.NEGATIVE_INFINITY;
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  /** Makes the pause last at least `delayMs` from now. */
-  extend(delayMs: number): void {
-    this.#untilMs = Math.max(this.#untilMs, this.#clock.elapsedMs() + delayMs);
-  }
-
-  /** Milliseconds until it is over; 0 when it is. */
-  leftMs(): number {
-    if (this.#untilMs === Number.NEGATIVE_INFINITY) return 0;
-    return Math.max(0, this.#untilMs - this.#clock.elapsedMs());
-  }
-
-  /** Resolves when the pause is over; rejects with the reason of an aborted signal. */
-  async wait(signal: AbortSignal | undefined): Promise<void> {
-    for (let leftMs = this.leftMs(); leftMs > 0; leftMs = this.leftMs()) {
-      await this.#clock.sleep(Math.ceil(leftMs), signal);
-    }
-  }
-}
-
-// Eight milliseconds above a second: the requests of one second here must not arrive there in less.
-const windowMs = 1_008;
+// A little slower than the window allows: who is late by a timer is soon on time again.
+const spacingMs = 1_008;
+// Five milliseconds above a second: the requests of one second here must not arrive there in less.
+const windowMs = 1_005;
 // How soon to look again while requests that still connect hold all places.
 const unsentLookMs = 20;
+// The first requests wait for connections and arrive close to later ones: the first second is a tenth slower.
+const coldFactor = 1.1;
+const coldMs = 1_000;
+// A delay by a busy machine is made up for at once, up to this much.
+const maxLagMs = 200;
 
 /** Decides when the next request may leave: evenly spaced, never too many in a sliding second, not during a pause. */
 export class Tempo {
   readonly #clock: Clock;
-  readonly #permits: Permits;
   readonly #window: SendWindow;
-  readonly #pause: SharedPause;
+  readonly #line = new WaitingLine();
+  readonly #timer = new WakeTimer();
   #rate: AdaptiveRate;
+  #pausedUntilMs = Number.NEGATIVE_INFINITY;
+  /** When the next request is due, at an even pace. */
+  #dueMs = Number.NEGATIVE_INFINITY;
+  /** Undefined before the first request, and after a pause. */
+  #coldUntilMs: number | undefined;
 
   constructor(perSecond: number, clock: Clock) {
     this.#clock = clock;
     this.#rate = startAdaptiveRate(perSecond);
-    this.#permits = new Permits(() => this.perSecond);
     this.#window = new SendWindow(Math.max(1, Math.floor(perSecond)), windowMs);
-    this.#pause = new SharedPause(clock);
   }
 
   /** The current rate per second, as far as the service tolerates it. */
@@ -295,32 +183,27 @@ export class Tempo {
     return computeRate(this.#rate, this.#clock.elapsedMs());
   }
 
+  /** Takes a place for one request; false when it must wait. */
+  tryTakePlace(): boolean {
+    if (this.#line.length > 0 || this.#waitMs() > 0) return false;
+    this.#takePlace();
+    return true;
+  }
+
   /** Waits for a place for one request and takes it; rejects with the reason of an aborted signal. */
   async awaitPlace(signal: AbortSignal | undefined): Promise<void> {
-    await this.#awaitPermit(signal);
-    for (;;) {
-      // No await between check and take: two callers could take the same place.
-      const waitMs = this.#window.waitMs(performance.now());
-      if (this.isPaused) {
-        // A permit from before a pause is void: otherwise all of them would be used at the end of the pause.
-        await this.#awaitPermit(signal);
-      } else if (waitMs > 0) {
-        // The window is physical time, also with a clock of the caller's own.
-        await systemClock.sleep(Number.isFinite(waitMs) ? Math.ceil(waitMs) : unsentLookMs, signal);
-      } else {
-        signal?.throwIfAborted();
-        return this.#window.take();
-      }
+    const admitted = this.#line.wait(signal);
+    this.#admit();
+    try {
+      await admitted;
+    } finally {
+      if (this.#line.length === 0) this.#timer.stop();
     }
   }
 
   /** Whether nothing may leave now. */
   get isPaused(): boolean {
-    return this.#pause.leftMs() > 0;
-  }
-
-  close(): void {
-    this.#permits.close();
+    return this.#pauseLeftMs > 0;
   }
 
   /**
@@ -338,8 +221,8 @@ export class Tempo {
 
   /** No request leaves for `pauseMs` from now; a longer pause stays. */
   pauseFor(pauseMs: number): void {
-    this.#pause.extend(pauseMs);
-    this.#permits.restart();
+    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, this.#clock.elapsedMs() + pauseMs);
+    this.#coldUntilMs = undefined;
   }
 
   /** The service refused a request sent at `sentMs` for pace; true when that lowers the rate. */
@@ -349,8 +232,40 @@ export class Tempo {
     return this.#rate !== before;
   }
 
-  async #awaitPermit(signal: AbortSignal | undefined): Promise<void> {
-    await this.#pause.wait(signal);
-    await this.#permits.take(signal);
+  get #pauseLeftMs(): number {
+    return this.#pausedUntilMs === Number.NEGATIVE_INFINITY ? 0 : this.#pausedUntilMs - this.#clock.elapsedMs();
+  }
+
+  /** Milliseconds until the next request may leave, without a pause. */
+  #waitMs(): number {
+    if (this.isPaused) return this.#pauseLeftMs;
+    const nowMs = performance.now();
+    const waitMs = Math.max(this.#dueMs - nowMs, this.#window.waitMs(nowMs));
+    return Number.isFinite(waitMs) ? waitMs : unsentLookMs;
+  }
+
+  #takePlace(): void {
+    const nowMs = performance.now();
+    if (this.#coldUntilMs === undefined) {
+      this.#coldUntilMs = nowMs + coldMs;
+      this.#dueMs = nowMs;
+    }
+    const slower = nowMs < this.#coldUntilMs ? coldFactor : 1;
+    this.#dueMs = Math.max(this.#dueMs, nowMs - maxLagMs) + (spacingMs * slower) / this.perSecond;
+    this.#window.take();
+  }
+
+  #admit(): void {
+    while (this.#line.length > 0) {
+      const waitMs = this.#waitMs();
+      if (waitMs > 0) {
+        // The pace is physical time, also with a clock of the caller's own.
+        const clock = this.isPaused ? this.#clock : systemClock;
+        this.#timer.set(Math.ceil(waitMs), clock, () => this.#admit());
+        return;
+      }
+      this.#takePlace();
+      this.#line.admitNext();
+    }
   }
 }

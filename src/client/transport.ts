@@ -54,7 +54,10 @@ const exchange = (
     const finish = (isComplete: boolean): void => {
       if (isSettled || !head) return;
       settle();
-      resolve({ ...head, body: Buffer.concat(pieces, length), isComplete });
+      const [first] = pieces;
+      // Most answers come in one piece, which needs no copy.
+      const body = first?.length === length ? first : Buffer.concat(pieces, length);
+      resolve({ ...head, body, isComplete });
     };
     const fail = (error: unknown): void => {
       if (isSettled) return;
@@ -217,9 +220,12 @@ export const createTransport = (settings: {
     send: async (operation, options) => {
       options.signal?.throwIfAborted();
       const request = toRequest(operation, options);
-      const raw = await exchange(dispatcher, request, options, maxResponseBytes).catch((error: unknown) => {
+      let raw: RawAnswer;
+      try {
+        raw = await exchange(dispatcher, request, options, maxResponseBytes);
+      } catch (error) {
         throw toFailure(error, operation, options);
-      });
+      }
       return readAnswer(operation, raw, options, now);
     },
     close: async () => {

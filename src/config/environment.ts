@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { ConfigError, type ConfigProblem } from '../errors.js';
+import { type ConfigProblem, usageError } from '../errors.js';
 import { findOddFile } from '../files.js';
 import { isLoopback } from '../loopback.js';
-import { findNearMiss } from './near-miss.js';
+import { findNearMiss } from '../near-miss.js';
 
 /** The path of a setting: keys and list positions from the top. */
 export type SettingPath = readonly (string | number)[];
@@ -38,7 +38,6 @@ const overriding = (name: string, path: SettingPath, example: string): Variable 
   example,
 });
 
-/** The variable with the private key of the service. */
 export const keyVariable = 'NIGHTSCREEN_API_KEY';
 
 /** The variable with the address of the monitor that the watchdog pings. */
@@ -99,7 +98,6 @@ export const variables: readonly Variable[] = [
   { name: 'NO_COLOR', meaning: 'any value: no colours on a terminal', isSecret: false, example: '1' },
 ];
 
-/** The variables of a process, as in `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The secrets with fixed names; each may also be given as `NAME_FILE`. */
@@ -113,25 +111,23 @@ export interface Secret {
   from: string;
 }
 
-const toProblem = (from: string, message: string): ConfigProblem => ({ where: `env ${from}`, path: '', message });
-
 /** Reads a secret from `NAME` or from the file that `NAME_FILE` names; undefined when neither is set; throws ConfigError. */
 export function readSecret(environment: Environment, name: string): Secret | undefined {
   const fileVariable = `${name}_FILE`;
   const value = environment[name]?.trim();
   const file = environment[fileVariable];
-  if (value && file) throw new ConfigError([toProblem(fileVariable, `is set together with ${name}; set only one`)]);
+  if (value && file) throw usageError(`env ${fileVariable}`, `is set together with ${name}; set only one`);
   if (value) return { name, value, from: name };
   if (!file) return undefined;
   const odd = findOddFile(file);
-  if (odd !== null) throw new ConfigError([toProblem(fileVariable, `names a file that ${odd} (${file})`)]);
+  if (odd !== null) throw usageError(`env ${fileVariable}`, `names a file that ${odd} (${file})`);
   let text: string;
   try {
     text = readFileSync(file, 'utf8').trim();
   } catch (error) {
-    throw new ConfigError([toProblem(fileVariable, `names a file that cannot be read (${file})`)], { cause: error });
+    throw usageError(`env ${fileVariable}`, `names a file that cannot be read (${file})`, error);
   }
-  if (text === '') throw new ConfigError([toProblem(fileVariable, `names an empty file (${file})`)]);
+  if (text === '') throw usageError(`env ${fileVariable}`, `names an empty file (${file})`);
   return { name, value: text, from: fileVariable };
 }
 
@@ -183,7 +179,7 @@ export function findUnverifiedTls(
   const host = hosts.find((each) => each !== null);
   if (host === undefined) return [];
   const message = `is 0, so no certificate is verified: every server that answers for ${host} gets secrets and can invent answers. Remove it; for a private authority, set NODE_EXTRA_CA_CERTS to the file of its certificate`;
-  return [toProblem(tlsVariable, message)];
+  return [{ where: `env ${tlsVariable}`, path: '', message }];
 }
 
 const prefix = 'NIGHTSCREEN_';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { findBaseUrlProblem } from '../client/settings.js';
+import { findNearMiss } from '../near-miss.js';
 import { keyVariable, pingVariable, type SettingPath, startsWith } from './environment.js';
-import { findNearMiss } from './near-miss.js';
 import { configSchema } from './schema.js';
 
 /** A mistake in a setting; `isAboutKey`: its key is wrong, not its value. */

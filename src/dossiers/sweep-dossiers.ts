@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { DossierPage, DossierSummary, Dossiers } from '../client/dossiers.js';
 import { ApiError, NotFoundError, ResponseError } from '../errors.js';
-import { type DossierSnapshot, SeenDossiers, toDossierSnapshot } from './dossier.js';
+import { type DossierSnapshot, toDossierSnapshot } from './dossier.js';
 
 /** How dossiers are swept (interface: Limits). */
 export const sweepSettingsSchema = z.strictObject({
@@ -78,12 +78,12 @@ export async function* sweepDossiers(
   { perPage = mostPerPage }: Pick<SweepSettings, 'perPage'>,
   walks: readonly WindowWalk[] = [{ ...everything, walked: [], hasEnded: false }],
 ): AsyncGenerator<readonly WalkedPage[], SweepVerdict> {
-  const seen = new SeenDossiers();
-  for (const { walked } of walks) for (const dossier of walked) seen.add(dossier);
+  const seen: SeenDossiers = new Map();
+  for (const { walked } of walks) addUnseen(seen, walked);
   const counted = { pages: 0, calls: 0 };
   const takeFresh = (dossiers: readonly DossierSnapshot[]): readonly DossierSnapshot[] => {
     counted.pages += 1;
-    return dossiers.filter((dossier) => seen.add(dossier));
+    return addUnseen(seen, dossiers);
   };
 
   let hasEnded = yield* walkWindows(list, perPage, walks, takeFresh);
@@ -113,13 +113,27 @@ export async function* sweepDossiers(
     );
     if (differences === null) break;
     hasEnded = true;
-    seen.forget(differences.gone);
-    const fresh = differences.found.filter((dossier) => seen.add(dossier));
+    for (const id of differences.gone) seen.delete(id);
+    const fresh = addUnseen(seen, differences.found);
     if (fresh.length > 0) yield [{ place: 0, dossiers: fresh, hasEnded: true }];
   }
   const { pages } = counted;
   return { pages, dossiers: seen.size, proven: because === null, because, isListed: (id) => seen.has(id) };
 }
+
+/** The dossiers that a sweep has seen, with their times of creation in ms. */
+type SeenDossiers = Map<string, number>;
+
+/** Adds dossiers; gives those that are new. */
+const addUnseen = <Dossier extends { id: string; createdAt: string }>(
+  seen: SeenDossiers,
+  dossiers: readonly Dossier[],
+): readonly Dossier[] =>
+  dossiers.filter(({ id, createdAt }) => {
+    if (seen.has(id)) return false;
+    seen.set(id, Date.parse(createdAt));
+    return true;
+  });
 
 // After this many deleted dossiers the walk begins again at the head of the window.
 const mostSteppedBack = 1_000;
@@ -263,7 +277,7 @@ async function doWindowsAgree(
   seen: SeenDossiers,
 ): Promise<boolean> {
   const known = windows.map(() => 0);
-  for (const ms of seen.times()) {
+  for (const ms of seen.values()) {
     for (const [place, { from, to }] of windows.entries())
       if (ms >= from && ms <= to) known[place] = (known[place] ?? 0) + 1;
   }
@@ -273,7 +287,7 @@ async function doWindowsAgree(
 
 /**
  * Compares the list with the seen dossiers by windows of creation time. It halves windows whose totals differ until a walk is as cheap as further
- * halving. Gives the seen dossiers that are no longer listed (`gone`, by slot) and the listed ones that were not seen. Null if the service does
+ * halving. Gives the ids of seen dossiers that are no longer listed (`gone`), and the listed ones that were not seen. Null if the service does
  * not count by window, or if the comparison costs more than another whole walk.
  */
 async function findDifferences(
@@ -286,26 +300,26 @@ async function findDifferences(
     counted,
   }: { windows: readonly CreationWindow[]; total: number; counted: { pages: number; calls: number } },
 ) {
-  const differences: { gone: number[]; found: DossierSnapshot[] } = { gone: [], found: [] };
-  const ordered = seen.byTime();
+  const differences: { gone: string[]; found: DossierSnapshot[] } = { gone: [], found: [] };
+  const ordered = [...seen].sort(([, left], [, right]) => left - right);
   const maxCalls = 100 + 4 * Math.ceil(total / perPage);
   const last = ordered.at(-1);
   if (last === undefined) return null;
   // An unseen dossier may have an earlier creation time than the seen ones; later ones are at the head of the list.
-  const end = floorToSecond(seen.timeAt(last)) + 1_000;
+  const end = floorToSecond(last[1]) + 1_000;
   const windows = all.map(({ from, to }) => ({ from, to: Math.min(to, Math.max(end, from)) }));
   for (let window = windows.pop(); window !== undefined; window = windows.pop()) {
     counted.calls += 1;
     if (counted.calls > maxCalls) return null;
     const first = await countWindow(list, window);
     if (first === null) return null;
-    const known = seen.sliceWindow(ordered, window);
+    const known = ordered.slice(countBefore(ordered, window.from), countBefore(ordered, window.to + 1));
     if (known.length === first) continue;
     const pages = Math.ceil(Math.max(known.length, first) / perPage);
     const isWalked = 4 * Math.abs(known.length - first) >= pages || window.to - window.from <= 1_000;
     if (!isWalked) {
       const median = known[Math.floor(known.length / 2)];
-      const middle = floorToSecond(median === undefined ? (window.from + window.to) / 2 : seen.timeAt(median));
+      const middle = floorToSecond(median?.[1] ?? (window.from + window.to) / 2);
       // The halves share their limit, so that no dossier is between them; a dossier of that moment counts in both.
       if (middle > window.from && middle < window.to) {
         windows.push({ from: window.from, to: middle }, { from: middle, to: window.to });
@@ -313,7 +327,6 @@ async function findDifferences(
       }
     }
     const listed = new Set<string>();
-    const places = new Set<number>();
     const walked: string[] = [];
     for await (const page of walkOn(list, { per_page: perPage, ...toFilter(window) }, walked)) {
       counted.pages += 1;
@@ -324,14 +337,23 @@ async function findDifferences(
         if (listed.has(dossier.id)) continue;
         listed.add(dossier.id);
         walked.push(dossier.id);
-        const place = seen.find(dossier.id);
-        if (place === null) differences.found.push(dossier);
-        else places.add(place);
+        if (!seen.has(dossier.id)) differences.found.push(dossier);
       }
     }
-    differences.gone.push(...known.filter((place) => !places.has(place)));
+    differences.gone.push(...known.flatMap(([id]) => (listed.has(id) ? [] : id)));
   }
   return differences;
+}
+
+/** The number of dossiers before a time, of those in the order of their times. */
+function countBefore(ordered: readonly (readonly [id: string, ms: number])[], ms: number): number {
+  let [low, high] = [0, ordered.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((ordered[middle]?.[1] ?? 0) < ms) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 // Each window costs three more calls: its total, a last page that is not full, and the search of its limit.

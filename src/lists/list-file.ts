@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { TextDecoder } from 'node:util';
-import { ConfigError } from '../errors.js';
+import { type ConfigError, usageError } from '../errors.js';
 import { findOddFile } from '../files.js';
 import type { PartyType } from '../vocabulary.js';
 
@@ -103,8 +103,7 @@ export const downloadAgain = 'download the list from its publisher again';
 
 /** An error of a list with its file and line; nothing is spent before it. */
 export function toListError(path: string, line: number | null, message: string, cause?: unknown): ConfigError {
-  const where = line === null ? path : `${path}:${line}`;
-  return new ConfigError([{ where, path: '', message }], cause === undefined ? {} : { cause });
+  return usageError(line === null ? path : `${path}:${line}`, message, cause);
 }
 
 /** An entry of a published list: a name with its other spellings. */

@@ -1,4 +1,5 @@
 import anyAscii from 'any-ascii';
+import { countEdits } from '../near-miss.js';
 
 /** One word of a name for comparison: lower-case ASCII, its sound, and its consonants. */
 export interface NameToken {
@@ -373,22 +374,4 @@ function sumLetters(word: string): number {
   let sum = 0;
   for (let at = 0; at < word.length; at += 1) sum += word.charCodeAt(at);
   return sum;
-}
-
-function countEdits(left: string, right: string): number {
-  let before: number[] = [];
-  let last = Array.from({ length: right.length + 1 }, (_, column) => column);
-  for (let row = 1; row <= left.length; row += 1) {
-    const next = [row];
-    for (let column = 1; column <= right.length; column += 1) {
-      const change = (last[column - 1] ?? 0) + (left[row - 1] === right[column - 1] ? 0 : 1);
-      let edits = Math.min((last[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1, change);
-      const isSwap = left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1];
-      if (row > 1 && column > 1 && isSwap) edits = Math.min(edits, (before[column - 2] ?? 0) + 1);
-      next.push(edits);
-    }
-    before = last;
-    last = next;
-  }
-  return last[right.length] ?? 0;
 }

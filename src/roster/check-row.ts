@@ -16,50 +16,46 @@ import type { BoundColumn } from './headers.js';
 import { looksLikeAliases, readListText } from './name-lists.js';
 import { findNoCustomer } from './no-customer.js';
 import { classifyValue, surplusColumn } from './rejects.js';
-import { maxAttributeLength } from './settings.js';
 import type { TableRecord } from './table-reading.js';
 
 /** Turns a record of a roster into a customer, or into a rejected row with its first fault. */
 export function checkRow(binding: CustomerBinding, record: TableRecord): RosterRow {
   const { line, file } = record;
-  const { fault, fields, joined } = inspectRecord(binding, record);
-  if (fault !== null) return rejectRow(binding, { ...record, fields }, fault);
-  const customer = toCustomer(binding, fields);
+  const fields = fitFields(binding, record);
+  const customer = findRowFault(binding, record, fields) ?? toCustomer(binding, fields);
   return customer instanceof RowFault
     ? rejectRow(binding, { ...record, fields }, customer)
-    : { kind: 'customer', line, file, customer, fields, joined };
+    : { kind: 'customer', line, file, customer, fields };
 }
 
 /** Turns a record of related parties into a party of a customer, or into a rejected row with its first fault. */
 export function checkPartyRow(binding: PartyBinding & { role: WordColumn<PartyRole> }, record: TableRecord): PartyRow {
   const { line, file } = record;
-  const { fault, fields } = inspectRecord(binding, record);
-  if (fault !== null) return rejectRow(binding, { ...record, fields }, fault);
+  const fields = fitFields(binding, record);
+  const related = findRowFault(binding, record, fields) ?? toRelated(binding, fields);
+  return related instanceof RowFault
+    ? rejectRow(binding, { ...record, fields }, related)
+    : { kind: 'party', line, file, related, fields: nameFields(binding.headers, fields) };
+}
+
+function toRelated(binding: PartyBinding & { role: WordColumn<PartyRole> }, fields: readonly string[]) {
   const reference = readId(binding.id, fields);
-  if (typeof reference !== 'string') return rejectRow(binding, { ...record, fields }, reference);
+  if (typeof reference !== 'string') return reference;
   const { column, read, absent } = binding.role;
   const role = column === null ? absent : read(readField(fields, column));
   // The role is not sent, so a party with an unknown role is screened as well.
   const readings = new RowReadings();
   const party = toParty(binding, role ?? 'other', fields, readings);
-  return party instanceof RowFault
-    ? rejectRow(binding, { ...record, fields }, party)
-    : {
-        kind: 'party',
-        line,
-        file,
-        related: { reference, party, readings },
-        fields: nameFields(binding.headers, fields),
-      };
+  return party instanceof RowFault ? party : { reference, party, readings };
 }
 
-function inspectRecord(binding: PartyBinding, { fault, fields }: TableRecord): FieldsSeen {
-  const noCustomer = fault === 'malformed_csv' ? null : findNoCustomer(binding, fields);
-  if (noCustomer !== null) return { fault: new RowFault('not_a_customer', null, noCustomer), fields, joined: null };
+/** The first fault of a row as a whole, or of the form of a mapped field. */
+function findRowFault(binding: PartyBinding, { fault, ...record }: TableRecord, fields: readonly string[]) {
+  const noCustomer = fault === 'malformed_csv' ? null : findNoCustomer(binding, record.fields);
+  if (noCustomer !== null) return new RowFault('not_a_customer', null, noCustomer);
   const reason = fault ?? (fields.length === binding.headers.length ? null : 'wrong_column_count');
-  return reason === null
-    ? inspectFields(binding, fields)
-    : { fault: new RowFault(reason, null, ''), fields, joined: null };
+  if (reason !== null) return new RowFault(reason, null, '');
+  return findLongField(binding, fields) ?? (fields.some(isConspicuous) ? findCharacterFault(binding, fields) : null);
 }
 
 function rejectRow(
@@ -351,52 +347,18 @@ const ellipsis = '…';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 const conspicuous = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufffd]/;
-const lineBreak = /[\n\r\u0085\u2028\u2029]/;
-const control = /[\p{Cc}\u2028\u2029]/u;
 
-/** Separates the joined fields of a row; no valid field holds it. */
-const separator = '\u001f';
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-const conspicuousJoined = /[\u0000-\u001e\u007f-\u009f\u2028\u2029\ufffd]/;
+/** Whether a text holds a control character, a line break or U+FFFD. */
+export const isConspicuous = (text: string): boolean => conspicuous.test(text);
 
-interface FieldsSeen {
-  /** The first mapped field that is too long or holds a forbidden character. */
-  fault: RowFault | null;
-  /** The row's fields, those of unmapped columns truncated. */
-  fields: readonly string[];
-  /** The fields joined by U+001F; null when one of them holds a control character. */
-  joined: string | null;
-}
-
-/** Checks the joined fields at once, which is enough for nearly all rows. */
-function inspectFields(binding: PartyBinding, given: readonly string[]): FieldsSeen {
-  const whole = given.join(separator);
-  const { fault, fields } =
-    whole.length <= maxAttributeLength ? { fault: null, fields: given } : fitFields(binding, given);
-  const row = fields === given ? whole : fields.join(separator);
-  const isPlain = !conspicuousJoined.test(row) && countSeparators(row) === fields.length - 1;
-  return {
-    fault: fault ?? (isPlain ? null : findCharacterFault(binding, fields)),
-    fields,
-    joined: isPlain ? row : null,
-  };
-}
-
-function fitFields(
-  { headers, limits }: PartyBinding,
-  given: readonly string[],
-): { fault: RowFault | null; fields: readonly string[] } {
-  let fault: RowFault | null = null;
-  let fields: string[] | null = null;
-  for (const [index, text] of given.entries()) {
+/** Cuts fields of unmapped columns that are too long, in a row of the right width. */
+function fitFields({ headers, limits }: PartyBinding, { fault, fields }: TableRecord): readonly string[] {
+  const isTooLong = (text: string, index: number): boolean => text.length > (limits[index]?.length ?? text.length);
+  if (fault !== null || fields.length !== headers.length || !fields.some(isTooLong)) return fields;
+  return fields.map((text, index) => {
     const limit = limits[index];
-    if (limit === undefined || text.length <= limit.length) continue;
-    if (limit.isCut) {
-      fields ??= [...given];
-      fields[index] = cutField(text, limit.length);
-    } else fault ??= new RowFault('field_too_long', { header: headers[index] ?? '', index }, text);
-  }
-  return { fault, fields: fields ?? given };
+    return limit?.isCut && isTooLong(text, index) ? cutField(text, limit.length) : text;
+  });
 }
 
 function cutField(text: string, length: number): string {
@@ -405,34 +367,33 @@ function cutField(text: string, length: number): string {
   return text.slice(0, isHalved ? end - 1 : end) + ellipsis;
 }
 
-function countSeparators(row: string): number {
-  let count = 0;
-  for (let at = row.indexOf(separator); at >= 0; at = row.indexOf(separator, at + 1)) count += 1;
-  return count;
+function findLongField({ headers, limits }: PartyBinding, fields: readonly string[]): RowFault | null {
+  const index = fields.findIndex((text, at) => text.length > (limits[at]?.length ?? text.length));
+  if (index < 0) return null;
+  return new RowFault('field_too_long', { header: headers[index] ?? '', index }, fields[index] ?? '');
 }
 
-/** Whether a text holds a control character, a line break or U+FFFD. */
-export function isConspicuous(text: string): boolean {
-  return conspicuous.test(text);
-}
+const control = /[\p{Cc}\u2028\u2029]/u;
+const ofTexts: readonly (readonly [RegExp, RejectReason])[] = [
+  [control, 'control_character'],
+  [/\ufffd/, 'replacement_character'],
+];
+const ofNames: typeof ofTexts = [[/[\n\r\u0085\u2028\u2029]/, 'line_break_in_name'], ...ofTexts];
+// Postgres stores no NUL.
+const ofAttributes: typeof ofTexts = [[/\0/, 'control_character'], ...ofTexts.slice(1)];
 
-function findCharacterFault(binding: PartyBinding, fields: readonly string[]): RowFault | null {
-  for (const column of binding.words) {
-    const text = (fields[column.index] ?? '').trim();
-    if (control.test(text)) return new RowFault('control_character', column, text);
-    if (text.includes('\ufffd')) return new RowFault('replacement_character', column, text);
-  }
-  for (const column of binding.names) {
-    const text = (fields[column.index] ?? '').trim();
-    if (lineBreak.test(text)) return new RowFault('line_break_in_name', column, text);
-    if (control.test(text)) return new RowFault('control_character', column, text);
-    if (text.includes('\ufffd')) return new RowFault('replacement_character', column, text);
-  }
-  for (const column of binding.attributes) {
-    const text = fields[column.index] ?? '';
-    // Postgres stores no NUL.
-    if (text.includes('\0')) return new RowFault('control_character', column, text);
-    if (text.includes('\ufffd')) return new RowFault('replacement_character', column, text);
+function findCharacterFault({ words, names, attributes }: PartyBinding, fields: readonly string[]): RowFault | null {
+  const looked = [
+    { columns: words, faults: ofTexts },
+    { columns: names, faults: ofNames },
+    { columns: attributes, faults: ofAttributes },
+  ];
+  for (const { columns, faults } of looked) {
+    for (const column of columns) {
+      const text = (fields[column.index] ?? '').trim();
+      const [, reason] = faults.find(([pattern]) => pattern.test(text)) ?? [];
+      if (reason !== undefined) return new RowFault(reason, column, text);
+    }
   }
   return null;
 }

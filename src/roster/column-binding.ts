@@ -2,7 +2,7 @@ import { RosterError } from '../errors.js';
 import type { DoubtReason, PartyRole, PartyType, RiskTier } from '../vocabulary.js';
 import { readCountry } from './country.js';
 import { createBirthDateReader, createEndDateReader, type FactDateReader } from './fact-dates.js';
-import { type BoundColumn, nameColumn, standardHeaders, standardPartyHeaders } from './headers.js';
+import { type BoundColumn, standardHeaders, standardPartyHeaders } from './headers.js';
 import { foldPlaceholder, type PartyName, readPartyName } from './party-name.js';
 import { rememberWords } from './read-date.js';
 import {
@@ -184,6 +184,7 @@ export interface CustomerBinding extends PartyBinding {
 
 /** The headers of a source with their origin. */
 export interface SourceHeaders {
+  /** As `nameHeaders` gives them. */
   headers: readonly string[];
   source: string;
   /**
@@ -340,7 +341,6 @@ function bindAttributes(
 }
 
 interface ColumnFinder {
-  /** The source's headers; a blank one is named by its position. */
   headers: readonly string[];
   find(header: string): BoundColumn;
   findOptional(header: string): BoundColumn | null;
@@ -348,13 +348,7 @@ interface ColumnFinder {
   finish(): void;
 }
 
-function createColumnFinder({
-  headers: givenHeaders,
-  source,
-  origin,
-  lowerHeader,
-}: Omit<SourceHeaders, 'today'>): ColumnFinder {
-  const headers = givenHeaders.map((header, index) => header.trim().normalize('NFC') || nameColumn(index));
+function createColumnFinder({ headers, source, origin, lowerHeader }: Omit<SourceHeaders, 'today'>): ColumnFinder {
   const places = new Map<string, number>();
   const repeated: number[] = [];
   for (const [index, header] of headers.entries()) {

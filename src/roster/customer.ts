@@ -58,8 +58,6 @@ export type RosterRow =
       customer: Customer;
       /** The source texts in the order of the headers, in case another row contradicts this one. */
       fields: readonly string[];
-      /** The same, joined by U+001F; null when a field holds a control character. */
-      joined: string | null;
       /** Related parties within the row, if the mapping names any. */
       related?: readonly PartyRow[];
     }

@@ -311,8 +311,9 @@ export interface BoundColumn {
   index: number;
 }
 
-/** The name of a column without a header, by its position from 0. */
-export const nameColumn = (index: number): string => `column ${index + 1}`;
+/** Headers in NFC; a blank one is named by its position, because several would otherwise be one. */
+export const nameHeaders = (headers: readonly string[]): readonly string[] =>
+  headers.map((header, index) => header.trim().normalize('NFC') || `column ${index + 1}`);
 
 /** Possible headers of the customer's id; the second list applies only when nothing better exists. */
 const plainIds =

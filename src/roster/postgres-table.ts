@@ -129,7 +129,7 @@ const firstFetchSize = 10;
  * Gives the size of the next fetch by the width of the last rows: at least 1, at most 500 and four times the last
  * size, and about 4 million characters.
  */
-export function sizeNextFetch(last: readonly PostgresRow[]): number {
+function sizeNextFetch(last: readonly PostgresRow[]): number {
   let characters = 0;
   for (const row of last) {
     for (const value of row) characters += value?.length ?? 0;
@@ -246,35 +246,23 @@ async function openCursor(
     const { fields } = await client.query('fetch 0 from shape');
     await client.query('close shape');
     await client.query('savepoint declared');
-    await declare('roster', boundRows(statement, fields, isMapped)).catch(async (error: unknown) => {
-      const bare = cutComments(statement);
-      if (bare === statement || !(error instanceof pg.DatabaseError) || error.code !== syntaxError) throw error;
-      await client.query('rollback to savepoint declared');
-      await declare('roster', boundRows(bare, fields, isMapped));
-    });
+    // Comments may follow the final semicolon. Everything longer than the statement itself is a syntax error.
+    const ends = [...statement.matchAll(/;/g)].map(({ index }) => index).reverse();
+    for (const end of [statement.length, ...ends]) {
+      try {
+        await declare('roster', boundRows(statement.slice(0, end), fields, isMapped));
+        return;
+      } catch (error) {
+        const mayBeShorter = error instanceof pg.DatabaseError && error.code === syntaxError && end !== ends.at(-1);
+        if (!mayBeShorter || ends.length === 0) throw error;
+        await client.query('rollback to savepoint declared');
+      }
+    }
   } catch (error) {
     throw toQueryError(error, source, timeoutMs);
   }
 }
 
-/** Removes comments after the final semicolon, which must not become part of the wrapped statement. */
-function cutComments(statement: string): string {
-  const lastEnd = statement.lastIndexOf('*/');
-  let end = 0;
-  for (let at = statement.indexOf(';'); at !== -1; at = statement.indexOf(';', end)) {
-    end = at;
-    for (let before = -1; end > before; ) {
-      before = end;
-      gap.lastIndex = end;
-      if (gap.test(statement)) end = gap.lastIndex;
-      else if (statement.startsWith('/*', end) && lastEnd > end + 1) end = statement.indexOf('*/', end + 2) + 2;
-    }
-    if (end === statement.length) return statement.slice(0, at);
-  }
-  return statement;
-}
-
-const gap = /[\s;]+|--[^\n]*/y;
 const syntaxError = '42601';
 
 const { TEXT, VARCHAR, BPCHAR, BYTEA, NUMERIC } = pg.types.builtins;

@@ -258,10 +258,13 @@ const patterns: Readonly<Record<string, string>> = {
 
 /** Whether a text is a date format: a year, at most one month, a day only with a month, and separators. */
 export function isDateFormat(format: string): boolean {
-  const found = (format.match(tokens) ?? []).map((token) => token.charAt(0)).sort();
+  const parts = [...listParts(format)].sort().join('');
   const rest = format.replace(tokens, '');
-  return ['y', 'My', 'Mdy'].includes(found.join('')) && !/[\p{L}\p{N}]/u.test(rest);
+  return ['y', 'My', 'Mdy'].includes(parts) && !/[\p{L}\p{N}]/u.test(rest);
 }
+
+/** The parts of a format in their order, such as `dMy`. */
+const listParts = (format: string): string => (format.match(tokens) ?? []).map((token) => token.charAt(0)).join('');
 
 /** Compiles a format to an expression with the groups `year` or `short`, `month` and `day`. */
 function compileDateFormat(format: string): RegExp {
@@ -276,9 +279,7 @@ interface DateOrder {
 }
 
 function findOrder(formats: readonly string[]): DateOrder {
-  const orders = new Set(
-    formats.map((format) => (format.match(tokens) ?? []).map((token) => token.charAt(0)).join('')),
-  );
+  const orders = new Set(formats.map(listParts));
   const pick = (monthFirst: string, dayFirst: string): 'md' | 'dm' | null => {
     if (orders.has(monthFirst) === orders.has(dayFirst)) return null;
     return orders.has(monthFirst) ? 'md' : 'dm';
@@ -287,48 +288,28 @@ function findOrder(formats: readonly string[]): DateOrder {
 }
 
 /**
- * Creates the reader of texts in any of the formats, or in the forms `yyyy`, `yyyy-mm` and `yyyy-mm-dd`; the first
- * matching format decides. A two-digit year belongs to the 20th century.
+ * Creates the reader of texts in a format, or in the forms `yyyy`, `yyyy-mm` and `yyyy-mm-dd`. A two-digit year belongs
+ * to the 20th century.
  */
-export function createDateReader(formats: readonly string[]): (text: string) => string | null {
-  if (formats.length === 0) return parseIsoDate;
-  const compiled = formats.map(compileDateFormat);
-  return rememberWords((text) => parseDate(text, compiled, (short) => `19${short}`));
+export function createDateReader(format: string): (text: string) => string | null {
+  const declared = [compileDateFormat(format)];
+  return rememberWords((text) => parseDate(text, declared, (short) => `19${short}`));
 }
 
 /** Finds two formats that read the same text as different days; null when there are none. */
 export function findFormatClash(formats: readonly string[]): readonly [string, string] | null {
   const valid = formats.filter(isDateFormat);
-  for (const format of valid) {
-    const read = createDateReader([format]);
-    for (const other of valid.slice(valid.indexOf(format) + 1)) {
-      const expression = compileDateFormat(other);
-      const samples = [...listSamples(format), ...listSamples(other)];
-      const isClash = samples.some((text) => {
-        if (!expression.test(text) || !compileDateFormat(format).test(text)) return false;
-        return createDateReader([other])(text) !== read(text);
-      });
-      if (isClash) return [format, other];
-    }
+  for (const [at, format] of valid.entries()) {
+    const isClash = (other: string): boolean =>
+      toShape(other) === toShape(format) && listParts(other) !== listParts(format);
+    const other = valid.slice(at + 1).find(isClash);
+    if (other !== undefined) return [format, other];
   }
   return null;
 }
 
-/** Days in the format whose month, day and year cannot be distinguished by their digits. */
-function listSamples(format: string): readonly string[] {
-  const days = [
-    [2, 3],
-    [10, 11],
-    [2, 11],
-    [11, 2],
-  ] as const;
-  return days.map(([month, day]) =>
-    format.replace(tokens, (token) => {
-      if (token.startsWith('y')) return '1102'.slice(0, token.length);
-      return String(token.startsWith('M') ? month : day).padStart(token.length, '0');
-    }),
-  );
-}
+/** A format with its digits as 9; a month or day of one digit may have two. */
+const toShape = (format: string): string => format.replace(tokens, (token) => '9'.repeat(Math.max(2, token.length)));
 
 function escapeLiteral(character: string): string {
   return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;

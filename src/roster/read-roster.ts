@@ -2,35 +2,23 @@ import { RosterError } from '../errors.js';
 import { checkPartyRow, checkRow } from './check-row.js';
 import { bindColumns, bindPartyColumns, type SourceHeaders } from './column-binding.js';
 import type { PartyRow, RosterRow } from './customer.js';
-import { createIsMapped, nameColumn, standardHeaders, standardPartyHeaders } from './headers.js';
+import { createIsMapped, nameHeaders, standardHeaders, standardPartyHeaders } from './headers.js';
 import { openPostgresTable } from './postgres-table.js';
 import { openCsvSource, partyFilePrefix } from './rejects.js';
 import { bindRowParties } from './row-parties.js';
 import type { PartySettings, RosterSettings } from './settings.js';
-import { type LineTally, parseTotal, type TableReading, type TableRecord } from './table-reading.js';
+import { parseTotal, type TableReading, type TableRecord } from './table-reading.js';
 
-interface Reading<Row> {
-  /** The origin in reports: a path or the name of a query, never credentials. */
-  source: string;
-  headers: readonly string[];
-  /** Whether the source is a `rejects.csv`. */
+interface Reading<Row> extends Omit<TableReading, 'records' | 'isFedBack'> {
   isFedBack: boolean;
   /** Batches of at most 500 rows, read on demand; throws RosterError when the source breaks off. */
   rows: AsyncIterable<readonly Row[]>;
-  /** SHA-256 in hex over the files' bytes or the query's rows; throws RosterError until `rows` is read to its end. */
-  digest(): string;
-  tally(): LineTally;
-  /** The progress of the reading, if the size of the source is known. */
-  progress?(): { doneBytes: number; totalBytes: number } | null;
-  close(): Promise<void>;
 }
 
 type RosterReading = Reading<RosterRow> & {
   /** The row count that the source states, once it is read: null for none, absent without a control total. */
   controlTotal?: () => number | null;
 };
-
-type SourceSecret = (name: string) => string | undefined;
 
 const dayLength = 10;
 const toDay = (now: Date): string => now.toISOString().slice(0, dayLength);
@@ -42,7 +30,7 @@ const toDay = (now: Date): string => now.toISOString().slice(0, dayLength);
  */
 export async function readRoster(
   settings: RosterSettings,
-  secret: SourceSecret,
+  secret: (name: string) => string | undefined,
   now = new Date(),
 ): Promise<RosterReading> {
   const { columns, controlTotal } = settings;
@@ -53,35 +41,28 @@ export async function readRoster(
     id: [columns.id ?? standardHeaders.id].flat(),
     totalQuery: controlTotal !== undefined && 'query' in controlTotal ? controlTotal.query : undefined,
   };
-  const opened = await openTable(settings, 'roster', settings.name, mapped, secret);
-  const { table, total } = await watch(opened, column);
+  const table = await openTable(settings, 'roster', settings.name, mapped, secret);
+  let total = (): number | null => table.stated ?? null;
   const reading = await read(table, (shape) => {
     const given = { ...shape, origin: toOrigin(settings), today: toDay(now) };
     const binding = bindColumns(settings.columns, given);
-    if (settings.columns.parties === undefined) return (record) => checkRow(binding, record);
-    const readParties = bindRowParties(settings.columns, given);
-    return (record) => {
+    const readRelated = settings.columns.parties && bindRowParties(settings.columns, given);
+    const figures = column === undefined ? null : watchTotal(shape, column);
+    if (figures !== null) total = figures.total;
+    return (record): RosterRow => {
+      figures?.note(record);
       const row = checkRow(binding, record);
       // A rejected row keeps the last accepted record with its related parties.
-      return row.kind === 'rejected' ? row : { ...row, related: readParties(record) };
+      return row.kind === 'rejected' || !readRelated ? row : { ...row, related: readRelated(record) };
     };
   });
-  return controlTotal === undefined ? reading : { ...reading, controlTotal: total };
-}
-
-async function watch(table: TableReading, column: string | undefined): Promise<ReturnType<typeof watchTotal>> {
-  try {
-    return column === undefined ? { table, total: () => table.stated ?? null } : watchTotal(table, column);
-  } catch (error) {
-    await table.close();
-    throw error;
-  }
+  return controlTotal === undefined ? reading : { ...reading, controlTotal: () => total() };
 }
 
 /** Opens a source of related parties; `parties: ` and the source are their file. Throws like `readRoster`. */
 export async function readParties(
   settings: PartySettings,
-  secret: SourceSecret,
+  secret: (name: string) => string | undefined,
   now = new Date(),
 ): Promise<Reading<PartyRow>> {
   const { columns } = settings;
@@ -104,7 +85,7 @@ async function openTable(
   what: 'roster' | 'parties',
   name: string,
   mapped: Parameters<typeof openPostgresTable>[3],
-  secret: SourceSecret,
+  secret: (name: string) => string | undefined,
 ): Promise<TableReading> {
   if (csv !== undefined) return openCsvSource(csv, what, mapped.isMapped);
   if (postgres !== undefined) return openPostgresTable(name, postgres, secret, mapped, what === 'parties');
@@ -113,22 +94,17 @@ async function openTable(
 
 async function read<Row>(
   table: TableReading,
-  bind: (shape: {
-    headers: readonly string[];
-    source: string;
-    lowerHeader: TableReading['lowerHeader'];
-  }) => (record: TableRecord) => Row,
-) {
+  bind: (shape: TableReading) => (record: TableRecord) => Row,
+): Promise<Reading<Row>> {
   try {
-    const { source, lowerHeader, isFedBack = false, digest, tally, progress, close } = table;
-    // Blank headers get names here: of two blank columns, the first would otherwise be overwritten by the second.
-    const headers = table.headers.map((header, index) => header || nameColumn(index));
-    const rows = checkBatches(table, bind({ source, headers, lowerHeader }));
-    const closeAll = async (): Promise<void> => {
+    const { records: _, ...reading } = table;
+    const headers = nameHeaders(table.headers);
+    const rows = checkBatches(table, bind({ ...table, headers }));
+    const close = async (): Promise<void> => {
       await rows.return();
-      await close();
+      await table.close();
     };
-    return { source, headers, isFedBack, rows, digest, tally, ...(progress && { progress }), close: closeAll };
+    return { isFedBack: false, ...reading, headers, rows, close };
   } catch (error) {
     await table.close();
     throw error;
@@ -147,29 +123,23 @@ async function* checkBatches<Row>(
 }
 
 /**
- * Adds `total` to a reading: the sum over its files of the largest figure in a column, null when no row holds one.
- * Throws RosterError when the column does not exist.
+ * Watches the largest figure of a column in each file; the total is their sum, null when no row holds one. Throws
+ * RosterError when the column does not exist.
  */
-function watchTotal(table: TableReading, column: string): { table: TableReading; total: () => number | null } {
-  const place = table.headers.indexOf(column.trim().normalize('NFC'));
+function watchTotal({ headers, source }: Pick<TableReading, 'headers' | 'source'>, column: string) {
+  const place = headers.indexOf(column.trim().normalize('NFC'));
   if (place < 0) {
     throw new RosterError(
       'column_missing',
-      `${table.source} has no column ${JSON.stringify(column)}, which controlTotal of the roster names.`,
+      `${source} has no column ${JSON.stringify(column)}, which controlTotal of the roster names.`,
     );
   }
   const byFile = new Map<string | null, number>();
-  async function* readRecords(): ReturnType<TableReading['records'][typeof Symbol.asyncIterator]> {
-    for await (const batch of table.records) {
-      for (const { file, fields } of batch) {
-        const figure = parseTotal(fields[place] ?? '');
-        if (figure !== null) byFile.set(file, Math.max(figure, byFile.get(file) ?? 0));
-      }
-      yield batch;
-    }
-  }
   return {
-    table: { ...table, records: { [Symbol.asyncIterator]: readRecords } },
+    note: ({ file, fields }: TableRecord): void => {
+      const figure = parseTotal(fields[place] ?? '');
+      if (figure !== null) byFile.set(file, Math.max(figure, byFile.get(file) ?? 0));
+    },
     total: () => (byFile.size === 0 ? null : [...byFile.values()].reduce((sum, figure) => sum + figure, 0)),
   };
 }

@@ -3,7 +3,7 @@ import { checkPartyRow } from './check-row.js';
 import { bindPartyColumns, type PartyBinding, type SourceHeaders, type WordColumn } from './column-binding.js';
 import type { PartyRow } from './customer.js';
 import { saysUnknown } from './doubts.js';
-import { createIsMapped, nameColumn, standardHeaders } from './headers.js';
+import { createIsMapped, standardHeaders } from './headers.js';
 import { isCompanyName, readListText } from './name-lists.js';
 import { partyFilePrefix } from './rejects.js';
 import type { ColumnSettings, PartyColumnSettings } from './settings.js';
@@ -33,9 +33,8 @@ export function bindRowParties(columns: ColumnSettings, shape: SourceHeaders): R
     // Names a missing column beside all the columns that the source has.
     bindPartyColumns(given, shape);
     const isRead = createIsMapped(given, {});
-    const headers = shape.headers.map((header, index) => header.trim().normalize('NFC') || nameColumn(index));
-    const places = headers.flatMap((header, index) => (isRead(header) ? [index] : []));
-    const own = places.map((place) => headers[place] ?? '');
+    const places = shape.headers.flatMap((header, index) => (isRead(header) ? [index] : []));
+    const own = places.map((place) => shape.headers[place] ?? '');
     const binding: Binding = bindPartyColumns(given, { ...shape, headers: own });
     const isList = typeof entry.name === 'string';
     return createReader(binding, { places, isList, isTyped: entry.type !== undefined, separator });

@@ -11,9 +11,9 @@ import { RunHalted, toAccountHalt, toSignalHalt } from './halt.js';
 import type { RunSession } from './session.js';
 
 /**
- * Reads the account and the mode of the key before the first billable call (interface: API keys). Throws ConfigError when the mode is not
- * the configured one, RunHalted when the key is rejected, the service is out of reach (`outage`), or the address has never answered like
- * the service (`address`), so that a wait is useless.
+ * Asks whose key it is before the first billable call, and stores the account with its mode (interface: API keys). Throws ConfigError when
+ * the mode is not the configured one, and RunHalted when the key is rejected or the service is out of reach (`outage`). Where nobody at the
+ * address has ever answered like the service (`address`), waiting would be useless.
  */
 export async function identifyAccount(
   app: AppContext,
@@ -47,14 +47,14 @@ export function findSaidMode({ client, settings }: Pick<AppContext, 'client' | '
 /** The mode of a run before the service answers: live unless settings or key name another. */
 export const toAssumedMode = (app: Pick<AppContext, 'client' | 'settings'>): RunMode => findSaidMode(app) ?? 'live';
 
-/** The mode for the import, where a key is not required. */
+/** The mode of an import, which needs no key: test without one, live with a key of unknown prefix. */
 export function toImportMode({ settings, secret }: Pick<AppContext, 'settings' | 'secret'>): RunMode {
   const key = secret('NIGHTSCREEN_API_KEY');
   if (settings.service.mode !== undefined) return settings.service.mode;
   return key === undefined || toKeyMode(key) === 'test' ? 'test' : 'live';
 }
 
-/** Stores the account of a run; the run takes the mode of the account. */
+/** Stores the account and the key of a run; `run.mode` becomes the mode of the account. */
 export async function noteAccount(
   transaction: Transaction,
   { run, app }: RunSession,
@@ -64,7 +64,7 @@ export async function noteAccount(
   await noteRunKey(transaction, run.runId, app.client().keyFingerprint);
 }
 
-/** Converts the error of a call: a rejected key and an outage become RunHalted; other errors are returned as they are. */
+/** Converts the error of a call: a stop request, a rejected key and an outage become RunHalted; other errors are returned as they are. */
 export function toHalt(error: unknown, signal: AbortSignal): unknown {
   if (error instanceof RunHalted) return error;
   if (signal.aborted) return toSignalHalt(signal);
@@ -80,7 +80,7 @@ export function toHalt(error: unknown, signal: AbortSignal): unknown {
  */
 export function findLiveProblems(
   { budget }: Pick<RunSettings, 'budget'>,
-  isEmbeddedRefused: boolean,
+  usesRefusedEmbedded: boolean,
 ): readonly ConfigProblem[] {
   const { maxSearchesPerMonth, pricePerSearch } = budget;
   const problems: ConfigProblem[] = [];
@@ -95,7 +95,7 @@ export function findLiveProblems(
   } else if (pricePerSearch === 0) {
     miss('budget.pricePerSearch', 'is 0: searches by a live key are billed, and a plan shows their cost');
   }
-  if (isEmbeddedRefused) {
+  if (usesRefusedEmbedded) {
     const message =
       'is false: a live key makes no search with the embedded database, which is one disk of one host without a replica. Set DATABASE_URL, or set it to true';
     miss('database.acceptEmbedded', message);

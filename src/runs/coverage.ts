@@ -1,4 +1,4 @@
-import { ConfigError, flagError } from '../errors.js';
+import { flagError, usageError } from '../errors.js';
 import { listTierDueTimes, toCadence } from '../screening/cadence.js';
 import {
   type CoverageGap,
@@ -42,7 +42,7 @@ export async function acceptGaps(
   if (unknown.length === 0) return accepted;
   const names = unknown.map((customer) => JSON.stringify(customer)).join(', ');
   const message = `${names}: not a gap to accept; \`nightscreen coverage\` lists who cannot be screened`;
-  throw new ConfigError([{ where: 'flag --customer', path: '', message }]);
+  throw usageError('flag --customer', message);
 }
 
 /**
@@ -60,8 +60,7 @@ export async function chooseImportedRosters(app: AppContext, name: string | unde
     .filter((roster) => isMeant(roster) && !known.has(roster));
   if (name === undefined || imported.length + neverImported.length > 0) return { imported, neverImported };
   const advice = known.size === 0 ? 'no roster was' : `these were: ${[...known].join(', ')}`;
-  const message = `roster ${name} was never imported; ${advice}`;
-  throw new ConfigError([{ where: 'flag --roster', path: '', message }]);
+  throw usageError('flag --roster', `roster ${name} was never imported; ${advice}`);
 }
 
 /** The coverage of rosters at an instant. */

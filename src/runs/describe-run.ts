@@ -17,7 +17,7 @@ import type { AppContext, RunSettings } from './app-context.js';
 import { describeAssurance } from './checks/assurance.js';
 import { describeBecauseOf } from './checks/because-of.js';
 import { describeCheck } from './checks/check.js';
-import { findRun } from './run-reference.js';
+import { findRun, findRunLease } from './run-reference.js';
 import { compareBalance } from './run-summary.js';
 
 const mostForced = 20;
@@ -101,13 +101,8 @@ async function readSums(database: Queryable, run: RunRow): Promise<RunSums | nul
   return run.state === 'running' || run.sums === null ? computeRunSums(database, run.runId) : run.sums;
 }
 
-/** The process that holds a run; null when the run has ended, or when its process has died. */
 async function findHolder(database: Queryable, organisation: string, run: RunRow) {
-  if (run.state !== 'running') return null;
-  const leases = await readHeldLeases(database, organisation);
-  const held = leases.find(
-    ({ key, epoch, expiresInMs }) => key === run.leaseKey && epoch === run.epoch && expiresInMs > 0,
-  );
+  const held = findRunLease(await readHeldLeases(database, organisation), run);
   if (!held) return null;
   return { owner: held.owner, since: held.acquiredAt, heartbeatAgeSeconds: Math.round(held.heartbeatAgeMs / 100) / 10 };
 }

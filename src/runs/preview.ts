@@ -3,16 +3,16 @@ import type { PublishedList } from '../lists/published-list.js';
 import { toLocalTime } from '../local-time.js';
 import type { RosterSettings } from '../roster/settings.js';
 import { type ForcedCustomer, type ListComparison, readForcedCustomers } from '../store/checks.js';
-import type { Database, Transaction } from '../store/database/database.js';
+import { type Queryable, type Transaction, tryOut } from '../store/database/database.js';
 import { findLastAccount, findRoster } from '../store/organisations.js';
-import { type ForcedScreening, forceScreenings, type PlanCounts, previewPlan } from '../store/plan.js';
+import { type ForcedScreening, forceScreenings, previewPlan } from '../store/plan.js';
 import { carryForcedScreenings } from '../store/plan-sql.js';
 import { readStagedRejections } from '../store/roster-staging.js';
 import { insertRun, isOnTrial, setRunAccount } from '../store/runs.js';
 import { countNewRequests } from '../store/save-requests.js';
 import type { PlanSelection } from '../vocabulary.js';
 import { toImportMode } from './account.js';
-import type { AppContext } from './app-context.js';
+import type { AppContext, RunSettings } from './app-context.js';
 import { compareRoster, toStoredList } from './checks/because-of.js';
 import { compareSnapshot } from './import/compare-snapshot.js';
 import { stageRoster } from './import/stage.js';
@@ -20,36 +20,40 @@ import { findRosterPath, openImportedRoster } from './roster-scope.js';
 import { expectControlSearches, toPlanInput } from './screening/plan.js';
 
 /** The preview of a screening: nothing is stored or called. */
-export interface ScreeningPreview extends PlanCounts, PricedCalls {
-  roster: string;
-  selection: PlanSelection;
-  /** References of customers that the budget excludes although they are overdue or unscreened; the first 100. */
-  leftOut: readonly string[];
-  /** Remaining calls within the caps; null without caps. */
-  budget: { leftForAll: number; leftForReserved: number } | null;
-}
+export type ScreeningPreview = Awaited<ReturnType<typeof previewScreening>>;
 
+/** References of customers that the budget excludes although they are overdue or unscreened. */
 const mostLeftOut = 100;
 
-/** Previews a screening of the last imported roster on the last used account. The forced screenings of `runId` are included. */
-export async function previewScreening(
+/** Previews a screening of the last imported roster on the last used account. */
+export async function previewScreening(app: AppContext, { name }: RosterSettings, selection: PlanSelection) {
+  const { rosterId, accountId } = await openPreview(app, name);
+  return previewRun(app, app.database, { roster: name, rosterId, accountId, selection }, null);
+}
+
+async function openPreview(app: AppContext, roster: string) {
+  const mode = app.settings.service.mode ?? 'test';
+  const scope = await openImportedRoster(app, roster);
+  const account = await findLastAccount(app.database, scope.rosterId, mode);
+  return { ...scope, mode, accountId: account?.accountId ?? null };
+}
+
+/** Previews a run; the forced screenings of `runId` are included. */
+async function previewRun(
   app: AppContext,
-  roster: RosterSettings,
-  selection: PlanSelection,
-  runId: number | null = null,
-): Promise<ScreeningPreview> {
-  const { database, settings } = app;
-  const { rosterId } = await openImportedRoster(app, roster.name);
-  const account = await findLastAccount(database, rosterId, settings.service.mode ?? 'test');
-  const request = { rosterId, accountId: account?.accountId ?? null, selection };
+  database: Queryable,
+  { roster, ...request }: { roster: string; rosterId: number; accountId: number | null; selection: PlanSelection },
+  runId: number | null,
+) {
   const { input, budget } = await toPlanInput(app, database, request, runId);
   const counts = await previewPlan(database, input, mostLeftOut);
   const { leftForAll, leftForReserved } = budget;
   return {
-    roster: roster.name,
-    selection,
+    roster,
+    selection: request.selection,
     ...counts,
-    ...priceCalls(settings, counts.searches),
+    ...priceSearches(app.settings, counts.searches),
+    /** Remaining calls within the caps; null without caps. */
     budget: leftForReserved === Number.POSITIVE_INFINITY ? null : { leftForAll, leftForReserved },
   };
 }
@@ -57,7 +61,7 @@ export async function previewScreening(
 /** Reads a roster like an onboarding and previews it; nothing is stored or searched. Throws RosterError. */
 export async function previewOnboarding(app: AppContext, roster: RosterSettings, signal: AbortSignal) {
   const preview = await previewImport(app, roster, signal);
-  return { ...preview, ...priceCalls(app.settings, preview.distinctSearches) };
+  return { ...preview, ...priceSearches(app.settings, preview.distinctSearches) };
 }
 
 function inTurn(transaction: Transaction): <T>(work: (transaction: Transaction) => Promise<T>) => Promise<T> {
@@ -81,9 +85,9 @@ export async function previewImport(
   options: { isDelta?: boolean | undefined } = {},
 ) {
   const { database, clock, secret, settings } = app;
-  return tryOut(
+  const { result } = await tryOut(
     database,
-    async (_tried, transaction) => {
+    async (transaction) => {
       // A source may be slow, and this transaction blocks nothing else.
       await transaction.execute("select set_config('idle_in_transaction_session_timeout', '0', true)");
       const now = clock.now();
@@ -130,9 +134,11 @@ export async function previewImport(
         changes,
       };
     },
+    () => false,
     // Some sources can be read only once.
     { runsOnce: true },
   );
+  return result;
 }
 
 /** Previews a run because of a published list, and gives the first forced customers. The run is inserted, planned, counted and rolled back. */
@@ -143,23 +149,20 @@ export async function previewBecauseOf(
   signal: AbortSignal,
 ): Promise<{ preview: ScreeningPreview; comparison: ListComparison; forced: readonly ForcedCustomer[] }> {
   const { database, settings } = app;
-  const scope = await openImportedRoster(app, roster.name);
-  const mode = settings.service.mode ?? 'test';
-  const account = await findLastAccount(database, scope.rosterId, mode);
-  const accountId = account?.accountId ?? null;
-  const { leaveAfterDays } = settings.screening;
-  const compared = { rosterId: scope.rosterId, accountId, leaveAfterDays };
+  const { mode, rosterId, accountId, ...scope } = await openPreview(app, roster.name);
+  const compared = { rosterId, accountId, leaveAfterDays: settings.screening.leaveAfterDays };
   const rows: ForcedScreening[] = [];
   const sums = await compareRoster(database, options.list, compared, signal, async (forced) => {
     rows.push(...forced);
   });
-  return tryOut(database, async (tried, transaction) => {
+  const { selection } = options;
+  const preview = async (transaction: Transaction) => {
     const { runId } = await insertRun(transaction, {
       organisationId: scope.organisation.organisationId,
-      rosterId: scope.rosterId,
+      rosterId,
       mode,
       kind: 'screen',
-      selection: options.selection,
+      selection,
       rosterFile: null,
       leaseKey: scope.leaseKey,
       epoch: 0,
@@ -172,64 +175,27 @@ export async function previewBecauseOf(
     await setRunAccount(transaction, runId, accountId);
     await carryForcedScreenings(transaction, runId);
     await forceScreenings(transaction, runId, rows);
-    const trial = { ...app, database: tried };
     return {
-      preview: await previewScreening(trial, roster, options.selection, runId),
+      preview: await previewRun(app, transaction, { roster: scope.roster, rosterId, accountId, selection }, runId),
       comparison: { ...toStoredList(options.list), ...sums, comparedAt: app.clock.now() },
       forced: await readForcedCustomers(transaction, runId, options.mostNamed),
     };
-  });
+  };
+  return (await tryOut(database, preview, () => false)).result;
 }
 
-const undo = new Error('rolled back');
-
-async function tryOut<T>(
-  database: Database,
-  work: (tried: Database, transaction: Transaction) => Promise<T>,
-  options: { runsOnce?: boolean } = {},
-): Promise<T> {
-  const results: T[] = [];
-  try {
-    await database.transaction(async (transaction) => {
-      results.push(await work(toDatabase(database, transaction), transaction));
-      throw undo;
-    }, options);
-  } catch (error) {
-    if (error !== undo) throw error;
-  }
-  const result = results.at(-1);
-  if (result === undefined) throw new Error('the work did not run');
-  return result;
-}
-
-const toDatabase = (database: Database, transaction: Transaction): Database => ({
-  dialect: database.dialect,
-  query: (row, sql, parameters) => transaction.query(row, sql, parameters),
-  execute: (sql, parameters) => transaction.execute(sql, parameters),
-  transaction: (work) => work(transaction),
-  cursor: (row, sql, parameters, batchSize) => database.cursor(row, sql, parameters, batchSize),
-  runScript: (sql) => transaction.runScript(sql),
-  close: async () => undefined,
-});
-
-interface PricedCalls {
-  /** Calls including control searches. */
-  calls: number;
-  controlSearches: number;
-  /** Duration at the configured rate. */
-  minutes: number;
-  /** The price of the calls; null when it is not configured. */
-  cost: { amount: number; currency: string } | null;
-}
-
-function priceCalls(settings: AppContext['settings'], searches: number): PricedCalls {
-  const { pricePerSearch, currency } = settings.budget;
+/** Adds the control searches to searches, and the time and price of all these calls. */
+function priceSearches(settings: RunSettings, searches: number) {
   const controlSearches = expectControlSearches(settings, searches);
-  const calls = searches + controlSearches;
+  return { controlSearches, ...priceCalls(settings, searches + controlSearches) };
+}
+
+/** The minutes that calls take at the configured rate, and their price; null when it is not configured. */
+export function priceCalls({ budget, service }: RunSettings, calls: number) {
+  const { pricePerSearch, currency } = budget;
   return {
     calls,
-    controlSearches,
-    minutes: Math.ceil(calls / settings.service.rate.perSecond / 6) / 10,
+    minutes: Math.ceil(calls / service.rate.perSecond / 6) / 10,
     cost: pricePerSearch === undefined ? null : { amount: Math.round(calls * pricePerSearch * 100) / 100, currency },
   };
 }

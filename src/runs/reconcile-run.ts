@@ -1,4 +1,4 @@
-import { ConfigError } from '../errors.js';
+import { ConfigError, usageError } from '../errors.js';
 import { toDate, toDayNumber } from '../local-time.js';
 import { compareApplicant, namesAgree } from '../reconciliation/applicant.js';
 import {
@@ -224,7 +224,7 @@ function addUp(done: readonly Reconciled[]) {
   };
 }
 
-const refuse = (message: string): ConfigError => new ConfigError([{ where: 'reconcile', path: '', message }]);
+const refuse = (message: string): ConfigError => usageError('reconcile', message);
 
 function toUnlinked({ settings }: AppContext, roster: string | undefined): ConfigError {
   const known = settings.rosters.map(({ name }) => name).join(', ') || 'none';

@@ -2,6 +2,7 @@ import { standardInput } from '../roster/csv/source-bytes.js';
 import { type RosterSettings, toFileRoster } from '../roster/settings.js';
 import { readRosterNames } from '../store/organisations.js';
 import { type RunRow, toRunId } from '../store/runs.js';
+import { isScreeningKind } from '../vocabulary.js';
 import type { AppContext } from './app-context.js';
 import { findRun, refuseRun } from './run-reference.js';
 import type { RunSummary } from './run-summary.js';
@@ -28,23 +29,12 @@ export async function resumeRun(
       `${toRunId(run)} looked up marked dossiers, which are still marked; start nightscreen sweep --dirty again`,
     );
   if (run.kind === 'sweep') return runSweep(app, { writeReport: true }, signal);
-  if (run.kind === 'check')
-    throw refuseRun(
-      `${toRunId(run)} was a single check; repeat it with nightscreen check NAME --type TYPE --reason TEXT`,
-    );
-  if (run.kind === 'assure')
-    throw refuseRun(
-      `${toRunId(run)} measured recall; continue it with the same list, sample and seed: nightscreen assure FILE --sample N --seed TEXT`,
-    );
-  if (run.kind === 'reconcile') throw refuseRun(`${toRunId(run)} made no calls; start nightscreen reconcile again`);
-  if (run.kind === 'import' || run.rosterId === null) {
-    throw refuseRun(`${toRunId(run)} is an import; import the roster again instead`);
-  }
+  if (!isScreeningKind(run.kind)) throw refuseRun(`${toRunId(run)} ${advice[run.kind]}`);
   if (run.kind === 'screen' && run.stage === 'started') {
     // Only the command says whether a file comes first and which list is compared.
     throw refuseRun(`${toRunId(run)} was not planned yet; start it again with the same command, which resumes it`);
   }
-  const name = (await readRosterNames(app.database, app.settings.organisation)).get(run.rosterId) ?? '';
+  const name = (await readRosterNames(app.database, app.settings.organisation)).get(run.rosterId ?? 0) ?? '';
   const roster = toRosterOf(run, name, app.settings.rosters);
   if (run.stage === 'started' && roster.csv?.path === '') {
     const why =
@@ -67,6 +57,15 @@ export async function resumeRun(
     signal,
   );
 }
+
+/** What to do instead of resuming a run of these kinds. */
+const advice = {
+  check: 'was a single check; repeat it with nightscreen check NAME --type TYPE --reason TEXT',
+  assure:
+    'measured recall; continue it with the same list, sample and seed: nightscreen assure FILE --sample N --seed TEXT',
+  reconcile: 'made no calls; start nightscreen reconcile again',
+  import: 'is an import; import the roster again instead',
+};
 
 /** The roster of the run: from the given file, else as configured; only the name when it cannot be read again. */
 function toRosterOf({ rosterFile }: RunRow, name: string, configured: readonly RosterSettings[]): RosterSettings {

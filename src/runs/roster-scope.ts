@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ConfigError } from '../errors.js';
+import { usageError } from '../errors.js';
 import type { RosterSettings } from '../roster/settings.js';
 import { toLeaseKey } from '../store/leases.js';
 import { ensureRoster, type Organisation } from '../store/organisations.js';
@@ -20,7 +20,7 @@ export async function openImportedRoster(app: AppContext, roster: string): Promi
   const { organisationId } = await openOrganisation(app);
   if (await hasImport(app.database, organisationId, roster)) return openRosterScope(app, roster);
   const message = `roster ${roster} was never imported; import it first: nightscreen import --file FILE --roster ${roster}`;
-  throw new ConfigError([{ where: 'roster', path: '', message }]);
+  throw usageError('roster', message);
 }
 
 /** Finds or creates the roster of this name in the configured organisation. */

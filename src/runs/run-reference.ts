@@ -1,4 +1,4 @@
-import { ConfigError } from '../errors.js';
+import { type ConfigError, usageError } from '../errors.js';
 import type { RunFacts } from '../reports/run-facts.js';
 import type { Database, Queryable } from '../store/database/database.js';
 import { describeHolder, readHeldLeases } from '../store/leases.js';
@@ -6,7 +6,7 @@ import { readRosterNames } from '../store/organisations.js';
 import { findRunOf, type RunRow, readRuns, toRunId } from '../store/runs.js';
 
 /** The error of a run that is not there, or not fit for what is wanted of it. */
-export const refuseRun = (message: string): ConfigError => new ConfigError([{ where: 'run', path: '', message }]);
+export const refuseRun = (message: string): ConfigError => usageError('run', message);
 
 /** The number of a run from its name or its number; throws ConfigError for other text. */
 export function parseRunId(text: string): number {
@@ -20,7 +20,7 @@ export function parseRunId(text: string): number {
 /** The newest runs of an organisation, newest first. */
 export async function listRuns(database: Database, organisation: string, limit: number) {
   const rosters = await readRosterNames(database, organisation);
-  const leases = (await readHeldLeases(database, organisation)).filter(({ expiresInMs }) => expiresInMs > 0);
+  const leases = await readHeldLeases(database, organisation);
   return (await readRuns(database, organisation, limit)).map((run) => ({
     runId: toRunId(run),
     roster: run.rosterId === null ? null : (rosters.get(run.rosterId) ?? null),
@@ -32,7 +32,7 @@ export async function listRuns(database: Database, organisation: string, limit: 
     finishedAt: run.finishedAt,
     resumed: run.resumed,
     /** The process that works on it and its last heartbeat; null when it is not running, or its process has died. */
-    heldBy: run.state === 'running' ? describeRunOwner(leases, run) : null,
+    heldBy: describeRunOwner(leases, run),
     planned: run.sums?.counts.planned ?? null,
     screened: run.sums?.counts.screened ?? null,
     failed: run.sums?.counts.failed ?? null,
@@ -41,8 +41,14 @@ export async function listRuns(database: Database, organisation: string, limit: 
   }));
 }
 
+/** The lease of the process that works on a run; undefined when it has ended, or when its process has died. */
+export const findRunLease = (leases: Awaited<ReturnType<typeof readHeldLeases>>, run: RunRow) =>
+  run.state === 'running'
+    ? leases.find(({ key, epoch, expiresInMs }) => key === run.leaseKey && epoch === run.epoch && expiresInMs > 0)
+    : undefined;
+
 function describeRunOwner(leases: Awaited<ReturnType<typeof readHeldLeases>>, run: RunRow): string | null {
-  const held = leases.find(({ key, epoch }) => key === run.leaseKey && epoch === run.epoch);
+  const held = findRunLease(leases, run);
   return held ? describeHolder(held) : null;
 }
 
@@ -52,6 +58,19 @@ export async function findRun(database: Queryable, organisation: string, text: s
   // A name must match as a whole: a typing error must not show another run.
   if (run && (/^\d+$/.test(text.trim()) || toRunId(run) === text.trim())) return run;
   throw refuseRun(`there is no run ${text}; \`nightscreen runs\` shows the runs`);
+}
+
+/** Describes a run of one kind (`what`) by its name; throws ConfigError when `describe` knows nothing of it. */
+export async function describeRunAs<T>(
+  database: Database,
+  organisation: string,
+  text: string,
+  { what, describe }: { what: string; describe: (database: Database, run: RunRow) => Promise<T | null> },
+): Promise<T> {
+  const run = await findRun(database, organisation, text);
+  const found = await describe(database, run);
+  if (found !== null) return found;
+  throw refuseRun(`${toRunId(run)} is not ${what}; \`nightscreen runs show ${run.runId}\` describes it`);
 }
 
 /** Everything stored about a run; throws ConfigError when there is none of that name. */

@@ -67,35 +67,24 @@ export function toExitCode(state: RunState): number {
 }
 
 /** The summary of a run that has ended, without artifacts. */
-export function toRunSummary(
-  run: Pick<RunSummary, 'runId' | 'roster' | 'kind' | 'state' | 'reasons' | 'counts'> & {
-    haltedBy?: HaltCode | null;
-    snapshot?: SnapshotFacts | null;
-    openAlerts?: OpenAlertsFacts | null;
-    acceptedChanges?: readonly RosterChangeFacts[];
-  },
-): RunSummary {
-  const {
-    runId,
-    roster,
-    kind,
-    state,
-    reasons,
-    haltedBy = null,
-    counts,
-    snapshot = null,
-    openAlerts = null,
-    acceptedChanges = [],
-  } = run;
+export function toRunSummary({
+  counts,
+  haltedBy = null,
+  snapshot,
+  openAlerts,
+  acceptedChanges = [],
+  ...run
+}: Pick<RunSummary, 'runId' | 'roster' | 'kind' | 'state' | 'reasons' | 'counts'> & {
+  haltedBy?: HaltCode | null;
+  snapshot?: SnapshotFacts | null;
+  openAlerts?: OpenAlertsFacts | null;
+  acceptedChanges?: readonly RosterChangeFacts[];
+}): RunSummary {
   return {
     schema: 'nightscreen/run-summary/1',
-    runId,
-    roster,
-    kind,
-    state,
-    reasons,
+    ...run,
     haltedBy,
-    exitCode: toExitCode(state),
+    exitCode: toExitCode(run.state),
     counts,
     ...(snapshot && { snapshot }),
     ...(acceptedChanges.length > 0 && { acceptedChanges }),

@@ -15,9 +15,9 @@ import {
   type SchedulePause,
   saveJobSchedules,
 } from '../store/jobs.js';
-import { assertLease, type Lease, toLeaseKey, waitForLease } from '../store/leases.js';
+import { assertLease, type Lease, toLeaseKey } from '../store/leases.js';
 import type { AppContext, JobSchedule } from './app-context.js';
-import { leaseTtlMs, openOrganisation, underLease } from './session.js';
+import { openOrganisation, takeLease, underLease } from './session.js';
 
 // Enough to find every run of the last days.
 const timesKept = 100;
@@ -127,7 +127,7 @@ export async function runDueSlot(
   const { database, clock } = app;
   const organisation = await openOrganisation(app);
   const { organisationId } = organisation;
-  const lease = await takeLease(app, toJobLeaseKey(organisation.name, job), signal);
+  const lease = await takeFreeLease(app, toJobLeaseKey(organisation.name, job), signal);
   if ('holder' in lease) return { kind: 'held', holder: lease.holder };
   return underLease(database, lease.acquired, signal, async (held): Promise<DueSlotAnswer> => {
     const attempt = { owner: app.owner, now: clock.now(), timeoutMs, forgetBefore };
@@ -151,13 +151,13 @@ export async function runDueSlot(
   });
 }
 
-async function takeLease(
-  { database, clock, owner }: AppContext,
+async function takeFreeLease(
+  app: AppContext,
   key: string,
   signal: AbortSignal,
 ): Promise<{ acquired: Lease } | { holder: string }> {
   try {
-    return { acquired: await waitForLease(database, clock, key, owner, leaseTtlMs, signal) };
+    return { acquired: await takeLease(app, key, signal) };
   } catch (error) {
     if (error instanceof RunLockedError) return { holder: error.holder };
     throw error;

@@ -1,6 +1,6 @@
 import type { Client } from '../client/client.js';
 import type { HeldBy } from '../errors.js';
-import { ConfigError, LeaseLostError, RosterError, RosterHeldError } from '../errors.js';
+import { ConfigError, LeaseLostError, RosterError, RosterHeldError, usageError } from '../errors.js';
 import { countNoun } from '../reports/text.js';
 import { readListComparison } from '../store/checks.js';
 import { countControls } from '../store/controls.js';
@@ -11,6 +11,7 @@ import {
   describeHolder,
   findHolder,
   type Lease,
+  type LeaseHolder,
   releaseLease,
   renewLease,
   waitForLease,
@@ -104,9 +105,21 @@ export async function withLease<T>(
   signal: AbortSignal,
   work: (held: HeldLease) => Promise<T>,
 ): Promise<T> {
-  const { database, clock, owner } = app;
-  const lease = await waitForLease(database, clock, leaseKey, owner, leaseTtlMs, signal);
-  return underLease(database, lease, signal, work);
+  const lease = await takeLease(app, leaseKey, signal);
+  return underLease(app.database, lease, signal, work);
+}
+
+/** Takes the lease as `waitForLease` does, and warns of a holder that is waited for. */
+export function takeLease(
+  { database, clock, owner, emit }: AppContext,
+  key: string,
+  signal: AbortSignal,
+): Promise<Lease> {
+  const onWait = (holder: LeaseHolder, atMostMs: number): void => {
+    const message = `${key} is held by ${describeHolder(holder)}; without a sign of life it is taken over in ${Math.ceil(atMostMs / 1_000)} s`;
+    emit({ kind: 'warning', runId: null, code: 'lease_wait', message });
+  };
+  return waitForLease(database, clock, { key, owner, ttlMs: leaseTtlMs, signal, onWait });
 }
 
 /**
@@ -121,12 +134,12 @@ export async function withLeasedRun<T>(
   findRequest: (held: HeldLease, other: Account | null) => Promise<RunRequest>,
   work: (session: RunSession) => Promise<T>,
 ): Promise<T> {
-  const { database, clock, owner } = app;
+  const { database } = app;
   let kept: KeptLease | null = null;
   let other: Account | null = null;
   for (;;) {
     try {
-      kept ??= keepLease(database, await waitForLease(database, clock, leaseKey, owner, leaseTtlMs, signal), signal);
+      kept ??= keepLease(database, await takeLease(app, leaseKey, signal), signal);
       const session = await openSession(app, kept, await findRequest(kept, other));
       const result = await work(session).catch((error: unknown) => closeFailed(session, error));
       await kept.release();
@@ -234,7 +247,7 @@ async function openRun(
   const { blocker, differences, overridden } = open ? await compare(request, open) : nothingOpen;
   if (request.resumeOnly !== undefined && (open?.runId !== request.resumeOnly || blocker)) {
     const message = blocker ? `it cannot be resumed: ${blocker}` : 'a later run of the same roster has replaced it';
-    throw new ConfigError([{ where: 'run', path: '', message: `${message}; start a new run instead` }]);
+    throw usageError('run', `${message}; start a new run instead`);
   }
   if (open && !blocker) warnOfDifferences(app, open, request.roster, differences);
   return write(async (transaction) => {

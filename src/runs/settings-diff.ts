@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { ConfigError } from '../errors.js';
+import { usageError } from '../errors.js';
 import type { RosterAcceptanceFacts } from '../reports/list-facts.js';
 import type { Database } from '../store/database/database.js';
 import type { RunSettings } from './app-context.js';
@@ -24,8 +24,7 @@ const shaping = ['service.aml', 'changes'];
 /** The settings that are stored with a run; no secret is among them, because the configuration holds none. */
 export function toStoredSettings(settings: RunSettings): Record<string, unknown> {
   const kept = Object.entries(settings).filter(([section]) => !beside.has(section));
-  const plain: unknown = JSON.parse(JSON.stringify(Object.fromEntries(kept)));
-  return isRecord(plain) ? plain : {};
+  return toRecord(JSON.parse(JSON.stringify(Object.fromEntries(kept))));
 }
 
 /** A changed setting, described with the old and the new value. */
@@ -73,6 +72,9 @@ function show(value: unknown): string {
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** A value as a record; an empty one for anything else. */
+export const toRecord = (value: unknown): Record<string, unknown> => (isRecord(value) ? value : {});
+
 /** Who accepts, and why. */
 export interface Acceptance {
   by: Reviewer;
@@ -83,7 +85,7 @@ export interface Acceptance {
 export function requireLogins({ dialect }: Pick<Database, 'dialect'>, what: string): void {
   if (dialect === 'postgres') return;
   const message = `${what} takes two people (review.fourEyes), and the embedded database has no logins: set DATABASE_URL`;
-  throw new ConfigError([{ where: 'DATABASE_URL', path: '', message }]);
+  throw usageError('DATABASE_URL', message);
 }
 
 /** The acceptance of a roster against its guards, as it is stored with the run. */

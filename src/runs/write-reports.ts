@@ -1,6 +1,6 @@
 import { mkdir, readdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { ConfigError, MailError, ReportError } from '../errors.js';
+import { MailError, ReportError, usageError } from '../errors.js';
 import { type ReportToMail, writeArchive } from '../mail/archive.js';
 import type { Recipient } from '../mail/settings.js';
 import type { ToReviewFacts } from '../reports/list-facts.js';
@@ -66,7 +66,7 @@ export async function runReports(
   if (runs.length === 0) {
     const message =
       'there is no finished screening to report; run `nightscreen rescreen` or `nightscreen onboard` first';
-    throw new ConfigError([{ where: 'run', path: '', message }]);
+    throw usageError('run', message);
   }
   const results: ReportResult[] = [];
   for (const run of runs) {
@@ -93,7 +93,7 @@ async function findReportable({ database, settings }: AppContext, text: string):
   if (run.kind !== 'check' && run.kind !== 'assure') return run;
   const what = run.kind === 'check' ? 'a single check' : 'a measurement of recall';
   const message = `${toRunId(run)} is ${what}; reports exist only for runs of a roster and for sweeps. \`nightscreen runs show ${run.runId}\` shows its result`;
-  throw new ConfigError([{ where: 'run', path: '', message }]);
+  throw usageError('run', message);
 }
 
 /** Writes and publishes the report of a run; the same run and revision give the same bytes. Throws ReportError. */
@@ -205,7 +205,7 @@ async function findSpans(
   const { organisation } = settings;
   const names = await readRosterNames(database, organisation);
   if (roster !== undefined && ![...names.values()].includes(roster)) {
-    throw refuse('roster', `there is no roster ${roster}; there ${describeRosters([...names.values()])}`);
+    throw usageError('roster', `there is no roster ${roster}; there ${describeRosters([...names.values()])}`);
   }
   const [first, final] = [
     await findEdge(database, organisation, since),
@@ -215,18 +215,18 @@ async function findSpans(
   for (const edge of [first, final]) {
     const name = nameRoster(edge, names);
     if (name !== null && name !== chosen)
-      throw refuse('run', `${describeEdge(edge)} belongs to roster ${name}, not to ${chosen}`);
+      throw usageError('run', `${describeEdge(edge)} belongs to roster ${name}, not to ${chosen}`);
   }
   const from = first instanceof Date ? first : first.startedAt;
-  if (from > now) throw refuse('since', 'is in the future; a span must start in the past');
+  if (from > now) throw usageError('since', 'is in the future; a span must start in the past');
   // A span whose end is in the future ends with its last run: tomorrow it is the same, unless nights are missing by then.
   const end = final instanceof Date && final <= now ? final : null;
   const asOf = end === null && (final === null || final instanceof Date) ? now : null;
   const limit = final === null || final instanceof Date ? (end ?? now) : new Date(final.startedAt.getTime() + 1);
-  if (limit <= from) throw refuse('until', 'is before --since');
+  if (limit <= from) throw usageError('until', 'is before --since');
   const runs = await readSpanRuns(database, organisation, { from, until: limit, roster: chosen });
   if (runs.length === 0)
-    throw refuse(
+    throw usageError(
       'since',
       `there is no run${chosen === null ? '' : ` of roster ${chosen}`} in this span; \`nightscreen runs\` shows them`,
     );
@@ -245,7 +245,6 @@ const describeEdge = (edge: Date | RunRow | null): string =>
   edge === null || edge instanceof Date ? 'the span' : toRunId(edge);
 const describeRosters = (names: readonly string[]): string =>
   names.length === 0 ? 'is none' : `are: ${names.join(', ')}`;
-const refuse = (where: string, message: string): ConfigError => new ConfigError([{ where, path: '', message }]);
 
 /** The results of a test key do not apply to a live key, so each mode has its own span. */
 function groupRuns(runs: readonly RunRow[]): readonly [RunRow, ...RunRow[]][] {
@@ -269,7 +268,7 @@ function toSpan(
   );
   if (last === undefined) {
     const listed = runs.map((run) => `${toRunId(run)} (${run.state})`).join(', ');
-    throw refuse('since', `no screening in this span has finished, so there is no result to report: ${listed}`);
+    throw usageError('since', `no screening in this span has finished, so there is no result to report: ${listed}`);
   }
   const newest = runs.findLast(() => true) ?? last;
   const until =

@@ -1,5 +1,6 @@
 import { validateDetailed } from 'node-cron';
 import { z } from 'zod';
+import { durationSchema, toDurationMs } from '../roster/duration.js';
 
 const cronSchema = z
   .string()
@@ -30,21 +31,12 @@ export const jobsSettingsSchema = z.strictObject({
 /** The cron expression of a job by its name, or `off`. */
 export type JobsSettings = Readonly<Record<string, string | undefined>>;
 
-const spanPattern = /^\d{1,6}(s|m|h|d)$/;
-const spanSchema = z.string().regex(spanPattern, 'must be a span such as 30s, 10m, 6h or 7d').meta({ title: 'span' });
+const isTimerMs = (ms: number): boolean => ms >= 1_000 && ms <= 20 * 86_400_000;
 
-/** Settings of the scheduler for all jobs. */
 export const schedulerSettingsSchema = z.strictObject({
   // From a second to twenty days, the range of the platform's timers.
-  timeout: spanSchema
-    .refine((span) => toSpanMs(span) >= 1_000 && toSpanMs(span) <= 20 * 86_400_000, { error: 'must be from 1s to 20d' })
+  timeout: durationSchema
+    .refine((span) => isTimerMs(toDurationMs(span)), { error: 'must be from 1s to 20d' })
     .default('12h')
     .describe('how long one attempt of a job may last; its run goes on at the next start'),
 });
-
-const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-/** The milliseconds of a span in these settings. */
-export function toSpanMs(span: string): number {
-  return Number.parseInt(span, 10) * (unitMs[span.slice(-1)] ?? 0);
-}

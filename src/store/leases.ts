@@ -43,15 +43,17 @@ const unreleasedSql = "expires_at > 'epoch'";
 
 /**
  * Takes the lease with the next epoch when it is free or expired, else returns its holder. `ttlMs` counts by the clock of a server; on the embedded
- * database, which this process alone has, by a monotonic clock, and a lease that this process does not hold belongs to a dead one.
+ * database, which this process alone has, by a monotonic clock, and a lease that this process does not hold belongs to a dead one. `deadEpoch`
+ * is the epoch of a holder that has shown no heartbeat for as long as its lease lasts: it is taken from, whatever the server's clock says.
  */
 export async function tryAcquireLease(
   database: Database,
   key: string,
   owner: string,
   ttlMs: number,
+  deadEpoch?: number,
 ): Promise<LeaseAnswer> {
-  const takeFrom = database.dialect === 'embedded' ? await findDeadEpoch(database, key) : null;
+  const takeFrom = database.dialect === 'embedded' ? await findDeadEpoch(database, key) : (deadEpoch ?? null);
   // The lock on an expired row waits for the writes of its former holder. The first of several callers takes the row; the others then find
   // it unexpired and change nothing.
   const [taken] = await database.query(
@@ -186,29 +188,46 @@ export async function assertLease(transaction: Queryable, lease: Lease): Promise
   }
 }
 
+/** A request for a lease; `onWait` hears once, within two seconds, of a holder that shows no sign of life. */
+interface LeaseRequest {
+  key: string;
+  owner: string;
+  ttlMs: number;
+  signal?: AbortSignal | undefined;
+  onWait?: (holder: LeaseHolder, atMostMs: number) => void;
+}
+
+const namedAfterMs = 1_000;
+
 /**
  * Takes the lease, also from a dead holder; rejects with the signal's reason when aborted. Throws RunLockedError with the holder when its
  * heartbeat advances, within two seconds when it renews every 1.5 s. A holder without a new heartbeat is waited for until its lease
- * expires.
+ * expires, and at most `ttlMs` by this process's monotonic clock: the database's clock may have been set back.
  */
 export async function waitForLease(
   database: Database,
   clock: Clock,
-  key: string,
-  owner: string,
-  ttlMs: number,
-  signal?: AbortSignal,
+  { key, owner, ttlMs, signal, onWait }: LeaseRequest,
 ): Promise<Lease> {
-  let before: LeaseHolder | undefined;
+  const since = clock.elapsedMs();
+  let first: LeaseHolder | undefined;
+  let isNamed = false;
   for (;;) {
-    const answer = await tryAcquireLease(database, key, owner, ttlMs);
+    const waitedMs = clock.elapsedMs() - since;
+    const deadEpoch = waitedMs >= ttlMs ? first?.epoch : undefined;
+    const answer = await tryAcquireLease(database, key, owner, ttlMs, deadEpoch);
     if ('acquired' in answer) return answer.acquired;
     const { holder } = answer;
-    if (before && (holder.epoch !== before.epoch || holder.heartbeatAt.getTime() !== before.heartbeatAt.getTime())) {
+    first ??= holder;
+    if (holder.epoch !== first.epoch || holder.heartbeatAt.getTime() !== first.heartbeatAt.getTime()) {
       const heldMs = holder.heartbeatAt.getTime() - holder.acquiredAt.getTime() + holder.heartbeatAgeMs;
       throw new RunLockedError(`${key} is held by ${describeHolder(holder)}`, holder.owner, heldMs);
     }
-    before = holder;
-    await clock.sleep(Math.max(1, Math.min(pollMs, holder.expiresInMs)), signal);
+    const atMostMs = Math.max(0, Math.min(holder.expiresInMs, ttlMs - waitedMs));
+    if (waitedMs >= namedAfterMs && !isNamed) {
+      isNamed = true;
+      onWait?.(holder, atMostMs);
+    }
+    await clock.sleep(Math.max(1, Math.min(pollMs, atMostMs)), signal);
   }
 }

@@ -139,7 +139,7 @@ export const corroborationSchema = z.object({ birthDate: z.enum(agreements), cou
 
 const decision = { reviewer: z.string(), reason: z.string(), decidedAt: instant };
 
-/** The last decision about a similar match that disappeared when the alert's match appeared: it may be the same party with another id. */
+/** A similar match disappeared when the match of the alert appeared: it may be the same party with another id. Its last decision: */
 export const replacedSchema = z.object({
   verdict: z.enum(dispositionVerdicts),
   ...decision,
@@ -186,7 +186,7 @@ export const matchChangeSchema = z.object({
   /** Whether the customer's facts agree with the match; null for changes of versions that did not compare them. */
   corroboration: corroborationSchema.nullable(),
   cause: z.enum(changeCauses),
-  /** Whether the match is, or was, a hit for a sanction: such a change is in no cluster. */
+  /** Whether the match is, or was, a hit for a sanction: such a change is never grouped with similar ones. */
   isSanctionHit: z.boolean(),
   matchId: z.string(),
   fields: z.array(z.enum(matchFields)),
@@ -232,7 +232,7 @@ export const waitingAlertSchema = z.object({
     .nullable(),
 });
 
-/** An alert that held answers opened. */
+/** An alert opened by the answers of a held run. */
 export const heldAlertSchema = z.object({
   alertId: count,
   party: partySchema,

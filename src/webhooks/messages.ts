@@ -1,6 +1,6 @@
 import { createHmac, hash } from 'node:crypto';
 import { type Dispatcher, request } from 'undici';
-import { ConfigError } from '../errors.js';
+import { type ConfigError, usageError } from '../errors.js';
 import type { RunMode } from '../vocabulary.js';
 
 interface StateChange {
@@ -110,7 +110,7 @@ const describeFailure = (error: unknown): string => {
  * ConfigError that names the variable, never its value.
  */
 export function parseWebhookSecrets(variable: string, text: string | undefined): readonly Buffer[] {
-  const fail = (message: string): ConfigError => new ConfigError([{ where: `env ${variable}`, path: '', message }]);
+  const fail = (message: string): ConfigError => usageError(`env ${variable}`, message);
   const words = text?.split(/\s+/).filter((word) => word !== '') ?? [];
   if (words.length === 0)
     throw fail('is not set; a webhook signs with its secret (openssl rand -base64 32, after whsec_)');

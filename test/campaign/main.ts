@@ -1,8 +1,6 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { parseArgs } from 'node:util';
 import { batchLimits } from '../../src/runs/screening/screen-tasks.js';
-import { collect, compileCli } from '../helpers/cli-process.js';
+import { compileCli } from '../helpers/cli-process.js';
 import { makeSeededRandom } from '../helpers/figures.js';
 import { runCrashTrial, runDisturbedTrial } from './crash-trials.js';
 import type { LedgerFigures } from './end-state.js';
@@ -129,22 +127,6 @@ async function disturb(locate: Locate): Promise<Verdict> {
   };
 }
 
-/** The benches that take a million customers; their figures break no promise, but there must be some. */
-const benches = ['screen', 'rescreen', 'close', 'memory', 'diff', 'import'];
-
-async function bench(name: string): Promise<Verdict> {
-  const child = spawn('npm', ['run', '--silent', 'bench', '--', name, '--million'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const stdout = collect(child.stdout);
-  await once(child, 'close');
-  const lines = stdout.text().trim().split('\n');
-  return {
-    figures: lines.slice(0, -1).join('; '),
-    broken: unless(lines.at(-1)?.startsWith('{"bench":') === true, `the bench ${name} ended without figures`),
-  };
-}
-
 function listTrials({ embedded, postgres }: Places): readonly (readonly [string, () => Promise<Verdict>])[] {
   return [
     ['crash embedded', () => crash(embedded, 'embedded')],
@@ -158,7 +140,6 @@ function listTrials({ embedded, postgres }: Places): readonly (readonly [string,
           ['outages postgres', () => outages(postgres)],
           ['outages embedded', () => outages(embedded)],
           ['ended connections', () => disturb(postgres)],
-          ...benches.map((name) => [`bench ${name}`, () => bench(name)] as const),
         ] as const)
       : []),
   ];

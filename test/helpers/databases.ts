@@ -24,6 +24,8 @@ export interface TestDatabases {
   open(location?: DatabaseLocation): Promise<Database>;
   /** Where a new migrated, empty database is, for tests that open it themselves (a child process with `DATABASE_URL`). */
   locate(): Promise<DatabaseLocation>;
+  /** The same, kept until all tests have run: for worlds that many suites begin with. */
+  locateLasting(): Promise<DatabaseLocation>;
   /** The same without any table of ours. */
   locateEmpty(): Promise<DatabaseLocation>;
   /** A copy of a database of the suite that is closed, open. */
@@ -69,8 +71,8 @@ export function testDatabases(dialect: Database['dialect']): TestDatabases {
   const removals: (() => Promise<void>)[] = [];
   const makeEmpty = () =>
     dialect === 'postgres' ? makePostgres('template1', removals) : makeFolder('/empty', removals);
-  const make = () =>
-    dialect === 'postgres' ? makePostgres(templateName, removals) : makeFolder('/embedded', removals);
+  const make = (removedBy = removals) =>
+    dialect === 'postgres' ? makePostgres(templateName, removedBy) : makeFolder('/embedded', removedBy);
   const open = async (location: DatabaseLocation): Promise<Database> => {
     const database = await openDatabase(location, 'tests');
     opened.push(database);
@@ -83,7 +85,9 @@ export function testDatabases(dialect: Database['dialect']): TestDatabases {
   return {
     dialect,
     open: async (location) => open(location ?? (await make())),
-    locate: make,
+    locate: () => make(),
+    // The broker removes what is left: its server and the folder for temporary files.
+    locateLasting: () => make([]),
     locateEmpty: makeEmpty,
     openCopy: async ({ url, folder = '' }) =>
       open(await (url === undefined ? makeFolder({ folder }, removals) : makePostgres(nameOf(url), removals))),

@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterEach } from 'vitest';
+import { z } from 'zod';
 import { type RosterSettings, toFileRoster } from '../../src/roster/settings.js';
 import type { AppContext, RunEvent } from '../../src/runs/app-context.js';
 import { toAlertSeenVersion } from '../../src/runs/review/alerts.js';
@@ -12,7 +13,8 @@ import { acceptSettings } from '../../src/runs/settings-acceptance.js';
 import type { Acceptance } from '../../src/runs/settings-diff.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.js';
 import type { SandboxWorld } from '../../src/sandbox/world.js';
-import type { Database } from '../../src/store/database/database.js';
+import { type Database, readColumn } from '../../src/store/database/database.js';
+import type { DatabaseLocation } from '../../src/store/database/open-database.js';
 import { readSettingsHistory } from '../../src/store/organisations.js';
 import { holdAlerts } from '../../src/store/review/decisions.js';
 import type { TestDatabases } from './databases.js';
@@ -69,36 +71,79 @@ export function openSmallSites(open: () => Promise<Database>): (names?: readonly
   };
 }
 
+type Begin<Prepared> = () => Promise<SmallSite & { prepared: Prepared }>;
+
+/** What a world begins with, other than usual. */
+interface WorldFacts {
+  names?: readonly string[];
+  world?: SandboxWorld;
+}
+
 /**
  * Gives small sites that all begin as `prepare` leaves the first of them: each has a copy of its database, its roster as it was and a
  * sandbox of its own with `world`, of the same account. What `prepare` gives is in `prepared`. Call it where hooks may be registered.
  */
-export function openPreparedSites<Prepared>(
+export const openPreparedSites = <Prepared>(
   databases: TestDatabases,
   prepare: (site: SmallSite) => Promise<Prepared>,
-  { names = people, world }: { names?: readonly string[]; world?: SandboxWorld } = {},
-): () => Promise<SmallSite & { prepared: Prepared }> {
+  facts: WorldFacts = {},
+): Begin<Prepared> => copyWorld(databases, { ...facts, prepare, originals: new Map(), locate: databases.locate });
+
+/** The same for a world that many suites begin with: each process of the tests plays it once, and suites open it by their databases. */
+export function shareWorld<Prepared>(prepare: (site: SmallSite) => Promise<Prepared>, facts: WorldFacts = {}) {
+  const originals: World<Prepared>['originals'] = new Map();
+  return (databases: TestDatabases): Begin<Prepared> =>
+    copyWorld(databases, { ...facts, prepare, originals, locate: databases.locateLasting });
+}
+
+interface World<Prepared> extends WorldFacts {
+  prepare(site: SmallSite): Promise<Prepared>;
+  locate: TestDatabases['locate'];
+  originals: Map<Database['dialect'], Promise<Original<Prepared>>>;
+}
+
+/** A world that has been played, in a database that is closed. */
+interface Original<Prepared> {
+  location: DatabaseLocation;
+  roster: RosterSettings;
+  text: string;
+  prepared: Prepared;
+}
+
+function copyWorld<Prepared>(databases: TestDatabases, facts: World<Prepared>): Begin<Prepared> {
+  const { names = people, world, prepare, locate, originals } = facts;
   const closing = closeAfterEach();
   // The ports of the sandboxes differ, and an address that has changed is a change of settings.
-  const facts = { closing, world, baseUrl: 'http://sandbox.test/v1' };
-  const makeOriginal = async () => {
-    const location = await databases.locate();
+  const same = { closing, world, baseUrl: 'http://sandbox.test/v1' };
+  const makeOriginal = async (): Promise<Original<Prepared>> => {
+    const location = await locate();
     const database = await databases.open(location);
     const roster = toFileRoster('people', await writeRoster(names));
-    const prepared = await prepare(await openSite({ ...facts, database, roster }));
+    const prepared = await prepare(await openSite({ ...same, database, roster }));
     await database.close();
     return { location, roster, text: await readFile(fileOf(roster), 'utf8'), prepared };
   };
-  let original: ReturnType<typeof makeOriginal> | undefined;
   return async () => {
-    original ??= makeOriginal();
+    const original = originals.get(databases.dialect) ?? makeOriginal();
+    originals.set(databases.dialect, original);
     const { location, roster, text, prepared } = await original;
     await writeFile(fileOf(roster), text);
     const database = await databases.openCopy(location);
-    const site = await openSite({ ...facts, database, roster });
+    const site = await openSite({ ...same, database, roster });
     await database.execute('update account set public_key = $1', [site.sandbox.publicKey]);
     return { ...site, prepared };
   };
+}
+
+const dayMs = 24 * 60 * 60 * 1_000;
+const nights = new Map<number, ReturnType<typeof shareWorld<RunSummary>>>();
+
+/** Gives small sites after a complete first night so many days ago, with two open alerts; `prepared` is its summary. */
+export function openSitesAfterNight(databases: TestDatabases, daysAgo = 1): Begin<RunSummary> {
+  const night =
+    nights.get(daysAgo) ?? shareWorld(async ({ work, run }) => run(await work({ offsetMs: -daysAgo * dayMs })));
+  nights.set(daysAgo, night);
+  return night(databases);
 }
 
 async function openSite({
@@ -148,8 +193,22 @@ export const searched = (sandbox: Sandbox, name: string): number =>
 export const reviewKey = Buffer.from('a key of the test');
 const alone = { fourEyes: [], expiresAfterDays: {} };
 
-/** Decides about alerts as somebody would who has just looked at them. */
-export async function decide(database: Database, alertIds: readonly number[], facts: Partial<AlertDecision> = {}) {
+/** The alerts of a customer, by their numbers. */
+export const findAlerts = (database: Database, reference: string): Promise<readonly number[]> =>
+  readColumn(
+    database,
+    z.number(),
+    `select alert_id as id from alert join party using (party_id) join customer using (customer_id)
+     where reference = $1 order by alert_id`,
+    [reference],
+  );
+
+/** Decides about alerts as somebody would who has just looked at them; the decision is stored once `before` is over. */
+export async function decide(
+  database: Database,
+  alertIds: readonly number[],
+  { now = new Date(), before, ...facts }: Partial<AlertDecision> & { now?: Date; before?: Promise<void> } = {},
+) {
   const reviewer = await findReviewer(database, database.dialect === 'embedded' ? 'R. Reviewer' : undefined);
   return database.transaction(async (transaction) => {
     const alerts = await holdAlerts(transaction, 1, alertIds);
@@ -164,11 +223,10 @@ export async function decide(database: Database, alertIds: readonly number[], fa
       } as const;
       return { alertId: alert.alertId, ...decision, seenVersion, expiresAt: null, ...facts };
     });
-    return decideAlerts(
-      transaction,
-      { organisationId: 1, reviewKey, reviewer, now: new Date(), review: alone },
-      decisions,
-    );
+    const context = { organisationId: 1, reviewKey, reviewer, now, review: alone };
+    const results = await decideAlerts(transaction, context, decisions);
+    await before;
+    return results;
   });
 }
 

@@ -7,7 +7,7 @@ import { readPublishedList } from '../../src/lists/published-list.js';
 import { resumeRun } from '../../src/runs/resume-run.js';
 import type { ScreeningOptions } from '../../src/runs/screening-request.js';
 import { testDatabases } from '../helpers/databases.js';
-import { openSmallSites, type SmallSite, searched } from '../helpers/small-site.js';
+import { openPreparedSites, openSmallSites, type SmallSite, searched } from '../helpers/small-site.js';
 import type { TestAppContext } from '../helpers/small-world.js';
 
 const hourMs = 60 * 60 * 1_000;
@@ -25,8 +25,11 @@ async function toListOptions(text: string): Promise<Partial<ScreeningOptions>> {
 }
 
 describe('a run that is given up', () => {
-  const { open } = testDatabases('postgres');
-  const begin = openSmallSites(open);
+  const databases = testDatabases('postgres');
+  const begin = openSmallSites(databases.open);
+  const beginScreened = openPreparedSites(databases, async ({ work, run }) => run(await work({ offsetMs: -hourMs })), {
+    names,
+  });
 
   it.each([
     ['one because of a list', toListOptions('Ciro Malvestuto\n')],
@@ -46,8 +49,7 @@ describe('a run that is given up', () => {
   });
 
   it('leaves it to the second next one too, and also whom only --all had asked about', async () => {
-    const { sandbox, work, run } = await begin(names);
-    await run(await work({ offsetMs: -hourMs }));
+    const { sandbox, work, run } = await beginScreened();
     const all = { kind: 'screen', selection: 'all' } as const;
     expect(await run(await work(), { ...all, maxSearches: 2 })).toMatchObject({ counts: { remaining: 3 } });
     const forced = { kind: 'screen', selection: 'forced', importFirst: false } as const;
@@ -56,7 +58,7 @@ describe('a run that is given up', () => {
       counts: { planned: 3, screened: 1, remaining: 2 },
     });
     expect(await run(await work())).toMatchObject({ state: 'complete', counts: { planned: 2, screened: 2 } });
-    expect(names.map((name) => searched(sandbox, name))).toEqual([2, 2, 2, 2, 2]);
+    expect(names.map((name) => searched(sandbox, name))).toEqual([1, 1, 1, 1, 1]);
   });
 
   /** Begins a run because of a list and asks it to stop while the list is compared. */
@@ -73,8 +75,7 @@ describe('a run that is given up', () => {
   }
 
   it('while a list was compared is gone on with by the same command, from the beginning of the list', async () => {
-    const site = await begin(names);
-    await site.run(await site.work({ offsetMs: -hourMs }));
+    const site = await beginScreened();
     const options = await toListOptions('Ciro Malvestuto\n');
     const runId = await stopComparing(site, options);
     await expect(resumeRun(await site.work(), runId, signal)).rejects.toThrow(/the same command/);
@@ -86,9 +87,8 @@ describe('a run that is given up', () => {
   });
 
   it('while a list was compared turns the next one red until the list is compared', async () => {
-    const site = await begin(names);
+    const site = await beginScreened();
     const { work, run } = site;
-    await run(await work({ offsetMs: -hourMs }));
     const options = await toListOptions('Ciro Malvestuto\n');
     const runId = await stopComparing(site, options);
     const app = await work();

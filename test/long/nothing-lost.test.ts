@@ -14,7 +14,7 @@ import type { Sandbox } from '../../src/sandbox/start-sandbox.js';
 import { budgetSettingsSchema } from '../../src/screening/budget.js';
 import type { Database } from '../../src/store/database/database.js';
 import { testDatabases } from '../helpers/databases.js';
-import { listenAlong, openSmallSites, searched } from '../helpers/small-site.js';
+import { listenAlong, openSitesAfterNight, openSmallSites, searched } from '../helpers/small-site.js';
 import { buildSandboxDossier, fileOf, listed, people, toCsv, watchlist, writeRoster } from '../helpers/small-world.js';
 
 const hourMs = 60 * 60 * 1_000;
@@ -61,11 +61,11 @@ const amplyPaid = budgetSettingsSchema.parse({ maxSearchesPerMonth: 1_000, price
 describe('what must not be lost, mixed up or told wrongly', () => {
   const databases = testDatabases('postgres');
   const begin = openSmallSites(databases.open);
+  const beginAfterNight = openSitesAfterNight(databases);
   const slow = (sandbox: Sandbox) => ({ service: { baseUrl: sandbox.url, rate: { perSecond: 400, concurrency: 1 } } });
 
   it('a change found by a run that was killed and cannot be resumed is in the next report', async () => {
-    const { sandbox, database, work, run } = await begin();
-    await run(await work({ offsetMs: -dayMs }), { writeReport: true });
+    const { sandbox, database, work, run } = await beginAfterNight();
     sandbox.setWorld(newlyListed);
     const dying = dyingDatabase(
       database,
@@ -79,8 +79,7 @@ describe('what must not be lost, mixed up or told wrongly', () => {
   });
 
   it('a change whose report could not be written is in the next report', async () => {
-    const { sandbox, work, run } = await begin();
-    await run(await work({ offsetMs: -dayMs }), { writeReport: true });
+    const { sandbox, work, run } = await beginAfterNight();
     sandbox.setWorld(newlyListed);
     const dir = join(await mkdtemp(join(tmpdir(), 'nightscreen-full-')), 'full');
     await writeFile(dir, 'no folder');
@@ -92,8 +91,7 @@ describe('what must not be lost, mixed up or told wrongly', () => {
   });
 
   it('a stopped run with findings is not thrown away by a start with a wrong key', async () => {
-    const { sandbox, database, work, run } = await begin();
-    await run(await work({ offsetMs: -dayMs }));
+    const { sandbox, database, work, run } = await beginAfterNight();
     sandbox.setWorld(newlyListed);
     const stopped = await run(await work({ settings: slow(sandbox) }), { maxSearches: 5 });
     expect(stopped).toMatchObject({ state: 'stopped', counts: { changes: 1 } });

@@ -18,7 +18,6 @@ function parseShare(text: string): number {
   throw new InvalidArgumentError('It must be a share from 0 to 1, or per cent such as 95%.');
 }
 
-/** Adds `assure`. */
 export const addAssureCommand = defineCommand({
   usage: 'assure <list>',
   description: 'measure how many names of a published list the service finds',

@@ -4,7 +4,6 @@ import { shared } from '../options.js';
 import { formatCheck } from '../present-run.js';
 import { findCurrentUser } from '../process.js';
 
-/** Adds `check`. */
 export const addCheckCommand = definePreparedCommand({
   usage: 'check [name]',
   description: 'search for one name, with a reason, and store request and answer as evidence',
@@ -29,7 +28,6 @@ export const addCheckCommand = definePreparedCommand({
   },
 });
 
-/** The error that names all that is missing. */
 function refuseMissing(question: Readonly<Record<'name' | 'type' | 'reason', string | undefined>>): ConfigError {
   const messages = {
     name: ['argument name', 'is missing: the name to search for'],

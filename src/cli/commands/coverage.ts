@@ -86,7 +86,6 @@ const toPublished = ({ uncovered, ...roster }: RosterCoverage['rosters'][number]
 const describeUnreadable = (roster: string, { reason, count, accepted }: CoverageGap): string =>
   `not screened of ${roster}: ${describeReason(reason)}: ${formatCount(count)}${accepted === 0 ? '' : `, ${formatCount(accepted)} accepted`}`;
 
-/** Adds `coverage`. */
 export const addCoverageCommand = defineDatabaseCommand({
   usage: 'coverage',
   description:

@@ -70,7 +70,6 @@ const restore = defineCommand({
   },
 });
 
-/** Adds `db migrate`, `db backup` and `db restore`. */
 export const addDbCommand = defineCommand({
   usage: 'db',
   description: 'migrate, back up or restore the database',
@@ -132,7 +131,6 @@ const blockLength = 1_000_000;
 
 interface WrittenBackup extends BackupSummary {
   bytes: number;
-  /** Of the file (hex). */
   sha256: string;
 }
 

@@ -6,7 +6,7 @@ import { type Clock, shiftedClock, systemClock } from '../../clock.js';
 import { keyVariable } from '../../config/environment.js';
 import type { Config } from '../../config/load-config.js';
 import { configSchema, digestSettings } from '../../config/schema.js';
-import { ConfigError } from '../../errors.js';
+import { usageError } from '../../errors.js';
 import { makeFolder } from '../../files.js';
 import type { ReportJson } from '../../reports/report-json.js';
 import type { RunSummary } from '../../runs/run-summary.js';
@@ -41,7 +41,7 @@ export async function prepareDemoFolder(folder: string): Promise<DemoFolder> {
     if ((await readdir(folder)).length > 0) {
       const message =
         'exists and was not created by the demo, so it stays unchanged; move it, or start the demo in another folder';
-      throw new ConfigError([{ where: folder, path: '', message }]);
+      throw usageError(folder, message);
     }
     await writeFile(marker, 'The demo of Nightscreen created this folder and empties it at each start.\n');
   }
@@ -95,7 +95,6 @@ async function makeDemoConfig(folder: DemoFolder, baseUrl: string, apiKey: strin
 interface Night {
   screening: RunSummary;
   sweep: RunSummary;
-  /** Folder of the night's report. */
   report: string;
 }
 
@@ -135,7 +134,6 @@ const expectedSchema = z.object({
 /** The difference between the expected and the reported changes, each as one line of words. */
 interface Comparison {
   expected: number;
-  /** How many of them are of each kind. */
   kinds: Readonly<Record<'matches' | 'dossiers' | 'discrepancies', number>>;
   missing: readonly string[];
   unexpected: readonly string[];
@@ -264,7 +262,6 @@ async function playDemo(invocation: Invocation): Promise<Outcome> {
   }
 }
 
-/** Adds `demo`. */
 export const addDemoCommand = defineCommand({
   usage: 'demo',
   description: 'run two nights against a sandbox on this machine; needs no configuration',

@@ -6,7 +6,6 @@ import type { Invocation } from '../invocation.js';
 import { loadInvocationConfig } from '../session.js';
 import { formatTable } from '../text.js';
 
-/** Adds `doctor`. */
 export const addDoctorCommand = defineCommand({
   usage: 'doctor',
   description: 'check settings, key, service, database, folders, rosters, mail, webhooks, pings and schedules',

@@ -2,7 +2,6 @@ import { definePreparedCommand, text } from '../command.js';
 import { acceptOptions, chooseRoster, findRosterAcceptance, shared } from '../options.js';
 import { presentImportPreview, presentRun } from '../present-run.js';
 
-/** Adds `import`. */
 export const addImportCommand = definePreparedCommand({
   usage: 'import',
   description: 'read a roster and store its customers, without searching',

@@ -6,7 +6,7 @@ import { findKeyProblem, toKeyMode } from '../../client/credentials.js';
 import { findBaseUrlProblem } from '../../client/settings.js';
 import { keyVariable, readSecret } from '../../config/environment.js';
 import { defaultFile, loadConfig } from '../../config/load-config.js';
-import { ConfigError, type ErrorContext, flagError, NightscreenError } from '../../errors.js';
+import { ConfigError, flagError, NightscreenError, usageError } from '../../errors.js';
 import { countNoun, formatCount, toVisibleText } from '../../reports/text.js';
 import type { FileInspection } from '../../roster/inspect/inspect-file.js';
 import { toInline, toRosterYaml } from '../../roster/inspect/roster-yaml.js';
@@ -33,7 +33,6 @@ const options = {
 
 type InitOptions = OptionValues<typeof options>;
 
-/** Adds `init`. */
 export const addInitCommand = defineCommand({
   usage: 'init',
   description:
@@ -102,11 +101,9 @@ async function initialise(invocation: Invocation, options: InitOptions): Promise
   };
 }
 
-const fileError = (message: string, context: ErrorContext = {}): ConfigError =>
-  new ConfigError([{ where: 'file', path: '', message }], context);
-
 const refuseExisting = (target: string): ConfigError =>
-  fileError(
+  usageError(
+    'file',
     `${target} is there already and stays as it is. Name another file with --config FILE, or edit it: \`nightscreen roster inspect FILE\` prints the part for a roster, \`nightscreen doctor\` checks it`,
   );
 
@@ -117,7 +114,7 @@ async function writeNew(target: string, lines: readonly string[]): Promise<void>
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') throw refuseExisting(target);
     const reason = error instanceof Error ? error.message : String(error);
-    throw fileError(`${target} cannot be written: ${reason}`, { cause: error });
+    throw usageError('file', `${target} cannot be written: ${reason}`, error);
   }
 }
 
@@ -169,7 +166,6 @@ async function findAnswers(
   };
 }
 
-/** Throws ConfigError for a bad value of a flag. */
 async function requireGood({ flag, check }: Question, value: string): Promise<void> {
   const problem = await check(value);
   if (problem !== undefined) throw flagError(flag, problem);
@@ -269,7 +265,6 @@ const controlsOfSandbox = [
   '  - { type: person, name: "Zephyrine Ottakringer-Mbaluka", expect: none }',
 ];
 
-/** The longest file. */
 const mostLines = 40;
 
 /** The lines of the configuration file; where they are too many, unknown words are left to `roster inspect`. */
@@ -307,7 +302,6 @@ const untilThen = {
   riskTier: 'these customers are screened, and count as high',
 } as const;
 
-/** The settings that a person must complete, by their path. */
 function listToComplete({ guess, settings, unknown }: FileInspection): readonly string[] {
   const { id, name } = guess.columns;
   return [

@@ -2,7 +2,6 @@ import { definePreparedCommand } from '../command.js';
 import { acceptOptions, chooseRoster, findRosterAcceptance, shared } from '../options.js';
 import { presentImportPreview, presentRun } from '../present-run.js';
 
-/** Adds `onboard`. */
 export const addOnboardCommand = definePreparedCommand({
   usage: 'onboard',
   description: 'import a roster file, screen every new customer, and report',

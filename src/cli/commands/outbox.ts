@@ -31,7 +31,6 @@ const drop = definePreparedCommand({
   },
 });
 
-/** Adds `outbox`, which lists, `outbox retry` and `outbox drop`. */
 export const addOutboxCommand = defineDatabaseCommand({
   usage: 'outbox',
   description: 'list queued, refused and given-up mail and messages to webhooks; with --all also sent and dropped ones',

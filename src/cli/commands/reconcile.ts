@@ -38,7 +38,6 @@ const listen = defineCommand({
   run: ({ options: { port }, invocation }) => listenOn(invocation, port),
 });
 
-/** Adds `reconcile`, which compares, `reconcile invite` and `reconcile listen`. */
 export const addReconcileCommand = defineDatabaseCommand({
   usage: 'reconcile',
   description: 'compare rosters, screenings and dossiers, and report discrepancies; makes no call to the service',

@@ -2,7 +2,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { Environment } from '../../config/environment.js';
 import type { Config } from '../../config/load-config.js';
-import { ConfigError, flagError } from '../../errors.js';
+import { ConfigError, flagError, usageError } from '../../errors.js';
 import { findFolderProblem } from '../../files.js';
 import { formatCount } from '../../reports/text.js';
 import type { SentReport } from '../../runs/mail/manage.js';
@@ -61,7 +61,6 @@ const parseEdge =
 
 type ReportOptions = OptionValues<typeof options>;
 
-/** Throws ConfigError for options that exclude each other. */
 function refuseMixture({ since, until, roster, run, send, mask }: ReportOptions): void {
   const needsSpan = 'needs --since, the start of the span';
   if (since === undefined && until !== undefined) throw flagError('--until', needsSpan);
@@ -92,7 +91,6 @@ const options = {
   mask: flag('write it with references and initials instead of names'),
 };
 
-/** Adds `report`. */
 export const addReportCommand = definePreparedCommand({
   usage: 'report',
   description: 'write the report of a run, or with --since of all runs in a span; --send mails it',
@@ -128,9 +126,7 @@ export function findChromium(environment: Environment): string {
   const named = environment['CHROMIUM_PATH'];
   if (named) {
     if (isProgram(named)) return named;
-    throw new ConfigError([
-      { where: 'env CHROMIUM_PATH', path: '', message: `does not name an executable program (${named})` },
-    ]);
+    throw usageError('env CHROMIUM_PATH', `does not name an executable program (${named})`);
   }
   const folders = (environment['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
   const found = folders.flatMap((folder) => names.map((name) => join(folder, name))).find(isProgram);

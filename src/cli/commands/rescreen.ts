@@ -6,7 +6,6 @@ import type { Outcome } from '../invocation.js';
 import { acceptOptions, chooseRosters, findRosterAcceptance, shared } from '../options.js';
 import { presentRun } from '../present-run.js';
 
-/** Adds `rescreen`. */
 export const addRescreenCommand = definePreparedCommand({
   usage: 'rescreen',
   description: 'the nightly run: import each roster, screen the customers that are due, report',

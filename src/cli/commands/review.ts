@@ -1,4 +1,4 @@
-import { ConfigError, flagError } from '../../errors.js';
+import { flagError, usageError } from '../../errors.js';
 import { countNoun } from '../../reports/text.js';
 import type { ShownAlert, UndoResult } from '../../runs/review/decide.js';
 import { codeWords, describeDisposition, describeTopic } from '../../vocabulary/words.js';
@@ -92,7 +92,6 @@ const undo = definePreparedCommand({
   },
 });
 
-/** The value of a flag, trimmed; throws ConfigError when it is empty. */
 function requireText(text: string, flag: string): string {
   const trimmed = text.trim();
   if (trimmed !== '') return trimmed;
@@ -151,7 +150,7 @@ const assign = definePreparedCommand({
     const fits = customer !== null || severity !== null || roster !== null;
     if (marks.length > 0 !== fits) return { marks, customer, severity, roster };
     const message = 'name alerts, or choose them by --customer, --severity or --roster, but not both';
-    throw new ConfigError([{ where: 'arguments', message, path: '' }]);
+    throw usageError('arguments', message);
   },
   run: async (app, { prepared: choice, options }) => {
     const { assignAlerts, findReviewer, requireAssignee } = await import('../../runs/review/people.js');
@@ -174,7 +173,6 @@ const assignmentRefusals = {
   not_waiting: 'is not open here',
 } as const;
 
-/** Adds `review` and its commands. */
 export const addReviewCommand = defineCommand({
   usage: 'review',
   description: 'decide about alerts: export a list, import dispositions, show history',

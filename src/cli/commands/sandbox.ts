@@ -58,7 +58,6 @@ async function writeKey(file: string, key: string): Promise<void> {
   }
 }
 
-/** Adds `sandbox`. */
 export const addSandboxCommand = defineCommand({
   usage: 'sandbox [lists...]',
   description:

@@ -1,4 +1,4 @@
-import { ConfigError, flagError } from '../../errors.js';
+import { flagError, usageError } from '../../errors.js';
 import {
   defineCommand,
   defineDatabaseCommand,
@@ -48,9 +48,7 @@ async function runScheduled(invocation: Invocation, name: string, ifDue: boolean
   const job = allJobs.find((one) => one.name === name);
   if (!job) {
     const known = allJobs.map((one) => one.name).join(', ');
-    throw new ConfigError([
-      { where: 'argument job', path: '', message: `no job is named ${name}; there are ${known}` },
-    ]);
+    throw usageError('argument job', `no job is named ${name}; there are ${known}`);
   }
   const logger = openLogger(invocation, config);
   return withAppContext(invocation, { command: `schedule run ${name}`, isLasting: name !== briefJob }, (app) =>
@@ -93,7 +91,6 @@ export function parseMetricsAddress(text: string): MetricsAddress {
   return { host: ipv6 ?? (name === '' ? undefined : name), port: Number(port) };
 }
 
-/** Adds `schedule` and its commands. */
 export const addScheduleCommand = defineCommand({
   usage: 'schedule',
   description: 'run rescreen, sweep, report and the other jobs on schedule, until a signal',

@@ -15,7 +15,6 @@ import { acceptOptions, chooseRoster, findRosterAcceptance, type RosterChoice, s
 import { formatBecauseOf, listCalls, presentNothingMarked, presentRun, toBecauseOfDocument } from '../present-run.js';
 import { formatTable, type Row } from '../text.js';
 
-/** Adds `screen`. */
 export const addScreenCommand = definePreparedCommand({
   usage: 'screen',
   description: 'screen the customers of an imported roster',
@@ -103,7 +102,6 @@ function chooseStoredRoster(rosters: readonly RosterSettings[], choice: RosterCh
   return toFileRoster(name, '');
 }
 
-/** How many forced customers are named. */
 const mostNamed = 20;
 
 const addBecauseOf = (outcome: Outcome, becauseOf: BecauseOf): Outcome => ({
@@ -137,7 +135,6 @@ function describeLeftOut({ overBudget, leftOut, budget }: ScreeningPreview): Row
   ];
 }
 
-/** The result of `screen --dry-run`. */
 export const presentPreview = (preview: ScreeningPreview): Outcome => ({
   exitCode: exitCodes.complete,
   document: { schema: 'nightscreen/screening-preview/1', ...preview },

@@ -11,7 +11,6 @@ import { exitCodes } from '../exit-code.js';
 import { meanings, parseInstant, shared } from '../options.js';
 import { describeGap, describeStates } from '../text.js';
 
-/** Adds `status`. */
 export const addStatusCommand = defineDatabaseCommand({
   usage: 'status',
   description:
@@ -79,7 +78,6 @@ const columns: readonly Column<CustomerStatus>[] = [
   { key: 'changed_at', cell: ({ changedAt }) => changedAt },
 ];
 
-/** One line for each customer, times in ISO 8601 and UTC. */
 const renderStatusCsv = ({ batches }: StatusExport): AsyncIterable<string> => renderCsvBatches(columns, batches);
 
 /** The document `nightscreen/status/1`: one customer per line, and the sums of the states at its end. */

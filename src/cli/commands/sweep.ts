@@ -1,4 +1,4 @@
-import { ConfigError } from '../../errors.js';
+import { usageError } from '../../errors.js';
 import { codeWords } from '../../vocabulary/words.js';
 import { defineDatabaseCommand } from '../command.js';
 import { exitCodes } from '../exit-code.js';
@@ -17,7 +17,7 @@ const history = defineDatabaseCommand({
     const changes = organisation && (await readDossierHistory(database, organisation.organisationId, dossier));
     if (!changes) {
       const message = `no sweep has listed the dossier ${dossier}; give its whole id, as in a report`;
-      throw new ConfigError([{ where: 'argument dossier', path: '', message }]);
+      throw usageError('argument dossier', message);
     }
     const rows = changes.map(({ seenAt, kind, status, updatedAt, fields }) => [
       seenAt.toISOString(),
@@ -33,7 +33,6 @@ const history = defineDatabaseCommand({
   },
 });
 
-/** Adds `sweep` and `sweep history`. */
 export const addSweepCommand = defineDatabaseCommand({
   usage: 'sweep',
   description: 'read all dossiers of the service and report what changed',

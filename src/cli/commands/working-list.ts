@@ -21,7 +21,6 @@ import { formatTable, type Row } from '../text.js';
 
 const defaultFile = 'review.csv';
 
-/** Adds `review export`. */
 const exportList = definePreparedCommand({
   usage: 'export',
   description: `write a list (default: ${defaultFile}; .csv or .xlsx) of the alerts that wait, to be filled in and imported`,
@@ -52,7 +51,6 @@ const exportList = definePreparedCommand({
   },
 });
 
-/** Adds `review import`. */
 const importList = definePreparedCommand({
   usage: 'import <file>',
   description: 'check the dispositions of a list, and with --apply store them',
@@ -92,10 +90,8 @@ const importList = definePreparedCommand({
   },
 });
 
-/** `review export` and `review import`. */
 export const workingListCommands = [exportList, importList];
 
-/** Why a decision is refused. */
 const refusalWords = {
   unknown_alert: 'no such alert here: the list belongs to another database',
   no_longer_listed: 'the alert is closed: its match is no longer listed',
@@ -150,13 +146,11 @@ function presentExport(
   };
 }
 
-/** What became of an imported list as a whole. */
 interface ImportResult {
   isApplied: boolean;
   wasApplied: boolean;
   hasNew: boolean;
   refused: number;
-  /** The command that stores the dispositions. */
   storing: string;
 }
 
@@ -332,7 +326,6 @@ function findFiles(folder: string, file: string, given: string | undefined): { p
 
 const linesShown = 30;
 
-/** The result of `review import --legacy`. */
 export function presentLegacy(
   { isApplied, rows, proposed }: ImportedLegacy,
   untaken: readonly { row: ImportedLegacy['rows'][number]['row']; reason: string; problem: string }[],

@@ -1,12 +1,12 @@
 import { allJobs } from '../../../jobs/all-jobs.js';
 import type { Config } from '../../config/load-config.js';
-import { ConfigError } from '../../errors.js';
+import { usageError } from '../../errors.js';
 import { formatTime } from '../../reports/text.js';
+import { durationSchema, toDurationMs } from '../../roster/duration.js';
 import type { AppContext } from '../../runs/app-context.js';
 import { readScheduleHistory, toJobLeaseKey } from '../../runs/scheduled.js';
 import { openOrganisation } from '../../runs/session.js';
 import { findNextStart, planJobs, readJobStatuses, type SchedulePlan } from '../../scheduling/schedule.js';
-import { toSpanMs } from '../../scheduling/settings.js';
 import {
   cancelJobRun,
   findSchedulePause,
@@ -21,13 +21,12 @@ import type { Outcome } from '../invocation.js';
 import { findCurrentUser } from '../process.js';
 import { formatTable, toMinute } from '../text.js';
 
-/** The jobs with a schedule by the configuration. */
 export function planSchedule({ settings }: Config): SchedulePlan {
   // Without mail and webhooks the outbox stays empty.
   const hasOutbox = settings.mail !== undefined || settings.webhooks.length > 0;
   const jobs = allJobs.filter(({ name }) => name !== 'mail' || hasOutbox);
   const planned = planJobs(jobs, settings.jobs, settings.timezone);
-  return { planned, timeoutMs: toSpanMs(settings.scheduler.timeout) };
+  return { planned, timeoutMs: toDurationMs(settings.scheduler.timeout) };
 }
 
 /** One start of a job; `left` means that its process died. */
@@ -43,7 +42,6 @@ interface ShownJob {
   schedule: { cron: string; timezone: string } | null;
   /** Null: the scheduler never stored it, so earlier due times are not missed. */
   plannedSince: Date | null;
-  /** The next start. */
   next: Date | null;
   runs: readonly ShownRun[];
 }
@@ -121,7 +119,6 @@ function listRemarks({ job, runs }: ShownJob): string[] {
   return [...because, ...(missed.length > 0 ? [`${job} missed: ${missed.join(', ')}`] : [])];
 }
 
-/** The result of `schedule show`; times are UTC. */
 export function presentSchedule(jobs: readonly ShownJob[], hasRosters: boolean, pause: SchedulePause | null): Outcome {
   const head = ['job', 'cron', 'time zone', 'next (UTC)', 'last', 'outcome', 'begun (UTC)', 'ended (UTC)', 'by'];
   const remarks = [
@@ -156,8 +153,7 @@ export async function cancelJob(app: AppContext, job: string): Promise<Outcome> 
   const by = findCurrentUser();
   const run = await cancelJobRun(app.database, organisationId, job, by);
   if (run === null) {
-    const message = `the job ${job} is not running; see nightscreen schedule show`;
-    throw new ConfigError([{ where: 'argument job', path: '', message }]);
+    throw usageError('argument job', `the job ${job} is not running; see nightscreen schedule show`);
   }
   const { owner, localDate: date } = run;
   return say(
@@ -172,11 +168,11 @@ export async function pauseJobs(
   { until, reason }: { until: string; reason: string | null },
 ): Promise<Outcome> {
   const now = app.clock.now();
-  const end = /^\d{1,6}(s|m|h|d)$/.test(until) ? new Date(now.getTime() + toSpanMs(until)) : new Date(until);
+  const end = durationSchema.safeParse(until).success ? new Date(now.getTime() + toDurationMs(until)) : new Date(until);
   const aheadMs = end.getTime() - now.getTime();
   if (!(aheadMs > 0 && aheadMs <= longestPauseMs)) {
     const message = 'must be a span or an instant within the next 7 days, such as 12h or 2027-01-31T06:00:00Z';
-    throw new ConfigError([{ where: 'option --until', path: '', message }]);
+    throw usageError('option --until', message);
   }
   const { organisationId } = await openOrganisation(app);
   const pause = { pausedAt: now, until: end, by: findCurrentUser(), reason };
@@ -187,7 +183,6 @@ export async function pauseJobs(
   );
 }
 
-/** Ends the pause. */
 export async function resumeJobs(app: AppContext): Promise<Outcome> {
   const { organisationId } = await openOrganisation(app);
   const now = app.clock.now();
@@ -198,6 +193,5 @@ export async function resumeJobs(app: AppContext): Promise<Outcome> {
   return say({ action: 'resume', wasPaused: pause !== null, by }, text);
 }
 
-/** A pause in words. */
 export const describePause = ({ until, by, reason }: SchedulePause): string =>
   `the schedule is paused until ${formatTime(until)} by ${by}${reason === null ? '' : ` (${reason})`}: no job starts`;

@@ -32,16 +32,13 @@ async function expand(path: string): Promise<readonly string[]> {
   const first = segments.findIndex(isPattern);
   const start = segments.slice(0, first).join('/');
   const folder = first > 0 && start === '' ? '/' : start;
-  const files = await matchBelow(folder, toPlain(segments.slice(first)));
+  const below = segments.slice(first).filter((segment) => segment !== '' && segment !== '.');
+  const files = await matchBelow(folder, below);
   if (files.length > 0) return files;
   throw new RosterError(
     'roster_not_found',
     `No file matches ${path}. Nightscreen searched in ${resolve(folder)}; check the pattern and the folder.`,
   );
-}
-
-function toPlain(segments: readonly string[]): readonly string[] {
-  return segments.filter((segment) => segment !== '' && segment !== '.');
 }
 
 async function matchBelow(folder: string, segments: readonly string[]): Promise<string[]> {
@@ -57,8 +54,8 @@ async function matchBelow(folder: string, segments: readonly string[]): Promise<
   const names = await listNames(folder, (name) => pattern.test(name));
   const matched = names.map((name) => join(folder, name));
   if (rest.length > 0) return (await Promise.all(matched.map((each) => matchBelow(each, rest)))).flat();
-  const isMeant = await Promise.all(matched.map(isNoFolder));
-  return matched.filter((_, index) => isMeant[index]);
+  const isFolder = await Promise.all(matched.map(async (each) => (await stat(each).catch(() => null))?.isDirectory()));
+  return matched.filter((_, index) => isFolder[index] !== true);
 }
 
 /** A folder that cannot be listed has no match. Links to folders may form a loop, so they are no folders. */
@@ -67,55 +64,15 @@ async function listNames(folder: string, isMeant: (name: string, isFolder: boole
   return entries.filter((entry) => isMeant(entry.name, entry.isDirectory())).map((entry) => entry.name);
 }
 
-async function isFile(path: string): Promise<boolean> {
-  return stat(path).then(
-    (found) => found.isFile(),
-    () => false,
-  );
-}
+const isFile = async (path: string): Promise<boolean> => (await stat(path).catch(() => null))?.isFile() === true;
 
-async function isNoFolder(path: string): Promise<boolean> {
-  return stat(path).then(
-    (found) => !found.isDirectory(),
-    () => true,
-  );
-}
+const isPattern = (path: string): boolean => /[*?]/.test(path);
 
-function isPattern(path: string): boolean {
-  return /[*?[]/.test(path);
-}
-
-/** Compiles a segment of a pattern: `*`, `?`, `[a-c]` and `[!a-c]`. Only a dot matches a leading dot. */
-export function compileSegment(segment: string): RegExp {
-  // No set ends after the last bracket. Before it, each one does.
-  const end = segment.lastIndexOf(']') + 1;
-  const sets = segment.slice(0, end).match(/\[[!^]?\]?[^\]]*(?:\]|$)|\*+|[\s\S]/gu) ?? [];
-  const parts = [...sets, ...(segment.slice(end).match(/\*+|[\s\S]/gu) ?? [])];
-  const source = parts.map((part) => {
-    if (part.startsWith('*')) return '.*';
-    if (part === '?') return '.';
-    return part.length > 2 && part.startsWith('[') ? compileSet(part.slice(1, -1)) : escapeLiterals(part);
-  });
-  const notHidden = segment.startsWith('.') ? '' : '(?!\\.)';
-  return tryCompile(`^${notHidden}${source.join('')}$`) ?? new RegExp(`^${escapeLiterals(segment)}$`, 'su');
-}
-
-/** A reversed range is invalid: such a segment matches literally. */
-function tryCompile(source: string): RegExp | null {
-  try {
-    return new RegExp(source, 'su');
-  } catch {
-    return null;
-  }
-}
-
-function compileSet(content: string): string {
-  const isExcluding = content.startsWith('!') || content.startsWith('^');
-  const signs = (isExcluding ? content.slice(1) : content).replaceAll(/[\\\][^]/g, '\\$&');
-  // A leading or trailing dash is literal.
-  return `[${isExcluding ? '^' : ''}${signs.replace(/^-/, '\\-').replace(/-$/, '\\-')}]`;
-}
-
-function escapeLiterals(text: string): string {
-  return text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+/** Compiles a segment of a pattern with `*` and `?`. Only a dot matches a leading dot. */
+function compileSegment(segment: string): RegExp {
+  const source = segment
+    .replaceAll(/[\\^$.+()[\]{}|]/g, '\\$&')
+    .replaceAll(/\*+/g, '.*')
+    .replaceAll('?', '.');
+  return new RegExp(`^${segment.startsWith('.') ? '' : '(?!\\.)'}${source}$`, 'su');
 }

@@ -90,50 +90,19 @@ export const standardInput = '-';
  * order. Throws RosterError `not_a_table` for a workbook, a picture and other formats.
  */
 export async function* readSourceBytes(path: string, onBytes: (bytes: Buffer) => void): ByteChunks {
-  const raw = watchBytes(
-    path === standardInput || path === '/dev/stdin' ? readStandardInput() : readFileChunks(path),
-    onBytes,
-  );
+  const source = path === standardInput || path === '/dev/stdin' ? readStandardInput() : readFileChunks(path);
+  const raw = watchBytes(source, onBytes);
   try {
-    const first = await raw.next();
-    if (first.done) return;
-    const whole = joinFirst(first.value, raw);
-    yield* refuseFormats(isGzip(first.value) ? joinStart(gunzipChunks(whole, path)) : whole, path);
+    const given = await takeStart(raw);
+    const { chunks } = isGzip(given.start) ? await takeStart(gunzipChunks(given.chunks, path)) : given;
+    let isStart = true;
+    for await (const chunk of chunks) {
+      if (isStart) refuseOtherFormats(chunk, path === standardInput ? 'Standard input' : path);
+      isStart = false;
+      yield chunk;
+    }
   } finally {
     await raw.return();
-  }
-}
-
-/** Makes the first chunk at least `firstBytes` long if the source is. */
-async function* joinStart(chunks: ByteChunks): ByteChunks {
-  const first = await chunks.next();
-  if (!first.done) yield* joinFirst(first.value, chunks);
-}
-
-async function* joinFirst(first: Buffer, others: ByteChunks): ByteChunks {
-  try {
-    let start = first;
-    while (start.length < firstBytes) {
-      const next = await others.next();
-      if (next.done) break;
-      start = Buffer.concat([start, next.value]);
-    }
-    yield start;
-    yield* others;
-  } finally {
-    await others.return();
-  }
-}
-
-async function* refuseFormats(chunks: ByteChunks, path: string): ByteChunks {
-  try {
-    const first = await chunks.next();
-    if (first.done) return;
-    refuseOtherFormats(first.value, path === standardInput ? 'Standard input' : path);
-    yield first.value;
-    yield* chunks;
-  } finally {
-    await chunks.return();
   }
 }
 
@@ -141,6 +110,26 @@ async function* watchBytes(chunks: ByteChunks, onBytes: (bytes: Buffer) => void)
   for await (const chunk of chunks) {
     onBytes(chunk);
     yield chunk;
+  }
+}
+
+/** Reads the start of a source, at least `firstBytes` if there are so many, and gives it with all chunks. */
+async function takeStart(chunks: ByteChunks): Promise<{ start: Buffer; chunks: ByteChunks }> {
+  let start: Buffer = Buffer.alloc(0);
+  while (start.length < firstBytes) {
+    const next = await chunks.next();
+    if (next.done) break;
+    start = Buffer.concat([start, next.value]);
+  }
+  return { start, chunks: startWith(start, chunks) };
+}
+
+async function* startWith(start: Buffer, others: ByteChunks): ByteChunks {
+  try {
+    if (start.length > 0) yield start;
+    yield* others;
+  } finally {
+    await others.return();
   }
 }
 
@@ -171,8 +160,7 @@ async function* readStandardInput(): ByteChunks {
     }
   } catch (error) {
     if (error instanceof RosterError) throw error;
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-    throw new RosterError('roster_broken_off', `Standard input broke off (${code}).`, { cause: error });
+    throw new RosterError('roster_broken_off', `Standard input broke off (${readCode(error)}).`, { cause: error });
   } finally {
     keepAlive(false);
   }
@@ -223,9 +211,7 @@ const maxRatio = 200;
 const firstMagic = 0x1f;
 const secondMagic = 0x8b;
 
-function isGzip(start: Buffer): boolean {
-  return start[0] === firstMagic && start[1] === secondMagic;
-}
+const isGzip = (start: Buffer): boolean => start[0] === firstMagic && start[1] === secondMagic;
 
 /**
  * Unpacks gzip data. Throws RosterError `roster_broken_off` when they are truncated, damaged or followed by other
@@ -280,7 +266,7 @@ function createRatioCheck(gunzip: Gunzip, path: string): (length: number) => voi
 
 function toGzipError(error: unknown, path: string): unknown {
   if (error instanceof RosterError || !(error instanceof Error)) return error;
-  const code = 'code' in error ? String(error.code) : 'unknown';
+  const code = readCode(error);
   const fault = code === 'Z_BUF_ERROR' ? 'end too early: the file is incomplete' : `are damaged (${code})`;
   return new RosterError('roster_broken_off', `${path}: its gzip data ${fault}. Fetch or write the file again.`, {
     cause: error,

@@ -44,7 +44,7 @@ const isoFormat = 'yyyy-MM-dd';
 const knownFormats =
   `yyyy-MM-dd dd.MM.yyyy d.M.yyyy dd/MM/yyyy MM/dd/yyyy d/M/yyyy M/d/yyyy dd-MM-yyyy MM-dd-yyyy yyyy/MM/dd
   yyyy.MM.dd yyyyMMdd ddMMyyyy dd.MM.yy dd/MM/yy MM/dd/yy dd-MM-yy MM-dd-yy yy-MM-dd`.split(/\s+/);
-const readers = knownFormats.map((format) => ({ format, read: createDateReader([format]) }));
+const readers = knownFormats.map((format) => ({ format, read: createDateReader(format) }));
 const latestYear = new Date().getFullYear();
 
 /** Profiles a column by its values; `name` is the significant part of its header. */
@@ -134,8 +134,6 @@ interface GuessedColumns {
   type?: { value: PartyType } | { column: string; values: Readonly<Record<string, PartyType>> } | string;
   birthDate?: string | { column: string; format: string } | { column: string; formats: readonly string[] };
   countries?: string | readonly string[];
-  /** The language of the country names. */
-  language?: string;
   riskTier?: string | { column: string; values: Readonly<Record<string, RiskTier>> };
   parties?: readonly ProposedParty[];
 }

@@ -2,7 +2,7 @@ import { isAscii } from 'node:buffer';
 import * as crypto from 'node:crypto';
 import { basename } from 'node:path';
 import { ConfigError } from '../../errors.js';
-import { checkRow } from '../check-row.js';
+import { checkRow, nameFields } from '../check-row.js';
 import { bindColumns } from '../column-binding.js';
 import { findTitledHeader } from '../csv/csv-file.js';
 import { openCsvTable } from '../csv/csv-table.js';
@@ -12,7 +12,7 @@ import { looksLikeHeader } from '../csv/first-record.js';
 import { readSourceBytes } from '../csv/source-bytes.js';
 import type { Customer, RosterRow } from '../customer.js';
 import { type ColumnDoubts, DoubtTally } from '../doubts.js';
-import { nameColumn, readHeader, standardHeaders } from '../headers.js';
+import { nameHeaders, readHeader, standardHeaders } from '../headers.js';
 import { findMeant, readNameText } from '../name-text.js';
 import { readRoster } from '../read-roster.js';
 import { type CsvSettings, type RosterSettings, rosterSettingsSchema } from '../settings.js';
@@ -89,9 +89,7 @@ export async function inspectFile(request: InspectionRequest): Promise<FileInspe
   // Files that were put together repeat their header.
   const others = below.filter((fields) => fields.join('\n') !== top.join('\n'));
   const hasHeader = headerLine !== null || (request.header ?? looksLikeHeader(top, others));
-  const headers = hasHeader
-    ? top.map((cell, index) => cell.trim().normalize('NFC') || nameColumn(index))
-    : table.headers;
+  const headers = hasHeader ? nameHeaders(top) : table.headers;
   const rows = thinOut(hasHeader ? others : sample);
   const names = dropSharedPrefix(headers);
   const profiles = headers.map((header, index) =>
@@ -129,8 +127,7 @@ export async function inspectFile(request: InspectionRequest): Promise<FileInspe
   }
   const ofFirst = rosterSettingsSchema.parse({ name, csv: { ...csv, path: first }, columns: guess.columns });
   const whole = await readWhole(ofFirst, guess.unmapped);
-  const unread = describeUnmappedNames(whole.unmappedNames, headers, 'roster');
-  if (unread !== null) doubts.push(unread);
+  doubts.push(...describeUnmappedNames(whole.unmappedNames, headers, 'roster'));
   const { customers, rejected, repeated } = whole.counts;
   return { ...found, ...whole, settings: rejected > (customers + rejected + repeated) / 2 ? null : parsed.data };
 }
@@ -309,7 +306,7 @@ function rejectConflict(row: RosterRow, counter: RepetitionCounter, headers: rea
       reason: 'conflicting_id',
       valueClass: null,
       reference: customer.reference,
-      fields: Object.fromEntries(fields.map((field, index) => [headers[index] ?? `column ${index + 1}`, field])),
+      fields: nameFields(headers, fields),
     },
   };
 }

@@ -1,21 +1,20 @@
 import { randomBytes } from 'node:crypto';
-import { ConfigError } from '../../errors.js';
+import { usageError } from '../../errors.js';
 import type { PublishedList } from '../../lists/published-list.js';
-import { toMatchSet } from '../../matches/match.js';
 import { finishSearch, insertAssurance, readAssurance, setLeastShare } from '../../store/checks.js';
 import { ensureRequests } from '../../store/controls.js';
-import { type Database, type Queryable, requireFound } from '../../store/database/database.js';
+import type { Database, Queryable } from '../../store/database/database.js';
 import { toLeaseKey } from '../../store/leases.js';
-import { saveResponses } from '../../store/responses.js';
 import { addUpSearches } from '../../store/run-sums.js';
 import { closeRun, type RunRow, readRunKeys, toRunId } from '../../store/runs.js';
 import type { RunMode } from '../../vocabulary.js';
 import { findSaidMode, identifyAccount, noteAccount, requireBudget, toAssumedMode } from '../account.js';
 import type { AppContext, RunSettings } from '../app-context.js';
-import { RunHalted, toSignalHalt } from '../halt.js';
-import { findRun } from '../run-reference.js';
+import { type RunHalted, requireHalt, toSignalHalt } from '../halt.js';
+import { priceCalls } from '../preview.js';
+import { describeRunAs } from '../run-reference.js';
 import { toExitCode } from '../run-summary.js';
-import { digestAnswer } from '../screening/commit.js';
+import { saveAnswer } from '../screening/commit.js';
 import { retryUntilDeadline, type WaitPolicy, watchOutage } from '../screening/outages.js';
 import { findTightest, hasCaps, toBudgetHalt, watchLedger } from '../screening/plan.js';
 import { searchUnplanned } from '../screening/search-task.js';
@@ -74,10 +73,7 @@ export async function runAssurance(
       const outage = watchOutage(app, client, startedAt);
       const waitPolicy = { clock: app.clock, outage, signal: session.signal };
       const halted = await measure(session, waitPolicy)
-        .catch((error: unknown) => {
-          if (error instanceof RunHalted) return error;
-          throw error;
-        })
+        .catch(requireHalt)
         .finally(() => outage.close());
       await closeAssurance(session, halted);
       return session.runId;
@@ -131,7 +127,7 @@ function drawNames({ file, parties }: PublishedList, settings: SampleSettings): 
   const names = drawSample(parties, settings);
   if (names.length > 0) return names;
   const message = `${file} has no name of a person or an entity to measure on, among ${parties.length} entries`;
-  throw new ConfigError([{ where: 'argument list', path: '', message }]);
+  throw usageError('argument list', message);
 }
 
 /** Stage: stores the sample before anything is paid; a resumed measurement keeps its sample and takes the new `atLeast`. */
@@ -167,8 +163,7 @@ async function measure(session: RunSession, waitPolicy: WaitPolicy): Promise<nul
     );
     requireBudget(app, account.isTest ? 'test' : 'live');
     if (run.accountId !== null && run.accountId !== account.accountId) {
-      const message = 'it began under another account; another --seed begins a new measurement';
-      throw new ConfigError([{ where: 'run', path: '', message }]);
+      throw usageError('run', 'it began under another account; another --seed begins a new measurement');
     }
     await session.write((transaction) => noteAccount(transaction, session, account.accountId));
     app.emit({ kind: 'stage_started', runId: session.runId, stage: 'screen' });
@@ -259,14 +254,8 @@ async function searchItem(
   const now = app.clock.now();
   const search = { runId: run.runId, ordinal: item.ordinal };
   await session.write(async (transaction) => {
-    if (outcome.kind === 'failed') {
-      return finishSearch(transaction, search, { reason: outcome.reason }, now);
-    }
-    const { body, data } = outcome.answer;
-    const digest = digestAnswer(organisation.digestKey, body);
-    const answer = { digest, body, matchSet: toMatchSet(data) };
-    const ids = await saveResponses(transaction, organisation.organisationId, [answer], now);
-    const responseId = requireFound(ids, digest, 'response');
+    if (outcome.kind === 'failed') return finishSearch(transaction, search, { reason: outcome.reason }, now);
+    const { responseId } = await saveAnswer(transaction, organisation, outcome.answer, now);
     await finishSearch(transaction, search, { responseId }, now);
   });
 }
@@ -302,13 +291,8 @@ async function openAllowance(session: RunSession, accountId: number) {
 export type AssuranceResult = NonNullable<Awaited<ReturnType<typeof describeAssurance>>>;
 
 /** Gives an organisation's measurement by the name of its run; throws ConfigError for any other run. */
-export async function showAssurance(database: Database, organisation: string, text: string): Promise<AssuranceResult> {
-  const run = await findRun(database, organisation, text);
-  const measurement = await describeAssurance(database, run);
-  if (measurement !== null) return measurement;
-  const message = `${toRunId(run)} is not a recall measurement; \`nightscreen runs show ${run.runId}\` describes it`;
-  throw new ConfigError([{ where: 'run', path: '', message }]);
-}
+export const showAssurance = (database: Database, organisation: string, text: string): Promise<AssuranceResult> =>
+  describeRunAs(database, organisation, text, { what: 'a recall measurement', describe: describeAssurance });
 
 /** The measurement of a run; null for other runs. */
 export async function describeAssurance(database: Queryable, run: RunRow) {
@@ -342,17 +326,13 @@ export function previewAssurance(settings: RunSettings, options: AssuranceOption
   const names = drawNames(list, { ...options, seed });
   const strata: Record<string, number> = {};
   for (const { type, script } of names) strata[`${type}, ${script}`] = (strata[`${type}, ${script}`] ?? 0) + 1;
-  const { pricePerSearch, currency } = settings.budget;
   return {
     file: list.file,
     digest: list.digest,
     listed: list.parties.length,
     seed,
     /** Without retries. */
-    calls: names.length,
-    minutes: Math.ceil(names.length / settings.service.rate.perSecond / 6) / 10,
-    cost:
-      pricePerSearch === undefined ? null : { amount: Math.round(names.length * pricePerSearch * 100) / 100, currency },
+    ...priceCalls(settings, names.length),
     /** Names of the sample by type and script. */
     strata,
   };

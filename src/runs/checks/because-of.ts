@@ -1,4 +1,4 @@
-import { ConfigError } from '../../errors.js';
+import { usageError } from '../../errors.js';
 import type { PublishedList } from '../../lists/published-list.js';
 import { createComparison } from '../../names/compare.js';
 import {
@@ -102,7 +102,7 @@ export async function forceListed(
   if (known === null || known.comparedAt !== null) return;
   if (list) return compare(session, list, scope);
   const message = `the customers were not compared with ${known.file} yet; start it again with --because-of and that file`;
-  throw new ConfigError([{ where: 'run', path: '', message }]);
+  throw usageError('run', message);
 }
 
 async function compare(

@@ -1,23 +1,23 @@
 import type { Clock } from '../../clock.js';
 import { ConfigError, type ConfigProblem } from '../../errors.js';
-import { type MatchSet, toMatchSet, toPartyState, treatAsTruncated } from '../../matches/match.js';
+import { toPartyState, treatAsTruncated } from '../../matches/match.js';
 import { describeControls } from '../../reports/words.js';
 import { type ScreeningRequest, toScreeningRequest } from '../../roster/customer.js';
 import { findDeadChecks, finishSearch, insertCheck, readCheck } from '../../store/checks.js';
 import { ensureRequests, readLastControls } from '../../store/controls.js';
-import { type Database, firstRow, type Queryable, requireFound } from '../../store/database/database.js';
+import { type Database, firstRow, type Queryable } from '../../store/database/database.js';
 import { assertLease, releaseLease, toLeaseKey, tryAcquireLease } from '../../store/leases.js';
 import { markInFlightUnknown } from '../../store/ledger.js';
 import type { Account } from '../../store/organisations.js';
-import { readListCap, readMatchSets, saveResponses } from '../../store/responses.js';
+import { readListCap, readMatchSets } from '../../store/responses.js';
 import { addUpSearches } from '../../store/run-sums.js';
 import { closeRun, type RunRow, readRun, readRunKeys, toRunId } from '../../store/runs.js';
 import type { RunState } from '../../vocabulary.js';
 import { identifyAccount, noteAccount, requireBudget, toAssumedMode } from '../account.js';
 import type { AppContext } from '../app-context.js';
-import { RunHalted } from '../halt.js';
-import { findRun } from '../run-reference.js';
-import { digestAnswer } from '../screening/commit.js';
+import { RunHalted, requireHalt } from '../halt.js';
+import { describeRunAs } from '../run-reference.js';
+import { saveAnswer } from '../screening/commit.js';
 import { findTightest, hasCaps, toBudgetHalt, watchLedger } from '../screening/plan.js';
 import { searchUnplanned } from '../screening/search-task.js';
 import {
@@ -53,10 +53,7 @@ export async function runCheck(app: AppContext, question: CheckQuestion, signal:
     const run = { organisation, kind: 'check', rosterId: null, roster: null, mode, selection: null } as const;
     return withRun(app, held, run, async (session) => {
       await noteQuestion(session, question, request);
-      const halt = await answerCheck(session, request).catch((error: unknown) => {
-        if (error instanceof RunHalted) return error;
-        throw error;
-      });
+      const halt = await answerCheck(session, request).catch(requireHalt);
       return { runId: session.runId, halt: await closeCheck(session, halt) };
     });
   });
@@ -78,7 +75,7 @@ async function noteQuestion(session: RunSession, question: CheckQuestion, reques
 
 /** Stage: searches for the name and stores the outcome. Throws RunHalted when the search cannot be made or finished. */
 async function answerCheck(session: RunSession, request: ScreeningRequest): Promise<null> {
-  const { app, run } = session;
+  const { app, run, organisation } = session;
   const client = app.client();
   const limited = limitWait(app.clock, session.signal, longestWaitMs);
   const keys = recordKeys(session, client);
@@ -86,15 +83,14 @@ async function answerCheck(session: RunSession, request: ScreeningRequest): Prom
     const { account, paid } = await beginPaidPart({ ...session, signal: limited.signal });
     const outcome = await searchUnplanned(paid, client, request, 'the search');
     const endedAt = app.clock.now();
-    if (outcome.kind === 'failed') {
-      const { reason } = outcome;
-      await session.write((transaction) =>
-        finishSearch(transaction, { runId: run.runId, ordinal: 1 }, { reason }, endedAt),
-      );
-      return null;
-    }
-    const { body, data } = outcome.answer;
-    await saveAnswer(session, account, { body, matchSet: toMatchSet(data) }, endedAt);
+    const search = { runId: run.runId, ordinal: 1 };
+    await session.write(async (transaction) => {
+      if (outcome.kind === 'failed') return finishSearch(transaction, search, { reason: outcome.reason }, endedAt);
+      const { responseId, matchSet } = await saveAnswer(transaction, organisation, outcome.answer, endedAt);
+      const listCap = await readListCap(transaction, account.accountId);
+      const verdict = toPartyState(treatAsTruncated(matchSet, listCap), []);
+      await finishSearch(transaction, search, { responseId, verdict }, endedAt);
+    });
     return null;
   } finally {
     limited.clear();
@@ -112,23 +108,6 @@ async function beginPaidPart(session: RunSession): Promise<{ account: Account; p
   const watched = await watchLedger(session, account.accountId, Number.POSITIVE_INFINITY);
   if (watched.affordable < 1) throw toBudgetHalt(findTightest(watched.limits));
   return { account, paid: watched.session };
-}
-
-async function saveAnswer(
-  session: RunSession,
-  account: Account,
-  { body, matchSet }: { body: string; matchSet: MatchSet },
-  endedAt: Date,
-): Promise<void> {
-  const { organisationId, digestKey } = session.organisation;
-  const digest = digestAnswer(digestKey, body);
-  await session.write(async (transaction) => {
-    const ids = await saveResponses(transaction, organisationId, [{ digest, body, matchSet }], endedAt);
-    const responseId = requireFound(ids, digest, 'response');
-    const listCap = await readListCap(transaction, account.accountId);
-    const verdict = toPartyState(treatAsTruncated(matchSet, listCap), []);
-    await finishSearch(transaction, { runId: session.run.runId, ordinal: 1 }, { responseId, verdict }, endedAt);
-  });
 }
 
 async function closeCheck(session: RunSession, halted: RunHalted | null): Promise<RunHalted | null> {
@@ -201,13 +180,8 @@ export function toCheckedRequest({ type, name, reason }: CheckQuestion): Screeni
 export type CheckResult = NonNullable<Awaited<ReturnType<typeof describeCheck>>>;
 
 /** Gives an organisation's check by the name of its run; throws ConfigError for any other run. */
-export async function showCheck(database: Database, organisation: string, text: string): Promise<CheckResult> {
-  const run = await findRun(database, organisation, text);
-  const check = await describeCheck(database, run);
-  if (check !== null) return check;
-  const message = `${toRunId(run)} is not a single check; \`nightscreen runs show ${run.runId}\` describes it`;
-  throw new ConfigError([{ where: 'run', path: '', message }]);
-}
+export const showCheck = (database: Database, organisation: string, text: string): Promise<CheckResult> =>
+  describeRunAs(database, organisation, text, { what: 'a single check', describe: describeCheck });
 
 /** The check of a run; null for other runs. */
 export async function describeCheck(database: Queryable, run: RunRow) {

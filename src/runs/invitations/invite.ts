@@ -14,6 +14,7 @@ import {
   ServerError,
   ServiceUnavailableError,
   StoreError,
+  usageError,
 } from '../../errors.js';
 import type { DossierLink } from '../../roster/settings.js';
 import { isHalting, isTransient, toFailureReason } from '../../screening/screen.js';
@@ -143,7 +144,7 @@ export async function inviteCustomers(app: AppContext, options: InvitingOptions,
   });
 }
 
-const refuse = (message: string): ConfigError => new ConfigError([{ where: 'invite', path: '', message }]);
+const refuse = (message: string): ConfigError => usageError('invite', message);
 
 async function listInviting({ database, settings }: AppContext, only: string | undefined): Promise<Scope['rosters']> {
   const found: Scope['rosters'][number][] = [];

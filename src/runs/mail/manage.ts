@@ -1,4 +1,4 @@
-import { ConfigError, flagError } from '../../errors.js';
+import { ConfigError, flagError, usageError } from '../../errors.js';
 import { formatTime } from '../../reports/text.js';
 import type { Queryable } from '../../store/database/database.js';
 import { dropOutbox, mailKinds, makeDue, noteReportSent, type OutboxRow, readOutbox } from '../../store/outbox.js';
@@ -77,7 +77,7 @@ export interface SentReport extends ReportResult {
 export async function sendReports(app: AppContext, choice: ReportChoice): Promise<readonly SentReport[]> {
   const { database, settings, clock } = app;
   if (!settings.mail) {
-    throw new ConfigError([{ where: 'mail', path: '', message: 'is not configured, so the report cannot be sent' }]);
+    throw usageError('mail', 'is not configured, so the report cannot be sent');
   }
   const reports = await runReports(app, choice, (report) => queueWrittenReport(app, report));
   for (const { runNumber, revision } of reports) {
@@ -107,7 +107,7 @@ export async function sendReports(app: AppContext, choice: ReportChoice): Promis
 const isWebhook = ({ kind }: OutboxRow): boolean => kind === 'webhook';
 const isQueued = ({ state }: OutboxRow): boolean => state === 'queued';
 const toIds = (rows: readonly OutboxRow[]): readonly number[] => rows.map(({ outboxId }) => outboxId);
-const refuse = (message: string): ConfigError => new ConfigError([{ where: 'mail', path: '', message }]);
+const refuse = (message: string): ConfigError => usageError('mail', message);
 
 /**
  * Tries again now: the mails and messages to webhooks with these numbers, whatever their state, or all that wait, changes of state without a

@@ -1,4 +1,5 @@
 import { open, readFile, stat } from 'node:fs/promises';
+import { Uint8ArrayReader, ZipReader } from '@zip.js/zip.js';
 import { readXlsx, streamXlsxRows } from 'hucre/xlsx';
 import { RosterError } from '../../errors.js';
 import { findOddFile } from '../../files.js';
@@ -162,7 +163,7 @@ async function openWorkbookTable(path: string, isHeader: (cells: Cells) => boole
   const { size } = await stat(path);
   if (size > maxFileBytes) throw refuse('workbook_too_large', `${path} is larger than ${maxFileBytes / 1_000_000} MB`);
   const bytes = await readFile(path);
-  checkArchive(bytes, path);
+  await checkArchive(bytes, path);
   let first: readonly ListRow[] | null = null;
   for (const sheet of await listSheets(bytes, path)) {
     const rows = await readRows(bytes, path, sheet, isHeader);
@@ -244,13 +245,6 @@ async function orRefuse<Result>(path: string, read: () => Promise<Result>): Prom
 const refuse = (code: string, message: string, cause?: unknown): RosterError =>
   new RosterError(code, `${message}.`, { cause });
 
-const endMark = 0x06054b50;
-const entryMark = 0x02014b50;
-const endLength = 22;
-const entryLength = 46;
-const longestComment = 0xffff;
-const deflated = 8;
-const isDescribedBehind = 0x0008;
 const maxEntries = 2_000;
 const isSheet = /^xl\/worksheets\/[^/]+\.xml$/i;
 
@@ -258,40 +252,28 @@ const isSheet = /^xl\/worksheets\/[^/]+\.xml$/i;
  * Checks by the directory of a ZIP archive that it unpacks to no more than the limits. The unpacking code must limit each entry to the size in
  * the directory. Throws RosterError `not_a_workbook` when it is no archive, truncated or too large.
  */
-function checkArchive(bytes: Buffer, name: string): void {
-  const end = findEnd(bytes);
-  if (end === null) throw refuseArchive(`${name} is no workbook, or it is incomplete: save it again as .xlsx`);
-  const count = bytes.readUInt16LE(end + 10);
-  let at = bytes.readUInt32LE(end + 16);
-  if (count > maxEntries) throw refuseArchive(`${name} is no workbook: it has ${count} parts`);
+async function checkArchive(bytes: Buffer, name: string): Promise<void> {
+  const refuseArchive = (message: string): RosterError => refuse('not_a_workbook', `${name} ${message}`);
+  let entries = 0;
   let allBytes = 0;
   let besideBytes = 0;
-  for (let index = 0; index < count; index += 1) {
-    if (at + entryLength > bytes.length || bytes.readUInt32LE(at) !== entryMark) {
-      throw refuseArchive(`${name} is damaged: save it again as .xlsx`);
-    }
-    const packed = bytes.readUInt32LE(at + 20);
-    const unpacked = bytes.readUInt32LE(at + 24);
+  const directory = new ZipReader(new Uint8ArrayReader(bytes)).getEntriesGenerator();
+  for (;;) {
+    const { done, value: entry } = await directory.next().catch((error: unknown) => {
+      throw refuse('not_a_workbook', `${name} is no workbook, or it is incomplete: save it again as .xlsx`, error);
+    });
+    if (done || entry === undefined) return;
+    entries += 1;
+    if (entries > maxEntries) throw refuseArchive(`is no workbook: it has more than ${maxEntries} parts`);
+    const { filename, compressedSize, uncompressedSize, compressionMethod, bitFlag, zip64 } = entry;
+    // The sizes of such an entry are elsewhere in the archive, and may be any.
+    const isDescribedBehind = bitFlag?.dataDescriptor === true && (compressedSize === 0 || uncompressedSize === 0);
     const isUnsized =
-      bytes.readUInt16LE(at + 10) === deflated &&
-      unpacked === 0 &&
-      (packed > 2 || (bytes.readUInt16LE(at + 8) & isDescribedBehind) !== 0);
-    const nameLength = bytes.readUInt16LE(at + 28);
-    const entry = bytes.toString('utf8', at + entryLength, at + entryLength + nameLength);
-    allBytes += unpacked;
-    if (!isSheet.test(entry)) besideBytes += unpacked;
+      zip64 || (compressionMethod !== 0 && (isDescribedBehind || (uncompressedSize === 0 && compressedSize > 2)));
+    allBytes += uncompressedSize;
+    if (!isSheet.test(filename)) besideBytes += uncompressedSize;
     if (isUnsized || allBytes > limits.all || besideBytes > limits.besideSheets) {
-      throw refuseArchive(`${name} unpacks to more than a working list ever does: save its sheet as CSV UTF-8`);
+      throw refuseArchive('unpacks to more than a working list ever does: save its sheet as CSV UTF-8');
     }
-    at += entryLength + nameLength + bytes.readUInt16LE(at + 30) + bytes.readUInt16LE(at + 32);
   }
 }
-
-/** The start of the closing record; a comment may follow it. */
-function findEnd(bytes: Buffer): number | null {
-  const first = Math.max(0, bytes.length - endLength - longestComment);
-  for (let at = bytes.length - endLength; at >= first; at -= 1) if (bytes.readUInt32LE(at) === endMark) return at;
-  return null;
-}
-
-const refuseArchive = (message: string): RosterError => new RosterError('not_a_workbook', `${message}.`);

@@ -1,4 +1,4 @@
-import { ConfigError, flagError } from '../../errors.js';
+import { flagError, usageError } from '../../errors.js';
 import { parseAlertCode } from '../../matches/alert-code.js';
 import type { Database, Queryable } from '../../store/database/database.js';
 import { findLogin } from '../../store/database/postgres.js';
@@ -75,19 +75,20 @@ export async function requireKnown(
   const { roster = null, customer, person } = named;
   const rosters = roster === null ? [] : await readRostersOf(database, organisationId);
   if (roster !== null && !rosters.includes(roster)) {
-    throw refuse('flag --roster', `roster ${roster} was never imported; these were: ${rosters.join(', ')}`);
+    throw usageError('flag --roster', `roster ${roster} was never imported; these were: ${rosters.join(', ')}`);
   }
   const reference = customer?.reference ?? null;
   if (customer && reference !== null && !(await isKnownCustomer(database, organisationId, reference))) {
-    throw refuse(customer.where, `is ${reference}, but no roster has this customer`);
+    throw usageError(customer.where, `is ${reference}, but no roster has this customer`);
   }
   const name = person?.name ?? null;
   if (!person || name === null || (await wasEverAssignee(database, organisationId, name))) return;
   if ((await isKnownReviewer(database, name)) === true) return;
-  throw refuse(`flag ${person.flag}`, `is ${name}, but no alert was ever assigned to this name and no reviewer has it`);
+  throw usageError(
+    `flag ${person.flag}`,
+    `is ${name}, but no alert was ever assigned to this name and no reviewer has it`,
+  );
 }
-
-const refuse = (where: string, message: string): ConfigError => new ConfigError([{ where, message, path: '' }]);
 
 /** An assignment: alerts by their codes, or all waiting alerts that fit. */
 export interface AssignmentRequest {

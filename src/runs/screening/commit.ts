@@ -1,10 +1,13 @@
 import { createHmac } from 'node:crypto';
 import { type AnswerOrigin, detectChanges, isSameAnswer } from '../../changes/match-changes.js';
+import type { AmlSearchResult } from '../../client/aml.js';
+import type { Answer } from '../../client/operation.js';
 import { type MatchSet, toMatchSet, toPartyState, treatAsTruncated } from '../../matches/match.js';
 import type { ScreeningOutcome } from '../../screening/screen.js';
 import { saveChangeEvents } from '../../store/changes.js';
 import { type Queryable, requireFound, type Transaction } from '../../store/database/database.js';
 import { type SearchAttempts, saveAttempts } from '../../store/ledger.js';
+import type { Organisation } from '../../store/organisations.js';
 import { dateReusedStates } from '../../store/plan.js';
 import { readReusable } from '../../store/plan-sql.js';
 import { readMatchSets, saveResponses } from '../../store/responses.js';
@@ -25,6 +28,19 @@ import { toReuseScope } from './plan.js';
 /** The keyed digest of an answer in hex: HMAC-SHA-256 over its bytes as received. */
 export const digestAnswer = (digestKey: Buffer, body: string | Buffer): string =>
   createHmac('sha256', digestKey).update(body).digest('hex');
+
+/** Stores an answer; gives its id and its matches. */
+export async function saveAnswer(
+  transaction: Queryable,
+  { organisationId, digestKey }: Organisation,
+  { body, data }: Answer<AmlSearchResult>,
+  now: Date,
+): Promise<{ responseId: number; matchSet: MatchSet }> {
+  const digest = digestAnswer(digestKey, body);
+  const matchSet = toMatchSet(data);
+  const ids = await saveResponses(transaction, organisationId, [{ digest, body, matchSet }], now);
+  return { responseId: requireFound(ids, digest, 'response'), matchSet };
+}
 
 interface AnsweredTask {
   task: Pick<SearchTask, 'requestId' | 'parties'>;

@@ -1,14 +1,11 @@
 import type { Client } from '../../client/client.js';
 import { assessControl, type ControlSearch } from '../../matches/control.js';
-import { toMatchSet } from '../../matches/match.js';
 import { type ControlOutcome, countControls, findNextRound, saveControlOutcome } from '../../store/controls.js';
-import { requireFound } from '../../store/database/database.js';
-import { saveResponses } from '../../store/responses.js';
 import { countSearchTasks } from '../../store/screenings.js';
 import { findAnsweredRequest } from '../../store/search-batch.js';
 import { confirmAnswers, failUnconfirmed, readLastBatch } from '../../store/unconfirmed-answers.js';
 import type { RunSession } from '../session.js';
-import { digestAnswer } from './commit.js';
+import { saveAnswer } from './commit.js';
 import { retryUntilDeadline, type WaitPolicy } from './outages.js';
 import { type ControlRounds, type SearchTally, searchUnplanned } from './search-task.js';
 
@@ -26,15 +23,11 @@ async function searchControl(session: RunSession, client: Client, ordinal: numbe
   if (answer.kind === 'failed') {
     return { ...asked, verdict: 'failed' as const, found: `no valid answer: ${answer.reason}`, responseId: null };
   }
-  const { organisationId, digestKey } = session.organisation;
-  const { body, data } = answer.answer;
-  const digest = digestAnswer(digestKey, body);
-  const matchSet = toMatchSet(data);
-  const ids = await session.write((transaction) =>
-    saveResponses(transaction, organisationId, [{ digest, body, matchSet }], asked.askedAt),
+  const valid = answer.answer;
+  const { responseId, matchSet } = await session.write((transaction) =>
+    saveAnswer(transaction, session.organisation, valid, asked.askedAt),
   );
   const found = assessControl(control, matchSet);
-  const responseId = requireFound(ids, digest, 'response');
   return { ...asked, verdict: found === null ? ('passed' as const) : ('failed' as const), found, responseId };
 }
 

@@ -365,6 +365,7 @@ export async function tryOut<T>(
   database: Database,
   work: (transaction: Transaction) => Promise<T>,
   isKept: (result: T) => boolean,
+  options: { runsOnce?: boolean } = {},
 ): Promise<{ isApplied: boolean; result: T }> {
   let tried: RolledBack<T> | undefined;
   try {
@@ -373,7 +374,7 @@ export async function tryOut<T>(
       if (isKept(result)) return result;
       tried = new RolledBack(result);
       throw tried;
-    });
+    }, options);
     return { isApplied: true, result };
   } catch (error) {
     if (tried === undefined || error !== tried) throw error;

@@ -11,7 +11,7 @@ import {
   listenAlong,
   listSearches,
   makeAcceptance,
-  openPreparedSites,
+  openSitesAfterNight,
   openSmallSites,
   searched,
 } from '../../helpers/small-site.js';
@@ -24,7 +24,7 @@ describe('a screening with failures', () => {
   const databases = testDatabases('postgres');
   const begin = openSmallSites(databases.open);
   /** A site after a complete night; `prepared` is its run. */
-  const beginAfterNight = openPreparedSites(databases, async ({ run, work }) => run(await work({ offsetMs: -dayMs })));
+  const beginAfterNight = openSitesAfterNight(databases);
 
   it('a failed search is not waited for and never reports a removed match, and the run lists the customers that were not screened', async () => {
     const { sandbox, database, work, run } = await beginAfterNight();

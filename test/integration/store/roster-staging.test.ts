@@ -33,7 +33,6 @@ const rows = odd.map((text, index) =>
         readings: { doubts: [], said: null },
       },
       fields: [String(index), text, text],
-      joined: null,
     },
     index + 1,
     '2026-01-01',

@@ -1,13 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { type ModuleExportName, type Node, type Program, parseSync, Visitor } from 'oxc-parser';
+import { type Node, type Program, parseSync, Visitor } from 'oxc-parser';
 
-/** One import of a file of ours by another; `isType` when nothing of it remains at run time. `names` are the exports that it takes, `*` for all of them. */
+/** One import of a file of ours by another; `isType` when nothing of it remains at run time. */
 export interface Import {
   from: string;
   to: string;
   isType: boolean;
-  names: readonly string[];
 }
 
 const root = new URL('../../../', import.meta.url).pathname;
@@ -22,18 +21,18 @@ export function listFiles(folder: string): readonly string[] {
 /** Static, re-exporting and dynamic imports of a file that point to files of ours. */
 export function readImports(file: string): readonly Import[] {
   const imports: Import[] = [];
-  const add = (specifier: Node | null, isType: boolean, names: readonly string[] = ['*']): void => {
+  const add = (specifier: Node | null, isType: boolean): void => {
     const text = readText(specifier);
     if (!text?.startsWith('.')) return;
     const path = relative(root, join(root, dirname(file), text));
-    imports.push({ from: file, to: path.replace(/\.js$/, '.ts'), isType, names });
+    imports.push({ from: file, to: path.replace(/\.js$/, '.ts'), isType });
   };
   new Visitor({
     ImportDeclaration: ({ source, importKind, specifiers }) => {
       const named = specifiers.flatMap((each) => (each.type === 'ImportSpecifier' ? [each] : []));
       const isNamed = named.length > 0 && named.length === specifiers.length;
       const isType = importKind === 'type' || (isNamed && named.every((each) => each.importKind === 'type'));
-      add(source, isType, isNamed ? named.map(({ imported }) => nameOf(imported)) : ['*']);
+      add(source, isType);
     },
     ExportNamedDeclaration: ({ source, exportKind }) => add(source, exportKind === 'type'),
     ExportAllDeclaration: ({ source, exportKind }) => add(source, exportKind === 'type'),
@@ -94,8 +93,6 @@ export function readExpressions(file: string): { literals: readonly RegExp[]; co
   return { literals, constructed };
 }
 
-const nameOf = (name: ModuleExportName): string => (name.type === 'Literal' ? name.value : name.name);
-
 /** How often a file spreads an object or a list that it writes in the same place. */
 export function readLiteralSpreads(file: string): number {
   let found = 0;
@@ -109,20 +106,13 @@ export function readLiteralSpreads(file: string): number {
   return found;
 }
 
-/** What a file declares at its top: the names that it exports, and those of its interfaces and type aliases. */
-export function readDeclarations(file: string): { exported: readonly string[]; types: readonly string[] } {
-  const exported: string[] = [];
-  const types: string[] = [];
-  for (const statement of parse(file).body) {
-    const isExported = statement.type === 'ExportNamedDeclaration' || statement.type === 'ExportDefaultDeclaration';
-    const declaration = isExported ? statement.declaration : statement;
-    if (declaration?.type === 'TSInterfaceDeclaration' || declaration?.type === 'TSTypeAliasDeclaration')
-      types.push(declaration.id.name);
-    if (!isExported || declaration === null) continue;
-    const declared = declaration.type === 'VariableDeclaration' ? declaration.declarations : [declaration];
-    for (const one of declared) if ('id' in one && one.id?.type === 'Identifier') exported.push(one.id.name);
-  }
-  return { exported, types };
+/** The interfaces and type aliases that a file declares at its top. */
+export function readTypeNames(file: string): readonly string[] {
+  return parse(file).body.flatMap((statement) => {
+    const declaration = statement.type === 'ExportNamedDeclaration' ? statement.declaration : statement;
+    const isType = declaration?.type === 'TSInterfaceDeclaration' || declaration?.type === 'TSTypeAliasDeclaration';
+    return isType ? [declaration.id.name] : [];
+  });
 }
 
 const parsed = new Map<string, Program>();

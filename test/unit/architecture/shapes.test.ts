@@ -1,12 +1,11 @@
 import { expect, it } from 'vitest';
-import { listFiles, readDeclarations, readLiteralSpreads } from './read-imports.js';
+import { listFiles, readLiteralSpreads, readTypeNames } from './read-imports.js';
 
 const files = [...listFiles('src'), ...listFiles('jobs')];
 
 it('no two types share a name', () => {
   const homes = new Map<string, string[]>();
-  for (const file of files)
-    for (const name of readDeclarations(file).types) homes.set(name, [...(homes.get(name) ?? []), file]);
+  for (const file of files) for (const name of readTypeNames(file)) homes.set(name, [...(homes.get(name) ?? []), file]);
   expect(homes.size).toBeGreaterThan(100);
   const shared = [...homes].filter(([, places]) => places.length > 1);
   expect(shared.map(([name, places]) => `${name}: ${places.join(', ')}`)).toEqual([]);

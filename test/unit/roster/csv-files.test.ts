@@ -3,7 +3,7 @@ import { appendFile, symlink, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { compileSegment, findFiles } from '../../../src/roster/csv/find-files.js';
+import { findFiles } from '../../../src/roster/csv/find-files.js';
 import { collectTable, countUnexplained, failCsv, openCsv, readCsv, summariseRecords, withFiles } from './open-csv.js';
 
 const sha = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest();
@@ -28,34 +28,22 @@ async function match(...patterns: string[]): Promise<string[]> {
 test.each([
   ['*.csv', ['odd[1].csv', 'retail-1.csv', 'retail-10.csv', 'retail-2.csv']],
   ['retail-?.csv', ['retail-1.csv', 'retail-2.csv']],
-  ['retail-[1-2].*', ['retail-1.csv', 'retail-1.txt', 'retail-2.csv']],
-  ['retail-[!1].csv', ['retail-2.csv']],
+  ['retail-1.*', ['retail-1.csv', 'retail-1.txt']],
   ['.retail*', ['.retail-0.csv']],
   ['*/*.csv', ['more/retail-3.csv']],
   ['m*/d??p/*4.csv', ['more/deep/retail-4.csv']],
-  ['**/retail-[34].csv', ['more/deep/retail-4.csv', 'more/retail-3.csv']],
+  ['**/retail-?.csv', ['more/deep/retail-4.csv', 'more/retail-3.csv', 'retail-1.csv', 'retail-2.csv']],
   ['more/**', ['more/deep/retail-4.csv', 'more/retail-3.csv']],
-  ['odd[1].csv', ['odd[1].csv']],
+  ['odd[1].*', ['odd[1].csv']],
 ])('the pattern %s means %j', async (pattern, files) => {
   expect(await match(pattern)).toEqual(files);
 });
 
 test('files are ordered by name, and each is read once', async () => {
-  expect(await match('retail-2.csv', '*-[12].csv', 'retail-2.csv', './more/../retail-1.csv')).toEqual([
+  expect(await match('retail-2.csv', '*-?.csv', 'retail-2.csv', './more/../retail-1.csv')).toEqual([
     'retail-1.csv',
     'retail-2.csv',
   ]);
-});
-
-test.each([
-  ['a.c', 'abc', false],
-  ['a+(b)', 'a+(b)', true],
-  ['[z-a]', '[z-a]', true],
-  ['[]x]', ']', true],
-  ['[a-]', '-', true],
-  ['[', '[', true],
-])('in the pattern %s only signs of patterns have a meaning', (pattern, name, isMatch) => {
-  expect(compileSegment(pattern).test(name)).toBe(isMatch);
 });
 
 test('a pattern that matches nothing is named with the folder', async () => {
@@ -110,12 +98,10 @@ test('a file that stands for itself is not named in its records', async () => {
 });
 
 test.each([
-  ['id,name,city', /a\.csv, .*b\.csv has another header in column 3\./],
-  ['id', /b\.csv lacks "name"\./],
-  ['name,id', /has "name" as column 1 instead of "id"/],
-  ['id,nom', /lacks "name" and has another header in column 2\./],
-  ['id,name,name', /has 3 columns instead of 2/],
-  ['2,Wilma', /lacks "id", "name" and has another header in column 1, column 2; .* perhaps one file has no header/],
+  ['id,name,city', /column 3 is missing in .*a\.csv and "city" in .*b\.csv\./],
+  ['id', /column 2 is "name" in .*a\.csv and missing in .*b\.csv\./],
+  ['name,id', /column 1 is "id" in .* and "name" in/],
+  ['2,Wilma', /column 1 is "id" in .* and another one in/],
 ])('files with different headers are refused, naming both and what differs (%s)', async (header, message) => {
   await withFiles({ 'a.csv': 'id,name\n1,A\n', 'b.csv': `${header}\n2,B\n` }, async (folder) => {
     const paths = [join(folder, 'a.csv'), join(folder, 'b.csv')];

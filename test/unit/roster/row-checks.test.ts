@@ -13,7 +13,6 @@ test('a row with every column becomes a customer with itself as its first party'
       fields: [' 007 ', 'Person', ' Ana  Šimić ', '1980-02-29', 'Croatia; DEU;hr;', 'HIGH'].map((field) =>
         expect.stringContaining(field.trim()),
       ),
-      joined: expect.stringContaining('\u001fPerson\u001f'),
       customer: {
         reference: '007',
         riskTier: 'high',
@@ -205,21 +204,6 @@ test('the name of an entity may be a number, unless it is one that is typed at r
     '4 missing_name name',
     '5 missing_name name',
   ]);
-});
-
-test('a name of several columns is missing where each of them holds a placeholder', async () => {
-  const columns = { name: ['first', 'last'], type: { value: 'person' } };
-  const rows = 'customer_id,first,last\n1,NULL,NULL\n2,,n/a\n3,No,Name\n4,Null,Lee\n5,Na,Na\n6,Test,Lee\n';
-  expect(summarise(await readText(rows, { columns }))).toEqual([
-    ...['2 missing_name first', '3 missing_name first', '4 missing_name first'],
-    ...['5 4', '6 5', '7 6'],
-  ]);
-});
-
-test('a placeholder that is a real name in this roster is kept, whatever its case', async () => {
-  const columns = { realNames: ['Null', '123'] };
-  const rows = 'customer_id,type,name\n1,person,NULL\n2,entity,123\n3,person,none\n';
-  expect(summarise(await readText(rows, { columns }))).toEqual(['2 1', '3 2', '4 missing_name name']);
 });
 
 test('a malformed line is shown as it stands, quotes included', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { countEdits, findNearMiss } from '../../../src/config/near-miss.js';
+import { countEdits, findNearMiss } from '../../src/near-miss.js';
 
 test('no word is an edit away from itself, and the order of two words does not matter', () => {
   fc.assert(

@@ -7,9 +7,9 @@ import { RosterError } from '../../src/errors.js';
 import { type RosterSettings, rosterSettingsSchema } from '../../src/roster/settings.js';
 import { runImport } from '../../src/runs/import/import-run.js';
 import type { Database } from '../../src/store/database/database.js';
-import { makeSeededRandom } from '../helpers/figures.js';
-import { acceptChanges, makeAcceptance } from '../helpers/small-site.js';
-import { makeAppContext } from '../helpers/small-world.js';
+import { makeSeededRandom } from './figures.js';
+import { acceptChanges, makeAcceptance } from './small-site.js';
+import { makeAppContext } from './small-world.js';
 
 /** A customer as a row of a made file is meant. */
 interface MeantCustomer {
@@ -27,12 +27,12 @@ interface MeantRow {
   meant: MeantCustomer | null;
   /** Whether it can be read as it stands, so that its customer has to be searched for. */
   isSound: boolean;
-  /** How many lines it takes: what is damaged may be taken for as many rows. */
+  /** How many lines it takes. */
   lines?: number;
 }
 
 /** A roster of known truth, with the settings that somebody would write who knows how it is written. */
-export interface MadeRoster {
+interface MadeRoster {
   title: string;
   file: string;
   bytes: Buffer;
@@ -43,14 +43,10 @@ export interface MadeRoster {
   mayRefuse?: string;
 }
 
-/** A name of a pool. */
-export interface PoolName {
-  name: string;
-  type: MeantCustomer['type'];
-}
+type PoolName = Pick<MeantCustomer, 'name' | 'type'>;
 
 /** Names of nobody, in several scripts and with what has to be quoted. */
-export const ownPool: readonly PoolName[] = [
+const pool: readonly PoolName[] = [
   [
     'Åse Ørsted',
     'Müller Großmann',
@@ -139,8 +135,8 @@ interface Sheet {
   has(mishap: Mishap): boolean;
 }
 
-/** Makes the roster of a seed, always the same for the same seed and pool. */
-export function makeRoster(seed: number, pool: readonly PoolName[]): MadeRoster {
+/** Makes the roster of a seed, always the same for the same seed. */
+export function makeRoster(seed: number): MadeRoster {
   const random = makeSeededRandom(seed * 7_919);
   for (let turn = 0; turn < 10; turn += 1) random();
   const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)] as Item;
@@ -344,27 +340,6 @@ function encode(text: string, encoding: string): Buffer {
   return encoding === 'utf-16be' ? wide.swap16() : wide;
 }
 
-/** What became of a roster of known truth. */
-export interface PlayedRoster {
-  title: string;
-  /** The code under which the whole file was refused; null where it was read. */
-  refused: string | null;
-  /** Rows that the file has, the most that they may be taken for, and what the import made of them. */
-  meant: number;
-  mostMeant: number;
-  rows: number;
-  customers: number;
-  rejected: number;
-  duplicates: number;
-  /** Parties that are searched for and are none of those that the rows of their id mean, one after the other. */
-  wrong: readonly string[];
-  /** Customers of sound rows, and those among them who are searched for. */
-  sound: number;
-  searched: number;
-  /** The first who are not. */
-  missed: readonly string[];
-}
-
 const searchedShape = z.object({
   reference: z.string(),
   name: z.string(),
@@ -372,48 +347,32 @@ const searchedShape = z.object({
   birthDate: z.string().nullable(),
   countries: z.array(z.string()),
 });
-type Searched = z.infer<typeof searchedShape>;
 
-/** Imports a roster whole, guards overruled, and compares who is searched for with what its rows mean. */
-export async function playRoster(database: Database, made: MadeRoster): Promise<PlayedRoster> {
+/**
+ * Imports a roster whole, guards overruled, and gives what is wrong with it: rows that disappear, customers that are read as somebody else, and
+ * customers of sound rows that are not searched for. The database has no other roster of this file.
+ */
+export async function findFaults(database: Database, made: MadeRoster): Promise<readonly string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'nightscreen-made-'));
+  const path = join(folder, made.file);
+  const { file: name, csv, columns, rows } = made;
   try {
-    const path = join(folder, made.file);
     await writeFile(path, made.bytes);
-    return await playFile(database, made, path);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-}
-
-let played = 0;
-
-/** The same for a file that lies somewhere. */
-export async function playFile(
-  database: Database,
-  made: Omit<MadeRoster, 'bytes' | 'file'>,
-  path: string,
-): Promise<PlayedRoster> {
-  played += 1;
-  const { title, csv, columns } = made;
-  const roster = rosterSettingsSchema.parse({ name: `roster ${played}`, csv: { ...csv, path }, columns });
-  const further = made.rows.reduce((sum, { isSound, lines = 1 }) => sum + (isSound ? 0 : lines - 1), 0);
-  const meant = made.rows.length;
-  const nothing = {
-    refused: null,
-    meant,
-    mostMeant: meant + further,
-    rows: 0,
-    customers: 0,
-    rejected: 0,
-    duplicates: 0,
-  };
-  try {
-    const counts = await importRoster(database, roster);
-    return { title, ...nothing, ...counts, ...compare(made, await readSearched(database, roster.name)) };
+    const counts = await importRoster(database, rosterSettingsSchema.parse({ name, csv: { ...csv, path }, columns }));
+    // What is damaged may be taken for as many rows as it has lines.
+    const most = rows.reduce((sum, { isSound, lines = 1 }) => sum + (isSound ? 1 : lines), 0);
+    const isKept = counts.rows >= rows.length && counts.rows <= most;
+    const isBalanced = counts.rows === counts.customers + counts.rejected + counts.duplicates;
+    return [
+      ...(isKept ? [] : [`${rows.length} rows are meant, ${counts.rows} were read`]),
+      ...(isBalanced ? [] : ['the sum does not hold']),
+      ...compare(rows, await readSearched(database, name)),
+    ];
   } catch (error) {
     if (!(error instanceof RosterError)) throw error;
-    return { title, ...nothing, refused: error.code, ...compare(made, []) };
+    return error.code === made.mayRefuse ? [] : [`refused: ${error.code}`];
+  } finally {
+    await rm(folder, { recursive: true });
   }
 }
 
@@ -424,14 +383,13 @@ async function importRoster(database: Database, roster: RosterSettings) {
     const acceptRoster = await makeAcceptance({ database });
     const { counts } = await runImport(app, roster, new AbortController().signal, { acceptRoster });
     if (!('rows' in counts)) throw new Error('no roster was imported');
-    const { rows, customers, rejected, duplicates } = counts;
-    return { rows, customers, rejected, duplicates };
+    return counts;
   } finally {
     await app.client().close();
   }
 }
 
-const readSearched = (database: Database, roster: string): Promise<readonly Searched[]> =>
+const readSearched = (database: Database, roster: string) =>
   database.query(
     searchedShape,
     `select customer.reference, party.facts ->> 'name' as name, party.facts ->> 'type' as type,
@@ -446,26 +404,14 @@ const readSearched = (database: Database, roster: string): Promise<readonly Sear
     [roster],
   );
 
-type Compared = Pick<PlayedRoster, 'wrong' | 'sound' | 'searched' | 'missed'>;
-
-function compare({ rows }: Pick<MadeRoster, 'rows'>, searched: readonly Searched[]): Compared {
-  const meant = new Map<string, Set<string>>();
-  for (const { meant: customer } of rows) {
-    if (customer === null) continue;
-    const known = meant.get(customer.id) ?? new Set();
-    meant.set(customer.id, known.add(describe(customer)));
-  }
-  const found = searched.map(({ reference: id, ...facts }) => ({ id, text: describe({ id, ...facts }) }));
-  const wrong = found.filter(({ id, text }) => meant.get(id)?.has(text) !== true);
-  const all = new Set(found.map(({ text }) => text));
-  const sound = [...new Set(rows.flatMap(({ meant, isSound }) => (meant && isSound ? [describe(meant)] : [])))];
-  const missed = sound.filter((text) => !all.has(text));
-  return {
-    wrong: wrong.map(({ text }) => text),
-    sound: sound.length,
-    searched: sound.length - missed.length,
-    missed: missed.slice(0, 5),
-  };
+function compare(rows: readonly MeantRow[], searched: Awaited<ReturnType<typeof readSearched>>): readonly string[] {
+  const meant = new Set(rows.flatMap((row) => (row.meant ? [describe(row.meant)] : [])));
+  const found = new Set(searched.map(({ reference: id, ...facts }) => describe({ id, ...facts })));
+  const sound = new Set(rows.flatMap((row) => (row.meant && row.isSound ? [describe(row.meant)] : [])));
+  return [
+    ...[...found].filter((text) => !meant.has(text)).map((text) => `wrong: ${text}`),
+    ...[...sound].filter((text) => !found.has(text)).map((text) => `not searched: ${text}`),
+  ];
 }
 
 /** A customer as one line; blanks within a name are one. */
@@ -473,15 +419,3 @@ const describe = ({ id, type, name, birthDate, countries }: MeantCustomer): stri
   [id, type, name.replace(/\s+/g, ' ').trim().normalize('NFC'), birthDate ?? '-', countries.toSorted().join('+')].join(
     ' | ',
   );
-
-/** What is wrong with what became of a roster. */
-export function listFaults(played: PlayedRoster, mayRefuse: string | undefined): string[] {
-  const { refused, meant, mostMeant, rows, customers, rejected, duplicates, wrong, sound, searched, missed } = played;
-  if (refused !== null) return refused === mayRefuse ? [] : [`refused: ${refused}`];
-  return [
-    ...(rows >= meant && rows <= mostMeant ? [] : [`${meant} rows are meant, ${rows} were read`]),
-    ...(rows === customers + rejected + duplicates ? [] : ['the sum does not hold']),
-    ...wrong.slice(0, 5).map((text) => `wrong: ${text}`),
-    ...(searched === sound ? [] : missed.map((text) => `not searched: ${text}`)),
-  ];
-}
