@@ -112,6 +112,8 @@ export interface RunFacts extends AcceptedFacts, HistoryFacts {
     asOf: Date | null;
     /** All that started in it, in order. */
     runs: readonly SpanRunFacts[];
+    /** Restores of the database by which something of the span is missing, in words. */
+    restores: readonly string[];
   } | null;
 }
 
@@ -167,6 +169,10 @@ export interface SpanRunFacts {
   runId: string;
   kind: RunKind;
   state: RunState;
+  /** Why it is not complete. */
+  reasons: readonly string[];
+  /** Its parts that wait for acceptance, or waited. */
+  held: readonly Pick<HeldFacts, 'kind' | 'accepted'>[];
   /** Whether it screens all customers that are due, and not a selection. */
   wantsAll: boolean;
   startedAt: Date;
