@@ -83,7 +83,7 @@ const resume = definePreparedCommand({
 
 const accept = definePreparedCommand({
   usage: 'accept <id>',
-  description: 'accept the answers of a held run, without new searches; name and reason are recorded',
+  description: 'accept a held run or sweep, without new searches; name and reason are recorded',
   options: { by: shared.by, reason: shared.reason },
   examples: [
     'runs accept 12 --by "A. Meyer" --reason "it was confirmed"',
@@ -176,6 +176,10 @@ function describeAccepted(accepted: Accepted, name: string): string {
   }
   if (accepted.kind === 'proposed') {
     return `${name} proposes to accept ${runId}; nothing has changed yet. A second person accepts it with the same command\n`;
+  }
+  if (accepted.dossiers > 0) {
+    const removed = countNoun(accepted.dossiers, 'missing dossier');
+    return `${runId} is accepted by ${name}: the next nightscreen sweep removes ${removed}, unless they are listed again\n`;
   }
   const answers =
     accepted.parties === 0 ? '' : `the answers of ${countNoun(accepted.parties, 'party', 'parties')} are valid; `;
