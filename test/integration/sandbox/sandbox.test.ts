@@ -16,7 +16,6 @@ beforeEach(async () => {
 afterEach(() => sandbox.close());
 
 const bearer = (key: string): string => `Bearer ${key}`;
-const basic = (key: string, password = ''): string => `Basic ${Buffer.from(`${key}:${password}`).toString('base64')}`;
 
 const get = (path: string, authorization?: string): Promise<Response> =>
   fetch(`${sandbox.url}${path}`, { headers: authorization === undefined ? {} : { authorization } });
@@ -39,30 +38,6 @@ it('a name of another site that leads to this machine reads nothing', async () =
   answer?.resume();
   expect(answer?.statusCode).toBe(421);
   expect((await admin('GET', 'ledger')).status).toBe(200);
-});
-
-describe('authentication', () => {
-  it('takes the private key as Basic user name or as Bearer token, and answers with the mode of the key', async () => {
-    for (const authorization of [bearer(sandbox.privateKey), basic(sandbox.privateKey)]) {
-      const response = await get('/api_keys/public', authorization);
-      expect(response.status).toBe(200);
-      expect(await response.json()).toEqual({ public_key: sandbox.publicKey, is_test: true });
-    }
-    expect(await (await get('/api_keys/public', bearer(sandbox.livePrivateKey))).json()).toMatchObject({
-      is_test: false,
-    });
-  });
-
-  it('refuses malformed keys with 401 and the error body', async () => {
-    const { privateKey } = sandbox;
-    const refused = [privateKey, 'Bearer', basic(privateKey, 'x')];
-    for (const authorization of refused) {
-      const response = await get('/dossiers', authorization);
-      expect(response.status).toBe(401);
-      expect(response.headers.get('x-request-id')).toMatch(/^req_/);
-      expect(await response.json()).toMatchObject({ error: { type: 'authentication_error' } });
-    }
-  });
 });
 
 describe('searching over HTTP', () => {
