@@ -69,6 +69,7 @@ const each = {
   // They end what hangs, and are no claim about time: a machine that others use as well may take five times as long as one that is quiet.
   testTimeout: 180_000,
   hookTimeout: 180_000,
+  expect: { poll: { timeout: 60_000 } },
   maxWorkers: 3,
   // Compiled modules stay in node_modules, by their content: later runs find what `npm test` has compiled. Two folders of unit tests take
   // 23.5 instead of 28.4 s of processor time.

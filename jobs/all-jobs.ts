@@ -7,5 +7,4 @@ import { reportJob } from './report.js';
 import { rescreenJob } from './rescreen.js';
 import { sweepJob } from './sweep.js';
 
-/** Every job that Nightscreen ships with. */
 export const allJobs: readonly Job[] = [rescreenJob, sweepJob, reportJob, onboardJob, mailJob, reconcileJob, dirtyJob];

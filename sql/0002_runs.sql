@@ -128,11 +128,11 @@ create table run_worker (
 create table run_hold (
   run_id bigint references run,
   -- `answers`: all answers of the run are withheld. `webhooks`: only what webhooks would be sent of it. `roster`: the run went on with the last
-  -- accepted roster.
-  kind text check (kind in ('answers', 'webhooks', 'roster')),
+  -- accepted roster. `dossiers`: a sweep removed none of the dossiers that it did not list.
+  kind text check (kind in ('answers', 'webhooks', 'roster', 'dossiers')),
   -- In words, with both figures; of a roster its guards.
   reasons text[] not null check (cardinality(reasons) > 0),
-  -- Of a roster: ids that no accepted roster has named, customers whom nobody screens until it is accepted or mended.
+  -- Of a roster: ids that no accepted roster has named, customers whom nobody screens until it is accepted or mended. Of a sweep: its dossiers.
   customers integer not null,
   -- Alerts that its answers opened although they are withheld.
   opened_alerts integer default 0 not null,

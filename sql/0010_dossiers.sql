@@ -11,6 +11,8 @@ create table dossier (
   snapshot jsonb not null,
   changed_by_run_id bigint not null references run,
   gone_at timestamptz,
+  -- The last held sweep that did not list it; once that one is accepted, the next sweep removes it.
+  missing_run_id bigint references run,
   reference text generated always as ((snapshot ->> 'reference')) stored,
   reference_key text collate "C" generated always as (fold_reference((snapshot ->> 'reference'))) stored,
   type text generated always as ((snapshot ->> 'type')) stored,
@@ -24,6 +26,8 @@ create table dossier (
 ) with (autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
 
 create index dossier_by_run on dossier (changed_by_run_id);
+
+create index dossier_missing on dossier (missing_run_id) where (missing_run_id is not null);
 
 create index dossier_by_reference_key on dossier (account_id, reference_key) include (dossier_id) where (gone_at is null);
 

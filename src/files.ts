@@ -1,7 +1,6 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { accessSync, constants, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { accessSync, constants, statSync } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
-import { hostname } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { usageError } from './errors.js';
 
@@ -56,58 +55,20 @@ export function findOddFile(path: string): string | null {
   }
 }
 
-const readOr = (read: () => string, otherwise: string): string => {
-  try {
-    return read();
-  } catch {
-    return otherwise;
-  }
-};
+/** A hidden name for what is being written. */
+export const toPassingName = (name: string): string => `.${name}.${randomBytes(6).toString('hex')}.tmp`;
 
-/** When a process of this machine began, in ticks since the machine's start; empty when there is none, 0 where the system does not say. */
-function readStart(pid: number): string {
-  const [, start] = /^.*\) (?:\S+ ){19}(\d+) /s.exec(readOr(() => readFileSync(`/proc/${pid}/stat`, 'utf8'), '')) ?? [];
-  if (start !== undefined) return start;
-  if (own.start !== unknownStart) return '';
-  try {
-    process.kill(pid, 0);
-    return unknownStart;
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM' ? unknownStart : '';
-  }
-}
-
-const unknownStart = '0';
-
-/** This process: its start, and what shares its process numbers (the container, or the machine since its start). */
-const own = { start: unknownStart, space: '' };
-own.start = readStart(process.pid) || unknownStart;
-own.space = createHash('sha256')
-  .update(readOr(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8'), hostname()))
-  .update(readOr(() => readlinkSync('/proc/self/ns/pid'), ''))
-  .digest('hex')
-  .slice(0, 8);
-
-/** A hidden name for what is being written, which names the writer: a later one sees whether it lives. */
-export const toPassingName = (name: string): string =>
-  `.${name}.${own.space}-${process.pid}-${own.start}-${randomBytes(6).toString('hex')}.tmp`;
-
-const passingForm = /^\..+\.([0-9a-f]{8})-(\d+)-(\d+)-[0-9a-f]{12}\.tmp$/;
+const passingForm = /^\..+\.[0-9a-f]{12}\.tmp$/;
 const staleMs = 24 * 3_600_000;
 
-/**
- * Removes what killed writers left in a folder; it never throws. Whether a writer in another container or on another machine lives cannot be
- * seen: what it has not changed for a day is removed.
- */
+/** Removes what killed writers left in a folder, once it has not changed for a day; it never throws. */
 export async function removeRemains(folder: string): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
-    const [, space, pid, start] = passingForm.exec(name) ?? [];
-    if (space === undefined) continue;
+    if (!passingForm.test(name)) continue;
     const path = join(folder, name);
     const facts = await lstat(path).catch(() => null);
-    if (facts === null || facts.uid !== process.geteuid?.()) continue;
-    const isDead = space === own.space ? readStart(Number(pid)) !== start : Date.now() - facts.mtimeMs > staleMs;
-    if (isDead) await rm(path, { recursive: true, force: true, maxRetries: 5 }).catch(() => undefined);
+    if (facts === null || facts.uid !== process.geteuid?.() || Date.now() - facts.mtimeMs <= staleMs) continue;
+    await rm(path, { recursive: true, force: true, maxRetries: 5 }).catch(() => undefined);
   }
 }
 

@@ -92,10 +92,8 @@ export const toDayNumber = (instant: Date, timezone: string): number =>
 /** The date (`yyyy-mm-dd`) of a number from `toDayNumber`. */
 export const toDate = (dayNumber: number): string => new Date(dayNumber * dayMs).toISOString().slice(0, 10);
 
-/** The number of a date (`yyyy-mm-dd`). */
 export const toDayNumberOf = (date: string): number => Date.parse(`${date}T00:00:00Z`) / dayMs;
 
-/** The day after a date (`yyyy-mm-dd`). */
 export const toNextDay = (date: string): string => toDate(toDayNumberOf(date) + 1);
 
 /** The date and time of a wall clock in an IANA time zone at an instant. */

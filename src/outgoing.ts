@@ -3,7 +3,6 @@ import { isLoopback } from './loopback.js';
 
 type ProxyVariables = Readonly<Record<string, string | undefined>>;
 
-/** How requests leave this machine. */
 export interface OutgoingSettings {
   /** A proxy that replaces that of the environment, or `none`. */
   proxy?: string | undefined;

@@ -6,7 +6,6 @@ import { flagError } from './errors.js';
 interface ServingLimits {
   /** For the head of a request, from the connection or the end of the request before. */
   headMs: number;
-  /** For a whole request. */
   requestMs: number;
   connectionsOfAddress: number;
   connections: number;

@@ -20,11 +20,9 @@ interface AppContextParts {
   command: string;
   emit: (event: RunEvent) => void;
   clock?: Clock;
-  /** Gets every attempt at the service. */
   observer?: AttemptObserver | undefined;
   /** How long a locked folder of the embedded database is waited for; not at all by default. */
   waitPolicy?: FolderWaitPolicy;
-  /** The limit for one query on Postgres; no limit by default. */
   queryTimeoutMs?: number | undefined;
   /** Whether a database without our schema is an error; by default the schema is created. */
   needsDatabase?: boolean;
@@ -117,7 +115,6 @@ async function openMigrated({
   }
 }
 
-/** How long Nightscreen reconnects to Postgres before the command fails. */
 const reconnectForMs = 90_000;
 
 /** A key from a file can be read again. */

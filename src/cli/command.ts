@@ -75,7 +75,6 @@ type OptionSpecs = Readonly<Record<string, OptionSpec<unknown>>>;
 
 type ValueOf<Spec> = Spec extends { isGiven: boolean } & OptionSpec<infer Value> ? Value : never;
 
-/** The options as they were typed. */
 export type OptionValues<Options extends OptionSpecs> = {
   [Key in keyof Options as Options[Key]['isGiven'] extends true ? Key : never]: ValueOf<Options[Key]>;
 } & {
@@ -91,7 +90,6 @@ type ArgumentOf<Usage extends string> = Usage extends `${string}...${string}`
       ? string | undefined
       : undefined;
 
-/** One call of a command. */
 interface CommandCall<Usage extends string, Options extends OptionSpecs> {
   argument: ArgumentOf<Usage>;
   options: OptionValues<Options>;
@@ -106,13 +104,11 @@ interface CommandSpec<Usage extends string, Options extends OptionSpecs> {
   description: string;
   options?: Options;
   examples: readonly [string, string];
-  /** The commands below it. */
   commands?: readonly AddCommand[];
   /** The task that is mailed as not run when the command fails before its database is open. */
   mailedAs?: (call: Pick<CommandCall<Usage, Options>, 'argument' | 'options'>) => string | undefined;
 }
 
-/** Adds a command to the program or to a command. */
 export type AddCommand = (parent: Command, act: Act) => void;
 
 /** A command that opens no database; without `run` it only groups the commands below it. */
@@ -149,7 +145,6 @@ interface Needs {
   createsDatabase?: boolean;
   /** Whether it may work for hours. */
   isLasting?: boolean;
-  /** The limit for one query on Postgres. */
   queryTimeoutMs?: number;
 }
 

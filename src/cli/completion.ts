@@ -4,7 +4,6 @@ import type { Command, Option } from 'commander';
 interface Node {
   /** The words after the program, as in `review export`; empty for the program. */
   path: string;
-  /** The commands that may follow. */
   commands: readonly string[];
   options: readonly OptionFacts[];
   /** Whether it has an argument that names a file. */

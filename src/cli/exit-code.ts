@@ -57,7 +57,6 @@ const stops = [
   ServerError,
 ];
 
-/** The exit code for an error. */
 export function toErrorExitCode(error: unknown): number {
   if (refusals.some((type) => error instanceof type)) return exitCodes.refused;
   if (stops.some((type) => error instanceof type)) return exitCodes.stopped;

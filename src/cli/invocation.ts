@@ -14,17 +14,13 @@ export interface Invocation {
   /** The options that every command takes. */
   options: { config?: string; json?: true; quiet?: true; logLevel?: string };
   environment: Environment;
-  /** The current folder. */
   folder: string;
   terminal: Terminal;
   notify: Notify;
   /** Aborted by the first SIGINT or SIGTERM, with an InterruptedError. */
   signal: AbortSignal;
-  /** The metrics of a process that runs until a signal. */
   measuring?: Measuring;
-  /** The secrets that were read during the command. */
   readSecrets: ReturnType<typeof openRedactor>;
-  /** Notes the runs that the command starts. */
   lastRun: LastRun;
   /** Notes that the database is open: from then on a failure can be mailed by the outbox. */
   noteOpen: () => void;

@@ -13,12 +13,8 @@ export async function mailDirectly(invocation: Invocation, failed: FailedWork): 
     const { allowLastWords } = await import('../runs/mail/deliver.js');
     const { buildFailureMails } = await import('../runs/mail/failures.js');
     const mails = buildFailureMails(failed, { mail, timezone }, new Date());
-    const results = await deliver(
-      mails,
-      toDelivery(mail, settings.reports),
-      secret('SMTP_URL'),
-      allowLastWords(invocation.signal),
-    );
+    const limit = allowLastWords(invocation.signal);
+    const results = await deliver(mails, toDelivery(mail, settings.reports), secret('SMTP_URL'), limit);
     const [lost] = results.filter(({ kind }) => kind !== 'accepted');
     if (lost) throw new Error(lost.said);
   } catch (error) {

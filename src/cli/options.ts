@@ -55,7 +55,6 @@ export const meanings = {
   until: 'until then; a day counts to its end',
 } as const;
 
-/** `--limit`. */
 export const limitTo = (most: number) => parsed('<count>', meanings.limit, parseWholeNumber(1, most));
 
 /** The options that choose a roster, and those that accept a roster that its guards hold. */
@@ -69,7 +68,6 @@ export interface RosterChoice {
   reason?: string;
 }
 
-/** `--accept-roster`, `--by` and `--reason`. */
 export const acceptOptions = {
   acceptRoster: flag('import the roster although its guards hold it'),
   by: shared.by,

@@ -87,7 +87,6 @@ export const findSummary = (name: string): string =>
     .flatMap((group) => Object.entries(group))
     .find(([usage]) => usage.split(' ')[0] === name)?.[1] ?? '';
 
-/** The names of the commands at the top. */
 export const commandNames = Object.values(summaries).flatMap((group) =>
   Object.keys(group).map((name) => name.replace(/ .*/, '')),
 );

@@ -5,7 +5,6 @@ import { hostname, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 
-/** The signals that ask a process to end. */
 export const endingSignals = ['SIGINT', 'SIGTERM'] as const;
 
 const endAtOnce = (): never => process.exit(4);
@@ -15,7 +14,6 @@ export const endAtSignals = (): void => {
   for (const name of endingSignals) process.on(name, endAtOnce);
 };
 
-/** Ends `endAtSignals`. */
 export const leaveSignals = (): void => {
   for (const name of endingSignals) process.off(name, endAtOnce);
 };
@@ -33,7 +31,6 @@ export async function publishExit(exitCode: number, maxWaitMs = 5_000): Promise<
 
 const fromHere = createRequire(import.meta.url);
 
-/** The version of Nightscreen. */
 export const { version }: { version: string } = fromHere('#package.json');
 
 /** The absolute path of a demo fixture; throws when the installation lacks it. */
@@ -70,7 +67,6 @@ export async function within<Result>(limitMs: number, work: Promise<Result>): Pr
   }
 }
 
-/** Resolves once the signal is aborted. */
 export const waitForAbort = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) return resolve();

@@ -225,7 +225,6 @@ const redrawMs = 100;
 // The seconds of a wait are redrawn without events.
 const idleRedrawMs = 1_000;
 
-/** Erases the line of progress. */
 export const clearLine = '\r\u001b[2K';
 
 const paint = (text: string, on: number, off: number, { hasColours }: Terminal): string =>

@@ -231,7 +231,6 @@ interface LogMeans {
   lastRun: LastRun;
   redact: (text: string) => string;
   findLevel: () => (typeof logLevels)[number];
-  /** Whether notices stay unsaid. */
   isQuiet?: boolean;
   /** Whether the command is one that a scheduler starts, whose messages are all log lines. */
   isScheduled?: () => boolean;

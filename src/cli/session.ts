@@ -124,13 +124,11 @@ export async function withAppContext<Result>(
     queryTimeoutMs,
     needsDatabase = false,
   }: {
-    /** The configuration of this invocation, if it is read already. */
     config?: Config;
     /** The name of the work for operators, if it is not the typed command. */
     command?: string;
     /** Whether it may work for hours: other processes do not wait for it. */
     isLasting?: boolean;
-    /** The limit for one query on Postgres; no limit by default. */
     queryTimeoutMs?: number;
     /** Whether the command needs the data of earlier runs: a missing or empty database is an error then. */
     needsDatabase?: boolean;

@@ -198,7 +198,6 @@ export const toMinute = (at: Date): string => at.toISOString().slice(0, 16).repl
 
 const formatMinute = (time: Date): string => `${toMinute(time)} UTC`;
 
-/** The state of a mail in words. */
 export function describeMailState(mail: Mail): string {
   const { id, state, attempts, nextAttemptAt, lastError, sentAt, dropped } = mail;
   const because = lastError === null ? '' : `: ${lastError}`;

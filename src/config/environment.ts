@@ -38,7 +38,6 @@ const overriding = (name: string, path: SettingPath, example: string): Variable 
   example,
 });
 
-/** The variable with the private key of the service. */
 export const keyVariable = 'NIGHTSCREEN_API_KEY';
 
 /** The variable with the address of the monitor that the watchdog pings. */
@@ -99,7 +98,6 @@ export const variables: readonly Variable[] = [
   { name: 'NO_COLOR', meaning: 'any value: no colours on a terminal', isSecret: false, example: '1' },
 ];
 
-/** The variables of a process, as in `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The secrets with fixed names; each may also be given as `NAME_FILE`. */

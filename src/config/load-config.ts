@@ -39,7 +39,6 @@ export interface Config {
   /** The configuration file as it was named, or null when there is none. */
   file: string | null;
   settingsDigest: string;
-  /** The secrets with fixed names that are set. */
   secrets: readonly Secret[];
   /** A secret by variable name, `NAME_FILE` included; throws ConfigError when its file cannot be read. */
   secret: (name: string) => string | undefined;
@@ -240,13 +239,11 @@ interface SourceFile {
   readonly file: string;
   /** Plain data; `{}` for a file with comments only. */
   readonly value: unknown;
-  /** Mistakes in the YAML itself. */
   readonly problems: readonly ConfigProblem[];
   /** The line where the YAML breaks; null when it is valid. */
   readonly brokenFromLine: number | null;
   /** The place of the value if `isExact`, else of its nearest parent. */
   locate(path: SettingPath): { where: string; line: number; isExact: boolean };
-  /** The place of the key itself. */
   locateKey(path: SettingPath): { where: string; line: number; isExact: boolean };
 }
 
@@ -285,7 +282,6 @@ function findTooDeep(text: string): number | null {
   return null;
 }
 
-/** A fault of the YAML in words. */
 function describeYamlFault(message: string): string {
   if (message.startsWith('Excessive alias count'))
     return 'its aliases (*name) repeat too much; write the values out instead';
@@ -373,7 +369,6 @@ function readSourceFile(file: string, shownAs: string = file): SourceFile {
   };
 }
 
-/** The path that means standard input. */
 const standardInput = '-';
 
 function resolveAt(value: unknown, path: readonly string[], folder: string): unknown {

@@ -2,7 +2,6 @@ import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { AttemptObserver } from '../client/operation.js';
 import type { readMetricFacts } from '../runs/metrics.js';
 
-/** The figures that the database gives. */
 export type MetricFacts = Awaited<ReturnType<typeof readMetricFacts>>;
 
 /** The figures that are read from the database: name without prefix, help, and labels; no label contains customer data. */
@@ -89,7 +88,6 @@ export function createMetrics(version: string, { isLasting }: { isLasting: boole
   // Exported before the first reading, so that alerts see a process that has not read yet.
   gauges.show([['build_info', { version }, 1]]);
   gauges.set('facts_readable', 0);
-  /** Counts the attempts of the service's client. */
   const observer: AttemptObserver = {
     ended: ({ operation, attempt }, { status, outcome, isSent }) => {
       if (!isSent) return;
@@ -100,12 +98,10 @@ export function createMetrics(version: string, { isLasting }: { isLasting: boole
   };
   return {
     observer,
-    /** Replaces the facts shown before. */
     show: (facts: MetricFacts) => gauges.show(toSamples(facts, version)),
     /** Marks the facts as unreadable; those last read stay, with the time of their reading. */
     showUnreadable: () => gauges.set('facts_readable', 0),
     noteJob: (job: string, outcome: 'finished' | 'failed') => jobs.inc({ job, outcome }),
-    /** Everything in the text format of Prometheus. */
     write: () => registry.metrics(),
     contentType: registry.contentType,
   };

@@ -13,12 +13,13 @@ import { countNoun } from '../reports/text.js';
 import { toCountryCode } from '../roster/country.js';
 import { parseIsoDate } from '../roster/read-date.js';
 import {
+  countLost,
   countRecords,
   countSweptDossiers,
   type DossierRecordId,
   dropSweptPages,
   listRecordsToAsk,
-  markGone,
+  markUnlisted,
   readDossiers,
   readSweepProgress,
   type Sweep,
@@ -29,6 +30,7 @@ import {
   saveSweepWindows,
   saveSweptPages,
 } from '../store/dossiers.js';
+import { saveRunHold } from '../store/held-runs.js';
 import { toLeaseKey } from '../store/leases.js';
 import type { Account } from '../store/organisations.js';
 import { closeRun, type RunRow, readLastActivity } from '../store/runs.js';
@@ -44,6 +46,7 @@ import { queueReportOf, reportAndMail } from './mail/deliver.js';
 import { queueBrokenRun } from './mail/failures.js';
 import { type RunSummary, toRunSummary } from './run-summary.js';
 import { askEach, askRecord, openDetailStops, type RecordOutcome } from './screening/details.js';
+import { readBounds } from './screening/hold-run.js';
 import { retryUntilDeadline, type WaitPolicy, watchOutage } from './screening/outages.js';
 import type { ResumeVerdict } from './session.js';
 import { openKeyedOrganisation, type RunRequest, type RunSession, recordKeys, withLeasedRun } from './session.js';
@@ -143,16 +146,18 @@ async function sweepAccount(
     done += countDossiers(next.value);
     app.emit({ kind: 'progress', runId, stage: 'sweep', done, total: null });
   }
-  const { pages, dossiers, proven, because, isListed } = next.value;
-  if (proven) await saveGone(session, account, isListed);
+  const { pages, dossiers, proven: isWhole, because, isListed } = next.value;
   const { accountId } = account;
+  const loss = isWhole && !isStart ? await findLoss(session, accountId, isListed) : null;
+  if (isWhole) await saveUnlisted(session, { accountId, isListed, isHeld: loss !== null });
+  const proven = isWhole && loss === null;
   const counts = await session.write((transaction) =>
     countSweptDossiers(transaction, { accountId, runId: run.runId, isStart }),
   );
   const details = await fetchDossierRecords(session, app.client(), accountId);
   await followInvitations(session, app.client(), accountId);
-  const sweep = { pages, dossiers, ...counts, proven, unprovenBecause: because, details };
-  return closeSweep(session, account, sweep, proven ? 'complete' : 'incomplete', writeReport);
+  const sweep = { pages, dossiers, ...counts, proven, unprovenBecause: loss?.because ?? because, details };
+  return closeSweep(session, account, sweep, proven ? 'complete' : 'incomplete', writeReport, loss);
 }
 
 const countDossiers = (pages: readonly WalkedPage[]): number =>
@@ -215,22 +220,43 @@ async function savePages(
 
 const isAppearance = ({ kind }: DossierChange): boolean => kind === 'dossier_appeared';
 
-/** Marks known dossiers that are no longer listed as gone. */
-async function saveGone(
-  { app, run, write }: RunSession,
-  { accountId }: Account,
+/** Whether so many dossiers are missing from a whole list that a person must accept it before they are removed. */
+async function findLoss(
+  { app, runId }: RunSession,
+  accountId: number,
   isListed: (id: string) => boolean,
+): Promise<Loss | null> {
+  const { known, lost } = await countLost(app.database, accountId, isListed);
+  const share = readBounds(app.settings).lostDossierShare;
+  const isFew = lost <= fewLost && 2 * lost <= known;
+  if (lost <= share * known || lost < leastLost || isFew) return null;
+  const because = `the list no longer holds ${lost} of ${countNoun(known, 'known dossier')} (at most ${Number((share * 100).toFixed(1))} %), so none is removed. If that is right: nightscreen runs accept ${runId}; the next sweep then removes them`;
+  return { lost, because };
+}
+
+/** So many may always go, unless they are most of the known ones. */
+const fewLost = 5;
+const leastLost = 2;
+
+interface Loss {
+  lost: number;
+  because: string;
+}
+
+/** Marks known dossiers that are no longer listed as gone, or as missing by a held sweep. */
+async function saveUnlisted(
+  { app, run, write }: RunSession,
+  { accountId, isListed, isHeld }: { accountId: number; isListed: (id: string) => boolean; isHeld: boolean },
 ): Promise<void> {
-  for (let after: string | null = ''; after !== null; ) {
-    const from: string = after;
-    after = await write(async (transaction) => {
-      const now = app.clock.now();
-      const { gone, next } = await markGone(transaction, accountId, { after: from, isListed, now });
+  const now = app.clock.now();
+  const heldRunId = isHeld ? run.runId : null;
+  await markUnlisted(app.database, { accountId, isListed, heldRunId, now }, (work) =>
+    write(async (transaction) => {
+      const gone = await work(transaction);
       const changes = gone.map((before): DossierChange => ({ kind: 'dossier_gone', before, after: null, fields: [] }));
       await saveDossierChanges(transaction, run.runId, changes, now);
-      return next;
-    });
-  }
+    }),
+  );
 }
 
 async function closeSweep(
@@ -239,6 +265,7 @@ async function closeSweep(
   sweep: Sweep,
   state: RunState,
   writeReport: boolean,
+  loss: Loss | null = null,
 ): Promise<RunSummary> {
   const { app, run, runId } = session;
   const reasons = sweep.unprovenBecause === null ? [] : [sweep.unprovenBecause];
@@ -246,6 +273,10 @@ async function closeSweep(
     if (state !== 'stopped') {
       await saveSweep(transaction, run.runId, sweep);
       await dropSweptPages(transaction, run.runId);
+    }
+    if (loss !== null) {
+      const hold = { kind: 'dossiers', reasons: [loss.because], customers: loss.lost } as const;
+      await saveRunHold(transaction, run, { ...hold, heldAt: app.clock.now() });
     }
     if (account !== null && state === 'complete') {
       await clearSweptMarks(transaction, app, session.organisation, { ...account, before: run.startedAt });

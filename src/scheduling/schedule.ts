@@ -4,7 +4,6 @@ import type { JobDue, JobRun } from '../store/jobs.js';
 import { type DueTimes, toDueTimes } from './due-times.js';
 import type { JobsSettings } from './settings.js';
 
-/** A job with the schedule on which it starts. */
 export interface PlannedJob {
   job: Job;
   schedule: JobSchedule;
@@ -17,10 +16,8 @@ export const planJobs = (jobs: readonly Job[], settings: JobsSettings, timezone:
     return cron === 'off' ? [] : [{ job, schedule: { cron, timezone } }];
   });
 
-/** The inputs of a schedule. */
 export interface SchedulePlan {
   planned: readonly PlannedJob[];
-  /** The longest time for one attempt of a job. */
   timeoutMs: number;
 }
 
@@ -47,7 +44,6 @@ const lateMs = 5 * 60_000;
 /** A run that began this often and never ended is given up. */
 export const mostAttempts = 24;
 
-/** A planned job and its status. */
 export interface JobStatus {
   job: string;
   times: DueTimes;

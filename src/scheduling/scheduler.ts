@@ -125,7 +125,6 @@ export class JobStarter {
     return this.#nextJobs.some((job) => job !== 'mail');
   }
 
-  /** The jobs in progress. */
   get running(): readonly string[] {
     return [...this.#underWay.keys()];
   }

@@ -33,7 +33,6 @@ export type JobsSettings = Readonly<Record<string, string | undefined>>;
 
 const isTimerMs = (ms: number): boolean => ms >= 1_000 && ms <= 20 * 86_400_000;
 
-/** Settings of the scheduler for all jobs. */
 export const schedulerSettingsSchema = z.strictObject({
   // From a second to twenty days, the range of the platform's timers.
   timeout: durationSchema

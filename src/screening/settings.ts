@@ -21,13 +21,16 @@ const cadenceSettingsSchema = z.strictObject({
 
 const share = z.number().min(0).max(1);
 
-/** When a person must accept the answers of a run; shares of 1. */
+/** When a person must accept what a run found; shares of 1. */
 const holdSettingsSchema = z.strictObject({
   vanishedShare: share
     .default(0.1)
     .describe(
       'known hits of a risk category that one run no longer finds; half of it from 500 on, half as much again in a week',
     ),
+  lostDossierShare: share
+    .default(0.03)
+    .describe('known dossiers that a whole sweep no longer lists; five pass, unless they are most of them'),
 });
 
 /** The bounds beyond which a run is held; shares of 1. */
@@ -53,6 +56,7 @@ export function toHoldBounds(settings: Partial<HoldBounds> = {}): HoldBounds {
   const { vanishedShare = 0.1 } = settings;
   return {
     vanishedShare,
+    lostDossierShare: 0.03,
     newlyOpenShare: 0.01,
     vanishedLeast: 5,
     manyKnown: 500,
@@ -119,7 +123,7 @@ export const screeningSettingsSchema = z
       .describe('the limits of `screen --dirty` and of the job `dirty`; defaults apply without it'),
     hold: holdSettingsSchema
       .optional()
-      .describe('when a person must accept the answers of a run; defaults apply without it'),
+      .describe('when a person must accept what a run found; defaults apply without it'),
   })
   .superRefine(({ cadenceHours, cadence }, context) => {
     if (cadence?.reason !== undefined) return;
@@ -140,7 +144,7 @@ export const screeningSettingsSchema = z
 export function toScreeningPolicy({ hold, dirty, ...policy }: ScreeningSettings) {
   return {
     ...policy,
-    ...(hold && { hold: { vanishedShare: hold.vanishedShare } }),
+    ...(hold && { hold: { vanishedShare: hold.vanishedShare, lostDossierShare: hold.lostDossierShare } }),
     ...(dirty && { dirty: { searchesPerDay: dirty.searchesPerDay } }),
   };
 }

@@ -273,30 +273,6 @@ export async function readImportedRosters(database: Queryable, organisationId: n
   );
 }
 
-/**
- * The searches for the customers in scope of an organisation's rosters by risk tier, as their last runs noted them; `isNew` of customers that
- * have no valid screening yet. Those of a roster without a note count as new and of high risk.
- */
-export async function countSearchesOfTiers(database: Queryable, organisationId: number) {
-  return database.query(
-    z.object({ tier, isNew: z.boolean(), searches: z.number() }),
-    `select entry ->> 0 as tier, coalesce(entry ->> 2 in ('never', 'changed'), false) as "isNew",
-       sum((entry ->> 4)::integer * named.searches / named.customers) as searches
-     from roster
-     cross join lateral (
-       select count(distinct customer_id) as customers, count(distinct request_id)::double precision as searches
-       from party join customer using (customer_id)
-       where customer.roster_id = roster.roster_id and customer.left_at is null and party.is_current
-     ) named
-     cross join lateral jsonb_array_elements(
-       coalesce(roster.coverage -> 'entries', jsonb_build_array(jsonb_build_array('high', null, 'never', null, named.customers)))
-     ) as noted (entry)
-     where roster.organisation_id = $1 and named.customers > 0
-     group by 1, 2`,
-    [organisationId],
-  );
-}
-
 /** Why customers of a roster cannot be screened; `unreadable_id` counts rows without a readable customer id. */
 const gapReasons = [
   'row_rejected',

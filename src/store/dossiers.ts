@@ -30,7 +30,7 @@ export async function saveDossiers(
     `insert into dossier (account_id, dossier_id, snapshot, changed_by_run_id)
      select $1, snapshot ->> 'id', snapshot, $2 from jsonb_array_elements($3::text::jsonb) as snapshot
      on conflict (account_id, dossier_id) do update set
-       snapshot = excluded.snapshot, changed_by_run_id = excluded.changed_by_run_id, gone_at = null`,
+       snapshot = excluded.snapshot, changed_by_run_id = excluded.changed_by_run_id, gone_at = null, missing_run_id = null`,
     [accountId, runId, JSON.stringify(dossiers)],
   );
 }
@@ -89,30 +89,92 @@ export async function countSweptDossiers(
 
 const idsPerPage = 5_000;
 
+const unlistedRow = z.object({ id: z.string(), wasMissing: z.boolean(), isAccepted: z.boolean() });
+
+/** The dossiers that were not gone before, in pages by id; `isAccepted` where a person has accepted the sweep that missed it. */
+async function* readPresent(database: Queryable, accountId: number) {
+  for (let after: string | undefined = ''; after !== undefined; ) {
+    const page: readonly z.infer<typeof unlistedRow>[] = await database.query(
+      unlistedRow,
+      `select dossier_id as id, missing_run_id is not null as "wasMissing", accepted.run_id is not null as "isAccepted"
+       from dossier left join accepted_run accepted on accepted.run_id = dossier.missing_run_id
+       where account_id = $1 and dossier_id > $2 and gone_at is null
+       order by dossier_id limit $3`,
+      [accountId, after, idsPerPage],
+    );
+    yield page;
+    after = page.length < idsPerPage ? undefined : page.at(-1)?.id;
+  }
+}
+
 /**
- * Marks the dossiers after the id `after` that a proven sweep did not find as gone, one page at a time, so that transactions stay small. Gives
- * their last snapshots and the id to continue after, null at the end.
+ * The number of dossiers that earlier sweeps knew, and of those among them that a proven sweep has not listed (`lost`), without those that a
+ * person has accepted as missing.
  */
-export async function markGone(
-  transaction: Queryable,
-  accountId: number,
-  { after, isListed, now }: { after: string; isListed: (id: string) => boolean; now: Date },
-) {
-  const ids = await readColumn(
-    transaction,
-    z.string(),
-    `select dossier_id from dossier where account_id = $1 and dossier_id > $2 and gone_at is null order by dossier_id limit $3`,
-    [accountId, after, idsPerPage],
+export async function countLost(database: Queryable, accountId: number, isListed: (id: string) => boolean) {
+  // Dossiers that this sweep has found first, also before it was stopped and resumed.
+  const appeared = await readValue(
+    database,
+    z.number(),
+    `select count(*)::integer as appeared from dossier_change join run using (run_id)
+     where run.account_id = $1 and run.sweep is null and dossier_change.kind = 'dossier_appeared'`,
+    [accountId],
   );
-  const gone = await readColumn(
-    transaction,
-    dossierSchema,
-    `update dossier set gone_at = $3
-     where account_id = $1 and dossier_id = any ($2::text[]) and gone_at is null
-     returning snapshot`,
-    [accountId, ids.filter((id) => !isListed(id)), now],
+  const counted = { known: -appeared, lost: 0 };
+  for await (const page of readPresent(database, accountId)) {
+    counted.known += page.length;
+    counted.lost += page.filter(({ id, isAccepted }) => !isAccepted && !isListed(id)).length;
+  }
+  return counted;
+}
+
+/**
+ * Marks the dossiers that a proven sweep has not listed as gone or, for a held sweep (`heldRunId`), as missing; listed ones are no longer
+ * missing. Writes in pages, each by `write`, so that transactions stay small; `write` gets the last snapshots of the gone ones.
+ */
+export async function markUnlisted(
+  database: Queryable,
+  { accountId, isListed, heldRunId, now }: UnlistedDossiers,
+  write: (work: (transaction: Queryable) => Promise<readonly DossierSnapshot[]>) => Promise<void>,
+): Promise<void> {
+  for await (const page of readPresent(database, accountId)) {
+    const unlisted = page.filter(({ id }) => !isListed(id)).map(({ id }) => id);
+    const isBack = page.filter(({ id, wasMissing }) => wasMissing && isListed(id)).map(({ id }) => id);
+    if (unlisted.length + isBack.length === 0) continue;
+    await write(async (transaction) => {
+      await transaction.execute(
+        'update dossier set missing_run_id = null where account_id = $1 and dossier_id = any ($2::text[])',
+        [accountId, isBack],
+      );
+      const marked = await readColumn(
+        transaction,
+        dossierSchema,
+        `update dossier set missing_run_id = $3, gone_at = $4
+         where account_id = $1 and dossier_id = any ($2::text[]) and gone_at is null
+         returning snapshot`,
+        [accountId, unlisted, heldRunId, heldRunId === null ? now : null],
+      );
+      return heldRunId === null ? marked : [];
+    });
+  }
+}
+
+interface UnlistedDossiers {
+  accountId: number;
+  isListed: (id: string) => boolean;
+  /** The sweep, where too many dossiers are missing. */
+  heldRunId: number | null;
+  now: Date;
+}
+
+/** The number of dossiers that a held sweep missed, and that no later sweep has listed, missed or removed. */
+export function countMissing(database: Queryable, runId: number): Promise<number> {
+  return readValue(
+    database,
+    z.number(),
+    'select count(*)::integer as missing from dossier where missing_run_id = $1 and gone_at is null',
+    [runId],
   );
-  return { gone, next: ids.length < idsPerPage ? null : (ids.at(-1) ?? null) };
 }
 
 const detailsShape = z.object({

@@ -144,8 +144,8 @@ export function countAnswered(database: Queryable, runId: number): Promise<numbe
 }
 
 const holdRow = z.object({
-  /** All its answers, or only its webhooks. */
-  kind: z.enum(['answers', 'webhooks']),
+  /** All its answers, or only its webhooks; of a sweep, the removal of the dossiers that it did not list. */
+  kind: z.enum(['answers', 'webhooks', 'dossiers']),
   reasons: z.array(z.string()).readonly(),
   customers: z.number(),
   /** Alerts that its answers opened nevertheless. */
@@ -291,22 +291,18 @@ export async function readHeldFacts(database: Queryable, runId: number): Promise
      limit $2`,
     [runId, mostAlerts],
   );
-  return holds.map(({ kind, reasons, customers, states, openedAlerts }) => ({
-    kind,
-    reasons,
-    customers,
-    states,
-    openedAlerts,
-    alerts: kind === 'answers' ? alerts : [],
-    accepted: accepted
-      ? {
-          by: accepted.acceptedBy,
-          isAttested: accepted.isAttested,
-          reason: accepted.reason,
-          at: accepted.acceptedAt,
-        }
-      : null,
-  }));
+  const facts = accepted && {
+    by: accepted.acceptedBy,
+    isAttested: accepted.isAttested,
+    reason: accepted.reason,
+    at: accepted.acceptedAt,
+  };
+  return holds.flatMap(({ kind, reasons, customers, states, openedAlerts }) => {
+    // Of a sweep: its report has the reason where it says that it is not proven.
+    if (kind === 'dossiers') return [];
+    const opened = kind === 'answers' ? alerts : [];
+    return { kind, reasons, customers, states, openedAlerts, alerts: opened, accepted: facts ?? null };
+  });
 }
 
 /** SQL: the alert (`alert`) was opened or escalated when the run ($1) was held, not by later answers. */

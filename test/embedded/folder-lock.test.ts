@@ -33,20 +33,34 @@ describe('the folder lock', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
+  /** Processes that ask for the lock at the same moment, when all of them have started. */
+  async function startHolders(count: number, mode: 'hold' | 'brief' | 'leave', place = folder) {
+    const started = await Promise.all(
+      Array.from({ length: count }, async () => {
+        const child = spawn(process.execPath, [holder.path, place, mode], { stdio: ['pipe', 'pipe', 'inherit'] });
+        children.push(child);
+        const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+        await lines.next();
+        return { child, exited: once(child, 'exit'), lines };
+      }),
+    );
+    for (const { child } of started) child.stdin.end();
+    return Promise.all(
+      started.map(async ({ child, exited, lines }) => {
+        const { value } = await lines.next();
+        return { child, exited, outcome: outcomeSchema.parse(JSON.parse(value ?? 'null')) };
+      }),
+    );
+  }
+
   async function startHolder(mode: 'hold' | 'brief' | 'leave', place = folder) {
-    const child = spawn(process.execPath, [holder.path, place, mode], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    children.push(child);
-    const exited = once(child, 'exit');
-    for await (const line of createInterface({ input: child.stdout })) {
-      return { child, exited, outcome: outcomeSchema.parse(JSON.parse(line)) };
-    }
-    throw new Error('the child said nothing');
+    const [started] = await startHolders(1, mode, place);
+    if (started === undefined) throw new Error('no process has started');
+    return started;
   }
 
   it('is won by exactly one of ten processes that start at once, and the others name it', async () => {
-    const holders = await Promise.all(Array.from({ length: 10 }, () => startHolder('hold')));
+    const holders = await startHolders(10, 'hold');
     const owners = holders.filter((holder) => holder.outcome.owns);
     expect(owners).toHaveLength(1);
     const ownerPid = owners[0]?.outcome.pid;

@@ -49,6 +49,10 @@ export const people = [
   'Ciro Malvestuto',
 ];
 
+/** So many names of customers whom no list knows. */
+export const makeCustomerNames = (count: number): string[] =>
+  Array.from({ length: count }, (_, index) => `Customer Number ${index}`);
+
 /** A roster file's text: customers C-1, C-2 ... of these names. */
 export const toCsv = (names: readonly string[]): string =>
   `customer_id,type,name\n${names.map((name, index) => `C-${index + 1},person,${name}\n`).join('')}`;
@@ -81,7 +85,7 @@ export const buildSandboxDossier = (number: number, facts: Partial<SandboxDossie
 /** The one file that a roster is read from. */
 export const fileOf = ({ csv }: RosterSettings): string => [csv?.path ?? []].flat()[0] ?? '';
 
-const usualScreening = { cadenceHours: 24, leaveAfterDays: 7, controlsEvery: 10_000, reuseMaxAge: 0 as const };
+export const usualScreening = { cadenceHours: 24, leaveAfterDays: 7, controlsEvery: 10_000, reuseMaxAge: 0 as const };
 
 /** Settings of worlds whose lists change more in a night than real ones, so that the usual bounds would hold the run. */
 export const neverHeld = {

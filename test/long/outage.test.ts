@@ -17,13 +17,14 @@ afterEach(async () => {
   await service?.stop();
 });
 
-const factor = 60;
+// A second of this machine, which may be busy, is half a minute.
+const factor = 30;
 const tenMinutesMs = 600_000;
 
 test.each(['503', 'cut'])(
   'ten minutes of outage (%s) cost at most 40 calls beyond those in flight, and fail nobody',
   {
-    timeout: 40_000,
+    timeout: 120_000,
   },
   async (kind) => {
     const clock = makeScaledClock(factor);
@@ -72,7 +73,7 @@ test.each(['503', 'cut'])(
       `outage of ten minutes (${kind}, clock ${factor} times as fast): ${duringMs.length} calls, ${rate.concurrency} of them in flight when it began; longest gap between probes ${(Math.max(...gapsMs) / 1_000).toFixed(1)} s; ${afterGood} calls in the half second (unscaled, at most 200) after the first good probe; ${failed} failed`,
     );
     expect(beyond).toBeLessThanOrEqual(40);
-    // Twenty seconds of slack are 333 real milliseconds, for timers and sockets on a busy machine.
+    // Twenty seconds of slack are 667 real milliseconds, for timers and sockets on a busy machine.
     expect(Math.max(...gapsMs)).toBeLessThan(40_000);
     expect(goodMs - (beganMs + tenMinutesMs)).toBeLessThan(40_000);
     expect(afterGood).toBeGreaterThan(rate.concurrency);
@@ -129,7 +130,7 @@ test('a probe that hangs is given up after 20 seconds, whatever an ordinary atte
   expect(ordinary).toBeGreaterThanOrEqual(39);
   for (const seconds of ofProbes) {
     expect(seconds).toBeGreaterThanOrEqual(19);
-    // Ten seconds of slack are 167 real milliseconds.
+    // Ten seconds of slack are 333 real milliseconds.
     expect(seconds).toBeLessThan(30);
   }
 });

@@ -7,9 +7,8 @@ import { makeScaledClock } from '../helpers/clocks.js';
 import { testDatabases } from '../helpers/databases.js';
 import { printFigure } from '../helpers/figures.js';
 import { listSearches, openSmallSites, searched } from '../helpers/small-site.js';
-import { controls, people } from '../helpers/small-world.js';
+import { controls, makeCustomerNames as names, people } from '../helpers/small-world.js';
 
-const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `Customer Number ${index}`);
 const portal = { status: 200, body: '<html>login</html>', contentType: 'text/html' };
 const waiting = { deadline: '8h' };
 const usual = { maxAttempts: 6, baseDelayMs: 500 };
@@ -132,7 +131,8 @@ describe('what ends spending', () => {
     stop.abort(new Error('enough'));
     const summary = await going;
     expect(summary).toMatchObject({ state: 'stopped', exitCode: 4, counts: { failed: 0 } });
-    expect(performance.now() - askedMs).toBeLessThan(1_500);
+    // The key may take five.
+    expect(performance.now() - askedMs).toBeLessThan(4_000);
   });
 
   it('a pause past the deadline ends the run at once, wherever it is met', async () => {

@@ -28,7 +28,6 @@ export const addCheckCommand = definePreparedCommand({
   },
 });
 
-/** The error that names all that is missing. */
 function refuseMissing(question: Readonly<Record<'name' | 'type' | 'reason', string | undefined>>): ConfigError {
   const messages = {
     name: ['argument name', 'is missing: the name to search for'],

@@ -191,7 +191,6 @@ export function describeConfig(config: Config) {
   return { settings, secrets: [...names].map((name) => describeSecret(config, name)) };
 }
 
-/** The limits of any replay. */
 const limits = [
   'The threshold of the service decided at the time of the search which matches it returned and flagged as hits. A replay cannot show other matches; a lower threshold of the service needs new searches.',
   'Dispositions stay as they were made. A replay does not know how reviewers would have decided about other alerts.',

@@ -131,7 +131,6 @@ const blockLength = 1_000_000;
 
 interface WrittenBackup extends BackupSummary {
   bytes: number;
-  /** Of the file (hex). */
   sha256: string;
 }
 

@@ -95,7 +95,6 @@ async function makeDemoConfig(folder: DemoFolder, baseUrl: string, apiKey: strin
 interface Night {
   screening: RunSummary;
   sweep: RunSummary;
-  /** Folder of the night's report. */
   report: string;
 }
 
@@ -135,7 +134,6 @@ const expectedSchema = z.object({
 /** The difference between the expected and the reported changes, each as one line of words. */
 interface Comparison {
   expected: number;
-  /** How many of them are of each kind. */
   kinds: Readonly<Record<'matches' | 'dossiers' | 'discrepancies', number>>;
   missing: readonly string[];
   unexpected: readonly string[];

@@ -166,7 +166,6 @@ async function findAnswers(
   };
 }
 
-/** Throws ConfigError for a bad value of a flag. */
 async function requireGood({ flag, check }: Question, value: string): Promise<void> {
   const problem = await check(value);
   if (problem !== undefined) throw flagError(flag, problem);
@@ -266,7 +265,6 @@ const controlsOfSandbox = [
   '  - { type: person, name: "Zephyrine Ottakringer-Mbaluka", expect: none }',
 ];
 
-/** The longest file. */
 const mostLines = 40;
 
 /** The lines of the configuration file; where they are too many, unknown words are left to `roster inspect`. */
@@ -304,7 +302,6 @@ const untilThen = {
   riskTier: 'these customers are screened, and count as high',
 } as const;
 
-/** The settings that a person must complete, by their path. */
 function listToComplete({ guess, settings, unknown }: FileInspection): readonly string[] {
   const { id, name } = guess.columns;
   return [

@@ -61,7 +61,6 @@ const parseEdge =
 
 type ReportOptions = OptionValues<typeof options>;
 
-/** Throws ConfigError for options that exclude each other. */
 function refuseMixture({ since, until, roster, run, send, mask }: ReportOptions): void {
   const needsSpan = 'needs --since, the start of the span';
   if (since === undefined && until !== undefined) throw flagError('--until', needsSpan);

@@ -92,7 +92,6 @@ const undo = definePreparedCommand({
   },
 });
 
-/** The value of a flag, trimmed; throws ConfigError when it is empty. */
 function requireText(text: string, flag: string): string {
   const trimmed = text.trim();
   if (trimmed !== '') return trimmed;

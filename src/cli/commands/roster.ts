@@ -87,7 +87,6 @@ export const addRosterCommand = defineCommand({
 
 const delimiterWords: Readonly<Record<string, string>> = { ',': 'comma', ';': 'semicolon', '\t': 'tab', '|': 'bar' };
 
-/** The name of a delimiter. */
 export const describeDelimiter = (delimiter: string): string => delimiterWords[delimiter] ?? JSON.stringify(delimiter);
 
 const longestCell = 40;
@@ -154,7 +153,6 @@ function describeColumn(value: unknown): string {
   return `${value.column} (${words.join(', ')})`;
 }
 
-/** The inspected file, and how many match. */
 export const describeFile = ({ path, files }: FileInspection): string =>
   files.length === 1 && files[0] === path
     ? path
@@ -187,7 +185,6 @@ function describeHeaderLines(lines: number, { hasHeader, headerLine }: FileInspe
   return lines === 0 ? '' : ' + the line with the delimiter';
 }
 
-/** The result of `roster inspect`. */
 export function presentInspection(inspection: FileInspection): Outcome {
   const { headers, delimiter, encoding, guess, counts, tally, firstRows, repeatedLines, settings } = inspection;
   const { customers, rejected, repeated, rejectedBecause, isComplete } = counts;

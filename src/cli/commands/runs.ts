@@ -1,4 +1,4 @@
-import { hasDetails, toPublishedControl, toPublishedWatch } from '../../reports/list-facts.js';
+import { toPublishedControl, toPublishedWatch } from '../../reports/list-facts.js';
 import {
   describeReason,
   describeRounds,
@@ -83,7 +83,7 @@ const resume = definePreparedCommand({
 
 const accept = definePreparedCommand({
   usage: 'accept <id>',
-  description: 'accept the answers of a held run, without new searches; name and reason are recorded',
+  description: 'accept a held run or sweep, without new searches; name and reason are recorded',
   options: { by: shared.by, reason: shared.reason },
   examples: [
     'runs accept 12 --by "A. Meyer" --reason "it was confirmed"',
@@ -106,7 +106,6 @@ const accept = definePreparedCommand({
   },
 });
 
-/** Throws ConfigError for a text that is no id of a run. */
 async function requireRunId({ argument: id }: { argument: string }): Promise<void> {
   const { parseRunId } = await import('../../runs/run-reference.js');
   parseRunId(id);
@@ -178,6 +177,10 @@ function describeAccepted(accepted: Accepted, name: string): string {
   if (accepted.kind === 'proposed') {
     return `${name} proposes to accept ${runId}; nothing has changed yet. A second person accepts it with the same command\n`;
   }
+  if (accepted.dossiers > 0) {
+    const removed = countNoun(accepted.dossiers, 'missing dossier');
+    return `${runId} is accepted by ${name}: the next nightscreen sweep removes ${removed}, unless they are listed again\n`;
+  }
   const answers =
     accepted.parties === 0 ? '' : `the answers of ${countNoun(accepted.parties, 'party', 'parties')} are valid; `;
   const report = `nightscreen report --run ${runId}`;
@@ -186,7 +189,6 @@ function describeAccepted(accepted: Accepted, name: string): string {
 
 type RunDescription = Awaited<ReturnType<typeof describeRun>>;
 
-/** The place and reason of each rejected row. */
 function formatRejects({ list, rejects, rejectsInAll }: RunDescription['listed'], artifacts: string | null): string {
   if (rejects.length === 0) {
     return list === 'rejected'
@@ -313,9 +315,10 @@ function formatControls({ controls }: RunDescription): string {
 }
 
 function listWatch({ watch, earlyWarnings, openAlerts, details }: RunDescription): Row[] {
+  const fetched = details && describeDetails(details);
   return [
     openAlerts !== null && ['alerts', describeWaiting(openAlerts)],
-    details !== null && hasDetails(details) && ['details', describeDetails(details)],
+    fetched !== null && ['details', fetched],
     ...(watch === null ? [] : describeWatch(watch)).map((line): Row => ['watch', line]),
     ...earlyWarnings.map(({ recipient, changes, queuedAt, acceptedAt }): Row => {
       const critical = `${countNoun(changes, 'critical change')} at ${queuedAt.toISOString()}`;
@@ -331,7 +334,6 @@ function formatSettings({ settings }: RunDescription): string {
   return `\nSettings at the start of the run\n${formatFacts({ screening, budget, run, service })}`;
 }
 
-/** A run's description as lines for people. */
 export function formatRunDescription(run: RunDescription): string {
   const revisions = run.reports === 1 ? 'one revision' : `${run.reports} revisions`;
   return [

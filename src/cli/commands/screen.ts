@@ -102,7 +102,6 @@ function chooseStoredRoster(rosters: readonly RosterSettings[], choice: RosterCh
   return toFileRoster(name, '');
 }
 
-/** How many forced customers are named. */
 const mostNamed = 20;
 
 const addBecauseOf = (outcome: Outcome, becauseOf: BecauseOf): Outcome => ({
@@ -136,7 +135,6 @@ function describeLeftOut({ overBudget, leftOut, budget }: ScreeningPreview): Row
   ];
 }
 
-/** The result of `screen --dry-run`. */
 export const presentPreview = (preview: ScreeningPreview): Outcome => ({
   exitCode: exitCodes.complete,
   document: { schema: 'nightscreen/screening-preview/1', ...preview },

@@ -78,7 +78,6 @@ const columns: readonly Column<CustomerStatus>[] = [
   { key: 'changed_at', cell: ({ changedAt }) => changedAt },
 ];
 
-/** One line for each customer, times in ISO 8601 and UTC. */
 const renderStatusCsv = ({ batches }: StatusExport): AsyncIterable<string> => renderCsvBatches(columns, batches);
 
 /** The document `nightscreen/status/1`: one customer per line, and the sums of the states at its end. */

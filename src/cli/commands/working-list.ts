@@ -90,10 +90,8 @@ const importList = definePreparedCommand({
   },
 });
 
-/** `review export` and `review import`. */
 export const workingListCommands = [exportList, importList];
 
-/** Why a decision is refused. */
 const refusalWords = {
   unknown_alert: 'no such alert here: the list belongs to another database',
   no_longer_listed: 'the alert is closed: its match is no longer listed',
@@ -148,13 +146,11 @@ function presentExport(
   };
 }
 
-/** What became of an imported list as a whole. */
 interface ImportResult {
   isApplied: boolean;
   wasApplied: boolean;
   hasNew: boolean;
   refused: number;
-  /** The command that stores the dispositions. */
   storing: string;
 }
 
@@ -330,7 +326,6 @@ function findFiles(folder: string, file: string, given: string | undefined): { p
 
 const linesShown = 30;
 
-/** The result of `review import --legacy`. */
 export function presentLegacy(
   { isApplied, rows, proposed }: ImportedLegacy,
   untaken: readonly { row: ImportedLegacy['rows'][number]['row']; reason: string; problem: string }[],

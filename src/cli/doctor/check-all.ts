@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
-import { access, constants, readFile, rm, stat, statfs } from 'node:fs/promises';
-import { freemem } from 'node:os';
+import { access, constants, rm, stat, statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { systemClock } from '../../clock.js';
 import type { Config } from '../../config/load-config.js';
@@ -25,13 +24,11 @@ import { checkDatabase } from './database.js';
 import { doubtful, type Finding, well, wrong } from './finding.js';
 import { checkService } from './service.js';
 
-/** All checks of the doctor in the order of its report. */
 export async function checkAll(config: Config, folder: string, isDeep = false): Promise<Finding[]> {
   const { findings, imported } = await checkDatabase(config, isDeep);
   return [
     well('config', config.file ?? `no file in ${folder}, defaults and environment only`),
     ...(await checkService(config)),
-    checkClock(),
     ...findings,
     ...checkImportedMail(config, imported),
     ...(await checkMachine(config)),
@@ -41,17 +38,8 @@ export async function checkAll(config: Config, folder: string, isDeep = false): 
   ];
 }
 
-const earliestSaneYear = 2024;
-
-function checkClock(): Finding {
-  const now = systemClock.now();
-  const words = `${now.toISOString()}, this machine is in ${Intl.DateTimeFormat().resolvedOptions().timeZone}`;
-  return now.getUTCFullYear() >= earliestSaneYear ? well('clock', words) : wrong('clock', words, 'set the clock (NTP)');
-}
-
 const runsShown = 5;
 
-/** The next starts of each scheduled job. */
 function checkSchedules(config: Config): Finding[] {
   return planSchedule(config).planned.map(({ job, schedule }) => {
     const next = listNextRuns(schedule, systemClock.now(), runsShown).map((moment) => moment.toISOString());
@@ -61,7 +49,7 @@ function checkSchedules(config: Config): Finding[] {
   });
 }
 
-/** Whether the embedded database and reports have the rights, disk space and memory that they need. */
+/** Whether the embedded database and reports have the rights and the disk space that they need. */
 async function checkMachine(config: Config): Promise<Finding[]> {
   const { database, reports } = config.settings;
   const ofReports = [
@@ -74,7 +62,6 @@ async function checkMachine(config: Config): Promise<Finding[]> {
   return [
     ...(isOwn ? [await checkFolder('data folder', 'database.folder', folder)] : []),
     await checkSpace('data space', folder),
-    await checkMemory(),
     ...ofReports,
   ];
 }
@@ -120,28 +107,10 @@ async function checkSpace(check: string, folder: string): Promise<Finding> {
   return assessSpace(check, folder, Math.floor((bavail * bsize) / mebibyte));
 }
 
-/** The finding for an amount of free disk space. */
 export function assessSpace(check: string, folder: string, megabytes: number): Finding {
   const words = `${megabytes} MB are free for ${folder}`;
   if (megabytes < leastMegabytes) return wrong(check, words, 'free disk space, or move it: a full disk ends a run');
   return megabytes < scarceMegabytes ? doubtful(check, words, 'free disk space before it is full') : well(check, words);
-}
-
-const leastMemoryMegabytes = 1_536;
-const groupLimits = ['/sys/fs/cgroup/memory.max', '/sys/fs/cgroup/memory/memory.limit_in_bytes'];
-
-async function checkMemory(): Promise<Finding> {
-  const numbers = await Promise.all(groupLimits.map((path) => readFile(path, 'utf8').then(Number, () => Number.NaN)));
-  const available = await readFile('/proc/meminfo', 'utf8').then(
-    (text) => Number(/^MemAvailable:\s+(\d+) kB/m.exec(text)?.[1]) * 1_024,
-    () => Number.NaN,
-  );
-  const bytes = [...numbers, Number.isNaN(available) ? freemem() : available].filter((number) => number > 0);
-  const megabytes = Math.floor(Math.min(...bytes) / mebibyte);
-  const words = `${megabytes} MB of memory are available; the embedded database takes 560 to 925 MB`;
-  if (megabytes >= leastMemoryMegabytes) return well('memory', words);
-  const next = 'give the machine or container 1.5 GB, or set DATABASE_URL: too little ends a run (137)';
-  return doubtful('memory', words, next);
 }
 
 type RowOrigin = Pick<PartySettings, 'csv' | 'postgres'>;
@@ -153,7 +122,6 @@ interface CheckedSource {
   isMapped: (header: string) => boolean;
 }
 
-/** How many files of a roster have their headers checked. */
 const mostHeaders = 100;
 
 const toMessage = (error: unknown, otherwise: string): string =>

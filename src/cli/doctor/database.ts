@@ -2,10 +2,8 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import type { Config } from '../../config/load-config.js';
 import { RunLockedError } from '../../errors.js';
-import { countNoun, describeSpan } from '../../reports/text.js';
-import { toCadence } from '../../screening/cadence.js';
 import { listTables } from '../../store/backup/format.js';
-import { countSearchesOfTiers, readCoverageGaps, readImportedRosters } from '../../store/coverage.js';
+import { readImportedRosters } from '../../store/coverage.js';
 import type { Database, Queryable } from '../../store/database/database.js';
 import { findRefusedMigration, packagedMigrations, readMigrations } from '../../store/database/migrate.js';
 import type { DatabaseLocation } from '../../store/database/open-database.js';
@@ -80,9 +78,7 @@ async function examine(database: Database, location: DatabaseLocation, config: C
       ...(await toFindings(well('database', `${place}, schema up to date`))),
       ...(await listHolders(database, config.settings.organisation)),
       ...(await checkAccepted(database, config)),
-      ...(known ? await checkPace(database, known.organisationId, config.settings) : []),
       ...(isDeep ? await checkEvidence(database) : []),
-      ...(await checkNames(database, imported ?? [])),
     ],
     imported: imported?.map(({ roster }) => roster) ?? null,
   };
@@ -140,63 +136,13 @@ const notProven =
   'disposition and when; that rows and digests were not changed together by somebody who could read the keys; that nothing was removed; and ' +
   'that a backup was not altered and given a new digest. Keep backups where the owner of the database cannot write';
 
-/** Warns when the searches of the next night take longer than a day has room for, at the permitted rate. */
-export async function checkPace(
-  database: Queryable,
-  organisationId: number,
-  { screening, service }: Pick<Config['settings'], 'screening' | 'service'>,
-): Promise<Finding[]> {
-  const { perSecond } = service.rate;
-  const { hours } = toCadence(screening);
-  let due = 0;
-  for (const { tier, isNew, searches } of await countSearchesOfTiers(database, organisationId)) {
-    due += isNew ? searches : (searches * 24) / hours[tier];
-  }
-  const calls = Math.ceil(due);
-  if (calls === 0) return [];
-  const words = `the next night has about ${countNoun(calls, 'search', 'searches')}; at ${perSecond} calls/s they take ${describeSpan(Math.round(calls / perSecond))}`;
-  if (calls / perSecond <= longestNightSeconds) return [well('pace', words)];
-  const next =
-    'a higher service.rate.perSecond if the service permits it, or with a reason a longer screening.cadence for lower risks';
-  return [doubtful('pace', words, next)];
-}
-
-/** Nights that take longer leave no time for outages before the next one. */
-const longestNightSeconds = 20 * 3_600;
-
-/** Names the rosters with customers who are not screened because of a doubtful name. */
-export async function checkNames(
-  database: Queryable,
-  imported: Awaited<ReturnType<typeof readImportedRosters>>,
-): Promise<Finding[]> {
-  const findings: Finding[] = [];
-  for (const { rosterId, roster } of imported) {
-    const gaps = await readCoverageGaps(database, rosterId, new Date());
-    const count = gaps.find(({ reason }) => reason === 'doubtful_name')?.count ?? 0;
-    if (count === 0) continue;
-    const message = `${countNoun(count, 'customer')} with a doubtful name: garbled, with lost letters, or several names in one cell. Without a hit they are not screened`;
-    const next =
-      'correct the roster, or list names that are right under columns.realNames; rejects.csv of the last run shows the rows';
-    findings.push(doubtful(`names of ${roster}`, message, next));
-  }
-  return findings;
-}
-
 const rightsSchema = z.object({
-  schema: z.string().nullable(),
   isStandby: z.boolean(),
   isReadOnly: z.boolean(),
-  mayCreate: z.boolean().nullable(),
   mayCreateTemporary: z.boolean(),
   isSuperuser: z.boolean(),
   closed: z.array(z.string()),
-  foreign: z.array(z.string()),
 });
-
-const creation = /^create\s+(?:or\s+replace\s+)?(?:view|function)\s+(\w+)/gim;
-
-const listViewsAndFunctions = (migrations: readonly { sql: string }[]): readonly string[] =>
-  migrations.flatMap(({ sql }) => Array.from(sql.matchAll(creation), ([, name = '']) => name));
 
 const namesShown = 3;
 const listNames = (names: readonly string[]): string =>
@@ -211,36 +157,21 @@ export async function checkRights(database: Database, pending: number): Promise<
   const migrations = await readMigrations(packagedMigrations());
   const [facts] = await database.query(
     rightsSchema,
-    // Our tables in the current schema of this login; without tables `closed` and `foreign` are empty.
-    `with tables as (
-       select oid, relname, relowner from pg_class
-       where relkind in ('r', 'p') and relnamespace = to_regnamespace(current_schema()) and relname = any ($1::text[])
-     )
-     select current_schema() as schema, pg_is_in_recovery() as "isStandby",
+    // Our tables in the current schema of this login; without tables `closed` is empty.
+    `select pg_is_in_recovery() as "isStandby",
        current_setting('transaction_read_only')::boolean as "isReadOnly",
        current_setting('is_superuser')::boolean as "isSuperuser",
-       has_schema_privilege(current_schema(), 'create') as "mayCreate",
        has_database_privilege(current_database(), 'temporary') as "mayCreateTemporary",
        array(
-         select relname::text from tables
-         where not (has_table_privilege(oid, 'select') and has_table_privilege(oid, 'insert')) order by relname
-       ) as closed,
-       array(
-         select relname::text from (
-           table tables
-           union all
-           select oid, relname, relowner from pg_class
-           where relkind = 'v' and relnamespace = to_regnamespace(current_schema()) and relname = any ($2::text[])
-           union all
-           select oid, proname, proowner from pg_proc
-           where pronamespace = to_regnamespace(current_schema()) and proname = any ($2::text[])
-         ) made
-         where not pg_has_role(relowner, 'usage') order by relname
-       ) as foreign`,
-    [['schema_migration', ...listTables(migrations)], listViewsAndFunctions(migrations)],
+         select relname::text from pg_class
+         where relkind in ('r', 'p') and relnamespace = to_regnamespace(current_schema()) and relname = any ($1::text[])
+           and not (has_table_privilege(oid, 'select') and has_table_privilege(oid, 'insert'))
+         order by relname
+       ) as closed`,
+    [['schema_migration', ...listTables(migrations)]],
   );
   if (!facts) return [];
-  const { schema, isStandby, isReadOnly, mayCreate, mayCreateTemporary, isSuperuser, closed, foreign } = facts;
+  const { isStandby, isReadOnly, mayCreateTemporary, isSuperuser, closed } = facts;
   if (isStandby) {
     return [wrong(check, 'this server is a standby, which is read-only', 'set DATABASE_URL to the primary')];
   }
@@ -249,13 +180,6 @@ export async function checkRights(database: Database, pending: number): Promise<
     return [wrong(check, 'the database is read-only for this login', next)];
   }
   const findings: Finding[] = [];
-  if (mayCreate !== true) {
-    const message =
-      schema === null
-        ? 'this login has no current schema, so it cannot create tables'
-        : `this login may not create tables in the schema ${schema}`;
-    findings.push(wrong(check, message, `grant create on schema ${schema ?? 'public'} to the login`));
-  }
   if (!mayCreateTemporary) {
     const message = 'this login may not create temporary tables, so every run will fail';
     findings.push(wrong(check, message, 'grant temporary on the database to the login'));
@@ -263,11 +187,6 @@ export async function checkRights(database: Database, pending: number): Promise<
   if (closed.length > 0) {
     const message = `this login may not read and write ${listNames(closed)}, so every run will fail`;
     findings.push(wrong(check, message, 'use the login that owns the tables'));
-  }
-  if (foreign.length > 0) {
-    const message = `this login does not own ${listNames(foreign)}, so it cannot apply migrations`;
-    const next = 'use the login that owns the tables, or run `nightscreen db migrate` with it first';
-    findings.push(pending > 0 ? wrong(check, message, next) : doubtful(check, message, next));
   }
   if (findings.length === 0 && pending > 0 && database.dialect === 'postgres') {
     const refused = await findRefusedMigration(database);
@@ -278,7 +197,8 @@ export async function checkRights(database: Database, pending: number): Promise<
     const message = 'this login is a superuser, so the database does not check who reviews under it';
     findings.push(doubtful(check, message, 'use a login that owns the database and has no other right'));
   }
-  return findings.length > 0 ? findings : [well(check, 'this login may read, write and migrate')];
+  const rights = pending > 0 ? 'read, write and migrate' : 'read and write';
+  return findings.length > 0 ? findings : [well(check, `this login may ${rights}`)];
 }
 
 const oldestMajor = 14;

@@ -6,15 +6,12 @@ export interface Finding {
   next: string | null;
 }
 
-/** A passed check. */
 export const well = (check: string, message: string): Finding => ({ check, state: 'ok', message, next: null });
 
 const toProblem =
   (state: Finding['state']) =>
   (check: string, message: string, next: string): Finding => ({ check, state, message, next });
 
-/** A warning. */
 export const doubtful = toProblem('warn');
 
-/** A failed check. */
 export const wrong = toProblem('fail');

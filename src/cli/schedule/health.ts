@@ -52,7 +52,6 @@ export async function startMonitoring(
   };
 }
 
-/** Reads the figures before the first job. */
 async function readFirst(invocation: Invocation, complain: (message: string) => void): Promise<void> {
   try {
     await withAppContext(invocation, { command: 'schedule: metrics' }, async () => {});
@@ -62,7 +61,6 @@ async function readFirst(invocation: Invocation, complain: (message: string) => 
   }
 }
 
-/** How often a scheduler checks. */
 const lookEveryMs = 15 * 60_000;
 
 /** Checks every quarter of an hour until the signal; on the embedded database in turn with the jobs. */
@@ -86,7 +84,6 @@ async function keepLooking(invocation: Invocation, logger: Logger, clock: Clock)
   }
 }
 
-/** How long a request waits for the database. */
 const answerLimitMs = 5_000;
 /** How long the database may take to open, its schema check included. */
 const openLimitMs = 30_000;
@@ -177,9 +174,7 @@ function openOwn(config: Config, { refresh, noteUnreadable }: Measuring) {
 function ignore(): void {}
 
 interface Health {
-  /** All metrics in Prometheus' text format. */
   write(): Promise<{ text: string; contentType: string }>;
-  /** Whether the process can do its work, with the result of each check. */
   readiness(): Promise<{ isReady: boolean; checks: Readonly<Record<string, string>> }>;
 }
 

@@ -42,7 +42,7 @@ export async function keepSchedule(
   };
   const jobStarter = new JobStarter(
     plan,
-    (app, job, run, held) => performJob(app, job, run, held, { plan, stopping: signal, logger }),
+    (app, job, run, held) => performJob(app, job, run, held, { stopping: signal, logger }),
     emit,
   );
   asked.lastRun.listJobs = () => jobStarter.running;

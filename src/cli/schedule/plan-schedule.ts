@@ -21,7 +21,6 @@ import type { Outcome } from '../invocation.js';
 import { findCurrentUser } from '../process.js';
 import { formatTable, toMinute } from '../text.js';
 
-/** The jobs with a schedule by the configuration. */
 export function planSchedule({ settings }: Config): SchedulePlan {
   // Without mail and webhooks the outbox stays empty.
   const hasOutbox = settings.mail !== undefined || settings.webhooks.length > 0;
@@ -43,7 +42,6 @@ interface ShownJob {
   schedule: { cron: string; timezone: string } | null;
   /** Null: the scheduler never stored it, so earlier due times are not missed. */
   plannedSince: Date | null;
-  /** The next start. */
   next: Date | null;
   runs: readonly ShownRun[];
 }
@@ -121,7 +119,6 @@ function listRemarks({ job, runs }: ShownJob): string[] {
   return [...because, ...(missed.length > 0 ? [`${job} missed: ${missed.join(', ')}`] : [])];
 }
 
-/** The result of `schedule show`; times are UTC. */
 export function presentSchedule(jobs: readonly ShownJob[], hasRosters: boolean, pause: SchedulePause | null): Outcome {
   const head = ['job', 'cron', 'time zone', 'next (UTC)', 'last', 'outcome', 'begun (UTC)', 'ended (UTC)', 'by'];
   const remarks = [
@@ -186,7 +183,6 @@ export async function pauseJobs(
   );
 }
 
-/** Ends the pause. */
 export async function resumeJobs(app: AppContext): Promise<Outcome> {
   const { organisationId } = await openOrganisation(app);
   const now = app.clock.now();
@@ -197,6 +193,5 @@ export async function resumeJobs(app: AppContext): Promise<Outcome> {
   return say({ action: 'resume', wasPaused: pause !== null, by }, text);
 }
 
-/** A pause in words. */
 export const describePause = ({ until, by, reason }: SchedulePause): string =>
   `the schedule is paused until ${formatTime(until)} by ${by}${reason === null ? '' : ` (${reason})`}: no job starts`;

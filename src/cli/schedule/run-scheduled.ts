@@ -14,13 +14,7 @@ import {
   toForgetBefore,
 } from '../../runs/scheduled.js';
 import { toDueTimes } from '../../scheduling/due-times.js';
-import {
-  decideDue,
-  findNextStart,
-  type JobStatus,
-  readJobStatuses,
-  type SchedulePlan,
-} from '../../scheduling/schedule.js';
+import { decideDue, findNextStart, readJobStatuses, type SchedulePlan } from '../../scheduling/schedule.js';
 import { DatabaseError } from '../../store/database/database.js';
 import type { JobDue, JobEnding, JobRun } from '../../store/jobs.js';
 import { combineExitCodes, exitCodes, toErrorExitCode } from '../exit-code.js';
@@ -94,7 +88,7 @@ async function runOnce(
   const forgetBefore = isFrequent ? toForgetBefore(app.clock.now()) : null;
   const slot = { job: job.name, ...once, forgetBefore, timeoutMs: plan.timeoutMs };
   const answer = await runDueSlot(app, slot, signal, (run, held) =>
-    performJob(app, job, run, held, { plan, stopping: signal, logger }),
+    performJob(app, job, run, held, { stopping: signal, logger }),
   );
   const { due } = once;
   const what = `${job.name} of ${due.localDate}`;
@@ -149,7 +143,7 @@ function findPresentDue({ planned }: SchedulePlan, job: Job, timezone: string, n
 const attemptsBeforeMail = 3;
 
 /**
- * Runs a job for one due slot and returns its end, with the earlier jobs of `plan` that are not complete; never throws. A job that ends after
+ * Runs a job for one due slot and returns its end; never throws. A job that ends after
  * `stopping` is aborted will be started again. Failures are logged, those of a night per roster.
  */
 export async function performJob(
@@ -157,15 +151,12 @@ export async function performJob(
   job: Job,
   run: JobRun,
   signal: AbortSignal,
-  { plan, stopping, logger }: { plan: SchedulePlan; stopping: AbortSignal; logger: Logger },
+  { stopping, logger }: { stopping: AbortSignal; logger: Logger },
 ): Promise<JobEnding> {
   const { localDate: date, dueAt, attempts: attempt, isLate } = run;
   const { watched, lastRun } = watchRun(app);
-  let before: string | null = null;
   try {
-    before = await describeBefore(app, plan, job, run);
-    const result = await job.run(watched, signal, { date, dueAt, attempt, isLate });
-    return toEnding(result, before, stopping);
+    return toEnding(await job.run(watched, signal, { date, dueAt, attempt, isLate }), stopping);
   } catch (error) {
     const runIds = error instanceof NightError ? error.night.summaries.map(({ runId }) => runId) : [];
     if (stopping.aborted) return { because: 'it was stopped by a signal', runIds };
@@ -174,7 +165,7 @@ export async function performJob(
       logJobFailure(logger, job.name, failure);
     const isPassing = passes(error);
     if (!isPassing || attempt >= attemptsBeforeMail) await mailFailureOf(app, job, error, stopping);
-    const ending = { because: joinReasons([toReason(error), before]), runIds };
+    const ending = { because: toReason(error), runIds };
     return isPassing ? ending : { ...ending, exitCode: toJobExitCode(error) };
   }
 }
@@ -184,25 +175,17 @@ async function mailFailureOf(app: AppContext, { name }: Job, error: unknown, sig
   if (name !== 'rescreen' && name !== 'mail') await mailFailure(app, { task: name, roster: null, error, signal });
 }
 
-function toEnding(
-  { runs, exitCode = 0, note = '' }: JobResult,
-  before: string | null,
-  stopping: AbortSignal,
-): JobEnding {
+function toEnding({ runs, exitCode = 0, note = '' }: JobResult, stopping: AbortSignal): JobEnding {
   const runIds = runs.map(({ runId }) => runId);
   // Only the next start can see whether the stop left work undone.
   if (stopping.aborted) return { because: 'it was stopped by a signal', runIds };
   const codes = [...runs.map((run) => run.exitCode), ...(exitCode === 0 && runs.length > 0 ? [] : [exitCode])];
-  return { exitCode: combineExitCodes(codes), because: joinReasons([...listReasons(runs), note, before]), runIds };
+  const because = [...listReasons(runs), note].filter((reason) => reason !== '').join('; ');
+  return { exitCode: combineExitCodes(codes), because: because === '' ? null : because, runIds };
 }
 
 const listReasons = (runs: JobResult['runs']): string[] =>
   runs.flatMap(({ runId, reasons }) => reasons.map((reason) => `${runId}: ${reason}`));
-
-function joinReasons(reasons: readonly (string | null)[]): string | null {
-  const said = reasons.filter((reason) => reason !== null && reason !== '');
-  return said.length === 0 ? null : said.join('; ');
-}
 
 /** Whether a retry may help: the database was unreachable, or another process held a lock. */
 function passes(error: unknown): boolean {
@@ -238,50 +221,6 @@ function toReason(error: unknown): string {
   }
   if (error instanceof NightscreenError) return error.message;
   return `an unexpected error (${error instanceof Error ? error.name : 'unknown'}); the log has details`;
-}
-
-/** The predecessors of a job on its date that failed, were missed or have not ended, with exit codes and runs; null when all that were due are complete. */
-async function describeBefore(
-  app: AppContext,
-  plan: SchedulePlan,
-  { name, after = [] }: Job,
-  { localDate }: JobRun,
-): Promise<string | null> {
-  if (after.length === 0) return null;
-  const statuses = await readJobStatuses(app, plan.planned);
-  const now = app.clock.now();
-  const incomplete = after.flatMap((other) => {
-    const status = statuses.get(other);
-    return (status && describeIncomplete(status, localDate, now)) ?? [];
-  });
-  return incomplete.length === 0 ? null : `not all jobs before ${name} are complete: ${incomplete.join('; ')}`;
-}
-
-function describeIncomplete({ job, times, plannedSince, known }: JobStatus, date: string, now: Date): string | null {
-  const due = times.isByDate ? times.lastOn(date) : null;
-  if (due === null) return null;
-  const run = known.find(({ dueSlot }) => dueSlot === due.dueSlot);
-  if (run) return describeEnd(run);
-  return due.dueAt <= plannedSince || due.dueAt > now ? null : `${job} of ${date} has not started`;
-}
-
-function describeEnd({ job, localDate, state, exitCode, because, runIds, owner }: JobRun): string | null {
-  const what = `${job} of ${localDate}`;
-  const made = runIds.length === 0 ? '' : ` (${runIds.join(', ')})`;
-  switch (state) {
-    case 'missed':
-      return `${what} was missed`;
-    case 'running':
-      return `${what} has not ended${made}, started by ${owner ?? 'an unknown process'}`;
-    case 'interrupted':
-      return `${what} was interrupted and is not done${made}`;
-    case 'finished': {
-      if (exitCode === 0) return null;
-      // `nightscreen runs show` gives the reason of a run.
-      const why = because === null ? '' : `: ${because}`;
-      return `${what} ended with exit code ${exitCode}${made === '' ? `, without a run${why}` : made}`;
-    }
-  }
 }
 
 function logJobFailure(

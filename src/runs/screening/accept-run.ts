@@ -1,4 +1,5 @@
 import type { Transaction } from '../../store/database/database.js';
+import { countMissing } from '../../store/dossiers.js';
 import { findLaterHeld, ownsTables, readRunHolds, saveRunAcceptance } from '../../store/held-runs.js';
 import { assertLease } from '../../store/leases.js';
 import { RunNumbers } from '../../store/ledger.js';
@@ -16,9 +17,9 @@ import { noteWebhooks } from '../status.js';
 import { concludeRun } from './close.js';
 
 /**
- * Applies the stored answers of a held run without new searches, and releases its webhooks. With four eyes the first
- * call proposes and a second person accepts; a login that does not own the tables can only propose. Closes no waiting
- * alert. Throws ConfigError when nothing can be accepted, RunLockedError while the roster is in use.
+ * Applies the stored answers of a held run without new searches, and releases its webhooks; of a held sweep, lets the
+ * next one remove the dossiers that it missed. With four eyes the first call proposes and a second person accepts; a
+ * login that does not own the tables can only propose. Closes no waiting alert. Throws ConfigError when nothing can be accepted, RunLockedError while the roster is in use.
  */
 export async function acceptRun(
   app: AppContext,
@@ -28,8 +29,8 @@ export async function acceptRun(
 ): Promise<
   { runId: string } & (
     | { kind: 'proposed'; waitsFor: 'second_person' | 'owner' }
-    /** `parties` counts the parties whose answers apply; `state` is the new state of the run. */
-    | { kind: 'accepted'; parties: number; state: RunState; reasons: readonly string[] }
+    /** The parties whose answers apply, the dossiers that the next sweep may remove, and the new state of the run. */
+    | { kind: 'accepted'; parties: number; dossiers: number; state: RunState; reasons: readonly string[] }
   )
 > {
   const { database } = app;
@@ -41,6 +42,7 @@ export async function acceptRun(
     return { kind: 'proposed', runId: toRunId(run), waitsFor: 'owner' };
   }
   const organisation = await openKeyedOrganisation(app);
+  if (run.kind === 'sweep') return acceptSweep(app, run, acceptance, signal);
   const named = (await readRosterNames(database, organisation.name)).get(run.rosterId ?? 0);
   if (named !== undefined) await requireAcceptedSettings(app, { organisation, roster: named });
   return withLease(app, run.leaseKey, signal, async (held) => {
@@ -67,16 +69,37 @@ export async function acceptRun(
         isReported: false,
         isAccepted: true,
       });
-      return { kind: 'accepted', runId, parties, state, reasons };
+      return { kind: 'accepted', runId, parties, dossiers: 0, state, reasons };
     });
   });
 }
 
-/** What is held of a run; throws ConfigError when nothing is. */
-async function refuseUnlessHeld(
-  database: Parameters<typeof readRunHolds>[0],
+async function acceptSweep(
+  app: AppContext,
   run: RunRow,
-): Promise<ReadonlySet<'answers' | 'webhooks'>> {
+  acceptance: Acceptance,
+  signal: AbortSignal,
+): ReturnType<typeof acceptRun> {
+  const runId = toRunId(run);
+  return withLease(app, run.leaseKey, signal, ({ lease }) =>
+    app.database.transaction(async (transaction) => {
+      await assertLease(transaction, lease);
+      await refuseUnlessHeld(transaction, run);
+      const dossiers = await countMissing(transaction, run.runId);
+      if (dossiers === 0) {
+        throw refuseRun(`a later sweep has listed, missed or removed each dossier that ${runId} missed`);
+      }
+      if (await proposesOnly(app, transaction, run, acceptance)) {
+        return { kind: 'proposed', runId, waitsFor: 'second_person' };
+      }
+      await saveAcceptance(app, transaction, run, acceptance, false);
+      return { kind: 'accepted', runId, parties: 0, dossiers, state: run.state, reasons: run.stateReasons };
+    }),
+  );
+}
+
+/** What is held of a run; throws ConfigError when nothing is. */
+async function refuseUnlessHeld(database: Parameters<typeof readRunHolds>[0], run: RunRow) {
   const runId = toRunId(run);
   if (run.state === 'running' || run.state === 'stopped') throw refuseRun(`${runId} has not ended`);
   const { holds, accepted } = await readRunHolds(database, run.runId);

@@ -99,12 +99,10 @@ function findFirstMissing(times: DueTimes, due: JobDue, runs: readonly JobRun[],
   return times.next(new Date(floorMs))?.dueAt ?? due.dueAt;
 }
 
-/** The settings of a watchdog, in addition to those of runs. */
 export interface WatchSettings {
   jobs: JobsSettings;
 }
 
-/** The watched subject of a job with a certain schedule. */
 const toScheduleSubject = (job: string, { cron, timezone }: JobSchedule): string =>
   `schedule/${job} ${cron} ${timezone}`;
 

@@ -226,7 +226,6 @@ export function assessRunning(running: readonly RunningFacts[], now: Date): read
   });
 }
 
-/** The facts about the sweeps of dossiers. */
 export interface WatchedSweep extends Nights, StartFacts {
   isPlanned: boolean;
   /** Whether the last one is recent; where none are planned, an old sweep is history. */
@@ -247,7 +246,6 @@ export function assessSweep(facts: WatchedSweep, open: readonly Incident[]): rea
   return addUnanswered(findings, subject, facts, open);
 }
 
-/** The facts about a roster. */
 export interface RosterFacts extends Nights, StartFacts {
   roster: string;
   /** Null before the first import of the roster. */
@@ -326,7 +324,6 @@ function assessFailing(
   return [{ ...finding, runId, isKnown: !isNew && reported.runId !== runId }];
 }
 
-/** The facts about a job of the scheduler. */
 export interface JobFacts {
   job: string;
   /** Its last runs, newest first. */

@@ -30,7 +30,6 @@ import {
 import { readExpectations, type StartFacts, type WatchSettings } from './expectations.js';
 import { assess, describeIncident, type WatchFinding } from './findings.js';
 
-/** How long an unplanned sweep is assessed. */
 const recentMs = 7 * 24 * 3_600_000;
 
 /**
@@ -116,7 +115,6 @@ export interface Watch {
   dropped: readonly Incident[];
   /** The rosters without any night so far, of which none was due. */
   unscreened: readonly string[];
-  /** The pause of the schedule; null without one. */
   pause: SchedulePause | null;
   /** Whether anything is wrong that was not already known. */
   isAlarm: boolean;
@@ -175,12 +173,6 @@ async function chooseRosters({ database, settings }: AppContext, organisationId:
   throw new ConfigError([{ where: 'settings', path: 'rosters', message }]);
 }
 
-function findLastBegun({ jobs, rosters, sweep }: WatchedFacts): Date {
-  const begun = jobs.flatMap(({ runs }) => runs.flatMap(({ attemptAt, begunAt }) => attemptAt ?? begunAt ?? []));
-  const nights = [...rosters, sweep].flatMap((night) => night.begun?.takenAt ?? []);
-  return new Date(Math.max(0, ...[...begun, ...nights].map((moment) => moment.getTime())));
-}
-
 /** A watchdog with other settings looks at least this often, or has been switched off. */
 const forgottenAfterMs = 24 * 3_600_000;
 
@@ -200,7 +192,6 @@ export function findWatching(
   return last !== undefined && last.getTime() > now.getTime() - forgottenAfterMs ? 'elsewhere' : 'nowhere';
 }
 
-/** Reads the facts of each roster; `open` are the open incidents. */
 async function readRosterFacts(
   app: Pick<AppContext, 'database' | 'settings'>,
   organisationId: number,
@@ -281,15 +272,7 @@ export function findAgeMoment(
   return new Date(Math.min(now.getTime(), ...answering.map(({ takenAt }) => takenAt.getTime())));
 }
 
-/** Missing starts within this span have one cause. */
-const oneCauseMs = 24 * 3_600_000;
-
-const isMissedStart = ({ kind }: Pick<Incident, 'kind'>): boolean => kind === 'did_not_run';
-
-/**
- * Stores the news and queues its mail, in one transaction. Starts that are missing because one scheduler is down share a mail. Gives the reported
- * and the closed incidents.
- */
+/** Stores the news and queues its mail, in one transaction; gives the reported and the closed incidents. */
 async function reportNews(
   app: AppContext,
   organisationId: number,
@@ -299,45 +282,24 @@ async function reportNews(
   return app.database.transaction(async (transaction) => {
     const open = await readOpenIncidents(transaction, organisationId, { isHeld: true });
     const news = compareIncidents(open, findings, (incident) => findWatching(incident, { ...facts, now }));
-    const saved = await saveIncidentNews(transaction, organisationId, news, now);
+    const { begun, again, over, dropped } = await saveIncidentNews(transaction, organisationId, news, now);
     const actionsOf = (incident: Incident): readonly string[] =>
       findSame(findings, incident)?.actions ?? ['See the coverage of the rosters: nightscreen coverage'];
-    const queue = async (
-      phase: Alarm['phase'],
-      incidents: readonly Incident[],
-      reportedBefore: readonly Incident[],
-    ) => {
-      const starts = incidents.filter(isMissedStart);
-      const groups = [...incidents.filter((one) => !isMissedStart(one)).map((one) => [one]), starts];
-      for (const group of groups) {
+    const queue = async (phase: Alarm['phase'], incidents: readonly Incident[]): Promise<void> => {
+      // When one scheduler is down, many starts are missing: they share a mail.
+      const starts = incidents.filter(({ kind }) => kind === 'did_not_run');
+      const others = incidents.filter(({ kind }) => kind !== 'did_not_run');
+      for (const group of [...others.map((one) => [one]), starts]) {
         const actions = [...new Set(group.flatMap(actionsOf))];
-        const before = group === starts ? reportedBefore : [];
-        await queueAlarm(app, transaction, organisationId, {
-          incidents: group,
-          phase,
-          actions,
-          reportedBefore: before,
-        });
+        await queueAlarm(app, transaction, organisationId, { incidents: group, phase, actions });
       }
     };
-    // Nothing has begun since those were reported.
-    const lastBegunAt = findLastBegun(facts);
-    const before = open.filter((one) => isMissedStart(one) && isOneCause(one, now) && one.openedAt > lastBegunAt);
-    const { begun, again, over, dropped } = saved;
-    await queue('begun', begun, before);
-    await queue('again', again, []);
-    const started = over.filter(isMissedStart);
-    // Recipients with another open incident of this cause get the mail when the last start has come.
-    const left = (await readOpenIncidents(transaction, organisationId)).filter(
-      (one) => isMissedStart(one) && started.some(({ openedAt }) => isOneCause(one, openedAt)),
-    );
-    await queue('over', over, left);
+    await queue('begun', begun);
+    await queue('again', again);
+    await queue('over', over);
     return { reported: new Set([...begun, ...again].map(({ incidentId }) => incidentId)), over, dropped };
   });
 }
-
-const isOneCause = ({ openedAt }: Incident, moment: Date): boolean =>
-  Math.abs(openedAt.getTime() - moment.getTime()) < oneCauseMs;
 
 /**
  * Compares the findings with the open incidents: new ones, known ones with news, those that are over, and those that are closed without a report
@@ -364,19 +326,13 @@ export function compareIncidents(
 const alarmKeyPrefix = 'alarm/';
 
 /**
- * Queues one mail about incidents with one cause, in the transaction that notes them as reported; without configured mail it does nothing. The
- * recipients of one of `reportedBefore` do not get the others.
+ * Queues one mail about incidents with one cause, in the transaction that notes them as reported; without configured mail it does nothing.
  */
 async function queueAlarm(
   { settings: { mail, organisation, timezone }, clock }: Pick<AppContext, 'settings' | 'clock'>,
   transaction: Queryable,
   organisationId: number,
-  {
-    incidents,
-    phase,
-    actions,
-    reportedBefore,
-  }: Pick<Alarm, 'phase' | 'actions'> & Record<'incidents' | 'reportedBefore', readonly Incident[]>,
+  { incidents, phase, actions }: Pick<Alarm, 'phase' | 'actions'> & { incidents: readonly Incident[] },
 ): Promise<void> {
   const [first] = incidents;
   if (!mail || !first) return;
@@ -393,21 +349,15 @@ async function queueAlarm(
     host: hostname(),
     organisation,
   };
-  const listAddresses = (some: readonly Incident[]): ReadonlySet<string> =>
-    new Set(
-      some
-        .flatMap(({ roster }) => listRecipients(mail, { kind: 'failure', roster, level: 'red', severities: [] }))
-        .map(({ address }) => address),
-    );
-  const known = listAddresses(reportedBefore);
-  const entries = [...listAddresses(incidents)]
-    .filter((address) => !known.has(address))
-    .map((address) => {
-      const message = buildAlarmMessage(alarm, key, address, { from: mail.from, timezone });
-      const { to: destination, messageId } = message;
-      const what = { organisationId, runId: null, kind: 'mail_failure', destination } as const;
-      const times = { queuedAt: at, giveUpAt: toGiveUpAt(at) };
-      return { ...what, dedupKey: `${alarmKeyPrefix}${messageId}`, content: message, messageId, ...times };
-    });
+  const recipients = incidents.flatMap(({ roster }) =>
+    listRecipients(mail, { kind: 'failure', roster, level: 'red', severities: [] }),
+  );
+  const entries = [...new Set(recipients.map(({ address }) => address))].map((address) => {
+    const message = buildAlarmMessage(alarm, key, address, { from: mail.from, timezone });
+    const { to: destination, messageId } = message;
+    const what = { organisationId, runId: null, kind: 'mail_failure', destination } as const;
+    const times = { queuedAt: at, giveUpAt: toGiveUpAt(at) };
+    return { ...what, dedupKey: `${alarmKeyPrefix}${messageId}`, content: message, messageId, ...times };
+  });
   await queueOutbox(transaction, entries);
 }

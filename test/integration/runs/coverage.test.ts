@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { shiftedClock } from '../../../src/clock.js';
 import { ConfigError } from '../../../src/errors.js';
@@ -12,9 +12,6 @@ import { expectAgreement, findUnrecorded } from '../../helpers/status-agreement.
 
 const hourMs = 60 * 60 * 1_000;
 const { signal } = new AbortController();
-
-// The embedded database is slow to open while other tests run.
-vi.setConfig({ testTimeout: 60_000 });
 
 /** The figures without the order in which they were counted. */
 const toComparable = ({ total, tiers }: Awaited<ReturnType<typeof measureCoverage>>) => ({ total, tiers });

@@ -13,7 +13,7 @@ import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
 import type { Fault } from '../../../src/sandbox/trouble.js';
 import { type Database, readColumn } from '../../../src/store/database/database.js';
 import { describeOnEachDatabase, leaveSqlToPostgres, readRows } from '../../helpers/databases.js';
-import { decide, openPreparedSites, openSmallSites, type SmallSite } from '../../helpers/small-site.js';
+import { decide, findAlerts, openPreparedSites, openSmallSites, type SmallSite } from '../../helpers/small-site.js';
 import type { AppContextOptions } from '../../helpers/small-world.js';
 
 const signal = new AbortController().signal;
@@ -59,15 +59,6 @@ const listRecipients = async (sandbox: Sandbox): Promise<readonly string[]> =>
 
 const countPosts = (sandbox: Sandbox): number =>
   sandbox.ledger().filter(({ method, path }) => method === 'POST' && path.startsWith('/autodoc/invitations')).length;
-
-const findAlerts = async (database: Database, reference: string): Promise<readonly number[]> => {
-  return readColumn(
-    database,
-    z.number(),
-    'select alert_id as id from alert join party using (party_id) join customer using (customer_id) where reference = $1',
-    [reference],
-  );
-};
 
 const posting = { path: '/autodoc/invitations', method: 'POST', times: 1 } as const;
 

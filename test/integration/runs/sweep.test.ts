@@ -1,15 +1,16 @@
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { sweepSettingsSchema } from '../../../src/dossiers/sweep-dossiers.js';
-import type { RunEvent } from '../../../src/runs/app-context.js';
 import { showRun } from '../../../src/runs/run-reference.js';
+import { acceptRun } from '../../../src/runs/screening/accept-run.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
-import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import type { SandboxDossier } from '../../../src/sandbox/world.js';
 import { readDossierHistory } from '../../../src/store/changes.js';
+import { readColumn } from '../../../src/store/database/database.js';
 import { readRunning } from '../../../src/store/watch-facts.js';
 import { describeOnEachDatabase, leaveSqlToPostgres, readRows } from '../../helpers/databases.js';
-import { buildSandboxDossier, makeAppContext } from '../../helpers/small-world.js';
+import { listenAlong, makeAcceptance, openSmallSites } from '../../helpers/small-site.js';
+import { buildSandboxDossier, usualScreening } from '../../helpers/small-world.js';
 
 const signal = new AbortController().signal;
 
@@ -23,17 +24,20 @@ describeOnEachDatabase('a sweep', (open, databases) => {
     'writes no row for a dossier',
     'says why it makes one walk',
     'keeps every change of a dossier',
-    'dossiers created during the walk',
+    'that lists',
   );
-  const sandboxes: Sandbox[] = [];
-  afterEach(async () => {
-    for (const sandbox of sandboxes.splice(0)) await sandbox.close();
-  });
-  const begin = async (dossiers: readonly SandboxDossier[], sweep: z.input<typeof sweepSettingsSchema> = {}) => {
-    const sandbox = await startSandbox({ world: { watchlist: [], dossiers } });
-    sandboxes.push(sandbox);
-    const app = await makeAppContext(await open(), sandbox, {
-      settings: { sweep: { ...sweepSettingsSchema.parse(sweep), perPage: 20 } },
+  const openSite = openSmallSites(open);
+  const begin = async (
+    dossiers: readonly SandboxDossier[],
+    { lostDossierShare, ...sweep }: z.input<typeof sweepSettingsSchema> & { lostDossierShare?: number } = {},
+  ) => {
+    const { sandbox, work } = await openSite();
+    sandbox.setWorld({ watchlist: [], dossiers });
+    const app = await work({
+      settings: {
+        sweep: { ...sweepSettingsSchema.parse(sweep), perPage: 20 },
+        ...(lostDossierShare !== undefined && { screening: { ...usualScreening, hold: { lostDossierShare } } }),
+      },
     });
     return { sandbox, app };
   };
@@ -90,26 +94,11 @@ describeOnEachDatabase('a sweep', (open, databases) => {
     expect(kinds.toSorted()).toEqual(['dossier_returned', 'dossier_status_changed']);
   });
 
-  it.each([
-    ['an empty last page', { raw: { status: 200, body: '{"dossiers":[],"has_more":false,"next_cursor":null}' } }],
-    ['404', { status: 404 }],
-  ])('a cursor that is answered with %s: the walk continues after an earlier dossier', async (_, answer) => {
-    const { sandbox, app } = await begin(range(1, 60));
-    await runSweep(app, { writeReport: false }, signal);
-    sandbox.setFaults([{ ...answer, path: '/dossiers', afterCalls: 1 }]);
-    const second = await runSweep(app, { writeReport: false }, signal);
-    expect(second).toMatchObject({ state: 'complete', counts: { proven: true, gone: 0, dossiers: 60, changed: 0 } });
-  });
-
   it('writes no row for a dossier that is as it was, and marks what is gone in pages', async () => {
-    const { sandbox, app } = await begin(range(1, 50));
+    const { sandbox, app } = await begin(range(1, 50), { lostDossierShare: 1 });
     await runSweep(app, { writeReport: false }, signal);
     const { database } = app;
-    const versions = () =>
-      database.query(
-        z.object({ at: z.string() }),
-        'select ctid::text || xmin::text as at from dossier order by dossier_id',
-      );
+    const versions = () => readRows(database, 'select ctid::text, xmin::text from dossier order by dossier_id');
     const before = await versions();
     await runSweep(app, { writeReport: false }, signal);
     expect(await versions()).toEqual(before);
@@ -120,21 +109,71 @@ describeOnEachDatabase('a sweep', (open, databases) => {
     expect(await readRows(database, 'select run_id from swept_page')).toEqual([]);
   });
 
+  it.each([
+    { known: 300, left: 0, isHeld: true },
+    { known: 300, left: 3, isHeld: true },
+    { known: 300, left: 290, isHeld: true },
+    { known: 300, left: 291, isHeld: false },
+    { known: 8, left: 4, isHeld: false },
+    { known: 5, left: 2, isHeld: true },
+    { known: 1, left: 0, isHeld: false },
+    // New ones do not make up for them.
+    { known: 40, left: 20, appeared: 2_000, isHeld: true },
+  ])('that lists $left of $known known dossiers: held is $isHeld', async ({ known, left, appeared = 0, isHeld }) => {
+    const { sandbox, app } = await begin(range(1, known));
+    await runSweep(app, { writeReport: false }, signal);
+    sandbox.setWorld({ watchlist: [], dossiers: [...range(1, left), ...range(10_001, 10_000 + appeared)] });
+    const second = await runSweep(app, { writeReport: false }, signal);
+    expect(second).toMatchObject({
+      state: isHeld ? 'incomplete' : 'complete',
+      counts: { proven: !isHeld, gone: isHeld ? 0 : known - left },
+    });
+    const reason = isHeld ? `${known - left} of ${known} known dossiers` : undefined;
+    expect(second.reasons[0]?.match(/\d+ of \d+ known dossiers/)?.[0]).toBe(reason);
+    const gone = await readRows(app.database, 'select dossier_id from dossier where gone_at is not null');
+    expect(gone).toHaveLength(isHeld ? 0 : known - left);
+  });
+
+  it('that is held removes after an acceptance only what it missed and what stays away', async () => {
+    const { sandbox, app } = await begin(range(1, 100));
+    const sweep = (dossiers: readonly SandboxDossier[]) => {
+      sandbox.setWorld({ watchlist: [], dossiers });
+      return runSweep(app, { writeReport: false }, signal);
+    };
+    const accept = async (runId: string) => acceptRun(app, runId, await makeAcceptance(app), signal);
+    const gone = () =>
+      readColumn(app.database, z.string(), 'select dossier_id from dossier where gone_at is not null order by 1');
+    await sweep(range(1, 100));
+    const first = await sweep(range(51, 100));
+    const second = await sweep(range(41, 100));
+    await expect(accept(first.runId)).rejects.toThrow('a later sweep has listed, missed or removed each dossier');
+    expect(await accept(second.runId)).toMatchObject({ kind: 'accepted', dossiers: 40, state: 'incomplete' });
+    await expect(accept(second.runId)).rejects.toThrow('is already accepted');
+    // Thirty of the forty are back, and of sixty others that nobody has accepted, one is missing.
+    expect(await sweep([...range(1, 30), ...range(42, 100)])).toMatchObject({
+      state: 'complete',
+      counts: { gone: 11, proven: true },
+    });
+    expect(await gone()).toHaveLength(11);
+    // What was back is no longer accepted as missing.
+    expect(await sweep(range(42, 100))).toMatchObject({ state: 'incomplete', counts: { gone: 0 } });
+    expect(await sweep([...range(1, 40), ...range(42, 100)])).toMatchObject({
+      state: 'complete',
+      counts: { gone: 0, proven: true },
+    });
+    expect(await gone()).toHaveLength(1);
+  });
+
   it('a process that dies again and again costs at most a page of each window each time', async () => {
     const windows = 4;
     const { sandbox, app } = await begin(range(1, 300), { windows });
-    const { emit } = app;
     let progress = 0;
     let deaths = 0;
-    const dying = {
-      ...app,
-      emit: (event: RunEvent) => {
-        emit(event);
-        if (event.kind !== 'progress') return;
-        progress += 1;
-        if (progress % 3 === 0) throw new Error('gone');
-      },
-    };
+    const dying = listenAlong(app, (event) => {
+      if (event.kind !== 'progress') return;
+      progress += 1;
+      if (progress % 3 === 0) throw new Error('gone');
+    });
     let summary: Awaited<ReturnType<typeof runSweep>> | undefined;
     while (summary === undefined) {
       summary = await runSweep(dying, { writeReport: false }, signal).catch((error: unknown) => {
@@ -148,11 +187,7 @@ describeOnEachDatabase('a sweep', (open, databases) => {
     const calls = sandbox.ledger().filter(({ path }) => path === '/dossiers').length;
     // 15 pages, for each window a total, a limit and a last page that is not full, and the total, the probe and the head.
     expect(calls).toBeLessThanOrEqual(15 + 3 * windows + 3 + deaths * windows);
-    const left = await app.database.query(
-      z.object({ left: z.number() }),
-      'select count(*)::integer as left from swept_page',
-    );
-    expect(left).toEqual([{ left: 0 }]);
+    expect(await readRows(app.database, 'select from swept_page')).toEqual([]);
   });
 
   it('says why it makes one walk where the service does not filter after a cursor', async () => {

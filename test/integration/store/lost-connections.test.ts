@@ -240,13 +240,14 @@ describe('a deadlock', () => {
     await witness.execute('create table second (n int)');
     await witness.execute('insert into second values (0)');
     let runs = 0;
-    const add = (on: Database, tables: readonly string[]): Promise<void> =>
+    let holding = 0;
+    const add = (on: Database, tables: readonly [string, string]): Promise<void> =>
       on.transaction(async (transaction) => {
         runs += 1;
-        for (const table of tables) {
-          await transaction.execute(`update ${table} set n = n + 1`);
-          await delay(200);
-        }
+        await transaction.execute(`update ${tables[0]} set n = n + 1`);
+        holding += 1;
+        await expect.poll(() => holding).toBeGreaterThan(1);
+        await transaction.execute(`update ${tables[1]} set n = n + 1`);
       });
     await Promise.all([add(database, ['kept', 'second']), add(other, ['second', 'kept'])]);
     expect(runs).toBe(3);
