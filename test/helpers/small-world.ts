@@ -49,6 +49,10 @@ export const people = [
   'Ciro Malvestuto',
 ];
 
+/** So many names of customers whom no list knows. */
+export const makeCustomerNames = (count: number): string[] =>
+  Array.from({ length: count }, (_, index) => `Customer Number ${index}`);
+
 /** A roster file's text: customers C-1, C-2 ... of these names. */
 export const toCsv = (names: readonly string[]): string =>
   `customer_id,type,name\n${names.map((name, index) => `C-${index + 1},person,${name}\n`).join('')}`;
