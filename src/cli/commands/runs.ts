@@ -1,4 +1,4 @@
-import { hasDetails, toPublishedControl, toPublishedWatch } from '../../reports/list-facts.js';
+import { toPublishedControl, toPublishedWatch } from '../../reports/list-facts.js';
 import {
   describeReason,
   describeRounds,
@@ -313,9 +313,10 @@ function formatControls({ controls }: RunDescription): string {
 }
 
 function listWatch({ watch, earlyWarnings, openAlerts, details }: RunDescription): Row[] {
+  const fetched = details && describeDetails(details);
   return [
     openAlerts !== null && ['alerts', describeWaiting(openAlerts)],
-    details !== null && hasDetails(details) && ['details', describeDetails(details)],
+    fetched !== null && ['details', fetched],
     ...(watch === null ? [] : describeWatch(watch)).map((line): Row => ['watch', line]),
     ...earlyWarnings.map(({ recipient, changes, queuedAt, acceptedAt }): Row => {
       const critical = `${countNoun(changes, 'critical change')} at ${queuedAt.toISOString()}`;

@@ -127,8 +127,7 @@ export async function inspectFile(request: InspectionRequest): Promise<FileInspe
   }
   const ofFirst = rosterSettingsSchema.parse({ name, csv: { ...csv, path: first }, columns: guess.columns });
   const whole = await readWhole(ofFirst, guess.unmapped);
-  const unread = describeUnmappedNames(whole.unmappedNames, headers, 'roster');
-  if (unread !== null) doubts.push(unread);
+  doubts.push(...describeUnmappedNames(whole.unmappedNames, headers, 'roster'));
   const { customers, rejected, repeated } = whole.counts;
   return { ...found, ...whole, settings: rejected > (customers + rejected + repeated) / 2 ? null : parsed.data };
 }
