@@ -174,21 +174,6 @@ function pairAlerts(alerts: readonly Alert[], matches: readonly Match[]) {
 export type SeenCustomer = FactsOf<typeof seenCustomerSchema>;
 export type SeenFacts = FactsOf<typeof seenFactsSchema>;
 
-/** The facts whose change re-opens an alert, as reports name them. */
-const seenFields = [
-  'listed_schema',
-  'listed_name',
-  'listed_topics',
-  'listed_birth_date',
-  'listed_country',
-  'customer_role',
-  'customer_type',
-  'customer_name',
-  'customer_birth_date',
-  'customer_country',
-] as const;
-type SeenField = (typeof seenFields)[number];
-
 /** The facts of a match and its party that a reviewer sees. */
 export function toSeenFacts(customer: SeenCustomer, match: Match): SeenFacts {
   const { role, type, name, birthDate, countries } = customer;
@@ -206,26 +191,28 @@ export function toSeenFacts(customer: SeenCustomer, match: Match): SeenFacts {
 
 /** The facts that differ, in a fixed order; none while a disposition holds. */
 export function compareSeenFacts(before: SeenFacts, after: SeenFacts): readonly SeenField[] {
-  return seenFields.filter((field) => read[field](before) !== read[field](after));
+  return comparedFacts.filter(({ read }) => read(before) !== read(after)).map(({ field }) => field);
 }
 
 /** One text for the same facts in any order, for digests. */
-export const toSeenText = (facts: SeenFacts): string => JSON.stringify(seenFields.map((field) => read[field](facts)));
+export const toSeenText = (facts: SeenFacts): string => JSON.stringify(comparedFacts.map(({ read }) => read(facts)));
 
 const toSet = (values: readonly string[]): readonly string[] => [...new Set(values)].sort();
 
-const read: Readonly<Record<SeenField, (facts: SeenFacts) => string>> = {
-  listed_schema: ({ listed }) => listed.schema,
-  listed_name: ({ listed }) => listed.name,
-  listed_topics: ({ listed }) => JSON.stringify(listed.topics),
-  listed_birth_date: ({ listed }) => JSON.stringify(listed.birthDates),
-  listed_country: ({ listed }) => JSON.stringify(listed.countries),
-  customer_role: ({ customer }) => customer.role,
-  customer_type: ({ customer }) => customer.type,
-  customer_name: ({ customer }) => customer.name,
-  customer_birth_date: ({ customer }) => customer.birthDate ?? '',
-  customer_country: ({ customer }) => JSON.stringify(customer.countries),
-};
+/** The facts whose change re-opens an alert, as reports name them, in the order of digests. */
+const comparedFacts = [
+  { field: 'listed_schema', read: ({ listed }) => listed.schema },
+  { field: 'listed_name', read: ({ listed }) => listed.name },
+  { field: 'listed_topics', read: ({ listed }) => JSON.stringify(listed.topics) },
+  { field: 'listed_birth_date', read: ({ listed }) => JSON.stringify(listed.birthDates) },
+  { field: 'listed_country', read: ({ listed }) => JSON.stringify(listed.countries) },
+  { field: 'customer_role', read: ({ customer }) => customer.role },
+  { field: 'customer_type', read: ({ customer }) => customer.type },
+  { field: 'customer_name', read: ({ customer }) => customer.name },
+  { field: 'customer_birth_date', read: ({ customer }) => customer.birthDate ?? '' },
+  { field: 'customer_country', read: ({ customer }) => JSON.stringify(customer.countries) },
+] as const satisfies readonly { field: string; read: (facts: SeenFacts) => string }[];
+type SeenField = (typeof comparedFacts)[number]['field'];
 
 /** The current disposition of an alert. */
 export interface CurrentDecision {

@@ -27,9 +27,6 @@ const footers: readonly RegExp[] = [
 const ruler = /^[-=_*~+#|\s]{2,}$/;
 const hasLetter = /\p{L}/u;
 
-/** What a row is that is no customer. */
-export type NoCustomer = 'repeated header' | 'total line' | 'footer' | 'line between rows';
-
 /**
  * What a row is that is no customer, also if its first cell is in the column of the id; null for a customer. It is
  * recognised only where it gives no name: Total SA and a customer TOTAL-17 are customers.
@@ -41,7 +38,7 @@ export function findNoCustomer(
     name,
   }: { headers: readonly string[]; id: readonly BoundColumn[]; name: { columns: readonly BoundColumn[] } },
   fields: readonly string[],
-): NoCustomer | null {
+): 'repeated header' | 'total line' | 'footer' | 'line between rows' | null {
   const [idColumn] = id;
   const ownId = (fields[idColumn?.index ?? 0] ?? '').trim();
   const isNamed = name.columns.some(({ index }) => hasLetter.test(fields[index] ?? ''));

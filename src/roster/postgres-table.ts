@@ -129,7 +129,7 @@ const firstFetchSize = 10;
  * Gives the size of the next fetch by the width of the last rows: at least 1, at most 500 and four times the last
  * size, and about 4 million characters.
  */
-export function sizeNextFetch(last: readonly PostgresRow[]): number {
+function sizeNextFetch(last: readonly PostgresRow[]): number {
   let characters = 0;
   for (const row of last) {
     for (const value of row) characters += value?.length ?? 0;

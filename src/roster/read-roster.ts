@@ -20,8 +20,6 @@ type RosterReading = Reading<RosterRow> & {
   controlTotal?: () => number | null;
 };
 
-type SourceSecret = (name: string) => string | undefined;
-
 const dayLength = 10;
 const toDay = (now: Date): string => now.toISOString().slice(0, dayLength);
 
@@ -32,7 +30,7 @@ const toDay = (now: Date): string => now.toISOString().slice(0, dayLength);
  */
 export async function readRoster(
   settings: RosterSettings,
-  secret: SourceSecret,
+  secret: (name: string) => string | undefined,
   now = new Date(),
 ): Promise<RosterReading> {
   const { columns, controlTotal } = settings;
@@ -64,7 +62,7 @@ export async function readRoster(
 /** Opens a source of related parties; `parties: ` and the source are their file. Throws like `readRoster`. */
 export async function readParties(
   settings: PartySettings,
-  secret: SourceSecret,
+  secret: (name: string) => string | undefined,
   now = new Date(),
 ): Promise<Reading<PartyRow>> {
   const { columns } = settings;
@@ -87,7 +85,7 @@ async function openTable(
   what: 'roster' | 'parties',
   name: string,
   mapped: Parameters<typeof openPostgresTable>[3],
-  secret: SourceSecret,
+  secret: (name: string) => string | undefined,
 ): Promise<TableReading> {
   if (csv !== undefined) return openCsvSource(csv, what, mapped.isMapped);
   if (postgres !== undefined) return openPostgresTable(name, postgres, secret, mapped, what === 'parties');

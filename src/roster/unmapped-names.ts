@@ -125,14 +125,8 @@ export interface ProposedParty {
   countries?: string;
 }
 
-/** The settings that read columns of names. */
-export interface ProposedNames {
-  parties: readonly ProposedParty[];
-  aliases: readonly string[];
-}
-
 /** Proposes settings for columns of names: first and last name, birth date and country form one party. */
-export function proposeNames(found: readonly UnmappedNames[], headers: readonly string[]): ProposedNames {
+export function proposeNames(found: readonly UnmappedNames[], headers: readonly string[]) {
   const parties = new Map<string, ProposedParty>();
   for (const { header, kind, fact, party } of found) {
     if (kind === 'alias') continue;
@@ -158,13 +152,13 @@ function findFacts(party: string, headers: readonly string[]): Pick<ProposedPart
 
 const quote = (header: string): string => JSON.stringify(header);
 
-/** Describes columns that look like names, with the settings to write; null without any. */
+/** Describes columns that look like names, with the settings to write. */
 export function describeUnmappedNames(
   found: readonly UnmappedNames[],
   headers: readonly string[],
   where: 'roster' | 'parties',
-): string | null {
-  if (found.length === 0) return null;
+): readonly string[] {
+  if (found.length === 0) return [];
   const quoted = found.map(({ header }) => quote(header));
   const isOne = found.length === 1;
   const columns = isOne
@@ -175,11 +169,11 @@ export function describeUnmappedNames(
     where === 'roster'
       ? `write ${toLines(proposeNames(found, headers)).join(' and ')} under columns of this roster`
       : 'write a further source under parties: of the roster with this column as its name';
-  return `${columns}: ${lines}, or ${ignore}`;
+  return [`${columns}: ${lines}, or ${ignore}`];
 }
 
 /** The settings for columns of names in YAML, a line each. */
-function toLines({ parties, aliases }: ProposedNames): readonly string[] {
+function toLines({ parties, aliases }: ReturnType<typeof proposeNames>): readonly string[] {
   return [
     ...(parties.length === 0 ? [] : [`parties: [${parties.map(toEntry).join(', ')}]`]),
     ...(aliases.length === 0 ? [] : [`aliases: [${aliases.map(quote).join(', ')}]`]),

@@ -25,7 +25,7 @@ import { findReviewer } from './review/people.js';
 import { reviewSettingsSchema } from './review/settings.js';
 import type { RosterScope } from './roster-scope.js';
 import { openOrganisation } from './session.js';
-import { type Acceptance, nameChangedSettings, requireLogins, toCanonicalJson } from './settings-diff.js';
+import { type Acceptance, nameChangedSettings, requireLogins, toCanonicalJson, toRecord } from './settings-diff.js';
 
 /** The assessment settings as JSON by section; the guards and the exceptions of rosters by the name of their roster. */
 export type AssessmentSettings = Readonly<Record<string, unknown>>;
@@ -162,11 +162,6 @@ function fillIn(settings: AssessmentSettings): AssessmentSettings {
   return read.success ? toJson(read.data) : settings;
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const toRecord = (value: unknown): Record<string, unknown> => (isRecord(value) ? value : {});
-
 /** As the database returns it, without undefined values. */
 const toJson = (value: unknown): AssessmentSettings => toRecord(JSON.parse(JSON.stringify(value)));
 
@@ -207,15 +202,8 @@ export async function requireAcceptedSettings(
   return database.transaction(async (transaction) => {
     const sooner = await readAcceptedSettings(transaction, organisationId, { ...which, isLocked: true });
     if (sooner !== null) return requireSame(sooner, transaction);
-    return saveSettingsRecord(transaction, organisationId, {
-      settings: now,
-      digest: digestAssessment(now),
-      differences: [],
-      acceptedBy: 'first settings',
-      isAttested: true,
-      reason: 'recorded by the first run',
-      acceptedAt: clock.now(),
-    });
+    const first = { by: { name: 'first settings', isAttested: true }, reason: 'recorded by the first run' };
+    return saveSettingsRecord(transaction, organisationId, toRecordedSettings(now, [], first, clock.now()));
   });
 }
 
@@ -234,17 +222,25 @@ async function applyOnTrial(app: AppContext, organisationId: number, roster: str
     const message = `changed settings apply at once, because the key is a test key: ${differences.join('; ')}. A live key needs an acceptance: ${acceptCommand}`;
     app.emit({ kind: 'warning', runId: null, code: 'settings_applied', message });
     const kept = keepRosters(before?.settings ?? {}, toAssessmentSettings(settings));
-    return saveSettingsRecord(transaction, organisationId, {
-      settings: kept,
-      digest: digestAssessment(kept),
-      differences,
-      acceptedBy: by.name,
-      isAttested: by.isAttested,
-      reason: trialReason,
-      acceptedAt: clock.now(),
-    });
+    const applied = toRecordedSettings(kept, differences, { by, reason: trialReason }, clock.now());
+    return saveSettingsRecord(transaction, organisationId, applied);
   });
 }
+
+const toRecordedSettings = (
+  settings: AssessmentSettings,
+  differences: readonly string[],
+  { by, reason }: Acceptance,
+  acceptedAt: Date,
+) => ({
+  settings,
+  digest: digestAssessment(settings),
+  differences,
+  acceptedBy: by.name,
+  isAttested: by.isAttested,
+  reason,
+  acceptedAt,
+});
 
 /** When and by whom settings were accepted. */
 export const describeSince = ({ acceptedAt, acceptedBy }: SettingsRecord): string =>
@@ -316,8 +312,7 @@ export async function acceptSettings(app: AppContext, { by, reason }: Acceptance
       return { recorded: false, isProposed: false, differences, ofTwo: [], proposers: [] };
     }
     const kept = keepRosters(accepted?.settings ?? {}, now);
-    const acceptance = { acceptedBy: by.name, isAttested: by.isAttested, reason, acceptedAt: clock.now() };
-    const offered = { ...acceptance, settings: kept, digest: digestAssessment(kept), differences };
+    const offered = toRecordedSettings(kept, differences, { by, reason }, clock.now());
     const ofTwo = await findSettingsOfTwo(transaction, organisationId, kept);
     const proposers = ofTwo.length === 0 ? [] : await readProposers(transaction, organisationId, kept);
     if (ofTwo.length > 0) requireLogins(database, `accepting ${ofTwo.join(', ')}`);

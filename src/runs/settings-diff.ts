@@ -24,8 +24,7 @@ const shaping = ['service.aml', 'changes'];
 /** The settings that are stored with a run; no secret is among them, because the configuration holds none. */
 export function toStoredSettings(settings: RunSettings): Record<string, unknown> {
   const kept = Object.entries(settings).filter(([section]) => !beside.has(section));
-  const plain: unknown = JSON.parse(JSON.stringify(Object.fromEntries(kept)));
-  return isRecord(plain) ? plain : {};
+  return toRecord(JSON.parse(JSON.stringify(Object.fromEntries(kept))));
 }
 
 /** A changed setting, described with the old and the new value. */
@@ -72,6 +71,9 @@ function show(value: unknown): string {
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A value as a record; an empty one for anything else. */
+export const toRecord = (value: unknown): Record<string, unknown> => (isRecord(value) ? value : {});
 
 /** Who accepts, and why. */
 export interface Acceptance {

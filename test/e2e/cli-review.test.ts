@@ -1,9 +1,8 @@
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { startSandbox } from '../../src/sandbox/start-sandbox.js';
-import { runInProcess } from '../helpers/cli-process.js';
+import { makeCliSite, runInProcess } from '../helpers/cli-process.js';
 import { testDatabases } from '../helpers/databases.js';
 import { people, toCsv, watchlist } from '../helpers/small-world.js';
 
@@ -12,16 +11,9 @@ const sandbox = await startSandbox({ world: { watchlist, dossiers: [] } });
 afterAll(() => sandbox.close());
 
 it('a first run says what it cannot show, and an export keeps every filled list and any other file', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'nightscreen-review-'));
-  writeFileSync(join(folder, 'people.csv'), toCsv(people));
-  const { url = '' } = await databases.locate();
-  const environment = {
-    DATABASE_URL: url,
-    NIGHTSCREEN_REPORTS: join(folder, 'reports'),
-    NIGHTSCREEN_BASE_URL: sandbox.url,
-    NIGHTSCREEN_API_KEY: sandbox.privateKey,
-  };
-  const cli = (words: string) => runInProcess(words.split(' '), { folder, environment });
+  const site = await makeCliSite({ 'people.csv': toCsv(people) }, sandbox, (await databases.locate()).url);
+  const { folder } = site;
+  const cli = (words: string) => runInProcess(words.split(' '), site);
   const first = await cli(`onboard --file ${join(folder, 'people.csv')}`);
   expect(first.exitCode).toBe(0);
   expect(first.stdout).toMatch(/^note +control searches: none configured/m);

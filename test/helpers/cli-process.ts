@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { basename, delimiter, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -9,6 +10,7 @@ import { build } from 'esbuild';
 import type { Invocation } from '../../src/cli/invocation.js';
 import { openRedactor } from '../../src/logging.js';
 import { LastRun } from '../../src/runs/app-context.js';
+import type { Sandbox } from '../../src/sandbox/start-sandbox.js';
 
 // Compiled once for all test files: a variable of the environment is what their processes inherit.
 const variable = 'NIGHTSCREEN_TEST_CLI';
@@ -20,6 +22,26 @@ export const quickStart = ['--liftoff-only'];
 export interface CliOptions {
   folder: string;
   environment?: Readonly<Record<string, string>>;
+}
+
+/** The variables with which the command line finds a service, and a database on a server where there is one. */
+export const accessTo = (
+  service: Pick<Sandbox, 'url' | 'privateKey'>,
+  databaseUrl?: string,
+): Record<string, string> => ({
+  NIGHTSCREEN_BASE_URL: service.url,
+  NIGHTSCREEN_API_KEY: service.privateKey,
+  ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
+});
+
+/** A new folder with these files, where the command line finds a service and a database. */
+export async function makeCliSite(
+  files: Readonly<Record<string, string>>,
+  ...access: Parameters<typeof accessTo>
+): Promise<Required<CliOptions>> {
+  const folder = await mkdtemp(join(tmpdir(), 'nightscreen-site-'));
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+  return { folder, environment: accessTo(...access) };
 }
 
 /** Compiles the command line for this process and those it starts; `remove` it when they have ended. */

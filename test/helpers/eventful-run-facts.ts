@@ -84,17 +84,18 @@ function listChanges(): readonly MatchChangeFacts[] {
   });
   const avraham = buildMatch({ id: 'm-82', name: 'אברהם בן־דוד', topics: ['role.rca'], isHit: false, score: 0.69 });
   const oleg = buildMatch({ id: 'm-83', name: 'Олег Сергеевич Кузнецов', topics: ['sanction'], birthDates: ['1968'] });
+  const wang = buildMatch({ id: 'm-95', name: '王秀英', score: 0.74, rank: 2, isHit: false, topics: ['poi'] });
+  const levi = buildMatch({ id: 'm-97', name: 'David LEVI', isHit: false });
+  const yusufParty = { reference: 'C-1044', name: 'Yusuf Ali al-Husseini / يوسف الحسيني', countries: ['iq'] };
+  const longParty = { reference: 'C-0007', name: longName, type: 'entity', birthDate: null, riskTier: null } as const;
+  const olegParty = { reference: 'C-1310', name: 'Oleg Kuznetsov', birthDate: '1968-05-30', countries: ['ru'] };
+  const hostile = { reference: '=HYPERLINK("http://evil.example","C-1")', name: "<script>alert('x')</script>" };
   return [
     buildChange({ changeId: 11 }),
     buildChange({
       changeId: 12,
       kind: 'match_changed',
-      party: buildParty({
-        reference: 'C-1044',
-        name: 'Yusuf Ali al-Husseini / يوسف الحسيني',
-        countries: ['iq'],
-        riskTier: 'high',
-      }),
+      party: buildParty({ ...yusufParty, riskTier: 'high' }),
       fields: ['birth_date', 'country', 'score', 'topics'],
       before: yusuf,
       after: {
@@ -109,14 +110,7 @@ function listChanges(): readonly MatchChangeFacts[] {
       changeId: 13,
       severity: 'high',
       rule: 'sanction_below_threshold',
-      party: buildParty({
-        reference: 'C-0007',
-        name: longName,
-        type: 'entity',
-        birthDate: null,
-        countries: ['ao', 'pt'],
-        riskTier: null,
-      }),
+      party: buildParty({ ...longParty, countries: ['ao', 'pt'] }),
       after: buildMatch({
         id: 'm-90',
         name: longName.toUpperCase(),
@@ -133,11 +127,7 @@ function listChanges(): readonly MatchChangeFacts[] {
       kind: 'hit_gained',
       severity: 'high',
       rule: 'crime_hit_gained',
-      party: buildParty({
-        reference: '=HYPERLINK("http://evil.example","C-1")',
-        name: "<script>alert('x')</script>",
-        role: 'director',
-      }),
+      party: buildParty({ ...hostile, role: 'director' }),
       fields: ['match', 'score', 'topics'],
       before: avraham,
       after: { ...avraham, isHit: true, score: 0.91, topics: ['crime.fin', 'role.rca'] },
@@ -147,13 +137,7 @@ function listChanges(): readonly MatchChangeFacts[] {
       kind: 'match_removed',
       severity: 'medium',
       rule: 'delisted',
-      party: buildParty({
-        reference: 'C-1310',
-        name: 'Oleg Kuznetsov',
-        birthDate: '1968-05-30',
-        countries: ['ru'],
-        riskTier: 'low',
-      }),
+      party: buildParty({ ...olegParty, riskTier: 'low' }),
       before: oleg,
       after: null,
     }),
@@ -164,8 +148,8 @@ function listChanges(): readonly MatchChangeFacts[] {
       rule: 'other_change',
       party: buildParty({ reference: 'C-1500', name: '王秀英', countries: ['cn'] }),
       fields: ['score'],
-      before: buildMatch({ id: 'm-95', name: '王秀英', score: 0.74, rank: 2, isHit: false, topics: ['poi'] }),
-      after: buildMatch({ id: 'm-95', name: '王秀英', score: 0.79, rank: 1, isHit: false, topics: ['poi'] }),
+      before: wang,
+      after: { ...wang, score: 0.79, rank: 1 },
     }),
     buildChange({
       changeId: 17,
@@ -182,8 +166,8 @@ function listChanges(): readonly MatchChangeFacts[] {
       severity: 'info',
       rule: 'rekeyed',
       party: buildParty({ reference: 'C-1502', name: 'דוד לוי', countries: ['il'] }),
-      before: buildMatch({ id: 'm-97', name: 'David LEVI', isHit: false }),
-      after: buildMatch({ id: 'm-98', name: 'David LEVI', isHit: false }),
+      before: levi,
+      after: { ...levi, id: 'm-98' },
     }),
   ];
 }
@@ -213,54 +197,29 @@ function listDossierChanges(): readonly DossierChangeFacts[] {
 }
 
 function listRejects(): RunFacts['rejects'] {
-  const fields = { customer_id: 'C-3001', type: 'person', name: '', birth_date: '1980-02-30', countries: 'DK' };
+  const reject = (
+    line: number,
+    column: string | null,
+    reason: RunFacts['rejects'][number]['reason'],
+    valueClass: string | null,
+    changed: Readonly<Record<string, string>>,
+  ): RunFacts['rejects'][number] => {
+    const row = { customer_id: 'C-3001', type: 'person', name: '', birth_date: '1980-02-30', countries: 'DK' };
+    const fields = { ...row, ...changed };
+    return { line, file: null, column, reason, valueClass, reference: fields.customer_id || null, fields };
+  };
+  const date = 'digits and punctuation, 10 characters';
   return [
-    { line: 12, file: null, column: 'name', reason: 'missing_name', valueClass: 'empty', reference: 'C-3001', fields },
-    {
-      line: 40,
-      file: null,
-      column: 'birth_date',
-      reason: 'invalid_birth_date',
-      valueClass: 'digits and punctuation, 10 characters',
-      reference: 'C-3002',
-      fields: { ...fields, customer_id: 'C-3002', name: 'Åse Ødegård' },
-    },
-    {
-      line: 41,
-      file: null,
-      column: null,
-      reason: 'conflicting_id',
-      valueClass: null,
-      reference: 'C-3003',
-      fields: { ...fields, customer_id: 'C-3003', name: '=cmd|calc' },
-    },
-    {
-      line: 44,
-      file: null,
-      column: null,
-      reason: 'conflicting_id',
-      valueClass: null,
-      reference: 'C-3003',
-      fields: { ...fields, customer_id: 'C-3003', name: '\t@SUM(A1)' },
-    },
-    {
-      line: 97,
-      file: null,
-      column: 'customer_id',
-      reason: 'missing_id',
-      valueClass: 'empty',
-      reference: null,
-      fields: { ...fields, customer_id: '', name: 'Nobody' },
-    },
-    {
-      line: 210,
-      file: null,
-      column: 'countries',
-      reason: 'unknown_country',
-      valueClass: 'letters, 8 characters',
-      reference: 'C-3010',
-      fields: { ...fields, customer_id: 'C-3010', name: 'J. Doe', countries: 'Atlantis' },
-    },
+    reject(12, 'name', 'missing_name', 'empty', {}),
+    reject(40, 'birth_date', 'invalid_birth_date', date, { customer_id: 'C-3002', name: 'Åse Ødegård' }),
+    reject(41, null, 'conflicting_id', null, { customer_id: 'C-3003', name: '=cmd|calc' }),
+    reject(44, null, 'conflicting_id', null, { customer_id: 'C-3003', name: '\t@SUM(A1)' }),
+    reject(97, 'customer_id', 'missing_id', 'empty', { customer_id: '', name: 'Nobody' }),
+    reject(210, 'countries', 'unknown_country', 'letters, 8 characters', {
+      customer_id: 'C-3010',
+      name: 'J. Doe',
+      countries: 'Atlantis',
+    }),
   ];
 }
 

@@ -1,12 +1,18 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseAlertCode } from '../../src/matches/alert-code.js';
 import type { AppContext } from '../../src/runs/app-context.js';
 import { decideAlerts } from '../../src/runs/review/decide.js';
+import { importDecisions } from '../../src/runs/review/import-list.js';
+import type { DecisionImport } from '../../src/runs/review/list-table.js';
 import { findReviewer } from '../../src/runs/review/people.js';
 import type { Database } from '../../src/store/database/database.js';
 import { openDatabase } from '../../src/store/database/open-database.js';
 import { readReviewOrganisation } from '../../src/store/organisations.js';
 import type { DispositionVerdict } from '../../src/vocabulary.js';
 import { createLogin } from './database-servers.js';
+import { makeAcceptance } from './small-site.js';
 
 /** What a reviewer has seen, as JSON in the form that the database demands. */
 export const seenByHand = JSON.stringify({
@@ -31,6 +37,18 @@ export async function withLogins<T>(
   } finally {
     for (const database of opened) await database.close();
   }
+}
+
+/** Imports a working list with this content as a reviewer does. */
+export async function importList(
+  app: AppContext,
+  content: string | Uint8Array,
+  { name = 'list.csv', ...how }: Partial<DecisionImport> & { name?: string } = {},
+) {
+  const path = join(await mkdtemp(join(tmpdir(), 'nightscreen-list-')), name);
+  await writeFile(path, content);
+  const { by: reviewer } = await makeAcceptance(app);
+  return importDecisions(app, { path, reviewer, apply: true, partial: false, ...how });
 }
 
 /** Decides about the alerts of these marks as one imported list does; `name` is typed where the database knows no logins. */

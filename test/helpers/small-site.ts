@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterEach } from 'vitest';
+import { z } from 'zod';
 import { type RosterSettings, toFileRoster } from '../../src/roster/settings.js';
 import type { AppContext, RunEvent } from '../../src/runs/app-context.js';
 import { toAlertSeenVersion } from '../../src/runs/review/alerts.js';
@@ -12,7 +13,7 @@ import { acceptSettings } from '../../src/runs/settings-acceptance.js';
 import type { Acceptance } from '../../src/runs/settings-diff.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.js';
 import type { SandboxWorld } from '../../src/sandbox/world.js';
-import type { Database } from '../../src/store/database/database.js';
+import { type Database, readColumn } from '../../src/store/database/database.js';
 import type { DatabaseLocation } from '../../src/store/database/open-database.js';
 import { readSettingsHistory } from '../../src/store/organisations.js';
 import { holdAlerts } from '../../src/store/review/decisions.js';
@@ -192,8 +193,22 @@ export const searched = (sandbox: Sandbox, name: string): number =>
 export const reviewKey = Buffer.from('a key of the test');
 const alone = { fourEyes: [], expiresAfterDays: {} };
 
-/** Decides about alerts as somebody would who has just looked at them. */
-export async function decide(database: Database, alertIds: readonly number[], facts: Partial<AlertDecision> = {}) {
+/** The alerts of a customer, by their numbers. */
+export const findAlerts = (database: Database, reference: string): Promise<readonly number[]> =>
+  readColumn(
+    database,
+    z.number(),
+    `select alert_id as id from alert join party using (party_id) join customer using (customer_id)
+     where reference = $1 order by alert_id`,
+    [reference],
+  );
+
+/** Decides about alerts as somebody would who has just looked at them; the decision is stored once `before` is over. */
+export async function decide(
+  database: Database,
+  alertIds: readonly number[],
+  { now = new Date(), before, ...facts }: Partial<AlertDecision> & { now?: Date; before?: Promise<void> } = {},
+) {
   const reviewer = await findReviewer(database, database.dialect === 'embedded' ? 'R. Reviewer' : undefined);
   return database.transaction(async (transaction) => {
     const alerts = await holdAlerts(transaction, 1, alertIds);
@@ -208,11 +223,10 @@ export async function decide(database: Database, alertIds: readonly number[], fa
       } as const;
       return { alertId: alert.alertId, ...decision, seenVersion, expiresAt: null, ...facts };
     });
-    return decideAlerts(
-      transaction,
-      { organisationId: 1, reviewKey, reviewer, now: new Date(), review: alone },
-      decisions,
-    );
+    const context = { organisationId: 1, reviewKey, reviewer, now, review: alone };
+    const results = await decideAlerts(transaction, context, decisions);
+    await before;
+    return results;
   });
 }
 

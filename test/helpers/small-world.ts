@@ -49,6 +49,10 @@ export const people = [
   'Ciro Malvestuto',
 ];
 
+/** So many names of customers whom no list knows. */
+export const makeCustomerNames = (count: number): string[] =>
+  Array.from({ length: count }, (_, index) => `Customer Number ${index}`);
+
 /** A roster file's text: customers C-1, C-2 ... of these names. */
 export const toCsv = (names: readonly string[]): string =>
   `customer_id,type,name\n${names.map((name, index) => `C-${index + 1},person,${name}\n`).join('')}`;
@@ -80,6 +84,13 @@ export const buildSandboxDossier = (number: number, facts: Partial<SandboxDossie
 
 /** The one file that a roster is read from. */
 export const fileOf = ({ csv }: RosterSettings): string => [csv?.path ?? []].flat()[0] ?? '';
+
+export const minuteMs = 60_000;
+export const hourMs = 60 * minuteMs;
+export const dayMs = 24 * hourMs;
+
+/** The signal of what nobody stops. */
+export const { signal } = new AbortController();
 
 export const usualScreening = { cadenceHours: 24, leaveAfterDays: 7, controlsEvery: 10_000, reuseMaxAge: 0 as const };
 

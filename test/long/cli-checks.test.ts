@@ -1,46 +1,29 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/start-sandbox.js';
-import { runCli } from '../helpers/cli-process.js';
+import { type CliOptions, makeCliSite, runCli } from '../helpers/cli-process.js';
 import { testDatabases } from '../helpers/databases.js';
 import { watchlist } from '../helpers/small-world.js';
 
 const databases = testDatabases('postgres');
-let database = '';
-let folder: string;
+let site: CliOptions;
 /** The run of the first check. */
 let checked = '';
 let sandbox: Awaited<ReturnType<typeof startSandbox>>;
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'nightscreen-checks-'));
-  ({ url: database = '' } = await databases.locate());
   sandbox = await startSandbox({ world: { watchlist, dossiers: [] } });
-  writeFileSync(join(folder, 'list.csv'), 'name,type\nWilhelmina Achterberg,person\nSomebody Unlisted,person\n');
+  const list = 'name,type\nWilhelmina Achterberg,person\nSomebody Unlisted,person\n';
+  site = await makeCliSite({ 'list.csv': list }, sandbox, (await databases.locate()).url);
 });
-afterAll(async () => {
-  await sandbox.close();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => sandbox.close());
 
-const run = (words: readonly string[]) =>
-  runCli(words, {
-    folder,
-    environment: { DATABASE_URL: database, NIGHTSCREEN_BASE_URL: sandbox.url, NIGHTSCREEN_API_KEY: sandbox.privateKey },
-  });
+const run = (words: readonly string[]) => runCli(words, site);
 
-test('a check prints verdict, matches and run, and is shown again by its run', async () => {
+test('a check prints verdict, matches and run', async () => {
   const asked = await run(['check', 'Wilhelmina Achterberg', '--type', 'person', '--reason', 'file 4711']);
   expect(asked.exitCode).toBe(0);
   expect(asked.stdout).toMatch(/^verdict +hit:/);
   expect(asked.stdout).toMatch(/^ +1 +hit +1 +Wilhelmina Achterberg +Person +Sanctioned +1960-01-01 +fr +amla_one$/m);
   checked = /^run +(\S+-check-\d+)$/m.exec(asked.stdout)?.[1] ?? '';
-  const shown = await run(['runs', 'show', checked, '--json']);
-  expect(JSON.parse(shown.stdout)).toMatchObject({
-    schema: 'nightscreen/run/2',
-    check: { verdict: 'open_alert', reason: 'file 4711' },
-  });
 }, 60_000);
 
 test('runs show tells what a check was, and no report is made of one', async () => {
@@ -65,7 +48,7 @@ test('runs show tells what a check was, and no report is made of one', async () 
 test('a check without its reason is refused, and one that is not answered says so and exits with 4', async () => {
   const refused = await run(['check', 'Wilhelmina Achterberg', '--type', 'person']);
   expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
-  expect(refused.stderr).toContain('flag --reason: is missing');
+  expect(refused.stderr).toContain("required option '--reason <text>' not specified");
   sandbox.setFaults([{ path: '/aml/search', status: 402 }]);
   const stopped = await run(['check', 'Wilhelmina Achterberg', '--type', 'person', '--reason', 'x']);
   expect(stopped.exitCode).toBe(4);

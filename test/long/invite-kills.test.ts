@@ -1,11 +1,8 @@
-import { mkdtemp, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { startSandbox } from '../../src/sandbox/start-sandbox.js';
 import { findValue } from '../../src/store/database/database.js';
-import { killCli, runCli } from '../helpers/cli-process.js';
+import { killCli, makeCliSite, runCli } from '../helpers/cli-process.js';
 import { type TestDatabases, testDatabases } from '../helpers/databases.js';
 import { isFullSize, makeSeededRandom, printFigure } from '../helpers/figures.js';
 import { watchlist } from '../helpers/small-world.js';
@@ -47,20 +44,17 @@ async function killInviters(databases: TestDatabases, kills: number, seed: numbe
   const customers = kills * 4;
   const sandbox = await startSandbox({ world: { watchlist, dossiers: [] } });
   try {
-    const folder = await mkdtemp(join(tmpdir(), 'nightscreen-invite-'));
     const rows = Array.from({ length: customers }, (_, n) => `C-${n},person,Customer Number ${n},c${n}@example.org`);
-    await writeFile(join(folder, 'people.csv'), `customer_id,type,name,email\n${rows.join('\n')}\n`);
     const link = `{ invite: { workflow: ${sandbox.workflowToken}, recipient: email, channel: { value: email } } }`;
-    await writeFile(
-      join(folder, 'nightscreen.config.yaml'),
-      `service: { rate: { perSecond: 400, concurrency: 4 } }
+    const files = {
+      'people.csv': `customer_id,type,name,email\n${rows.join('\n')}\n`,
+      'nightscreen.config.yaml': `service: { rate: { perSecond: 400, concurrency: 4 } }
 rosters: [{ name: people, csv: { path: people.csv }, columns: { attributes: [email] }, dossiers: ${link} }]
 `,
-    );
+    };
     const { url = '' } = await databases.locate();
     const database = await databases.open({ url });
-    const access = { NIGHTSCREEN_BASE_URL: sandbox.url, NIGHTSCREEN_API_KEY: sandbox.privateKey };
-    const site = { folder, environment: { ...access, DATABASE_URL: url } };
+    const site = await makeCliSite(files, sandbox, url);
     for (const words of [['sweep', '--no-report'], ['rescreen']]) await runCli([...words, '--json'], site);
 
     sandbox.setConditions({ path: '/autodoc/invitations', latencyMs: { min: 0, max: 15, seed } });

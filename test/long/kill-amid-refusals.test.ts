@@ -1,15 +1,12 @@
 import { once } from 'node:events';
-import { mkdtemp, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { startSandbox } from '../../src/sandbox/start-sandbox.js';
-import { runCli, startCli } from '../helpers/cli-process.js';
+import { makeCliSite, runCli, startCli } from '../helpers/cli-process.js';
 import { printFigure } from '../helpers/figures.js';
 import { listSearches } from '../helpers/small-site.js';
-import { toCsv, watchlist } from '../helpers/small-world.js';
+import { makeCustomerNames, toCsv, watchlist } from '../helpers/small-world.js';
 
 const concurrency = 32;
 const configuration = `service:
@@ -23,14 +20,11 @@ const sandbox = await startSandbox({ world: { watchlist, dossiers: [] } });
 afterAll(() => sandbox.close());
 
 test('a run that is killed while every second answer is a refusal leaves no call out of the ledger', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'nightscreen-kill-'));
-  const names = Array.from({ length: 200 }, (_, index) => `Customer Number ${index}`);
-  await writeFile(join(folder, 'people.csv'), toCsv(names));
-  await writeFile(join(folder, 'nightscreen.config.yaml'), configuration);
-  const environment = { NIGHTSCREEN_BASE_URL: sandbox.url, NIGHTSCREEN_API_KEY: sandbox.privateKey };
+  const names = makeCustomerNames(200);
+  const site = await makeCliSite({ 'people.csv': toCsv(names), 'nightscreen.config.yaml': configuration }, sandbox);
   const countSearches = (): number => listSearches(sandbox).length;
   sandbox.setConditions({ path: '/aml/search', refuse: { share: 0.5, seed: 3 } });
-  const child = startCli(['rescreen', '--json'], { folder, environment });
+  const child = startCli(['rescreen', '--json'], site);
   const closed = once(child, 'close');
   child.stdout?.resume();
   child.stderr?.resume();
@@ -38,7 +32,7 @@ test('a run that is killed while every second answer is a refusal leaves no call
   child.kill('SIGKILL');
   await closed;
   sandbox.setConditions({});
-  const { stdout, stderr } = await runCli(['rescreen', '--json'], { folder, environment });
+  const { stdout, stderr } = await runCli(['rescreen', '--json'], site);
   expect(stdout, stderr).not.toBe('');
   const { state, counts } = summary.parse(JSON.parse(stdout));
   const surplus = counts.attempts - countSearches();

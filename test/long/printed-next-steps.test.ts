@@ -3,32 +3,26 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { startSandbox } from '../../src/sandbox/start-sandbox.js';
-import { runCli } from '../helpers/cli-process.js';
+import { makeCliSite, runCli } from '../helpers/cli-process.js';
 import { testDatabases } from '../helpers/databases.js';
-import { toCsv, watchlist } from '../helpers/small-world.js';
+import { makeCustomerNames, toCsv, watchlist } from '../helpers/small-world.js';
 
 const databases = testDatabases('postgres');
 const sandbox = await startSandbox({ world: { watchlist, dossiers: [] } });
 afterAll(() => sandbox.close());
 
-const names = (count: number): string[] => Array.from({ length: count }, (_, at) => `Customer Number ${at}`);
 /** The words of a printed command, as a shell would split them. */
 const toWords = (command: string): string[] =>
   [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '').slice(1);
 
 async function makeSite() {
-  const folder = await mkdtemp(join(tmpdir(), 'nightscreen-next-'));
-  await mkdir(join(folder, 'given files'));
-  const file = join(folder, 'given files', 'new.csv');
-  await writeFile(join(folder, 'people.csv'), toCsv(names(40)));
-  await writeFile(file, toCsv(names(20)));
-  await writeFile(
-    join(folder, 'nightscreen.config.yaml'),
-    'rosters: [{ name: people, csv: { path: people.csv } }, { name: staff, csv: { path: staff.csv } }]\n',
-  );
-  const { url = '' } = await databases.locate();
-  const access = { NIGHTSCREEN_BASE_URL: sandbox.url, NIGHTSCREEN_API_KEY: sandbox.privateKey };
-  return { folder, environment: { ...access, DATABASE_URL: url } };
+  const settings =
+    'rosters: [{ name: people, csv: { path: people.csv } }, { name: staff, csv: { path: staff.csv } }]\n';
+  const files = { 'people.csv': toCsv(makeCustomerNames(40)), 'nightscreen.config.yaml': settings };
+  const site = await makeCliSite(files, sandbox, (await databases.locate()).url);
+  await mkdir(join(site.folder, 'given files'));
+  await writeFile(join(site.folder, 'given files', 'new.csv'), toCsv(makeCustomerNames(20)));
+  return site;
 }
 
 it('what a held onboarding says to type takes the file that it was given, and what a stopped one says goes on with it', async () => {

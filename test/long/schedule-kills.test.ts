@@ -1,17 +1,14 @@
 import { once } from 'node:events';
-import { mkdtemp, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { startSandbox } from '../../src/sandbox/start-sandbox.js';
 import { readJobRuns, saveJobSchedules } from '../../src/store/jobs.js';
 import { ensureOrganisation } from '../../src/store/organisations.js';
-import { type CliOptions, collect, startCli } from '../helpers/cli-process.js';
+import { type CliOptions, collect, makeCliSite, startCli } from '../helpers/cli-process.js';
 import { testDatabases } from '../helpers/databases.js';
 import { listSearches } from '../helpers/small-site.js';
-import { toCsv, watchlist } from '../helpers/small-world.js';
+import { makeCustomerNames, toCsv, watchlist } from '../helpers/small-world.js';
 
 const databases = testDatabases('postgres');
 const sandbox = await startSandbox({ world: { watchlist, dossiers: [] } });
@@ -21,18 +18,13 @@ const secondMs = 1_000;
 
 /** A site whose rescreening, planned an hour ago, is due in a moment: whoever starts later than that catches it up. */
 async function makeSite() {
-  const folder = await mkdtemp(join(tmpdir(), 'nightscreen-schedule-'));
-  await writeFile(
-    join(folder, 'people.csv'),
-    toCsv(Array.from({ length: customers }, (_, n) => `Customer Number ${n}`)),
-  );
   const due = new Date(Date.now() + 3 * secondMs);
   const cron = `${due.getUTCSeconds()} ${due.getUTCMinutes()} ${due.getUTCHours()} * * *`;
   const configuration = `service: { rate: { perSecond: 100, concurrency: 4 } }
 rosters: [{ name: people, csv: { path: people.csv } }]
 jobs: { rescreen: "${cron}", sweep: off, report: off }
 `;
-  await writeFile(join(folder, 'nightscreen.config.yaml'), configuration);
+  const files = { 'people.csv': toCsv(makeCustomerNames(customers)), 'nightscreen.config.yaml': configuration };
   const { url = '' } = await databases.locate();
   const database = await databases.open({ url });
   const anHourAgo = new Date(Date.now() - 3_600_000);
@@ -41,9 +33,7 @@ jobs: { rescreen: "${cron}", sweep: off, report: off }
     areAll: false,
     now: anHourAgo,
   });
-  const access = { NIGHTSCREEN_BASE_URL: sandbox.url, NIGHTSCREEN_API_KEY: sandbox.privateKey };
-  const site: CliOptions = { folder, environment: { ...access, DATABASE_URL: url } };
-  return { site, url };
+  return { site: await makeCliSite(files, sandbox, url), url };
 }
 
 function startScheduler(site: CliOptions) {

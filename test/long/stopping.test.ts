@@ -1,18 +1,15 @@
 import { once } from 'node:events';
-import { mkdtemp, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { startSandbox } from '../../src/sandbox/start-sandbox.js';
 import type { Fault } from '../../src/sandbox/trouble.js';
 import { openDatabase } from '../../src/store/database/open-database.js';
-import { collect, runCli, startCli } from '../helpers/cli-process.js';
+import { collect, makeCliSite, runCli, startCli } from '../helpers/cli-process.js';
 import { testDatabases } from '../helpers/databases.js';
 import { printFigure } from '../helpers/figures.js';
 import { listSearches } from '../helpers/small-site.js';
-import { toCsv, watchlist } from '../helpers/small-world.js';
+import { makeCustomerNames, toCsv, watchlist } from '../helpers/small-world.js';
 
 const databases = testDatabases('postgres');
 const sandbox = await startSandbox({ world: { watchlist, dossiers: [] } });
@@ -24,23 +21,12 @@ rosters: [{ name: people, csv: { path: people.csv } }]
 `;
 const searches = (): number => listSearches(sandbox).length;
 
-interface Site {
-  folder: string;
-  url: string;
-  environment: Record<string, string>;
-}
-
-async function makeSite(customers: number): Promise<Site> {
-  const folder = await mkdtemp(join(tmpdir(), 'nightscreen-stop-'));
-  await writeFile(
-    join(folder, 'people.csv'),
-    toCsv(Array.from({ length: customers }, (_, n) => `Customer Number ${n}`)),
-  );
-  await writeFile(join(folder, 'nightscreen.config.yaml'), configuration);
+async function makeSite(customers: number) {
+  const files = { 'people.csv': toCsv(makeCustomerNames(customers)), 'nightscreen.config.yaml': configuration };
   const { url = '' } = await databases.locate();
-  const access = { NIGHTSCREEN_BASE_URL: sandbox.url, NIGHTSCREEN_API_KEY: sandbox.privateKey };
-  return { folder, url, environment: { ...access, DATABASE_URL: url } };
+  return { ...(await makeCliSite(files, sandbox, url)), url };
 }
+type Site = Awaited<ReturnType<typeof makeSite>>;
 
 /** Starts a rescreening, sends signals once `isThere`, and gives how and how fast it ended after the first one. */
 async function stopWhen(

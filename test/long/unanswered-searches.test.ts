@@ -7,9 +7,8 @@ import { makeScaledClock } from '../helpers/clocks.js';
 import { testDatabases } from '../helpers/databases.js';
 import { printFigure } from '../helpers/figures.js';
 import { listSearches, openSmallSites, searched } from '../helpers/small-site.js';
-import { controls, people } from '../helpers/small-world.js';
+import { controls, makeCustomerNames as names, people } from '../helpers/small-world.js';
 
-const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `Customer Number ${index}`);
 const portal = { status: 200, body: '<html>login</html>', contentType: 'text/html' };
 const waiting = { deadline: '8h' };
 const usual = { maxAttempts: 6, baseDelayMs: 500 };

@@ -160,18 +160,17 @@ function checkTally(tally: LineTally, name: string): void {
   throw new RosterError('lines_lost', `${name}: ${tally.lines} lines were read, but ${sum} are accounted for.`);
 }
 
-interface NamedHeaders {
-  name: string;
-  headers: readonly string[];
-}
-
 const shownLength = 60;
 
 /**
  * Throws RosterError `headers_differ` unless both files have the same columns in the same order. The first line of a
  * file without a header is a customer's row, so a header is quoted only when `isMapped` recognises one of its file.
  */
-function compareHeaders(first: NamedHeaders, other: NamedHeaders, isMapped: (header: string) => boolean): void {
+function compareHeaders(
+  first: { name: string; headers: readonly string[] },
+  other: typeof first,
+  isMapped: (header: string) => boolean,
+): void {
   const count = Math.max(first.headers.length, other.headers.length);
   const at = Array.from({ length: count }, (_, index) => index).find(
     (index) => first.headers[index] !== other.headers[index],
@@ -198,7 +197,7 @@ export async function checkHeaders(
   source: CsvSettings,
   isMapped: (header: string) => boolean,
 ): Promise<void> {
-  let first: NamedHeaders | undefined;
+  let first: Parameters<typeof compareHeaders>[0] | undefined;
   for (const path of paths) {
     const tally = { lines: 0, headers: 0, blanks: 0, continuations: 0, records: 0 };
     const file = await openCsvFile({ path, name: path, file: path, tally, onBytes: () => undefined }, source, isMapped);

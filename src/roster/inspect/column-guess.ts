@@ -1,5 +1,5 @@
 import type { PartyType, RiskTier } from '../../vocabulary.js';
-import { listLanguages, readCountry } from '../country.js';
+import { readCountry } from '../country.js';
 import { readHeader, standardHeaders } from '../headers.js';
 import { guessAliasSeparator, isCompanyName } from '../name-lists.js';
 import { createLooseDateReader } from '../read-date.js';
@@ -205,41 +205,17 @@ function guessCountries(guess: Guess): void {
   guess.take('countries', readable.length > 0 ? 'by header and values' : 'by its values', ...found);
   for (const { header, countryShare } of found)
     if (countryShare < enough) guess.doubts.push(`${header} holds values that are no countries: they count as unknown`);
-  guessLanguage(guess, found);
-}
-
-/** Names that languages read differently need a language: the one with the most names of the column. */
-function guessLanguage(guess: Guess, columns: readonly ColumnProfile[]): void {
-  const names = [...new Set(columns.flatMap(({ values }) => values))].filter((value) => value !== '');
-  const ambiguous = names.filter((name) => {
-    const found = readCountry(name, null);
-    return 'why' in found && found.why === 'ambiguous_country';
-  });
+  const ambiguous = [...new Set(found.flatMap(({ values }) => values))].filter(isAmbiguous);
   if (ambiguous.length === 0) return;
-  const counted = listLanguages().map((language) => ({ language, read: countNames(names, language) }));
-  const most = Math.max(1, ...counted.map(({ read }) => read));
-  const [language, ...others] = counted.filter(({ read }) => read === most).map((count) => count.language);
-  if (language === undefined || others.some((other) => readsAnother(ambiguous, language, other))) {
-    guess.doubts.push(
-      `languages read ${quoteAll(ambiguous.slice(0, 3))} as different countries: set the language, such as language: de`,
-    );
-    return;
-  }
-  guess.columns.language = language;
-  guess.because['language'] = 'by the names of countries';
+  guess.doubts.push(
+    `languages read ${quoteAll(ambiguous.slice(0, 3))} as different countries: set the language, such as language: de`,
+  );
 }
 
-function countNames(names: readonly string[], language: string): number {
-  const display = new Intl.DisplayNames([language], { type: 'region' });
-  return names.filter((name) => {
-    const found = readCountry(name, null);
-    const [code = ''] = 'codes' in found ? found.codes : [];
-    return /^[a-z]{2}$/.test(code) && display.of(code.toUpperCase())?.toLowerCase() === name.toLowerCase();
-  }).length;
+function isAmbiguous(name: string): boolean {
+  const found = readCountry(name, null);
+  return 'why' in found && found.why === 'ambiguous_country';
 }
-
-const readsAnother = (names: readonly string[], one: string, other: string): boolean =>
-  names.some((name) => JSON.stringify(readCountry(name, one)) !== JSON.stringify(readCountry(name, other)));
 
 const usStates = new Set(
   `al ak az ar ca co ct de dc fl ga hi id il in ia ks ky la me md ma mi mn ms mo mt ne nv nh nj nm ny nc nd oh ok or pa ri sc sd tn tx ut vt va wa wv wi wy`.split(
@@ -329,18 +305,13 @@ function guessType(guess: Guess, names: readonly ColumnProfile[]): void {
     .filter(({ values }) => Object.keys(values).length > 0)
     .toSorted((one, other) => one.unknown.length - other.unknown.length)[0];
   const option = named ?? findTypes(guess, rows);
-  const values = Object.fromEntries(
-    Object.entries(option?.values ?? {}).filter(([word]) => option?.unsure.includes(word) !== true),
-  );
-  if (option === undefined || Object.keys(values).length === 0) {
+  if (option === undefined || Object.keys(option.values).length === 0) {
     const [unread] = guess.ofRole('type').filter(({ filled }) => filled > 0);
     if (unread !== undefined) guess.unmapped.push({ key: 'type', column: unread.header });
     guessOneType(guess, rows, isNamedByCompany);
     return;
   }
-  const { column, unsure } = option;
-  const unknown = [...option.unknown, ...unsure];
-  const shown = option.shown.filter((word) => !unsure.includes(word));
+  const { column, values, unknown, shown } = option;
   const isPlain = Object.entries(values).every(([own, word]) => own === word) && unknown.length === 0;
   guess.columns.type = isPlain ? column.header : { column: column.header, values };
   guess.take('type', named ? 'by its header' : 'by its values', column);
@@ -348,16 +319,7 @@ function guessType(guess: Guess, names: readonly ColumnProfile[]): void {
     guess.doubts.push(
       `the meaning of ${quoteAll(shown)} in ${column.header} follows from names and birth dates: check type`,
     );
-  if (unknown.length === 0) return;
-  const look = ['person', 'entity'].flatMap((type) => {
-    const words = unsure.filter((word) => option.values[word] === type);
-    return words.length === 0
-      ? []
-      : [`the rows of ${quoteAll(words)} look like ${type === 'person' ? 'persons' : 'entities'}`];
-  });
-  guess.doubts.push(
-    `${column.header} has values of unknown type: ${quoteAll(unknown)}${look.length === 0 ? '' : `; ${look.join(', ')}, but too few show it`}`,
-  );
+  if (unknown.length > 0) guess.doubts.push(`${column.header} has values of unknown type: ${quoteAll(unknown)}`);
 }
 
 /** Finds a column of few words that divides the rows like their names. */
@@ -379,7 +341,7 @@ function findTypes(guess: Guess, rows: RowTypes) {
 /** The least rows, and the least share of all, that give a word its meaning. */
 const [leastRows, leastShare] = [10, 0.05];
 
-/** Reads the words of a column; `shown` follow from their rows only, `unsure` from too few rows. */
+/** Reads the words of a column; the meaning of those `shown` follows from their rows only. */
 function readTypes(column: ColumnProfile, rows: RowTypes) {
   const words = column.words ?? [];
   const { values } = toValues(typeWords, words);
@@ -396,7 +358,6 @@ function readTypes(column: ColumnProfile, rows: RowTypes) {
     if (type) count[type] += 1;
   }
   const shown: string[] = [];
-  const unsure: string[] = [];
   // If the rows of one word are clearly companies, a word whose rows never are must mean persons.
   const hasEntities = [...counts.values()].some(({ entity, all }) => entity >= 3 && entity > all * 0.6);
   for (const [word, { person, entity, all }] of counts) {
@@ -405,12 +366,12 @@ function readTypes(column: ColumnProfile, rows: RowTypes) {
     const isNoEntity = values[word] === undefined && hasEntities && all >= 3 && entity <= all / 50;
     const type =
       (isShown && person >= sum * 0.95) || isNoEntity ? 'person' : isShown && entity >= sum * 0.95 ? 'entity' : null;
-    if (type === null || values[word] === type) continue;
+    const isOfFew = all < Math.max(leastRows, rows.length * leastShare);
+    if (type === null || values[word] === type || isOfFew) continue;
     values[word] = type;
     shown.push(word);
-    if (all < Math.max(leastRows, rows.length * leastShare)) unsure.push(word);
   }
-  return { column, values, unknown: words.filter((word) => values[word] === undefined), shown, unsure };
+  return { column, values, unknown: words.filter((word) => values[word] === undefined), shown };
 }
 
 function guessOneType(guess: Guess, rows: RowTypes, isNamedByCompany: boolean): void {

@@ -134,8 +134,6 @@ interface GuessedColumns {
   type?: { value: PartyType } | { column: string; values: Readonly<Record<string, PartyType>> } | string;
   birthDate?: string | { column: string; format: string } | { column: string; formats: readonly string[] };
   countries?: string | readonly string[];
-  /** The language of the country names. */
-  language?: string;
   riskTier?: string | { column: string; values: Readonly<Record<string, RiskTier>> };
   parties?: readonly ProposedParty[];
 }

@@ -4,7 +4,7 @@ import type { FileInspection } from './inspect-file.js';
 import { listCompletable, type UnknownColumn } from './unknown-values.js';
 
 /** The facts of a mapping in the order in which they are printed. */
-export const columnOrder = ['id', 'name', 'type', 'birthDate', 'countries', 'language', 'riskTier', 'parties'] as const;
+export const columnOrder = ['id', 'name', 'type', 'birthDate', 'countries', 'riskTier', 'parties'] as const;
 
 const meanings: Readonly<Record<UnknownColumn['key'], string>> = {
   type: 'person or entity',

@@ -14,7 +14,7 @@ import { DateTally } from '../../roster/fact-dates.js';
 import { describeUnmapped, standardHeaders, standardPartyHeaders } from '../../roster/headers.js';
 import { readParties, readRoster } from '../../roster/read-roster.js';
 import { partyFilePrefix } from '../../roster/rejects.js';
-import { listPartySources, type RosterSettings } from '../../roster/settings.js';
+import { listPartySources, type PartySettings, type RosterSettings } from '../../roster/settings.js';
 import type { TableReading } from '../../roster/table-reading.js';
 import { describeUnmappedNames, UnmappedNameTally } from '../../roster/unmapped-names.js';
 import type { Transaction } from '../../store/database/database.js';
@@ -87,35 +87,32 @@ const copiedRows = 12_000;
 export async function stageRoster(roster: RosterSettings, stager: Stager): Promise<StagedSource> {
   const reading = await readRoster(roster, stager.secret, stager.clock.now());
   try {
-    const cutRows: RejectedRow[] = [];
     const { columns } = roster;
     const { source, headers, isFedBack } = reading;
+    const { birthDate, endDate, realDates } = columns;
     const own = {
       doubts: new DoubtTally(),
-      births: new DateTally(toHeader(columns.birthDate, standardHeaders.birthDate), columns.realDates),
-      ends: new DateTally(toHeader(columns.endDate, ''), columns.realDates),
+      births: new DateTally(toHeader(birthDate, standardHeaders.birthDate), realDates),
+      ends: new DateTally(toHeader(endDate, ''), realDates),
       names: new UnmappedNameTally(headers, columns, standardHeaders),
     };
-    const bornInRow = (columns.parties ?? []).map(({ birthDate }) => toHeader(birthDate, '')).filter(Boolean);
-    const inRow = {
-      doubts: new DoubtTally(partyFilePrefix),
-      births: new DateTally(partyFilePrefix + bornInRow.join(' + '), columns.realDates),
-    };
-    const rows = await stageCustomers(reading, stager, cutRows, { own, inRow });
-    const ofSources = await stageAllParties(roster, stager, rows, cutRows);
-    const unmappedNames = [describeUnmappedNames(own.names.list(), headers, 'roster'), ...ofSources.unmappedNames];
-    const namesFound = unmappedNames.filter((message) => message !== null);
-    const facts = [...describeUnmapped(headers, columns, standardHeaders), ...ofSources.unmapped];
-    const { ordinals, digests, partyHeaders } = ofSources;
-    const parties = [inRow, ...ofSources.tallies];
-    const doubts = [own, ...parties].map((tally) => tally.doubts);
+    const bornInRow = (columns.parties ?? []).map((party) => toHeader(party.birthDate, '')).filter(Boolean);
+    const inRow = createPartyTally(bornInRow.join(' + '), realDates);
+    const found = new Findings([inRow]);
+    await stageCustomers(reading, stager, found, { own, inRow });
+    found.digests.push(reading.digest());
+    found.facts.push(...describeUnmapped(headers, columns, standardHeaders));
+    found.names.push(...describeUnmappedNames(own.names.list(), headers, 'roster'));
+    for (const settings of listPartySources(roster)) await stagePartySource(settings, stager, found);
+    const doubts = [own, ...found.parties].map((tally) => tally.doubts);
+    const { ordinals, cutRows, partyHeaders, names } = found;
     return {
       source,
-      sourceDigest: joinDigests([reading.digest(), ...digests]),
+      sourceDigest: joinDigests(found.digests),
       headers,
       partyHeaders,
-      unmapped: [...facts, ...namesFound],
-      unmappedNames: namesFound,
+      unmapped: [...found.facts, ...names],
+      unmappedNames: names,
       cutRows,
       isFedBack,
       ordinals,
@@ -124,12 +121,36 @@ export async function stageRoster(roster: RosterSettings, stager: Stager): Promi
       doubted: doubts.flatMap((each) => each.rows),
       births: own.births,
       ends: own.ends,
-      partyBirths: parties.map(({ births }) => births),
+      partyBirths: found.parties.map(({ births }) => births),
     };
   } finally {
     await reading.close();
   }
 }
+
+/** What is found in the roster and in each source of related parties. */
+class Findings {
+  ordinals = 0;
+  readonly cutRows: RejectedRow[] = [];
+  readonly digests: string[] = [];
+  readonly partyHeaders: string[] = [];
+  /** Messages about columns that look like an unmapped fact, and like names. */
+  readonly facts: string[] = [];
+  readonly names: string[] = [];
+
+  constructor(readonly parties: PartyTally[]) {}
+}
+
+/** What is counted of the parties of a source. */
+interface PartyTally {
+  doubts: DoubtTally;
+  births: DateTally;
+}
+
+const createPartyTally = (birthDate: string, realDates: readonly string[] | undefined): PartyTally => ({
+  doubts: new DoubtTally(partyFilePrefix),
+  births: new DateTally(partyFilePrefix + birthDate, realDates),
+});
 
 const toHeader = (setting: string | { column: string } | undefined, standard: string): string =>
   typeof setting === 'object' ? setting.column : (setting ?? standard);
@@ -137,20 +158,18 @@ const toHeader = (setting: string | { column: string } | undefined, standard: st
 async function stageCustomers(
   reading: Awaited<ReturnType<typeof readRoster>>,
   stager: Stager,
-  cutRows: RejectedRow[],
-  tallies: { own: PartyTally & { ends: DateTally; names: UnmappedNameTally }; inRow: PartyTally },
-): Promise<number> {
+  found: Findings,
+  { own, inRow }: { own: PartyTally & { ends: DateTally; names: UnmappedNameTally }; inRow: PartyTally },
+): Promise<void> {
   const { runId, copies, known, today, signal } = stager;
-  const { own, inRow } = tallies;
   const emit = emitPace(reading.progress, stager);
   const mostRows = copies ? copiedRows : chunkRows;
-  let ordinal = 0;
   let chunk = new StagingChunk(runId, copies);
   let related: ReturnType<typeof toStagedParty>[] = [];
   let underWay: Promise<void> = Promise.resolve();
   const flush = async (): Promise<void> => {
     await underWay;
-    emit(ordinal);
+    emit(found.ordinals);
     const [full, parties] = [chunk, related];
     chunk = new StagingChunk(runId, copies);
     related = [];
@@ -162,17 +181,17 @@ async function stageCustomers(
     for await (const rows of reading.rows) {
       signal.throwIfAborted();
       for (const row of rows) {
-        ordinal += 1;
-        noteCut(row, cutRows);
+        found.ordinals += 1;
+        const ordinal = found.ordinals;
+        noteCut(row, found);
         chunk.add(toStagedRow(row, ordinal, today, known));
         if (row.kind !== 'customer') continue;
         const { customer, line, file, fields } = row;
         own.births.add(customer.parties[0].birthDate);
         own.ends.add(customer.endDate);
         own.names.add(fields);
-        const at = ordinal;
         own.doubts.addCustomer(customer, () => ({
-          ordinal: at,
+          ordinal,
           line,
           file,
           reference: customer.reference,
@@ -180,9 +199,9 @@ async function stageCustomers(
           fields: nameFields(reading.headers, fields),
         }));
         for (const party of row.related ?? []) {
-          ordinal += 1;
-          related.push(toStagedParty(party, ordinal));
-          noteParty(party, ordinal, inRow);
+          found.ordinals += 1;
+          related.push(toStagedParty(party, found.ordinals));
+          noteParty(party, found.ordinals, inRow);
         }
       }
       if (chunk.rows + related.length >= mostRows || chunk.units >= chunkUnits) await flush();
@@ -193,8 +212,7 @@ async function stageCustomers(
     // All writes must end before the error of an aborted reading is thrown.
     await underWay.catch(() => undefined);
   }
-  emit(ordinal);
-  return ordinal;
+  emit(found.ordinals);
 }
 
 async function stageChunk(
@@ -206,12 +224,6 @@ async function stageChunk(
   if (parties.length > 0) await write((transaction) => stageParties(transaction, runId, parties));
 }
 
-/** What is counted of the parties of a source. */
-interface PartyTally {
-  doubts: DoubtTally;
-  births: DateTally;
-}
-
 function noteParty(row: PartyRow, ordinal: number, { doubts, births }: PartyTally): void {
   if (row.kind !== 'party') return;
   const { related, line, file, fields } = row;
@@ -219,58 +231,37 @@ function noteParty(row: PartyRow, ordinal: number, { doubts, births }: PartyTall
   doubts.addParty(related, () => ({ ordinal, line, file, reference: related.reference, isParty: true, fields }));
 }
 
-function noteCut(row: RosterRow | PartyRow, cutRows: RejectedRow[]): void {
+function noteCut(row: RosterRow | PartyRow, { cutRows }: Findings): void {
   if (row.kind === 'rejected' && row.rejected.isCut) cutRows.push(row.rejected);
 }
 
-async function stageAllParties(
-  roster: RosterSettings,
-  stager: Stager,
-  rows: number,
-  cutRows: RejectedRow[],
-): Promise<
-  Pick<StagedSource, 'ordinals' | 'partyHeaders' | 'unmapped'> & {
-    unmappedNames: readonly (string | null)[];
-    digests: readonly string[];
-    tallies: readonly PartyTally[];
-  }
-> {
-  const tallies: PartyTally[] = [];
-  const digests: string[] = [];
-  const partyHeaders: string[] = [];
-  const unmapped: string[] = [];
-  const unmappedNames: (string | null)[] = [];
-  let ordinal = rows;
-  for (const settings of listPartySources(roster)) {
-    const reading = await readParties(settings, stager.secret, stager.clock.now());
-    const names = new UnmappedNameTally(reading.headers, settings.columns, standardPartyHeaders);
-    const { birthDate, realDates } = settings.columns;
-    const tally = {
-      doubts: new DoubtTally(partyFilePrefix),
-      births: new DateTally(partyFilePrefix + toHeader(birthDate, standardPartyHeaders.birthDate), realDates),
-    };
-    tallies.push(tally);
-    try {
-      for await (const batch of reading.rows) {
-        stager.signal.throwIfAborted();
-        for (const row of batch) noteCut(row, cutRows);
-        const staged = batch.map((row, index) => toStagedParty(row, ordinal + index + 1));
-        for (const [index, row] of batch.entries()) {
-          noteParty(row, ordinal + index + 1, tally);
-          if (row.kind === 'party') names.add(reading.headers.map((header) => row.fields[header] ?? ''));
-        }
-        await stager.write((transaction) => stageParties(transaction, stager.runId, staged));
-        ordinal += batch.length;
-      }
-      digests.push(reading.digest());
-      unmapped.push(...describeUnmapped(reading.headers, settings.columns, standardPartyHeaders));
-      unmappedNames.push(describeUnmappedNames(names.list(), reading.headers, 'parties'));
-      partyHeaders.push(...reading.headers.map((header) => `${digests.length}: ${header}`));
-    } finally {
-      await reading.close();
+async function stagePartySource(settings: PartySettings, stager: Stager, found: Findings): Promise<void> {
+  const { columns } = settings;
+  const reading = await readParties(settings, stager.secret, stager.clock.now());
+  const { headers } = reading;
+  const names = new UnmappedNameTally(headers, columns, standardPartyHeaders);
+  const tally = createPartyTally(toHeader(columns.birthDate, standardPartyHeaders.birthDate), columns.realDates);
+  found.parties.push(tally);
+  try {
+    for await (const batch of reading.rows) {
+      stager.signal.throwIfAborted();
+      const staged = batch.map((row) => {
+        found.ordinals += 1;
+        noteCut(row, found);
+        noteParty(row, found.ordinals, tally);
+        if (row.kind === 'party') names.add(headers.map((header) => row.fields[header] ?? ''));
+        return toStagedParty(row, found.ordinals);
+      });
+      await stager.write((transaction) => stageParties(transaction, stager.runId, staged));
     }
+    // The roster itself has the first digest.
+    found.partyHeaders.push(...headers.map((header) => `${found.digests.length}: ${header}`));
+    found.digests.push(reading.digest());
+    found.facts.push(...describeUnmapped(headers, columns, standardPartyHeaders));
+    found.names.push(...describeUnmappedNames(names.list(), headers, 'parties'));
+  } finally {
+    await reading.close();
   }
-  return { ordinals: ordinal, digests, partyHeaders, unmapped, unmappedNames, tallies };
 }
 
 function emitPace(progress: TableReading['progress'], { clock, emit }: Stager): (rows: number) => void {
@@ -297,9 +288,11 @@ export function toStagedRow(row: RosterRow, ordinal: number, today: string, know
   const { customer, line, file, fields } = row;
   const [own] = customer.parties;
   const sentName = toScreeningRequest(own).name;
-  const body = toBody(customer, sentName);
+  const record = toRecord(customer, sentName);
   const { said } = customer.readings;
-  const recordDigest = digestRecord(`${inOneOrder(customer, sentName) ?? body}}`);
+  const json = JSON.stringify(record);
+  const ordered = inOneOrder(record);
+  const recordDigest = digestRecord(ordered === record ? json : JSON.stringify(ordered));
   const isKnown = known?.has(customer.reference, recordDigest) ?? false;
   return {
     kind: 'customer' as const,
@@ -311,7 +304,7 @@ export function toStagedRow(row: RosterRow, ordinal: number, today: string, know
     sentName: isKnown ? null : sentName,
     parties: customer.parties.length,
     riskTier: customer.riskTier,
-    record: isKnown ? null : withoutNul(said === null ? `${body}}` : `${body},"said":${toSaid(said)}}`),
+    record: isKnown ? null : withoutNul(said === null ? json : JSON.stringify({ ...record, said })),
     recordDigest,
     leaves: toLeaving(customer, today),
     raw: fields.map(toVisible).join(fieldSeparator),
@@ -343,46 +336,39 @@ function toLeaving({ isActive, endDate }: Customer, today: string): 'inactive' |
   return endDate !== null && endDate < today ? 'end_date' : null;
 }
 
-const needsEscaping = /["\\\p{Cc}\p{Cs}]/u;
-
-/** Gives the same text as `JSON.stringify`, which takes three times as long for a million short names. */
-const quote = (text: string): string => (needsEscaping.test(text) ? JSON.stringify(text) : `"${text}"`);
-
-const quoteOrNull = (text: string | null): string => (text === null ? 'null' : quote(text));
-
-/** The body with sorted aliases, because their order does not matter; null when there are fewer than two. */
-function inOneOrder(customer: Customer, sentName: string): string | null {
-  const [own, ...aliases] = customer.parties;
-  if (aliases.length < 2) return null;
-  const sorted = aliases.toSorted((one, other) => (one.name < other.name ? -1 : 1));
-  return toBody({ ...customer, parties: [own, ...sorted] }, sentName);
-}
-
 /**
- * The record as JSON without its end; equal records give equal texts. The source text of a fact that was read is not
- * part of it: a country's code and its name mean the same.
+ * The record; equal records give equal JSON. The source text of a fact that was read is not part of it: a country's
+ * code and its name mean the same.
  */
-function toBody({ riskTier, parties, isActive, endDate, attributes, readings }: Customer, sentName: string): string {
-  let record = `{"riskTier":${quoteOrNull(riskTier)},"parties":[`;
-  for (const party of parties) {
-    record +=
-      party === parties[0] ? toPartyJson(party, sentName) : `,${toPartyJson(party, toScreeningRequest(party).name)}`;
-  }
-  record += ']';
-  // Only when given, so that older records without these keys stay equal.
-  if (!isActive) record += ',"isActive":false';
-  if (endDate !== null) record += `,"endDate":${quote(endDate)}`;
-  const kept = Object.keys(attributes);
-  // Sorted, because the order of columns does not matter.
-  if (kept.length > 0) record += `,"attributes":${JSON.stringify(attributes, kept.toSorted())}`;
-  if (readings.doubts.length > 0) record += `,"doubts":${JSON.stringify(toDoubted(readings))}`;
-  return record;
+function toRecord({ riskTier, parties, isActive, endDate, attributes, readings }: Customer, sentName: string) {
+  const kept = Object.entries(attributes);
+  return {
+    riskTier,
+    parties: parties.map((party, at) => toRecordParty(party, at === 0 ? sentName : toScreeningRequest(party).name)),
+    ...(!isActive && { isActive }),
+    ...(endDate !== null && { endDate }),
+    // Sorted, because the order of columns does not matter.
+    ...(kept.length > 0 && {
+      attributes: Object.fromEntries(kept.toSorted(([one], [other]) => (one < other ? -1 : 1))),
+    }),
+    ...(readings.doubts.length > 0 && { doubts: toDoubted(readings) }),
+  };
 }
 
-function toSaid(said: NonNullable<Readings['said']>): string {
-  let json = '{';
-  for (const [field, text] of Object.entries(said)) json += `${json === '{' ? '' : ','}"${field}":${quote(text)}`;
-  return `${json}}`;
+const toRecordParty = ({ role, type, name, birthDate, countries }: Party, sentName: string) => ({
+  role,
+  type,
+  name,
+  birthDate,
+  countries: countries.toSorted(),
+  sentName,
+});
+
+/** The record with sorted aliases, because their order does not matter. */
+function inOneOrder(record: ReturnType<typeof toRecord>): typeof record {
+  const [own, ...aliases] = record.parties;
+  if (own === undefined || aliases.length < 2) return record;
+  return { ...record, parties: [own, ...aliases.toSorted((one, other) => (one.name < other.name ? -1 : 1))] };
 }
 
 /** The source text of each fact in doubt. */
@@ -392,22 +378,10 @@ function toDoubted({ doubts }: Readings): Record<string, string> {
   return doubted;
 }
 
-function toPartyJson({ role, type, name, birthDate, countries }: Party, sent: string): string {
-  const quoted = quote(name);
-  return `{"role":"${role}","type":"${type}","name":${quoted},"birthDate":${quoteOrNull(birthDate)},"countries":${toList(countries)},"sentName":${sent === name ? quoted : quote(sent)}}`;
-}
-
-function toList(countries: readonly string[]): string {
-  if (countries.length === 0) return '[]';
-  return `["${(countries.length === 1 ? countries : countries.toSorted()).join('","')}"]`;
-}
-
 function toParty(party: Party, readings: Readings): SlottedParty {
   const { doubts, said } = readings;
   return {
-    ...party,
-    countries: party.countries.toSorted(),
-    sentName: toScreeningRequest(party).name,
+    ...toRecordParty(party, toScreeningRequest(party).name),
     ...(doubts.length > 0 && { doubts: toDoubted(readings) }),
     ...(said !== null && { said }),
   };

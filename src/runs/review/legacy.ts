@@ -33,7 +33,7 @@ export type AssessedRow = {
   /** Not readable, or not imported although its alert is known. */
   | {
       kind: 'refused';
-      reason: 'unreadable' | 'decided_here' | 'taken_otherwise' | 'contradicted';
+      reason: keyof typeof refusalWords;
       problem: string | null;
     }
 );
@@ -314,15 +314,6 @@ const toNamed = (cells: LegacyRow['cells']): NamedMatch => ({
   listedBirthDate: cells.listed_birth_date === '' ? null : parseIsoDate(cells.listed_birth_date),
 });
 
-/** Why a row of an older system has no clear alert. */
-type Unmatched =
-  | 'unknown_customer'
-  | 'several_rosters'
-  | 'not_listed'
-  | 'ambiguous'
-  | 'name_differs'
-  | 'birth_date_differs';
-
 type NamedMatch = Pick<LegacyFacts, 'reference' | 'roster' | 'matchId' | 'listedName' | 'listedBirthDate'>;
 
 /**
@@ -380,18 +371,25 @@ function findByName({ listedName, listedBirthDate }: NamedMatch, alerts: readonl
 
 const isNamed = ({ listed }: LegacyCandidate, name: string): boolean => foldName(listed.name) === foldName(name);
 
-const words = {
+/** Why a row of an older system has no clear alert. */
+const unmatchedWords = {
   unknown_customer: 'the customer is unknown, or is not in that roster',
   several_rosters: 'the customer is in several rosters: name one in the column roster',
   not_listed: 'the customer has no match with that match id or name today',
   ambiguous: 'more than one match of the customer fits',
   name_differs: 'the match with that id has another name today',
   birth_date_differs: 'the listed party has another birth date, or none to compare',
+} as const;
+type Unmatched = keyof typeof unmatchedWords;
+
+/** Why a row is not imported although its alert is clear. */
+const refusalWords = {
   unreadable: 'the row cannot be read',
   decided_here: 'a reviewer has already entered a disposition here',
   taken_otherwise: 'another disposition of it was imported before',
   contradicted: 'another row about the same match has another disposition',
 } as const;
+const words = { ...unmatchedWords, ...refusalWords };
 
 /** A row that is not imported, or not on every account that has its match. */
 interface UntakenRow {

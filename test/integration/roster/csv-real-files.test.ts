@@ -183,18 +183,3 @@ test.skipIf(data === undefined)(`no file of the folder is left out${title}`, asy
   );
   expect(found.flat().sort()).toEqual(named.sort());
 });
-
-test.skipIf(data === undefined)(`the OFAC list has 7,379 rows and what DOS wrote behind them${title}`, async () => {
-  const ofac = join(data ?? '', 'watchlists/ofac');
-  const { headers, records, tally } = await collectTable(await openCsv(join(ofac, 'sdn.csv'), { header: false }));
-  expect(headers).toHaveLength(12);
-  expect(records.filter(({ fault }) => fault !== null)).toEqual([]);
-  expect(tally).toMatchObject({ headers: 0, blanks: 0, continuations: 0, records: 7_379 });
-});
-
-test.skipIf(data === undefined)(`50,000 synthetic people are read without a fault${title}`, async () => {
-  const path = join(data ?? '', 'rosters/negatives_us.csv');
-  const { records } = await collectTable(await openCsv(path));
-  expect(records).toHaveLength(50_000);
-  expect(records.filter(({ fault }) => fault !== null)).toEqual([]);
-});

@@ -2,15 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { createAttemptNotes } from '../../../src/runs/screening/search-task.js';
-import { type Database, findValue } from '../../../src/store/database/database.js';
+import { type Database, readValue } from '../../../src/store/database/database.js';
 import { noteInFlight, RunNumbers } from '../../../src/store/ledger.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
-import { listSearches, openSmallSites, searched } from '../../helpers/small-site.js';
+import { listenAlong, listSearches, openSmallSites, searched } from '../../helpers/small-site.js';
 
-const countOf = async (database: Database, sql: string): Promise<number> => {
-  const count = await findValue(database, z.number(), `select (${sql})::integer as count`);
-  return count ?? Number.NaN;
-};
+const countOf = (database: Database, sql: string): Promise<number> =>
+  readValue(database, z.number(), `select (${sql})::integer as count`);
 
 describeOnEachDatabase('the ledger of attempts', (open) => {
   const openSite = openSmallSites(open);
@@ -36,12 +34,10 @@ describeOnEachDatabase('the ledger of attempts', (open) => {
     for (const resumed of [0, 1]) {
       const app = await work({ rate: { perSecond: 1 / 20_000, concurrency: 1 } });
       const stop = new AbortController();
-      const { emit } = app;
-      const spy: typeof emit = (event) => {
-        emit(event);
+      const stopped = listenAlong(app, (event) => {
         if (event.kind === 'warning' && event.code === 'long_night') stop.abort(new Error('stop'));
-      };
-      expect(await run({ ...app, emit: spy }, {}, stop.signal)).toMatchObject({
+      });
+      expect(await run(stopped, {}, stop.signal)).toMatchObject({
         runId: expect.stringMatching(/-1$/),
         state: 'stopped',
       });

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { shiftedClock } from '../../../src/clock.js';
 import { ConfigError } from '../../../src/errors.js';
@@ -7,14 +7,8 @@ import { runImport } from '../../../src/runs/import/import-run.js';
 import { type Database, readValue, type Transaction } from '../../../src/store/database/database.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { decide, openSmallSites } from '../../helpers/small-site.js';
-import { people } from '../../helpers/small-world.js';
+import { hourMs, people, signal } from '../../helpers/small-world.js';
 import { expectAgreement, findUnrecorded } from '../../helpers/status-agreement.js';
-
-const hourMs = 60 * 60 * 1_000;
-const { signal } = new AbortController();
-
-// The embedded database is slow to open while other tests run.
-vi.setConfig({ testTimeout: 60_000 });
 
 /** The figures without the order in which they were counted. */
 const toComparable = ({ total, tiers }: Awaited<ReturnType<typeof measureCoverage>>) => ({ total, tiers });

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { shiftedClock } from '../../../src/clock.js';
 import { measureCoverage } from '../../../src/runs/coverage.js';
@@ -11,9 +11,6 @@ import { openPreparedSites, openSmallSites } from '../../helpers/small-site.js';
 import { expectAgreement, findUnrecorded } from '../../helpers/status-agreement.js';
 
 const hourMs = 60 * 60 * 1_000;
-
-// The embedded database is slow to open while other tests run.
-vi.setConfig({ testTimeout: 60_000 });
 
 describe('the status of customers', () => {
   const databases = testDatabases('postgres');

@@ -2,11 +2,10 @@ import { expect, it } from 'vitest';
 import { resumeRun } from '../../../src/runs/resume-run.js';
 import type { ScreeningOptions } from '../../../src/runs/screening-request.js';
 import { testDatabases } from '../../helpers/databases.js';
-import { openSmallSites, searched } from '../../helpers/small-site.js';
-import { writeRoster } from '../../helpers/small-world.js';
+import { listenAlong, openSmallSites, searched } from '../../helpers/small-site.js';
+import { signal, writeRoster } from '../../helpers/small-world.js';
 
 const openSite = openSmallSites(testDatabases('postgres').open);
-const { signal } = new AbortController();
 const others = ['Ottoline Vandersteen', 'Zoltan Kerekes', 'Wilhelmina Achterberg'];
 
 /** A configured roster of six, and another file with three that is given in its place. */
@@ -32,11 +31,10 @@ it('a run that stopped before its import reads the file that it was given', asyn
   const { work, run, options } = await openGiven();
   const app = await work();
   const stopping = new AbortController();
-  const emit: typeof app.emit = (event) => {
-    app.emit(event);
+  const stopped = listenAlong(app, (event) => {
     if (event.kind === 'stage_started' && event.stage === 'import') stopping.abort(new Error('asked to stop'));
-  };
-  await expect(run({ ...app, emit }, options, stopping.signal)).rejects.toThrow('asked to stop');
+  });
+  await expect(run(stopped, options, stopping.signal)).rejects.toThrow('asked to stop');
   const [started] = app.events.flatMap((event) => (event.kind === 'run_started' ? [event.runId] : []));
   const resumed = await resumeRun(await work(), started ?? '', signal);
   expect(resumed).toMatchObject({ runId: started, state: 'complete', counts: { rows: 3, screened: 3 } });
@@ -45,11 +43,10 @@ it('a run that stopped before its import reads the file that it was given', asyn
 it('a run that was to read standard input says that it cannot be read again', async () => {
   const { work, run, options } = await openGiven('-');
   const app = await work();
-  const emit: typeof app.emit = (event) => {
-    app.emit(event);
+  const dying = listenAlong(app, (event) => {
     if (event.kind === 'stage_started') throw new Error('died');
-  };
-  await expect(run({ ...app, emit }, options)).rejects.toThrow('died');
+  });
+  await expect(run(dying, options)).rejects.toThrow('died');
   const [started] = app.events.flatMap((event) => (event.kind === 'run_started' ? [event.runId] : []));
   await expect(resumeRun(await work(), started ?? '', signal)).rejects.toThrow(
     /from standard input, which cannot be read again; start it again with the same command/,

@@ -13,12 +13,9 @@ import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
 import type { Fault } from '../../../src/sandbox/trouble.js';
 import { type Database, readColumn } from '../../../src/store/database/database.js';
 import { describeOnEachDatabase, leaveSqlToPostgres, readRows } from '../../helpers/databases.js';
-import { decide, openPreparedSites, openSmallSites, type SmallSite } from '../../helpers/small-site.js';
+import { decide, findAlerts, openPreparedSites, openSmallSites, type SmallSite } from '../../helpers/small-site.js';
 import type { AppContextOptions } from '../../helpers/small-world.js';
-
-const signal = new AbortController().signal;
-const minuteMs = 60_000;
-const dayMs = 24 * 60 * minuteMs;
+import { dayMs, minuteMs, signal } from '../../helpers/small-world.js';
 
 const header = 'customer_id,type,name,email,way,birth_date';
 /** C-1 and C-2 are listed. */
@@ -59,15 +56,6 @@ const listRecipients = async (sandbox: Sandbox): Promise<readonly string[]> =>
 
 const countPosts = (sandbox: Sandbox): number =>
   sandbox.ledger().filter(({ method, path }) => method === 'POST' && path.startsWith('/autodoc/invitations')).length;
-
-const findAlerts = async (database: Database, reference: string): Promise<readonly number[]> => {
-  return readColumn(
-    database,
-    z.number(),
-    'select alert_id as id from alert join party using (party_id) join customer using (customer_id) where reference = $1',
-    [reference],
-  );
-};
 
 const posting = { path: '/autodoc/invitations', method: 'POST', times: 1 } as const;
 

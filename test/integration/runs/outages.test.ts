@@ -5,10 +5,16 @@ import { runSweep } from '../../../src/runs/sweep-run.js';
 import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
 import { makeScaledClock } from '../../helpers/clocks.js';
 import { testDatabases } from '../../helpers/databases.js';
-import { listSearches, openSmallSites, searched } from '../../helpers/small-site.js';
-import { buildSandboxDossier, controls, people, type TestAppContext, watchlist } from '../../helpers/small-world.js';
+import { listenAlong, listSearches, openSmallSites, searched } from '../../helpers/small-site.js';
+import {
+  buildSandboxDossier,
+  controls,
+  people,
+  signal,
+  type TestAppContext,
+  watchlist,
+} from '../../helpers/small-world.js';
 
-const signal = new AbortController().signal;
 const waiting = { deadline: '60s' };
 const names = Array.from({ length: 120 }, (_, index) => `Customer Number ${index}`);
 const portal = { status: 200, body: '<html>login</html>', contentType: 'text/html' };
@@ -78,12 +84,10 @@ describe('a service that is out of reach', () => {
   it('a key that is replaced during the run is recorded, and no search is made twice', async () => {
     const { sandbox, database, work, run } = await begin(names.slice(0, 100));
     const app = await work({ readKeyAgain: () => sandbox.privateKey });
-    const { emit } = app;
-    app.emit = (event) => {
-      emit(event);
+    const rotating = listenAlong(app, (event) => {
       if (event.kind === 'stage_started' && event.stage === 'screen') soon(50, () => sandbox.rotateKey());
-    };
-    const summary = await run(app);
+    });
+    const summary = await run(rotating);
     expect(summary).toMatchObject({ state: 'complete', counts: { screened: 100 } });
     expect((await showRun(database, 'default', summary.runId)).keyFingerprint.split(', ')).toHaveLength(2);
     expect(listSearches(sandbox).filter(({ worked }) => worked)).toHaveLength(100 + 2 * controls.length);

@@ -1,7 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { writeFile } from 'node:fs/promises';
 import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
 import { expect, it } from 'vitest';
@@ -13,19 +10,32 @@ import { runImport } from '../../../src/runs/import/import-run.js';
 import { runReconciliation } from '../../../src/runs/reconcile-run.js';
 import { listDiscrepancies } from '../../../src/runs/review/alerts.js';
 import { undoDecision } from '../../../src/runs/review/decide.js';
-import { importDecisions } from '../../../src/runs/review/import-list.js';
 import { exportAlerts } from '../../../src/runs/review/lists.js';
-import { findReviewer } from '../../../src/runs/review/people.js';
 import { showRun } from '../../../src/runs/run-reference.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
 import type { SandboxDossier } from '../../../src/sandbox/world.js';
-import { type Database, readColumn } from '../../../src/store/database/database.js';
+import type { Database } from '../../../src/store/database/database.js';
 import { describeOnEachDatabase, leaveSqlToPostgres } from '../../helpers/databases.js';
-import { acceptChanges, decide, openPreparedSites, openSmallSites, type SmallSite } from '../../helpers/small-site.js';
-import { buildSandboxDossier, people, toCsv, watchlist, writeRoster } from '../../helpers/small-world.js';
+import { importList } from '../../helpers/reviewers.js';
+import {
+  acceptChanges,
+  decide,
+  findAlerts,
+  makeAcceptance,
+  openPreparedSites,
+  openSmallSites,
+  type SmallSite,
+} from '../../helpers/small-site.js';
+import {
+  buildSandboxDossier,
+  dayMs,
+  people,
+  signal,
+  toCsv,
+  watchlist,
+  writeRoster,
+} from '../../helpers/small-world.js';
 
-const signal = new AbortController().signal;
-const dayMs = 24 * 60 * 60 * 1_000;
 const names = [...people, 'Ludmila Havel', 'Николай Петров', 'Ines Duarte', 'Kofi Mensah'];
 const dossierOf = (number: number, facts: Partial<SandboxDossier> = {}): SandboxDossier =>
   buildSandboxDossier(number, { name: names[number - 1] ?? '', ...facts });
@@ -44,15 +54,6 @@ const readAttendance = async (database: Database): Promise<readonly string[]> =>
   return rows.map(
     ({ kind, state, severity, facts }) =>
       `${kind} ${facts['reference'] ?? facts['dossier'] ?? ''} ${severity} ${state}`,
-  );
-};
-
-const findAlerts = async (database: Database, reference: string): Promise<readonly number[]> => {
-  return readColumn(
-    database,
-    z.number(),
-    'select alert_id as id from alert join party using (party_id) join customer using (customer_id) where reference = $1',
-    [reference],
   );
 };
 
@@ -362,13 +363,11 @@ describeOnEachDatabase('a comparison of roster, screenings and dossiers', (open,
   it('is accepted in a list with a day and a reason, never what is critical, and comes back in time or with other facts', async () => {
     const { database, compare, work, ...site } = await beginCompared();
     const app = await work({ settings: settingsOf({ ...site, database, work }), offsetMs: -3 * dayMs });
-    const folder = await mkdtemp(join(tmpdir(), 'nightscreen-accept-'));
-    const reviewer = await findReviewer(database, database.dialect === 'embedded' ? 'R. Reviewer' : undefined);
+    const { by: reviewer } = await makeAcceptance({ database });
     const day = (days: number): string => new Date(app.clock.now().getTime() + days * dayMs).toISOString().slice(0, 10);
     const listNow = async () => (await exportAlerts(app, { roster: null, exportedBy: 'test' })).discrepancies.listed;
     const take = async (fill: (one: ListedDiscrepancy) => readonly [until: string, reason: string], apply = true) => {
       const listed = await listNow();
-      const path = join(folder, `${randomUUID()}.csv`);
       const rows = parse([...renderDiscrepancyList(listed)].join(''), { bom: true, columns: true });
       const filled = z
         .array(z.record(z.string(), z.string()))
@@ -377,8 +376,7 @@ describeOnEachDatabase('a comparison of roster, screenings and dossiers', (open,
           const [accept_until, reason] = fill(listed[index] ?? expect.unreachable());
           return { ...row, accept_until, reason };
         });
-      await writeFile(path, stringify(filled, { header: true }));
-      return importDecisions(app, { path, reviewer, apply, partial: false });
+      return importList(app, stringify(filled, { header: true }), { apply });
     };
     const nameOf = ({ kind, facts }: ListedDiscrepancy): string => `${kind} ${String(facts['reference'])}`;
     const refusals: readonly (readonly [name: string, until: string, reason: string, because: string])[] = [
@@ -411,9 +409,8 @@ describeOnEachDatabase('a comparison of roster, screenings and dossiers', (open,
       Array(3).fill('same_already'),
     );
     const [stale] = before.filter((one) => nameOf(one) === 'name_conflict C-4');
-    const path = join(folder, 'stale.csv');
-    await writeFile(path, `discrepancy,accept_until,reason\n${stale?.mark},${day(9)},longer\n`);
-    expect(await importDecisions(app, { path, reviewer, apply: true, partial: false })).toMatchObject({
+    const outdated = `discrepancy,accept_until,reason\n${stale?.mark},${day(9)},longer\n`;
+    expect(await importList(app, outdated)).toMatchObject({
       discrepancies: { rows: [{ result: { reason: 'discrepancy_changed' } }] },
     });
 
@@ -448,6 +445,5 @@ describeOnEachDatabase('a comparison of roster, screenings and dossiers', (open,
     expect(atClose?.listed.filter(({ acceptance }) => acceptance !== null).map(nameOf)).toEqual([
       'customer_without_dossier C-2',
     ]);
-    await rm(folder, { recursive: true });
   });
 });

@@ -1,6 +1,3 @@
-import { mkdtemp, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
 import { expect, it } from 'vitest';
@@ -8,15 +5,14 @@ import { z } from 'zod';
 import { presentImportedDecisions } from '../../../src/cli/commands/working-list.js';
 import { renderWorkingList } from '../../../src/reports/review-list.js';
 import { showAlerts } from '../../../src/runs/review/decide.js';
-import { importDecisions } from '../../../src/runs/review/import-list.js';
 import type { DecisionImport } from '../../../src/runs/review/list-table.js';
 import { exportAlerts } from '../../../src/runs/review/lists.js';
 import { findReviewer } from '../../../src/runs/review/people.js';
 import { describeOnPostgres } from '../../helpers/databases.js';
+import { importList } from '../../helpers/reviewers.js';
 import { openSitesAfterNight, openSmallSites } from '../../helpers/small-site.js';
-import { listed, type TestAppContext, watchlist } from '../../helpers/small-world.js';
+import { dayMs, listed, type TestAppContext, watchlist } from '../../helpers/small-world.js';
 
-const dayMs = 24 * 3_600_000;
 type Row = Record<string, string>;
 const rowSchema = z.array(z.record(z.string(), z.string()));
 
@@ -25,13 +21,8 @@ async function exportRows(app: TestAppContext): Promise<Row[]> {
   return rowSchema.parse(parse([...renderWorkingList(alerts, 'UTC')].join(''), { bom: true, columns: true }));
 }
 
-async function importRows(app: TestAppContext, rows: readonly Row[], how: Partial<DecisionImport> = {}) {
-  const path = join(await mkdtemp(join(tmpdir(), 'nightscreen-review-')), 'filled.csv');
-  await writeFile(path, stringify([...rows], { header: true, delimiter: ';' }));
-  const { database } = app;
-  const reviewer = await findReviewer(database, database.dialect === 'embedded' ? 'R. Reviewer' : undefined);
-  return importDecisions(app, { path, reviewer, apply: true, partial: false, ...how });
-}
+const importRows = (app: TestAppContext, rows: readonly Row[], how: Partial<DecisionImport> = {}) =>
+  importList(app, stringify([...rows], { header: true, delimiter: ';' }), how);
 
 const decide = (row: Row | undefined, disposition: string, reason = 'looked at it'): Row => ({
   ...row,
@@ -141,12 +132,7 @@ describeOnPostgres('a working list', (open, databases) => {
     await expect(importRows(await work(), [{ a: '1', b: '2' }])).rejects.toThrow(
       /nothing was imported for default yet/,
     );
-    if (database.dialect === 'embedded') {
-      await expect(findReviewer(database, undefined)).rejects.toThrow(/--by: is missing/);
-      expect(await findReviewer(database, 'A. Meyer')).toEqual({ name: 'A. Meyer', isAttested: true });
-    } else {
-      await expect(findReviewer(database, 'A. Meyer')).rejects.toThrow(/each reviewer decides under their own login/);
-      expect(await findReviewer(database, undefined)).toMatchObject({ isAttested: false });
-    }
+    await expect(findReviewer(database, 'A. Meyer')).rejects.toThrow(/each reviewer decides under their own login/);
+    expect(await findReviewer(database, undefined)).toMatchObject({ isAttested: false });
   });
 });

@@ -1,14 +1,13 @@
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { sweepSettingsSchema } from '../../../src/dossiers/sweep-dossiers.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
-import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import type { SandboxDossier } from '../../../src/sandbox/world.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { describeOnEachDatabase, readRows } from '../../helpers/databases.js';
-import { buildSandboxDossier, makeAppContext, type TestAppContext } from '../../helpers/small-world.js';
+import { listenAlong, openSmallSites } from '../../helpers/small-site.js';
+import { buildSandboxDossier, signal, type TestAppContext } from '../../helpers/small-world.js';
 
-const signal = new AbortController().signal;
 const toToken = (number: number): string => String(number).padStart(24, '0');
 const range = (count: number): SandboxDossier[] =>
   Array.from({ length: count }, (_, index) => buildSandboxDossier(index + 1));
@@ -42,16 +41,12 @@ async function findPresigned(database: Database): Promise<readonly string[]> {
 }
 
 describeOnEachDatabase('records of dossiers', (open) => {
-  const sandboxes: Sandbox[] = [];
-  afterEach(async () => {
-    for (const sandbox of sandboxes.splice(0)) await sandbox.close();
-  });
+  const openSite = openSmallSites(open);
   const begin = async (dossiers: readonly SandboxDossier[], concurrency = 8) => {
-    const sandbox = await startSandbox({ world: { watchlist: [], dossiers } });
-    sandboxes.push(sandbox);
-    const database = await open();
+    const { sandbox, database, work: workAs } = await openSite();
+    sandbox.setWorld({ watchlist: [], dossiers });
     const work = (maxPerRun: number): Promise<TestAppContext> =>
-      makeAppContext(database, sandbox, {
+      workAs({
         rate: { perSecond: 400, concurrency },
         settings: { sweep: sweepSettingsSchema.parse({ details: { maxPerRun } }) },
       });
@@ -127,13 +122,10 @@ describeOnEachDatabase('records of dossiers', (open) => {
 
   it('stay within the budget of a sweep, also of one that dies amid them; the next sweep goes on', async () => {
     const { database, work, sweep, lookedUp } = await begin(range(4), 1);
-    const app = await work(3);
-    const { emit } = app;
-    app.emit = (event) => {
-      emit(event);
+    const dying = listenAlong(await work(3), (event) => {
       if (event.kind === 'progress' && event.stage === 'details') throw new Error('gone');
-    };
-    await expect(sweep(app)).rejects.toThrow('gone');
+    });
+    await expect(sweep(dying)).rejects.toThrow('gone');
     expect(lookedUp()).toHaveLength(1);
     const counts = { asked: 3, kept: 3, notAvailable: 0 };
     expect(await sweep(await work(3))).toEqual({ state: 'complete', counts: { ...counts, missing: 3 } });
@@ -150,12 +142,9 @@ describeOnEachDatabase('records of dossiers', (open) => {
     [503, 'out_of_reach', expect.any(Number)],
   ])('never hold a sweep up: %i leaves the rest to the next one', async (status, stoppedBecause, notAvailable) => {
     const { sandbox, database, work, sweep } = await begin(range(6), 1);
-    const app = await work(100);
-    const { emit } = app;
-    app.emit = (event) => {
-      emit(event);
+    const app = listenAlong(await work(100), (event) => {
       if (event.kind === 'stage_started' && event.stage === 'details') sandbox.setConditions({ outage: { status } });
-    };
+    });
     expect(await sweep(app)).toMatchObject({ state: 'complete', counts: { kept: 0, notAvailable, missing: 6 } });
     expect(app.events).toContainEqual(expect.objectContaining({ code: 'details_left' }));
     const stored = await readRows(database, `select sweep -> 'details' as details from run where sweep is not null`);

@@ -1,20 +1,16 @@
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { sweepSettingsSchema } from '../../../src/dossiers/sweep-dossiers.js';
-import type { RunEvent } from '../../../src/runs/app-context.js';
 import { showRun } from '../../../src/runs/run-reference.js';
 import { acceptRun } from '../../../src/runs/screening/accept-run.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
-import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import type { SandboxDossier } from '../../../src/sandbox/world.js';
 import { readDossierHistory } from '../../../src/store/changes.js';
 import { readColumn } from '../../../src/store/database/database.js';
 import { readRunning } from '../../../src/store/watch-facts.js';
 import { describeOnEachDatabase, leaveSqlToPostgres, readRows } from '../../helpers/databases.js';
-import { makeAcceptance } from '../../helpers/small-site.js';
-import { buildSandboxDossier, makeAppContext, usualScreening } from '../../helpers/small-world.js';
-
-const signal = new AbortController().signal;
+import { listenAlong, makeAcceptance, openSmallSites } from '../../helpers/small-site.js';
+import { buildSandboxDossier, signal, usualScreening } from '../../helpers/small-world.js';
 
 const range = (from: number, to: number): SandboxDossier[] =>
   Array.from({ length: to - from + 1 }, (_, index) => buildSandboxDossier(from + index));
@@ -26,20 +22,16 @@ describeOnEachDatabase('a sweep', (open, databases) => {
     'writes no row for a dossier',
     'says why it makes one walk',
     'keeps every change of a dossier',
-    'dossiers created during the walk',
     'that lists',
   );
-  const sandboxes: Sandbox[] = [];
-  afterEach(async () => {
-    for (const sandbox of sandboxes.splice(0)) await sandbox.close();
-  });
+  const openSite = openSmallSites(open);
   const begin = async (
     dossiers: readonly SandboxDossier[],
     { lostDossierShare, ...sweep }: z.input<typeof sweepSettingsSchema> & { lostDossierShare?: number } = {},
   ) => {
-    const sandbox = await startSandbox({ world: { watchlist: [], dossiers } });
-    sandboxes.push(sandbox);
-    const app = await makeAppContext(await open(), sandbox, {
+    const { sandbox, work } = await openSite();
+    sandbox.setWorld({ watchlist: [], dossiers });
+    const app = await work({
       settings: {
         sweep: { ...sweepSettingsSchema.parse(sweep), perPage: 20 },
         ...(lostDossierShare !== undefined && { screening: { ...usualScreening, hold: { lostDossierShare } } }),
@@ -100,26 +92,11 @@ describeOnEachDatabase('a sweep', (open, databases) => {
     expect(kinds.toSorted()).toEqual(['dossier_returned', 'dossier_status_changed']);
   });
 
-  it.each([
-    ['an empty last page', { raw: { status: 200, body: '{"dossiers":[],"has_more":false,"next_cursor":null}' } }],
-    ['404', { status: 404 }],
-  ])('a cursor that is answered with %s: the walk continues after an earlier dossier', async (_, answer) => {
-    const { sandbox, app } = await begin(range(1, 60));
-    await runSweep(app, { writeReport: false }, signal);
-    sandbox.setFaults([{ ...answer, path: '/dossiers', afterCalls: 1 }]);
-    const second = await runSweep(app, { writeReport: false }, signal);
-    expect(second).toMatchObject({ state: 'complete', counts: { proven: true, gone: 0, dossiers: 60, changed: 0 } });
-  });
-
   it('writes no row for a dossier that is as it was, and marks what is gone in pages', async () => {
     const { sandbox, app } = await begin(range(1, 50), { lostDossierShare: 1 });
     await runSweep(app, { writeReport: false }, signal);
     const { database } = app;
-    const versions = () =>
-      database.query(
-        z.object({ at: z.string() }),
-        'select ctid::text || xmin::text as at from dossier order by dossier_id',
-      );
+    const versions = () => readRows(database, 'select ctid::text, xmin::text from dossier order by dossier_id');
     const before = await versions();
     await runSweep(app, { writeReport: false }, signal);
     expect(await versions()).toEqual(before);
@@ -188,18 +165,13 @@ describeOnEachDatabase('a sweep', (open, databases) => {
   it('a process that dies again and again costs at most a page of each window each time', async () => {
     const windows = 4;
     const { sandbox, app } = await begin(range(1, 300), { windows });
-    const { emit } = app;
     let progress = 0;
     let deaths = 0;
-    const dying = {
-      ...app,
-      emit: (event: RunEvent) => {
-        emit(event);
-        if (event.kind !== 'progress') return;
-        progress += 1;
-        if (progress % 3 === 0) throw new Error('gone');
-      },
-    };
+    const dying = listenAlong(app, (event) => {
+      if (event.kind !== 'progress') return;
+      progress += 1;
+      if (progress % 3 === 0) throw new Error('gone');
+    });
     let summary: Awaited<ReturnType<typeof runSweep>> | undefined;
     while (summary === undefined) {
       summary = await runSweep(dying, { writeReport: false }, signal).catch((error: unknown) => {
@@ -213,11 +185,7 @@ describeOnEachDatabase('a sweep', (open, databases) => {
     const calls = sandbox.ledger().filter(({ path }) => path === '/dossiers').length;
     // 15 pages, for each window a total, a limit and a last page that is not full, and the total, the probe and the head.
     expect(calls).toBeLessThanOrEqual(15 + 3 * windows + 3 + deaths * windows);
-    const left = await app.database.query(
-      z.object({ left: z.number() }),
-      'select count(*)::integer as left from swept_page',
-    );
-    expect(left).toEqual([{ left: 0 }]);
+    expect(await readRows(app.database, 'select from swept_page')).toEqual([]);
   });
 
   it('says why it makes one walk where the service does not filter after a cursor', async () => {

@@ -1,13 +1,10 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { runCommandLine } from '../../../src/cli/run-command-line.js';
 import { shiftedClock } from '../../../src/clock.js';
@@ -19,13 +16,8 @@ import { readColumn } from '../../../src/store/database/database.js';
 import { webhooksSettingsSchema } from '../../../src/webhooks/settings.js';
 import { readRows, testDatabases } from '../../helpers/databases.js';
 import { openSmallSites } from '../../helpers/small-site.js';
+import { type ReceivedWebhook, startReceiver } from '../../helpers/webhook-receiver.js';
 
-vi.setConfig({ testTimeout: 60_000 });
-
-interface Received {
-  headers: IncomingHttpHeaders;
-  body: string;
-}
 const bodySchema = z.object({
   schema: z.literal('nightscreen/status-changes/1'),
   id: z.string(),
@@ -40,29 +32,6 @@ const bodySchema = z.object({
   ),
 });
 
-const closing: Server[] = [];
-afterEach(() => {
-  for (const server of closing.splice(0)) {
-    server.closeAllConnections();
-    server.close();
-  }
-});
-
-/** A receiver that gives these statuses one after another, then 204; null for no answer at all. */
-async function startReceiver(statuses: (number | null)[] = []) {
-  const received: Received[] = [];
-  const server = createServer(async (request, response) => {
-    received.push({ headers: request.headers, body: await text(request) });
-    const status = statuses.length > 0 ? statuses.shift() : 204;
-    if (status === null) request.socket.destroy();
-    else response.writeHead(status ?? 204, { location: '/elsewhere' }).end();
-  });
-  closing.push(server);
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const address = z.object({ port: z.number() }).parse(server.address());
-  return { url: `http://127.0.0.1:${address.port}/hook`, received };
-}
-
 const key = randomBytes(32);
 const secret = `whsec_${key.toString('base64')}`;
 const withSecret = (app: AppContext): AppContext => ({ ...app, secret: () => secret });
@@ -70,7 +39,7 @@ const later = (app: AppContext, minutes: number): AppContext => ({
   ...app,
   clock: shiftedClock(minutes * 60_000),
 });
-const toEvents = ({ body }: Received) => bodySchema.parse(JSON.parse(body)).events;
+const toEvents = ({ body }: ReceivedWebhook) => bodySchema.parse(JSON.parse(body)).events;
 
 describe('webhooks of state changes', () => {
   const databases = testDatabases('postgres');

@@ -4,16 +4,14 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { expect, it } from 'vitest';
 import { reportJsonSchema } from '../../../src/reports/report-json.js';
-import { importDecisions } from '../../../src/runs/review/import-list.js';
-import { findReviewer } from '../../../src/runs/review/people.js';
 import type { RunSummary } from '../../../src/runs/run-summary.js';
 import { runReports } from '../../../src/runs/write-reports.js';
 import { describeOnPostgres } from '../../helpers/databases.js';
 import { fillInList } from '../../helpers/report-files.js';
+import { importList } from '../../helpers/reviewers.js';
 import { openPreparedSites } from '../../helpers/small-site.js';
-import { fileOf, listed, people, type TestAppContext, toCsv, watchlist } from '../../helpers/small-world.js';
+import { dayMs, fileOf, listed, people, type TestAppContext, toCsv, watchlist } from '../../helpers/small-world.js';
 
-const dayMs = 24 * 3_600_000;
 const [one = listed('one', ''), two = listed('two', ''), control = listed('c', '')] = watchlist;
 
 const readFileOf = ({ artifacts }: RunSummary, name: string): Promise<string> =>
@@ -22,17 +20,10 @@ const readReport = async (run: RunSummary) => reportJsonSchema.parse(JSON.parse(
 
 async function ruleOut(app: TestAppContext, run: RunSummary, customer: string): Promise<void> {
   const book = await readFile(join(run.artifacts ?? '', 'report.xlsx'));
-  const path = join(await mkdtemp(join(tmpdir(), 'nightscreen-book-')), 'report.xlsx');
   const filled = await fillInList(book, (reference) =>
     reference === customer ? ['false_positive', 'another person, seen in person'] : null,
   );
-  await writeFile(path, filled);
-  const { database } = app;
-  const reviewer = await findReviewer(database, database.dialect === 'embedded' ? 'R. Reviewer' : undefined);
-  expect(await importDecisions(app, { path, reviewer, apply: true, partial: false })).toMatchObject({
-    isApplied: true,
-    decided: [{}],
-  });
+  expect(await importList(app, filled)).toMatchObject({ isApplied: true, decided: [{}] });
 }
 
 describeOnPostgres('a report', (_open, databases) => {

@@ -1,14 +1,10 @@
-import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFile, writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { changeSettingsSchema } from '../../../src/changes/severity.js';
 import { measureCoverage } from '../../../src/runs/coverage.js';
 import { runImport } from '../../../src/runs/import/import-run.js';
-import { importDecisions } from '../../../src/runs/review/import-list.js';
 import { exportAlerts } from '../../../src/runs/review/lists.js';
-import { findReviewer } from '../../../src/runs/review/people.js';
 import { reviewSettingsSchema } from '../../../src/runs/review/settings.js';
 import { acceptRun } from '../../../src/runs/screening/accept-run.js';
 import { exportStatus } from '../../../src/runs/status.js';
@@ -16,12 +12,11 @@ import { type HoldBounds, screeningSettingsSchema, toHoldBounds } from '../../..
 import { type Database, readColumn } from '../../../src/store/database/database.js';
 import type { DispositionVerdict } from '../../../src/vocabulary.js';
 import { describeOnPostgres, readRows } from '../../helpers/databases.js';
+import { importList } from '../../helpers/reviewers.js';
 import { decide, makeAcceptance, openPreparedSites, type SmallSite } from '../../helpers/small-site.js';
-import { fileOf, listed, neverHeld, watchlist } from '../../helpers/small-world.js';
+import { dayMs, fileOf, listed, neverHeld, signal, watchlist } from '../../helpers/small-world.js';
 
-const dayMs = 86_400_000;
 const [first = listed('one', ''), second = listed('two', ''), control = listed('c', '')] = watchlist;
-const { signal } = new AbortController();
 
 /** Below the threshold for C-2, under the same id. */
 const weakSecond = { ...second, name: 'Oktavian Johanna Maria Prunescu' };
@@ -344,28 +339,20 @@ describeOnPostgres('alerts and states', (_open, databases) => {
     const { database, work } = await beginWithBulk();
     const app = await work({ offsetMs: -dayMs });
     const { alerts } = await exportAlerts(app, { roster: null, exportedBy: 'a test' });
-    const path = join(await mkdtemp(join(tmpdir(), 'nightscreen-bulk-')), 'review.csv');
-    const write = (verdict: string) =>
-      writeFile(
-        path,
-        `alert,sheet,disposition,reason,comment\n${alerts[0]?.mark},,${verdict},no longer on the list,\n`,
-      );
-    const reviewer = await findReviewer(database, database.dialect === 'embedded' ? 'R. Reviewer' : undefined);
-    const take = (partial = false) => importDecisions(app, { path, reviewer, apply: true, partial });
-    return { database, alerts, write, take };
+    const take = (verdict = 'no_longer_matched') =>
+      importList(app, `alert,disposition,reason\n${alerts[0]?.mark},${verdict},no longer on the list\n`);
+    return { database, alerts, take };
   };
 
   it('absent alerts of one listed party are confirmed in bulk, bound to what they were, one disposition each', async () => {
-    const { database, alerts, write, take } = await openBulk();
+    const { database, alerts, take } = await openBulk();
     const [bulk, ...others] = alerts;
     // The true match is confirmed by itself.
     expect(bulk?.bulk).toMatchObject({ alerts: 6 });
     expect(new Set(bulk?.bulk?.sample).size).toBe(5);
     expect(others.filter((alert) => alert.bulk !== undefined)).toEqual([]);
     expect(others).toHaveLength(8);
-    await write('false_positive');
-    expect(await take()).toMatchObject({ isApplied: false, faulty: [{ line: 2 }] });
-    await write('no_longer_matched');
+    expect(await take('false_positive')).toMatchObject({ isApplied: false, faulty: [{ line: 2 }] });
     const taken = await take();
     expect([taken.isApplied, taken.decided.length]).toEqual([true, 6]);
     expect((await readAlerts(database)).map(({ state }) => state)).toEqual([

@@ -1,19 +1,12 @@
 import { expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import { toAlertSeenVersion } from '../../../src/runs/review/alerts.js';
-import { decideAlerts } from '../../../src/runs/review/decide.js';
-import { findReviewer } from '../../../src/runs/review/people.js';
-import type { Database, Queryable } from '../../../src/store/database/database.js';
+import type { Database } from '../../../src/store/database/database.js';
 import type { DatabaseLocation } from '../../../src/store/database/open-database.js';
-import { holdAlerts } from '../../../src/store/review/decisions.js';
-import type { DispositionVerdict } from '../../../src/vocabulary.js';
 import { readRows, testDatabases } from '../../helpers/databases.js';
 import { fillPlanningWorld } from '../../helpers/planning-world.js';
-import { openSmallSites } from '../../helpers/small-site.js';
-import { listed, watchlist } from '../../helpers/small-world.js';
+import { decide, openSmallSites } from '../../helpers/small-site.js';
+import { dayMs, listed, watchlist } from '../../helpers/small-world.js';
 
-const dayMs = 86_400_000;
-const reviewKey = Buffer.from('a key of the test');
 const [first = listed('one', ''), second = listed('two', ''), control = listed('c', '')] = watchlist;
 const databases = testDatabases('postgres');
 let location: DatabaseLocation = {};
@@ -48,31 +41,11 @@ const countSessions = async (database: Database, likeThis: string): Promise<numb
     )
   ).length;
 
-async function decide(database: Database, alertId: number, verdict: DispositionVerdict, before?: Promise<void>) {
-  const reviewer = await findReviewer(database, undefined);
-  const review = { fourEyes: [], expiresAfterDays: {} };
-  const toSeenVersion = async (transaction: Queryable): Promise<string> => {
-    const alert = (await holdAlerts(transaction, 1, [alertId])).get(alertId);
-    return alert ? toAlertSeenVersion(alert, reviewKey) : '';
-  };
-  return database.transaction(async (transaction) => {
-    const about = { alertId, verdict, reason: 'looked at', comment: null, origin: 'review', sheetId: null } as const;
-    const decision = { ...about, seenVersion: await toSeenVersion(transaction), expiresAt: null };
-    const results = await decideAlerts(
-      transaction,
-      { organisationId: 1, reviewKey, reviewer, now: new Date(), review },
-      [decision],
-    );
-    await before;
-    return results;
-  });
-}
-
 it('a decision that is stored while a run closes stands, whatever the run makes of its alert', async () => {
   const { sandbox, database, work, run } = await begin();
   await run(await work({ offsetMs: -2 * dayMs }));
   const { alertId } = await readFirst(database);
-  await decide(database, alertId, 'false_positive');
+  await decide(database, [alertId]);
   sandbox.setWorld({ watchlist: [{ ...first, id: 'amla_new' }, second, control], dossiers: [] });
   sandbox.setFaults([{ name: control.name, afterCalls: 1, times: 1_000, status: 402 }]);
   expect((await run(await work({ offsetMs: -dayMs }))).state).toBe('stopped');
@@ -81,7 +54,7 @@ it('a decision that is stored while a run closes stands, whatever the run makes 
   const released = new Promise<void>((resolve) => {
     release = resolve;
   });
-  const deciding = decide(await databases.open(location), alertId, 'true_match', released);
+  const deciding = decide(await databases.open(location), [alertId], { verdict: 'true_match', before: released });
   await expect.poll(() => countSessions(database, `state = 'idle in transaction'`)).toBe(1);
   const closing = run(await work({ offsetMs: -dayMs }));
   await expect.poll(() => countSessions(database, `wait_event_type = 'Lock'`)).toBe(1);

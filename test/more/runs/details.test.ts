@@ -8,12 +8,12 @@ import type { RunSettings } from '../../../src/runs/app-context.js';
 import { showRun } from '../../../src/runs/run-reference.js';
 import { runReports } from '../../../src/runs/write-reports.js';
 import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
+import { readColumn } from '../../../src/store/database/database.js';
 import { readAlertHistories } from '../../../src/store/review/decisions.js';
 import { describeOnPostgres } from '../../helpers/databases.js';
-import { openSmallSites, type SmallSite } from '../../helpers/small-site.js';
-import { listed, people, type TestAppContext, watchlist } from '../../helpers/small-world.js';
+import { listenAlong, openSmallSites, type SmallSite } from '../../helpers/small-site.js';
+import { dayMs, listed, people, type TestAppContext, watchlist } from '../../helpers/small-world.js';
 
-const dayMs = 24 * 3_600_000;
 const activity = JSON.stringify({
   id: 'amla_one',
   aml_entity: 'aml_ofOne1',
@@ -32,23 +32,15 @@ const lookedUp = (sandbox: Sandbox): string[] =>
     .ledger()
     .filter(({ method, path }) => method === 'GET' && path.startsWith('/aml/'))
     .map(({ path }) => path);
-const readBodies = async ({ database }: SmallSite): Promise<readonly string[]> =>
-  (
-    await database.query(
-      z.object({ body: z.string() }),
-      'select body from match_detail where body is not null order by kind, record_id',
-    )
-  ).map(({ body }) => body);
+const readBodies = ({ database }: SmallSite): Promise<readonly string[]> =>
+  readColumn(database, z.string(), 'select body from match_detail where body is not null order by kind, record_id');
 
 /** A run that never ends: its process is gone at its first detail. */
 async function dieAtFirstDetail(app: TestAppContext, run: SmallSite['run']): Promise<void> {
-  const emit = app.emit;
-  app.emit = (event) => {
-    emit(event);
+  const dying = listenAlong(app, (event) => {
     if (event.kind === 'progress' && event.stage === 'details') throw new Error('gone');
-  };
-  await expect(run(app)).rejects.toThrow('gone');
-  app.emit = emit;
+  });
+  await expect(run(dying)).rejects.toThrow('gone');
 }
 
 describeOnPostgres('details of new hits', (open) => {
@@ -119,12 +111,9 @@ describeOnPostgres('details of new hits', (open) => {
       [() => sandbox.setConditions({ outage: { status: 402 } }), 'refused'],
       [() => stopping.abort(), 'signal'],
     ] as const) {
-      const app = await work({ ...details({}), rate: { perSecond: 400, concurrency: 2 } });
-      const { emit } = app;
-      app.emit = (event) => {
-        emit(event);
+      const app = listenAlong(await work({ ...details({}), rate: { perSecond: 400, concurrency: 2 } }), (event) => {
         if (event.kind === 'stage_started' && event.stage === 'details') trouble();
-      };
+      });
       const { runId, state } = await run(app, { selection: 'all' }, stopping.signal);
       sandbox.setConditions({});
       expect(state).toBe('complete');

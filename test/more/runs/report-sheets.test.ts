@@ -2,27 +2,22 @@ import { writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { AppContext } from '../../../src/runs/app-context.js';
-import { toAlertSeenVersion } from '../../../src/runs/review/alerts.js';
-import { decideAlerts, showAlerts, undoDecision } from '../../../src/runs/review/decide.js';
+import { showAlerts, undoDecision } from '../../../src/runs/review/decide.js';
 import { assignAlerts, findReviewer } from '../../../src/runs/review/people.js';
 import { reviewSettingsSchema } from '../../../src/runs/review/settings.js';
-import { type Database, findValue } from '../../../src/store/database/database.js';
-import { readReviewOrganisation } from '../../../src/store/organisations.js';
-import { holdAlerts } from '../../../src/store/review/decisions.js';
+import { type Database, readValue } from '../../../src/store/database/database.js';
 import { saveLegacyDecisions } from '../../../src/store/review/legacy.js';
 import { openReviewSheet, readReportSheet, saveReportSheet } from '../../../src/store/review/waiting.js';
 import type { DispositionVerdict } from '../../../src/vocabulary.js';
 import { testDatabases } from '../../helpers/databases.js';
-import { openSmallSites } from '../../helpers/small-site.js';
-import { fileOf, listed, people, toCsv, watchlist } from '../../helpers/small-world.js';
+import { decideByMarks } from '../../helpers/reviewers.js';
+import { findAlerts, openSmallSites } from '../../helpers/small-site.js';
+import { dayMs, fileOf, listed, people, toCsv, watchlist } from '../../helpers/small-world.js';
 
-const dayMs = 24 * 3_600_000;
 const [one = listed('one', ''), two = listed('two', ''), control = listed('c', '')] = watchlist;
 
-const readNumber = async (database: Database, sql: string): Promise<number> => {
-  const number = await findValue(database, z.number(), `select ${sql} as number`);
-  return number ?? 0;
-};
+const readNumber = (database: Database, sql: string): Promise<number> =>
+  readValue(database, z.number(), `select ${sql} as number`);
 
 const countShown = (database: Database) => readNumber(database, '(select count(*) from shown_alert)');
 
@@ -51,25 +46,15 @@ describe("a report's list of what waits", () => {
     const by = await findReviewer(database, undefined);
     const findAlert = async (app: AppContext, reference: string) => {
       const [alert] = await showAlerts(app, reference);
-      const alertId = await readNumber(
-        database,
-        `(select max(alert_id) from alert join party using (party_id) join customer using (customer_id)
-          where reference = '${reference}' and alert.state <> 'no_longer_matched')`,
-      );
+      const [alertId = 0] = await findAlerts(database, reference);
       return { mark: alert?.mark ?? '', alertId };
     };
     const decide = async (app: AppContext, reference: string, verdict: DispositionVerdict) => {
-      const { alertId } = await findAlert(app, reference);
-      const { organisationId, reviewKey } = await readReviewOrganisation(database, 'default');
-      const context = { organisationId, reviewKey, reviewer: by, now: app.clock.now(), review: app.settings.review };
-      const results = await database.transaction(async (transaction) => {
-        const alert = (await holdAlerts(transaction, organisationId, [alertId])).get(alertId);
-        const seenVersion = alert ? toAlertSeenVersion(alert, reviewKey) : '';
-        const said = { verdict, reason: 'looked at', comment: null, origin: 'review', sheetId: null } as const;
-        return decideAlerts(transaction, context, [{ alertId, seenVersion, ...said, expiresAt: null }]);
-      });
       const { fourEyes } = app.settings.review;
-      expect(results).toMatchObject([{ kind: fourEyes.length > 0 ? 'proposed' : 'decided' }]);
+      const { mark } = await findAlert(app, reference);
+      expect(await decideByMarks(app, [mark], verdict)).toMatchObject([
+        { kind: fourEyes.length > 0 ? 'proposed' : 'decided' },
+      ]);
     };
     const undo = async (app: AppContext, reference: string) => {
       const { mark } = await findAlert(app, reference);

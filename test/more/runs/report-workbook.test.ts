@@ -1,28 +1,16 @@
-import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readXlsx } from 'hucre/xlsx';
 import { expect, it } from 'vitest';
-import { importDecisions } from '../../../src/runs/review/import-list.js';
-import { findReviewer } from '../../../src/runs/review/people.js';
 import { runReports } from '../../../src/runs/write-reports.js';
 import { describeOnPostgres, readRows } from '../../helpers/databases.js';
 import { fillInList } from '../../helpers/report-files.js';
+import { importList } from '../../helpers/reviewers.js';
 import { openPreparedSites } from '../../helpers/small-site.js';
-import { listed, type TestAppContext, watchlist } from '../../helpers/small-world.js';
+import { dayMs, listed, type TestAppContext, watchlist } from '../../helpers/small-world.js';
 
-const dayMs = 24 * 3_600_000;
 const ruledOut = ['False Positive', 'another birth date'] as const;
-
-const findSomebody = ({ database }: TestAppContext) =>
-  findReviewer(database, database.dialect === 'embedded' ? 'R. Reviewer' : undefined);
-
-async function take(app: TestAppContext, bytes: Uint8Array, apply = true) {
-  const path = join(await mkdtemp(join(tmpdir(), 'nightscreen-book-')), 'report.xlsx');
-  await writeFile(path, bytes);
-  const reviewer = await findSomebody(app);
-  return importDecisions(app, { path, reviewer, apply, partial: false });
-}
 
 async function toReferences(book: Uint8Array): Promise<readonly unknown[]> {
   const { sheets } = await readXlsx(book);
@@ -70,13 +58,17 @@ describeOnPostgres("a report's workbook", (_open, databases) => {
 
     const app = await work();
     const both = await fillInList(book, () => ruledOut);
-    expect(await take(app, both)).toMatchObject({
+    expect(await importList(app, both)).toMatchObject({
       ...{ isApplied: false, decided: [{ sheetId: 1 }], refused: [{ reason: 'changed_since' }] },
     });
     const filled = await fillInList(book, (reference) => (reference === 'C-1' ? ruledOut : null));
-    expect(await take(app, filled, false)).toMatchObject({ isApplied: false, decided: [{}], undecided: 1 });
-    expect(await take(app, filled)).toMatchObject({ isApplied: true, decided: [{ sheetId: 1 }], undecided: 1 });
-    expect(await take(app, filled)).toMatchObject({ decided: [], sameAlready: [{}] });
+    expect(await importList(app, filled, { apply: false })).toMatchObject({
+      isApplied: false,
+      decided: [{}],
+      undecided: 1,
+    });
+    expect(await importList(app, filled)).toMatchObject({ isApplied: true, decided: [{ sheetId: 1 }], undecided: 1 });
+    expect(await importList(app, filled)).toMatchObject({ decided: [], sameAlready: [{}] });
 
     // A run's report shows its times on the clock that was configured when the run began.
     expect((await remake(onClockOf('America/Lima', app), first.runId)).equals(book)).toBe(true);

@@ -4,10 +4,9 @@ import { runCheck } from '../../../src/runs/checks/check.js';
 import { showRun } from '../../../src/runs/run-reference.js';
 import { screeningSettingsSchema } from '../../../src/screening/settings.js';
 import { testDatabases } from '../../helpers/databases.js';
-import { openPreparedSites, searched } from '../../helpers/small-site.js';
-import { listed, people, watchlist, writeRoster } from '../../helpers/small-world.js';
+import { listenAlong, openPreparedSites, searched } from '../../helpers/small-site.js';
+import { hourMs, listed, people, watchlist, writeRoster } from '../../helpers/small-world.js';
 
-const hourMs = 60 * 60 * 1_000;
 const settings = { screening: screeningSettingsSchema.parse({ reuseMaxAge: '20h' }) };
 
 describe('an answer that is used again', () => {
@@ -17,10 +16,10 @@ describe('an answer that is used again', () => {
     const roster = toFileRoster('second', await writeRoster([...people, 'Only Second']));
     const stop = new AbortController();
     const app = await work({ offsetMs: -5 * hourMs, settings });
-    const emit: typeof app.emit = (event) => {
+    const stopping = listenAlong(app, (event) => {
       if (event.kind === 'stage_finished' && event.stage === 'plan') stop.abort(new Error('stop'));
-    };
-    const stopped = await run({ ...app, emit }, { roster }, stop.signal);
+    });
+    const stopped = await run(stopping, { roster }, stop.signal);
     expect(stopped).toMatchObject({ state: 'stopped', counts: { planned: 7, reused: 0, remaining: 7 } });
     return roster;
   });

@@ -5,13 +5,13 @@ import { readXlsx, writeXlsx } from 'hucre/xlsx';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { renderWorkingListWorkbook } from '../../../src/reports/review-list.js';
-import { importDecisions } from '../../../src/runs/review/import-list.js';
 import { findUntaken, importLegacy, isSampled, renderUntaken } from '../../../src/runs/review/legacy.js';
 import { exportAlerts } from '../../../src/runs/review/lists.js';
 import { findReviewer } from '../../../src/runs/review/people.js';
 import { readAlertHistories } from '../../../src/store/review/decisions.js';
 import { describeOnPostgres, readRows } from '../../helpers/databases.js';
 import { collectBytes } from '../../helpers/report-files.js';
+import { importList } from '../../helpers/reviewers.js';
 import { openSmallSites } from '../../helpers/small-site.js';
 import { listed, watchlist } from '../../helpers/small-world.js';
 
@@ -38,7 +38,7 @@ describeOnPostgres('decisions of an older system', (open) => {
     await run(await work({ offsetMs: -86_400_000 }));
     const app = await work();
     const folder = await mkdtemp(join(tmpdir(), 'nightscreen-legacy-'));
-    const reviewer = await findReviewer(database, database.dialect === 'embedded' ? 'R. Reviewer' : undefined);
+    const reviewer = await findReviewer(database, undefined);
     const list = async () => exportAlerts(app, { roster: null, exportedBy: 'a test' });
 
     // Decided here: the first customer whose alert is not the sample's.
@@ -59,9 +59,7 @@ describeOnPostgres('decisions of an older system', (open) => {
       row[header.indexOf('Disposition')] = 'True match';
       row[header.indexOf('Reason')] = 'met him';
     }
-    const workbook = join(folder, 'filled.xlsx');
-    await writeFile(workbook, await writeXlsx({ sheets: [{ name: 'To review', rows }] }));
-    const decided = await importDecisions(app, { path: workbook, reviewer, apply: true, partial: false });
+    const decided = await importList(app, await writeXlsx({ sheets: [{ name: 'To review', rows }] }));
     expect(decided).toMatchObject({ isApplied: true, decided: [{ reason: 'met him' }], undecided: 2, faulty: [] });
 
     const path = join(folder, 'old.csv');

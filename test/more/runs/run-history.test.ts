@@ -1,31 +1,21 @@
 import { expect, it } from 'vitest';
-import { parseAlertCode } from '../../../src/matches/alert-code.js';
 import type { AppContext } from '../../../src/runs/app-context.js';
-import { decideAlerts, showAlerts } from '../../../src/runs/review/decide.js';
-import { findReviewer } from '../../../src/runs/review/people.js';
+import { showAlerts } from '../../../src/runs/review/decide.js';
 import { reviewSettingsSchema } from '../../../src/runs/review/settings.js';
 import { findRun } from '../../../src/runs/run-reference.js';
-import { readReviewOrganisation } from '../../../src/store/organisations.js';
 import { readRunFacts } from '../../../src/store/report-facts.js';
 import { readRunHealth, saveRunHealth } from '../../../src/store/run-health.js';
 import type { DispositionVerdict } from '../../../src/vocabulary.js';
 import { describeOnPostgres } from '../../helpers/databases.js';
+import { decideByMarks } from '../../helpers/reviewers.js';
 import { openPreparedSites } from '../../helpers/small-site.js';
 
 const dayMs = 24 * 3_600_000;
 
 async function decide(app: AppContext, verdicts: Record<string, DispositionVerdict>) {
-  const { database, settings, clock } = app;
-  const { organisationId, reviewKey } = await readReviewOrganisation(database, settings.organisation);
-  const reviewer = await findReviewer(database, database.dialect === 'embedded' ? 'ada' : undefined);
   for (const [reference, verdict] of Object.entries(verdicts)) {
     const [alert] = await showAlerts(app, reference);
-    const parsed = parseAlertCode(alert?.mark ?? '', reviewKey) ?? { alertId: 0, seenVersion: '' };
-    await database.transaction((transaction) =>
-      decideAlerts(transaction, { organisationId, reviewKey, reviewer, now: clock.now(), review: settings.review }, [
-        { ...parsed, verdict, reason: 'looked', comment: null, origin: 'review', sheetId: null, expiresAt: null },
-      ]),
-    );
+    await decideByMarks(app, [alert?.mark ?? ''], verdict);
   }
 }
 

@@ -6,16 +6,14 @@ import { exportAlerts } from '../../../src/runs/review/lists.js';
 import { assignAlerts, findReviewer } from '../../../src/runs/review/people.js';
 import { type ReviewSettings, reviewSettingsSchema } from '../../../src/runs/review/settings.js';
 import { readReportChanges } from '../../../src/store/changes.js';
-import { type Database, readColumn } from '../../../src/store/database/database.js';
+import { type Database, readColumn, readValue } from '../../../src/store/database/database.js';
 import { readOpenAlerts } from '../../../src/store/review/decisions.js';
 import type { DispositionVerdict } from '../../../src/vocabulary.js';
-import { createLogin } from '../../helpers/database-servers.js';
 import { describeOnPostgres, insertDispositionsSql, testDatabases, toReviewerGrants } from '../../helpers/databases.js';
-import { decideByMarks } from '../../helpers/reviewers.js';
+import { decideByMarks, withLogins } from '../../helpers/reviewers.js';
 import { openSitesAfterNight, openSmallSites } from '../../helpers/small-site.js';
-import { listed, watchlist } from '../../helpers/small-world.js';
+import { dayMs, listed, watchlist } from '../../helpers/small-world.js';
 
-const dayMs = 24 * 3_600_000;
 const [first = listed('one', ''), ...others] = watchlist;
 const [second = listed('two', ''), ...rest] = others;
 const reviewOf = (settings: Partial<ReviewSettings>): ReviewSettings => ({
@@ -23,26 +21,17 @@ const reviewOf = (settings: Partial<ReviewSettings>): ReviewSettings => ({
   ...settings,
 });
 
-/** The reviewer of a workplace: the login on Postgres, the given name on the embedded database. */
-async function asReviewer({ database }: AppContext, name: string) {
-  return findReviewer(database, database.dialect === 'embedded' ? name : undefined);
-}
-
 const decide = async (app: AppContext, mark: string, verdict: DispositionVerdict) =>
   (await decideByMarks(app, [mark], verdict))[0];
 
 const readStates = async (database: Database): Promise<Record<string, number>> => {
-  const rows = await database.query(
-    z.object({ states: z.record(z.string(), z.number()) }),
-    "select sums -> 'states' as states from run where run_id = (select max(run_id) from run)",
-  );
-  return Object.fromEntries(Object.entries(rows[0]?.states ?? {}).filter(([, count]) => count > 0));
+  const sql = "select sums -> 'states' as states from run order by run_id desc limit 1";
+  const states = await readValue(database, z.record(z.string(), z.number()), sql);
+  return Object.fromEntries(Object.entries(states).filter(([, count]) => count > 0));
 };
 
-const readLastRun = async (database: Database): Promise<number> => {
-  const rows = await database.query(z.object({ runId: z.number() }), 'select max(run_id) as "runId" from run');
-  return rows[0]?.runId ?? 0;
-};
+const readLastRun = (database: Database): Promise<number> =>
+  readValue(database, z.number(), 'select max(run_id) as run from run');
 
 const showOne = async (app: AppContext, reference: string) => {
   const [alert] = await showAlerts(app, reference);
@@ -81,7 +70,7 @@ describeOnPostgres('decisions that end, and alerts that have an assignee', (_ope
     const early = await at(8.9);
     const stale = (await showOne(early, 'C-1')).mark;
     const undo = async (app: AppContext, mark: string) =>
-      undoDecision(app, { mark, reason: 'a slip', reviewer: await asReviewer(app, 'bea') });
+      undoDecision(app, { mark, reason: 'a slip', reviewer: await findReviewer(app.database, undefined) });
     expect(await undo(early, stale)).toEqual({ kind: 'refused', reason: 'nothing_to_undo' });
     expect(await undo(early, `${stale}X`)).toEqual({ kind: 'refused', reason: 'no_alert' });
     await decide(early, stale, 'false_positive');
@@ -120,7 +109,7 @@ describeOnPostgres('decisions that end, and alerts that have an assignee', (_ope
     const { sandbox, database, work, run } = await begin();
     const at = (daysAgo: number) => work({ offsetMs: -daysAgo * dayMs });
     const early = await at(8.9);
-    const by = await asReviewer(early, 'chief');
+    const by = await findReviewer(early.database, undefined);
     const all = { marks: [], customer: null, severity: null, roster: null, by } as const;
     const mark = (await showOne(early, 'C-1')).mark;
     expect(await assignAlerts(early, { ...all, marks: [mark, 'N0'], to: 'ada' })).toMatchObject({
@@ -175,17 +164,14 @@ describe('a decision that takes two people', () => {
   const begin = openSmallSites(databases.open);
 
   /** Calls `work` with the workplaces of two reviewers, each with its own login. */
-  async function withReviewers(
+  const withReviewers = (
     base: AppContext,
     owner: Database,
     work: (atAdas: AppContext, atBoris: AppContext) => Promise<void>,
-  ): Promise<void> {
-    const slot = async (name: string): Promise<AppContext> => {
-      const { url } = await createLogin(owner, name, toReviewerGrants);
-      return { ...base, database: await databases.open({ url }) };
-    };
-    await work(await slot('ada'), await slot('boris'));
-  }
+  ): Promise<void> =>
+    withLogins(owner, ['ada', 'boris'], toReviewerGrants, (ada = owner, boris = owner) =>
+      work({ ...base, database: ada }, { ...base, database: boris }),
+    );
 
   it('is proposed by one and confirmed by another who has seen the proposal; the database refuses everything else', async () => {
     const { database: owner, work, run } = await begin();
@@ -258,7 +244,7 @@ describe('a decision that takes two people', () => {
     expect(await decide(atAdas, unseen, 'false_positive')).toMatchObject({ kind: 'same_already' });
     expect(await decide(atBoris, unseen, 'false_positive')).toMatchObject({ kind: 'refused', reason: 'decided_since' });
     await expectForgeriesRefused(atAdas.database);
-    const { name: adasLogin } = await asReviewer(atAdas, '');
+    const { name: adasLogin } = await findReviewer(atAdas.database, undefined);
     const list = async (request: { onlyProposals?: boolean; notProposedBy?: string }) =>
       (await exportAlerts(atBoris, { roster: null, exportedBy: 'a test', ...request })).alerts;
     expect(await list({ onlyProposals: true })).toMatchObject([
@@ -302,7 +288,7 @@ describe('a decision that takes two people', () => {
 
   async function undoAlone(atAdas: AppContext, atBoris: AppContext): Promise<void> {
     const { mark } = await showOne(atAdas, 'C-1');
-    const reviewer = await asReviewer(atAdas, '');
+    const reviewer = await findReviewer(atAdas.database, undefined);
     const by = {
       marks: [],
       customer: null,
@@ -325,10 +311,9 @@ describe('a decision that takes two people', () => {
   }
 });
 
-const readPartyStates = async (database: Database): Promise<readonly string[]> => {
-  return readColumn(
+const readPartyStates = (database: Database): Promise<readonly string[]> =>
+  readColumn(
     database,
     z.string(),
     `select state from customer_screening_status where state not in ('clear', 'not_screened') order by 1`,
   );
-};

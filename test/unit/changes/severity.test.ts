@@ -42,9 +42,6 @@ it.each([
     'critical sanction_hit_gained',
   ],
   ['a wanted hit', null, match({ topics: ['wanted'] }), 'high crime_hit_gained'],
-  ['a delisted hit', sanctioned, null, 'medium delisted'],
-  ['a hit that fell below the threshold', sanctioned, match({ topics: ['sanction'], isHit: false }), 'medium hit_lost'],
-  ['a sanction topic that went', match({ topics: ['sanction', 'role.pep'] }), pep, 'medium sanction_topic_lost'],
   ['a weak match that went', match({ isHit: false }), null, 'low other_change'],
 ] as const)('%s is judged by its rule', (_title, before, after, verdict) => {
   expect(assess(before, after)).toBe(verdict);

@@ -136,11 +136,6 @@ test('fields are given as they stand, with their spaces, and quotes may have spa
   ]);
 });
 
-test('NUL and U+FFFD in a file are left to the checks of rows', async () => {
-  const { records } = await readCsv('a,b\n\0,x\n\ufffd,y\n');
-  expect(records.map(({ fields }) => fields[0])).toEqual(['\0', '\ufffd']);
-});
-
 test.each(['\x1a', '\x1a\r\n', '\r\n\x1a', '\r\n\x1a\x1a\r\n'])(
   'what DOS wrote behind the last row is no row (%j)',
   async (end) => {
@@ -149,10 +144,6 @@ test.each(['\x1a', '\x1a\r\n', '\r\n\x1a', '\r\n\x1a\x1a\r\n'])(
     expect(countUnexplained(tally)).toBe(0);
   },
 );
-
-test('a byte order mark is no part of the first header', async () => {
-  expect((await readCsv(`\ufeff${header}\n1,person,A,x\n`)).headers[0]).toBe('customer_id');
-});
 
 test('a line may be cut anywhere between two chunks of the file', async () => {
   const lines = Array.from({ length: 30_000 }, (_, index) => `${index},person,Ünal 李 ${index},"a\r\nb"`);

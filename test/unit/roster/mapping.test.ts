@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { RosterError } from '../../../src/errors.js';
 import { createDateReader, parseIsoDate } from '../../../src/roster/read-date.js';
 import { isFullSize } from '../../helpers/figures.js';
-import { onlyRejected, readText, summarise } from './read-text.js';
+import { readText, summarise } from './read-text.js';
 
 const basic = { id: 'id', name: 'name', type: { value: 'person' } };
 
@@ -59,12 +59,6 @@ test.each([
 ])('countries may be given as %s', async (_, countries, text, expected) => {
   const [customer] = await customers(`id,name,land,also\n1,A,${text},FRA\n`, { ...basic, countries });
   expect(customer?.parties[0].countries).toEqual(expected);
-});
-
-test('a risk tier may be the same for everybody', async () => {
-  expect(await customers('id,name\n1,A\n', { ...basic, riskTier: { value: 'low' } })).toMatchObject([
-    { riskTier: 'low' },
-  ]);
 });
 
 test('each alias becomes a party like its customer, and one that is the same search does not', async () => {
@@ -161,11 +155,6 @@ test('more unmapped columns than are kept are refused before a row is read', asy
   await expect(
     readText(`id,name,${many.join(',')}\n1,A,${many.join(',')}\n`, { columns: { ...basic, attributes: 'all' } }),
   ).rejects.toMatchObject({ code: 'too_many_attributes', message: expect.stringContaining('51 columns') });
-});
-
-test('a malformed row shows its id so that its customer stays in scope', async () => {
-  const [row] = onlyRejected(await readText('id,name\n"7",Ann "Lee"\n', { columns: basic }));
-  expect(row).toMatchObject({ reason: 'malformed_csv', reference: '7', valueClass: null });
 });
 
 test('the days that exist are those of the calendar, whichever way they are read', () => {

@@ -96,8 +96,3 @@ test('the same checks hold as for customers, and the source is named as the file
     expect(row.kind === 'rejected' ? row.rejected.file : row.file).toMatch(/^parties: .*parties\.csv$/);
   }
 });
-
-test('a role for the whole source needs no column', async () => {
-  const columns = { role: { value: 'joint_holder' } };
-  expect((await readPartyText('customer_id,name\n1,A\n', columns)).map(summarise)).toEqual(['1 joint_holder A']);
-});

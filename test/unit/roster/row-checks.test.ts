@@ -206,21 +206,6 @@ test('the name of an entity may be a number, unless it is one that is typed at r
   ]);
 });
 
-test('a name of several columns is missing where each of them holds a placeholder', async () => {
-  const columns = { name: ['first', 'last'], type: { value: 'person' } };
-  const rows = 'customer_id,first,last\n1,NULL,NULL\n2,,n/a\n3,No,Name\n4,Null,Lee\n5,Na,Na\n6,Test,Lee\n';
-  expect(summarise(await readText(rows, { columns }))).toEqual([
-    ...['2 missing_name first', '3 missing_name first', '4 missing_name first'],
-    ...['5 4', '6 5', '7 6'],
-  ]);
-});
-
-test('a placeholder that is a real name in this roster is kept, whatever its case', async () => {
-  const columns = { realNames: ['Null', '123'] };
-  const rows = 'customer_id,type,name\n1,person,NULL\n2,entity,123\n3,person,none\n';
-  expect(summarise(await readText(rows, { columns }))).toEqual(['2 1', '3 2', '4 missing_name name']);
-});
-
 test('a malformed line is shown as it stands, quotes included', async () => {
   const [row] = onlyRejected(await readText('customer_id,type,name\n"1",person,"Lee\n'));
   expect(row).toMatchObject({ reference: '1', fields: { customer_id: '"1"', type: 'person', name: '"Lee' } });

@@ -128,16 +128,16 @@ test('what is found is described with settings that are valid as written', () =>
   const columns = { id: 'id', name: 'name' };
   const tally = new UnmappedNameTally(headers, columns, standardHeaders);
   tally.add(['C1', 'Ann Lee', '', '', 'Ada Berg', '1980-01-01', 'Bo Ek']);
-  const message = describeUnmappedNames(tally.list(), headers, 'roster');
+  const [message] = describeUnmappedNames(tally.list(), headers, 'roster');
   expect(message).toBe(
     'columns "Guarantor 1", "Maiden name" look like names of people or firms, and no setting reads them. Nobody in them is searched for: ' +
       'write parties: [{ name: "Guarantor 1", role: { value: other }, birthDate: "Guarantor 1 DOB" }] and aliases: ["Maiden name"] under columns of this roster, ' +
       'or ignore: ["Guarantor 1", "Maiden name"] for names that are not to be searched for',
   );
-  expect(describeUnmappedNames([], headers, 'roster')).toBeNull();
+  expect(describeUnmappedNames([], headers, 'roster')).toEqual([]);
   const ofSource = new UnmappedNameTally(['customer_id', 'role', 'name', 'spouse'], {}, standardPartyHeaders);
   ofSource.add(['C1', 'director', 'Ann Lee', 'Ada Berg']);
-  expect(describeUnmappedNames(ofSource.list(), [], 'parties')).toMatch(
+  expect(describeUnmappedNames(ofSource.list(), [], 'parties')[0]).toMatch(
     /^column "spouse" looks like .* or ignore: \["spouse"\]/,
   );
 });
@@ -146,7 +146,7 @@ test('first and last name of one party are proposed as one name', () => {
   const headers = ['id', 'name', 'joint_holder_first_name', 'joint_holder_last_name'];
   const tally = new UnmappedNameTally(headers, { id: 'id', name: 'name' }, standardHeaders);
   tally.add(['C1', 'Ann Lee', 'Ada', 'Berg']);
-  expect(describeUnmappedNames(tally.list(), headers, 'roster')).toContain(
+  expect(describeUnmappedNames(tally.list(), headers, 'roster')[0]).toContain(
     'parties: [{ name: ["joint_holder_first_name", "joint_holder_last_name"], role: { value: joint_holder } }]',
   );
 });

@@ -100,18 +100,6 @@ describeOnPostgres('what a source has lost', (open) => {
     await nights.close();
   });
 
-  it('holds a roster of which suddenly everybody leaves by their own rows', async () => {
-    const database = await open();
-    const nights = await openRosterNights(database);
-    const guards = {};
-    await nights.play({ rows: firms(40, 'yes,'), guards });
-    for (const isDelta of [false, true]) {
-      const left = await held(nights.play({ rows: firms(40, 'no,'), guards, isDelta, day: 1 }));
-      expect(String(left)).toContain('40 of 40 customers are offboarded by their own rows');
-    }
-    await nights.close();
-  });
-
   it('stores nothing of a roster when rows on their way are gone', async () => {
     const database = await open();
     const nights = await openRosterNights(database);
