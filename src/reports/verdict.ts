@@ -1,7 +1,7 @@
 import { codeWords } from '../vocabulary/words.js';
 import { type Severity, severities } from '../vocabulary.js';
 import type { CadenceFacts, OpenAlertsFacts } from './list-facts.js';
-import { describeDrops, describeNotices, listSnapshotRemarks } from './reasons.js';
+import { describeDrops, describeNotices, describeRestoration, listSnapshotRemarks } from './reasons.js';
 import { countBaseline, countChanges, type RunFacts, type SpanRunFacts } from './run-facts.js';
 import { countNoun, formatCount, formatDay, formatMinute, keep, toSentence } from './text.js';
 import { countCritical, countDays, describeWaiting } from './words.js';
@@ -253,7 +253,7 @@ function toSpanVerdict(last: Verdict, { runs, gaps, restores }: Span, facts: Run
       ...troubled.map(
         ({ runId, startedAt, trouble }) => `Run ${runId} of ${formatDay(startedAt, timezone)}: ${trouble}.`,
       ),
-      ...restores.map(toCapital),
+      ...restores.map((one) => toCapital(describeRestoration(one))),
       ...gaps.map(
         ({ from, until, missed: count }) =>
           `No customer was screened between ${formatMinute(from, timezone)} and ${formatMinute(until, timezone)}: ${countNoun(count, 'screening')} missing.`,
@@ -321,7 +321,7 @@ export interface Span {
   })[];
   /** Periods with missing screenings, and how many are missing by the screening frequency. */
   gaps: readonly { from: Date; until: Date; missed: number }[];
-  restores: readonly string[];
+  restores: NonNullable<RunFacts['span']>['restores'];
 }
 
 /** As in `12 open alerts of 5 customers: 2 critical, 3 overdue, ...`. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { DetailCounts } from '../reports/list-facts.js';
 import type { RunFacts, SpanRunFacts } from '../reports/run-facts.js';
-import { describeRestoration, type Restoration, readRestorations } from './backup/restoration.js';
+import { readRestorations } from './backup/restoration.js';
 import { countMatchChanges } from './changes.js';
 import { readControlFacts } from './controls.js';
 import { type Database, findValue, type Queryable, readColumn } from './database/database.js';
@@ -59,7 +59,7 @@ export async function readSpanFacts(database: Queryable, span: SpanOfRuns, lists
       until,
       asOf,
       runs: await readEach(runs, (run) => readSpanRun(database, run)),
-      restores: (await readRestorations(database)).filter(isWithin(span)).map(describeRestoration),
+      restores: (await readRestorations(database)).filter(isWithin(span)),
     },
   };
 }
@@ -67,7 +67,7 @@ export async function readSpanFacts(database: Queryable, span: SpanOfRuns, lists
 /** Whether something of the span is missing because of a restore. */
 const isWithin =
   ({ from, until }: SpanOfRuns) =>
-  ({ backupAt, restoredAt }: Restoration): boolean =>
+  ({ backupAt, restoredAt }: NonNullable<RunFacts['span']>['restores'][number]): boolean =>
     backupAt < until && restoredAt >= from;
 
 async function readComparedWith(database: Queryable, runs: readonly RunRow[]): Promise<RunFacts['comparedWith']> {

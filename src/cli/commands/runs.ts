@@ -119,7 +119,8 @@ export const addRunsCommand = defineDatabaseCommand({
   commands: [show, resume, accept],
   run: async ({ database, settings }, { options: { limit } }) => {
     const { listRuns } = await import('../../runs/run-reference.js');
-    const { describeRestoration, readRestorations } = await import('../../store/backup/restoration.js');
+    const { describeRestoration } = await import('../../reports/reasons.js');
+    const { readRestorations } = await import('../../store/backup/restoration.js');
     const listed = await listRuns(database, settings.organisation, limit);
     const restorations = await readRestorations(database);
     const missing = restorations.map((one) => `\nRestored: ${describeRestoration(one)}\n`).join('');

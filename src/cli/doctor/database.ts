@@ -98,7 +98,8 @@ async function listHolders(database: Queryable, organisation: string): Promise<F
 
 /** The restores since the last complete run. */
 async function listRestores(database: Queryable): Promise<Finding[]> {
-  const { describeRestoration, readRecentRestorations } = await import('../../store/backup/restoration.js');
+  const { describeRestoration } = await import('../../reports/reasons.js');
+  const { readRecentRestorations } = await import('../../store/backup/restoration.js');
   const next = 'ask the reviewers to repeat what they decided in between (docs/operations.md#restore)';
   return (await readRecentRestorations(database)).map((one) => doubtful('restore', describeRestoration(one), next));
 }

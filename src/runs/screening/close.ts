@@ -1,8 +1,8 @@
 import { describeHeldBy, listGuards } from '../../errors.js';
 import type { ControlSearch } from '../../matches/control.js';
-import { describeDrops, describeNotices, listSnapshotRemarks } from '../../reports/reasons.js';
+import { describeDrops, describeNotices, describeRestoration, listSnapshotRemarks } from '../../reports/reasons.js';
 import { countNoun, formatCount } from '../../reports/text.js';
-import { describeRestoration, readRestorationsBefore } from '../../store/backup/restoration.js';
+import { readRestorationsBefore } from '../../store/backup/restoration.js';
 import { findUncomparedLists } from '../../store/checks.js';
 import { countControls } from '../../store/controls.js';
 import { type CoverageGap, readCoverageGaps } from '../../store/coverage.js';

@@ -1,17 +1,7 @@
 import { z } from 'zod';
-import { countNoun } from '../../reports/text.js';
+import { type FactsOf, restorationSchema } from '../../vocabulary/facts.js';
 import { type Queryable, readValue, toInsert } from '../database/database.js';
 import { screeningKindsSql } from '../row-shapes.js';
-
-const restorationRow = z.object({
-  restoredAt: z.date(),
-  /** When the backup was written: nothing that happened between both times is in the database. */
-  backupAt: z.date(),
-  /** The runs in between that left a folder of reports. */
-  lostRuns: z.array(z.string()),
-});
-/** One restore of a backup into the database. */
-export type Restoration = z.infer<typeof restorationRow>;
 
 const runFolder = /^\d{4}-\d{2}-\d{2}-[a-z]+-(\d{1,15})$/;
 
@@ -30,13 +20,13 @@ export async function saveRestoration(
 const columns = 'restored_at, backup_at, lost_runs';
 
 /** All restores of the database, newest first. */
-export const readRestorations = (database: Queryable): Promise<Restoration[]> =>
-  database.query(restorationRow, `select ${columns} from restoration order by restored_at desc`);
+export const readRestorations = (database: Queryable): Promise<FactsOf<typeof restorationSchema>[]> =>
+  database.query(restorationSchema, `select ${columns} from restoration order by restored_at desc`);
 
 /** The restores after which no complete screening has started, newest first. */
-export const readRecentRestorations = (database: Queryable): Promise<Restoration[]> =>
+export const readRecentRestorations = (database: Queryable): Promise<FactsOf<typeof restorationSchema>[]> =>
   database.query(
-    restorationRow,
+    restorationSchema,
     `select ${columns} from restoration
      where not exists (
        select from run where state = 'complete' and kind in (${screeningKindsSql}) and started_at > restored_at
@@ -44,13 +34,13 @@ export const readRecentRestorations = (database: Queryable): Promise<Restoration
      order by restored_at desc`,
   );
 
-/** The restores since the last run of the roster before this one had ended: it is the first one that can tell of them. */
+/** The restores since the last run of the roster before this one had ended: it is the first one whose report can name them. */
 export const readRestorationsBefore = (
   database: Queryable,
   { runId, rosterId }: { runId: number; rosterId: number },
-): Promise<Restoration[]> =>
+): Promise<FactsOf<typeof restorationSchema>[]> =>
   database.query(
-    restorationRow,
+    restorationSchema,
     `select ${columns} from restoration
      where restored_at > coalesce(
        (select max(finished_at) from run where roster_id = $2 and run_id < $1 and kind in (${screeningKindsSql})), '-infinity'
@@ -58,15 +48,3 @@ export const readRestorationsBefore = (
      order by restored_at`,
     [runId, rosterId],
   );
-
-/** What a restore means for a reader of results. */
-export function describeRestoration({ restoredAt, backupAt, lostRuns }: Restoration): string {
-  const runs =
-    lostRuns.length === 0
-      ? ''
-      : `, also ${countNoun(lostRuns.length, 'run')} whose reports exist: ${lostRuns.join(', ')}`;
-  return (
-    `the database was restored on ${restoredAt.toISOString()} from a backup of ${backupAt.toISOString()}. ` +
-    `All runs, dispositions and acceptances in between are missing${runs}`
-  );
-}

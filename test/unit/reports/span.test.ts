@@ -45,7 +45,7 @@ const at = (hours: number): Date => new Date(begin + hours * hourMs);
 const report = (
   runs: readonly SpanRunFacts[],
   hours: number,
-  { restores = [], ...facts }: Partial<RunFacts> & { restores?: readonly string[] } = {},
+  { restores = [], ...facts }: Partial<RunFacts> & Partial<Pick<NonNullable<RunFacts['span']>, 'restores'>> = {},
 ) => toReport(buildRunFacts({ ...facts, span: { from: at(0), until: at(hours), asOf: null, runs, restores } }));
 
 describe('the report of a span', () => {
@@ -99,13 +99,15 @@ describe('the report of a span', () => {
   });
 
   it('is never complete when the database was restored', () => {
-    const { run, verdict, span } = report([buildSpanRun(0), buildSpanRun(24)], 48, {
-      restores: ['the database was restored on 2 March'],
-    });
+    const restores = [{ restoredAt: at(30), backupAt: at(20), lostRuns: [] }];
+    const { run, verdict, span } = report([buildSpanRun(0), buildSpanRun(24)], 48, { restores });
     expect(verdict).toMatchObject({ level: 'partial', short: 'database restored' });
-    expect(verdict.remarks[0]).toBe('The database was restored on 2 March.');
+    expect(verdict.remarks[0]).toBe(
+      'The database was restored on 2026-03-02T08:00:00.000Z from a backup of 2026-03-01T22:00:00.000Z. ' +
+        'All runs, dispositions and acceptances in between are missing.',
+    );
     expect(run.state).toBe('incomplete');
-    expect(span?.restores).toEqual(['the database was restored on 2 March']);
+    expect(span?.restores).toEqual(restores);
   });
 
   it('tells of a first and of a last night that are missing, at whatever hour nights begin', () => {
