@@ -83,10 +83,8 @@ describe('every operation of the interface', () => {
   });
 
   it.each([
-    ...['/dossiers/dossier_none', '/dossiers/entity/entity_none', '/dossiers/identity_document/id_doc_none'],
-    ...['/dossiers/decision/decision_none', '/dossiers/address_proof/poa_none', '/dossiers/funds_proof/pof_none'],
-    ...['/dossiers/entity/id_doc_1', '/aml/entity/aml_none', '/aml/activity/amla_none', '/aml/activity/plain'],
-    ...['/autodoc/invitations/adi_none'],
+    ...['/dossiers/dossier_none', '/dossiers/entity/entity_none', '/dossiers/entity/id_doc_1'],
+    ...['/aml/activity/amla_none', '/aml/activity/plain', '/autodoc/invitations/adi_none'],
   ])('answers 404 to GET %s, which is nowhere', async (path) => {
     expect(toOutcome(await callSandbox(sandbox, `GET ${path}`))).toBe('404 not_found');
   });
