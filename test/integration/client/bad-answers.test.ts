@@ -215,7 +215,10 @@ test('bytes that were checked before are not checked again, and read when their 
     response.writeHead(status, { 'content-type': 'application/json' }).end(body);
   });
   const client = createClient({
-    ...{ baseUrl: service.url, apiKey: testKey, maxResponseBytes: 1_024, rate: { perSecond: 1_000 } },
+    baseUrl: service.url,
+    apiKey: testKey,
+    maxResponseBytes: 1_024,
+    rate: { perSecond: 1_000 },
   });
   const seen: string[] = [];
   const search = (isKnown: boolean) =>

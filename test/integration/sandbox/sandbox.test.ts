@@ -70,7 +70,8 @@ describe('searching over HTTP', () => {
     const response = await search(person);
     expect(response.status).toBe(201);
     expect(await response.json()).toMatchObject({
-      ...{ query: person.name, type: 'person' },
+      query: person.name,
+      type: 'person',
       total: 3,
       results: [{}, {}],
     });

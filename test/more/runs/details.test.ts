@@ -63,8 +63,15 @@ describeOnPostgres('details of new hits', (open) => {
       attemptsByOutcome: { ok: 'attempts' in counts && counts.attempts },
     });
     expect(facts.details.counts).toEqual({
-      ...{ hits: 2, withoutRecord: 0, asked: 3, kept: 2, notAvailable: 1, leftOver: 0, stoppedBecause: null },
-      ...{ backlogAsked: 0, backlogLeft: 0 },
+      hits: 2,
+      withoutRecord: 0,
+      asked: 3,
+      kept: 2,
+      notAvailable: 1,
+      leftOver: 0,
+      stoppedBecause: null,
+      backlogAsked: 0,
+      backlogLeft: 0,
     });
     expect(await readBodies(site)).toEqual([withoutLink, entity]);
 
@@ -139,7 +146,11 @@ describeOnPostgres('details of new hits', (open) => {
     expect(state).toBe('complete');
     expect(lookedUp(sandbox)).toEqual(['/aml/activity/amla_one', '/aml/activity/amla_two']);
     expect((await showRun(database, 'default', runId)).details.counts).toMatchObject({
-      ...{ hits: 3, asked: 2, kept: 2, leftOver: 1, stoppedBecause: 'limit' },
+      hits: 3,
+      asked: 2,
+      kept: 2,
+      leftOver: 1,
+      stoppedBecause: 'limit',
     });
   });
 

@@ -3,7 +3,11 @@ import { assessAhead, describeIncident } from '../../../../src/scheduling/watchd
 
 const later = new Date('2026-12-24T02:00:00Z');
 const retail = {
-  ...{ roster: 'retail', run: '2026-12-24-rescreen-9', startedAt: later, customers: 2, latestScreenedAt: later },
+  roster: 'retail',
+  run: '2026-12-24-rescreen-9',
+  startedAt: later,
+  customers: 2,
+  latestScreenedAt: later,
 };
 
 it('a roster that was begun and screened in the future is one alarm, which says whom to screen again', () => {
