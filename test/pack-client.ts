@@ -8,12 +8,12 @@ import { z } from 'zod';
 
 /** Packs the client alone, as `nightscreen-client`, into the current folder or a given one: `npm run pack:client -- FOLDER`. */
 const project = fileURLToPath(new URL('../', import.meta.url));
-const needed = ['undici', 'zod'] as const;
+const needed = ['bottleneck', 'undici', 'zod'] as const;
 const manifestSchema = z.object({
   version: z.string(),
   license: z.string(),
   engines: z.object({ node: z.string() }),
-  dependencies: z.object({ undici: z.string(), zod: z.string() }),
+  dependencies: z.object({ bottleneck: z.string(), undici: z.string(), zod: z.string() }),
 });
 
 const readText = (path: string): string => readFileSync(join(project, path), 'utf8');

@@ -59,12 +59,7 @@ export function openMailer(settings: DeliverySettings, smtpUrl: string | undefin
     ): Promise<DeliveryResult> => {
       const result = await attemptAsIs(message, signal);
       if (result.kind !== 'failed' || !result.isAttachmentGone || !mayLeaveAttachments) return result;
-      const attachmentMissing = {
-        ...message,
-        ...(message.attachmentMissing ?? nameMissing(message, gone)),
-        attachments: [],
-      };
-      return attemptAsIs(attachmentMissing, signal);
+      return attemptAsIs(leaveAttachments(message, 'because the file was removed or changed'), signal);
     },
     close: (): void => mailer.close(),
   };
@@ -130,23 +125,23 @@ function openSmtp(smtpUrl: string | undefined, timeoutMs: number): Mailer {
         return await sendWhole(message, signal);
       } catch (error) {
         if (message.attachments.length === 0 || !toSmtpFailure(error).isTooLarge) throw error;
-        const reduced = { ...message, ...(message.reduced ?? nameMissing(message, tooLarge)), attachments: [] };
-        return sendWhole(reduced, signal);
+        const because = 'because the mail server does not accept a message of this size';
+        return sendWhole(leaveAttachments(message, because), signal);
       }
     },
     close: () => transporter.close(),
   };
 }
 
-const tooLarge = 'because the mail server does not accept a message of this size';
-const gone = 'because the file was removed or changed';
-
-function nameMissing({ attachments, text, html: page }: MailMessage, because: string) {
-  const lines = attachments.map(({ name, sha256 }) => `Not attached, ${because}: ${name}, SHA-256 ${sha256}`);
+/** The message without its attachments, which it names. */
+function leaveAttachments(message: MailMessage, because: string): MailMessage {
+  const lines = message.attachments.map(({ name, sha256 }) => `Not attached, ${because}: ${name}, SHA-256 ${sha256}`);
   const paragraphs = lines.map((line) => String(html`<p>${line}</p>\n`)).join('');
   return {
-    text: `${text}\n${lines.join('\n')}\n`,
-    html: page.replace(/(?=<\/body>)|$/, () => paragraphs),
+    ...message,
+    text: `${message.text}\n${lines.join('\n')}\n`,
+    html: message.html.replace(/(?=<\/body>)|$/, () => paragraphs),
+    attachments: [],
   };
 }
 

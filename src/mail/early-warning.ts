@@ -1,16 +1,9 @@
-import type { CriticalChange } from '../reports/list-facts.js';
+import type { MatchChangeFacts } from '../reports/list-facts.js';
 import type { RunFacts } from '../reports/run-facts.js';
-import { countNoun, formatCount, formatMinute } from '../reports/text.js';
+import { countNoun, formatCount, formatMinute, keep } from '../reports/text.js';
 import { describeChange } from '../reports/words.js';
 import { codeWords, describeTopic } from '../vocabulary/words.js';
-import {
-  describeMode,
-  digestMessageId,
-  formatSubject,
-  type MailMessage,
-  type MessageLines,
-  toBody,
-} from './message.js';
+import { describeMode, formatSubject, type MailMessage, type MessageLines, toMessage } from './message.js';
 import type { MailSettings, Recipient } from './settings.js';
 
 /** Critical changes of a run in progress. */
@@ -22,8 +15,8 @@ export interface EarlyWarning extends Pick<RunFacts, 'runId' | 'roster' | 'organ
   queuedAt: Date;
   /** Whether control searches are configured; those of the run have passed so far. */
   hasControls: boolean;
-  /** The first of them, as many as fit into a message. */
-  listed: readonly CriticalChange[];
+  /** The first of them, as many as fit into a message; `isBaseline` for a first screening. */
+  listed: readonly (MatchChangeFacts & { isBaseline: boolean })[];
 }
 
 /**
@@ -32,32 +25,16 @@ export interface EarlyWarning extends Pick<RunFacts, 'runId' | 'roster' | 'organ
  */
 export function buildEarlyWarning(
   warning: EarlyWarning,
-  recipient: Recipient | string,
-  settings: MailSettings,
+  { address, attach }: Pick<Recipient, 'address' | 'attach'>,
+  { from }: Pick<MailSettings, 'from'>,
 ): MailMessage {
-  const { runId, roster, mode, timezone, firstChangeId, lastChangeId, queuedAt } = warning;
-  const { address, attach } =
-    typeof recipient === 'string' ? { address: recipient, attach: 'none' as const } : recipient;
-  const lines = toLines(warning, attach === 'full');
-  return {
-    messageId: digestMessageId(
-      ['provisional', runId, firstChangeId, lastChangeId, address.toLowerCase()],
-      settings.from,
-    ),
-    from: settings.from,
-    to: address,
-    subject: formatSubject({
-      state: 'PROVISIONAL',
-      counts: describeCount(warning),
-      mode,
-      roster,
-      day: queuedAt,
-      timezone,
-    }),
-    date: queuedAt,
-    ...toBody(lines),
-    attachments: [],
-  };
+  const { runId, firstChangeId, lastChangeId, queuedAt } = warning;
+  const subject = formatSubject('PROVISIONAL', describeCount(warning), warning, queuedAt);
+  return toMessage(
+    ['provisional', runId, firstChangeId, lastChangeId],
+    { from, to: address, subject, date: queuedAt },
+    toLines(warning, attach === 'full'),
+  );
 }
 
 /** Sanction hits come first; changes that are not listed may contain more of them. */
@@ -79,10 +56,10 @@ function toLines(warning: EarlyWarning, isNamed: boolean): MessageLines {
       hasControls ? 'The control searches have passed so far.' : 'No control searches are configured.',
       'The run is not finished. Its report will contain these changes too, and it replaces this message.',
     ],
-    details: [
+    details: keep(
       ...listed.map((change) => describeCritical(change, isNamed)),
-      ...(more > 0 ? [`and ${formatCount(more)} more, which the report will list`] : []),
-    ],
+      more > 0 && `and ${formatCount(more)} more, which the report will list`,
+    ),
     actions: [
       'Decide whether these changes can wait for the report. Dispositions can be entered only after it is written.',
     ],
@@ -99,7 +76,7 @@ function toLines(warning: EarlyWarning, isNamed: boolean): MessageLines {
   };
 }
 
-function describeCritical(change: CriticalChange, isNamed: boolean): string {
+function describeCritical(change: EarlyWarning['listed'][number], isNamed: boolean): string {
   const { party, isBaseline, after } = change;
   const what = isBaseline ? 'First screening, flagged as hit' : describeChange(change);
   const topics = (after?.topics ?? []).map(describeTopic).join(', ');

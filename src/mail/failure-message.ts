@@ -1,5 +1,5 @@
-import { formatDay, formatMinute, replaceInstants, toSentence, toVisibleText } from '../reports/text.js';
-import { digestMessageId, type MailMessage, toBody } from './message.js';
+import { formatDay, formatMinute, keep, replaceInstants, toSentence, toVisibleText } from '../reports/text.js';
+import { type MailMessage, type MessageLines, toMessage } from './message.js';
 import type { MailSettings } from './settings.js';
 
 /** A failure that no report covers. */
@@ -39,23 +39,16 @@ export function buildFailureMessage(
   const lines = {
     headline: `RED: ${what}`,
     sentences: reasons.map(toSentence),
-    actions: actions.map(toVisibleText),
+    actions,
     facts: [
-      ['Roster', toVisibleText(roster ?? 'all')],
+      ['Roster', roster ?? 'all'],
       ['When', formatMinute(at, timezone)],
       ['Times in', timezone],
     ] as const,
     closing: 'This message is sent once a day for the same reason. It contains no personal data.',
   };
-  return {
-    messageId: digestMessageId(['failure', ...key, recipient.toLowerCase()], from),
-    from,
-    to: recipient,
-    subject: `[RED] ${what}: ${shorten(first)} - ${formatDay(at, timezone)}`,
-    date: at,
-    ...toBody(lines),
-    attachments: [],
-  };
+  const subject = `[RED] ${what}: ${shorten(first)} - ${formatDay(at, timezone)}`;
+  return toMessage(['failure', ...key], { from, to: recipient, subject, date: at }, lines);
 }
 
 const shorten = (text: string): string =>
@@ -97,24 +90,17 @@ export function buildAlarmMessage(
   const was = phase === 'over' ? 'Reason of the alarm: ' : '';
   const lines = {
     headline: `${level}: ${what}`,
-    sentences: [toSentence(toVisibleText(`${was}${inZone(reason, timezone)}`))],
-    actions: actions.map(toVisibleText),
-    facts: [
+    sentences: [toSentence(`${was}${inZone(reason, timezone)}`)],
+    actions,
+    facts: keep<MessageLines['facts'][number]>(
       ['Since', formatMinute(openedAt, timezone)],
       [phase === 'over' ? 'Over' : 'Checked', formatMinute(at, timezone)],
       ['Times in', timezone],
-      ...(organisation === undefined ? [] : [['Organisation', toVisibleText(organisation)] as const]),
-      ...(host === undefined ? [] : [['Watchdog on', host] as const]),
-    ] as const,
+      organisation !== undefined && ['Organisation', organisation],
+      host !== undefined && ['Watchdog on', host],
+    ),
     closing: closings[phase],
   };
-  return {
-    messageId: digestMessageId(['alarm', ...key, recipient.toLowerCase()], from),
-    from,
-    to: recipient,
-    subject: `[${level}] ${what} - ${formatDay(at, timezone)}`,
-    date: at,
-    ...toBody(lines),
-    attachments: [],
-  };
+  const subject = `[${level}] ${what} - ${formatDay(at, timezone)}`;
+  return toMessage(['alarm', ...key], { from, to: recipient, subject, date: at }, lines);
 }

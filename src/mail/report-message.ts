@@ -2,19 +2,18 @@ import { basename, join, resolve } from 'node:path';
 import type { ChangeGroup } from '../reports/change-groups.js';
 import { describeReason, describeWatch } from '../reports/reasons.js';
 import type { Coverage, Report, Tally } from '../reports/report.js';
-import { countNoun, formatCount, formatMinute, formatSize } from '../reports/text.js';
+import { countNoun, formatCount, formatMinute, formatSize, keep } from '../reports/text.js';
 import { describeAcceptance } from '../reports/words.js';
 import type { WrittenReport } from '../reports/write-report.js';
 import { codeWords } from '../vocabulary/words.js';
 import type { ReportToMail } from './archive.js';
 import {
   describeMode,
-  digestMessageId,
   formatSubject,
   type MailAttachment,
   type MailMessage,
   type MessageLines,
-  toBody,
+  toMessage,
 } from './message.js';
 import type { MailSettings, Recipient } from './settings.js';
 
@@ -22,16 +21,16 @@ type ReportWords = Pick<MessageLines, 'sentences' | 'details' | 'actions'>;
 
 /** The first sentences of mail about a whole report: changed settings, the key, what waits, what changed, remarks. */
 export function toOpening({ run, accepted, verdict }: Report): readonly string[] {
-  return [
+  return keep(
     ...accepted.settingsChanges.map(
       (change) =>
         `Settings changed since the last report: ${change.differences.join('; ')} (${describeAcceptance(change, run.timezone)})`,
     ),
     ...describeMode(run.mode),
-    verdict.waiting ?? '',
+    verdict.waiting,
     verdict.news,
     ...verdict.remarks,
-  ].filter((sentence) => sentence !== '');
+  );
 }
 
 function listRunFacts({ run }: Report): MessageLines['facts'] {
@@ -95,55 +94,35 @@ function describeNextDue({ changes, cut, run }: Report): readonly string[] {
 const toNextDue = (dueAt: Date, { timezone }: Report['run']): string =>
   `Next due among the changes: ${formatMinute(dueAt, timezone)}`;
 
-function listActions({
-  verdict,
-  openAlerts,
-  changes,
-  baseline,
-  notScreened,
-  rejects,
-  accepted,
-  discrepancies,
-  run,
-}: Report): readonly string[] {
+function listActions(report: Report): readonly string[] {
+  const { verdict, openAlerts, changes, baseline, notScreened, rejects, accepted, discrepancies, run } = report;
   const toReview = [...(changes ?? []), ...baseline].some(({ severity }) => severity !== 'info');
-  const actions = [
-    ...(verdict.level === 'red'
-      ? ['Do not rely on this run. Wait for the next one, or ask the operator of Nightscreen.']
-      : []),
-    ...(openAlerts !== null && openAlerts.waiting > 0
-      ? [
-          'Enter a disposition for each open alert: in the sheet To review of report.xlsx, or in the list of nightscreen review export. The report shows the alerts by customer, most urgent first.',
-        ]
-      : toReview
-        ? ['Read the report. It shows each match with its customer.']
-        : []),
-    ...(discrepancies !== null && discrepancies.count > 0
-      ? [
-          'Correct the discrepancies between roster, screenings and dossiers. To accept one until a day, use the sheet Discrepancies of report.xlsx.',
-        ]
-      : []),
-    ...(notScreened?.some(({ outcome }) => outcome !== 'skipped')
-      ? ['Check which customers are not screened and why: see not-screened.csv, in the folder of the report.']
-      : []),
-    ...(rejects !== null && rejects.length > 0
-      ? ['Have the rejected rows corrected: rejects.csv, in the folder of the report, says what is wrong with each.']
-      : []),
-    ...(accepted.settingsChanges.length > 0 ? ['Check that the changed settings are intended.'] : []),
-  ];
+  const hasAlerts = openAlerts !== null && openAlerts.waiting > 0;
+  const actions = keep(
+    verdict.level === 'red' && 'Do not rely on this run. Wait for the next one, or ask the operator of Nightscreen.',
+    hasAlerts &&
+      'Enter a disposition for each open alert: in the sheet To review of report.xlsx, or in the list of nightscreen review export. The report shows the alerts by customer, most urgent first.',
+    !hasAlerts && toReview && 'Read the report. It shows each match with its customer.',
+    discrepancies !== null &&
+      discrepancies.count > 0 &&
+      'Correct the discrepancies between roster, screenings and dossiers. To accept one until a day, use the sheet Discrepancies of report.xlsx.',
+    notScreened?.some(({ outcome }) => outcome !== 'skipped') &&
+      'Check which customers are not screened and why: see not-screened.csv, in the folder of the report.',
+    (rejects ?? []).length > 0 &&
+      'Have the rejected rows corrected: rejects.csv, in the folder of the report, says what is wrong with each.',
+    accepted.settingsChanges.length > 0 && 'Check that the changed settings are intended.',
+  );
   if (actions.length > 0) return actions;
-  return [
-    run.kind === 'import'
-      ? 'Nothing. The run only imported the roster.'
-      : 'Nothing. This mail confirms that the run took place.',
-  ];
+  const done =
+    run.kind === 'import' ? 'The run only imported the roster.' : 'This mail confirms that the run took place.';
+  return [`Nothing. ${done}`];
 }
 
 /** For managers: coverage, counts and how they compare with before; no lists and no personal data. */
 function toSummaryWords(report: Report): ReportWords {
   const { run, verdict, coverage, watch } = report;
   return {
-    sentences: [...describeMode(run.mode), verdict.waiting ?? '', verdict.news].filter((sentence) => sentence !== ''),
+    sentences: keep(...describeMode(run.mode), verdict.waiting, verdict.news),
     details: [
       ...(coverage === null ? [] : describeCoverage(coverage)),
       ...describeOpenAlerts(report),
@@ -163,14 +142,14 @@ function describeCoverage({ counts, states }: Coverage): readonly string[] {
   const missing = states.find(({ code }) => code === 'not_screened')?.count ?? 0;
   const valid = counts.inScope - missing;
   const share = counts.inScope === 0 ? '' : ` (${toPercent(valid / counts.inScope)})`;
-  return [
+  return keep(
     `${formatCount(valid)} of ${countNoun(counts.inScope, 'customer')} in scope ${valid === 1 ? 'has' : 'have'} a valid screening${share}`,
     states
       .filter(({ count }) => count > 0)
       .map(({ code, count }) => `${formatCount(count)} ${codeWords.state[code].name.toLowerCase()}`)
       .join(', '),
-    ...(counts.rejected > 0 ? [countNoun(counts.rejected, 'rejected row')] : []),
-  ].filter((line) => line !== '');
+    counts.rejected > 0 && countNoun(counts.rejected, 'rejected row'),
+  );
 }
 
 /** Rounded down, so that 100 % means all. */
@@ -179,31 +158,29 @@ const toPercent = (share: number): string => `${(Math.floor(share * 1_000) / 10)
 /** For operators, about a run that failed in some way: what failed, why, and what to type. */
 function toFailureWords({ run, verdict, coverage, calls, controls, dossiers }: Report): ReportWords {
   const failedControls = (controls ?? []).filter((control) => control.verdict === 'failed').length;
+  const remaining = coverage?.counts.remaining ?? 0;
   return {
     sentences: [...describeMode(run.mode), ...verdict.remarks],
-    details: [
-      ...(failedControls > 0 ? [`${countNoun(failedControls, 'control search', 'control searches')} failed`] : []),
-      ...describeTallies('Not screened after all repeats', coverage?.failedBecause ?? []),
-      ...((coverage?.counts.remaining ?? 0) > 0
-        ? [`Not reached: ${formatCount(coverage?.counts.remaining ?? 0)}`]
-        : []),
-      ...describeTallies('Calls', calls.byOutcome),
-      ...(dossiers?.sweeps.flatMap(({ unprovenBecause }) =>
-        unprovenBecause === null ? [] : [`Sweep not proven complete: ${unprovenBecause}`],
-      ) ?? []),
-    ],
-    actions: [
-      ...(run.state === 'stopped' ? [`Resume it: nightscreen runs resume ${run.runId}`] : []),
+    details: keep(
+      failedControls > 0 && `${countNoun(failedControls, 'control search', 'control searches')} failed`,
+      describeTallies('Not screened after all repeats', coverage?.failedBecause),
+      remaining > 0 && `Not reached: ${formatCount(remaining)}`,
+      describeTallies('Calls', calls.byOutcome),
+      ...(dossiers?.sweeps ?? []).map(
+        ({ unprovenBecause }) => unprovenBecause !== null && `Sweep not proven complete: ${unprovenBecause}`,
+      ),
+    ),
+    actions: keep(
+      run.state === 'stopped' && `Resume it: nightscreen runs resume ${run.runId}`,
       `See what happened: nightscreen runs show ${run.runId}`,
       'Check settings, key and service: nightscreen doctor',
-    ],
+    ),
   };
 }
 
-function describeTallies(title: string, tallies: readonly Tally[]): readonly string[] {
-  if (tallies.length === 0) return [];
-  return [`${title}: ${tallies.map(({ code, count }) => `${formatCount(count)} ${describeReason(code)}`).join(', ')}`];
-}
+const describeTallies = (title: string, tallies: readonly Tally[] = []): string | false =>
+  tallies.length > 0 &&
+  `${title}: ${tallies.map(({ code, count }) => `${formatCount(count)} ${describeReason(code)}`).join(', ')}`;
 
 const wordsByKind: Readonly<Record<Exclude<Recipient['shows'], 'warning'>, (report: Report) => ReportWords>> = {
   report: toReportWords,
@@ -211,75 +188,51 @@ const wordsByKind: Readonly<Record<Exclude<Recipient['shows'], 'warning'>, (repo
   failure: toFailureWords,
 };
 
-/** Many gateways accept 10 MB. */
-const usualMostBytes = 10_000_000;
-
 /**
- * The message to one recipient about a written report; the same report and recipient always give the same message. A plain address gets the
- * report without an attachment. An attachment that would make the message longer than 10 MB is left out; `reduced` is for a mail
- * server that accepts less, `attachmentMissing` for a missing file.
+ * The message to one recipient about a written report; the same report and recipient always give the same message. An attachment that would make
+ * the message longer than 10 MB is left out.
  */
 export function buildReportMessage(
   report: Report,
   written: ReportToMail,
-  recipient: Recipient | string,
-  settings: MailSettings,
+  { address, shows, attach }: Recipient,
+  { from }: Pick<MailSettings, 'from'>,
 ): MailMessage {
-  const { address, shows, attach }: Recipient =
-    typeof recipient === 'string' ? { address: recipient, shows: 'report', attach: 'none' } : recipient;
-  const chosen = chooseAttachment(report.run.runId, written, attach, settings.maxBytes ?? usualMostBytes);
+  const { run, verdict } = report;
+  const { attachments, facts } = chooseAttachment(run.runId, written, attach);
   const words = wordsByKind[shows === 'warning' ? 'report' : shows](report);
-  const toLines = (about: MessageLines['facts'], closing: string): MessageLines => ({
+  const lines: MessageLines = {
     ...words,
-    headline: `${report.verdict.level.toUpperCase()}: ${report.verdict.coverage}`,
+    headline: `${verdict.level.toUpperCase()}: ${verdict.coverage}`,
     sentences: [...words.sentences, ...(written.notes ?? [])],
-    facts: [...listRunFacts(report), toPlaceFact(written), ...about],
-    closing,
-  });
-  const isAttached = chosen.attachments.length > 0;
-  return {
-    messageId: toMessageId(report.run.runId, written, address, settings.from, shows),
-    from: settings.from,
-    to: address,
-    subject: toSubject(report),
-    date: report.run.finishedAt,
-    ...toBody(toLines(chosen.facts, isAttached ? toClosing(chosen.isReadable) : withoutPersonalData)),
-    attachments: chosen.attachments,
-    ...(isAttached && {
-      reduced: toBody(toLines(chosen.leftBehind, withoutPersonalData)),
-      attachmentMissing: toBody(toLines(chosen.gone, withoutPersonalData)),
-    }),
+    facts: [...listRunFacts(report), toPlaceFact(written), ...facts],
+    closing: closings[attachments.length === 0 ? 'none' : attach],
   };
+  const key = [run.runId, listContents(written), ...(shows === 'report' ? [] : [shows])];
+  const head = { from, to: address, subject: toSubject(report), date: run.finishedAt };
+  return toMessage(key, head, lines, attachments);
 }
+
+/** They are still true of a message that is sent without its attachment. */
+const closings: Readonly<Record<Recipient['attach'], string>> = {
+  none: 'This message contains no personal data; the report names the customers.',
+  full: 'The page of the report contains personal data: treat it accordingly.',
+  masked: 'This message names no customer: attachments are masked.',
+  archive: 'This message names no customer: attachments are encrypted.',
+};
 
 /** The subject of mail about a report. */
 export const toSubject = ({ run, verdict }: Report): string =>
-  formatSubject({
-    state: verdict.level.toUpperCase(),
-    counts: verdict.short,
-    mode: run.mode,
-    roster: run.roster,
-    day: run.finishedAt,
-    timezone: run.timezone,
-  });
+  formatSubject(verdict.level.toUpperCase(), verdict.short, run, run.finishedAt);
 
 const summaries: ReadonlySet<string> = new Set(['SHA256SUMS', 'manifest.json']);
 
-/** It depends on the run, the contents of the report's files (not on the form of the manifest), the address and what the mail shows. */
-function toMessageId(
-  runId: string,
-  written: WrittenReport,
-  recipient: string,
-  from: string,
-  shows: Recipient['shows'],
-): string {
-  const contents = written.files
-    .filter((file) => !summaries.has(file.name))
-    .map((file) => `${file.name} ${file.sha256}`)
+/** The contents of a report's files; they do not depend on the form of the manifest. */
+const listContents = ({ files }: WrittenReport): readonly string[] =>
+  files
+    .filter(({ name }) => !summaries.has(name))
+    .map(({ name, sha256 }) => `${name} ${sha256}`)
     .sort();
-  const parts = [runId, contents, recipient.toLowerCase(), ...(shows === 'report' ? [] : [shows])];
-  return digestMessageId(parts, from);
-}
 
 /** A path of this machine is of no use to a reader, so only the name of the folder is shown. */
 const toPlaceFact = ({ folder, directory }: ReportToMail): MessageLines['facts'][number] => [
@@ -287,75 +240,37 @@ const toPlaceFact = ({ folder, directory }: ReportToMail): MessageLines['facts']
   folder ?? `on the server, in the folder ${basename(directory)}`,
 ];
 
-const withoutPersonalData = 'This message contains no personal data; the report names the customers.';
+/** Many gateways accept 10 MB; headers, both bodies and base64 (78 bytes for 57) need the rest. */
+const mostAttachedBytes = 7_270_000;
 
-const toClosing = (isReadable: boolean): string =>
-  isReadable
-    ? 'The attached report contains personal data: treat it accordingly.'
-    : 'This message names no customer; its attachment is masked or encrypted.';
-
-/** The attachment by its absolute path, because another process may send it, and the facts that replace one that cannot be sent. */
-interface ChosenAttachment {
-  attachments: readonly MailAttachment[];
-  facts: MessageLines['facts'];
-  /** The facts when the mail server refuses the size. */
-  leftBehind: MessageLines['facts'];
-  /** The facts when the file is missing at the time of sending. */
-  gone: MessageLines['facts'];
-  /** Whether it contains personal data that every receiver of the message can read. */
-  isReadable: boolean;
-}
-
-const none: ChosenAttachment = { attachments: [], facts: [], leftBehind: [], gone: [], isReadable: false };
-const pageType = 'text/html; charset=utf-8';
-/** Headers, both bodies in their longest encoding, and the frame of the attachment. */
-const aroundBytes = 40_000;
-
-/** Chooses the attachment of a message of at most `maxBytes`; size and SHA-256 replace one that is too large. */
+/** Chooses the attachment; size and SHA-256 replace one that is too large. */
 function chooseAttachment(
   runId: string,
   written: ReportToMail,
   attach: Recipient['attach'],
-  maxBytes: number,
-): ChosenAttachment {
+): { attachments: readonly MailAttachment[]; facts: MessageLines['facts'] } {
+  if (attach === 'none') return { attachments: [], facts: [] };
   const chosen = findAttachment(runId, written, attach);
-  if (attach === 'none') return none;
-  if (chosen === null) return { ...none, facts: [['Attachment', 'could not be made, see above']] };
+  if (!chosen) return { attachments: [], facts: [['Attachment', 'could not be made, see above']] };
   const { bytes, ...attachment } = chosen;
-  const leftBehind = describeMissing(attachment, `because it is too large for mail (${formatSize(bytes)})`);
-  if (toEncodedBytes(bytes) + aroundBytes > maxBytes) return { ...none, facts: leftBehind };
-  const gone = describeMissing(attachment, 'because the file was removed or changed');
-  return { attachments: [attachment], facts: [], leftBehind, gone, isReadable: attach === 'full' };
+  if (bytes <= mostAttachedBytes) return { attachments: [attachment], facts: [] };
+  const missing = `${attachment.name}, because it is too large for mail (${formatSize(bytes)})`;
+  const facts = [['Not attached', missing] as const, ['SHA-256', attachment.sha256] as const];
+  return { attachments: [], facts };
 }
 
-const describeMissing = ({ name, sha256 }: MailAttachment, because: string): MessageLines['facts'] => [
-  ['Not attached', `${name}, ${because}`],
-  ['SHA-256', sha256],
-];
-
-/** In base64, a line of 76 characters and its end encodes 57 bytes. */
-const toEncodedBytes = (bytes: number): number => Math.ceil(bytes / 57) * 78;
-
-function findAttachment(
-  runId: string,
-  written: ReportToMail,
-  attach: Recipient['attach'],
-): (MailAttachment & { bytes: number }) | null {
-  if (attach === 'full') return findPage(written, `${runId}-report.html`);
-  if (attach === 'masked') return written.masked ? findPage(written.masked, `${runId}-report-masked.html`) : null;
-  if (attach === 'none' || !written.archive) return null;
-  const { path, sha256, bytes } = written.archive;
-  return { name: `${runId}-report.zip`, path: resolve(path), contentType: 'application/zip', sha256, bytes };
+/** With an absolute path, because another process may send it. */
+function findAttachment(runId: string, written: ReportToMail, attach: Exclude<Recipient['attach'], 'none'>) {
+  if (attach === 'archive') {
+    const { archive } = written;
+    return archive && { ...archive, name: `${runId}-report.zip`, path: resolve(archive.path), contentType: zipType };
+  }
+  const report = attach === 'masked' ? written.masked : written;
+  const page = report?.files.find(({ name }) => name === 'report.html');
+  if (!report || !page) return undefined;
+  const name = `${runId}-report${attach === 'masked' ? '-masked' : ''}.html`;
+  return { ...page, name, path: resolve(join(report.directory, page.name)), contentType: pageType };
 }
 
-function findPage({ directory, files }: WrittenReport, name: string): (MailAttachment & { bytes: number }) | null {
-  const page = files.find((file) => file.name === 'report.html');
-  if (page === undefined) return null;
-  return {
-    name,
-    path: resolve(join(directory, page.name)),
-    contentType: pageType,
-    sha256: page.sha256,
-    bytes: page.bytes,
-  };
-}
+const pageType = 'text/html; charset=utf-8';
+const zipType = 'application/zip';

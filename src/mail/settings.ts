@@ -67,8 +67,6 @@ export const mailSettingsSchema = z
 export interface MailSettings extends z.infer<typeof mailSettingsSchema> {
   /** Whether critical changes are mailed during a run; they are by default. */
   earlyWarning?: boolean;
-  /** Bytes of a whole message; a longer one is sent without its attachment. */
-  maxBytes?: number;
   /** Without progress for so long, the mail server counts as unreachable. */
   timeoutMs?: number;
 }

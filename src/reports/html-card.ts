@@ -2,20 +2,16 @@ import { html } from 'hono/html';
 import type { Corroboration } from '../changes/corroboration.js';
 import type { Match } from '../matches/match.js';
 import { codeWords, toWords } from '../vocabulary/words.js';
-import type { MatchField } from '../vocabulary.js';
 import {
+  comparedFields,
   noMarkup,
   showCode,
-  showCountries,
   showDigest,
   showHead,
-  showNone,
   showParty,
   showRemark,
   showText,
-  showTexts,
   showTime,
-  showTopics,
 } from './html-markup.js';
 import type { ChangeAlertFacts, DetailLookup, MatchChangeFacts, PartyFacts } from './list-facts.js';
 import { describeReason } from './reasons.js';
@@ -23,71 +19,6 @@ import type { Report } from './report.js';
 import type { Markup } from './section.js';
 import { countNoun, formatDay, formatMinute } from './text.js';
 import { describeChange, describeReopening, describeReplaced, describeSaid } from './words.js';
-
-/** A column of the comparison; `field`: the compared field. */
-interface CardColumn {
-  title: string;
-  /** The width in percent of the table. */
-  share?: number;
-  field: MatchField;
-  customer: (party: PartyFacts) => Markup;
-  /** The fact of the customer that is compared. */
-  corroborates?: keyof Corroboration;
-  listed: (match: Match, other: Match | null) => Markup;
-}
-
-const cardColumns: readonly CardColumn[] = [
-  {
-    title: 'Name',
-    share: 22,
-    field: 'name',
-    customer: (party) => showText(party.name),
-    listed: (match) => showText(match.name),
-  },
-  {
-    title: 'Risk category',
-    share: 18,
-    field: 'topics',
-    customer: showNone,
-    listed: (match, other) => showTopics(match, other),
-  },
-  {
-    title: 'Born',
-    share: 11,
-    field: 'birth_date',
-    corroborates: 'birthDate',
-    customer: (party) => showTexts(party.birthDate === null ? [] : [party.birthDate]),
-    listed: (match) => showTexts(match.birthDates),
-  },
-  {
-    title: 'Countries',
-    field: 'country',
-    corroborates: 'country',
-    customer: (party) => showCountries(party.countries),
-    listed: (match) => showCountries(match.countries),
-  },
-  {
-    title: 'Kind',
-    share: 11,
-    field: 'schema',
-    customer: (party) => html`${party.type}`,
-    listed: (match) => showText(match.schema),
-  },
-  {
-    title: 'Flagged',
-    share: 8,
-    field: 'match',
-    customer: showNone,
-    listed: (match) => html`${match.isHit ? 'hit' : 'no hit'}`,
-  },
-  {
-    title: 'Score',
-    share: 10,
-    field: 'score',
-    customer: showNone,
-    listed: (match) => html`${match.score} <span class="note">rank ${match.rank}</span>`,
-  },
-];
 
 /** One change in full: the facts of the customer and of the listed party, before and now, with marked changes, and the state of the alert. */
 export function showChangeCard(
@@ -99,7 +30,7 @@ export function showChangeCard(
   return html`<h4>${describeChange(change)} <span class="who">${showParty(party)} <span class="muted">risk ${party.riskTier ?? 'not given'}</span></span></h4>
 <table class="compare">
 <caption class="unseen">Customer and listed party compared</caption>
-<thead><tr><td></td>${cardColumns.map((column) => showHead(column.title, column))}</tr></thead>
+<thead><tr><td></td>${comparedFields.map((column) => showHead(column.title, column))}</tr></thead>
 <tbody>
 ${formerParty === null ? noMarkup : showCustomer('Customer before', formerParty, party, null)}${showCustomer(formerParty === null ? 'Customer' : 'Customer now', party, formerParty, change.corroboration)}${before === null ? noMarkup : showListed('before', before, after, change)}${showListed('now', after, before, change)}</tbody>
 </table>
@@ -145,14 +76,14 @@ function showCustomer(
   other: PartyFacts | null,
   agreements: Corroboration | null,
 ): Markup {
-  return html`<tr><th scope="row">${title}</th>${cardColumns.map((column) => {
+  return html`<tr><th scope="row">${title}</th>${comparedFields.map((column) => {
     const isChanged = other !== null && String(column.customer(party)) !== String(column.customer(other));
-    return html`<td data-label="${column.title}"${isChanged ? html` class="marked"` : noMarkup}>${column.customer(party)}${showAgreement(column, agreements)}</td>`;
+    return html`<td data-label="${column.title}"${isChanged ? html` class="marked"` : noMarkup}>${column.customer(party)}${showAgreement(column.corroborates, agreements)}</td>`;
   })}</tr>
 `;
 }
 
-function showAgreement({ corroborates }: CardColumn, agreements: Corroboration | null): Markup {
+function showAgreement(corroborates: keyof Corroboration | undefined, agreements: Corroboration | null): Markup {
   if (corroborates === undefined || agreements === null) return noMarkup;
   const agreement = agreements[corroborates];
   if (agreement === 'unknown') return noMarkup;
@@ -167,14 +98,16 @@ function showListed(
 ): Markup {
   const title = html`<th scope="row">Listed ${when}</th>`;
   if (match === null) {
-    return html`<tr>${title}<td class="absent" colspan="${cardColumns.length}">not in the answer</td></tr>
+    return html`<tr>${title}<td class="absent" colspan="${comparedFields.length}">not in the answer</td></tr>
 `;
   }
-  return html`<tr>${title}${cardColumns.map(({ title: label, field, listed }) =>
-    fields.includes(field)
-      ? html`<td data-label="${label}" class="marked ${when}">${listed(match, other)}${when === 'now' ? html` <span class="unseen">changed</span>` : noMarkup}</td>`
-      : html`<td data-label="${label}">${listed(match, other)}</td>`,
-  )}</tr>
+  const changed = when === 'now' ? html` <span class="unseen">changed</span>` : noMarkup;
+  return html`<tr>${title}${comparedFields.map(({ title: label, field, listed, note }) => {
+    const more = note ? html` <span class="note">${note(match)}</span>` : noMarkup;
+    return fields.includes(field)
+      ? html`<td data-label="${label}" class="marked ${when}">${listed(match, other)}${more}${changed}</td>`
+      : html`<td data-label="${label}">${listed(match, other)}${more}</td>`;
+  })}</tr>
 `;
 }
 

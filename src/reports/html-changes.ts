@@ -1,12 +1,13 @@
 import { html } from 'hono/html';
 import type { Match } from '../matches/match.js';
 import { codeWords, describeDisposition, describeTopic } from '../vocabulary/words.js';
-import { changeCauses, type MatchField, severities } from '../vocabulary.js';
+import { changeCauses, severities } from '../vocabulary.js';
 import type { ChangeGroup } from './change-groups.js';
 import { showChangeCard } from './html-card.js';
 import {
+  comparedFields,
   noMarkup,
-  section,
+  type PageSection,
   showCountries,
   shownLines,
   showParty,
@@ -20,12 +21,12 @@ import {
   showTopics,
   toAnchor,
 } from './html-markup.js';
-import type { ChangeAlertFacts, DetailLookup, MatchChangeFacts, PartyFacts } from './list-facts.js';
+import type { ChangeAlertFacts, DetailLookup, MatchChangeFacts } from './list-facts.js';
 import { describeDrift, describeWatch } from './reasons.js';
 import type { Report } from './report.js';
 import type { TruncatedMatches } from './run-facts.js';
 import type { Column, Markup } from './section.js';
-import { countNoun, formatCount, formatDay } from './text.js';
+import { countNoun, formatCount, formatDay, keep } from './text.js';
 import { describeChange } from './words.js';
 
 /** The part of a severity's changes, or of its matches of first screenings, that the page shows. */
@@ -84,22 +85,6 @@ function toFindCode({ toReview }: Report): ShownGroup['findCode'] {
 const showAlertCode = (code: string): Markup =>
   html`<a class="whole" href="#${toAnchor(code)}"><code>${showText(code)}</code></a>`;
 
-const values: Readonly<Record<Exclude<MatchField, 'topics'>, (match: Match) => Markup>> = {
-  birth_date: (match) => showTexts(match.birthDates),
-  country: (match) => showCountries(match.countries),
-  match: (match) => html`${match.isHit ? 'yes' : 'no'}`,
-  name: (match) => showText(match.name),
-  schema: (match) => showText(match.schema),
-  score: (match) => html`${match.score}`,
-};
-
-const recordValues: readonly { title: string; of: (party: PartyFacts) => Markup }[] = [
-  { title: 'customer', of: (party) => showText(party.name) },
-  { title: 'customer born', of: (party) => showTexts(party.birthDate === null ? [] : [party.birthDate]) },
-  { title: 'customer countries', of: (party) => showCountries(party.countries) },
-  { title: 'customer kind', of: (party) => html`${party.type}` },
-];
-
 const toLineColumns = ({ findCode }: ShownGroup, run: Report['run']): readonly Column<MatchChangeFacts>[] => [
   { title: 'Customer', share: 23, html: ({ party }) => showParty(party) },
   {
@@ -123,17 +108,19 @@ function showListedNow(change: MatchChangeFacts): Markup {
 function showDifferences({ before, after, fields, party, formerParty }: MatchChangeFacts): Markup {
   const parts: Markup[] = [];
   if (formerParty !== null) {
-    for (const { title, of } of recordValues) {
-      if (String(of(formerParty)) !== String(of(party))) parts.push(showBecame(title, of(formerParty), of(party)));
+    for (const { title, customer } of comparedFields) {
+      const [former, now] = [customer(formerParty), customer(party)];
+      if (String(former) !== String(now)) parts.push(showBecame(`customer ${title.toLowerCase()}`, former, now));
     }
   }
   if (before === null || after === null) {
     const only = after ?? before;
     if (only !== null && only.topics.length > 0) parts.push(showText(only.topics.map(describeTopic).join(', ')));
   } else {
-    for (const field of fields) {
+    for (const { field, title, listed } of comparedFields) {
+      if (!fields.includes(field)) continue;
       if (field === 'topics') parts.push(...listTopicSteps(before, after));
-      else parts.push(showBecame(codeWords.matchField[field], values[field](before), values[field](after)));
+      else parts.push(showBecame(title.toLowerCase(), listed(before, null), listed(after, null)));
     }
   }
   return html`${parts.map((part, index) => html`${index === 0 ? '' : '; '}${part}`)}`;
@@ -142,14 +129,9 @@ function showDifferences({ before, after, fields, party, formerParty }: MatchCha
 function listTopicSteps({ topics: before }: Match, { topics: after }: Match): readonly Markup[] {
   const gained = after.filter((topic) => !before.includes(topic)).map(describeTopic);
   const lost = before.filter((topic) => !after.includes(topic)).map(describeTopic);
-  return [
-    ...(gained.length === 0
-      ? []
-      : [html`<span class="muted">risk category added</span> <strong>${showText(gained.join(', '))}</strong>`]),
-    ...(lost.length === 0
-      ? []
-      : [html`<span class="muted">risk category removed</span> <strong>${showText(lost.join(', '))}</strong>`]),
-  ];
+  const show = (what: string, topics: readonly string[]): Markup =>
+    html`<span class="muted">risk category ${what}</span> <strong>${showText(topics.join(', '))}</strong>`;
+  return keep(gained.length > 0 && show('added', gained), lost.length > 0 && show('removed', lost));
 }
 
 const showBecame = (title: string, before: Markup, now: Markup): Markup =>
@@ -169,20 +151,16 @@ const toBaselineColumns = ({ findCode }: ShownGroup, run: Report['run']): readon
   { title: 'Alert', share: 16, html: (change) => showStatus(change, findCode(change), run) },
 ];
 
-function showBaseline(report: Report, shown: readonly ShownGroup[]): Markup {
-  const { baseline } = report;
-  if (baseline.length === 0) return noMarkup;
+function toBaselineSection({ baseline, run }: Report, shown: readonly ShownGroup[]): PageSection | null {
+  if (baseline.length === 0) return null;
   const total = baseline.reduce((sum, group) => sum + group.count, 0);
-  return section(
-    'baseline',
-    'First screenings',
-    html`<p class="sum"><span class="term whole"><b>${formatCount(total)}</b> <i>${total === 1 ? 'match' : 'matches'}</i></span>${baseline.map(
-      (group, index) =>
-        html` <span class="step"><span class="sign">${index === 0 ? '=' : '+'}</span> <span class="term"><b>${formatCount(group.count)}</b> <i>${codeWords.severity[group.severity].toLowerCase()}</i></span></span>`,
-    )}</p>
+  const body = html`<p class="sum"><span class="term whole"><b>${formatCount(total)}</b> <i>${total === 1 ? 'match' : 'matches'}</i></span>${baseline.map(
+    (group, index) =>
+      html` <span class="step"><span class="sign">${index === 0 ? '=' : '+'}</span> <span class="term"><b>${formatCount(group.count)}</b> <i>${codeWords.severity[group.severity].toLowerCase()}</i></span></span>`,
+  )}</p>
 <p class="muted">These customers were screened for the first time, so there is no earlier answer to compare with. The matches do not count as changes, but reviewers must check them too. Each customer and related party counts separately, also where they share one answer.</p>
-${shown.filter((one) => one.section === 'baseline').map((one) => showFirstScreenings(one, report.run))}`,
-  );
+${shown.filter((one) => one.section === 'baseline').map((one) => showFirstScreenings(one, run))}`;
+  return { id: 'baseline', title: 'First screenings', body };
 }
 
 function showFirstScreenings(shown: ShownGroup, run: Report['run']): Markup {
@@ -218,22 +196,19 @@ const asCards: ReadonlySet<string> = new Set(['critical', 'high']);
 const cardsInFull = 20;
 
 /** The changes by severity, the matches of first screenings, and the groups of changes. */
-export async function showChanges(report: Report): Promise<Markup> {
+export async function listChangeSections(report: Report): Promise<readonly (PageSection | null)[]> {
   const shown = await chooseShown(report);
-  return html`${showBySeverity(report, shown)}${showBaseline(report, shown)}${await showGroups(report)}`;
+  return [toChangesSection(report, shown), toBaselineSection(report, shown), await toGroupsSection(report)];
 }
 
-function showBySeverity(report: Report, shown: readonly ShownGroup[]): Markup {
+function toChangesSection(report: Report, shown: readonly ShownGroup[]): PageSection | null {
   const { changes } = report;
-  if (changes === null) return noMarkup;
+  if (changes === null) return null;
   const single = changes.reduce((sum, group) => sum + group.singleCount, 0);
-  return section(
-    'changes',
-    'What changed',
-    html`${showTotal(changes, report)}${showCarriedOver(report)}${changes.length === 0 ? showQuiet(report) : noMarkup}${showTools(single)}${shown
-      .filter((one) => one.section === 'changes')
-      .map((one) => showSeverity(one, report))}`,
-  );
+  const quiet = changes.length === 0 ? showQuiet(report) : noMarkup;
+  const severities = shown.filter((one) => one.section === 'changes').map((one) => showSeverity(one, report));
+  const body = html`${showTotal(changes, report)}${showCarriedOver(report)}${quiet}${showTools(single)}${severities}`;
+  return { id: 'changes', title: 'What changed', body };
 }
 
 function showTotal(changes: NonNullable<Report['changes']>, { run }: Report): Markup {
@@ -310,38 +285,25 @@ function showTools(changes: number): Markup {
 `;
 }
 
-const countGrouped = ({ changes }: Pick<Report, 'changes'>): number =>
-  (changes ?? []).reduce((sum, { count, singleCount }) => sum + count - singleCount, 0);
-
-const hasGroups = (report: Pick<Report, 'changes' | 'watch'>): boolean =>
-  countGrouped(report) > 0 || (report.watch !== null && describeWatch(report.watch).length > 0);
-
-async function showGroups(report: Report): Promise<Markup> {
-  if (!hasGroups(report)) return noMarkup;
-  const { changes, watch } = report;
+async function toGroupsSection({ changes, watch }: Report): Promise<PageSection | null> {
+  const grouped = (changes ?? []).filter(({ clusters }) => clusters.length > 0);
+  const rates = watch === null ? [] : describeWatch(watch);
+  if (grouped.length === 0 && rates.length === 0) return null;
   const drift = describeDrift(watch);
   const groups: Markup[] = [];
-  for (const { severity, clusters } of changes ?? []) {
-    if (clusters.length === 0) continue;
+  for (const { severity, clusters } of grouped) {
     groups.push(html`<section class="severity ${severity}" aria-label="Groups, ${codeWords.severity[severity]}">
 <h3><span class="label">${codeWords.severity[severity]}</span></h3>
 ${await showClusters(clusters)}</section>
 `);
   }
-  return section(
-    'groups',
-    'Groups and drift',
-    html`${
-      drift === null
-        ? noMarkup
-        : html`<p class="drift" role="note"><strong>Unusual volume:</strong> ${drift}.</p>
-`
-    }${groups}${watch === null ? noMarkup : html`<ul class="plain">${describeWatch(watch).map((line) => html`<li>${line}</li>`)}</ul>`}`,
-  );
+  const unusual = html`<p class="drift" role="note"><strong>Unusual volume:</strong> ${drift}.</p>\n`;
+  const list = html`<ul class="plain">${rates.map((line) => html`<li>${line}</li>`)}</ul>`;
+  const body = html`${drift === null ? noMarkup : unusual}${groups}${watch === null ? noMarkup : list}`;
+  return { id: 'groups', title: 'Groups and drift', body };
 }
 
 async function showClusters(clusters: ChangeGroup['clusters']): Promise<Markup> {
-  if (clusters.length === 0) return noMarkup;
   const shown: Markup[] = [];
   for (const cluster of clusters.slice(0, shownLines)) shown.push(showCluster(cluster, await cluster.readExamples()));
   return html`<ul class="clusters">
@@ -375,12 +337,10 @@ function showKeys({ cause, after, before, alert }: MatchChangeFacts): Markup {
 /** The state of an alert: `due 2026-11-22`, `false positive by ada`. */
 function describeBriefly({ state, dueAt, said, replaced }: ChangeAlertFacts, { timezone }: Report['run']): string {
   const [last] = said;
-  const before = replaced === null ? '' : `before: ${describeDisposition(replaced.verdict)} by ${replaced.reviewer}`;
-  if (state === 'open')
-    return [
-      ...(dueAt === null ? ['open'] : [`due ${formatDay(dueAt, timezone)}`]),
-      ...(before === '' ? [] : [before]),
-    ].join('; ');
+  if (state === 'open') {
+    const due = dueAt === null ? 'open' : `due ${formatDay(dueAt, timezone)}`;
+    return replaced === null ? due : `${due}; before: ${describeDisposition(replaced.verdict)} by ${replaced.reviewer}`;
+  }
   if (state === 'pending_approval' || state === 'no_longer_matched' || !last?.verdict)
     return codeWords.alertState[state];
   return `${describeDisposition(last.verdict)} by ${last.reviewer}`;

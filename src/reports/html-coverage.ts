@@ -11,7 +11,7 @@ import { codeWords, toWords } from '../vocabulary/words.js';
 import { type CustomerState, severities } from '../vocabulary.js';
 import {
   noMarkup,
-  section,
+  type PageSection,
   showCode,
   showDay,
   showNone,
@@ -32,9 +32,16 @@ import { countNoun, formatCount } from './text.js';
 import type { Span } from './verdict.js';
 
 /** The coverage of the run: runs of a span, customers by state, dossiers, reconciliation, customers that are not screened, rejected rows. */
-export function showCoverage(report: Report): Markup {
-  return html`${showSpan(report)}${showSums(report)}${showDossiers(report)}${showReconciliations(report)}${showNotScreened(report)}${showDroppedParties(report)}${showRejects(report)}`;
-}
+export const listCoverageSections = (report: Report): readonly (PageSection | null)[] => [
+  toSpanSection(report),
+  toSumsSection(report),
+  toDossiersSection(report),
+  toReconciliationSection(report),
+  toMissingSection(report),
+  toDroppedSection(report),
+  toRejectsSection(report),
+  toDoubtsSection(report),
+];
 
 const rejectColumns: readonly Column<RejectedRow>[] = [
   { title: 'Line', numeric: true, html: showLine },
@@ -44,24 +51,22 @@ const rejectColumns: readonly Column<RejectedRow>[] = [
 ];
 
 /** A section of one list, or of one sentence where the list is empty. */
-function showList<Line>(list: Section<Line>, timezone: string, above: Markup = noMarkup, name = ''): Markup {
-  const { id, title, quiet, lines } = list;
+function toListSection<Line>(list: Section<Line>, timezone: string, above: Markup = noMarkup, name = ''): PageSection {
+  const { id, title, quiet, lines, count } = list;
   const body = lines.length === 0 ? html`<p class="quiet">${quiet}</p>` : showTable({ ...list, timezone, name });
-  return section(id, title, html`${above}${body}`);
+  return { id, title, body: html`${above}${body}`, note: formatCount(count) };
 }
 
-function showNotScreened(report: Report): Markup {
+function toMissingSection(report: Report): PageSection | null {
   const list = toNotScreenedSection(report);
-  return list === null ? noMarkup : showList(list, report.run.timezone);
+  return list && toListSection(list, report.run.timezone);
 }
 
-function showRejects(report: Report): Markup {
-  const { rejects, coverage, run } = report;
-  if (rejects === null) return noMarkup;
+function toRejectsSection({ rejects, coverage, run }: Report): PageSection | null {
+  if (rejects === null) return null;
+  const section = { id: 'rejects', title: 'Rejected rows', note: formatCount(rejects.length) };
   const quiet = coverage?.counts.rows === 0 ? 'This run imported no roster.' : 'No roster row was rejected.';
-  if (rejects.length === 0) {
-    return html`${section('rejects', 'Rejected rows', html`<p class="quiet">${quiet}</p>`)}${showDoubts(report)}`;
-  }
+  if (rejects.length === 0) return { ...section, body: html`<p class="quiet">${quiet}</p>` };
   const table = showTable({
     caption: `${countNoun(rejects.length, 'roster row')} not accepted, by line of the source`,
     columns: rejectColumns,
@@ -71,7 +76,7 @@ function showRejects(report: Report): Markup {
   });
   const body = html`${table}
 <p class="muted">The whole rows are in ${showFiles(rejects)}; correct and import them again. A known customer stays in scope with its last accepted record.</p>`;
-  return html`${section('rejects', 'Rejected rows', body)}${showDoubts(report)}`;
+  return { ...section, body };
 }
 
 const doubtColumns: readonly Column<ColumnDoubts>[] = [
@@ -81,9 +86,9 @@ const doubtColumns: readonly Column<ColumnDoubts>[] = [
   { title: 'The most frequent values', cell: describeDoubtedValues },
 ];
 
-function showDoubts(report: Report): Markup {
+function toDoubtsSection(report: Report): PageSection | null {
   const columns = listOwnDoubts(report);
-  if (columns.length === 0) return noMarkup;
+  if (columns.length === 0) return null;
   const table = showTable({
     caption: 'Values that count as unknown: they neither agree nor contradict, and lower no severity',
     columns: doubtColumns,
@@ -92,11 +97,8 @@ function showDoubts(report: Report): Markup {
     timezone: report.run.timezone,
   });
   const more = `${countNoun(report.doubted.length, 'row')} with such values ${report.doubted.length === 1 ? 'is' : 'are'} in `;
-  return section(
-    'doubts',
-    'Values in doubt',
-    html`${table}<p class="muted">The customers are screened. ${more}${showFiles(report.doubted)}; correct and import them again.</p>`,
-  );
+  const body = html`${table}<p class="muted">The customers are screened. ${more}${showFiles(report.doubted)}; correct and import them again.</p>`;
+  return { id: 'doubts', title: 'Values in doubt', body };
 }
 
 function showFiles(rejects: readonly Pick<RejectedRow, 'file'>[]): Markup {
@@ -150,13 +152,11 @@ const newsColumns: readonly Column<DiscrepancyFacts>[] = [
   { title: 'Facts', html: ({ facts }) => showFacts(facts) },
 ];
 
-function showReconciliations({ reconciliations, run }: Report): Markup {
-  if (reconciliations.length === 0) return noMarkup;
-  return section(
-    'reconciliation',
-    'Reconciliation',
-    html`${reconciliations.map((one) => showReconciliation(one, run))}`,
-  );
+function toReconciliationSection({ reconciliations, run }: Report): PageSection | null {
+  if (reconciliations.length === 0) return null;
+  const open = reconciliations.flatMap(({ current }) => current).reduce((sum, one) => sum + one.open, 0);
+  const body = html`${reconciliations.map((one) => showReconciliation(one, run))}`;
+  return { id: 'reconciliation', title: 'Reconciliation', body, note: formatCount(open) };
 }
 
 function showReconciliation(facts: ReconciliationFacts, run: Report['run']): Markup {
@@ -231,19 +231,16 @@ const showDossier = ({ dossier }: DiscrepancyFacts['facts']): Markup =>
 const showFacts = (facts: DiscrepancyFacts['facts']): Markup =>
   html`${listFacts(facts).map(([words, value]) => html`<div><span class="muted">${words}</span> ${showText(value)}</div>`)}`;
 
-function showSums(report: Report): Markup {
-  const { coverage } = report;
-  if (coverage === null) return noMarkup;
-  return section(
-    'coverage',
-    'Coverage',
-    html`${coverage.states === null ? noMarkup : showStates(coverage.states, coverage.counts.inScope)}
+function toSumsSection({ coverage, run }: Report): PageSection | null {
+  if (coverage === null) return null;
+  const { states, counts, sums } = coverage;
+  const body = html`${states === null ? noMarkup : showStates(states, counts.inScope)}
 <div class="sums">
-${coverage.sums.map(showSum)}
+${sums.map(showSum)}
 </div>
-${showFormerRoster(coverage, report.run)}${showReasons(coverage)}
-<p class="muted">Every sum on this page holds; a report whose sums do not hold is not written.</p>`,
-  );
+${showFormerRoster(coverage, run)}${showReasons(coverage)}
+<p class="muted">Every sum on this page holds; a report whose sums do not hold is not written.</p>`;
+  return { id: 'coverage', title: 'Coverage', body };
 }
 
 function showStates(states: readonly Tally<CustomerState>[], inScope: number): Markup {
@@ -311,16 +308,16 @@ const droppedColumns: readonly Column<DroppedPartyFacts>[] = [
   { title: 'Since', cell: ({ droppedAt }) => droppedAt },
 ];
 
-function showDroppedParties({ droppedParties, run }: Report): Markup {
-  if (droppedParties.length === 0) return noMarkup;
-  const table = showTable({
+function toDroppedSection({ droppedParties, run }: Report): PageSection | null {
+  if (droppedParties.length === 0) return null;
+  const body = showTable({
     caption: `${countNoun(droppedParties.length, 'party', 'parties')} that ${droppedParties.length === 1 ? 'is' : 'are'} no longer in the source and not cleared by a disposition`,
     columns: droppedColumns,
     lines: droppedParties,
     file: 'report.json',
     timezone: run.timezone,
   });
-  return section('dropped', 'No longer in the source', table);
+  return { id: 'dropped', title: 'No longer in the source', body, note: formatCount(droppedParties.length) };
 }
 
 const spanColumns: readonly Column<Span['runs'][number]>[] = [
@@ -337,8 +334,8 @@ const spanColumns: readonly Column<Span['runs'][number]>[] = [
   { title: 'First screenings', numeric: true, cell: ({ baseline }) => baseline },
 ];
 
-function showSpan({ span, run }: Report): Markup {
-  if (span === null) return noMarkup;
+function toSpanSection({ span, run }: Report): PageSection | null {
+  if (span === null) return null;
   const [changes, baseline] = [sumOf(span.runs, 'changes'), sumOf(span.runs, 'baseline')];
   const table = showTable({
     caption: 'All runs of the roster that started in the span, in order. Missing: customers without a valid screening',
@@ -346,22 +343,19 @@ function showSpan({ span, run }: Report): Markup {
     lines: span.runs,
     timezone: run.timezone,
   });
-  return section(
-    'span',
-    'Runs of the span',
-    html`${table}
-<p class="muted">In all ${formatCount(changes)} changes and ${formatCount(baseline)} matches of first screenings, all listed below. Coverage, customers not screened and open alerts are those of the last run.</p>`,
-  );
+  const body = html`${table}
+<p class="muted">In all ${formatCount(changes)} changes and ${formatCount(baseline)} matches of first screenings, all listed below. Coverage, customers not screened and open alerts are those of the last run.</p>`;
+  return { id: 'span', title: 'Runs of the span', body };
 }
 
 const sumOf = (runs: Span['runs'], name: 'changes' | 'baseline'): number =>
   runs.reduce((sum, run) => sum + run[name], 0);
 
-function showDossiers(report: Report): Markup {
+function toDossiersSection(report: Report): PageSection | null {
   const list = toDossierSection(report);
-  if (list === null) return noMarkup;
+  if (list === null) return null;
   const sweeps = html`${report.dossiers?.sweeps.map((sweep) => showSweep(sweep, report.run))}\n`;
-  return showList(list, report.run.timezone, sweeps, 'dossiers');
+  return toListSection(list, report.run.timezone, sweeps, 'dossiers');
 }
 
 function showSweep(sweep: SweepFacts, run: Report['run']): Markup {

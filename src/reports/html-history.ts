@@ -1,19 +1,19 @@
 import { html } from 'hono/html';
 import { describeTopic } from '../vocabulary/words.js';
-import { noMarkup, section, showCode, showNone, showTable, showText } from './html-markup.js';
+import { noMarkup, type PageSection, showCode, showFacts, showNone, showTable, showText } from './html-markup.js';
 import type { ControlFacts } from './list-facts.js';
 import { describeReason, describeRounds } from './reasons.js';
 import type { Report } from './report.js';
 import type { HistoryFacts, TrendPoint } from './run-facts.js';
-import type { Column, Markup } from './section.js';
-import { countNoun, formatCount, formatDuration } from './text.js';
+import type { Column, Fact, Markup } from './section.js';
+import { countNoun, describeSpan, formatCount, keep } from './text.js';
 
 /** The decisions, the health of the run, and the runs before it. */
-export function showHistory(report: Report): Markup {
-  return html`${showSettled(report)}${showHealth(report)}${showTrend(report)}`;
-}
-
-const formatSeconds = (seconds: number): string => formatDuration(new Date(0), new Date(seconds * 1_000));
+export const listHistorySections = (report: Report): readonly (PageSection | null)[] => [
+  toSettledSection(report),
+  toHealthSection(report),
+  toTrendSection(report),
+];
 
 interface Measure {
   title: string;
@@ -31,17 +31,13 @@ const measures: readonly Measure[] = [
     title: 'Changes',
     note: 'critical and high in the stronger colour',
     read: (point) => point.changes,
-    readPart: countSerious,
+    readPart: ({ changesBySeverity }) => changesBySeverity.critical + changesBySeverity.high,
     write: formatCount,
   },
   { title: 'Open alerts', note: 'when the run closed', read: (point) => point.waiting, write: formatCount },
   { title: 'Searches', read: (point) => point.searches, write: formatCount },
-  { title: 'Duration', read: (point) => point.seconds, write: formatSeconds },
+  { title: 'Duration', read: (point) => point.seconds, write: describeSpan },
 ];
-
-function countSerious({ changesBySeverity }: TrendPoint): number {
-  return changesBySeverity === null ? 0 : changesBySeverity.critical + changesBySeverity.high;
-}
 
 const trendColumns: readonly Column<TrendPoint>[] = [
   { title: 'Run', html: ({ runId }) => showCode(runId) },
@@ -51,22 +47,15 @@ const trendColumns: readonly Column<TrendPoint>[] = [
   }),
 ];
 
-const hasTrend = ({ history }: Pick<Report, 'history'>): boolean => history.trend.length > 1;
-
-function showTrend(report: Report): Markup {
-  if (!hasTrend(report)) return noMarkup;
-  const { trend } = report.history;
-  const { timezone } = report.run;
+function toTrendSection({ history: { trend }, run: { timezone } }: Report): PageSection | null {
+  if (trend.length < 2) return null;
   const lines = trend.toReversed();
   const table = showTable({ caption: 'The newest run first', columns: trendColumns, lines, timezone });
-  return section(
-    'trend',
-    `Trend of the last ${trend.length} runs`,
-    html`<div class="charts">
+  const body = html`<div class="charts">
 ${measures.map((measure) => showMeasure(measure, trend))}</div>
 <details><summary>The figures of these runs</summary>
-${table}</details>`,
-  );
+${table}</details>`;
+  return { id: 'trend', title: `Trend of the last ${trend.length} runs`, body };
 }
 
 function showMeasure(measure: Measure, trend: readonly TrendPoint[]): Markup {
@@ -111,35 +100,32 @@ const showBar = (x: number, barHeight: number, kind: string): Markup =>
     ? noMarkup
     : html`<rect class="${kind}" x="${x}" y="${height - barHeight}" width="${width}" height="${barHeight}"/>`;
 
-const hasHealth = ({ calls, controls }: Pick<Report, 'calls' | 'controls'>): boolean =>
-  controls !== null || calls.searches !== null || calls.byOutcome.length > 0;
-
-function showHealth(report: Report): Markup {
-  if (!hasHealth(report)) return noMarkup;
-  return section('health', 'Run health', html`${showCalls(report)}${showControls(report)}`);
+function toHealthSection(report: Report): PageSection | null {
+  const { controls, calls } = report;
+  const facts = listCallFacts(report);
+  if (controls === null && calls.searches === null && calls.byOutcome.length === 0) return null;
+  const body = html`${facts.length === 0 ? noMarkup : showFacts(facts)}${showControls(report)}`;
+  return { id: 'health', title: 'Run health', body };
 }
 
-function showCalls({ calls, history }: Report): Markup {
+function listCallFacts({ calls, history }: Report): readonly Fact[] {
   const { searches, byOutcome, possiblyBilledTwice } = calls;
   const attempts = byOutcome.reduce((sum, tally) => sum + tally.count, 0);
-  if (searches === null && attempts === 0) return noMarkup;
-  const twice =
-    possiblyBilledTwice === 0
-      ? 'none'
-      : `${countNoun(possiblyBilledTwice, 'search', 'searches')} repeated because the first outcome is unknown`;
-  return html`<dl>
-${
-  searches === null
-    ? noMarkup
-    : html`<dt>Searches</dt><dd>${formatCount(searches)} different ${searches === 1 ? 'request' : 'requests'}, control searches not included</dd>
-`
-}<dt>Attempts</dt><dd>${formatCount(attempts)}${attempts === 0 ? noMarkup : html`: ${byOutcome.map((tally) => `${formatCount(tally.count)} ${describeReason(tally.code)}`).join(', ')}`}</dd>
-${history.health === null ? noMarkup : listHealth(history.health)}<dt>Possibly billed twice</dt><dd>${twice}</dd>
-</dl>
-`;
+  if (searches === null && attempts === 0) return [];
+  const outcomes = byOutcome.map(({ code, count }) => `${formatCount(count)} ${describeReason(code)}`).join(', ');
+  const twice = `${countNoun(possiblyBilledTwice, 'search', 'searches')} repeated because the first outcome is unknown`;
+  return keep<Fact>(
+    searches !== null && [
+      'Searches',
+      `${formatCount(searches)} different ${searches === 1 ? 'request' : 'requests'}, control searches not included`,
+    ],
+    ['Attempts', attempts === 0 ? '0' : `${formatCount(attempts)}: ${outcomes}`],
+    ...(history.health === null ? [] : listHealthFacts(history.health)),
+    ['Possibly billed twice', possiblyBilledTwice === 0 ? 'none' : twice],
+  );
 }
 
-function listHealth(health: NonNullable<HistoryFacts['health']>): Markup {
+function listHealthFacts(health: NonNullable<HistoryFacts['health']>): readonly Fact[] {
   const { perSecond, limitPerSecond, repeated, breaks, billable, cost } = health;
   const rate =
     perSecond === null
@@ -148,12 +134,14 @@ function listHealth(health: NonNullable<HistoryFacts['health']>): Markup {
   const out =
     breaks.count === 0
       ? 'none'
-      : `${countNoun(breaks.count, 'break')} of more than a minute without a call, ${formatSeconds(breaks.seconds)} in all; the longest took ${formatSeconds(breaks.longestSeconds)}`;
-  return html`<dt>Rate</dt><dd>${rate}</dd>
-<dt>Retries</dt><dd>${repeated === 0 ? 'none' : `${countNoun(repeated, 'call')} repeated after a call without an answer`}</dd>
-<dt>Outages and pauses</dt><dd>${out}</dd>
-<dt>Cost</dt><dd>${countNoun(billable, 'call')} that may be billed${cost === null ? ', no price is configured' : `: ${cost.amount.toFixed(2)} ${cost.currency}`}</dd>
-`;
+      : `${countNoun(breaks.count, 'break')} of more than a minute without a call, ${describeSpan(breaks.seconds)} in all; the longest took ${describeSpan(breaks.longestSeconds)}`;
+  const price = cost === null ? ', no price is configured' : `: ${cost.amount.toFixed(2)} ${cost.currency}`;
+  return [
+    ['Rate', rate],
+    ['Retries', repeated === 0 ? 'none' : `${countNoun(repeated, 'call')} repeated after a call without an answer`],
+    ['Outages and pauses', out],
+    ['Cost', `${countNoun(billable, 'call')} that may be billed${price}`],
+  ];
 }
 
 const controlColumns: readonly Column<ControlFacts>[] = [
@@ -196,22 +184,26 @@ function showControls(report: Report): Markup {
 ${body}`;
 }
 
-function showSettled({ history }: Report): Markup {
-  const { settled } = history;
-  if (settled === null) return noMarkup;
+function toSettledSection({ history: { settled } }: Report): PageSection | null {
+  if (settled === null) return null;
   const { falsePositive, trueMatch, inconclusive, carried, reopened, expired, gone } = settled;
-  if (falsePositive + trueMatch + inconclusive + reopened + expired + gone === 0) {
-    return section('settled', 'Dispositions', html`<p class="quiet">No alert has a disposition yet.</p>`);
-  }
-  return section(
-    'settled',
-    'Dispositions',
-    html`<dl>
-<dt>In force</dt><dd>${countNoun(falsePositive, 'false positive')}, ${countNoun(trueMatch, 'true match', 'true matches')}</dd>
-<dt>Inconclusive</dt><dd>${inconclusive === 0 ? 'none' : `${formatCount(inconclusive)}, still open`}</dd>
-<dt>Carried over by this run</dt><dd>${carried === 0 ? 'none' : `${countNoun(carried, 'disposition')}, still in force because the compared facts have not changed`}</dd>
-<dt>Re-opened</dt><dd>${reopened + expired === 0 ? 'none' : `${formatCount(reopened)} because of a material change or a returned match, ${formatCount(expired)} because the disposition expired`}</dd>
-<dt>No longer matched</dt><dd>${gone === 0 ? 'none' : `${countNoun(gone, 'alert')} closed`}</dd>
-</dl>`,
-  );
+  const hasAny = falsePositive + trueMatch + inconclusive + reopened + expired + gone > 0;
+  const again = `${formatCount(reopened)} because of a material change or a returned match, ${formatCount(expired)} because the disposition expired`;
+  const facts: readonly Fact[] = [
+    [
+      'In force',
+      `${countNoun(falsePositive, 'false positive')}, ${countNoun(trueMatch, 'true match', 'true matches')}`,
+    ],
+    ['Inconclusive', inconclusive === 0 ? 'none' : `${formatCount(inconclusive)}, still open`],
+    [
+      'Carried over by this run',
+      carried === 0
+        ? 'none'
+        : `${countNoun(carried, 'disposition')}, still in force because the compared facts have not changed`,
+    ],
+    ['Re-opened', reopened + expired === 0 ? 'none' : again],
+    ['No longer matched', gone === 0 ? 'none' : `${countNoun(gone, 'alert')} closed`],
+  ];
+  const body = hasAny ? showFacts(facts) : html`<p class="quiet">No alert has a disposition yet.</p>`;
+  return { id: 'settled', title: 'Dispositions', body };
 }

@@ -1,9 +1,11 @@
 import { html, raw } from 'hono/html';
+import type { Corroboration } from '../changes/corroboration.js';
 import type { Match } from '../matches/match.js';
 import { codeWords, describeTopic } from '../vocabulary/words.js';
+import type { MatchField } from '../vocabulary.js';
 import type { PartyFacts } from './list-facts.js';
-import { type Column, type Markup, type Section, toHeading } from './section.js';
-import { formatCount, formatDay, formatMinute, toVisibleText } from './text.js';
+import { type Column, type Fact, type Markup, type Section, toHeading } from './section.js';
+import { formatCount, formatDay, formatMinute, keep, toVisibleText } from './text.js';
 
 /** Empty markup. */
 export const noMarkup: Markup = raw('');
@@ -61,14 +63,24 @@ export function showParty(party: PartyFacts): Markup {
   return html`${showReference(party.reference)} ${showText(party.name)}${role}`;
 }
 
-/** A section of the page with its heading. */
-export function section(id: string, title: string, body: Markup): Markup {
-  return html`
-<section id="${id}" aria-labelledby="${id}-title">
-<h2 id="${id}-title">${title}</h2>
-${body}
-</section>`;
+/** A section of the page; `note` is beside its title in the contents. */
+export interface PageSection {
+  id: string;
+  title: string;
+  body: Markup;
+  note?: string | undefined;
 }
+
+/** Facts, each with its name. */
+export const showFacts = (facts: readonly Fact[]): Markup => {
+  const lines = facts.map(([name, value, note = null]) => {
+    const parts = keep(value, note).map((part) => showFact(String(part)));
+    return html`<dt>${name}</dt><dd>${parts.map((part, index) => html`${index === 0 ? '' : ', '}${part}`)}</dd>\n`;
+  });
+  return html`<dl>\n${lines}</dl>`;
+};
+
+const showFact = (text: string): Markup => (/^[0-9a-f]{64}$/.test(text) ? showDigest(text) : showRemark(text));
 
 /** The most lines of a list on the page; the files have all lines. */
 export const shownLines = 200;
@@ -146,3 +158,72 @@ export function showCountries(countries: readonly string[]): Markup {
 
 /** The anchor of an alert on the page. */
 export const toAnchor = (mark: string): string => `alert-${mark.replaceAll(/[^\w-]/g, '')}`;
+
+/** A compared field, in a column of the comparison. */
+interface ComparedField {
+  title: string;
+  /** The width in percent of the table. */
+  share?: number;
+  field: MatchField;
+  customer: (party: PartyFacts) => Markup;
+  /** The fact of the customer that is compared. */
+  corroborates?: keyof Corroboration;
+  listed: (match: Match, other: Match | null) => Markup;
+  /** What the comparison adds to it. */
+  note?: (match: Match) => string;
+}
+
+/** The compared fields, as the comparison of a change and its line show them. */
+export const comparedFields: readonly ComparedField[] = [
+  {
+    title: 'Name',
+    share: 22,
+    field: 'name',
+    customer: (party) => showText(party.name),
+    listed: (match) => showText(match.name),
+  },
+  {
+    title: 'Risk category',
+    share: 18,
+    field: 'topics',
+    customer: showNone,
+    listed: (match, other) => showTopics(match, other),
+  },
+  {
+    title: 'Born',
+    share: 11,
+    field: 'birth_date',
+    corroborates: 'birthDate',
+    customer: (party) => showTexts(party.birthDate === null ? [] : [party.birthDate]),
+    listed: (match) => showTexts(match.birthDates),
+  },
+  {
+    title: 'Countries',
+    field: 'country',
+    corroborates: 'country',
+    customer: (party) => showCountries(party.countries),
+    listed: (match) => showCountries(match.countries),
+  },
+  {
+    title: 'Kind',
+    share: 11,
+    field: 'schema',
+    customer: (party) => html`${party.type}`,
+    listed: (match) => showText(match.schema),
+  },
+  {
+    title: 'Flagged',
+    share: 8,
+    field: 'match',
+    customer: showNone,
+    listed: (match) => html`${match.isHit ? 'hit' : 'no hit'}`,
+  },
+  {
+    title: 'Score',
+    share: 10,
+    field: 'score',
+    customer: showNone,
+    listed: (match) => html`${match.score}`,
+    note: ({ rank }) => `rank ${rank}`,
+  },
+];

@@ -1,14 +1,13 @@
-import { html, raw } from 'hono/html';
+import { html } from 'hono/html';
 import { foldName } from '../matches/match.js';
-import { codeWords, describeDisposition, describeTopic } from '../vocabulary/words.js';
+import { codeWords, describeDisposition, describeTopic, stateOrder } from '../vocabulary/words.js';
 import type { PartyType } from '../vocabulary.js';
 import {
   noMarkup,
-  section,
+  type PageSection,
   showCode,
   showCountries,
   showDay,
-  showHead,
   showParty,
   showRemark,
   showSentence,
@@ -21,9 +20,10 @@ import {
 } from './html-markup.js';
 import type { OpenAlertsFacts, WaitingAlert } from './list-facts.js';
 import type { Report } from './report.js';
+import type { HeldFacts } from './run-facts.js';
 import type { Column, Markup } from './section.js';
-import { countNoun, escapeXml, formatCount, formatDay, toVisibleText } from './text.js';
-import { countDays, describeAges, describeReopening, describeReplaced, describeSaid } from './words.js';
+import { countNoun, formatCount, formatDay, keep } from './text.js';
+import { countCritical, countDays, describeAges, describeReopening, describeReplaced, describeSaid } from './words.js';
 
 /** The number of customers shown in full; each alert of the others has one short line. */
 const casesInFull = 25;
@@ -40,23 +40,77 @@ const assigneeColumns: readonly Column<OpenAlertsFacts['byAssignee'][number]>[] 
   { title: 'Overdue', numeric: true, cell: ({ overdue }) => overdue },
 ];
 
-/** Every alert that waited when the run closed, by customer, most urgent first; empty where alerts were not counted. */
-export function showWaiting(report: Report): Markup {
-  const { openAlerts, toReview, run } = report;
-  if (openAlerts === null) return noMarkup;
-  if (openAlerts.waiting === 0) {
-    return section('waiting', waitingTitle, html`<p class="quiet">${showSentence(report.verdict.waiting ?? '')}</p>`);
-  }
-  const cases = toWaitingCases(toReview?.alerts ?? []);
-  return section(
-    'waiting',
-    waitingTitle,
-    html`${showHow(report)}${cases.slice(0, casesInFull).map((one) => showCase(one, run))}
-${showShort(cases.slice(casesInFull), run)}${showLeftOut(report)}${showSums(openAlerts, run)}`,
-  );
+/** What waits for a decision: the held parts of the run, and its open alerts. */
+export const listWaitingSections = (report: Report): readonly (PageSection | null)[] => [
+  toHeldSection(report),
+  toWaitingSection(report),
+];
+
+const heldColumns: readonly Column<HeldFacts['alerts'][number]>[] = [
+  { title: 'Customer', html: ({ party }) => showParty(party) },
+  { title: 'Severity', cell: ({ severity }) => codeWords.severity[severity] },
+  { title: 'Listed party', cell: ({ listedName }) => listedName },
+  { title: 'Risk category', cell: ({ topics }) => topics.map(describeTopic).join(', ') },
+  { title: 'Alert', html: ({ alertId }) => String(alertId) },
+];
+
+/** The parts of the run that are or were held. */
+const toHeldSection = ({ held, run }: Report): PageSection | null =>
+  held.length === 0 ? null : { id: 'held', title: 'Held', body: html`${held.map((one) => showHeldPart(one, run))}` };
+
+function showHeldPart(
+  { kind, reasons, customers, states, alerts, openedAlerts, accepted }: HeldFacts,
+  run: Report['run'],
+): Markup {
+  const what =
+    kind === 'answers'
+      ? `The answers of this run for ${countNoun(customers, 'customer')} are held: no state improves, and no release of a customer is sent.`
+      : 'The webhook messages of this run are held. States and alerts are as this report shows them.';
+  const known = stateOrder.flatMap((code) => {
+    const customers = states[code] ?? 0;
+    return customers === 0 ? [] : [`${formatCount(customers)} ${codeWords.state[code].name.toLowerCase()}`];
+  });
+  const acceptance =
+    accepted === null
+      ? html`To accept it: ${showCode(`nightscreen runs accept ${run.runId} --by NAME --reason TEXT`)}`
+      : html`${showText(accepted.by)}${accepted.isAttested ? ' (attested)' : ''}, ${showTime(accepted.at, run)}: ${showText(accepted.reason)}`;
+  const standing = `States of the roster's customers when the answers were held, by their last valid answers and their alerts: ${known.join(', ')}.`;
+  const caption = `${countNoun(openedAlerts, 'alert')} new or worse by these answers. They are provisional, but need a disposition`;
+  const table = showTable({
+    caption,
+    columns: heldColumns,
+    lines: alerts,
+    count: openedAlerts,
+    file: 'report.xlsx',
+    timezone: run.timezone,
+  });
+  return html`<p><strong>${accepted === null ? what : `Held, then accepted by ${accepted.by}.`}</strong></p>
+<ul>${reasons.map((reason) => html`<li>${showRemark(reason)}</li>`)}</ul>
+<p>${acceptance}</p>
+${known.length === 0 ? noMarkup : html`<p>${standing}</p>\n`}${openedAlerts === 0 ? noMarkup : table}`;
 }
 
-const waitingTitle = 'Open alerts';
+/** Every alert that waited when the run closed, by customer, most urgent first; null where alerts were not counted. */
+function toWaitingSection(report: Report): PageSection | null {
+  const { openAlerts, verdict } = report;
+  if (openAlerts === null) return null;
+  const { waiting, overdue } = openAlerts;
+  const critical = countCritical(openAlerts);
+  const note = keep(
+    formatCount(waiting),
+    critical > 0 && `${formatCount(critical)} critical`,
+    overdue > 0 && `${formatCount(overdue)} overdue`,
+  ).join(', ');
+  const quiet = html`<p class="quiet">${showSentence(verdict.waiting ?? '')}</p>`;
+  return { id: 'waiting', title: 'Open alerts', body: waiting === 0 ? quiet : showAlerts(report, openAlerts), note };
+}
+
+function showAlerts(report: Report, openAlerts: OpenAlertsFacts): Markup {
+  const { toReview, run } = report;
+  const cases = toWaitingCases(toReview?.alerts ?? []);
+  return html`${showHow(report)}${cases.slice(0, casesInFull).map((one) => showCase(one, run))}
+${showShort(cases.slice(casesInFull), run)}${showLeftOut(report)}${showSums(openAlerts, run)}`;
+}
 
 function showHow({ toReview }: Report): Markup {
   if (toReview === null) {
@@ -89,7 +143,7 @@ function showEntry(alert: WaitingAlert, index: number, first: WaitingAlert, run:
     party.role === first.party.role && party.name === first.party.name
       ? noMarkup
       : html`<br><small>of ${showParty(party)}</small>`;
-  return html`<tr id="${raw(toAnchor(mark))}"><th scope="row">${index === 0 ? noMarkup : html`<span class="muted">also as</span> `}<b>${showText(listed.name)}</b><br><small>${showBorn(listed.birthDates, party.type, showAgreement(corroboration.birthDate))}${showCountries(listed.countries)}${showAgreement(corroboration.country)}; score ${listed.score}</small>${whose}</th><td>${showTopics(listed, null)}</td><td>${showStatus(alert, run)}</td><td><code class="whole">${showText(mark)}</code></td></tr>
+  return html`<tr id="${toAnchor(mark)}"><th scope="row">${index === 0 ? noMarkup : html`<span class="muted">also as</span> `}<b>${showText(listed.name)}</b><br><small>${showBorn(listed.birthDates, party.type, showAgreement(corroboration.birthDate))}${showCountries(listed.countries)}${showAgreement(corroboration.country)}; score ${listed.score}</small>${whose}</th><td>${showTopics(listed, null)}</td><td>${showStatus(alert, run)}</td><td><code class="whole">${showText(mark)}</code></td></tr>
 `;
 }
 
@@ -155,41 +209,36 @@ function showStatus(alert: WaitingAlert, run: Report['run']): Markup {
   return html`${lines.map((line, index) => html`${index === 0 ? '' : html`<br>`}${line}`)}`;
 }
 
-/** A text from outside in a cell without markup for its direction, which the style sheet isolates: tables of thousands of rows stay small. */
-const toCellText = (text: string): string => escapeXml(toVisibleText(text));
-
-const shortColumns = [
-  { title: 'Customer', share: 10 },
-  { title: 'Name' },
-  { title: 'Listed party' },
-  { title: 'Risk category', share: 20 },
-  { title: 'Severity, due', share: 13 },
-  { title: 'Code', share: 16 },
+const shortColumns: readonly Column<WaitingAlert>[] = [
+  { title: 'Customer', share: 10, cell: ({ party }) => party.reference },
+  { title: 'Name', cell: ({ party }) => party.name },
+  { title: 'Listed party', cell: ({ listed }) => listed.name },
+  {
+    title: 'Risk category',
+    share: 20,
+    html: ({ listed, absence }) =>
+      html`${showText(listed.topics.map(describeTopic).join(', '))}${absence === null ? '' : '; match absent'}`,
+  },
+  {
+    title: 'Severity, due',
+    share: 13,
+    html: ({ severity, dueAt }, timezone) =>
+      html`${codeWords.severity[severity]}${dueAt === null ? '' : html`, ${showDay(dueAt, { timezone })}`}`,
+  },
+  { title: 'Code', share: 16, cell: ({ mark }) => mark },
 ];
 
 function showShort(cases: readonly WaitingCase[], { timezone }: Report['run']): Markup {
   if (cases.length === 0) return noMarkup;
-  const alerts = cases.flatMap(({ people }) => people.flat());
-  const rows = alerts.map(({ party, listed, severity, dueAt, mark, absence }) => {
-    const due = dueAt === null ? '' : `, <time>${formatDay(dueAt, timezone)}</time>`;
-    const categories = toCellText(listed.topics.map(describeTopic).join(', '));
-    const cells = [
-      toCellText(party.name),
-      toCellText(listed.name),
-      `${categories}${absence === null ? '' : '; match absent'}`,
-      `${codeWords.severity[severity]}${due}`,
-      toCellText(mark),
-    ];
-    const rest = cells.map((cell, index) => `<td data-label="${shortColumns[index + 1]?.title}">${cell}`);
-    return `<tr id="${toAnchor(mark)}"><th>${toCellText(party.reference)}${rest.join('')}\n`;
+  const lines = cases.flatMap(({ people }) => people.flat());
+  return showTable({
+    caption: `${countNoun(lines.length, 'further alert')} of ${countNoun(cases.length, 'customer')}, one line each`,
+    columns: shortColumns,
+    lines,
+    name: 'waits',
+    timezone,
+    toAttributes: ({ mark }) => html` id="${toAnchor(mark)}"`,
   });
-  return html`<table class="list waits">
-<caption>${countNoun(alerts.length, 'further alert')} of ${countNoun(cases.length, 'customer')}, one line each</caption>
-<thead><tr>${shortColumns.map((column) => showHead(column.title, column))}</tr></thead>
-<tbody>
-${raw(rows.join(''))}</tbody>
-</table>
-`;
 }
 
 function showLeftOut({ openAlerts, toReview }: Report): Markup {

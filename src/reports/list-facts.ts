@@ -55,11 +55,6 @@ export interface MatchChangeFacts extends FactsOf<typeof matchChangeSchema> {
   cluster?: string | undefined;
 }
 
-/** A critical change of a run in progress, for the early warning; `isBaseline` for a first screening. */
-export interface CriticalChange extends MatchChangeFacts {
-  isBaseline: boolean;
-}
-
 /** A control search with the field names of `report.json` and `runs show --json`. */
 export const toPublishedControl = ({ rounds, ...control }: ControlFacts) => ({
   ...control,
@@ -73,10 +68,6 @@ export function toPublishedWatch({ listCap, ...watch }: WatchFacts) {
   const { length, status, customers } = listCap;
   return { rates, listCap: { length, standing: status, customers }, ...rest };
 }
-
-/** Whether a run had records to fetch. */
-export const hasDetails = ({ hits, backlogAsked, backlogLeft }: DetailCounts): boolean =>
-  hits + backlogAsked + backlogLeft > 0;
 
 /** The acceptances that apply to a run. */
 export interface AcceptedFacts {

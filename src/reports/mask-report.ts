@@ -17,7 +17,7 @@ import type {
   WaitingAlert,
 } from './list-facts.js';
 import type { Report } from './report.js';
-import { type HeldFacts, mapReads, type RosterSource } from './run-facts.js';
+import { type HeldFacts, mapReads, type RunFacts } from './run-facts.js';
 
 const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' });
 /** The most code points of one letter in any script; more could spell a name in one grapheme. */
@@ -201,7 +201,7 @@ const maskRecord = (record: CustomerRecordFacts): CustomerRecordFacts => ({
 });
 
 /** Keeps only the names of files: folders are often named after people or places. */
-const maskSource = (source: RosterSource): RosterSource => ({
+const maskSource = (source: NonNullable<RunFacts['rosterSource']>): typeof source => ({
   ...source,
   doubts: source.doubts.map((column) => ({ ...column, values: [] })),
   source: source.source.replaceAll(/(?<=^|,)[^,]*[/\\]/g, (path) => (path.startsWith(' ') ? ' ' : '')),

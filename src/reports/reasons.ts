@@ -2,7 +2,7 @@ import type { ColumnDoubts } from '../roster/doubts.js';
 import { codeWords, toWords } from '../vocabulary/words.js';
 import type { ControlFacts, RateFacts, WatchFacts } from './list-facts.js';
 import type { SnapshotFacts } from './run-facts.js';
-import { countNoun, formatCount, toVisibleText } from './text.js';
+import { countNoun, formatCount, keep, toVisibleText } from './text.js';
 
 /** The code of a reason in words; an unknown code without its underscores. */
 export function describeReason(code: string): string {
@@ -33,38 +33,21 @@ export function listSnapshotRemarks(
 ): readonly string[] {
   if (snapshot === null) return listDropRemarks(droppedParties);
   const { overriddenGuards, conflicts, partyRejected, otherRoles, unreadableIds, keptRecords } = snapshot;
-  return [
+  return keep(
     ...listDropRemarks(droppedParties),
-    ...(overriddenGuards.length > 0
-      ? [`The roster was accepted although guards held it: ${overriddenGuards.join(', ')}.`]
-      : []),
-    ...(conflicts > 0
-      ? [
-          `${countNoun(conflicts, 'customer id')} ${conflicts === 1 ? 'has' : 'have'} rows that contradict each other: all names in them are searched for.`,
-        ]
-      : []),
-    ...(keptRecords > 0
-      ? [
-          `${countNoun(keptRecords, 'customer')} whose row was rejected ${keptRecords === 1 ? 'is' : 'are'} screened with the last accepted record.`,
-        ]
-      : []),
+    overriddenGuards.length > 0 && `The roster was accepted although guards held it: ${overriddenGuards.join(', ')}.`,
+    conflicts > 0 &&
+      `${countNoun(conflicts, 'customer id')} ${conflicts === 1 ? 'has' : 'have'} rows that contradict each other: all names in them are searched for.`,
+    keptRecords > 0 &&
+      `${countNoun(keptRecords, 'customer')} whose row was rejected ${keptRecords === 1 ? 'is' : 'are'} screened with the last accepted record.`,
     ...snapshot.doubts.map(toDoubtRemark),
-    ...(unreadableIds > 0
-      ? [
-          `${countNoun(unreadableIds, 'rejected row')} ${unreadableIds === 1 ? 'has' : 'have'} no readable customer id: a customer may be missing because of ${unreadableIds === 1 ? 'it' : 'them'}.`,
-        ]
-      : []),
-    ...(otherRoles > 0
-      ? [
-          `${countNoun(otherRoles, 'related party', 'related parties')} ${otherRoles === 1 ? 'has' : 'have'} an unknown role and ${otherRoles === 1 ? 'is' : 'are'} screened as other. Add the role to the values of columns.role.`,
-        ]
-      : []),
-    ...(partyRejected > 0
-      ? [
-          `${countNoun(partyRejected, 'row')} of related parties ${partyRejected === 1 ? 'was' : 'were'} rejected: a known customer keeps its former parties.`,
-        ]
-      : []),
-  ];
+    unreadableIds > 0 &&
+      `${countNoun(unreadableIds, 'rejected row')} ${unreadableIds === 1 ? 'has' : 'have'} no readable customer id: a customer may be missing because of ${unreadableIds === 1 ? 'it' : 'them'}.`,
+    otherRoles > 0 &&
+      `${countNoun(otherRoles, 'related party', 'related parties')} ${otherRoles === 1 ? 'has' : 'have'} an unknown role and ${otherRoles === 1 ? 'is' : 'are'} screened as other. Add the role to the values of columns.role.`,
+    partyRejected > 0 &&
+      `${countNoun(partyRejected, 'row')} of related parties ${partyRejected === 1 ? 'was' : 'were'} rejected: a known customer keeps its former parties.`,
+  );
 }
 
 /** Without the values, because remarks are mailed. */
@@ -96,7 +79,7 @@ export const describeDoubtedValues = ({ values, doubts }: ColumnDoubts): string 
     ({ value, why, rows }) =>
       `${value === '' ? countNoun(rows, 'name') : describeValue(value, rows)}: ${codeWords.doubt[why]}`,
   );
-  return [...shown, ...(rest > 0 ? [`and ${formatCount(rest)} more`] : [])].join('; ');
+  return keep(...shown, rest > 0 && `and ${formatCount(rest)} more`).join('; ');
 };
 
 const describeValue = (value: string, rows: number): string =>
@@ -118,8 +101,7 @@ export function describeDrops(watch: WatchFacts | null): readonly string[] {
 /** The other notices of the service watch: unusually high rates, drift of the data, truncated lists. */
 export function describeNotices(watch: WatchFacts | null): readonly string[] {
   const rises = describeRates(watch, 'high').map((words) => `${words}, more than twice as many`);
-  const drift = describeDrift(watch);
-  return [...rises, ...(drift === null ? [] : [drift]), ...(watch?.listCap ? [describeListCap(watch.listCap)] : [])];
+  return keep(...rises, describeDrift(watch), watch?.listCap && describeListCap(watch.listCap));
 }
 
 /** A notice that unusually many or few of the service's data changed; null where the volume is usual or unknown. */
@@ -142,9 +124,12 @@ function describeVolume({ perThousand, usual, formerRuns, verdict }: RateFacts):
 /** All facts of the service watch, one line each. */
 export function describeWatch(watch: WatchFacts): readonly string[] {
   const { rates, listCap, volume } = watch;
-  const found = rates === null ? [] : [describeRate('matches', rates.matches), describeRate('hits', rates.hits)];
-  const lines = volume === null ? found : [...found, describeVolume(volume)];
-  return listCap === null ? lines : [...lines, describeListCap(listCap)];
+  return keep(
+    rates && describeRate('matches', rates.matches),
+    rates && describeRate('hits', rates.hits),
+    volume && describeVolume(volume),
+    listCap && describeListCap(listCap),
+  );
 }
 
 function describeRate(name: string, { perThousand, usual, formerRuns, verdict }: RateFacts): string {

@@ -128,7 +128,7 @@ const history = {
       notScreened: count,
       hits: count,
       changes: count,
-      changesBySeverity: z.array(z.strictObject({ code: z.enum(severities), count })).nullable(),
+      changesBySeverity: z.array(z.strictObject({ code: z.enum(severities), count })),
       waiting: count.nullable(),
     }),
   ),
@@ -258,8 +258,6 @@ const reportLists = {
   openAlerts: z
     .strictObject({
       ...openAlertsSchema.shape,
-      customers: count.nullable(),
-      absent: count.nullable(),
       oldestAt: z.string().nullable(),
       bySeverity: z.array(z.strictObject(openAlertsSchema.shape.bySeverity.element.shape)),
       byAssignee: z.array(z.strictObject(openAlertsSchema.shape.byAssignee.element.shape)),

@@ -25,7 +25,7 @@ import type {
 export type SnapshotFacts = FactsOf<typeof snapshotSchema>;
 
 /** The source of an imported roster, the digest of its bytes, and the result of the import. */
-export type RosterSource = FactsOf<typeof rosterSourceSchema>;
+type RosterSource = FactsOf<typeof rosterSourceSchema>;
 
 /** The stored facts of a run's report; they do not depend on the time of reading. */
 export interface RunFacts extends AcceptedFacts, HistoryFacts {
@@ -146,8 +146,7 @@ export interface TrendPoint {
   notScreened: number;
   hits: number;
   changes: number;
-  /** Null for a run of a version that did not count them. */
-  changesBySeverity: Readonly<Record<Severity, number>> | null;
+  changesBySeverity: Readonly<Record<Severity, number>>;
   /** Alerts that waited for a decision when the run closed; null where they were not counted. */
   waiting: number | null;
 }

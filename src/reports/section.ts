@@ -6,6 +6,15 @@ export type Markup = ReturnType<typeof html>;
 /** A value of a list: text that each format makes harmless, a figure, an instant, or nothing. */
 export type Cell = string | number | Date | null;
 
+/** The name of a fact, its value and a note. */
+export type Fact = readonly [name: string, value: Cell, note?: string | null];
+
+/** Facts of the report under one title. */
+export interface FactBlock {
+  title: string;
+  facts: readonly Fact[];
+}
+
 /** A column of a list in every format that shows it. */
 export interface Column<Line> {
   /** The heading in CSV files, by which lists are read back; a column without it is on the page only. */

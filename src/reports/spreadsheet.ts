@@ -1,6 +1,6 @@
 import { ZipWriter } from '@zip.js/zip.js';
 import { type Cell, type Section, toHeading } from './section.js';
-import { escapeXml, formatMinute, toVisibleText } from './text.js';
+import { formatMinute, toVisibleText } from './text.js';
 
 const workbookFont = { name: 'Calibri', size: 11 };
 
@@ -102,6 +102,11 @@ function renderFormat(style: Style): string {
   const { numbers, side } = style.isFigure ? figure : { numbers: 0, side: '' };
   return `<xf numFmtId="${numbers}" fontId="${font}" fillId="${fill}" borderId="${style.hasBorder ? 1 : 0}" xfId="0" applyNumberFormat="1" applyFont="1" applyFill="1" applyBorder="1" applyAlignment="1" applyProtection="1"><alignment vertical="top"${side}${style.isWrapped ? ' wrapText="1"' : ''}/><protection locked="${style.isLocked ? 1 : 0}"/></xf>`;
 }
+
+const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+
+/** Text escaped for XML, between tags or in an attribute. */
+const escapeXml = (text: string): string => text.replace(/[&<>"]/g, (sign) => entities[sign] ?? sign);
 
 // A cell holds 32,767 characters; code points of hidden characters and the ellipsis need the rest.
 const maxTextLength = 32_000;

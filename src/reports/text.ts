@@ -13,6 +13,10 @@ export function countNoun(count: number, singular: string, plural = `${singular}
   return `${formatCount(count)} ${count === 1 ? singular : plural}`;
 }
 
+/** The entries whose condition holds: the others are false, empty or missing. */
+export const keep = <Entry>(...entries: readonly (Entry | false | null | undefined)[]): readonly Entry[] =>
+  entries.filter((entry): entry is Entry => entry !== false && entry !== '' && entry !== null && entry !== undefined);
+
 /** A size in words: `812 bytes`, `47 kB`, `12.3 MB`. */
 export function formatSize(bytes: number): string {
   if (bytes < 1_000) return countNoun(bytes, 'byte');
@@ -94,8 +98,3 @@ function toCodePoint(character: string): string {
   const codePoint = character.codePointAt(0) ?? 0;
   return `[U+${codePoint.toString(16).toUpperCase().padStart(4, '0')}]`;
 }
-
-const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-
-/** Text escaped for XML and HTML, between tags or in an attribute. */
-export const escapeXml = (text: string): string => text.replace(/[&<>"]/g, (sign) => entities[sign] ?? sign);

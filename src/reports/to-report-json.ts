@@ -42,8 +42,7 @@ function toSource(report: Report): Source<Omit<ReportJson, Lists>> & Readonly<Re
     settled: history.settled,
     trend: history.trend.map(({ changesBySeverity, ...point }) => ({
       ...point,
-      changesBySeverity:
-        changesBySeverity && severities.map((severity) => ({ code: severity, count: changesBySeverity[severity] })),
+      changesBySeverity: severities.map((severity) => ({ code: severity, count: changesBySeverity[severity] })),
     })),
     evidence: report.evidence,
     openAlerts: report.openAlerts,

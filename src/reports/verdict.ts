@@ -3,7 +3,7 @@ import { type Severity, severities } from '../vocabulary.js';
 import type { CadenceFacts, OpenAlertsFacts } from './list-facts.js';
 import { describeDrops, describeNotices, listSnapshotRemarks } from './reasons.js';
 import { countBaseline, countChanges, type RunFacts, type SpanRunFacts } from './run-facts.js';
-import { countNoun, formatCount, formatDay, formatMinute, toSentence } from './text.js';
+import { countNoun, formatCount, formatDay, formatMinute, keep, toSentence } from './text.js';
 import { countCritical, countDays, describeWaiting } from './words.js';
 
 /** The result of a run in words, without personal data. */
@@ -133,12 +133,12 @@ function describeDiscrepancies(reconciliations: RunFacts['reconciliations']): st
   const accepted = reconciliations.flatMap((one) => one.current).reduce((sum, one) => sum + one.accepted, 0);
   const isProven = reconciliations.every(({ unprovenBecause }) => unprovenBecause === null);
   if (total + accepted === 0 && isProven) return 'roster, screenings and dossiers agree';
-  const counted = [
+  const counted = keep(
     countNoun(total, 'open discrepancy', 'open discrepancies'),
-    ...(total === 0 ? [] : [`${formatCount(critical)} critical`]),
-    ...(accepted === 0 ? [] : [`${formatCount(accepted)} accepted`]),
-    ...(isProven ? [] : ['without proof']),
-  ];
+    total > 0 && `${formatCount(critical)} critical`,
+    accepted > 0 && `${formatCount(accepted)} accepted`,
+    !isProven && 'without proof',
+  );
   return counted.join(', ');
 }
 
@@ -233,10 +233,10 @@ function toSpanVerdict(last: Verdict, { runs, gaps }: Span, facts: RunFacts): Ve
   const missed = gaps.reduce((sum, gap) => sum + gap.missed, 0);
   const coverage = `After ${countNoun(runs.length, 'run')}: ${last.coverage}`;
   if (troubled.length === 0 && missed === 0) return { ...last, coverage };
-  const short = [
-    ...(troubled.length > 0 ? [`${troubled.length} of ${countNoun(runs.length, 'run')} not complete`] : []),
-    ...(missed > 0 ? [`${countNoun(missed, 'screening')} missing`] : []),
-  ];
+  const short = keep(
+    troubled.length > 0 && `${troubled.length} of ${countNoun(runs.length, 'run')} not complete`,
+    missed > 0 && `${countNoun(missed, 'screening')} missing`,
+  );
   return {
     level: last.level === 'red' ? 'red' : 'partial',
     short: last.level === 'complete' ? [...short, ...listWaiting(facts)].join(', ') : last.short,
@@ -319,13 +319,12 @@ function describeWaitingAlerts(openAlerts: OpenAlertsFacts, now: Date, timezone:
   const { waiting, customers, overdue, proposed, absent, oldestAt } = openAlerts;
   if (waiting === 0) return 'No alert is open.';
   const critical = countCritical(openAlerts);
-  const whose = customers === null ? '' : ` of ${countNoun(customers, 'customer')}`;
-  const parts = [
-    ...(critical === 0 ? [] : [`${formatCount(critical)} critical`]),
+  const parts = keep(
+    critical > 0 && `${formatCount(critical)} critical`,
     overdue === 0 ? 'none overdue' : `${formatCount(overdue)} overdue`,
-    ...(oldestAt === null ? [] : [`the oldest since ${formatDay(oldestAt, timezone)} (${countDays(oldestAt, now)})`]),
-    ...(proposed === 0 ? [] : [countNoun(proposed, 'pending approval')]),
-    ...(absent === null || absent === 0 ? [] : [`${formatCount(absent)} with an absent match`]),
-  ];
-  return `${countNoun(waiting, 'open alert')}${whose}: ${parts.join(', ')}.`;
+    oldestAt && `the oldest since ${formatDay(oldestAt, timezone)} (${countDays(oldestAt, now)})`,
+    proposed > 0 && countNoun(proposed, 'pending approval'),
+    absent > 0 && `${formatCount(absent)} with an absent match`,
+  );
+  return `${countNoun(waiting, 'open alert')} of ${countNoun(customers, 'customer')}: ${parts.join(', ')}.`;
 }

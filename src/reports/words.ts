@@ -1,7 +1,6 @@
 import { codeWords, describeDisposition, toWords } from '../vocabulary/words.js';
 import type {
   AcceptanceFacts,
-  CadenceFacts,
   ChangeAlertFacts,
   CustomerRecordFacts,
   DetailCounts,
@@ -9,7 +8,7 @@ import type {
   OpenAlertsFacts,
   ReplacedFacts,
 } from './list-facts.js';
-import { countNoun, formatCount, formatDay, formatMinute } from './text.js';
+import { countNoun, formatCount, formatDay, formatMinute, keep } from './text.js';
 
 /** What happened to a match, in words; `listed` and `delisted` only where the list itself changed. */
 export function describeChange(change: Pick<MatchChangeFacts, 'kind' | 'cause' | 'before' | 'after'>): string {
@@ -43,12 +42,12 @@ const dayMs = 86_400_000;
 export function describeWaiting(openAlerts: OpenAlertsFacts): string {
   const { waiting, overdue, proposed } = openAlerts;
   const critical = countCritical(openAlerts);
-  return [
+  return keep(
     countNoun(waiting, 'open alert'),
-    ...(critical === 0 ? [] : [`${formatCount(critical)} critical`]),
+    critical > 0 && `${formatCount(critical)} critical`,
     overdue === 0 ? 'none overdue' : `${formatCount(overdue)} overdue`,
-    ...(proposed === 0 ? [] : [countNoun(proposed, 'pending approval')]),
-  ].join(', ');
+    proposed > 0 && countNoun(proposed, 'pending approval'),
+  ).join(', ');
 }
 
 /** How many critical alerts wait. */
@@ -107,21 +106,21 @@ function describeReason(reason: string): string {
   return `${toWords(reason)} changed`;
 }
 
-/** The records that a run fetched about new hits, in one line. */
-export function describeDetails(counts: DetailCounts): string {
+/** The records that a run fetched about new hits, in one line; null where it had none to fetch. */
+export function describeDetails(counts: DetailCounts): string | null {
   const { hits, withoutRecord, asked, kept, notAvailable, leftOver, backlogAsked, backlogLeft, stoppedBecause } =
     counts;
+  if (hits + backlogAsked + backlogLeft === 0) return null;
   const left = leftOver + backlogLeft;
-  return [
+  const why = stoppedBecause === null ? '' : ` (${codeWords.stop[stoppedBecause]})`;
+  return keep(
     `${countNoun(hits, 'new hit')}: ${countNoun(asked, 'record')} requested, ${formatCount(kept)} kept`,
-    ...(notAvailable > 0 ? [`${formatCount(notAvailable)} not available`] : []),
-    ...(backlogAsked > 0 ? [`${formatCount(backlogAsked)} of the requested records remained from earlier runs`] : []),
-    ...(left > 0
-      ? [`${formatCount(left)} still missing${stoppedBecause === null ? '' : ` (${codeWords.stop[stoppedBecause]})`}`]
-      : []),
-    ...(backlogLeft > 0 ? [`${formatCount(backlogLeft)} of them from earlier runs`] : []),
-    ...(withoutRecord > 0 ? [`${countNoun(withoutRecord, 'match id')} without a record`] : []),
-  ].join(', ');
+    notAvailable > 0 && `${formatCount(notAvailable)} not available`,
+    backlogAsked > 0 && `${formatCount(backlogAsked)} of the requested records remained from earlier runs`,
+    left > 0 && `${formatCount(left)} still missing${why}`,
+    backlogLeft > 0 && `${formatCount(backlogLeft)} of them from earlier runs`,
+    withoutRecord > 0 && `${countNoun(withoutRecord, 'match id')} without a record`,
+  ).join(', ');
 }
 
 /** As in `accepted by A. Meyer (attested) on ..: reason`. */
@@ -137,20 +136,6 @@ export function describeAcceptance(
 /** The record of a customer, on one line. */
 export const describeRecord = ({ name, type, birthDate, countries, parties }: CustomerRecordFacts): string =>
   [name, type, birthDate ?? 'no birth date', countries.join(';'), ...parties].filter((fact) => fact !== '').join(', ');
-
-const hoursPerDay = 24;
-
-/** The screening frequency in words: one interval where all risk tiers have the same. */
-export function describeCadence({ hours }: CadenceFacts): string {
-  const { high, medium, low } = hours;
-  if (high === medium && medium === low) return `every customer every ${describeHours(high)}`;
-  return `high risk every ${describeHours(high)}, medium every ${describeHours(medium)}, low every ${describeHours(low)}`;
-}
-
-const describeHours = (hours: number): string => {
-  const [count, noun] = hours % hoursPerDay === 0 ? [hours / hoursPerDay, 'day'] : [hours, 'hour'];
-  return count === 1 ? noun : `${count} ${noun}s`;
-};
 
 /** What the last control searches of an account show for a single check, with their run and time. */
 export const describeControls = (last: {

@@ -181,7 +181,8 @@ async function copyFile(directory: string, file: WrittenFile, to: string): Promi
   }
 }
 
-async function digestFile(path: string): Promise<string | null> {
+/** The SHA-256 (hex) of a file; null where there is none. */
+export async function digestFile(path: string): Promise<string | null> {
   const content = await readFile(path).catch(ignoreCodes('ENOENT'));
   return content === undefined ? null : createHash('sha256').update(content).digest('hex');
 }

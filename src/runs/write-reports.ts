@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, rename } from 'node:fs/promises';
+import { mkdir, readdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { MailError, ReportError, usageError } from '../errors.js';
 import { type ReportToMail, writeArchive } from '../mail/archive.js';
@@ -9,6 +8,7 @@ import { maskReport } from '../reports/mask-report.js';
 import { printPdf } from '../reports/print-pdf.js';
 import { type Report, toReport } from '../reports/report.js';
 import {
+  digestFile,
   type MakeRoom,
   publishReport,
   type WrittenFile,
@@ -345,19 +345,8 @@ async function archiveReport(
 
 /** The SHA-256 (hex) of the manifest of another report in the folder; null where there is none, or it is the same report. */
 async function findOtherReport(folder: string, files: readonly WrittenFile[]): Promise<string | null> {
-  const existing = await digestManifest(folder);
+  const existing = await digestFile(join(folder, 'manifest.json'));
   return files.some((file) => file.name === 'manifest.json' && file.sha256 === existing) ? null : existing;
-}
-
-async function digestManifest(folder: string): Promise<string | null> {
-  try {
-    return createHash('sha256')
-      .update(await readFile(join(folder, 'manifest.json')))
-      .digest('hex');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
-    throw error;
-  }
 }
 
 /** Moves the files of a folder into a subfolder. */

@@ -1,4 +1,4 @@
-import { hasDetails, toPublishedControl, toPublishedWatch } from '../../reports/list-facts.js';
+import { toPublishedControl, toPublishedWatch } from '../../reports/list-facts.js';
 import {
   describeReason,
   describeRounds,
@@ -167,9 +167,7 @@ function listRunReasons({ state, reasons, heldBy }: ListedRun): readonly string[
   return [heldBy === null ? 'its process died; the next start resumes it' : `held by ${heldBy}`];
 }
 
-type Accepted = Awaited<ReturnType<typeof acceptRun>>;
-
-function describeAccepted(accepted: Accepted, name: string): string {
+function describeAccepted(accepted: Awaited<ReturnType<typeof acceptRun>>, name: string): string {
   const { runId } = accepted;
   if (accepted.kind === 'proposed' && accepted.waitsFor === 'owner') {
     return `${name} accepts ${runId}; nothing has changed yet. The login that owns the tables applies it with the same command\n`;
@@ -315,9 +313,10 @@ function formatControls({ controls }: RunDescription): string {
 }
 
 function listWatch({ watch, earlyWarnings, openAlerts, details }: RunDescription): Row[] {
+  const fetched = details && describeDetails(details);
   return [
     openAlerts !== null && ['alerts', describeWaiting(openAlerts)],
-    details !== null && hasDetails(details) && ['details', describeDetails(details)],
+    fetched !== null && ['details', fetched],
     ...(watch === null ? [] : describeWatch(watch)).map((line): Row => ['watch', line]),
     ...earlyWarnings.map(({ recipient, changes, queuedAt, acceptedAt }): Row => {
       const critical = `${countNoun(changes, 'critical change')} at ${queuedAt.toISOString()}`;

@@ -64,18 +64,16 @@ export function limitSending(limitMs: number, signal?: AbortSignal): { signal: A
 export const allowLastWords = (signal: AbortSignal | undefined): AbortSignal | undefined =>
   signal?.aborted ? AbortSignal.timeout(graceMs) : signal;
 
-const bodySchema = z.object({ text: z.string(), html: z.string() });
-
-const messageSchema = bodySchema.extend({
+const messageSchema = z.object({
   messageId: z.string(),
   from: z.string(),
   to: z.string(),
   subject: z.string(),
   date: z.iso.datetime().transform((text) => new Date(text)),
+  text: z.string(),
+  html: z.string(),
   attachments: z.array(z.object({ name: z.string(), path: z.string(), contentType: z.string(), sha256: z.string() })),
   thread: z.array(z.string()).optional(),
-  reduced: bodySchema.optional(),
-  attachmentMissing: bodySchema.optional(),
 });
 
 /** The message as stored in the outbox; null for other content. */

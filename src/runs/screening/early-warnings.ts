@@ -89,7 +89,8 @@ async function reportCriticalChanges(session: RunSession, atOnce: boolean): Prom
   await session.write(async (transaction) => {
     const warnings = [];
     for (const warning of pending) {
-      const to = recipients.find(({ address }) => address === warning.recipient) ?? warning.recipient;
+      const address = warning.recipient;
+      const to = recipients.find((recipient) => recipient.address === address) ?? { address, attach: 'none' };
       const built = mail && (await buildMail(session, transaction, warning, { to, mail, queuedAt: now }));
       warnings.push({ ...warning, mail: built ?? null });
     }
@@ -104,7 +105,7 @@ async function buildMail(
   { app, run, runId, roster, organisation }: RunSession,
   transaction: Queryable,
   warning: PendingWarning,
-  { to, mail, queuedAt }: { to: Recipient | string; mail: MailSettings; queuedAt: Date },
+  { to, mail, queuedAt }: { to: Pick<Recipient, 'address' | 'attach'>; mail: MailSettings; queuedAt: Date },
 ) {
   const listed = await readCriticalChanges(transaction, run.runId, warning, mostListed);
   const hasControls = app.settings.controls.length > 0;

@@ -1,19 +1,11 @@
 import type { ServerResponse } from 'node:http';
-import { afterEach, describe, expect, test } from 'vitest';
-import {
-  type AttemptEnd,
-  type CallOptions,
-  type Client,
-  type ClientEvent,
-  type ClientSettings,
-  createClient,
-} from '../../../src/client/index.js';
+import { describe, expect, test } from 'vitest';
+import type { AttemptEnd, CallOptions, Client, ClientEvent, ClientSettings } from '../../../src/client/index.js';
 import {
   answerJson,
+  openClient,
   type Received,
-  startService,
   type TestService,
-  testKey,
   testKeyRecord,
   toEmptyResult,
 } from './start-service.js';
@@ -21,23 +13,13 @@ import {
 const person = { type: 'person', name: 'Plantina Nominova' } as const;
 let service: TestService;
 let client: Client;
-afterEach(async () => {
-  await client.close();
-  await service.stop();
-});
 
 const open = async (
   handle: (request: Received, response: ServerResponse) => void,
   more: Partial<ClientSettings> = {},
 ): Promise<Client> => {
-  service = await startService(handle, { answersKeys: true });
-  client = createClient({
-    baseUrl: service.url,
-    apiKey: testKey,
-    rate: { perSecond: 1_000, concurrency: 1 },
-    retry: { maxAttempts: 3, baseDelayMs: 1, maxDelayMs: 1 },
-    ...more,
-  });
+  const quick = { rate: { perSecond: 1_000, concurrency: 1 }, ...more };
+  ({ service, client } = await openClient(handle, quick, { answersKeys: true }));
   return client;
 };
 

@@ -15,10 +15,7 @@ import {
   openSmallSites,
   searched,
 } from '../../helpers/small-site.js';
-import { controls, fileOf, people } from '../../helpers/small-world.js';
-
-const dayMs = 24 * 60 * 60 * 1_000;
-const signal = new AbortController().signal;
+import { controls, dayMs, fileOf, people, signal } from '../../helpers/small-world.js';
 
 describe('a screening with failures', () => {
   const databases = testDatabases('postgres');

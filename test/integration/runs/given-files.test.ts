@@ -3,10 +3,9 @@ import { resumeRun } from '../../../src/runs/resume-run.js';
 import type { ScreeningOptions } from '../../../src/runs/screening-request.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { listenAlong, openSmallSites, searched } from '../../helpers/small-site.js';
-import { writeRoster } from '../../helpers/small-world.js';
+import { signal, writeRoster } from '../../helpers/small-world.js';
 
 const openSite = openSmallSites(testDatabases('postgres').open);
-const { signal } = new AbortController();
 const others = ['Ottoline Vandersteen', 'Zoltan Kerekes', 'Wilhelmina Achterberg'];
 
 /** A configured roster of six, and another file with three that is given in its place. */

@@ -13,10 +13,9 @@ import { savePartyStates } from '../../../src/store/screenings.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { printFigure, takeLeast } from '../../helpers/figures.js';
 import { fillPlanningWorld } from '../../helpers/planning-world.js';
-import { makeAppContext } from '../../helpers/small-world.js';
+import { makeAppContext, signal } from '../../helpers/small-world.js';
 
 const databases = testDatabases('postgres');
-const signal = new AbortController().signal;
 const options = (roster: RosterSettings) =>
   ({ kind: 'rescreen', roster, selection: 'due', importFirst: true, writeReport: false }) as const;
 

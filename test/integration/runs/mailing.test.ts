@@ -13,8 +13,8 @@ import { testDatabases } from '../../helpers/databases.js';
 import { type MailServer, type MailServerOptions, startMailServer } from '../../helpers/mail-server.js';
 import { openPreparedSites, openSmallSites } from '../../helpers/small-site.js';
 import type { TestAppContext } from '../../helpers/small-world.js';
+import { hourMs } from '../../helpers/small-world.js';
 
-const hourMs = 3_600_000;
 const team = ['one', 'two', 'three', 'four', 'five'].map((name) => `${name}@bank.example`);
 const toSettings = (changes: Partial<MailSettings> = {}) => ({
   mail: {
@@ -151,7 +151,7 @@ describe('mail from the outbox', () => {
     const settings = toSettings(attached);
     const app = { ...(await work({ settings })), secret: () => server.url };
     await run(app, { writeReport: true });
-    expect(server.received).toMatchObject([{ attachments: [], text: expect.stringMatching(/SHA-256: +[0-9a-f]{64}/) }]);
+    expect(server.received).toMatchObject([{ attachments: [], text: expect.stringMatching(/SHA-256 [0-9a-f]{64}/) }]);
   });
 
   it('is queued by the transaction that closes a run, and sent later when the report could not be written', async () => {

@@ -11,9 +11,8 @@ import { findReviewer } from '../../../src/runs/review/people.js';
 import { describeOnPostgres } from '../../helpers/databases.js';
 import { importList } from '../../helpers/reviewers.js';
 import { openSitesAfterNight, openSmallSites } from '../../helpers/small-site.js';
-import { listed, type TestAppContext, watchlist } from '../../helpers/small-world.js';
+import { dayMs, listed, type TestAppContext, watchlist } from '../../helpers/small-world.js';
 
-const dayMs = 24 * 3_600_000;
 type Row = Record<string, string>;
 const rowSchema = z.array(z.record(z.string(), z.string()));
 

@@ -6,9 +6,8 @@ import type { SandboxDossier } from '../../../src/sandbox/world.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { describeOnEachDatabase, readRows } from '../../helpers/databases.js';
 import { listenAlong, openSmallSites } from '../../helpers/small-site.js';
-import { buildSandboxDossier, type TestAppContext } from '../../helpers/small-world.js';
+import { buildSandboxDossier, signal, type TestAppContext } from '../../helpers/small-world.js';
 
-const signal = new AbortController().signal;
 const toToken = (number: number): string => String(number).padStart(24, '0');
 const range = (count: number): SandboxDossier[] =>
   Array.from({ length: count }, (_, index) => buildSandboxDossier(index + 1));

@@ -12,10 +12,7 @@ import { findPlainlyAbsent } from '../../../src/store/review/waiting.js';
 import { describeOnPostgres, readRows } from '../../helpers/databases.js';
 import { exposed, names, openHeldSites, readStates, sanctioned, worldOf } from '../../helpers/held-world.js';
 import { decide, makeAcceptance, searched } from '../../helpers/small-site.js';
-import { fileOf, listed } from '../../helpers/small-world.js';
-
-const hourMs = 60 * 60 * 1_000;
-const dayMs = 24 * hourMs;
+import { dayMs, fileOf, hourMs, listed } from '../../helpers/small-world.js';
 
 describeOnPostgres('a held run, and what comes of its answers', (_open, databases) => {
   const { beginAfterGood, beginAfterHeld } = openHeldSites(databases);

@@ -12,9 +12,8 @@ import { readColumn } from '../../../src/store/database/database.js';
 import { readAlertHistories } from '../../../src/store/review/decisions.js';
 import { describeOnPostgres } from '../../helpers/databases.js';
 import { listenAlong, openSmallSites, type SmallSite } from '../../helpers/small-site.js';
-import { listed, people, type TestAppContext, watchlist } from '../../helpers/small-world.js';
+import { dayMs, listed, people, type TestAppContext, watchlist } from '../../helpers/small-world.js';
 
-const dayMs = 24 * 3_600_000;
 const activity = JSON.stringify({
   id: 'amla_one',
   aml_entity: 'aml_ofOne1',

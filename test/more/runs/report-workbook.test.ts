@@ -8,9 +8,8 @@ import { describeOnPostgres, readRows } from '../../helpers/databases.js';
 import { fillInList } from '../../helpers/report-files.js';
 import { importList } from '../../helpers/reviewers.js';
 import { openPreparedSites } from '../../helpers/small-site.js';
-import { listed, type TestAppContext, watchlist } from '../../helpers/small-world.js';
+import { dayMs, listed, type TestAppContext, watchlist } from '../../helpers/small-world.js';
 
-const dayMs = 24 * 3_600_000;
 const ruledOut = ['False Positive', 'another birth date'] as const;
 
 async function toReferences(book: Uint8Array): Promise<readonly unknown[]> {

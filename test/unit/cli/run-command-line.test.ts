@@ -69,16 +69,6 @@ describe('help', () => {
     }
   });
 
-  test.each(['onboard', 'runs resume', 'schedule'])(
-    '%s --help shows examples and names the global options',
-    async (command) => {
-      const { exitCode, stdout } = await run(`${command} --help`);
-      expect(exitCode).toBe(0);
-      expect(stdout).toContain(`$ nightscreen ${command}`);
-      expect(stdout).toMatch(/\n\nGlobal options: nightscreen help\n$/);
-    },
-  );
-
   test('-v and --version print the version', async () => {
     expect((await run('-v')).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
     expect(await run('-v')).toEqual(await run('--version'));

@@ -4,6 +4,7 @@ import { mailSettingsSchema } from '../../../src/mail/settings.js';
 import { buildChange, buildParty } from '../../helpers/run-facts.js';
 
 const settings = mailSettingsSchema.parse({ from: 'night@example.org', to: ['a@example.org'] });
+const reader = { address: 'a@example.org', attach: 'none' } as const;
 const warn = (changes: Partial<EarlyWarning> = {}): EarlyWarning => ({
   runId: '2026-11-21-rescreen-7',
   roster: 'retail',
@@ -21,7 +22,7 @@ const warn = (changes: Partial<EarlyWarning> = {}): EarlyWarning => ({
 
 describe('a provisional mail', () => {
   it('says that it is provisional in subject and text, and tells customers by reference only', () => {
-    const { subject, text, html } = buildEarlyWarning(warn(), 'a@example.org', settings);
+    const { subject, text, html } = buildEarlyWarning(warn(), reader, settings);
     expect(subject).toBe('[PROVISIONAL] 1 critical change - retail, 2026-11-21');
     expect(text).toContain('PROVISIONAL: 1 critical change; the run is still in progress');
     expect(text).toContain('- C-1001: Newly listed, flagged as hit - Politically exposed, Sanctioned');
@@ -36,13 +37,12 @@ describe('a provisional mail', () => {
     [2, [false, false], '2 critical changes'],
   ])('of %i changes says how many are sanction hits: %j', (changes, hits, said) => {
     const listed = hits.map((isSanctionHit) => ({ ...buildChange({ isSanctionHit }), isBaseline: false }));
-    const { subject } = buildEarlyWarning(warn({ changes, listed }), 'a@example.org', settings);
+    const { subject } = buildEarlyWarning(warn({ changes, listed }), reader, settings);
     expect(subject).toBe(`[PROVISIONAL] ${said} - retail, 2026-11-21`);
   });
 
   it('names customer and listed party where mail may hold personal data', () => {
-    const recipient = { address: 'a@example.org', shows: 'warning', attach: 'full' } as const;
-    const { text } = buildEarlyWarning(warn(), recipient, settings);
+    const { text } = buildEarlyWarning(warn(), { ...reader, attach: 'full' }, settings);
     expect(text).toContain(
       'C-1001 Amina Haddad: Newly listed, flagged as hit - Politically exposed, Sanctioned, as Amina HADDAD',
     );
@@ -50,8 +50,8 @@ describe('a provisional mail', () => {
   });
 
   it('is the same message for the same changes and recipient, and another one otherwise', () => {
-    const idOf = (warning: EarlyWarning, to = 'a@example.org'): string =>
-      buildEarlyWarning(warning, to, settings).messageId;
+    const idOf = (warning: EarlyWarning, address = reader.address as string): string =>
+      buildEarlyWarning(warning, { ...reader, address }, settings).messageId;
     expect(idOf(warn())).toBe(idOf(warn({ queuedAt: new Date(0), listed: [] })));
     expect(idOf(warn())).not.toBe(idOf(warn({ lastChangeId: 13 })));
     expect(idOf(warn())).not.toBe(idOf(warn(), 'b@example.org'));
@@ -60,11 +60,7 @@ describe('a provisional mail', () => {
   it('counts what does not fit, says that a key is a test key, and shows hostile references as text', () => {
     const party = buildParty({ reference: '<b>\u202eC\u0000</b>\r\nBcc: x@example.org' });
     const listed = [{ ...buildChange({ party }), isBaseline: true }];
-    const { subject, text, html } = buildEarlyWarning(
-      warn({ mode: 'test', changes: 61, listed }),
-      'a@example.org',
-      settings,
-    );
+    const { subject, text, html } = buildEarlyWarning(warn({ mode: 'test', changes: 61, listed }), reader, settings);
     expect(subject).toContain('61 critical changes - TEST key');
     expect(text).toContain('First screening, flagged as hit');
     expect(text).toContain('and 60 more, which the report will list');

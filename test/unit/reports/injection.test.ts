@@ -119,7 +119,7 @@ describe('whatever stands in the name of a roster, in a reason or a reference', 
           hasControls: true,
           listed: [{ ...buildChange({ party: buildParty({ reference: text }) }), isBaseline: false }],
         },
-        'mlro@bank.example',
+        { address: 'mlro@bank.example', attach: 'none' },
         settings,
       ),
     ];

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { buildReportMessage } from '../../../src/mail/report-message.js';
-import { mailSettingsSchema } from '../../../src/mail/settings.js';
 import { describeRule } from '../../../src/reports/html-card.js';
 import { renderHtml } from '../../../src/reports/html-page.js';
 import { toWaitingCases } from '../../../src/reports/html-waiting.js';
@@ -136,9 +135,9 @@ describe('what waits', () => {
 });
 
 describe('mail', () => {
-  const settings = mailSettingsSchema.parse({ from: 'screening@bank.example', to: ['mlro@bank.example'] });
+  const reader = { address: 'mlro@bank.example', shows: 'report', attach: 'none' } as const;
   const build = (facts: RunFacts) =>
-    buildReportMessage(toReport(facts), { directory: '/var/run-1', files: [] }, 'mlro@bank.example', settings);
+    buildReportMessage(toReport(facts), { directory: '/var/run-1', files: [] }, reader, { from: 'night@bank.example' });
 
   it('says in subject and body what the page says: as much waits, as much changed', async () => {
     const { subject, text } = build(busy);
