@@ -23,11 +23,7 @@ import { listenSettingsSchema } from '../../../src/webhooks/settings.js';
 import { describeOnEachDatabase, leaveSqlToPostgres } from '../../helpers/databases.js';
 import { eventKey, foreignKey, sendEvent, signEvent } from '../../helpers/play-events.js';
 import { acceptChanges, openPreparedSites, type SmallSite, searched } from '../../helpers/small-site.js';
-import { buildSandboxDossier, listed, people } from '../../helpers/small-world.js';
-
-const signal = new AbortController().signal;
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
+import { buildSandboxDossier, hourMs, listed, minuteMs, people, signal } from '../../helpers/small-world.js';
 
 const closing: Listener[] = [];
 afterEach(async () => {

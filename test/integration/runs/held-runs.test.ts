@@ -17,10 +17,8 @@ import {
   worldOf,
 } from '../../helpers/held-world.js';
 import { makeAcceptance, makeOddNames, openSmallSites, searched } from '../../helpers/small-site.js';
-import { controls, listed } from '../../helpers/small-world.js';
+import { controls, dayMs, listed } from '../../helpers/small-world.js';
 import { startReceiver } from '../../helpers/webhook-receiver.js';
-
-const dayMs = 24 * 60 * 60 * 1_000;
 
 describeOnEachDatabase('a run whose answers are implausible', (_open, databases) => {
   const { beginAfterGood, beginAfterHeld } = openHeldSites(databases);

@@ -15,10 +15,7 @@ import { type Database, readColumn } from '../../../src/store/database/database.
 import { describeOnEachDatabase, leaveSqlToPostgres, readRows } from '../../helpers/databases.js';
 import { decide, findAlerts, openPreparedSites, openSmallSites, type SmallSite } from '../../helpers/small-site.js';
 import type { AppContextOptions } from '../../helpers/small-world.js';
-
-const signal = new AbortController().signal;
-const minuteMs = 60_000;
-const dayMs = 24 * 60 * minuteMs;
+import { dayMs, minuteMs, signal } from '../../helpers/small-world.js';
 
 const header = 'customer_id,type,name,email,way,birth_date';
 /** C-1 and C-2 are listed. */
@@ -386,16 +383,14 @@ describeOnEachDatabase('inviting customers without a dossier', (open, databases)
     expect(again.customers.map(({ customer, outcome }) => `${customer} ${outcome}`)).toEqual(['C-4 sent', 'C-7 sent']);
     const [, , seventh] = await readEvents(database);
     expect(seventh?.events).toEqual([
-      ...[
-        'intended',
-        'sending',
-        'sent pending',
-        'status opened',
-        'ended expired',
-        'intended',
-        'sending',
-        'sent pending',
-      ],
+      'intended',
+      'sending',
+      'sent pending',
+      'status opened',
+      'ended expired',
+      'intended',
+      'sending',
+      'sent pending',
     ]);
   });
 

@@ -6,10 +6,8 @@ import { type Database, findValue } from '../../../src/store/database/database.j
 import { holdAlerts } from '../../../src/store/review/decisions.js';
 import { describeOnPostgres } from '../../helpers/databases.js';
 import { decide, makeAcceptance, openPreparedSites, reviewKey } from '../../helpers/small-site.js';
-import { listed, watchlist } from '../../helpers/small-world.js';
+import { dayMs, listed, watchlist } from '../../helpers/small-world.js';
 
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 const [first = listed('one', ''), second = listed('two', ''), control = listed('c', '')] = watchlist;
 const worldOf = (...entries: (typeof watchlist)[number][]) => ({ watchlist: [...entries, control], dossiers: [] });
 

@@ -6,9 +6,8 @@ import type { SandboxDossier } from '../../../src/sandbox/world.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { describeOnEachDatabase, readRows } from '../../helpers/databases.js';
 import { listenAlong, openSmallSites } from '../../helpers/small-site.js';
-import { buildSandboxDossier, type TestAppContext } from '../../helpers/small-world.js';
+import { buildSandboxDossier, signal, type TestAppContext } from '../../helpers/small-world.js';
 
-const signal = new AbortController().signal;
 const toToken = (number: number): string => String(number).padStart(24, '0');
 const range = (count: number): SandboxDossier[] =>
   Array.from({ length: count }, (_, index) => buildSandboxDossier(index + 1));
@@ -16,8 +15,13 @@ const range = (count: number): SandboxDossier[] =>
 const readRecords = (database: Database) =>
   database.query(
     z.object({
-      ...{ id: z.string(), updatedAt: z.date().nullable(), reason: z.string().nullable(), links: z.number() },
-      ...{ name: z.string().nullable(), birthDate: z.string().nullable(), country: z.string().nullable() },
+      id: z.string(),
+      updatedAt: z.date().nullable(),
+      reason: z.string().nullable(),
+      links: z.number(),
+      name: z.string().nullable(),
+      birthDate: z.string().nullable(),
+      country: z.string().nullable(),
     }),
     `select record_id as id, dossier_updated_at as "updatedAt", reason, withheld_links as links, name, birth_date as "birthDate", country
      from dossier_record order by dossier_id, kind, record_id`,

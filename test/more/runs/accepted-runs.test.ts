@@ -12,10 +12,7 @@ import { findPlainlyAbsent } from '../../../src/store/review/waiting.js';
 import { describeOnPostgres, readRows } from '../../helpers/databases.js';
 import { exposed, names, openHeldSites, readStates, sanctioned, worldOf } from '../../helpers/held-world.js';
 import { decide, makeAcceptance, searched } from '../../helpers/small-site.js';
-import { fileOf, listed } from '../../helpers/small-world.js';
-
-const hourMs = 60 * 60 * 1_000;
-const dayMs = 24 * hourMs;
+import { dayMs, fileOf, hourMs, listed } from '../../helpers/small-world.js';
 
 describeOnPostgres('a held run, and what comes of its answers', (_open, databases) => {
   const { beginAfterGood, beginAfterHeld } = openHeldSites(databases);
@@ -41,7 +38,8 @@ describeOnPostgres('a held run, and what comes of its answers', (_open, database
   it('repeats searches whose hits vanished, and is held when the service contradicts itself', async () => {
     const { sandbox, work, run, database, before } = await beginAfterGood();
     const empty = names.slice(0, 6).map((name) => ({
-      ...{ name, times: 1 },
+      name,
+      times: 1,
       raw: { status: 201, body: JSON.stringify({ query: name, type: 'person', total: 0, results: [] }) },
     }));
     sandbox.setFaults(empty);

@@ -14,10 +14,8 @@ import type { Database } from '../../../src/store/database/database.js';
 import { describeOnPostgres } from '../../helpers/databases.js';
 import { exposed, names, sanctioned } from '../../helpers/held-world.js';
 import { makeAcceptance, openSmallSites, type SmallSite } from '../../helpers/small-site.js';
-import { buildSandboxDossier, controls, fileOf, listed, toCsv } from '../../helpers/small-world.js';
+import { buildSandboxDossier, controls, fileOf, hourMs, listed, signal, toCsv } from '../../helpers/small-world.js';
 
-const { signal } = new AbortController();
-const hourMs = 60 * 60 * 1_000;
 const dossierOf = (number: number, facts: Partial<SandboxDossier> = {}): SandboxDossier =>
   buildSandboxDossier(number, { name: names[number - 1] ?? '', ...facts });
 

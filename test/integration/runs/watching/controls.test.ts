@@ -9,9 +9,8 @@ import type { Database } from '../../../../src/store/database/database.js';
 import { makeScaledClock } from '../../../helpers/clocks.js';
 import { testDatabases } from '../../../helpers/databases.js';
 import { listenAlong, listSearches, openSmallSites, searched } from '../../../helpers/small-site.js';
-import { controls, watchlist } from '../../../helpers/small-world.js';
+import { controls, dayMs, watchlist } from '../../../helpers/small-world.js';
 
-const dayMs = 24 * 60 * 60 * 1_000;
 const names = Array.from({ length: 13 }, (_, index) => `Customer Number ${index}`);
 const world = { watchlist, dossiers: [] };
 const blind = { watchlist: [], dossiers: [] };

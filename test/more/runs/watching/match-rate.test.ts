@@ -7,9 +7,8 @@ import { showRun } from '../../../../src/runs/run-reference.js';
 import { toHoldBounds } from '../../../../src/screening/settings.js';
 import { testDatabases } from '../../../helpers/databases.js';
 import { makeOddNames, openSmallSites } from '../../../helpers/small-site.js';
-import { listed, watchlist } from '../../../helpers/small-world.js';
+import { dayMs, listed, watchlist } from '../../../helpers/small-world.js';
 
-const dayMs = 24 * 60 * 60 * 1_000;
 const names = makeOddNames(36);
 const screening = { cadenceHours: 24, leaveAfterDays: 7, controlsEvery: 10_000, reuseMaxAge: 0 as const };
 const world = (count: number) => ({
