@@ -167,9 +167,7 @@ function listRunReasons({ state, reasons, heldBy }: ListedRun): readonly string[
   return [heldBy === null ? 'its process died; the next start resumes it' : `held by ${heldBy}`];
 }
 
-type Accepted = Awaited<ReturnType<typeof acceptRun>>;
-
-function describeAccepted(accepted: Accepted, name: string): string {
+function describeAccepted(accepted: Awaited<ReturnType<typeof acceptRun>>, name: string): string {
   const { runId } = accepted;
   if (accepted.kind === 'proposed' && accepted.waitsFor === 'owner') {
     return `${name} accepts ${runId}; nothing has changed yet. The login that owns the tables applies it with the same command\n`;

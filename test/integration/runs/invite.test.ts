@@ -380,16 +380,14 @@ describeOnEachDatabase('inviting customers without a dossier', (open, databases)
     expect(again.customers.map(({ customer, outcome }) => `${customer} ${outcome}`)).toEqual(['C-4 sent', 'C-7 sent']);
     const [, , seventh] = await readEvents(database);
     expect(seventh?.events).toEqual([
-      ...[
-        'intended',
-        'sending',
-        'sent pending',
-        'status opened',
-        'ended expired',
-        'intended',
-        'sending',
-        'sent pending',
-      ],
+      'intended',
+      'sending',
+      'sent pending',
+      'status opened',
+      'ended expired',
+      'intended',
+      'sending',
+      'sent pending',
     ]);
   });
 

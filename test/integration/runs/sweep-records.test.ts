@@ -15,8 +15,13 @@ const range = (count: number): SandboxDossier[] =>
 const readRecords = (database: Database) =>
   database.query(
     z.object({
-      ...{ id: z.string(), updatedAt: z.date().nullable(), reason: z.string().nullable(), links: z.number() },
-      ...{ name: z.string().nullable(), birthDate: z.string().nullable(), country: z.string().nullable() },
+      id: z.string(),
+      updatedAt: z.date().nullable(),
+      reason: z.string().nullable(),
+      links: z.number(),
+      name: z.string().nullable(),
+      birthDate: z.string().nullable(),
+      country: z.string().nullable(),
     }),
     `select record_id as id, dossier_updated_at as "updatedAt", reason, withheld_links as links, name, birth_date as "birthDate", country
      from dossier_record order by dossier_id, kind, record_id`,

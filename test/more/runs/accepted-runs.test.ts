@@ -39,7 +39,8 @@ describeOnPostgres('a held run, and what comes of its answers', (_open, database
   it('repeats searches whose hits vanished, and is held when the service contradicts itself', async () => {
     const { sandbox, work, run, database, before } = await beginAfterGood();
     const empty = names.slice(0, 6).map((name) => ({
-      ...{ name, times: 1 },
+      name,
+      times: 1,
       raw: { status: 201, body: JSON.stringify({ query: name, type: 'person', total: 0, results: [] }) },
     }));
     sandbox.setFaults(empty);
