@@ -309,8 +309,13 @@ describe('repetitions', () => {
   it('are told from contradictions, whatever the order of countries', () => {
     const counter = new RepetitionCounter();
     const rows = [
-      ...[customer('1', 'Ann', ['dk', 'de']), customer('1', 'Ann', ['de', 'dk']), customer('1', 'Ann', ['de', 'dk'])],
-      ...[customer('2', 'Bob'), customer('2', 'Bob'), customer('2', 'Rob'), customer('3', 'Cy')],
+      customer('1', 'Ann', ['dk', 'de']),
+      customer('1', 'Ann', ['de', 'dk']),
+      customer('1', 'Ann', ['de', 'dk']),
+      customer('2', 'Bob'),
+      customer('2', 'Bob'),
+      customer('2', 'Rob'),
+      customer('3', 'Cy'),
     ];
     for (const row of rows) counter.note(row);
     expect(counter.sum()).toEqual({ repeated: 2, conflicting: 3 });
