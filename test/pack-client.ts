@@ -24,7 +24,12 @@ async function packClient(target: string): Promise<string> {
     const { version, license, engines, dependencies } = manifestSchema.parse(JSON.parse(readText('package.json')));
     const entry = { types: './src/client/index.d.ts', default: './src/client/index.js' };
     const manifest = {
-      ...{ name: 'nightscreen-client', version, license, private: true, type: 'module', engines },
+      name: 'nightscreen-client',
+      version,
+      license,
+      private: true,
+      type: 'module',
+      engines,
       description: 'A typed client of the identity-verification service that Nightscreen screens with',
       exports: { '.': entry, './package.json': './package.json' },
       types: entry.types,
@@ -42,7 +47,12 @@ async function packClient(target: string): Promise<string> {
       outfile: join(staging, 'src/client/index.js'),
       bundle: true,
       external: [...needed, '#package.json'],
-      ...{ platform: 'node', format: 'esm', target: 'es2023', charset: 'utf8', sourcemap: true, logLevel: 'warning' },
+      platform: 'node',
+      format: 'esm',
+      target: 'es2023',
+      charset: 'utf8',
+      sourcemap: true,
+      logLevel: 'warning',
     });
     execFileSync(join(project, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.build.json', '--outDir', staging], {
       cwd: project,

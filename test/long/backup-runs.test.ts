@@ -46,8 +46,14 @@ describeOnEachDatabase('a backup that is restored into the other kind of databas
     expect(stopped).toMatchObject({ runId: expect.stringMatching(/-2$/), state: 'stopped' });
     await queueOutbox(database, [
       {
-        ...{ organisationId: 1, kind: 'mail_failure', destination: 'night@bank.example', runId: 2, dedupKey: 'once' },
-        ...{ content: { subject: 'x' }, queuedAt: new Date(), giveUpAt: new Date(Date.now() + dayMs) },
+        organisationId: 1,
+        kind: 'mail_failure',
+        destination: 'night@bank.example',
+        runId: 2,
+        dedupKey: 'once',
+        content: { subject: 'x' },
+        queuedAt: new Date(),
+        giveUpAt: new Date(Date.now() + dayMs),
       },
     ]);
     // Decided under a login that the other database does not know, as one that it would refuse from anybody.

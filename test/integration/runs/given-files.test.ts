@@ -22,7 +22,9 @@ it('a run that stopped amid its searches goes on with the file that it was given
   const { runId, state } = await run(await work(), { ...options, maxSearches: 1 });
   expect(state).toBe('stopped');
   expect(await resumeRun(await work(), runId, signal)).toMatchObject({
-    ...{ runId, state: 'complete', counts: { rows: 3, screened: 3 } },
+    runId,
+    state: 'complete',
+    counts: { rows: 3, screened: 3 },
   });
   expect(searched(sandbox, 'Tamsin Oyelaran')).toBe(0);
 });

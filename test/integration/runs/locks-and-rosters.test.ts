@@ -86,8 +86,14 @@ it('two runs with most of their answers and parties in common never wait for eac
     // Apart from the answers, which would let one side through only when the other has ended.
     await onBoth((transaction, { runId, mine }) => {
       const states = mine.map((partyId) => ({
-        ...{ partyId, requestId: partyId, responseId: 1, customerVersion: 1, settingsDigest: 's', reportedScores: {} },
-        ...{ unreturned: [], state: 'clear' as const },
+        partyId,
+        requestId: partyId,
+        responseId: 1,
+        customerVersion: 1,
+        settingsDigest: 's',
+        reportedScores: {},
+        unreturned: [],
+        state: 'clear' as const,
       }));
       return savePartyStates(
         transaction,

@@ -43,8 +43,12 @@ describeOnPostgres('a working list', (open, databases) => {
       ['C-2', 'yes', ''],
     ]);
     const mangled = rows.toReversed().map(({ alert = '', ...row }) => ({
-      ...{ due: '46348,2', reference: '1', birth_date: '########', match_id: '1,2E+15' },
-      ...{ comment: row['comment'] ?? '', alert: ` ${alert.toLowerCase()} ` },
+      due: '46348,2',
+      reference: '1',
+      birth_date: '########',
+      match_id: '1,2E+15',
+      comment: row['comment'] ?? '',
+      alert: ` ${alert.toLowerCase()} `,
     }));
     const filled = [decide(mangled[0], 'False Positive'), decide(mangled[1], 'true-match')];
     const preview = await importRows(app, filled, { apply: false });

@@ -54,7 +54,8 @@ describeOnPostgres('a report', (_open, databases) => {
     const [change, ...others] = report.changes ?? [];
     expect(others).toEqual([]);
     expect(change).toMatchObject({
-      ...{ kind: 'match_removed', cause: 'customer_record' },
+      kind: 'match_removed',
+      cause: 'customer_record',
       party: { reference: 'C-2', name: 'Zephaniah Brandt' },
       formerParty: { reference: 'C-2', name: 'Oktavian Prunescu' },
     });

@@ -62,8 +62,15 @@ describeOnPostgres('details of new hits', (open) => {
       attemptsByOutcome: { ok: 'attempts' in counts && counts.attempts },
     });
     expect(facts.details.counts).toEqual({
-      ...{ hits: 2, withoutRecord: 0, asked: 3, kept: 2, notAvailable: 1, leftOver: 0, stoppedBecause: null },
-      ...{ backlogAsked: 0, backlogLeft: 0 },
+      hits: 2,
+      withoutRecord: 0,
+      asked: 3,
+      kept: 2,
+      notAvailable: 1,
+      leftOver: 0,
+      stoppedBecause: null,
+      backlogAsked: 0,
+      backlogLeft: 0,
     });
     expect(await readBodies(site)).toEqual([withoutLink, entity]);
 
@@ -138,7 +145,11 @@ describeOnPostgres('details of new hits', (open) => {
     expect(state).toBe('complete');
     expect(lookedUp(sandbox)).toEqual(['/aml/activity/amla_one', '/aml/activity/amla_two']);
     expect((await showRun(database, 'default', runId)).details.counts).toMatchObject({
-      ...{ hits: 3, asked: 2, kept: 2, leftOver: 1, stoppedBecause: 'limit' },
+      hits: 3,
+      asked: 2,
+      kept: 2,
+      leftOver: 1,
+      stoppedBecause: 'limit',
     });
   });
 

@@ -59,7 +59,9 @@ describeOnPostgres("a report's workbook", (_open, databases) => {
     const app = await work();
     const both = await fillInList(book, () => ruledOut);
     expect(await importList(app, both)).toMatchObject({
-      ...{ isApplied: false, decided: [{ sheetId: 1 }], refused: [{ reason: 'changed_since' }] },
+      isApplied: false,
+      decided: [{ sheetId: 1 }],
+      refused: [{ reason: 'changed_since' }],
     });
     const filled = await fillInList(book, (reference) => (reference === 'C-1' ? ruledOut : null));
     expect(await importList(app, filled, { apply: false })).toMatchObject({

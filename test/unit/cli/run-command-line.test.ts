@@ -56,7 +56,13 @@ describe('help', () => {
     const [before = '', after = ''] = stdout.split('\nMore:\n');
     const list = (text: string): string[] => text.match(/^ {2}[a-z]+/gm)?.map((line) => line.trim()) ?? [];
     expect(list(before.split('Daily commands:')[1] ?? '')).toEqual([
-      ...['init', 'demo', 'onboard', 'rescreen', 'review', 'report', 'status'],
+      'init',
+      'demo',
+      'onboard',
+      'rescreen',
+      'review',
+      'report',
+      'status',
     ]);
     for (const command of ['import', 'screen', 'runs', 'schedule', 'doctor', 'config', 'db', 'sandbox', 'assure']) {
       expect(list(after)).toContain(command);

@@ -107,7 +107,9 @@ describe('report.html', () => {
     const said = { verdict: 'false_positive' as const, reviewer: payload, reason: payload, decidedAt: new Date(0) };
     const alerts = Array.from({ length: 40 }, (_, index) =>
       buildWaitingAlert({
-        ...{ mark: payload, assignedTo: payload, lastDecision: said },
+        mark: payload,
+        assignedTo: payload,
+        lastDecision: said,
         replaced: { ...said, name: payload, matchId: payload },
         party: buildParty({ reference: `${index}${payload}`, name: payload, countries: [payload] }),
         listed: buildMatch({
@@ -168,7 +170,9 @@ describe('report.html', () => {
     const importedAt = new Date('2026-11-19T08:30:00Z');
     const counts = buildCounts({ rows: 0, customers: 0 });
     const facts = buildRunFacts({
-      ...{ kind: 'screen', state: 'stopped', counts },
+      kind: 'screen',
+      state: 'stopped',
+      counts,
       rosterSource: rosterSource && { ...rosterSource, importedAt },
     });
     const page = await toHtml(facts);

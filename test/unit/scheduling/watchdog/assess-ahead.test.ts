@@ -3,7 +3,11 @@ import { assessAhead } from '../../../../src/scheduling/watchdog/findings.js';
 
 const later = new Date('2026-12-24T02:00:00Z');
 const retail = {
-  ...{ roster: 'retail', run: '2026-12-24-rescreen-9', startedAt: later, customers: 2, latestScreenedAt: later },
+  roster: 'retail',
+  run: '2026-12-24-rescreen-9',
+  startedAt: later,
+  customers: 2,
+  latestScreenedAt: later,
 };
 
 it('a clock that was ahead is told again when customers are found to be hit, and not because there are more of them or the next run began in time', () => {
