@@ -3,16 +3,9 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { isIP } from 'node:net';
 import { flagError } from './errors.js';
 
-interface ServingLimits {
-  /** For the head of a request, from the connection or the end of the request before. */
-  headMs: number;
-  requestMs: number;
-  connectionsOfAddress: number;
-  connections: number;
-}
-
-// A reverse proxy is one address, and the service sends fewer requests at the same time.
-const usualLimits: ServingLimits = { headMs: 5_000, requestMs: 10_000, connectionsOfAddress: 128, connections: 1_024 };
+// The time for the head begins with the connection, or with the end of the request before. A reverse proxy is one address, and the service sends
+// fewer requests at the same time.
+const usualLimits = { headMs: 5_000, requestMs: 10_000, connectionsOfAddress: 128, connections: 1_024 };
 
 /** An HTTP server whose connections neither wait without end nor, from one address, keep those of others out. */
 export function createBoundedServer(handle: RequestListener, limits = usualLimits): Server {

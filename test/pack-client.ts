@@ -8,12 +8,12 @@ import { z } from 'zod';
 
 /** Packs the client alone, as `nightscreen-client`, into the current folder or a given one: `npm run pack:client -- FOLDER`. */
 const project = fileURLToPath(new URL('../', import.meta.url));
-const needed = ['undici', 'zod'] as const;
+const needed = ['bottleneck', 'undici', 'zod'] as const;
 const manifestSchema = z.object({
   version: z.string(),
   license: z.string(),
   engines: z.object({ node: z.string() }),
-  dependencies: z.object({ undici: z.string(), zod: z.string() }),
+  dependencies: z.object({ bottleneck: z.string(), undici: z.string(), zod: z.string() }),
 });
 
 const readText = (path: string): string => readFileSync(join(project, path), 'utf8');
@@ -24,7 +24,12 @@ async function packClient(target: string): Promise<string> {
     const { version, license, engines, dependencies } = manifestSchema.parse(JSON.parse(readText('package.json')));
     const entry = { types: './src/client/index.d.ts', default: './src/client/index.js' };
     const manifest = {
-      ...{ name: 'nightscreen-client', version, license, private: true, type: 'module', engines },
+      name: 'nightscreen-client',
+      version,
+      license,
+      private: true,
+      type: 'module',
+      engines,
       description: 'A typed client of the identity-verification service that Nightscreen screens with',
       exports: { '.': entry, './package.json': './package.json' },
       types: entry.types,
@@ -42,7 +47,12 @@ async function packClient(target: string): Promise<string> {
       outfile: join(staging, 'src/client/index.js'),
       bundle: true,
       external: [...needed, '#package.json'],
-      ...{ platform: 'node', format: 'esm', target: 'es2023', charset: 'utf8', sourcemap: true, logLevel: 'warning' },
+      platform: 'node',
+      format: 'esm',
+      target: 'es2023',
+      charset: 'utf8',
+      sourcemap: true,
+      logLevel: 'warning',
     });
     execFileSync(join(project, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.build.json', '--outDir', staging], {
       cwd: project,

@@ -68,7 +68,7 @@ const summaries = {
     sweep: 'read all dossiers of the service and report what changed',
     reconcile: 'compare rosters and dossiers, invite, receive events',
     coverage: 'count customers screened, never screened and overdue',
-    'check [name]': 'search for one name, and store the answer as evidence',
+    'check <name>': 'search for one name, and store the answer as evidence',
     runs: 'list, show, resume or accept runs',
     roster: 'inspect roster files, and accept unreadable rows',
     outbox: 'list, send again or drop queued mail and messages',

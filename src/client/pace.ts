@@ -409,6 +409,7 @@ export const createPace = (settings: PaceSettings): Pace => {
       }
     },
     close: () => {
+      tempo.close();
       for (const { gate } of operations.values()) gate.close();
     },
   };

@@ -1,3 +1,4 @@
+import Bottleneck from 'bottleneck';
 import { type Clock, systemClock } from '../clock.js';
 import { onAbort } from './signals.js';
 
@@ -147,17 +148,97 @@ export const lowerRate = (rate: AdaptiveRate, sentMs: number, nowMs: number): Ad
     ? rate
     : { ceiling: rate.ceiling, refusal: { perSecond: computeRate(rate, nowMs), atMs: nowMs } };
 
-// A little slower than the window allows: who is late by a timer is soon on time again.
+// One Bottleneck job per permit reaches about 430 a second; above this rate a job releases a twentieth of a second's permits.
+const maxSinglesPerSecond = 100;
+const blocksPerSecond = 20;
+// A little slower than the window allows: a request that is late by a timer is soon on time again.
 const spacingMs = 1_008;
+// Enough to fix the time of the next block before this one comes, and no more: a lowered rate must take effect at once.
+const maxBlocksOrdered = 2;
+// The first requests wait for connections and arrive close to later ones: the first second is a tenth slower.
+const coldFactor = 1.1;
+const coldMs = 1_000;
+// A block that is this late does not come at all.
+const overdueMs = 1_000;
+// A delay by a busy machine is made up for at twice the pace, up to this much.
+const maxLagMs = 200;
+const catchUpFactor = 0.5;
+
+/** Orders blocks of permits from Bottleneck, which releases them at an even pace. */
+class Blocks {
+  readonly #release: (permits: number) => void;
+  readonly #watch = new WakeTimer();
+  #bottleneck = new Bottleneck();
+  #ordered = 0;
+  #minTimeMs = 0;
+  /** Undefined before the first block, and after a pause. */
+  #coldUntilMs: number | undefined;
+  /** When the last ordered block should come, at an even pace. */
+  #dueMs = Number.NEGATIVE_INFINITY;
+
+  constructor(release: (permits: number) => void) {
+    this.#release = release;
+  }
+
+  /** Orders blocks as far ahead as is good; each gives permits for its share of a second at this rate. */
+  order(perSecond: number): void {
+    if (this.#ordered === 0) this.#dueMs = performance.now();
+    while (this.#ordered < maxBlocksOrdered) {
+      const size = perSecond > maxSinglesPerSecond ? Math.ceil(perSecond / blocksPerSecond) : 1;
+      this.#space((spacingMs * size * this.#coldFactor()) / perSecond);
+      this.#ordered += 1;
+      const bottleneck = this.#bottleneck;
+      void bottleneck.schedule(async () => this.#grant(bottleneck, size)).catch(() => undefined);
+    }
+    // Bottleneck follows the system clock: set back an hour, it would bring the next block in an hour.
+    this.#watch.set(this.#minTimeMs * maxBlocksOrdered + overdueMs, systemClock, () => {
+      this.close();
+      this.#release(0);
+    });
+  }
+
+  /** Starts slowly again. */
+  restart(): void {
+    this.#coldUntilMs = undefined;
+    this.#dueMs = performance.now();
+  }
+
+  /** Stops its timers and drops the ordered blocks. */
+  close(): void {
+    this.#watch.stop();
+    void this.#bottleneck.stop({ dropWaitingJobs: true }).catch(() => undefined);
+    this.#bottleneck = new Bottleneck();
+    this.#minTimeMs = 0;
+    this.#ordered = 0;
+  }
+
+  #grant(bottleneck: Bottleneck, size: number): void {
+    // A block from a replaced Bottleneck is void.
+    if (bottleneck !== this.#bottleneck) return;
+    this.#coldUntilMs ??= performance.now() + coldMs;
+    this.#ordered -= 1;
+    this.#watch.stop();
+    this.#release(size);
+  }
+
+  #coldFactor(): number {
+    return this.#coldUntilMs === undefined || performance.now() < this.#coldUntilMs ? coldFactor : 1;
+  }
+
+  #space(intervalMs: number): void {
+    const nowMs = performance.now();
+    this.#dueMs = Math.max(this.#dueMs + intervalMs, nowMs - maxLagMs);
+    const minTimeMs = this.#dueMs < nowMs ? intervalMs * catchUpFactor : intervalMs;
+    if (minTimeMs === this.#minTimeMs) return;
+    this.#minTimeMs = minTimeMs;
+    void this.#bottleneck.updateSettings({ minTime: minTimeMs });
+  }
+}
+
 // Five milliseconds above a second: the requests of one second here must not arrive there in less.
 const windowMs = 1_005;
 // How soon to look again while requests that still connect hold all places.
 const unsentLookMs = 20;
-// The first requests wait for connections and arrive close to later ones: the first second is a tenth slower.
-const coldFactor = 1.1;
-const coldMs = 1_000;
-// A delay by a busy machine is made up for at once, up to this much.
-const maxLagMs = 200;
 
 /** Decides when the next request may leave: evenly spaced, never too many in a sliding second, not during a pause. */
 export class Tempo {
@@ -165,12 +246,10 @@ export class Tempo {
   readonly #window: SendWindow;
   readonly #line = new WaitingLine();
   readonly #timer = new WakeTimer();
+  readonly #blocks = new Blocks((permits) => this.#grant(permits));
+  #permits = 0;
   #rate: AdaptiveRate;
   #pausedUntilMs = Number.NEGATIVE_INFINITY;
-  /** When the next request is due, at an even pace. */
-  #dueMs = Number.NEGATIVE_INFINITY;
-  /** Undefined before the first request, and after a pause. */
-  #coldUntilMs: number | undefined;
 
   constructor(perSecond: number, clock: Clock) {
     this.#clock = clock;
@@ -185,7 +264,7 @@ export class Tempo {
 
   /** Takes a place for one request; false when it must wait. */
   tryTakePlace(): boolean {
-    if (this.#line.length > 0 || this.#waitMs() > 0) return false;
+    if (this.#permits === 0 || this.#line.length > 0 || this.#waitMs() > 0) return false;
     this.#takePlace();
     return true;
   }
@@ -222,7 +301,13 @@ export class Tempo {
   /** No request leaves for `pauseMs` from now; a longer pause stays. */
   pauseFor(pauseMs: number): void {
     this.#pausedUntilMs = Math.max(this.#pausedUntilMs, this.#clock.elapsedMs() + pauseMs);
-    this.#coldUntilMs = undefined;
+    // Otherwise all permits from before would be used at the end of the pause.
+    this.#permits = 0;
+    this.#blocks.restart();
+  }
+
+  close(): void {
+    this.#blocks.close();
   }
 
   /** The service refused a request sent at `sentMs` for pace; true when that lowers the rate. */
@@ -236,32 +321,36 @@ export class Tempo {
     return this.#pausedUntilMs === Number.NEGATIVE_INFINITY ? 0 : this.#pausedUntilMs - this.#clock.elapsedMs();
   }
 
-  /** Milliseconds until the next request may leave, without a pause. */
+  /** Milliseconds until a request with a permit may leave. */
   #waitMs(): number {
     if (this.isPaused) return this.#pauseLeftMs;
-    const nowMs = performance.now();
-    const waitMs = Math.max(this.#dueMs - nowMs, this.#window.waitMs(nowMs));
+    const waitMs = this.#window.waitMs(performance.now());
     return Number.isFinite(waitMs) ? waitMs : unsentLookMs;
   }
 
   #takePlace(): void {
-    const nowMs = performance.now();
-    if (this.#coldUntilMs === undefined) {
-      this.#coldUntilMs = nowMs + coldMs;
-      this.#dueMs = nowMs;
-    }
-    const slower = nowMs < this.#coldUntilMs ? coldFactor : 1;
-    this.#dueMs = Math.max(this.#dueMs, nowMs - maxLagMs) + (spacingMs * slower) / this.perSecond;
+    this.#permits -= 1;
     this.#window.take();
+  }
+
+  #grant(permits: number): void {
+    // Where nobody waits, permits from before are void, so that no burst follows.
+    const kept = this.#line.length > 0 ? this.#permits : 0;
+    if (!this.isPaused) this.#permits = kept + permits;
+    this.#admit();
   }
 
   #admit(): void {
     while (this.#line.length > 0) {
       const waitMs = this.#waitMs();
       if (waitMs > 0) {
-        // The pace is physical time, also with a clock of the caller's own.
+        // The window is physical time, also with a clock of the caller's own.
         const clock = this.isPaused ? this.#clock : systemClock;
         this.#timer.set(Math.ceil(waitMs), clock, () => this.#admit());
+        return;
+      }
+      if (this.#permits === 0) {
+        this.#blocks.order(this.perSecond);
         return;
       }
       this.#takePlace();

@@ -20,7 +20,7 @@ import {
   startsWith,
   variables,
 } from './environment.js';
-import { findMistakes, pathSettings } from './mistakes.js';
+import { findMistakes, listTexts, pathSettings } from './mistakes.js';
 import { configSchema, digestSettings } from './schema.js';
 
 /** The sources of a configuration; `flags` are settings of the command line. */
@@ -225,6 +225,9 @@ const isGroup = (value: unknown): value is Record<string, unknown> =>
 function replaceAt(value: unknown, path: SettingPath, replacement: unknown): unknown {
   const [key, ...rest] = path;
   if (key === undefined) return replacement;
+  if (Array.isArray(value) && typeof key === 'number') {
+    return value.with(key, replaceAt(value[key], rest, replacement));
+  }
   // A faulty group (a text, a list, null) stays unchanged, so that its own mistake is reported.
   if (value !== undefined && !isGroup(value)) return value;
   return { ...value, [key]: replaceAt(value?.[key], rest, replacement) };
@@ -369,22 +372,9 @@ function readSourceFile(file: string, shownAs: string = file): SourceFile {
   };
 }
 
-const standardInput = '-';
-
-function resolveAt(value: unknown, path: readonly string[], folder: string): unknown {
-  const [key, ...rest] = path;
-  if (key === undefined) return resolveValue(value, folder);
-  if (key === '*') return Array.isArray(value) ? value.map((item) => resolveAt(item, rest, folder)) : value;
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || !(key in value)) return value;
-  return { ...value, [key]: resolveAt(Reflect.get(value, key), rest, folder) };
-}
-
-function resolveValue(value: unknown, folder: string): unknown {
-  if (Array.isArray(value)) return value.map((each) => resolveValue(each, folder));
-  return typeof value === 'string' && value !== standardInput && !isAbsolute(value) ? resolve(folder, value) : value;
-}
-
-/** The file's settings with relative paths resolved from the folder of the file. */
+/** The file's settings with relative paths resolved from the folder of the file; `-` is standard input. */
 function resolvePaths(value: unknown, folder: string): unknown {
-  return pathSettings.reduce((settings, path) => resolveAt(settings, path, folder), value);
+  const texts = pathSettings.flatMap((pattern) => listTexts(value, pattern));
+  const relative = texts.filter(({ text }) => text !== '-' && !isAbsolute(text));
+  return relative.reduce((settings, { path, text }) => replaceAt(settings, path, resolve(folder, text)), value);
 }

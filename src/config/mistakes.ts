@@ -152,13 +152,11 @@ function listKnownKeys(schema: z.ZodType, path: SettingPath): string[] {
 
 // Rules over several settings, which a schema cannot express. They also work on invalid settings.
 
-const nameOf = (roster: unknown): unknown =>
-  typeof roster === 'object' && roster !== null ? Reflect.get(roster, 'name') : undefined;
+const listRosterNames = (settings: unknown): readonly unknown[] =>
+  toList(readAt(settings, ['rosters'])).map((roster) => readAt(roster, ['name']));
 
 function findDuplicateRosters(settings: unknown): Mistake[] {
-  const rosters: unknown = typeof settings === 'object' && settings !== null ? Reflect.get(settings, 'rosters') : [];
-  if (!Array.isArray(rosters)) return [];
-  const names = rosters.map(nameOf);
+  const names = listRosterNames(settings);
   return names.flatMap((name, index) => {
     const first = names.indexOf(name);
     if (typeof name !== 'string' || first === index) return [];
@@ -217,10 +215,7 @@ const places = [['mail', 'recipients'], ['webhooks']] as const;
 
 /** Unknown rosters in the restrictions of mail or a webhook, which would never receive anything. */
 function findUnknownRosters(settings: unknown): Mistake[] {
-  const names = toList(readAt(settings, ['rosters'])).flatMap((roster) => {
-    const name = readAt(roster, ['name']);
-    return typeof name === 'string' ? [name] : [];
-  });
+  const names = listRosterNames(settings).filter((name) => typeof name === 'string');
   // Without configured rosters, commands name roster files.
   if (names.length === 0) return [];
   return places.flatMap((path) =>
@@ -242,23 +237,29 @@ const addressSettings: readonly (readonly string[])[] = [
 
 /** Addresses and paths with control characters: no file has such a name, and an address could change its meaning. */
 function findControlCharacters(settings: unknown): Mistake[] {
-  return [...addressSettings, ...pathSettings].flatMap((pattern) => findAt(settings, pattern, []));
+  const texts = [...addressSettings, ...pathSettings].flatMap((pattern) => listTexts(settings, pattern));
+  return texts.flatMap(({ path, text }) => {
+    const [found] = /\p{Cc}/u.exec(text) ?? [];
+    if (found === undefined) return [];
+    const codePoint = found.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
+    return [{ path, isAboutKey: false, message: `holds a control character (U+${codePoint}): remove it` }];
+  });
 }
 
-function findAt(value: unknown, pattern: readonly string[], path: SettingPath): Mistake[] {
+/** The texts at the places of a pattern; `*` is any position of a list. */
+export function listTexts(
+  value: unknown,
+  pattern: readonly string[],
+  path: SettingPath = [],
+): { path: SettingPath; text: string }[] {
   const [key, ...rest] = pattern;
   if (Array.isArray(value)) {
     const inner = key === '*' ? rest : pattern;
-    return value.flatMap((item, at) => findAt(item, inner, [...path, at]));
+    return value.flatMap((item, at) => listTexts(item, inner, [...path, at]));
   }
-  if (key !== undefined) {
-    const isGroup = typeof value === 'object' && value !== null && Object.hasOwn(value, key);
-    return isGroup ? findAt(Reflect.get(value, key), rest, [...path, key]) : [];
-  }
-  const [found] = typeof value === 'string' ? (/\p{Cc}/u.exec(value) ?? []) : [];
-  if (found === undefined) return [];
-  const codePoint = found.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
-  return [{ path, isAboutKey: false, message: `holds a control character (U+${codePoint}): remove it` }];
+  if (key === undefined) return typeof value === 'string' ? [{ path, text: value }] : [];
+  const isGroup = typeof value === 'object' && value !== null && Object.hasOwn(value, key);
+  return isGroup ? listTexts(Reflect.get(value, key), rest, [...path, key]) : [];
 }
 
 function findUrlMistake(settings: unknown): Mistake[] {
@@ -268,7 +269,7 @@ function findUrlMistake(settings: unknown): Mistake[] {
   return message ? [{ path, isAboutKey: false, message }] : [];
 }
 
-/** The settings that name a file or folder; `*` is any position of a list. */
+/** The settings that name a file or folder. */
 export const pathSettings: readonly (readonly string[])[] = [
   ['database', 'folder'],
   ['reports', 'dir'],

@@ -259,18 +259,10 @@ function assessGrowth({ known, joined }: GuardFigures, { maxGrowth, path }: Writ
 function assessColumns(figures: GuardFigures): readonly (GuardVerdict | null)[] {
   const of = compareColumns(figures.headers, figures.headersBefore, figures.isRead);
   const ofParties = compareColumns(figures.partyHeaders, figures.partyHeadersBefore, figures.isPartyRead);
-  const guard = 'columns';
+  const look = 'check whether the mapping has to follow the new headers';
   return [
-    of === null
-      ? null
-      : { guard, message: `it had ${of}`, look: 'check whether the mapping has to follow the new headers' },
-    ofParties === null
-      ? null
-      : {
-          guard,
-          message: `its related parties had ${ofParties}`,
-          look: 'check whether the mapping of the related parties has to follow the new headers',
-        },
+    of === null ? null : { guard: 'columns', message: `it had ${of}`, look },
+    ofParties === null ? null : { guard: 'columns', message: `its related parties had ${ofParties}`, look },
   ];
 }
 

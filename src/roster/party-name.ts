@@ -68,8 +68,8 @@ export function readPartyName(
   const isReal = (name: string): boolean => realNames.size > 0 && realNames.has(foldPlaceholder(name));
   if (isReal(text)) return { name: text, said: null, why: null, leftOut: none };
   if (isPlaceholderName(text, type, parts)) return null;
-  const leftOut = parts.length > 1 ? findPlaceholderParts(parts, isReal) : findPlaceholderWords(text, type, isReal);
-  const kept = leftOut.length === 0 ? text : leaveOut(text, parts, separator, leftOut);
+  const { kept, leftOut } =
+    parts.length > 1 ? leaveOutParts(text, parts, separator, isReal) : leaveOutWords(text, type, isReal);
   if (leftOut.length > 0 && isPlaceholderName(kept, type, none)) return null;
   const read = isReal(kept) ? { name: kept, said: null, why: null } : readNameText(kept, type);
   const why = read.why ?? (!isReal(kept) && looksLikeNames(read.name, type) ? 'list_of_names' : null);
@@ -109,24 +109,25 @@ const isPart = (folded: string): boolean =>
   placeholders.has(folded) ||
   saysUnknown(folded);
 
-function findPlaceholderParts(parts: readonly string[], isReal: (name: string) => boolean): PartyName['leftOut'] {
-  let found: PartyName['leftOut'] = none;
-  for (const [part, text] of parts.entries()) {
-    if (text === '' || isReal(text)) continue;
-    const folded = foldPlaceholder(text);
-    const isWrapped = /^[<([].*[\])>]$/.test(text) && isPart(folded);
-    const isLeftOut = isWrapped || (realParts.has(folded) ? programWords.has(text) : isPart(folded));
-    if (isLeftOut) found = [...found, { part, text }];
-  }
-  return found;
+/** Leaves out the cells that are placeholders. */
+function leaveOutParts(text: string, parts: readonly string[], separator: string, isReal: (name: string) => boolean) {
+  const isLeftOut = (part: string): boolean => {
+    if (part === '' || isReal(part)) return false;
+    const folded = foldPlaceholder(part);
+    const isWrapped = /^[<([].*[\])>]$/.test(part) && isPart(folded);
+    return isWrapped || (realParts.has(folded) ? programWords.has(part) : isPart(folded));
+  };
+  if (!parts.some(isLeftOut)) return { kept: text, leftOut: none };
+  const leftOut = parts.flatMap((cell, part) => (isLeftOut(cell) ? [{ part, text: cell }] : []));
+  return { kept: parts.filter((part) => part !== '' && !isLeftOut(part)).join(separator), leftOut };
 }
 
 const anyWord = /^(?:#?n\/a|fnu|lnu|null)\s|\s(?:#?n\/a|fnu|lnu|null)$/i;
 const hasSmall = /\p{Ll}/u;
 
-/** Finds unmistakable placeholders at either end of a name in one cell. */
-function findPlaceholderWords(text: string, type: PartyType, isReal: (name: string) => boolean): PartyName['leftOut'] {
-  if (!anyWord.test(text)) return none;
+/** Leaves out unmistakable placeholders at either end of a name in one cell. */
+function leaveOutWords(text: string, type: PartyType, isReal: (name: string) => boolean) {
+  if (!anyWord.test(text)) return { kept: text, leftOut: none };
   const all = text.split(/\s+/);
   const isLeftOut = (word: string | undefined): boolean => {
     if (word === undefined || isReal(word)) return false;
@@ -138,17 +139,6 @@ function findPlaceholderWords(text: string, type: PartyType, isReal: (name: stri
   let [from, to] = [0, all.length];
   while (from < to - 1 && isLeftOut(all[from])) from += 1;
   while (to > from + 1 && isLeftOut(all[to - 1])) to -= 1;
-  return [...all.slice(0, from), ...all.slice(to)].map((word) => ({ part: 0, text: word }));
-}
-
-function leaveOut(text: string, parts: readonly string[], separator: string, leftOut: PartyName['leftOut']): string {
-  if (parts.length > 1) {
-    const out = new Set(leftOut.map(({ part }) => part));
-    return parts.filter((part, at) => part !== '' && !out.has(at)).join(separator);
-  }
-  const all = text.split(/\s+/);
-  const out = new Set(leftOut.map(({ text: word }) => word));
-  const isOut = (word: string): boolean => out.has(word);
-  const from = all.findIndex((word) => !isOut(word));
-  return all.slice(from, all.findLastIndex((word) => !isOut(word)) + 1).join(' ');
+  const leftOut = [...all.slice(0, from), ...all.slice(to)].map((word) => ({ part: 0, text: word }));
+  return { kept: leftOut.length === 0 ? text : all.slice(from, to).join(' '), leftOut };
 }

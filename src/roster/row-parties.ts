@@ -21,14 +21,15 @@ export type RowPartyReader = (record: TableRecord) => readonly PartyRow[];
  */
 export function bindRowParties(columns: ColumnSettings, shape: SourceHeaders): RowPartyReader {
   const entries = columns.parties ?? [];
-  const readers = entries.map(({ separator, ...entry }) => {
+  const readers = entries.map((entry) => {
+    const { separator: _, ...facts } = entry;
     const given: PartyColumnSettings = {
       customerId: columns.id ?? standardHeaders.id,
       role: { value: 'other' },
       language: columns.language,
       realNames: columns.realNames,
       realDates: columns.realDates,
-      ...entry,
+      ...facts,
     };
     // Names a missing column beside all the columns that the source has.
     bindPartyColumns(given, shape);
@@ -36,28 +37,23 @@ export function bindRowParties(columns: ColumnSettings, shape: SourceHeaders): R
     const places = shape.headers.flatMap((header, index) => (isRead(header) ? [index] : []));
     const own = places.map((place) => shape.headers[place] ?? '');
     const binding: Binding = bindPartyColumns(given, { ...shape, headers: own });
-    const isList = typeof entry.name === 'string';
-    return createReader(binding, { places, isList, isTyped: entry.type !== undefined, separator });
+    return createReader(binding, places, entry);
   });
   const file = (record: TableRecord): string => partyFilePrefix + (record.file ?? shape.source);
   return (record) => readers.flatMap((read) => read({ ...record, file: file(record) }));
 }
 
-/** One party of a customer. `isList`: its column may list several, then without own birth date and country. */
+/** Reads an entry of `columns.parties`. One column may list several parties, then without birth date and country. */
 function createReader(
   binding: Binding,
-  {
-    places,
-    isList,
-    isTyped,
-    separator,
-  }: { places: readonly number[]; isList: boolean; isTyped: boolean; separator: string | undefined },
+  places: readonly number[],
+  { name: setting, type, separator }: NonNullable<ColumnSettings['parties']>[number],
 ): RowPartyReader {
   const several: Binding = { ...binding, birthDate: null, countries: { ...binding.countries, columns: [] } };
   const { columns } = binding.name;
   const toBinding = (name: string, isOnly: boolean): Binding => {
     const base = isOnly ? binding : several;
-    if (isTyped) return base;
+    if (type !== undefined) return base;
     return { ...base, type: { ...base.type, column: null, absent: isCompanyName(name) ? 'entity' : 'person' } };
   };
   return (record) => {
@@ -65,7 +61,7 @@ function createReader(
     const cells = columns.map(({ index }) => (fields[index] ?? '').trim());
     if (cells.every(saysNobody)) return [];
     const [column] = columns;
-    if (!isList || column === undefined)
+    if (typeof setting !== 'string' || column === undefined)
       return [checkPartyRow(toBinding(cells.join(' '), true), { ...record, fields })];
     const names = splitParties(cells[0] ?? '', separator);
     return names.map((name) =>

@@ -8,7 +8,7 @@ import { type Account, findLastAccount, readAccountName } from '../store/organis
 import { hasBegun, removePlan } from '../store/plan.js';
 import { type RosterHold, readImportOrigin, readRosterHold } from '../store/roster-imports.js';
 import { type RunRow, readLastActivity, readRunKeys, toRunId } from '../store/runs.js';
-import type { PlanSelection, RunKind, RunMode, ScreeningKind } from '../vocabulary.js';
+import type { PlanSelection, RunMode, ScreeningKind } from '../vocabulary.js';
 import { findSaidMode, identifyAccount, noteAccount, requireBudget, toAssumedMode } from './account.js';
 import type { AppContext } from './app-context.js';
 import { findOtherList, forceListed } from './checks/because-of.js';
@@ -34,10 +34,6 @@ export interface ScreeningOptions {
   acceptRoster?: Acceptance | undefined;
 }
 
-/** Whether a resumed run reads its roster again; a roster without a file to read cannot be. */
-const isResumedFrom = ({ resumeOnly, roster }: ScreeningOptions): boolean =>
-  resumeOnly !== undefined && roster.csv?.path !== '';
-
 /** The request of a run, with the rule when an open run is resumed instead. */
 export function toRequest(
   app: AppContext,
@@ -46,16 +42,7 @@ export function toRequest(
   known: KnownAccount,
 ): RunRequest {
   const { kind, selection, resumeOnly } = options;
-  const intention = {
-    kind,
-    selection,
-    mode: known.mode,
-    account: known.account instanceof RunHalted ? null : known.account,
-    keyFingerprint: app.client().keyFingerprint,
-    roster: options.importFirst || isResumedFrom(options) ? options.roster : null,
-    isNamed: resumeOnly !== undefined,
-    acceptRoster: options.acceptRoster,
-  };
+  const intention = toIntention(options, known);
   const { organisation, rosterId, roster } = scope;
   const findOurs = async (open: RunSession['run']) => {
     if (selection === 'dirty' && open.selection !== 'dirty') {
@@ -167,20 +154,22 @@ async function forceMarked(
 
 const resumableForMs = 12 * 60 * 60 * 1_000;
 
-interface Intention {
-  kind: RunKind;
-  selection: PlanSelection;
-  /** Null when unknown while the service is out of reach. */
-  mode: RunMode | null;
-  /** Null while the service is out of reach. */
-  account: Account | null;
-  keyFingerprint: string;
-  /** The roster to read first; null when none is read. */
-  roster: RosterSettings | null;
+type Intention = ReturnType<typeof toIntention>;
+
+/** What an open run is compared with. While the service is out of reach, the account is null and the mode may be. */
+function toIntention(options: ScreeningOptions, { mode, account }: KnownAccount) {
+  const { roster, importFirst, resumeOnly } = options;
   /** A person named the run to resume: its age and the roster of today do not block it. */
-  isNamed: boolean;
-  /** Who accepts that a named run continues with its imported roster although the roster was edited since. */
-  acceptRoster: Acceptance | undefined;
+  const isNamed = resumeOnly !== undefined;
+  // A named run reads its roster again, if that has a file to read.
+  const isRead = importFirst || (isNamed && roster.csv?.path !== '');
+  return {
+    ...options,
+    mode,
+    account: account instanceof RunHalted ? null : account,
+    isNamed,
+    roster: isRead ? roster : null,
+  };
 }
 
 /**
@@ -209,7 +198,7 @@ async function findBlocker(app: AppContext, open: RunRow, intention: Intention):
   }
   const differences = [
     ...changed.map(({ words }) => words),
-    ...(await findOtherKey(app, open, intention)),
+    ...(await findOtherKey(app, open)),
     ...(rosterChange === null ? [] : [`${rosterChange.words}; the run continues with the imported roster`]),
   ];
   const overridden =
@@ -297,11 +286,8 @@ async function findOtherRoster(
 }
 
 /** Another key of the same account does not block a resume. */
-async function findOtherKey(
-  { database }: AppContext,
-  open: RunRow,
-  { keyFingerprint }: Intention,
-): Promise<readonly string[]> {
+async function findOtherKey({ client, database }: AppContext, open: RunRow): Promise<readonly string[]> {
+  const { keyFingerprint } = client();
   const last = (await readRunKeys(database, open.runId)).at(-1);
   if (last === undefined || last === keyFingerprint) return [];
   return [`the key fingerprint was ${last} and is ${keyFingerprint}`];

@@ -23,9 +23,10 @@ export interface Stub {
   close(): void;
 }
 
-const hear = async <Message>(child: ChildProcess): Promise<Message> => {
+/** The next message of a process. */
+export const hear = async <Message>(child: ChildProcess): Promise<Message> => {
   const [message]: Message[] = await once(child, 'message');
-  if (message === undefined) throw new Error('the stub service said nothing');
+  if (message === undefined) throw new Error('the process said nothing');
   return message;
 };
 

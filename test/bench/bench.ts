@@ -174,18 +174,6 @@ export class Site {
     return runCommand(words, this.folder, this.#environment);
   }
 
-  /** Calls per second from the next night on. */
-  setRate(perSecond: number): Promise<void> {
-    return writeFile(
-      join(this.folder, 'nightscreen.config.yaml'),
-      `service: { rate: { perSecond: ${perSecond}, concurrency: ${concurrency} } }
-screening: { cadenceHours: 0.0001 }
-evidence: { details: { maxPerRun: 0 } }
-rosters: [{ name: bench, csv: { path: ./roster.csv } }]
-`,
-    );
-  }
-
   /** Writes the report of the latest night; gives the seconds of its stages. */
   async report(into: string): Promise<Readonly<Record<string, number>>> {
     return readStages((await this.run(['report', '--json', '--out', into])).stderr);
@@ -234,17 +222,29 @@ export class Ground {
     }
   }
 
-  /** Makes a roster whose customers are all due in each night. */
-  async openSite(dialect: Dialect, customers: number, { perSecond = fullRate, rows = listRows } = {}): Promise<Site> {
+  /** Makes a roster whose customers are all due in each night; `service` is the stub unless another one is given. */
+  async openSite(
+    dialect: Dialect,
+    customers: number,
+    { perSecond = fullRate, windows = 1, service = { url: this.stub.url, privateKey: apiKey } } = {},
+  ): Promise<Site> {
     const folder = await mkdtemp(join(this.#folder, 'site-'));
-    await pipeline(Readable.from(rows(customers)), createWriteStream(join(folder, 'roster.csv')));
+    await pipeline(Readable.from(listRows(customers)), createWriteStream(join(folder, 'roster.csv')));
     const database = dialect === 'postgres' ? await this.createDatabase() : null;
     const url = database === null ? {} : { DATABASE_URL: this.toUrl(database) };
     const site = new Site(
       { folder, customers, database },
-      { NIGHTSCREEN_API_KEY: apiKey, NIGHTSCREEN_BASE_URL: this.stub.url, ...url },
+      { NIGHTSCREEN_API_KEY: service.privateKey, NIGHTSCREEN_BASE_URL: service.url, ...url },
     );
-    await site.setRate(perSecond);
+    await writeFile(
+      join(folder, 'nightscreen.config.yaml'),
+      `service: { rate: { perSecond: ${perSecond}, concurrency: ${concurrency} } }
+screening: { cadenceHours: 0.0001 }
+evidence: { details: { maxPerRun: 0 } }
+sweep: { windows: ${windows} }
+rosters: [{ name: bench, csv: { path: ./roster.csv } }]
+`,
+    );
     return site;
   }
 

@@ -4,7 +4,6 @@ import { benchClient } from './client.js';
 import { benchClose } from './close.js';
 import { benchDiff } from './diff.js';
 import { benchImport } from './import.js';
-import { benchMemory } from './memory.js';
 import { benchPace } from './pace.js';
 import { benchRescreen, benchScreen } from './screen.js';
 import { benchStart } from './start.js';
@@ -15,7 +14,6 @@ const benches: Readonly<Record<string, Bench>> = {
   close: benchClose,
   diff: benchDiff,
   import: benchImport,
-  memory: benchMemory,
   pace: benchPace,
   rescreen: benchRescreen,
   screen: benchScreen,

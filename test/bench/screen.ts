@@ -51,8 +51,17 @@ function assess(bench: keyof typeof goals, samples: readonly Sample[], emit: (li
   return { bench, ...worst, ok: worst.ratio >= worst.goal, samples };
 }
 
-const describe = ({ dialect, customers, seconds, cpuSeconds, barePerSecond, ratio, stages }: Sample): string =>
-  `${dialect}, ${customers} customers: ${(customers / seconds).toFixed(0)}/s, ${((cpuSeconds * 1e6) / customers).toFixed(0)} us CPU each | bare ${barePerSecond.toFixed(0)}/s | ${ratio.toFixed(3)} (${Object.entries(
+const describe = ({
+  dialect,
+  customers,
+  seconds,
+  cpuSeconds,
+  peakBytes,
+  barePerSecond,
+  ratio,
+  stages,
+}: Sample): string =>
+  `${dialect}, ${customers} customers: ${(customers / seconds).toFixed(0)}/s, ${((cpuSeconds * 1e6) / customers).toFixed(0)} us CPU each, at most ${(peakBytes / 1_048_576).toFixed(0)} MB | bare ${barePerSecond.toFixed(0)}/s | ${ratio.toFixed(3)} (${Object.entries(
     stages,
   )
     .map(([stage, span]) => `${stage} ${span.toFixed(1)} s`)

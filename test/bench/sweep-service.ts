@@ -2,15 +2,13 @@ import { startSandbox } from '../../src/sandbox/start-sandbox.js';
 import { buildSandboxDossier } from '../helpers/small-world.js';
 
 /** What the service is to have from now on. */
-export interface SweepWorld {
+interface SweepWorld {
   dossiers: number;
   latencyMs: number;
 }
 
-/** What the service tells: where it is, and on `calls` when each page of dossiers was asked for since it was last asked. */
-export type SweepServiceMessage =
-  | { kind: 'ready'; url: string; privateKey: string }
-  | { kind: 'calls'; atMs: number[] };
+/** What the service tells: where it is, and on `calls` how many pages of dossiers were asked for since it was last asked. */
+export type SweepServiceMessage = { kind: 'ready'; url: string; privateKey: string } | { kind: 'calls'; calls: number };
 
 const sandbox = await startSandbox({ world: { watchlist: [], dossiers: [] } });
 const emit = (message: SweepServiceMessage): void => void process.send?.(message);
@@ -19,10 +17,7 @@ let reported = 0;
 process.on('message', (order: SweepWorld | 'calls') => {
   if (order === 'calls') {
     const calls = sandbox.ledger();
-    emit({
-      kind: 'calls',
-      atMs: calls.slice(reported).flatMap(({ path, atMs }) => (path === '/dossiers' ? [atMs] : [])),
-    });
+    emit({ kind: 'calls', calls: calls.slice(reported).filter(({ path }) => path === '/dossiers').length });
     reported = calls.length;
     return;
   }

@@ -253,8 +253,13 @@ const two = (number: number): string => String(number).padStart(2, '0');
 function writeDate([year, month, day]: readonly [number, number, number], format: string): string {
   const months = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
   const parts: Readonly<Record<string, string>> = {
-    ...{ yyyy: String(year), yy: two(year % 100), MMM: months[month - 1] ?? '', MM: two(month), M: String(month) },
-    ...{ dd: two(day), d: String(day) },
+    yyyy: String(year),
+    yy: two(year % 100),
+    MMM: months[month - 1] ?? '',
+    MM: two(month),
+    M: String(month),
+    dd: two(day),
+    d: String(day),
   };
   return format.replace(/yyyy|yy|MMM|MM|M|dd|d/g, (token) => parts[token] ?? token);
 }
@@ -263,26 +268,22 @@ const toMeantDate = (birth: Made['birth'], format: string): string =>
   /d/.test(format) ? writeDate(birth, 'yyyy-MM-dd') : String(birth[0]);
 
 const adjectives: Readonly<Record<string, string>> = {
-  ...{
-    gb: 'British',
-    de: 'German',
-    fr: 'French',
-    dk: 'Danish',
-    us: 'American',
-    it: 'Italian',
-    es: 'Spanish',
-    se: 'Swedish',
-  },
-  ...{
-    pl: 'Polish',
-    tr: 'Turkish',
-    at: 'Austrian',
-    ch: 'Swiss',
-    nl: 'Dutch',
-    ie: 'Irish',
-    no: 'Norwegian',
-    be: 'Belgian',
-  },
+  gb: 'British',
+  de: 'German',
+  fr: 'French',
+  dk: 'Danish',
+  us: 'American',
+  it: 'Italian',
+  es: 'Spanish',
+  se: 'Swedish',
+  pl: 'Polish',
+  tr: 'Turkish',
+  at: 'Austrian',
+  ch: 'Swiss',
+  nl: 'Dutch',
+  ie: 'Irish',
+  no: 'Norwegian',
+  be: 'Belgian',
 };
 
 function writeCountry(code: string, form: string): string {

@@ -271,7 +271,9 @@ function makeRow(
   const lands = random() < 0.2 ? [] : random() < 0.8 ? [pick(countries)] : [pick(countries), pick(countries)];
   const land = lands.map((country) => pick([country[0].toUpperCase(), country[1], country[2]])).join(';');
   const meant: MeantCustomer = {
-    ...{ id, type, name },
+    id,
+    type,
+    name,
     birthDate: hasDate && !isOdd ? `${year}-${mm}-${dd}` : null,
     countries: isOdd ? [] : [...new Set(lands.map(([code]) => code))].toSorted(),
   };

@@ -25,8 +25,12 @@ const toRecord = (id: number, customer: Pick<PlannedCustomer, 'birthDate' | 'cou
   riskTier: customer.riskTier ?? null,
   parties: [
     {
-      ...{ role: 'customer', type: 'person', name: `Name ${id}`, sentName: `Name ${id}` },
-      ...{ birthDate: customer.birthDate ?? null, countries: customer.countries ?? [] },
+      role: 'customer',
+      type: 'person',
+      name: `Name ${id}`,
+      sentName: `Name ${id}`,
+      birthDate: customer.birthDate ?? null,
+      countries: customer.countries ?? [],
     },
   ],
 });
@@ -118,16 +122,14 @@ export function buildPlanInput(
 ): PlanInput {
   const { cadence, ...others } = changes;
   return {
-    ...{
-      runId: 3,
-      rosterId: 1,
-      accountId: 1,
-      selection: 'due',
-      leaveAfterDays: 7,
-      leftRuns: [],
-      reuse: null,
-      allowance: null,
-    },
+    runId: 3,
+    rosterId: 1,
+    accountId: 1,
+    selection: 'due',
+    leaveAfterDays: 7,
+    leftRuns: [],
+    reuse: null,
+    allowance: null,
     tiers: listTierDueTimes(toCadence({ cadenceHours: 24, cadence }), now),
     ...others,
   };

@@ -66,11 +66,9 @@ export const sendEvent = (port: number, { body, headers }: SignedEvent, path = '
     sent.end(body);
   });
 
-const types = [
-  ...['session.completed', 'decision.approved', 'decision.rejected', 'entity.updated', 'identity_document.created'],
-  ...['address_proof.created', 'proof_of_address.created', 'funds_proof.created', 'proof_of_funds.created'],
-  ...['aml_entity.updated', 'aml_activity.created', 'aml.screening.match', 'dossier.updated', 'dossier.deleted'],
-];
+const types = `session.completed decision.approved decision.rejected entity.updated identity_document.created
+  address_proof.created proof_of_address.created funds_proof.created proof_of_funds.created
+  aml_entity.updated aml_activity.created aml.screening.match dossier.updated dossier.deleted`.split(/\s+/);
 const statuses = ['open', 'completed', 'needs_attention', 'approved', 'rejected', 'archived'] as const;
 const signal = new AbortController().signal;
 const dossiers = 200;

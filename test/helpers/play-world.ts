@@ -41,7 +41,11 @@ const nightMs = 28 * hourMs;
 const rules = { validMs: 27 * hourMs, leaveAfterDays: 2 };
 /** So much is delisted in these worlds that the usual bounds would hold most of their nights: here those that lose their lists. */
 const hold = toHoldBounds({
-  ...{ vanishedShare: 0.5, manyShare: 0.5, weekShare: 1, allOf: 100_000, newlyOpenLeast: 100_000 },
+  vanishedShare: 0.5,
+  manyShare: 0.5,
+  weekShare: 1,
+  allOf: 100_000,
+  newlyOpenLeast: 100_000,
 });
 const maxResults = 25;
 const control = listed('c', 'Control Listed');

@@ -267,23 +267,34 @@ const openedAt = new Date('2026-11-21T02:10:00Z');
 
 /** An alert that waits, for tests of what shows it. */
 export const buildWaitingAlert = (changed: Partial<WaitingAlert> = {}): WaitingAlert => ({
-  ...{
-    mark: 'N12345678-ABCDEFGHJK-0',
-    sheetId: 7,
-    mode: 'live',
-    severity: 'high',
-    rule: 'pep_hit_gained',
-    priority: 500,
-  },
-  ...{ party: buildParty({}), listed: buildMatch({}), corroboration: { birthDate: 'unknown', country: 'agree' } },
-  ...{ openedAt, dueAt: null, state: 'open', assignedTo: null, proposal: null, reopenedBecause: [] },
-  ...{ absence: null, absentSince: null, lastDecision: null, replaced: null, legacy: null },
+  mark: 'N12345678-ABCDEFGHJK-0',
+  sheetId: 7,
+  mode: 'live',
+  severity: 'high',
+  rule: 'pep_hit_gained',
+  priority: 500,
+  party: buildParty({}),
+  listed: buildMatch({}),
+  corroboration: { birthDate: 'unknown', country: 'agree' },
+  openedAt,
+  dueAt: null,
+  state: 'open',
+  assignedTo: null,
+  proposal: null,
+  reopenedBecause: [],
+  absence: null,
+  absentSince: null,
+  lastDecision: null,
+  replaced: null,
+  legacy: null,
   ...changed,
 });
 
 /** What waited when a run closed, of these alerts. */
 export const buildToReview = (alerts: readonly WaitingAlert[], waiting = alerts.length): ToReviewFacts => ({
-  ...{ sheetId: 7, waiting, alerts },
+  sheetId: 7,
+  waiting,
+  alerts,
 });
 
 /** A run of the past in figures. */
@@ -378,7 +389,9 @@ export function buildManyChanges(count: number, mostAlerts: number): { facts: Ru
     const change = buildNth(index, true);
     const before = change.after && { ...change.after, topics: ['role.pep'], score: 0.8 };
     return {
-      ...{ ...change, kind, severity },
+      ...change,
+      kind,
+      severity,
       before: kind === 'match_added' ? null : before,
       after: kind === 'match_removed' ? null : change.after,
       fields: kind === 'match_changed' ? ['score', 'topics'] : [],
@@ -390,14 +403,18 @@ export function buildManyChanges(count: number, mostAlerts: number): { facts: Ru
   );
   const tally = { waiting: alerts.length, overdue: 0 };
   const facts = buildRunFacts({
-    ...{ ...buildHistory(), changes, counts: buildCounts({ changes: count }) },
+    ...buildHistory(),
+    changes,
+    counts: buildCounts({ changes: count }),
     openAlerts: {
-      ...{ ...tally, customers: alerts.length, absent: 0, unassigned: alerts.length, proposed: 0 },
-      ...{
-        oldestAt: new Date('2026-11-20T02:00:00Z'),
-        bySeverity: [{ severity: 'critical', ...tally }],
-        byAssignee: [],
-      },
+      ...tally,
+      customers: alerts.length,
+      absent: 0,
+      unassigned: alerts.length,
+      proposed: 0,
+      oldestAt: new Date('2026-11-20T02:00:00Z'),
+      bySeverity: [{ severity: 'critical', ...tally }],
+      byAssignee: [],
       byAge: { upToOneDay: alerts.length, upToOneWeek: 0, upToThirtyDays: 0, older: 0 },
     },
   });

@@ -85,6 +85,13 @@ export const buildSandboxDossier = (number: number, facts: Partial<SandboxDossie
 /** The one file that a roster is read from. */
 export const fileOf = ({ csv }: RosterSettings): string => [csv?.path ?? []].flat()[0] ?? '';
 
+export const minuteMs = 60_000;
+export const hourMs = 60 * minuteMs;
+export const dayMs = 24 * hourMs;
+
+/** The signal of what nobody stops. */
+export const { signal } = new AbortController();
+
 export const usualScreening = { cadenceHours: 24, leaveAfterDays: 7, controlsEvery: 10_000, reuseMaxAge: 0 as const };
 
 /** Settings of worlds whose lists change more in a night than real ones, so that the usual bounds would hold the run. */

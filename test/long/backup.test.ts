@@ -150,8 +150,12 @@ describe('a backup (postgres only)', () => {
     ['has a row just within the bound, and is cut', '\n"', 200, 'its last line has no end'],
   ])('that %s is refused at once', async (_, start, megabytes, words) => {
     const header = JSON.stringify({
-      ...{ schema: 'nightscreen/backup/1', createdAt: new Date().toISOString(), version: '1', dialect: 'postgres' },
-      ...{ organisations: [], migrations: [] },
+      schema: 'nightscreen/backup/1',
+      createdAt: new Date().toISOString(),
+      version: '1',
+      dialect: 'postgres',
+      organisations: [],
+      migrations: [],
     });
     const path = join(await mkdtemp(join(tmpdir(), 'nightscreen-backup-')), 'long.backup');
     const megabyte = gzipSync('x'.repeat(1_048_576));

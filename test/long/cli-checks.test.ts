@@ -48,7 +48,7 @@ test('runs show tells what a check was, and no report is made of one', async () 
 test('a check without its reason is refused, and one that is not answered says so and exits with 4', async () => {
   const refused = await run(['check', 'Wilhelmina Achterberg', '--type', 'person']);
   expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
-  expect(refused.stderr).toContain('flag --reason: is missing');
+  expect(refused.stderr).toContain("required option '--reason <text>' not specified");
   sandbox.setFaults([{ path: '/aml/search', status: 402 }]);
   const stopped = await run(['check', 'Wilhelmina Achterberg', '--type', 'person', '--reason', 'x']);
   expect(stopped.exitCode).toBe(4);

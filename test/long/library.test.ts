@@ -132,7 +132,7 @@ test('the package of the client needs three others, and holds no part of the com
   const installed = inSite('uses-nightscreen-client', 'node_modules', 'nightscreen-client');
   const { dependencies } = JSON.parse(await readFile(join(installed, 'package.json'), 'utf8'));
   const { dependencies: ours } = JSON.parse(await readFile(join(project, 'package.json'), 'utf8'));
-  expect(dependencies).toEqual({ undici: ours.undici, zod: ours.zod });
+  expect(dependencies).toEqual({ bottleneck: ours.bottleneck, undici: ours.undici, zod: ours.zod });
   const files = await readdir(installed, { recursive: true });
   expect(files.filter((file) => file.endsWith('.js'))).toEqual(['src/client/index.js']);
   expect(await readFile(join(installed, 'README.md'), 'utf8')).not.toMatch(/\]\([\w-]+\.md/);

@@ -135,7 +135,13 @@ async function playNight(database: Database, perCommit: number): Promise<void> {
     [runId],
   );
   const plan = {
-    ...{ runId, rosterId: 1, accountId: 1, leaveAfterDays: 7, reuse: null, allowance: null, leftRuns: [] },
+    runId,
+    rosterId: 1,
+    accountId: 1,
+    leaveAfterDays: 7,
+    reuse: null,
+    allowance: null,
+    leftRuns: [],
     selection: 'all' as const,
     tiers: listTierDueTimes(toCadence({ cadenceHours: 24 }), now),
   };
@@ -148,13 +154,11 @@ async function playNight(database: Database, perCommit: number): Promise<void> {
       requestId,
       attempts: [
         {
-          ...{
-            attemptId: numbers.toAttemptId(firstCall + place),
-            startedAt: now,
-            endedAt: now,
-            status: 201,
-            outcome: 'ok',
-          },
+          attemptId: numbers.toAttemptId(firstCall + place),
+          startedAt: now,
+          endedAt: now,
+          status: 201,
+          outcome: 'ok',
           serviceRequestId: `req_${randomUUID()}`,
         },
       ],

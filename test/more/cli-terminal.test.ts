@@ -41,8 +41,12 @@ beforeAll(async () => {
   const configuration = 'rosters: [{ name: people, csv: { path: people.csv }, guards: { maxRejectShare: 1 } }]\n';
   writeFileSync(join(folder, 'nightscreen.config.yaml'), configuration);
   environment = {
-    ...{ DATABASE_URL: url, NIGHTSCREEN_BASE_URL: sandbox.url, NIGHTSCREEN_API_KEY: sandbox.privateKey },
-    ...{ NO_COLOR: '1', TERM: 'xterm', SHELL: '/bin/sh' },
+    DATABASE_URL: url,
+    NIGHTSCREEN_BASE_URL: sandbox.url,
+    NIGHTSCREEN_API_KEY: sandbox.privateKey,
+    NO_COLOR: '1',
+    TERM: 'xterm',
+    SHELL: '/bin/sh',
   };
 });
 afterAll(async () => {

@@ -79,7 +79,10 @@ describe.skipIf(chromiumPath === null)('the page in Chromium', () => {
   const toReview = buildToReview([
     buildWaitingAlert({ absence: 'not_returned', absentSince: new Date('2026-11-20T02:00:00Z') }),
     buildWaitingAlert({
-      ...{ mark: 'N12345679-ABCDEFGHJK-0', severity: 'critical', state: 'pending_approval', dueAt: new Date(0) },
+      mark: 'N12345679-ABCDEFGHJK-0',
+      severity: 'critical',
+      state: 'pending_approval',
+      dueAt: new Date(0),
       proposal: {
         verdict: 'true_match',
         reviewer: 'ada',

@@ -3,7 +3,7 @@ import { InvalidArgumentError } from 'commander';
 import { flagError } from '../../errors.js';
 import type { PublishedList } from '../../lists/published-list.js';
 import type { previewAssurance } from '../../runs/checks/assurance.js';
-import { defineCommand, flag, parsed, text } from '../command.js';
+import { defineCommand, flag, mandatory, parsed, text } from '../command.js';
 import { exitCodes } from '../exit-code.js';
 import type { Outcome } from '../invocation.js';
 import { parseWholeNumber, shared } from '../options.js';
@@ -22,7 +22,7 @@ export const addAssureCommand = defineCommand({
   usage: 'assure <list>',
   description: 'measure how many names of a published list the service finds',
   options: {
-    sample: parsed('<count>', 'how many of its names to search for', parseWholeNumber(1, 100_000)),
+    sample: mandatory(parsed('<count>', 'how many of its names to search for', parseWholeNumber(1, 100_000))),
     seed: text('<text>', 'repeats an earlier sample'),
     variants: flag('send names with usual typing errors, not as the list writes them'),
     type: shared.type,
@@ -34,7 +34,6 @@ export const addAssureCommand = defineCommand({
   run: async ({ argument: file, options, invocation, signal }) => {
     const { previewAssurance, runAssurance } = await import('../../runs/checks/assurance.js');
     const { sample: size, seed, type, atLeast, variants, dryRun } = options;
-    if (size === undefined) throw flagError('--sample', 'is missing: how many names to search for');
     const list = await readList(resolve(invocation.folder, file), type);
     const request = { list, size, seed, type, atLeast, spelling: variants ? 'variants' : 'as_listed' } as const;
     const config = loadInvocationConfig(invocation);

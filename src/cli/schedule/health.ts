@@ -184,24 +184,22 @@ export interface MetricsAddress {
   port: number;
 }
 
-type HealthAnswer = { status: number; contentType: string; text: string };
+const plain = (status: number, text: string) => ({ status, contentType: 'text/plain', text });
 
-async function answer(path: string, health: Health): Promise<HealthAnswer> {
+async function answer({ url, method, headers }: IncomingMessage, health: Health, hosts: readonly string[]) {
+  if (!isExpectedHost(headers.host, hosts)) {
+    return plain(421, 'unknown host name: use the IP address, or add the name to metrics.hosts in the configuration\n');
+  }
+  if (method !== 'GET' && method !== 'HEAD') return plain(405, 'only GET\n');
+  const [path] = (url ?? '/').split('?');
   if (path === '/metrics') return { status: 200, ...(await health.write()) };
   // A process that answers is alive.
-  if (path === '/healthz') return { status: 200, contentType: 'text/plain', text: 'ok\n' };
-  if (path !== '/readyz')
-    return { status: 404, contentType: 'text/plain', text: 'there is /metrics, /healthz and /readyz\n' };
+  if (path === '/healthz') return plain(200, 'ok\n');
+  if (path !== '/readyz') return plain(404, 'there is /metrics, /healthz and /readyz\n');
   const { isReady, checks } = await health.readiness();
-  const text = Object.entries(checks).map(([name, state]) => `${name}: ${state}\n`);
-  return { status: isReady ? 200 : 503, contentType: 'text/plain', text: text.join('') };
+  const lines = Object.entries(checks).map(([name, state]) => `${name}: ${state}\n`);
+  return plain(isReady ? 200 : 503, lines.join(''));
 }
-
-const misdirected: HealthAnswer = {
-  status: 421,
-  contentType: 'text/plain',
-  text: 'unknown host name: use the IP address, or add the name to metrics.hosts in the configuration\n',
-};
 
 async function respond(
   request: IncomingMessage,
@@ -209,13 +207,7 @@ async function respond(
   health: Health,
   hosts: readonly string[],
 ): Promise<void> {
-  const [path = '/'] = (request.url ?? '/').split('?');
-  const isReading = request.method === 'GET' || request.method === 'HEAD';
-  const refused: HealthAnswer | null = isReading
-    ? null
-    : { status: 405, contentType: 'text/plain', text: 'only GET\n' };
-  const isExpected = isExpectedHost(request.headers.host, hosts);
-  const { status, contentType, text } = isExpected ? (refused ?? (await answer(path, health))) : misdirected;
+  const { status, contentType, text } = await answer(request, health, hosts);
   response.writeHead(status, { 'content-type': contentType, 'cache-control': 'no-store' });
   response.end(request.method === 'HEAD' ? undefined : text);
 }

@@ -64,22 +64,14 @@ export async function keepSchedule(
   await scheduler.stop();
   await monitoring.stop();
   return { exitCode: interruption.hasHappened() ? exitCodes.stopped : exitCodes.complete, isWritten: true };
+}
 
-  function planWork(loaded: Config): SchedulePlan {
-    const problems = [...findMissingService(loaded), ...findMissingMail(loaded)];
-    const found = planSchedule(loaded);
-    if (found.planned.length === 0)
-      problems.push({ where: 'jobs', path: 'jobs', message: 'every job is switched off' });
-    if (problems.length > 0) throw new ConfigError(problems);
-    if (loaded.settings.rosters.length === 0) {
-      asked.notify({
-        level: 'warn',
-        code: 'no_roster',
-        message: 'no roster is configured, so no customer will be screened; write `rosters:` into the file',
-      });
-    }
-    return found;
-  }
+function planWork(config: Config): SchedulePlan {
+  const problems = [...findMissingService(config), ...findMissingMail(config)];
+  const plan = planSchedule(config);
+  if (plan.planned.length === 0) problems.push({ where: 'jobs', path: 'jobs', message: 'every job is switched off' });
+  if (problems.length > 0) throw new ConfigError(problems);
+  return plan;
 }
 
 /** Logs events; mails once when no job can be started for five minutes. */

@@ -338,18 +338,13 @@ export class RepetitionCounter {
 
   note(customer: Customer): void {
     const id = toDigest(customer.reference);
-    const known = this.#records.get(id);
-    if (known === undefined && this.#records.size >= this.most) {
-      this.isComplete = false;
-      return;
-    }
     const record = toDigest(toRecord(customer));
-    if (known === undefined) {
-      this.#records.set(id, record);
-      return;
-    }
-    const { rows, isConflict } = this.#repeated.get(id) ?? { rows: 1, isConflict: false };
-    this.#repeated.set(id, { rows: rows + 1, isConflict: isConflict || known !== record });
+    const known = this.#records.get(id);
+    if (known !== undefined) {
+      const { rows, isConflict } = this.#repeated.get(id) ?? { rows: 1, isConflict: false };
+      this.#repeated.set(id, { rows: rows + 1, isConflict: isConflict || known !== record });
+    } else if (this.#records.size < this.most) this.#records.set(id, record);
+    else this.isComplete = false;
   }
 
   /** Whether rows of this id contradict each other so far. */

@@ -99,10 +99,6 @@ function findFirstMissing(times: DueTimes, due: JobDue, runs: readonly JobRun[],
   return times.next(new Date(floorMs))?.dueAt ?? due.dueAt;
 }
 
-export interface WatchSettings {
-  jobs: JobsSettings;
-}
-
 const toScheduleSubject = (job: string, { cron, timezone }: JobSchedule): string =>
   `schedule/${job} ${cron} ${timezone}`;
 
@@ -114,7 +110,7 @@ const toScheduleSubject = (job: string, { cron, timezone }: JobSchedule): string
 export async function readExpectations(
   app: AppContext,
   organisationId: number,
-  { rosters, now, jobs }: WatchSettings & { rosters: readonly string[]; now: Date },
+  { rosters, now, jobs }: { rosters: readonly string[]; now: Date; jobs: JobsSettings },
 ) {
   const { database, settings } = app;
   const { schedules, runs } = await readScheduleHistory(app);

@@ -27,7 +27,8 @@ import {
   type RunningFacts,
   readRunning,
 } from '../../store/watch-facts.js';
-import { readExpectations, type StartFacts, type WatchSettings } from './expectations.js';
+import type { JobsSettings } from '../settings.js';
+import { readExpectations, type StartFacts } from './expectations.js';
 import { assess, describeIncident, type WatchFinding } from './findings.js';
 
 const recentMs = 7 * 24 * 3_600_000;
@@ -39,7 +40,7 @@ const recentMs = 7 * 24 * 3_600_000;
 async function readWatchFacts(
   app: AppContext,
   organisationId: number,
-  context: WatchSettings & { rosters: readonly string[]; open: readonly Incident[]; now: Date },
+  context: { jobs: JobsSettings; rosters: readonly string[]; open: readonly Incident[]; now: Date },
 ) {
   const { database } = app;
   const { rosters, open, now } = context;
@@ -127,7 +128,7 @@ export interface Watch {
  */
 export async function watch(
   app: AppContext,
-  settings: WatchSettings,
+  { jobs }: { jobs: JobsSettings },
   { signal, noteLooked }: { signal?: AbortSignal; noteLooked?: () => void } = {},
 ): Promise<Watch> {
   const { database, clock } = app;
@@ -135,7 +136,7 @@ export async function watch(
   const { organisationId } = await openOrganisation(app);
   const rosters = await chooseRosters(app, organisationId);
   const reported = await readOpenIncidents(database, organisationId);
-  const facts = await readWatchFacts(app, organisationId, { ...settings, rosters, open: reported, now });
+  const facts = await readWatchFacts(app, organisationId, { jobs, rosters, open: reported, now });
   const findings = assess(facts, reported, now);
   const news = await reportNews(app, organisationId, findings, { facts, now });
   const open = await readOpenIncidents(database, organisationId);

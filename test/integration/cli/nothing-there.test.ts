@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { runCommandLine } from '../../../src/cli/run-command-line.js';
 import { makeInvocation } from '../../helpers/cli-process.js';
-import { describeOnEachDatabase, seedDatabase, testDatabases } from '../../helpers/databases.js';
+import { testDatabases } from '../../helpers/databases.js';
 
 let folder: string;
 beforeAll(async () => {
@@ -116,14 +116,12 @@ describe('doctor where no night could run', () => {
   });
 });
 
-describeOnEachDatabase('the gates where nothing is known', (_open, { dialect, locate }) => {
+describe('the gates where nothing is known', () => {
+  const databases = testDatabases('postgres');
+
   it('do not pass on no roster, and name a configured one that was never imported', async () => {
     const site = await mkdtemp(join(folder, 'gates-'));
-    const location: Record<string, string> =
-      dialect === 'postgres'
-        ? { DATABASE_URL: (await locate()).url ?? '' }
-        : { NIGHTSCREEN_DATA: join(site, '.nightscreen') };
-    if (dialect === 'embedded') await seedDatabase(site);
+    const location = { DATABASE_URL: (await databases.locate()).url ?? '' };
     const file = join(site, 'two.yaml');
     await writeFile(
       file,
@@ -139,16 +137,6 @@ describeOnEachDatabase('the gates where nothing is known', (_open, { dialect, lo
     const empty = await gate('coverage --json', false);
     expect(empty.document()).toMatchObject({ isCovered: false, neverImported: [], total: { inScope: 0 } });
     expect(empty.exitCode).toBe(3);
-    // Each opening of the embedded database takes seconds: the rest of what is said is the same on both.
-    if (dialect === 'postgres') await expectNamed(gate);
-  }, 120_000);
-
-  type Gate = (
-    words: string,
-    configured?: boolean,
-  ) => Promise<{ exitCode: number; stderr: string; text: string; document: () => unknown }>;
-
-  async function expectNamed(gate: Gate): Promise<void> {
     const header = await gate('status', false);
     expect(header).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('No customer is in scope') });
     expect(header.text).toMatch(/^\uFEFFroster,customer_id,[^\n]*,state,[^\n]*\n$/);
@@ -176,5 +164,5 @@ describeOnEachDatabase('the gates where nothing is known', (_open, { dialect, lo
       3,
       { rosters: ['retail'], neverImported: ['corporate'], customers: [{ reference: '1', state: 'not_screened' }] },
     ]);
-  }
+  });
 });

@@ -1,25 +1,21 @@
 import type { ServerResponse } from 'node:http';
-import { afterEach, expect, test } from 'vitest';
-import { createClient } from '../../../src/client/client.js';
+import { expect, test } from 'vitest';
 import type { NightscreenError } from '../../../src/errors.js';
-import { answerJson, type Received, startService, type TestService, testKey, toEmptyResult } from './start-service.js';
+import { answerJson, openClient, type Received, type TestService, toEmptyResult } from './start-service.js';
 
 const name = 'Plantina Nominova';
-let service: TestService | undefined;
-afterEach(() => service?.stop());
+let service: TestService;
 
 const searchOnce = async (
   handle: (request: Received, response: ServerResponse) => void,
   maxResponseBytes = 100_000,
 ): Promise<NightscreenError> => {
-  service = await startService(handle);
-  const client = createClient({ baseUrl: service.url, apiKey: testKey, maxResponseBytes, rate: { perSecond: 1_000 } });
-  const error = await client.aml.search({ type: 'person', name }).then(
+  const opened = await openClient(handle, { maxResponseBytes });
+  service = opened.service;
+  return opened.client.aml.search({ type: 'person', name }).then(
     () => expect.unreachable('a bad answer was taken for an answer'),
     (reason: NightscreenError) => reason,
   );
-  await client.close();
-  return error;
 };
 
 const match = {
@@ -86,7 +82,7 @@ test.each<[string, number, string, string]>([
   });
   expect(error).toMatchObject({ name: 'ResponseError', code, status, body });
   expect(error.message).not.toMatch(/Plantina|Nominova|Somebody|plantedKey/);
-  expect(service?.received).toHaveLength(1);
+  expect(service.received).toHaveLength(1);
 });
 
 test('the message of a bad answer names the place', async () => {
@@ -100,10 +96,10 @@ test.each([
   ['are missing', listFields.reduce(without, match)],
   ['are null', { ...match, topics: null, birth_date: null, country: null }],
 ])('a match whose topics, birth dates and countries %s is a match without any', async (_title, sparse) => {
-  service = await startService((_request, response) => answerJson(response, 201, { ...result, results: [sparse] }));
-  const client = createClient({ baseUrl: service.url, apiKey: testKey });
+  const { client } = await openClient((_request, response) =>
+    answerJson(response, 201, { ...result, results: [sparse] }),
+  );
   const { data } = await client.aml.search({ type: 'person', name });
-  await client.close();
   expect(data.results).toEqual([{ ...match, topics: [], birth_date: [], country: [] }]);
 });
 
@@ -121,17 +117,15 @@ test.each<[string, object, string | undefined]>([
   ['with a hit is not lost because it says that it failed', { ...result, errors: ['ofac'] }, 'errors'],
   ['with a hit and no more than its total may be short all the same', { ...result, truncated: true }, 'truncated'],
 ])('an answer %s', async (_title, body, incompleteBy) => {
-  service = await startService((_request, response) => answerJson(response, 201, body));
-  const client = createClient({ baseUrl: service.url, apiKey: testKey });
+  const { client } = await openClient((_request, response) => answerJson(response, 201, body));
   const { data } = await client.aml.search({ type: 'person', name });
-  await client.close();
   expect(data.incompleteBy).toBe(incompleteBy);
   expect(Object.keys(data)).toEqual(['query', 'type', 'total', 'results', ...(incompleteBy ? ['incompleteBy'] : [])]);
 });
 
 test('the same key in two results, and within a text, is no key named twice', async () => {
   const others = [match, { ...match, id: 'm2', name: '", "id": "m1", "' }];
-  service = await startService((_request, response) =>
+  const { client } = await openClient((_request, response) =>
     answerJson(response, 201, {
       ...result,
       total: 2,
@@ -139,9 +133,7 @@ test('the same key in two results, and within a text, is no key named twice', as
       took: { id: [{ id: 1 }, { id: 2 }], query: '\\' },
     }),
   );
-  const client = createClient({ baseUrl: service.url, apiKey: testKey });
   expect((await client.aml.search({ type: 'person', name })).data.results).toHaveLength(2);
-  await client.close();
 });
 
 test('bytes that are no UTF-8 are never an answer', async () => {
@@ -174,49 +166,44 @@ test('a redirect is an error and is not followed', async () => {
     response.writeHead(307, { location: '/elsewhere' }).end();
   });
   expect(error).toMatchObject({ name: 'ApiError', code: 'http_307', status: 307 });
-  expect(service?.received.map((request) => request.url)).toEqual(['/aml/search']);
+  expect(service.received.map((request) => request.url)).toEqual(['/aml/search']);
 });
 
 test('unknown fields and an echo in another spelling are tolerated, and the body is kept as received', async () => {
   const body = json({ ...result, query: '  PLANTINA  nominova ', took_ms: 3, results: [{ ...match, hue: 'red' }] });
-  service = await startService((_request, response) => {
+  const { client } = await openClient((_request, response) => {
     response.writeHead(201, { 'x-request-id': 'req_1' }).end(body);
   });
-  const client = createClient({ baseUrl: service.url, apiKey: testKey });
   const answer = await client.aml.search({ type: 'person', name });
-  await client.close();
   expect(answer).toMatchObject({ body, status: 201, requestId: 'req_1', attempts: 1 });
   expect(answer.data.results).toEqual([match]);
 });
 
 test('answers crossed between concurrent calls are caught by the echo, every one', async () => {
   const held: [Received, ServerResponse][] = [];
-  service = await startService((request, response) => {
+  const handle = (request: Received, response: ServerResponse): void => {
     held.push([request, response]);
     if (held.length < 20) return;
     for (const [index, [, heldResponse]] of held.entries()) {
       const other = held[(index + 1) % held.length]?.[0] ?? request;
       answerJson(heldResponse, 201, toEmptyResult(other));
     }
-  });
-  const client = createClient({ baseUrl: service.url, apiKey: testKey, rate: { perSecond: 1_000, concurrency: 20 } });
+  };
+  const { client } = await openClient(handle, { rate: { perSecond: 1_000, concurrency: 20 } });
   const searches = Array.from({ length: 20 }, (_, index) => client.aml.search({ type: 'person', name: `N ${index}` }));
   const codes = (await Promise.allSettled(searches)).map((search) =>
     search.status === 'rejected' ? search.reason.code : 'taken',
   );
-  await client.close();
   expect(codes).toEqual(Array(20).fill('echo_mismatch'));
 });
 
 test('bytes that were checked before are not checked again, and read when their data is asked for', async () => {
   let body = valid;
   let status = 201;
-  service = await startService((_request, response) => {
+  const handle = (_request: Received, response: ServerResponse): void => {
     response.writeHead(status, { 'content-type': 'application/json' }).end(body);
-  });
-  const client = createClient({
-    ...{ baseUrl: service.url, apiKey: testKey, maxResponseBytes: 1_024, rate: { perSecond: 1_000 } },
-  });
+  };
+  const { client } = await openClient(handle, { maxResponseBytes: 1_024 });
   const seen: string[] = [];
   const search = (isKnown: boolean) =>
     client.aml.search(
@@ -244,5 +231,4 @@ test('bytes that were checked before are not checked again, and read when their 
   [body, status] = [valid.padEnd(2_000), 201];
   await expect(search(true)).rejects.toMatchObject({ code: 'too_large' });
   expect(seen).toEqual([]);
-  await client.close();
 });

@@ -1,18 +1,12 @@
-import type { ServerResponse } from 'node:http';
-import { afterEach, expect, test } from 'vitest';
-import { type Client, createClient } from '../../../src/client/index.js';
-import { answerJson, type Received, startService, type TestService, testKey } from './start-service.js';
+import { expect, test } from 'vitest';
+import type { Client } from '../../../src/client/index.js';
+import { answerJson, openClient, type TestService } from './start-service.js';
 
 let service: TestService;
 let client: Client;
-afterEach(async () => {
-  await client.close();
-  await service.stop();
-});
 
 const start = async (status: number, answer: unknown, more = {}): Promise<Client> => {
-  service = await startService((_request: Received, response: ServerResponse) => answerJson(response, status, answer));
-  client = createClient({ baseUrl: service.url, apiKey: testKey, rate: { perSecond: 1_000 }, ...more });
+  ({ service, client } = await openClient((_request, response) => answerJson(response, status, answer), more));
   return client;
 };
 

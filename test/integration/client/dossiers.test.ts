@@ -1,10 +1,9 @@
-import { afterEach, expect, test } from 'vitest';
-import { type Client, createClient } from '../../../src/client/client.js';
+import { expect, test } from 'vitest';
+import type { Client } from '../../../src/client/client.js';
 import type { DossierListQuery } from '../../../src/client/dossiers.js';
-import { answerJson, startService, type TestService, testKey } from './start-service.js';
+import { answerJson, openClient, type TestService } from './start-service.js';
 
 let service: TestService;
-afterEach(() => service.stop());
 
 const toDossier = (index: number): object => ({
   id: `dossier_${index}`,
@@ -19,10 +18,11 @@ const toDossier = (index: number): object => ({
 });
 
 const startClient = async (answer: (query: URLSearchParams) => unknown): Promise<Client> => {
-  service = await startService((request, response) =>
+  const opened = await openClient((request, response) =>
     answerJson(response, 200, answer(new URL(request.url, 'http://service').searchParams)),
   );
-  return createClient({ baseUrl: service.url, apiKey: testKey, rate: { perSecond: 1_000 } });
+  service = opened.service;
+  return opened.client;
 };
 
 /** A list of `size` dossiers that keeps to the interface; `isCursorShown` is what the interface leaves open. */
@@ -61,8 +61,6 @@ test.each([0, 1, 9, 10, 11, 20, 95])(
       const client = await startClient(serveList(size, isCursorShown));
       expect(await collectIds(client, { per_page: 10 })).toEqual(expected);
       expect(service.received).toHaveLength(Math.max(1, Math.ceil(size / 10)));
-      await client.close();
-      await service.stop();
     }
   },
 );
@@ -77,7 +75,6 @@ test('the walk begins by offset, goes on by key, keeps its filters and fetches n
   expect(service.received).toHaveLength(1);
   await pages.next();
   await pages.return?.();
-  await client.close();
   const [first, second] = service.received.map(({ url }) =>
     Object.fromEntries(new URL(url, 'http://service').searchParams),
   );
@@ -93,7 +90,6 @@ test('a walk can start after a known dossier', async () => {
     'dossier_11',
     'dossier_12',
   ]);
-  await client.close();
 });
 
 const first = { page: 1, per_page: 1, total: 9, total_pages: 9 };
@@ -130,7 +126,6 @@ test.each<[string, (after: string | null) => unknown, string]>([
   const client = await startClient((query) => answer(query.get('starting_after')));
   await expect(collectIds(client, { per_page: 1 })).rejects.toMatchObject({ name: 'ResponseError', code });
   expect(service.received).toHaveLength(2);
-  await client.close();
 });
 
 test('the error of a list that does not advance names the page', async () => {
@@ -138,7 +133,6 @@ test('the error of a list that does not advance names the page', async () => {
     query.has('starting_after') ? { dossiers: [], has_more: true } : { ...first, dossiers: [toDossier(1)] },
   );
   await expect(collectIds(client, {})).rejects.toThrow('page 2');
-  await client.close();
 });
 
 test.each([
@@ -157,7 +151,6 @@ test.each([
   }));
   await expect(client.dossiers.page({})).rejects.toMatchObject({ name: 'ResponseError', code: 'invalid_body' });
   await expect(client.dossiers.page({})).rejects.toThrow(`dossiers[0].${Object.keys(wrong)[0]}`);
-  await client.close();
 });
 
 test.each([{ page: 0 }, { page: 1_001 }, { per_page: 101 }, { per_page: 1.5 }])(
@@ -166,6 +159,5 @@ test.each([{ page: 0 }, { page: 1_001 }, { per_page: 101 }, { per_page: 1.5 }])(
     const client = await startClient(serveList(1, true));
     await expect(client.dossiers.page(query)).rejects.toMatchObject({ name: 'ConfigError' });
     expect(service.received).toHaveLength(0);
-    await client.close();
   },
 );

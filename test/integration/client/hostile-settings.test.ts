@@ -1,19 +1,11 @@
 import type { ServerResponse } from 'node:http';
-import { afterEach, describe, expect, test } from 'vitest';
-import {
-  type AttemptEnd,
-  type CallOptions,
-  type Client,
-  type ClientEvent,
-  type ClientSettings,
-  createClient,
-} from '../../../src/client/index.js';
+import { describe, expect, test } from 'vitest';
+import type { AttemptEnd, CallOptions, Client, ClientEvent, ClientSettings } from '../../../src/client/index.js';
 import {
   answerJson,
+  openClient,
   type Received,
-  startService,
   type TestService,
-  testKey,
   testKeyRecord,
   toEmptyResult,
 } from './start-service.js';
@@ -21,23 +13,13 @@ import {
 const person = { type: 'person', name: 'Plantina Nominova' } as const;
 let service: TestService;
 let client: Client;
-afterEach(async () => {
-  await client.close();
-  await service.stop();
-});
 
 const open = async (
   handle: (request: Received, response: ServerResponse) => void,
   more: Partial<ClientSettings> = {},
 ): Promise<Client> => {
-  service = await startService(handle, { answersKeys: true });
-  client = createClient({
-    baseUrl: service.url,
-    apiKey: testKey,
-    rate: { perSecond: 1_000, concurrency: 1 },
-    retry: { maxAttempts: 3, baseDelayMs: 1, maxDelayMs: 1 },
-    ...more,
-  });
+  const quick = { rate: { perSecond: 1_000, concurrency: 1 }, ...more };
+  ({ service, client } = await openClient(handle, quick, { answersKeys: true }));
   return client;
 };
 
@@ -68,22 +50,20 @@ describe('a timeoutMs of one call', () => {
     ['sessions.create', (options) => client.sessions.create({ level: 'Gold' }, options)],
     ['identify', (options) => client.identify(options)],
   ];
-  describe.each(operations)('for %s', (_name, operate) => {
-    test.each([Number.NaN, 0, -1, Number.NEGATIVE_INFINITY])(
-      'of %d is refused by its name, sends nothing and fails nobody else',
-      async (timeoutMs) => {
-        await openSlow();
-        const refused = expect(operate({ timeoutMs })).rejects.toMatchObject({
-          name: 'ConfigError',
-          problems: [{ path: 'timeoutMs' }],
-        });
-        // Right behind it: what both need is asked for once.
-        const others = expect(client.sessions.create({ level: 'Gold' })).resolves.toMatchObject({ status: 201 });
-        await refused;
-        expect(service.received).toHaveLength(0);
-        await others;
-      },
-    );
+  test.each(operations)('of NaN is refused by %s, sends nothing and fails nobody else', async (_name, operate) => {
+    await openSlow();
+    const problems = [{ path: 'timeoutMs' }];
+    const refused = expect(operate({ timeoutMs: Number.NaN })).rejects.toMatchObject({ name: 'ConfigError', problems });
+    // Right behind it: what both need is asked for once.
+    const others = expect(client.sessions.create({ level: 'Gold' })).resolves.toMatchObject({ status: 201 });
+    await refused;
+    expect(service.received).toHaveLength(0);
+    await others;
+  });
+
+  test.each([0, -1, Number.NEGATIVE_INFINITY])('of %d is refused', async (timeoutMs) => {
+    const { aml } = await openSlow();
+    await expect(aml.search(person, { timeoutMs })).rejects.toThrow(/call options.*timeoutMs/s);
   });
 
   test('that is shorter than usual says nothing about the service: it begins no outage', async () => {

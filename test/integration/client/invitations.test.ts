@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
-import { afterEach, describe, expect, test } from 'vitest';
-import { type Client, type Clock, createClient, type InvitationInput } from '../../../src/client/index.js';
+import { describe, expect, test } from 'vitest';
+import type { Client, Clock, InvitationInput } from '../../../src/client/index.js';
 import { systemClock } from '../../../src/clock.js';
-import { answerJson, type Received, startService, type TestService, testKey } from './start-service.js';
+import { answerJson, openClient, type Received, type TestService } from './start-service.js';
 
 const recipient = 'plantina@nominova.example';
 const input: InvitationInput = { workflowToken: 'wf_1', channel: 'email', recipient, reference: 'r-1' };
@@ -10,10 +10,6 @@ const input: InvitationInput = { workflowToken: 'wf_1', channel: 'email', recipi
 let service: TestService;
 let client: Client;
 let waitsMs: number[];
-afterEach(async () => {
-  await client.close();
-  await service.stop();
-});
 
 /** Waits of a second and more are noted and cut short. */
 const hastyClock: Clock = {
@@ -26,15 +22,7 @@ const hastyClock: Clock = {
 
 const start = async (handle: (request: Received, response: ServerResponse) => void, more = {}): Promise<Client> => {
   waitsMs = [];
-  service = await startService(handle);
-  client = createClient({
-    baseUrl: service.url,
-    apiKey: testKey,
-    clock: hastyClock,
-    rate: { perSecond: 1_000 },
-    retry: { maxAttempts: 2, baseDelayMs: 1, maxDelayMs: 2 },
-    ...more,
-  });
+  ({ service, client } = await openClient(handle, { clock: hastyClock, ...more }));
   return client;
 };
 
@@ -233,13 +221,15 @@ describe('an invitation whose outcome is unknown', () => {
         return systemClock.sleep(ms === 1_000 ? 1 : ms, signal);
       },
     };
-    service = await startService((request, response) => {
-      if (request.method === 'GET') answerJson(response, 200, toPage([]));
-      else answerJson(response, 500, {});
-    });
-    client = createClient({ baseUrl: service.url, apiKey: testKey, clock: slowClock, rate: { perSecond: 1_000 } });
+    const { invitations } = await start(
+      (request, response) => {
+        if (request.method === 'GET') answerJson(response, 200, toPage([]));
+        else answerJson(response, 500, {});
+      },
+      { clock: slowClock },
+    );
     const startedMs = performance.now();
-    await expect(client.invitations.create(input, { waitSignal: stop.signal })).rejects.toThrow('stop');
+    await expect(invitations.create(input, { waitSignal: stop.signal })).rejects.toThrow('stop');
     expect(performance.now() - startedMs).toBeLessThan(2_000);
     expect([countSent(), countLookUps()]).toEqual([1, 1]);
   });

@@ -1,12 +1,9 @@
-import { afterEach, expect, test } from 'vitest';
-import { createClient } from '../../../src/client/client.js';
+import type { ServerResponse } from 'node:http';
+import { expect, test } from 'vitest';
 import type { AttemptObserver } from '../../../src/client/operation.js';
 import { makeScaledClock } from '../../helpers/clocks.js';
 import { printFigure } from '../../helpers/figures.js';
-import { answerJson, startService, type TestService, testKey, toEmptyResult } from './start-service.js';
-
-let service: TestService | undefined;
-afterEach(() => service?.stop());
+import { answerJson, openClient, type Received, toEmptyResult } from './start-service.js';
 
 // Five seconds by the clock of the client, which runs ten times as fast.
 const pauseMs = 500;
@@ -28,16 +25,15 @@ test.each([429, 503])(
   'after a %i with Retry-After nobody sends anything before the deadline, and no burst follows',
   async (status) => {
     const { observer, listLaterMs } = watchRefusal(status);
-    service = await startService((request, response) => {
-      if (service?.received.length === 10) answerJson(response, status, {}, { 'retry-after': '5' });
-      else answerJson(response, 201, toEmptyResult(request));
-    });
     const rate = { perSecond: 50, concurrency: 4 };
     const clock = makeScaledClock(10);
-    const client = createClient({ baseUrl: service.url, apiKey: testKey, rate, observer, clock });
+    const answer = (request: Received, response: ServerResponse): void => {
+      if (service.received.length === 10) answerJson(response, status, {}, { 'retry-after': '5' });
+      else answerJson(response, 201, toEmptyResult(request));
+    };
+    const { service, client } = await openClient(answer, { rate, observer, clock });
     const names = Array.from({ length: 30 }, (_, index) => `Customer ${index}`);
     await Promise.all(names.map((name) => client.aml.search({ type: 'entity', name })));
-    await client.close();
     const laterMs = listLaterMs();
     const early = laterMs.filter((ms) => ms < pauseMs).length;
     const inFirstTenth = laterMs.filter((ms) => ms >= pauseMs && ms < pauseMs + 100).length;

@@ -88,16 +88,6 @@ describe.each(operationsTable.map((row): [string, Row] => [row.called, row]))('%
     await expect(failed).rejects.toMatchObject({ name: 'ResponseError', code: 'invalid_body' });
   });
 
-  if (row.errors.length > 0) {
-    test.each(row.errors)('%i %s becomes a %s', async (status, code, className) => {
-      const body = code === undefined ? {} : { error: { type: code, message: 'Plantina may not' } };
-      const failed = run(row, (response) => answerJson(response, status, body));
-      const expected = { name: className, status, code: code ?? `http_${status}`, method: row.method };
-      await expect(failed).rejects.toMatchObject(expected);
-      await expect(failed).rejects.not.toThrow(/Plantina/);
-    });
-  }
-
   test('observers and messages are told the route, not what opens something', async () => {
     const reported: string[] = [];
     const observer: AttemptObserver = {

@@ -34,8 +34,11 @@ const startProxy = async (answer: (asked: string, socket: Socket) => void) => {
 const open = (environment: Record<string, string>, more: object = {}) => {
   const client = createClient(
     {
-      ...{ baseUrl: 'https://service.example/v1', apiKey: testKey, timeoutSeconds: 5 },
-      ...{ retry: { maxAttempts: 2, baseDelayMs: 1, maxDelayMs: 1 }, ...more },
+      baseUrl: 'https://service.example/v1',
+      apiKey: testKey,
+      timeoutSeconds: 5,
+      retry: { maxAttempts: 2, baseDelayMs: 1, maxDelayMs: 1 },
+      ...more,
     },
     environment,
   );

@@ -3,11 +3,11 @@ import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Agent, buildConnector } from 'undici';
 import { afterEach, describe, expect, test } from 'vitest';
-import { type Client, type ClientSettings, createClient } from '../../../src/client/index.js';
+import type { Client, ClientSettings } from '../../../src/client/index.js';
 import type { Attempt, AttemptEnd } from '../../../src/client/operation.js';
 import { makeScaledClock } from '../../helpers/clocks.js';
 import { countBusiestSecond } from '../../helpers/figures.js';
-import { answerJson, type Received, startService, type TestService, testKey, toEmptyResult } from './start-service.js';
+import { answerJson, openClient, type Received, type TestService, toEmptyResult } from './start-service.js';
 
 const toPerson = (number: number) => ({ type: 'person', name: `Customer ${number}` }) as const;
 const person = toPerson(0);
@@ -15,24 +15,19 @@ let service: TestService;
 let client: Client;
 let dispatcher: Agent | undefined;
 afterEach(async () => {
-  await client.close();
   await dispatcher?.destroy();
   dispatcher = undefined;
-  await service.stop();
 });
 
 const open = async (
   handle: (request: Received, response: ServerResponse) => void,
   more: Partial<ClientSettings> = {},
 ): Promise<Client> => {
-  service = await startService(handle);
-  client = createClient({
-    baseUrl: service.url,
-    apiKey: testKey,
+  const quick = {
     rate: { perSecond: 1_000, concurrency: 1 },
     retry: { maxAttempts: 3, baseDelayMs: 1, maxDelayMs: 1 },
-    ...more,
-  });
+  };
+  ({ service, client } = await openClient(handle, { ...quick, ...more }));
   return client;
 };
 
@@ -62,15 +57,12 @@ describe('an observer that notes attempts', () => {
   test.each(['of the client', 'of the call'])(
     'ends the call when it cannot, and nothing is sent (%s)',
     async (whose) => {
-      service = await startService((_request, response) => answerJson(response, 503, {}));
       const observer = { leaving: () => Promise.reject(new Error('no room in the ledger')) };
-      client = createClient({
-        baseUrl: service.url,
-        apiKey: testKey,
-        retry: { baseDelayMs: 1 },
-        ...(whose === 'of the client' ? { observer } : {}),
-      });
-      const searched = client.aml.search(person, whose === 'of the call' ? { observer } : {});
+      const { aml } = await open(
+        (_request, response) => answerJson(response, 503, {}),
+        whose === 'of the client' ? { observer } : {},
+      );
+      const searched = aml.search(person, whose === 'of the call' ? { observer } : {});
       await expect(searched).rejects.toThrow('no room in the ledger');
       expect(service.received).toHaveLength(0);
     },
@@ -90,10 +82,10 @@ describe('an observer that notes attempts', () => {
   });
 
   test('keeps to the rate when many leave at once after a slow note', async () => {
-    service = await startService((request, response) => answerJson(response, 201, toEmptyResult(request)));
-    client = createClient({ baseUrl: service.url, apiKey: testKey, rate: { perSecond: 40, concurrency: 40 } });
+    const rate = { perSecond: 40, concurrency: 40 };
+    const answer = (request: Received, response: ServerResponse) => answerJson(response, 201, toEmptyResult(request));
+    const { aml, identify } = await open(answer, { rate });
     const observer = { leaving: () => delay(350 - (performance.now() % 350)) };
-    const { aml, identify } = client;
     await identify();
     // When they left, not when they arrived: a busy machine, on which the service is this process too, delays each by its own time.
     const leftMs: number[] = [];

@@ -1,26 +1,16 @@
 import type { ServerResponse } from 'node:http';
-import { afterEach, expect, test } from 'vitest';
-import { type Client, createClient } from '../../../src/client/index.js';
-import { answerJson, type Received, startService, type TestService, testKey } from './start-service.js';
+import { expect, test } from 'vitest';
+import type { Client } from '../../../src/client/index.js';
+import { answerJson, openClient, type Received, type TestService } from './start-service.js';
 
 let service: TestService;
 let client: Client;
-afterEach(async () => {
-  await client.close();
-  await service.stop();
-});
 
 const created = { session_id: 's_1', url: 'https://verify.example/s_1' };
 const publicKeyPath = '/api_keys/public';
 
 const start = async (handle: (request: Received, response: ServerResponse) => void): Promise<Client> => {
-  service = await startService(handle, { answersKeys: true });
-  client = createClient({
-    baseUrl: service.url,
-    apiKey: testKey,
-    rate: { perSecond: 1_000 },
-    retry: { maxAttempts: 2, baseDelayMs: 1, maxDelayMs: 2 },
-  });
+  ({ service, client } = await openClient(handle, {}, { answersKeys: true }));
   await client.identify().catch(() => undefined);
   service.received.length = 0;
   return client;
@@ -74,19 +64,6 @@ test('a key that is refused anew and anew is tried twice at most', async () => {
   );
   await expect(sessions.create({ level: 'Gold' })).rejects.toMatchObject({ name: 'AuthenticationError' });
   expect([countKeys(), countSent()]).toEqual([2, 2]);
-});
-
-test('a public key that could not be fetched is fetched again by the next session', async () => {
-  let isDown = false;
-  const { sessions } = await start((request, response) => {
-    if (request.url !== publicKeyPath) answerJson(response, 201, created);
-    else if (isDown) answerJson(response, 500, {});
-    else answerJson(response, 200, { public_key: 'public_sandbox_1', is_test: true });
-  });
-  isDown = true;
-  await expect(sessions.create({ level: 'Gold' })).rejects.toMatchObject({ name: 'ServerError', path: publicKeyPath });
-  isDown = false;
-  expect((await sessions.create({ level: 'Gold' })).status).toBe(201);
 });
 
 /** A service that is asked for the public key beside what `handle` answers. */

@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
-import { afterEach, describe, expect, test } from 'vitest';
-import { type CallOptions, type Client, type ClientSettings, createClient } from '../../../src/client/index.js';
+import { describe, expect, test } from 'vitest';
+import type { CallOptions, Client, ClientSettings } from '../../../src/client/index.js';
 import {
   answerJson,
+  openClient,
   type Received,
-  startService,
   type TestService,
   testKey,
   testKeyRecord,
@@ -18,17 +18,12 @@ const created = { session_id: 's_1', url: 'https://verify.example/s_1' };
 
 let service: TestService;
 let client: Client;
-afterEach(async () => {
-  await client.close();
-  await service.stop();
-});
 
 const open = async (
   handle: (request: Received, response: ServerResponse) => void,
   more: Partial<ClientSettings> = {},
 ): Promise<Client> => {
-  service = await startService(handle, { answersKeys: true });
-  client = createClient({ baseUrl: service.url, apiKey: testKey, rate: { perSecond: 1_000 }, ...more });
+  ({ service, client } = await openClient(handle, more, { answersKeys: true }));
   return client;
 };
 
@@ -137,26 +132,8 @@ describe.each(Object.entries(questions))('who waits to learn %s', (_words, start
   });
 });
 
-test('a question that failed is asked anew by the next one who needs it', async () => {
-  let isDown = true;
-  const { aml } = await open(
-    (request, response) => {
-      if (request.url !== keyPath) answerJson(response, 201, toEmptyResult(request));
-      else if (isDown) answerJson(response, 503, {});
-      else answerJson(response, 200, testKeyRecord);
-    },
-    { retry: { maxAttempts: 2, baseDelayMs: 1, maxDelayMs: 1 } },
-  );
-  await expect(aml.search(person)).rejects.toMatchObject({ name: 'ServiceUnavailableError', path: keyPath });
-  isDown = false;
-  expect((await aml.search(person)).status).toBe(201);
-});
-
 test.each<[string, (response: ServerResponse) => void]>([
-  ['is answered with 503', (response) => answerJson(response, 503, {})],
   ['is answered with a page', (response) => void response.writeHead(200).end('<html>')],
-  ['is answered with 403', (response) => answerJson(response, 403, {})],
-  ['is cut', (response) => void response.socket?.destroy()],
   ['has no answer in time', () => undefined],
 ])('a new key whose check %s is not used, and the refusal of the old one is thrown', async (_words, answer) => {
   const { aml, identify } = await open(
@@ -177,25 +154,4 @@ test.each<[string, (response: ServerResponse) => void]>([
   const searches = service.received.filter(({ method }) => method === 'POST');
   expect(searches).toHaveLength(1);
   expect(searches.every((request) => isAbout(testKey, request))).toBe(true);
-});
-
-test('a listener that throws fails no call, and the others still hear', async () => {
-  let key = testKey;
-  const { aml, listen } = await open(
-    (request, response) => {
-      if (!isAbout(key, request)) refuse(response);
-      else if (request.url === keyPath) answerJson(response, 200, testKeyRecord);
-      else answerJson(response, 201, toEmptyResult(request));
-    },
-    { readKeyAgain: () => newKey },
-  );
-  const heard: string[] = [];
-  listen(() => {
-    throw new Error(person.name);
-  });
-  listen(({ kind }) => heard.push(kind));
-  await aml.search(person);
-  key = newKey;
-  expect((await aml.search(person)).status).toBe(201);
-  expect(heard).toEqual(['key_renewed']);
 });

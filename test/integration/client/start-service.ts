@@ -1,5 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
+import { type Client, type ClientSettings, createClient } from '../../../src/client/index.js';
 
 /** A request as the test's service received it. */
 export interface Received {
@@ -57,6 +59,27 @@ export const startService = async (
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return { url: `http://127.0.0.1:${port}`, received, stop: toStop(sockets, (done) => server.close(done)) };
+};
+
+/** Starts a service and a client of it, which end with the test. */
+export const openClient = async (
+  handle: (request: Received, response: ServerResponse) => void,
+  more: Partial<ClientSettings> = {},
+  options: { answersKeys?: boolean } = {},
+): Promise<{ service: TestService; client: Client }> => {
+  const service = await startService(handle, options);
+  const client = createClient({
+    baseUrl: service.url,
+    apiKey: testKey,
+    rate: { perSecond: 1_000 },
+    retry: { maxAttempts: 2, baseDelayMs: 1, maxDelayMs: 2 },
+    ...more,
+  });
+  onTestFinished(async () => {
+    await client.close();
+    await service.stop();
+  });
+  return { service, client };
 };
 
 /** Starts a TCP server that does `greet` with each connection and speaks no HTTP of its own accord. */

@@ -1,8 +1,9 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { type ClientSettings, createClient } from '../../../src/client/client.js';
 import type { Attempt, AttemptEnd } from '../../../src/client/operation.js';
 import {
   answerJson,
+  openClient,
   startRawService,
   startService,
   type TestService,
@@ -11,8 +12,6 @@ import {
 } from './start-service.js';
 
 const person = { type: 'person', name: 'Plantina Nominova' } as const;
-let service: Pick<TestService, 'stop'> | undefined;
-afterEach(() => service?.stop());
 
 const quick = (baseUrl: string, more: Partial<ClientSettings> = {}): ClientSettings => ({
   baseUrl,
@@ -41,7 +40,7 @@ const listen = () => {
 };
 
 test.each(['basic', 'bearer'] as const)('what goes out is what the interface asks for (%s)', async (authentication) => {
-  const current = await startService(
+  const service = await startService(
     (request, response) => {
       if (request.method === 'POST')
         answerJson(response, 201, { query: person.name, type: 'person', total: 0, results: [] });
@@ -49,13 +48,13 @@ test.each(['basic', 'bearer'] as const)('what goes out is what the interface ask
     },
     { answersKeys: true },
   );
-  service = current;
+  onTestFinished(service.stop);
   const aml = { nameField: 'full_name' };
-  const client = createClient(quick(`${current.url}/v1/`, { authentication, aml }));
+  const client = createClient(quick(`${service.url}/v1/`, { authentication, aml }));
   await client.aml.search(person);
   expect((await client.apiKeys.public()).data).toEqual({ public_key: 'public_sandbox_x', is_test: true });
   await client.close();
-  const [publicKey, search] = current.received;
+  const [publicKey, search] = service.received;
   expect([search?.method, search?.url]).toEqual(['POST', '/v1/aml/search']);
   expect([publicKey?.method, publicKey?.url]).toEqual(['GET', '/v1/api_keys/public']);
   expect(JSON.parse(search?.body ?? '')).toEqual({ type: 'person', full_name: person.name });
@@ -67,7 +66,11 @@ test.each(['basic', 'bearer'] as const)('what goes out is what the interface ask
 
 describe('the total deadline ends a call whatever hangs', () => {
   const timeout = { timeoutMs: 300 };
-  const expectTimeout = async (url: string, expectedStatus: number | null): Promise<void> => {
+  const expectTimeout = async (
+    { url, stop }: Pick<TestService, 'url' | 'stop'>,
+    expectedStatus: number | null,
+  ): Promise<void> => {
+    onTestFinished(stop);
     const reported: AttemptEnd[] = [];
     const observer = { ended: (_attempt: Attempt, end: AttemptEnd) => void reported.push(end) };
     const client = createClient(quick(url, { observer, retry: { maxAttempts: 1 } }));
@@ -84,8 +87,7 @@ describe('the total deadline ends a call whatever hangs', () => {
 
   test('a service that accepts and says nothing', async () => {
     const current = await startRawService(() => undefined);
-    service = current;
-    await expectTimeout(current.url, null);
+    await expectTimeout(current, null);
   });
   test('a body that comes byte by byte, for ever', async () => {
     const current = await startService((_request, response) => {
@@ -93,8 +95,7 @@ describe('the total deadline ends a call whatever hangs', () => {
       const timer = setInterval(() => response.write(' '), 20);
       response.on('close', () => clearInterval(timer));
     });
-    service = current;
-    await expectTimeout(current.url, 200);
+    await expectTimeout(current, 200);
   });
   test('headers that never end', async () => {
     const current = await startRawService((socket) => {
@@ -102,39 +103,36 @@ describe('the total deadline ends a call whatever hangs', () => {
       socket.write('HTTP/1.1 201 Created\r\n');
       socket.on('close', () => clearInterval(timer));
     });
-    service = current;
-    await expectTimeout(current.url, null);
+    await expectTimeout(current, null);
   });
   test('a connect that hangs', async () => {
     // A TLS hello that is never answered hangs before the request can be sent.
     const current = await startRawService(() => undefined);
-    service = current;
-    await expectTimeout(current.url.replace('http:', 'https:'), null);
+    await expectTimeout({ ...current, url: current.url.replace('http:', 'https:') }, null);
   });
 });
 
 test('a 401 whose body hangs is still a 401', async () => {
-  const current = await startService((_request, response) => {
+  const { service, client } = await openClient((_request, response) => {
     response.writeHead(401).write('{"error":');
   });
-  service = current;
-  const client = createClient(quick(current.url));
   await expect(client.aml.search(person, { timeoutMs: 200 })).rejects.toMatchObject({ name: 'AuthenticationError' });
-  expect(current.received).toHaveLength(1);
+  expect(service.received).toHaveLength(1);
 });
 
 test('a cut connection is repeated, and every attempt is told of', async () => {
-  const current = await startService((request, response) => {
-    if (current.received.length === 1) response.socket?.destroy();
-    else if (current.received.length === 2) {
-      response.writeHead(201, { 'content-length': '500' }).write('{"query":');
-      setTimeout(() => response.socket?.destroy(), 20);
-    } else answerJson(response, 201, toEmptyResult(request));
-  });
-  service = current;
   const wide = listen();
   const own = listen();
-  const client = createClient(quick(current.url, { observer: wide }));
+  const { service, client } = await openClient(
+    (request, response) => {
+      if (service.received.length === 1) response.socket?.destroy();
+      else if (service.received.length === 2) {
+        response.writeHead(201, { 'content-length': '500' }).write('{"query":');
+        setTimeout(() => response.socket?.destroy(), 20);
+      } else answerJson(response, 201, toEmptyResult(request));
+    },
+    { observer: wide, retry: { maxAttempts: 3, baseDelayMs: 1, maxDelayMs: 5 } },
+  );
   const answer = await client.aml.search(person, { observer: own });
   await client.close();
   expect(answer.attempts).toBe(3);
@@ -164,32 +162,29 @@ test('a refused connection ends with the last error after all attempts', async (
 
 describe('abort', () => {
   test('ends an attempt under way with the reason and without repetition', async () => {
-    const current = await startService(() => undefined);
-    service = current;
     const observer = listen();
-    const client = createClient(quick(current.url, { observer }));
+    const { client } = await openClient(() => undefined, { observer });
     const stop = new AbortController();
     setTimeout(() => stop.abort(new Error('stop')), 100);
     await expect(client.aml.search(person, { signal: stop.signal })).rejects.toThrow('stop');
     expect(observer.reported).toMatchObject([{ outcome: 'aborted', status: null, isSent: true }]);
   });
   test.each([429, 503])('ends the wait after a %i with Retry-After at once', async (status) => {
-    const current = await startService((_request, response) =>
+    const { service, client } = await openClient((_request, response) =>
       answerJson(response, status, {}, { 'retry-after': '60' }),
     );
-    service = current;
-    const client = createClient(quick(current.url));
     const stop = new AbortController();
     setTimeout(() => stop.abort(new Error('stop')), 150);
     const startedMs = performance.now();
     await expect(client.aml.search(person, { signal: stop.signal })).rejects.toThrow('stop');
     expect(performance.now() - startedMs).toBeLessThan(1_000);
-    expect(current.received).toHaveLength(1);
+    expect(service.received).toHaveLength(1);
   });
   test('before the start sends nothing and takes no place from others', async () => {
-    const current = await startService((request, response) => answerJson(response, 201, toEmptyResult(request)));
-    service = current;
-    const client = createClient(quick(current.url, { rate: { perSecond: 5, concurrency: 1 } }));
+    const { service, client } = await openClient(
+      (request, response) => answerJson(response, 201, toEmptyResult(request)),
+      { rate: { perSecond: 5, concurrency: 1 } },
+    );
     const stop = new AbortController();
     const first = client.aml.search(person);
     const doomed = Array.from({ length: 50 }, () => client.aml.search(person, { signal: stop.signal }));
@@ -198,36 +193,38 @@ describe('abort', () => {
     const settled = await Promise.allSettled(doomed);
     expect(settled.every((search) => search.status === 'rejected')).toBe(true);
     await Promise.all([first, last]);
-    expect(current.received).toHaveLength(2);
+    expect(service.received).toHaveLength(2);
     await client.close();
   });
 });
 
 test('close lets the call under way end and refuses the others', async () => {
-  const current = await startService((request, response) => {
-    setTimeout(() => answerJson(response, 201, toEmptyResult(request)), 200);
-  });
-  service = current;
-  const client = createClient(quick(current.url, { rate: { concurrency: 1 } }));
+  const { service, client } = await openClient(
+    (request, response) => {
+      setTimeout(() => answerJson(response, 201, toEmptyResult(request)), 200);
+    },
+    { rate: { concurrency: 1 } },
+  );
   const underWay = client.aml.search(person);
   const waiting = client.aml.search(person);
   const refused = expect(waiting).rejects.toMatchObject({ code: 'client_closed' });
-  while (current.received.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  while (service.received.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
   await Promise.all([client.close(), refused]);
   expect((await underWay).status).toBe(201);
   await expect(client.aml.search(person)).rejects.toMatchObject({ code: 'client_closed' });
-  expect(current.received).toHaveLength(1);
+  expect(service.received).toHaveLength(1);
 });
 
 test('an observer that cannot note the start prevents the call', async () => {
-  const current = await startService((request, response) => answerJson(response, 201, toEmptyResult(request)));
-  service = current;
   const observer = {
     started: () => {
       throw new Error('no room in the ledger');
     },
   };
-  const client = createClient(quick(current.url, { observer }));
+  const { service, client } = await openClient(
+    (request, response) => answerJson(response, 201, toEmptyResult(request)),
+    { observer },
+  );
   await expect(client.aml.search(person)).rejects.toThrow('no room in the ledger');
-  expect(current.received).toHaveLength(0);
+  expect(service.received).toHaveLength(0);
 });

@@ -73,7 +73,9 @@ test('a query of its own says how many rows there are, in the snapshot that is r
   const openWith = (controlTotal: string) =>
     readRoster(
       rosterSettingsSchema.parse({
-        ...{ name: 'core', columns, controlTotal: { query: controlTotal } },
+        name: 'core',
+        columns,
+        controlTotal: { query: controlTotal },
         postgres: { urlEnv: 'CORE_DATABASE_URL', query: 'select * from people where id < 1000' },
       }),
       () => url,

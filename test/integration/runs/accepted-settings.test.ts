@@ -23,10 +23,8 @@ import {
   openSmallSites,
   type SmallSite,
 } from '../../helpers/small-site.js';
-import { fileOf, listed, people, watchlist } from '../../helpers/small-world.js';
+import { dayMs, fileOf, listed, people, signal, watchlist } from '../../helpers/small-world.js';
 
-const dayMs = 86_400_000;
-const { signal } = new AbortController();
 const [first = listed('one', ''), second = listed('two', ''), control = listed('c', '')] = watchlist;
 const worldOf = (...entries: (typeof watchlist)[number][]) => ({ watchlist: [...entries, control], dossiers: [] });
 const step = (scoreStep: number) => ({ changes: changeSettingsSchema.parse({ scoreStep }) });

@@ -17,10 +17,8 @@ import { readColumn } from '../../../src/store/database/database.js';
 import { describeOnPostgres, readRows, testDatabases } from '../../helpers/databases.js';
 import { printFigure } from '../../helpers/figures.js';
 import { listSearches, openPreparedSites, openSmallSites, searched } from '../../helpers/small-site.js';
-import { controls } from '../../helpers/small-world.js';
+import { controls, dayMs, signal } from '../../helpers/small-world.js';
 
-const signal = new AbortController().signal;
-const dayMs = 24 * 60 * 60 * 1_000;
 const question = {
   type: 'person',
   name: ' Wilhelmina  Achterberg ',

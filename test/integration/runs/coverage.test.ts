@@ -7,11 +7,8 @@ import { runImport } from '../../../src/runs/import/import-run.js';
 import { type Database, readValue, type Transaction } from '../../../src/store/database/database.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { decide, openSmallSites } from '../../helpers/small-site.js';
-import { people } from '../../helpers/small-world.js';
+import { hourMs, people, signal } from '../../helpers/small-world.js';
 import { expectAgreement, findUnrecorded } from '../../helpers/status-agreement.js';
-
-const hourMs = 60 * 60 * 1_000;
-const { signal } = new AbortController();
 
 /** The figures without the order in which they were counted. */
 const toComparable = ({ total, tiers }: Awaited<ReturnType<typeof measureCoverage>>) => ({ total, tiers });

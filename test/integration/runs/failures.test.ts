@@ -15,10 +15,7 @@ import {
   openSmallSites,
   searched,
 } from '../../helpers/small-site.js';
-import { controls, fileOf, people } from '../../helpers/small-world.js';
-
-const dayMs = 24 * 60 * 60 * 1_000;
-const signal = new AbortController().signal;
+import { controls, dayMs, fileOf, people, signal } from '../../helpers/small-world.js';
 
 describe('a screening with failures', () => {
   const databases = testDatabases('postgres');
@@ -140,14 +137,18 @@ describe('a screening with failures', () => {
 
     const wrongKey = await run(await work({ apiKey: 'private_sandbox_wrong' }));
     expect(wrongKey).toMatchObject({
-      ...{ runId, state: 'stopped', exitCode: 4 },
+      runId,
+      state: 'stopped',
+      exitCode: 4,
       counts: { planned: 6, remaining: 6, attempts: 0 },
     });
 
     sandbox.setFaults([{ path: '/aml/search', status: 401, afterCalls: 4 }]);
     const rejected = await run(await work({ rate: { perSecond: 400, concurrency: 1 } }));
     expect(rejected).toMatchObject({
-      ...{ runId, state: 'stopped', exitCode: 4 },
+      runId,
+      state: 'stopped',
+      exitCode: 4,
       counts: { planned: 6, screened: 2, remaining: 4 },
     });
     expect(countSearches().toSorted()).toEqual([0, 0, 0, 1, 1, 1]);
@@ -155,7 +156,9 @@ describe('a screening with failures', () => {
     sandbox.setFaults([{ path: '/aml/search', status: 503, times: 10_000 }]);
     const outage = await run(await work({ maxAttempts: 2, rate: { perSecond: 400, concurrency: 2 } }));
     expect(outage).toMatchObject({
-      ...{ runId, state: 'stopped', exitCode: 4 },
+      runId,
+      state: 'stopped',
+      exitCode: 4,
       counts: { screened: 2, failed: 0, remaining: 4 },
     });
     sandbox.setFaults([]);
@@ -164,7 +167,8 @@ describe('a screening with failures', () => {
     const limited = await run(await work(), { maxSearches: 2 });
     expect(limited).toMatchObject({ state: 'stopped', exitCode: 4, counts: { screened: 4, remaining: 2 } });
     expect(await resumeRun(await work(), runId, signal)).toMatchObject({
-      ...{ runId, state: 'complete' },
+      runId,
+      state: 'complete',
       counts: { planned: 6, screened: 6, remaining: 0 },
     });
     const since = countSearches().map((count, index) => count - (beforeLimit[index] ?? 0));

@@ -3,10 +3,9 @@ import { resumeRun } from '../../../src/runs/resume-run.js';
 import type { ScreeningOptions } from '../../../src/runs/screening-request.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { listenAlong, openSmallSites, searched } from '../../helpers/small-site.js';
-import { writeRoster } from '../../helpers/small-world.js';
+import { signal, writeRoster } from '../../helpers/small-world.js';
 
 const openSite = openSmallSites(testDatabases('postgres').open);
-const { signal } = new AbortController();
 const others = ['Ottoline Vandersteen', 'Zoltan Kerekes', 'Wilhelmina Achterberg'];
 
 /** A configured roster of six, and another file with three that is given in its place. */
@@ -23,7 +22,9 @@ it('a run that stopped amid its searches goes on with the file that it was given
   const { runId, state } = await run(await work(), { ...options, maxSearches: 1 });
   expect(state).toBe('stopped');
   expect(await resumeRun(await work(), runId, signal)).toMatchObject({
-    ...{ runId, state: 'complete', counts: { rows: 3, screened: 3 } },
+    runId,
+    state: 'complete',
+    counts: { rows: 3, screened: 3 },
   });
   expect(searched(sandbox, 'Tamsin Oyelaran')).toBe(0);
 });

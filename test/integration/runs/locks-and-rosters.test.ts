@@ -13,10 +13,9 @@ import { savePartyStates } from '../../../src/store/screenings.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { printFigure, takeLeast } from '../../helpers/figures.js';
 import { fillPlanningWorld } from '../../helpers/planning-world.js';
-import { makeAppContext } from '../../helpers/small-world.js';
+import { makeAppContext, signal } from '../../helpers/small-world.js';
 
 const databases = testDatabases('postgres');
-const signal = new AbortController().signal;
 const options = (roster: RosterSettings) =>
   ({ kind: 'rescreen', roster, selection: 'due', importFirst: true, writeReport: false }) as const;
 
@@ -87,8 +86,14 @@ it('two runs with most of their answers and parties in common never wait for eac
     // Apart from the answers, which would let one side through only when the other has ended.
     await onBoth((transaction, { runId, mine }) => {
       const states = mine.map((partyId) => ({
-        ...{ partyId, requestId: partyId, responseId: 1, customerVersion: 1, settingsDigest: 's', reportedScores: {} },
-        ...{ unreturned: [], state: 'clear' as const },
+        partyId,
+        requestId: partyId,
+        responseId: 1,
+        customerVersion: 1,
+        settingsDigest: 's',
+        reportedScores: {},
+        unreturned: [],
+        state: 'clear' as const,
       }));
       return savePartyStates(
         transaction,

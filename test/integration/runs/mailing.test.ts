@@ -13,8 +13,8 @@ import { testDatabases } from '../../helpers/databases.js';
 import { type MailServer, type MailServerOptions, startMailServer } from '../../helpers/mail-server.js';
 import { openPreparedSites, openSmallSites } from '../../helpers/small-site.js';
 import type { TestAppContext } from '../../helpers/small-world.js';
+import { hourMs } from '../../helpers/small-world.js';
 
-const hourMs = 3_600_000;
 const team = ['one', 'two', 'three', 'four', 'five'].map((name) => `${name}@bank.example`);
 const toSettings = (changes: Partial<MailSettings> = {}) => ({
   mail: {

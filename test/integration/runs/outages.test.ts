@@ -6,9 +6,15 @@ import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
 import { makeScaledClock } from '../../helpers/clocks.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { listenAlong, listSearches, openSmallSites, searched } from '../../helpers/small-site.js';
-import { buildSandboxDossier, controls, people, type TestAppContext, watchlist } from '../../helpers/small-world.js';
+import {
+  buildSandboxDossier,
+  controls,
+  people,
+  signal,
+  type TestAppContext,
+  watchlist,
+} from '../../helpers/small-world.js';
 
-const signal = new AbortController().signal;
 const waiting = { deadline: '60s' };
 const names = Array.from({ length: 120 }, (_, index) => `Customer Number ${index}`);
 const portal = { status: 200, body: '<html>login</html>', contentType: 'text/html' };

@@ -26,10 +26,16 @@ import {
   openSmallSites,
   type SmallSite,
 } from '../../helpers/small-site.js';
-import { buildSandboxDossier, people, toCsv, watchlist, writeRoster } from '../../helpers/small-world.js';
+import {
+  buildSandboxDossier,
+  dayMs,
+  people,
+  signal,
+  toCsv,
+  watchlist,
+  writeRoster,
+} from '../../helpers/small-world.js';
 
-const signal = new AbortController().signal;
-const dayMs = 24 * 60 * 60 * 1_000;
 const names = [...people, 'Ludmila Havel', 'Николай Петров', 'Ines Duarte', 'Kofi Mensah'];
 const dossierOf = (number: number, facts: Partial<SandboxDossier> = {}): SandboxDossier =>
   buildSandboxDossier(number, { name: names[number - 1] ?? '', ...facts });

@@ -11,9 +11,8 @@ import { findReviewer } from '../../../src/runs/review/people.js';
 import { describeOnPostgres } from '../../helpers/databases.js';
 import { importList } from '../../helpers/reviewers.js';
 import { openSitesAfterNight, openSmallSites } from '../../helpers/small-site.js';
-import { listed, type TestAppContext, watchlist } from '../../helpers/small-world.js';
+import { dayMs, listed, type TestAppContext, watchlist } from '../../helpers/small-world.js';
 
-const dayMs = 24 * 3_600_000;
 type Row = Record<string, string>;
 const rowSchema = z.array(z.record(z.string(), z.string()));
 
@@ -44,8 +43,12 @@ describeOnPostgres('a working list', (open, databases) => {
       ['C-2', 'yes', ''],
     ]);
     const mangled = rows.toReversed().map(({ alert = '', ...row }) => ({
-      ...{ due: '46348,2', reference: '1', birth_date: '########', match_id: '1,2E+15' },
-      ...{ comment: row['comment'] ?? '', alert: ` ${alert.toLowerCase()} ` },
+      due: '46348,2',
+      reference: '1',
+      birth_date: '########',
+      match_id: '1,2E+15',
+      comment: row['comment'] ?? '',
+      alert: ` ${alert.toLowerCase()} `,
     }));
     const filled = [decide(mangled[0], 'False Positive'), decide(mangled[1], 'true-match')];
     const preview = await importRows(app, filled, { apply: false });

@@ -10,9 +10,7 @@ import { readColumn } from '../../../src/store/database/database.js';
 import { readRunning } from '../../../src/store/watch-facts.js';
 import { describeOnEachDatabase, leaveSqlToPostgres, readRows } from '../../helpers/databases.js';
 import { listenAlong, makeAcceptance, openSmallSites } from '../../helpers/small-site.js';
-import { buildSandboxDossier, usualScreening } from '../../helpers/small-world.js';
-
-const signal = new AbortController().signal;
+import { buildSandboxDossier, signal, usualScreening } from '../../helpers/small-world.js';
 
 const range = (from: number, to: number): SandboxDossier[] =>
   Array.from({ length: to - from + 1 }, (_, index) => buildSandboxDossier(from + index));

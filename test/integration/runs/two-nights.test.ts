@@ -8,6 +8,7 @@ import { startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 import { listSearches } from '../../helpers/small-site.js';
 import {
+  dayMs,
   demoRoster,
   loadDemoWorld,
   makeAppContext,
@@ -15,7 +16,6 @@ import {
   readExpectedChanges,
 } from '../../helpers/small-world.js';
 
-const dayMs = 24 * 60 * 60 * 1_000;
 const night = {
   kind: 'rescreen',
   roster: demoRoster,

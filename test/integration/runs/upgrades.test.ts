@@ -7,10 +7,7 @@ import { startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import { migrate, pendingMigrations } from '../../../src/store/database/migrate.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 import { fillReleasedDatabase, releasedDatabases } from '../../helpers/former-databases.js';
-import { controls, makeAppContext, watchlist } from '../../helpers/small-world.js';
-
-const dayMs = 86_400_000;
-const { signal } = new AbortController();
+import { controls, dayMs, makeAppContext, signal, watchlist } from '../../helpers/small-world.js';
 
 const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {

@@ -10,9 +10,8 @@ import { describeOnPostgres } from '../../helpers/databases.js';
 import { fillInList } from '../../helpers/report-files.js';
 import { importList } from '../../helpers/reviewers.js';
 import { openPreparedSites } from '../../helpers/small-site.js';
-import { fileOf, listed, people, type TestAppContext, toCsv, watchlist } from '../../helpers/small-world.js';
+import { dayMs, fileOf, listed, people, type TestAppContext, toCsv, watchlist } from '../../helpers/small-world.js';
 
-const dayMs = 24 * 3_600_000;
 const [one = listed('one', ''), two = listed('two', ''), control = listed('c', '')] = watchlist;
 
 const readFileOf = ({ artifacts }: RunSummary, name: string): Promise<string> =>
@@ -55,7 +54,8 @@ describeOnPostgres('a report', (_open, databases) => {
     const [change, ...others] = report.changes ?? [];
     expect(others).toEqual([]);
     expect(change).toMatchObject({
-      ...{ kind: 'match_removed', cause: 'customer_record' },
+      kind: 'match_removed',
+      cause: 'customer_record',
       party: { reference: 'C-2', name: 'Zephaniah Brandt' },
       formerParty: { reference: 'C-2', name: 'Oktavian Prunescu' },
     });

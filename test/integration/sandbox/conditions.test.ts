@@ -12,29 +12,6 @@ afterEach(() => sandbox.close());
 const person = { body: { type: 'person', name: 'Ivan Morozkin' } };
 const search = (sent: Sent = {}) => callSandbox(sandbox, 'POST /aml/search', { ...person, ...sent });
 
-describe('a rate limit', () => {
-  it('is told as rate_limit_exceeded, with Retry-After when that was asked for, to each key for itself', async () => {
-    sandbox.setConditions({ limit: { perSecond: 1, retryAfter: true } });
-    await search();
-    const refused = await search();
-    expect([toOutcome(refused), refused.headers.get('retry-after')]).toEqual(['429 rate_limit_exceeded', '1']);
-    expect((await search({ key: sandbox.livePrivateKey })).status).toBe(201);
-    sandbox.setConditions({ limit: { perSecond: 1 } });
-    await search();
-    expect((await search()).headers.get('retry-after')).toBeNull();
-  });
-});
-
-describe('refusals by chance', () => {
-  it('carry the Retry-After they were given', async () => {
-    sandbox.setConditions({ refuse: { share: 1, retryAfter: 'Wed, 21 Oct 2015 07:28:00 GMT' } });
-    const refused = await search();
-    expect(refused.headers.get('retry-after')).toBe('Wed, 21 Oct 2015 07:28:00 GMT');
-    expect(toOutcome(refused)).toBe('503 service_unavailable');
-    expect(sandbox.ledger()).toMatchObject([{ status: 503, worked: false }]);
-  });
-});
-
 describe('an outage', () => {
   it('fails every matching call until the weather changes, and no other path', async () => {
     sandbox.setConditions({ path: '/aml/search', outage: {} });

@@ -75,9 +75,18 @@ describe('events', () => {
     ]);
     await whenReceived(13);
     expect(typesReceived()).toEqual([
-      ...['dossier.created', 'entity.created', 'dossier.updated', 'session.completed', 'identity_document.created'],
-      ...['address_proof.created', 'funds_proof.created', 'aml_entity.created', 'aml_activity.created'],
-      ...['dossier.updated', 'decision.approved', 'aml_activity.rejected'],
+      'dossier.created',
+      'entity.created',
+      'dossier.updated',
+      'session.completed',
+      'identity_document.created',
+      'address_proof.created',
+      'funds_proof.created',
+      'aml_entity.created',
+      'aml_activity.created',
+      'dossier.updated',
+      'decision.approved',
+      'aml_activity.rejected',
       'dossier.deleted',
     ]);
     const resources = new Map(received.map((one) => [parse(one).event_type, parse(one).resource]));

@@ -13,7 +13,9 @@ beforeEach(async () => {
 afterEach(() => sandbox.close());
 
 const bodyWith = (more: object = {}) => ({
-  ...{ workflowToken: sandbox.workflowToken, channel: 'email', recipient: 'ada@example.org' },
+  workflowToken: sandbox.workflowToken,
+  channel: 'email',
+  recipient: 'ada@example.org',
   ...more,
 });
 const create = (more: object = {}) => callSandbox(sandbox, `POST ${PATH}`, { body: bodyWith(more) });

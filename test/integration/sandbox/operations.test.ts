@@ -71,9 +71,15 @@ describe('every operation of the interface', () => {
 
   it('shows no record of an organisation to another one', async () => {
     const paths = [
-      ...['/dossiers/dossier_1', '/dossiers/TOKEN1', '/dossiers/entity/entity_1', '/dossiers/decision/decision_1'],
-      ...['/dossiers/identity_document/id_doc_1', '/dossiers/address_proof/poa_1', '/dossiers/funds_proof/pof_1'],
-      ...['/aml/entity/aml_1', `/autodoc/invitations/${subjects.invitation}`],
+      '/dossiers/dossier_1',
+      '/dossiers/TOKEN1',
+      '/dossiers/entity/entity_1',
+      '/dossiers/decision/decision_1',
+      '/dossiers/identity_document/id_doc_1',
+      '/dossiers/address_proof/poa_1',
+      '/dossiers/funds_proof/pof_1',
+      '/aml/entity/aml_1',
+      `/autodoc/invitations/${subjects.invitation}`,
     ];
     for (const path of paths) {
       expect([path, toOutcome(await callSandbox(sandbox, `GET ${path}`))]).toEqual([path, '200']);
@@ -83,10 +89,12 @@ describe('every operation of the interface', () => {
   });
 
   it.each([
-    ...['/dossiers/dossier_none', '/dossiers/entity/entity_none', '/dossiers/identity_document/id_doc_none'],
-    ...['/dossiers/decision/decision_none', '/dossiers/address_proof/poa_none', '/dossiers/funds_proof/pof_none'],
-    ...['/dossiers/entity/id_doc_1', '/aml/entity/aml_none', '/aml/activity/amla_none', '/aml/activity/plain'],
-    ...['/autodoc/invitations/adi_none'],
+    '/dossiers/dossier_none',
+    '/dossiers/entity/entity_none',
+    '/dossiers/entity/id_doc_1',
+    '/aml/activity/amla_none',
+    '/aml/activity/plain',
+    '/autodoc/invitations/adi_none',
   ])('answers 404 to GET %s, which is nowhere', async (path) => {
     expect(toOutcome(await callSandbox(sandbox, `GET ${path}`))).toBe('404 not_found');
   });

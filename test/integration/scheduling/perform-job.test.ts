@@ -7,8 +7,8 @@ import { createLogger } from '../../../src/logging.js';
 import type { Job } from '../../../src/runs/app-context.js';
 import type { RunSummary } from '../../../src/runs/run-summary.js';
 import { DatabaseError } from '../../../src/store/database/database.js';
-import type { JobRun } from '../../../src/store/jobs.js';
 import type { RunState } from '../../../src/vocabulary.js';
+import { toJobRun } from '../../helpers/clocks.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { buildCounts } from '../../helpers/run-facts.js';
 import { makeAppContext } from '../../helpers/small-world.js';
@@ -16,15 +16,14 @@ import { makeAppContext } from '../../helpers/small-world.js';
 const databases = testDatabases('postgres');
 const silent = createLogger({ level: 'silent', secrets: [], write: () => {} });
 const moment = new Date('2026-11-22T02:00:00Z');
-const run: JobRun = {
-  ...{ jobRunId: 1, job: 'rescreen', dueSlot: '2026-11-22', localDate: '2026-11-22', dueAt: moment, state: 'running' },
-  ...{ isLate: false, attempts: 1, owner: 'host:1:a', begunAt: moment, endedAt: null, exitCode: null, because: null },
-  runIds: [],
-  attemptAt: null,
-  deadlineAt: null,
-  isTimedOut: false,
-  cancelledBy: null,
-};
+const run = toJobRun({
+  dueSlot: '2026-11-22',
+  localDate: '2026-11-22',
+  dueAt: moment,
+  state: 'running',
+  endedAt: null,
+  exitCode: null,
+});
 
 const gone = new DatabaseError('the database went away', { sqlState: undefined, constraint: undefined });
 const noFile = new RosterError('roster_missing', 'no file');
@@ -33,8 +32,15 @@ const refused = new AuthenticationError('authentication_error', 'the key was ref
 
 const toSummary = (roster: string, state: RunState, exitCode: number): RunSummary => ({
   schema: 'nightscreen/run-summary/1',
-  ...{ runId: `2026-11-22-rescreen-${roster}`, roster, kind: 'rescreen', state, exitCode },
-  ...{ reasons: [], haltedBy: null, artifacts: null, counts: buildCounts() },
+  runId: `2026-11-22-rescreen-${roster}`,
+  roster,
+  kind: 'rescreen',
+  state,
+  exitCode,
+  reasons: [],
+  haltedBy: null,
+  artifacts: null,
+  counts: buildCounts(),
 });
 const complete = toSummary('a', 'complete', 0);
 const stopped = toSummary('b', 'stopped', 4);

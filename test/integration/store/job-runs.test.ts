@@ -15,16 +15,14 @@ import { describeOnEachDatabase } from '../../helpers/databases.js';
 const at = (text: string): Date => new Date(text);
 const dueOn = (date: string) => ({ dueSlot: date, localDate: date, dueAt: at(`${date}T02:00Z`) });
 const beginning = (date: string, owner = 'host-a:1:x') => ({
-  ...{
-    job: 'rescreen',
-    ...dueOn(date),
-    owner,
-    now: at(`${date}T02:01Z`),
-    isLate: false,
-    again: [] as number[],
-    timeoutMs: 60_000,
-    forgetBefore: null as Date | null,
-  },
+  job: 'rescreen',
+  ...dueOn(date),
+  owner,
+  now: at(`${date}T02:01Z`),
+  isLate: false,
+  again: [] as number[],
+  timeoutMs: 60_000,
+  forgetBefore: null as Date | null,
 });
 
 describeOnEachDatabase('what became of the times of jobs', (open) => {

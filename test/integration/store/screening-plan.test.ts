@@ -59,10 +59,9 @@ describeOnEachDatabase('the plan of a run', (open) => {
       ]),
     );
     await store(buildPlanInput(now));
-    expect(await readPlan(database)).toEqual([
-      ...['new', 'changed', 'changed', 'changed', 'not_due'],
-      ...['previously_failed', 'previously_failed', 'overdue', 'cadence', 'forced'],
-    ]);
+    expect((await readPlan(database)).join(' ')).toBe(
+      'new changed changed changed not_due previously_failed previously_failed overdue cadence forced',
+    );
   });
 
   it('asks about whoever is forced and about nobody else who is not due, also where only new ones are wanted', async () => {
@@ -158,10 +157,9 @@ describeOnEachDatabase('the plan of a run', (open) => {
     );
     const input = buildPlanInput(now, { allowance: { general: 2, reserved: 1 } });
     const stored = await store(input);
-    expect(await readPlan(database)).toEqual([
-      ...['cadence', 'cadence', 'cadence', 'cadence/over_budget'],
-      ...['overdue/over_budget', 'new', 'new/over_budget'],
-    ]);
+    expect((await readPlan(database)).join(' ')).toBe(
+      'cadence cadence cadence cadence/over_budget overdue/over_budget new new/over_budget',
+    );
     expect((await previewPlan(database, input, 10)).leftOut).toEqual(['C-7', 'C-5']);
     expect(stored).toMatchObject({
       planned: 4,

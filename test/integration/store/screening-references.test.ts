@@ -6,14 +6,12 @@ import { saveResponses } from '../../../src/store/responses.js';
 import { readAnswerFindings } from '../../../src/store/run-health.js';
 import { describeOnEachDatabase, readRows } from '../../helpers/databases.js';
 import { buildPlanInput, fillPlanningWorld } from '../../helpers/planning-world.js';
+import { makeMatch } from '../../helpers/run-facts.js';
 
 const now = new Date('2026-11-21T02:00:00Z');
 const missing = { sqlState: '23503' };
 
-const toMatch = (rank: number) => ({
-  ...{ rank, id: `match-${rank}`, name: 'Somebody', schema: 'Person', isHit: rank === 1, score: 0.9 },
-  ...{ topics: [], birthDates: [], countries: [] },
-});
+const toMatch = (rank: number) => makeMatch({ rank, id: `match-${rank}`, isHit: rank === 1 });
 
 describeOnEachDatabase('what screenings refer to', (open) => {
   let database: Database;
@@ -90,7 +88,10 @@ describeOnEachDatabase('what screenings refer to', (open) => {
     const counted = await readAnswerFindings(database, 3);
     // Digest 1 was there before, so that its matches are those of the answer that was stored first: none.
     expect(counted).toEqual({
-      ...{ matches: 5, matchSquares: 13, hits: 2, hitSquares: 2 },
+      matches: 5,
+      matchSquares: 13,
+      hits: 2,
+      hitSquares: 2,
       answersByLength: new Map([
         [2, 1],
         [3, 1],

@@ -48,7 +48,9 @@ ${assessing}
     const location = new URL(url);
     if (login !== undefined) location.username = login;
     const environment = {
-      ...{ DATABASE_URL: location.href, NIGHTSCREEN_BASE_URL: sandbox.url, NIGHTSCREEN_API_KEY: key },
+      DATABASE_URL: location.href,
+      NIGHTSCREEN_BASE_URL: sandbox.url,
+      NIGHTSCREEN_API_KEY: key,
     };
     const exitCode = await runCommandLine({ words, environment, folder, terminal: invocation.terminal });
     return { exitCode, ...terminal };
@@ -104,7 +106,11 @@ ${assessing}
     const { exitCode, stdout } = await run(['runs', 'accept', held, ...said, '--json']);
     expect(exitCode).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
-      ...{ schema: 'nightscreen/run-accept/1', runId: held, kind: 'accepted', state: 'complete', parties: 5 },
+      schema: 'nightscreen/run-accept/1',
+      runId: held,
+      kind: 'accepted',
+      state: 'complete',
+      parties: 5,
     });
     expect(sandbox.ledger()).toHaveLength(calls);
     expect((await run(['runs', 'show', held])).stdout).toMatch(/^state +complete/m);

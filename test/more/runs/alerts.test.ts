@@ -14,11 +14,9 @@ import type { DispositionVerdict } from '../../../src/vocabulary.js';
 import { describeOnPostgres, readRows } from '../../helpers/databases.js';
 import { importList } from '../../helpers/reviewers.js';
 import { decide, makeAcceptance, openPreparedSites, type SmallSite } from '../../helpers/small-site.js';
-import { fileOf, listed, neverHeld, watchlist } from '../../helpers/small-world.js';
+import { dayMs, fileOf, listed, neverHeld, signal, watchlist } from '../../helpers/small-world.js';
 
-const dayMs = 86_400_000;
 const [first = listed('one', ''), second = listed('two', ''), control = listed('c', '')] = watchlist;
-const { signal } = new AbortController();
 
 /** Below the threshold for C-2, under the same id. */
 const weakSecond = { ...second, name: 'Oktavian Johanna Maria Prunescu' };
@@ -54,12 +52,8 @@ const readEvents = (database: Database, alertId: number | undefined) =>
     [alertId],
   );
 const readState = async (database: Database, reference: string) => {
-  const [row] = await database.query(
-    z.object({ state: z.string(), waiting: z.number(), worstTopic: z.string().nullable() }),
-    `select state, waiting, worst_topic as "worstTopic" from customer_screening_status where reference = $1`,
-    [reference],
-  );
-  return row;
+  const sql = 'select state, waiting, worst_topic from customer_screening_status where reference = $1';
+  return (await readRows(database, sql, [reference]))[0];
 };
 
 describeOnPostgres('alerts and states', (_open, databases) => {
@@ -299,10 +293,7 @@ describeOnPostgres('alerts and states', (_open, databases) => {
       await database.query(said, 'select reviewer, origin, verdict, is_attested as "isAttested" from disposition'),
     ).toEqual([{ reviewer: 'review.autoClose', origin: 'policy', verdict: 'no_longer_matched', isAttested: false }]);
     await night(3, second, exposed, weakFourth);
-    expect(await readStates()).toEqual([
-      ...sanctioned,
-      ...['C-3 open', 'C-3 open', 'C-4 no_longer_matched', 'C-4 open'],
-    ]);
+    expect(await readStates()).toEqual([...sanctioned, 'C-3 open', 'C-3 open', 'C-4 no_longer_matched', 'C-4 open']);
     expect((await readAlerts(database))[4]).toMatchObject({ openedAt: opened?.openedAt });
   });
 

@@ -5,9 +5,8 @@ import type { DatabaseLocation } from '../../../src/store/database/open-database
 import { readRows, testDatabases } from '../../helpers/databases.js';
 import { fillPlanningWorld } from '../../helpers/planning-world.js';
 import { decide, openSmallSites } from '../../helpers/small-site.js';
-import { listed, watchlist } from '../../helpers/small-world.js';
+import { dayMs, listed, watchlist } from '../../helpers/small-world.js';
 
-const dayMs = 86_400_000;
 const [first = listed('one', ''), second = listed('two', ''), control = listed('c', '')] = watchlist;
 const databases = testDatabases('postgres');
 let location: DatabaseLocation = {};

@@ -12,9 +12,8 @@ import { readColumn } from '../../../src/store/database/database.js';
 import { readAlertHistories } from '../../../src/store/review/decisions.js';
 import { describeOnPostgres } from '../../helpers/databases.js';
 import { listenAlong, openSmallSites, type SmallSite } from '../../helpers/small-site.js';
-import { listed, people, type TestAppContext, watchlist } from '../../helpers/small-world.js';
+import { dayMs, listed, people, type TestAppContext, watchlist } from '../../helpers/small-world.js';
 
-const dayMs = 24 * 3_600_000;
 const activity = JSON.stringify({
   id: 'amla_one',
   aml_entity: 'aml_ofOne1',
@@ -63,8 +62,15 @@ describeOnPostgres('details of new hits', (open) => {
       attemptsByOutcome: { ok: 'attempts' in counts && counts.attempts },
     });
     expect(facts.details.counts).toEqual({
-      ...{ hits: 2, withoutRecord: 0, asked: 3, kept: 2, notAvailable: 1, leftOver: 0, stoppedBecause: null },
-      ...{ backlogAsked: 0, backlogLeft: 0 },
+      hits: 2,
+      withoutRecord: 0,
+      asked: 3,
+      kept: 2,
+      notAvailable: 1,
+      leftOver: 0,
+      stoppedBecause: null,
+      backlogAsked: 0,
+      backlogLeft: 0,
     });
     expect(await readBodies(site)).toEqual([withoutLink, entity]);
 
@@ -139,7 +145,11 @@ describeOnPostgres('details of new hits', (open) => {
     expect(state).toBe('complete');
     expect(lookedUp(sandbox)).toEqual(['/aml/activity/amla_one', '/aml/activity/amla_two']);
     expect((await showRun(database, 'default', runId)).details.counts).toMatchObject({
-      ...{ hits: 3, asked: 2, kept: 2, leftOver: 1, stoppedBecause: 'limit' },
+      hits: 3,
+      asked: 2,
+      kept: 2,
+      leftOver: 1,
+      stoppedBecause: 'limit',
     });
   });
 

@@ -6,9 +6,8 @@ import { describeRun } from '../../../src/runs/describe-run.js';
 import { resumeRun } from '../../../src/runs/resume-run.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { listSearches, makeAcceptance, openPreparedSites } from '../../helpers/small-site.js';
-import { fileOf, people, type TestAppContext, toCsv } from '../../helpers/small-world.js';
+import { fileOf, people, signal, type TestAppContext, toCsv } from '../../helpers/small-world.js';
 
-const { signal } = new AbortController();
 const warnings = ({ events }: TestAppContext, code: string): string[] =>
   events.flatMap((event) => (event.kind === 'warning' && event.code === code ? [event.message] : []));
 

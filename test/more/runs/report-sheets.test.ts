@@ -12,9 +12,8 @@ import type { DispositionVerdict } from '../../../src/vocabulary.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { decideByMarks } from '../../helpers/reviewers.js';
 import { findAlerts, openSmallSites } from '../../helpers/small-site.js';
-import { fileOf, listed, people, toCsv, watchlist } from '../../helpers/small-world.js';
+import { dayMs, fileOf, listed, people, toCsv, watchlist } from '../../helpers/small-world.js';
 
-const dayMs = 24 * 3_600_000;
 const [one = listed('one', ''), two = listed('two', ''), control = listed('c', '')] = watchlist;
 
 const readNumber = (database: Database, sql: string): Promise<number> =>

@@ -8,9 +8,8 @@ import { describeOnPostgres, readRows } from '../../helpers/databases.js';
 import { fillInList } from '../../helpers/report-files.js';
 import { importList } from '../../helpers/reviewers.js';
 import { openPreparedSites } from '../../helpers/small-site.js';
-import { listed, type TestAppContext, watchlist } from '../../helpers/small-world.js';
+import { dayMs, listed, type TestAppContext, watchlist } from '../../helpers/small-world.js';
 
-const dayMs = 24 * 3_600_000;
 const ruledOut = ['False Positive', 'another birth date'] as const;
 
 async function toReferences(book: Uint8Array): Promise<readonly unknown[]> {
@@ -60,7 +59,9 @@ describeOnPostgres("a report's workbook", (_open, databases) => {
     const app = await work();
     const both = await fillInList(book, () => ruledOut);
     expect(await importList(app, both)).toMatchObject({
-      ...{ isApplied: false, decided: [{ sheetId: 1 }], refused: [{ reason: 'changed_since' }] },
+      isApplied: false,
+      decided: [{ sheetId: 1 }],
+      refused: [{ reason: 'changed_since' }],
     });
     const filled = await fillInList(book, (reference) => (reference === 'C-1' ? ruledOut : null));
     expect(await importList(app, filled, { apply: false })).toMatchObject({

@@ -5,9 +5,8 @@ import { showRun } from '../../../src/runs/run-reference.js';
 import { screeningSettingsSchema } from '../../../src/screening/settings.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { listenAlong, openPreparedSites, searched } from '../../helpers/small-site.js';
-import { listed, people, watchlist, writeRoster } from '../../helpers/small-world.js';
+import { hourMs, listed, people, watchlist, writeRoster } from '../../helpers/small-world.js';
 
-const hourMs = 60 * 60 * 1_000;
 const settings = { screening: screeningSettingsSchema.parse({ reuseMaxAge: '20h' }) };
 
 describe('an answer that is used again', () => {

@@ -74,7 +74,10 @@ describeOnPostgres('decisions of an older system', (open) => {
       );
     const take = async (how: { apply?: boolean; partial?: boolean } = {}) => {
       const { isApplied, rows } = await importLegacy(app, {
-        ...{ path, reviewer, apply: true, partial: false },
+        path,
+        reviewer,
+        apply: true,
+        partial: false,
         ...how,
       });
       return { isApplied, kinds: rows.map((row) => ('reason' in row ? row.reason : row.kind)), rows };

@@ -55,7 +55,9 @@ describeOnPostgres('nights on both sides of a range of runs', (open, databases) 
       const app = { ...(await work()), database: of };
       const rows = await readAllRows(of);
       return {
-        ...{ run: rows['run'], batches: rows['search_batch'], blocks: rows['screening_block'] },
+        run: rows['run'],
+        batches: rows['search_batch'],
+        blocks: rows['screening_block'],
         history: await readHistory(of, 'default', 0, 100),
         runs: await listRuns(of, 'default', 10),
         coverage: (await measureCoverage(app, { list: 0 })).rosters,

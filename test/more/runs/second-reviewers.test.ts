@@ -12,9 +12,8 @@ import type { DispositionVerdict } from '../../../src/vocabulary.js';
 import { describeOnPostgres, insertDispositionsSql, testDatabases, toReviewerGrants } from '../../helpers/databases.js';
 import { decideByMarks, withLogins } from '../../helpers/reviewers.js';
 import { openSitesAfterNight, openSmallSites } from '../../helpers/small-site.js';
-import { listed, watchlist } from '../../helpers/small-world.js';
+import { dayMs, listed, watchlist } from '../../helpers/small-world.js';
 
-const dayMs = 24 * 3_600_000;
 const [first = listed('one', ''), ...others] = watchlist;
 const [second = listed('two', ''), ...rest] = others;
 const reviewOf = (settings: Partial<ReviewSettings>): ReviewSettings => ({

@@ -13,9 +13,8 @@ import { readSettingsHistory } from '../../../src/store/organisations.js';
 import { readRows, testDatabases, toAccepterGrants, toReviewerGrants } from '../../helpers/databases.js';
 import { decideByMarks, withLogins } from '../../helpers/reviewers.js';
 import { makeAcceptance, openSmallSites } from '../../helpers/small-site.js';
-import { controls } from '../../helpers/small-world.js';
+import { controls, dayMs } from '../../helpers/small-world.js';
 
-const dayMs = 86_400_000;
 const toGrants = (login: string): string => [toReviewerGrants(login), ...toAccepterGrants(login)].join('\n');
 
 const paths = z.array(z.string());

@@ -8,9 +8,8 @@ import { reportSpans } from '../../../src/runs/write-reports.js';
 import { describeOnPostgres } from '../../helpers/databases.js';
 import { publishedSchemas } from '../../helpers/shipped-files.js';
 import { openPreparedSites, type SmallSite } from '../../helpers/small-site.js';
-import { listed, type TestAppContext, watchlist } from '../../helpers/small-world.js';
+import { dayMs, listed, type TestAppContext, watchlist } from '../../helpers/small-world.js';
 
-const dayMs = 86_400_000;
 const withTamsin = [...watchlist, listed('tamsin', 'Tamsin Oyelaran')];
 const published = publishedSchemas.map(({ schema }) => z.fromJSONSchema(z.toJSONSchema(schema)));
 

@@ -68,7 +68,11 @@ describe('where standard error is no screen', () => {
       (level: 'info' | 'error', isQuiet = false) =>
       (isScreen: boolean): string =>
         end((log) => log.failed(describeError(refused), refused), {
-          ...{ state: 'finished', reasons: [refused.message], level, isQuiet, isScreen },
+          state: 'finished',
+          reasons: [refused.message],
+          level,
+          isQuiet,
+          isScreen,
         });
     for (const isScreen of [true, false]) {
       expect(refuse('info')(isScreen)).toContain(`${runId} ended for the reason above`);

@@ -5,8 +5,19 @@ import type { JobRun } from '../../../src/store/jobs.js';
 
 const moment = new Date('2026-11-22T02:00:00Z');
 const run: JobRun = {
-  ...{ jobRunId: 1, job: 'rescreen', dueSlot: '2026-11-22', localDate: '2026-11-22', dueAt: moment, state: 'running' },
-  ...{ isLate: false, attempts: 1, owner: 'host:1:a', begunAt: moment, endedAt: null, exitCode: null, because: null },
+  jobRunId: 1,
+  job: 'rescreen',
+  dueSlot: '2026-11-22',
+  localDate: '2026-11-22',
+  dueAt: moment,
+  state: 'running',
+  isLate: false,
+  attempts: 1,
+  owner: 'host:1:a',
+  begunAt: moment,
+  endedAt: null,
+  exitCode: null,
+  because: null,
   runIds: [],
   attemptAt: null,
   deadlineAt: null,

@@ -17,15 +17,13 @@ function listen<Message>(channel: string, heard: (message: Message) => void): vo
 const at = new Date(0);
 const attempt: Attempt = { operation: 'aml.search', method: 'POST', path: '/aml/search', attempt: 1, startedAt: at };
 const end: AttemptEnd = {
-  ...{
-    endedAt: at,
-    isSent: true,
-    status: 503,
-    outcome: 'error_status',
-    bytes: 0,
-    requestId: undefined,
-    servedAt: undefined,
-  },
+  endedAt: at,
+  isSent: true,
+  status: 503,
+  outcome: 'error_status',
+  bytes: 0,
+  requestId: undefined,
+  servedAt: undefined,
 };
 
 describe('the channels of the process', () => {

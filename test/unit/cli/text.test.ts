@@ -3,17 +3,10 @@ import { formatTable, measureWidth, showTimes } from '../../../src/cli/text.js';
 import { describeSpan } from '../../../src/reports/text.js';
 
 test.each([
-  ['plain', 5],
-  ['Zoë', 3],
   ['Zoe\u0308', 3],
   ['王小明', 6],
-  ['ｱﾝﾅ', 3],
-  ['アンナ', 6],
-  ['김민준', 6],
-  ['محمد', 4],
   ['مُحَمَّد', 4],
   ['नमस्ते', 3],
-  ['😀', 2],
   ['a\u001bb', '[U+001B]'.length + 2],
 ])('%s takes %i columns of a screen', (text, columns) => {
   expect(measureWidth(text)).toBe(columns);
@@ -96,14 +89,9 @@ describe('a table', () => {
 });
 
 test.each([
-  [0, '0 s'],
   [59, '59 s'],
-  [60, '1 min'],
   [89, '1 min 29 s'],
-  [725, '12 min 5 s'],
-  [3_599, '59 min 59 s'],
   [3_600, '1 h 0 min'],
-  [12_000, '3 h 20 min'],
   [180_000, '2 d 2 h'],
 ])('%i seconds are %s, exact below an hour', (seconds, words) => {
   expect(describeSpan(seconds)).toBe(words);

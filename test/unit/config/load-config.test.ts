@@ -269,3 +269,72 @@ describe('precedence and origins', () => {
     expect(digest('service: { aml: { nameField: query } }\n')).not.toBe(plain);
   });
 });
+
+const rosters = 'rosters: [{ name: retail, csv: { path: a.csv } }]\n';
+const mail = (entry: string): string => `${rosters}mail:\n  from: a@b.example\n  recipients:\n    - ${entry}\n`;
+
+describe('who gets what', () => {
+  test('is told by recipients, or by the short form, or both', () => {
+    const full = '{ to: b@b.example, rosters: [retail], kinds: [summary], severities: [critical], attach: archive }';
+    expect(load(mail(full)).settings.mail).toMatchObject({
+      to: [],
+      recipients: [{ to: 'b@b.example', kinds: ['summary'] }],
+    });
+    const short = load('mail: { from: a@b.example, to: [b@b.example] }\n').settings.mail;
+    expect(short).toMatchObject({ to: ['b@b.example'], recipients: [], transport: 'file' });
+  });
+
+  test.each([
+    ['mail: { from: a@b.example }\n', 'nightscreen.config.yaml:1:1 mail.to has no recipient'],
+    [mail('{ to: [] }'), 'nightscreen.config.yaml:5:9 mail.recipients[0].to must have at least 1 entries'],
+    [mail('{ to: b@b.example, kinds: [reports] }'), '5:34 mail.recipients[0].kinds[0] must be one of report, summary'],
+    [mail('{ to: b@b.example, attach: zip }'), '5:34 mail.recipients[0].attach must be one of none, masked'],
+    [mail('{ to: b@b.example, rosters: [retial] }'), 'rosters[0] no roster has this name; did you mean retail?'],
+    [
+      `${rosters}webhooks: [{ url: "https://core.example/", rosters: [retial] }]\n`,
+      'webhooks[0].rosters[0] no roster has this name; did you mean retail?',
+    ],
+    [mail('{ to: b@b.example, password: geheimnisvoll }'), 'set NIGHTSCREEN_ARCHIVE_PASSWORD or'],
+  ])('a mistake is told with its place: %s', (text, said) => {
+    const problems = findProblems(text).join('\n');
+    expect(problems).toContain(said);
+    expect(problems).not.toContain('geheimnisvoll');
+  });
+
+  test('a password that machines guess is refused, and never shown', () => {
+    const problems = findProblems(rosters, { environment: { NIGHTSCREEN_ARCHIVE_PASSWORD: 'hunter2' } });
+    expect(problems).toEqual(['env NIGHTSCREEN_ARCHIVE_PASSWORD  must have at least 12 characters']);
+  });
+});
+
+test('the folder for readers is not the one the reports are written to', () => {
+  expect(load('reports: { dir: ./out, publishTo: share }\n').settings.reports.publishTo).toBe(join(folder, 'share'));
+  const [problem] = findProblems('reports: { dir: ./out, publishTo: out }\n');
+  expect(problem).toContain('reports.publishTo is the folder of the reports themselves');
+});
+
+test('a tier longer than a day without a reason is refused with its line', () => {
+  expect(findProblems('screening:\n  cadence:\n    medium: 7d\n    low: 12h\n')).toEqual([
+    expect.stringMatching(/yaml:3:13 screening\.cadence\.medium is missing: .* needs a reason/),
+  ]);
+});
+
+test('spans and caps that are no such are refused with what they should be', () => {
+  const problems = findProblems(
+    'screening:\n  reuseMaxAge: 12 hours\nbudget:\n  maxSearchesPerMonth: 0\n  currency: euro\n  priceOfSearch: 1\n',
+  );
+  expect(problems).toEqual([
+    expect.stringMatching(/:2:16 screening\.reuseMaxAge must be a span such as 30m, 12h or 7d/),
+    expect.stringMatching(/:4:24 budget\.maxSearchesPerMonth must be more than 0/),
+    expect.stringMatching(/:5:13 budget\.currency must be a currency such as EUR/),
+    expect.stringMatching(/:6:3 budget\.priceOfSearch unknown setting; did you mean pricePerSearch/),
+  ]);
+});
+
+test('the defaults ask for everybody daily and use nothing again', () => {
+  const { settings } = load(
+    'screening:\n  cadence:\n    low: 30d\n    reason: policy 4.2\nbudget:\n  maxSearchesPerDay: 5\n',
+  );
+  expect(settings.screening).toMatchObject({ cadenceHours: 24, reuseMaxAge: 0, cadence: { low: '30d' } });
+  expect(settings.budget).toEqual({ maxSearchesPerDay: 5, currency: 'EUR' });
+});

@@ -1,11 +1,7 @@
-import { execFileSync } from 'node:child_process';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 import { variables } from '../../../src/config/environment.js';
-import { findProgram } from '../../helpers/cli-process.js';
-import { readCronJobs, readShippedYaml, root } from '../../helpers/shipped-files.js';
+import { readCronJobs, readShippedYaml } from '../../helpers/shipped-files.js';
 
 const kubernetes = 'deploy/kubernetes';
 const labelsSchema = z.strictObject({
@@ -181,25 +177,3 @@ test('only the Prometheus of the monitoring namespace reaches a pod, and a pod r
     [false, 465, 587],
   ]);
 });
-
-test.skipIf(findProgram('kubectl') === null)('kubectl makes of the CronJobs what these tests look at', () => {
-  const made = execFileSync('kubectl', ['kustomize', join(root, kubernetes, 'scheduler')], { encoding: 'utf8' });
-  const documents = parseAllDocuments(made.replaceAll(/nightscreen-[0-9a-z]{10}$/gm, 'nightscreen'));
-  const jobs = documents.flatMap((document) => cronJobSchema.safeParse(document.toJS()).data ?? []);
-  expect(jobs.map(toComparable).toSorted(byName)).toEqual(
-    cronJobs.map((job) => toComparable({ ...job, image: 'registry.example/nightscreen:0.1.0' })).toSorted(byName),
-  );
-});
-
-type CronJob = z.output<typeof cronJobSchema>;
-
-const byName = (one: CronJob, other: CronJob): number => one.metadata.name.localeCompare(other.metadata.name);
-
-/** Volumes in the order of their names, and the image that `pod/kustomization.yaml` puts in. */
-function toComparable({ image, ...job }: CronJob & { image?: string }): CronJob {
-  const copy = structuredClone(job);
-  const { spec } = copy.spec.jobTemplate.spec.template;
-  spec.volumes.sort((one, other) => one.name.localeCompare(other.name));
-  if (image !== undefined) spec.containers[0].image = image;
-  return copy;
-}

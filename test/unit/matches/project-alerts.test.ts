@@ -27,7 +27,11 @@ const match = (facts: Partial<Match> = {}): Match =>
   makeMatch({ topics: ['sanction'], birthDates: ['1961-04-09'], countries: ['fr'], ...facts });
 
 const undecided = (facts: Partial<Match> = {}, alertId = 1): Alert => ({
-  ...{ alertId, listed: match(facts), state: 'open', absence: null, disposition: null },
+  alertId,
+  listed: match(facts),
+  state: 'open',
+  absence: null,
+  disposition: null,
 });
 const decide = (alert: Alert, verdict: DispositionVerdict): Alert => {
   const seen = toSeenFacts(customer, alert.listed);

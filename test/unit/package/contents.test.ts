@@ -35,17 +35,21 @@ function findFault(target: string): string | null {
 
 it('the package holds the program, its pages, its examples and what the demo reads, and no test', () => {
   const needed = [
-    ...[
-      'README.md',
-      'CHANGELOG.md',
-      'LICENSE',
-      'SECURITY.md',
-      'nightscreen.config.example.yaml',
-      'docs/configuration.md',
-    ],
-    ...['deploy/systemd', 'deploy/docker', 'deploy/kubernetes', 'deploy/prometheus', 'fixtures/demo', 'docs/schemas'],
+    'README.md',
+    'CHANGELOG.md',
+    'LICENSE',
+    'SECURITY.md',
+    'nightscreen.config.example.yaml',
+    'docs/configuration.md',
+    'deploy/systemd',
+    'deploy/docker',
+    'deploy/kubernetes',
+    'deploy/prometheus',
+    'fixtures/demo',
+    'docs/schemas',
     'sql/0001_organisations.sql',
-    ...['src/reports/page/report.css', 'src/reports/page/report.js'],
+    'src/reports/page/report.css',
+    'src/reports/page/report.js',
   ];
   expect(needed.filter((path) => !isPacked(path))).toEqual([]);
   expect(packed.filter((path) => /^(?:test|\.ci|docs\/images|fixtures\/rosters)\//.test(path))).toEqual([]);

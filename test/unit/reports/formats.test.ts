@@ -76,7 +76,9 @@ describe('report.html', () => {
     const importedAt = new Date('2026-11-19T08:30:00Z');
     const counts = buildCounts({ rows: 0, customers: 0 });
     const facts = buildRunFacts({
-      ...{ kind: 'screen', state: 'stopped', counts },
+      kind: 'screen',
+      state: 'stopped',
+      counts,
       rosterSource: rosterSource && { ...rosterSource, importedAt },
     });
     const page = await toHtml(facts);

@@ -47,7 +47,10 @@ function buildHostileFacts(texts: readonly string[]): RunFacts {
   );
   const counts = { changes: changes.length, rejected: rejects.length, rows: 500 + rejects.length };
   return buildRunFacts({
-    ...{ changes, rejects, openAlerts: buildManyChanges(3, 3).facts.openAlerts, stateReasons: texts },
+    changes,
+    rejects,
+    openAlerts: buildManyChanges(3, 3).facts.openAlerts,
+    stateReasons: texts,
     counts: buildCounts(counts),
     controls: texts.map((text) => buildControl({ name: text, found: text, label: text, topics: [text] })),
   });
@@ -59,7 +62,10 @@ const buildHostileList = (texts: readonly string[]) =>
     texts.map((text, index) => {
       const said = { verdict: 'false_positive' as const, reviewer: text, reason: text, decidedAt: new Date(0) };
       return buildWaitingAlert({
-        ...{ mark: text, assignedTo: text, lastDecision: said, replaced: { ...said, name: text, matchId: text } },
+        mark: text,
+        assignedTo: text,
+        lastDecision: said,
+        replaced: { ...said, name: text, matchId: text },
         party: buildParty({ reference: `${index} ${text}`, name: text, countries: [text] }),
         listed: buildMatch({ id: text, name: text, topics: [text], birthDates: [text], countries: [text] }),
       });

@@ -145,7 +145,9 @@ function plantWaiting(names: readonly string[]): ToReviewFacts {
   const said = () => ({ reviewer: next(), reason: `asked ${next()}`, decidedAt: new Date(0) });
   const toAlert = (mark: string) =>
     buildWaitingAlert({
-      ...{ mark, state: 'pending_approval', assignedTo: next() },
+      mark,
+      state: 'pending_approval',
+      assignedTo: next(),
       party: buildParty({ name: next(), birthDate: '1961-04-17' }),
       listed: buildMatch({ name: next(), birthDates: ['1961-04-17', next()] }),
       proposal: { verdict: 'true_match', ...said() },

@@ -126,7 +126,10 @@ describe("a report's workbook", () => {
     const alerts = parties.map((party, at) => buildWaitingAlert({ party, listed: listed[at] ?? buildMatch() }));
     const [first = ''] = texts;
     const facts = buildRunFacts({
-      ...{ roster: first, organisation: first, stateReasons: texts, changes },
+      roster: first,
+      organisation: first,
+      stateReasons: texts,
+      changes,
       counts: buildCounts({ changes: changes.length }),
     });
     const { sheets, column } = await open(facts, buildToReview(alerts));

@@ -34,7 +34,12 @@ const changes = Array.from({ length: 26 }, (_, changeId) =>
   buildChange({ changeId, severity: changeId < 10 ? 'info' : 'high', fields: ['score'], matchId: `x-${changeId}` }),
 );
 const openAlerts: NonNullable<RunFacts['openAlerts']> = {
-  ...{ waiting: 103, customers: 41, absent: 0, overdue: 103, unassigned: 103, proposed: 0 },
+  waiting: 103,
+  customers: 41,
+  absent: 0,
+  overdue: 103,
+  unassigned: 103,
+  proposed: 0,
   oldestAt: new Date('2026-11-02T02:00:00Z'),
   bySeverity: [
     { severity: 'critical', waiting: 12, overdue: 12 },
@@ -115,8 +120,12 @@ describe('what waits', () => {
 
   it('shows what was decided about the match that left when a new one came', async () => {
     const replaced = {
-      ...{ verdict: 'false_positive' as const, reviewer: 'ada', reason: 'another birth date' },
-      ...{ decidedAt: new Date('2026-11-20T09:00:00Z'), name: 'Amina HADAD', matchId: 'm-12' },
+      verdict: 'false_positive' as const,
+      reviewer: 'ada',
+      reason: 'another birth date',
+      decidedAt: new Date('2026-11-20T09:00:00Z'),
+      name: 'Amina HADAD',
+      matchId: 'm-12',
     };
     const waiting = toSection(await toPage(busy, buildToReview([buildWaitingAlert({ replaced })], 103)), 'waiting');
     expect(waiting).toContain(

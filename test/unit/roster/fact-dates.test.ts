@@ -48,16 +48,29 @@ test('no person is older than 116 on the day of the import, and a firm may be', 
 
 test('1 January and the last day before Unix time are uncertain, unless they are real in the roster', () => {
   expect([born('1970-01-01'), born('1.1.1983'), born('2000-01-01'), born('1969-12-31')]).toEqual([
-    ...['1970-01-01?', '1983-01-01?', '2000-01-01?', '1969-12-31?'],
+    '1970-01-01?',
+    '1983-01-01?',
+    '2000-01-01?',
+    '1969-12-31?',
   ]);
   expect([born('1990-01-01'), born('1969-12-30'), born('1970-01-02')]).toEqual([
-    ...['1990-01-01', '1969-12-30', '1970-01-02'],
+    '1990-01-01',
+    '1969-12-30',
+    '1970-01-02',
   ]);
 });
 
 test.each([
-  ...['1900-01-01', '0001-01-01', '1970-01-01', '1899-12-30', '1969-12-31', '01-JAN-1900', '-infinity', '2000-01-01'],
-  ...['1999-12-31', '1900-01-01 00:00:00'],
+  '1900-01-01',
+  '0001-01-01',
+  '1970-01-01',
+  '1899-12-30',
+  '1969-12-31',
+  '01-JAN-1900',
+  '-infinity',
+  '2000-01-01',
+  '1999-12-31',
+  '1900-01-01 00:00:00',
 ])('the substitute %j ends no relationship', (text) => {
   expect(ended(text)).toEqual([null, 'substitute_date']);
 });

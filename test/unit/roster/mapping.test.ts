@@ -131,7 +131,11 @@ test('an end date is a whole day that exists, and nobody leaves by any other', a
     columns,
   });
   expect(rows.map((row) => row.kind === 'customer' && row.customer.endDate)).toEqual([
-    ...['2025-12-31', null, null, null, '2025-02-01'],
+    '2025-12-31',
+    null,
+    null,
+    null,
+    '2025-02-01',
   ]);
   const doubts = rows.map((row) => row.kind === 'customer' && row.customer.readings.doubts.length);
   expect(doubts).toEqual([0, 0, 1, 1, 0]);

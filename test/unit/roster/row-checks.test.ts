@@ -313,6 +313,10 @@ test('the formula with which spreadsheets keep zeros is read as its text, and an
   const text =
     'customer_id,type,name\n"=""000123""",person,Ada\n1.23457E+11,person,Bo\n"1,2E+05",person,Cy\n1E5,person,Di\n12E+5,person,Ed\n';
   expect(summarise(await readText(text))).toEqual([
-    ...['2 000123', '3 rounded_id customer_id', '4 rounded_id customer_id', '5 1E5', '6 12E+5'],
+    '2 000123',
+    '3 rounded_id customer_id',
+    '4 rounded_id customer_id',
+    '5 1E5',
+    '6 12E+5',
   ]);
 });

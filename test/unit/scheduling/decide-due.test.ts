@@ -17,7 +17,11 @@ const toCurrent = (job: string, cron: string, changes: Partial<JobStatus> = {}):
 
 const toRun = (job: string, date: string, changes: Partial<JobRun> = {}): JobRun =>
   toJobRun({
-    ...{ job, dueSlot: date, localDate: date, dueAt: at(`${date}T02:00Z`), endedAt: at(`${date}T03:00Z`) },
+    job,
+    dueSlot: date,
+    localDate: date,
+    dueAt: at(`${date}T02:00Z`),
+    endedAt: at(`${date}T03:00Z`),
     ...changes,
   });
 

@@ -195,7 +195,8 @@ describeOnPostgres('guards of a roster', (open) => {
     expect(await readRejected(database)).toContain('2 unknown_type X-0');
     const mended = again.map((row) => row.replace('robot', 'person'));
     expect(await nights.play({ rows: [...mended.slice(1), ...again.slice(0, 1)], ...rejects, day: 1 })).toMatchObject({
-      ...{ state: 'incomplete', reasons: ['1 of the 10 rows that were fed back is rejected again'] },
+      state: 'incomplete',
+      reasons: ['1 of the 10 rows that were fed back is rejected again'],
     });
     expect(await nights.play({ rows: mended, ...rejects, day: 1 })).toMatchObject({ state: 'complete', exitCode: 0 });
     expect(await readParties(database)).toHaveLength(30);

@@ -9,10 +9,18 @@ import { type Database, findValue } from '../../../../src/store/database/databas
 import { countReportedAndTakenBack } from '../../../../src/store/unconfirmed-answers.js';
 import { describeOnPostgres } from '../../../helpers/databases.js';
 import { listenAlong, openSmallSites, type SmallSite, searched } from '../../../helpers/small-site.js';
-import { controls, listed, people, type TestAppContext, toCsv, watchlist } from '../../../helpers/small-world.js';
+import {
+  controls,
+  dayMs,
+  hourMs,
+  listed,
+  people,
+  type TestAppContext,
+  toCsv,
+  usualScreening,
+  watchlist,
+} from '../../../helpers/small-world.js';
 
-const hourMs = 60 * 60 * 1_000;
-const dayMs = 24 * hourMs;
 const world = { watchlist, dossiers: [] };
 const blind = { watchlist: [], dossiers: [] };
 /** Only the control, and everybody: what is answered does not hang on who is asked about first. */
@@ -21,7 +29,7 @@ const everybody = {
   watchlist: [...nobody.watchlist, ...people.map((name, index) => listed(`all${index}`, name))],
   dossiers: [],
 };
-const everyThree = { screening: { cadenceHours: 24, leaveAfterDays: 1, reuseMaxAge: 0 as const, controlsEvery: 3 } };
+const everyThree = { screening: { ...usualScreening, leaveAfterDays: 1, controlsEvery: 3 } };
 const oneByOne = { rate: { perSecond: 400, concurrency: 1 } };
 const [wilhelmina = '', oktavian = '', ...others] = people;
 

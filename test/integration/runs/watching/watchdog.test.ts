@@ -13,9 +13,8 @@ import { queueOutbox, readOutbox } from '../../../../src/store/outbox.js';
 import { describeOnPostgres } from '../../../helpers/databases.js';
 import { type MailServer, startMailServer } from '../../../helpers/mail-server.js';
 import { openSmallSites } from '../../../helpers/small-site.js';
-import { people, type TestAppContext, writeRoster } from '../../../helpers/small-world.js';
+import { hourMs, people, type TestAppContext, writeRoster } from '../../../helpers/small-world.js';
 
-const hourMs = 3_600_000;
 const settings = {
   jobs: jobsSettingsSchema.parse({}),
   scheduler: schedulerSettingsSchema.parse({}),

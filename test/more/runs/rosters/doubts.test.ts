@@ -67,11 +67,19 @@ describeOnPostgres('a fact that cannot be read', (open) => {
     expect(sandbox.ledger().map(({ searchName }) => searchName)).toContain(people[0]);
     const doubts = [
       {
-        ...{ column: 'birth_date', field: 'birthDate', read: 0, doubts: 1, unknown: 0 },
+        column: 'birth_date',
+        field: 'birthDate',
+        read: 0,
+        doubts: 1,
+        unknown: 0,
         values: [{ value: '31.02.1980', why: 'no_such_day', rows: 1 }],
       },
       {
-        ...{ column: 'countries', field: 'countries', read: 0, doubts: 1, unknown: 0 },
+        column: 'countries',
+        field: 'countries',
+        read: 0,
+        doubts: 1,
+        unknown: 0,
         values: [{ value: 'Germany;Atlantis', why: 'unknown_country', rows: 1 }],
       },
     ];
@@ -90,8 +98,11 @@ describeOnPostgres('a fact that cannot be read', (open) => {
     const [row, ...more] = parse<Record<string, string>>(rejects, { bom: true, columns: true });
     expect(more).toEqual([]);
     expect(row).toMatchObject({
-      ...{ customer_id: 'C-1', birth_date: '31.02.1980', rejected_column: 'birth_date; countries' },
-      ...{ rejected_reason: 'no_such_day; unknown_country', rejected_outcome: expect.stringMatching(/^accepted/) },
+      customer_id: 'C-1',
+      birth_date: '31.02.1980',
+      rejected_column: 'birth_date; countries',
+      rejected_reason: 'no_such_day; unknown_country',
+      rejected_outcome: expect.stringMatching(/^accepted/),
     });
     // Fed back as it is, then mended.
     const fed = join(first.artifacts ?? '', 'fed.csv');

@@ -57,7 +57,9 @@ describeOnEachDatabase('a substitute for a date', (open) => {
       rowsOf('E', 30, (index) => `${toBirth(index)},${index < 10 ? '1900-01-01' : index === 10 ? second : ''}`);
     const values = [{ value: '1900-01-01', why: 'substitute_date', rows: 10 }];
     expect(await nights.play({ rows: night('') })).toMatchObject({
-      ...{ leavers: 0, joined: 30, doubts: [{ column: 'end_date', field: 'endDate', read: 0, doubts: 10, values }] },
+      leavers: 0,
+      joined: 30,
+      doubts: [{ column: 'end_date', field: 'endDate', read: 0, doubts: 10, values }],
     });
     expect(await nights.play({ rows: night('2026-01-31') })).toMatchObject({
       leavers: 1,
@@ -116,7 +118,8 @@ describeOnEachDatabase('a substitute for a date', (open) => {
     // A delta is judged by the last whole roster.
     const one = night('1975-06-15').slice(5, 6);
     expect(await nights.play({ rows: one, isDelta: true })).toMatchObject({
-      ...{ changed: 0, doubts: [{ doubts: 1, values: [{ value: '1975-06-15', why: 'frequent_date', rows: 1 }] }] },
+      changed: 0,
+      doubts: [{ doubts: 1, values: [{ value: '1975-06-15', why: 'frequent_date', rows: 1 }] }],
     });
     expect(await nights.play({ rows: night('1961-04-09') })).toMatchObject({ changed: 1, doubts: [{ doubts: 9 }] });
     expect(await readBirthDate('B-5')).toBe('1961-04-09');

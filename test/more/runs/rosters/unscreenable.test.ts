@@ -126,7 +126,11 @@ describeOnPostgres('customers of whom the roster cannot be read', (open) => {
     expect(first.reasons.join(' ')).toContain('not screened because of the roster: 2 customers with doubtful names');
     expect(first.snapshot?.doubts).toEqual([
       {
-        ...{ column: 'name', field: 'name', read: 5, doubts: 2, unknown: 0 },
+        column: 'name',
+        field: 'name',
+        read: 5,
+        doubts: 2,
+        unknown: 0,
         values: [{ value: '', why: 'lost_letters', rows: 2 }],
       },
     ]);

@@ -10,9 +10,8 @@ import { testDatabases } from '../../../helpers/databases.js';
 import { printFigure } from '../../../helpers/figures.js';
 import { type MailServer, startMailServer } from '../../../helpers/mail-server.js';
 import { listenAlong, makeOddNames, openSmallSites } from '../../../helpers/small-site.js';
-import { listed, watchlist } from '../../../helpers/small-world.js';
+import { listed, minuteMs, watchlist } from '../../../helpers/small-world.js';
 
-const minuteMs = 60_000;
 /** Sixty customers, every tenth of them sanctioned. */
 const names = makeOddNames(60);
 const sanctioned = names.filter((_, index) => index % 10 === 3);

@@ -17,7 +17,9 @@ import { makeMatch } from '../../../helpers/run-facts.js';
 
 type LegacyCandidate = LegacyCustomer['alerts'][number];
 const toAlert = (alertId: number, id: string, name: string, birthDates: string[] = []): LegacyCandidate => ({
-  ...{ alertId, accountId: 1, mode: 'live' },
+  alertId,
+  accountId: 1,
+  mode: 'live',
   listed: makeMatch({ id, name, birthDates }),
   isDecidedHere: false,
   taken: null,
@@ -28,13 +30,29 @@ const toCustomer = (alerts: LegacyCandidate[], reference = 'C-1', roster = 'reta
   alerts,
 });
 const said = (facts: Partial<LegacyFacts> = {}): LegacyFacts => ({
-  ...{ reference: 'C-1', roster: null, matchId: null, listedName: null, listedBirthDate: null },
-  ...{ verdict: 'false_positive', reason: 'r', decidedBy: 'old', decidedAt: '3.2.21', comment: null },
+  reference: 'C-1',
+  roster: null,
+  matchId: null,
+  listedName: null,
+  listedBirthDate: null,
+  verdict: 'false_positive',
+  reason: 'r',
+  decidedBy: 'old',
+  decidedAt: '3.2.21',
+  comment: null,
   ...facts,
 });
 const cells = {
-  ...{ customer_id: '', roster: '', match_id: '', listed_name: '', listed_birth_date: '', decision: '' },
-  ...{ reason: '', decided_by: '', decided_at: '', comment: '' },
+  customer_id: '',
+  roster: '',
+  match_id: '',
+  listed_name: '',
+  listed_birth_date: '',
+  decision: '',
+  reason: '',
+  decided_by: '',
+  decided_at: '',
+  comment: '',
 };
 const toRow = (facts: LegacyRow['facts'], line = 2): LegacyRow => ({ line, cells, facts });
 
@@ -97,7 +115,9 @@ it('each row of any list comes out once and in its place, and no alert is decide
   const alert = fc.record({ name, isDecidedHere: fc.boolean(), taken: fc.option(verdict) });
   const alerts = fc.array(alert, { maxLength: 5 });
   const facts = fc.record({
-    ...{ reference: fc.constantFrom('C-1', 'C-2', 'C-3'), listedName: name, verdict },
+    reference: fc.constantFrom('C-1', 'C-2', 'C-3'),
+    listedName: name,
+    verdict,
     matchId: fc.option(fc.constantFrom('C-1/0', 'C-2/1', 'none')),
   });
   const row = fc.oneof({ weight: 8, arbitrary: facts }, { weight: 1, arbitrary: fc.constant(null) });

@@ -19,9 +19,14 @@ async function read(...lines: readonly string[]) {
 it('an alert that is listed twice is decided by no row, whatever each says and whether it can be stored', async () => {
   const list = await read(
     'alert,disposition,reason',
-    ...[`${one},false_positive,a slip`, `${two},true_match,him`, `${one},true_match,him`],
-    ...[`${three},false_positive,not him`, `${three},perhaps,him`, `${three},true_match,`],
-    ...[`${four},false_positive,not him`, `${four},,`],
+    `${one},false_positive,a slip`,
+    `${two},true_match,him`,
+    `${one},true_match,him`,
+    `${three},false_positive,not him`,
+    `${three},perhaps,him`,
+    `${three},true_match,`,
+    `${four},false_positive,not him`,
+    `${four},,`,
   );
   expect(list.filled.map(({ line, alertId }) => [line, alertId])).toEqual([
     [3, 2],

@@ -26,25 +26,39 @@ function change(state: StoredAlert['state'], severity: Severity) {
   const isFinal = state !== 'pending_approval';
   const disposition = { verdict: 'true_match', isFinal, seen, isUnreadable: false, expiresAt: null } as const;
   const alert: StoredAlert = {
-    ...{ alertId: 1, partyId: 1, listed: before, state, disposition, severity: 'critical', rule: 'sanction_hit' },
-    ...{
-      priority: 900,
-      openedAt: longAgo,
-      dueAt: soon,
-      isTrueMatch: state === 'true_match',
-      isProvisional: false,
-      absence: null,
-      customer,
-    },
+    alertId: 1,
+    partyId: 1,
+    listed: before,
+    state,
+    disposition,
+    severity: 'critical',
+    rule: 'sanction_hit',
+    priority: 900,
+    openedAt: longAgo,
+    dueAt: soon,
+    isTrueMatch: state === 'true_match',
+    isProvisional: false,
+    absence: null,
+    customer,
   };
   const unknown = { birthDate: 'unknown', country: 'unknown' } as const;
   const reported = {
-    ...{ matchId: before.id, kind: 'match_changed' as const, severity },
-    ...{ rule: 'other_change', corroboration: unknown, isBaseline: false },
+    matchId: before.id,
+    kind: 'match_changed' as const,
+    severity,
+    rule: 'other_change',
+    corroboration: unknown,
+    isBaseline: false,
   };
   const party = {
-    ...{ partyId: 1, customerVersion: 1, customer, isCurrent: true, riskTier: null },
-    ...{ matches: [after], changes: new Map([[before.id, reported]]), causes: new Map() },
+    partyId: 1,
+    customerVersion: 1,
+    customer,
+    isCurrent: true,
+    riskTier: null,
+    matches: [after],
+    changes: new Map([[before.id, reported]]),
+    causes: new Map(),
   };
   return toAlertChanges(party, [alert], settings);
 }
@@ -75,13 +89,30 @@ it('what a birth date lowered is rated as new once the date is unknown, and noth
       expiresAt: null,
     } as const;
     const alert: StoredAlert = {
-      ...{ alertId: 1, partyId: 1, listed, state, disposition: state === 'open' ? null : disposition, severity },
-      ...{ rule: 'sanction_hit_gained', priority: 700, openedAt: longAgo, dueAt: soon, isTrueMatch: false },
-      ...{ isProvisional: false, absence: null, customer: was },
+      alertId: 1,
+      partyId: 1,
+      listed,
+      state,
+      disposition: state === 'open' ? null : disposition,
+      severity,
+      rule: 'sanction_hit_gained',
+      priority: 700,
+      openedAt: longAgo,
+      dueAt: soon,
+      isTrueMatch: false,
+      isProvisional: false,
+      absence: null,
+      customer: was,
     };
     const party = {
-      ...{ partyId: 1, customerVersion: 2, customer: is, isCurrent: true, riskTier: null },
-      ...{ matches: [listed], changes: new Map(), causes: new Map() },
+      partyId: 1,
+      customerVersion: 2,
+      customer: is,
+      isCurrent: true,
+      riskTier: null,
+      matches: [listed],
+      changes: new Map(),
+      causes: new Map(),
     };
     return toAlertChanges(party, [alert], settings);
   };

@@ -9,39 +9,21 @@ import { listSheetName, renderWorkingListWorkbook, type WorkbookFacts } from '..
 import { openListTable } from '../../../../src/runs/review/list-table.js';
 import { isFullSize } from '../../../helpers/figures.js';
 import { collectBytes } from '../../../helpers/report-files.js';
+import { buildParty, buildWaitingAlert, makeMatch } from '../../../helpers/run-facts.js';
 
 const folder = await mkdtemp(join(tmpdir(), 'nightscreen-workbook-'));
 const at = new Date('2026-11-20T10:00:00Z');
-const toAlert = (name: string, mark = 'N1'): WaitingAlert => ({
-  ...{
-    mark,
-    sheetId: 7,
-    mode: 'live',
-    severity: 'high',
-    rule: 'pep_hit',
-    priority: 500,
-    openedAt: at,
-    dueAt: null,
-    state: 'open',
-    assignedTo: null,
-    proposal: null,
-  },
-  party: { reference: '007', role: 'customer', type: 'person', name, birthDate: null, countries: [], riskTier: null },
-  listed: {
-    ...{ rank: 1, id: '12E5', name, schema: 'Person', isHit: true, score: 0.9 },
-    ...{ topics: [], birthDates: [], countries: [] },
-  },
-  corroboration: { birthDate: 'unknown', country: 'unknown' },
-  reopenedBecause: [],
-  absence: null,
-  absentSince: null,
-  lastDecision: null,
-  replaced: null,
-  legacy: null,
-});
+const toAlert = (name: string, mark = 'N1'): WaitingAlert => {
+  const party = buildParty({ reference: '007', name, birthDate: null, countries: [], riskTier: null });
+  return buildWaitingAlert({ mark, openedAt: at, party, listed: makeMatch({ id: '12E5', name }) });
+};
 const facts = {
-  ...{ sheetId: 7, exportedAt: at, timezone: 'UTC', waiting: 1 },
-  ...{ importCommand: 'nightscreen review import x', wholeListCommand: 'nightscreen review export' },
+  sheetId: 7,
+  exportedAt: at,
+  timezone: 'UTC',
+  waiting: 1,
+  importCommand: 'nightscreen review import x',
+  wholeListCommand: 'nightscreen review export',
 };
 
 const render = (alerts: readonly WaitingAlert[], about: WorkbookFacts, maxRows?: number): Promise<Buffer> =>
@@ -65,8 +47,14 @@ it('a workbook shows every column of the list, and only what is to be filled in 
   expect([sheet?.name, guide?.name]).toEqual([listSheetName, 'How to']);
   expect(new Set(sheet?.rows[0]).size).toBe(49);
   expect(sheet?.rows[0]?.slice(0, 8)).toEqual([
-    ...['Severity', 'Customer', 'Name', 'Listed party', 'Risk categories'],
-    ...['Disposition', 'Reason', 'Comment'],
+    'Severity',
+    'Customer',
+    'Name',
+    'Listed party',
+    'Risk categories',
+    'Disposition',
+    'Reason',
+    'Comment',
   ]);
   expect(sheet?.protection).toMatchObject({ sheet: true, autoFilter: true, sort: true });
   expect(sheet?.protection?.password).toBeUndefined();
