@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { toAlertSeenVersion } from '../../../src/runs/review/alerts.js';
-import { type Database, findValue } from '../../../src/store/database/database.js';
+import { type Database, findValue, readColumn, readValue } from '../../../src/store/database/database.js';
 import { holdAlerts } from '../../../src/store/review/decisions.js';
 import { describeOnPostgres } from '../../helpers/databases.js';
 import { decide, makeAcceptance, openPreparedSites, reviewKey } from '../../helpers/small-site.js';
@@ -18,21 +18,14 @@ const readAlerts = (database: Database) =>
     `select alert_id as "alertId", reference, alert.state, severity
      from alert join party using (party_id) join customer using (customer_id) order by reference, alert_id`,
   );
-const readRunStates = async (database: Database) => {
-  const [row] = await database.query(
-    z.object({ states: z.record(z.string(), z.number()) }),
-    "select sums -> 'states' as states from run where run_id = (select max(run_id) from run)",
+const readRunStates = (database: Database) =>
+  readValue(database, z.unknown(), "select sums -> 'states' as states from run order by run_id desc limit 1");
+const readEvents = (database: Database) =>
+  readColumn(
+    database,
+    z.string(),
+    `select rtrim(concat_ws(' ', alert_id, kind, array_to_string(reasons, ','))) from alert_event order by event_id`,
   );
-  return row?.states;
-};
-const readEvents = async (database: Database): Promise<string[]> => {
-  const row = z.object({ text: z.string() });
-  const rows = await database.query(
-    row,
-    `select concat_ws(' ', alert_id, kind, array_to_string(reasons, ',')) as text from alert_event order by event_id`,
-  );
-  return rows.map(({ text }) => text.trim());
-};
 
 describeOnPostgres('review alerts', (_open, databases) => {
   /** Sites after a run nine days ago, which has opened an alert of C-1 and one of C-2. */

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { sweepSettingsSchema } from '../../../src/dossiers/sweep-dossiers.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
 import type { SandboxDossier } from '../../../src/sandbox/world.js';
-import type { Database } from '../../../src/store/database/database.js';
+import { type Database, readColumn } from '../../../src/store/database/database.js';
 import { describeOnEachDatabase, readRows } from '../../helpers/databases.js';
 import { listenAlong, openSmallSites } from '../../helpers/small-site.js';
 import { buildSandboxDossier, signal, type TestAppContext } from '../../helpers/small-world.js';
@@ -29,18 +29,16 @@ const readRecords = (database: Database) =>
 
 /** The tables in which a text is found that opens media of the sandbox. */
 async function findPresigned(database: Database): Promise<readonly string[]> {
-  const tables = await database.query(
-    z.object({ name: z.string() }),
-    `select table_name as name from information_schema.tables where table_schema = current_schema() and table_type = 'BASE TABLE'`,
+  const tables = await readColumn(
+    database,
+    z.string(),
+    `select table_name::text as name from information_schema.tables where table_schema = current_schema() and table_type = 'BASE TABLE'`,
   );
   expect(tables.length).toBeGreaterThan(50);
   const found = [];
-  for (const { name } of tables) {
-    const rows = await database.query(
-      z.object({ found: z.boolean() }),
-      `select exists (select from "${name}" as t where to_jsonb(t)::text ~ 'signature=|_sandbox/media') as found`,
-    );
-    if (rows[0]?.found) found.push(name);
+  for (const name of tables) {
+    const opening = `select from "${name}" as t where to_jsonb(t)::text ~ 'signature=|_sandbox/media' limit 1`;
+    if ((await readRows(database, opening)).length > 0) found.push(name);
   }
   return found;
 }

@@ -8,6 +8,7 @@ import type { AppContext } from '../../../src/runs/app-context.js';
 import { showRun } from '../../../src/runs/run-reference.js';
 import { acceptRun } from '../../../src/runs/screening/accept-run.js';
 import { screeningSettingsSchema } from '../../../src/screening/settings.js';
+import { readColumn } from '../../../src/store/database/database.js';
 import { findPlainlyAbsent } from '../../../src/store/review/waiting.js';
 import { describeOnPostgres, readRows } from '../../helpers/databases.js';
 import { exposed, names, openHeldSites, readStates, sanctioned, worldOf } from '../../helpers/held-world.js';
@@ -59,8 +60,8 @@ describeOnPostgres('a held run, and what comes of its answers', (_open, database
     const kept = await readRows(database, 'select count(*)::integer as rows from retracted_answer');
     expect(kept).toEqual([{ rows: 36 }]);
     // Both calls are shown for a customer whose search was made again, one for the others.
-    const calls = await database.query(
-      z.object({ calls: z.number(), answered: z.number(), ids: z.number(), retracted: z.boolean() }),
+    const calls = await readRows(
+      database,
       `select count(*)::integer as calls, count(*) filter (where call_outcome = 'ok')::integer as answered,
          count(distinct service_request_id)::integer as ids, bool_and(retracted_at is not null) as retracted
        from customer_search where run_id = 2 and reference in ('C-1', 'C-6', 'C-7') group by reference order by reference`,
@@ -109,19 +110,14 @@ describeOnPostgres('a held run, and what comes of its answers', (_open, database
     ]);
     expect(await stateOf(27)).toBe('open_alert');
     // No bulk decision closes an alert of a run that is still held.
-    const ids = await database.query(
-      z.object({ id: z.number() }),
-      'select alert_id as id from alert where absence is not null',
-    );
+    const ids = await readColumn(database, z.number(), 'select alert_id as id from alert where absence is not null');
     expect(ids).toHaveLength(1);
-    const toIds = ids.map(({ id }) => id);
-    expect(await findPlainlyAbsent(database, toIds)).toEqual(new Map());
+    expect(await findPlainlyAbsent(database, ids)).toEqual(new Map());
     await database.execute(
       `insert into acceptance (run_id, kind, accepted_by, is_attested, reason, accepted_at)
-       select run_id, 'answers', session_user, $1, 'looked at', now() from run_hold`,
-      [database.dialect === 'embedded'],
+       select run_id, 'answers', session_user, false, 'looked at', now() from run_hold`,
     );
-    expect([...(await findPlainlyAbsent(database, toIds)).keys()]).toEqual(toIds);
+    expect([...(await findPlainlyAbsent(database, ids)).keys()]).toEqual(ids);
   });
 
   it('re-opens a decision whose customer has changed, and lets a decision about a match expire that only it has found', async () => {

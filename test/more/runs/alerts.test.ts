@@ -52,12 +52,8 @@ const readEvents = (database: Database, alertId: number | undefined) =>
     [alertId],
   );
 const readState = async (database: Database, reference: string) => {
-  const [row] = await database.query(
-    z.object({ state: z.string(), waiting: z.number(), worstTopic: z.string().nullable() }),
-    `select state, waiting, worst_topic as "worstTopic" from customer_screening_status where reference = $1`,
-    [reference],
-  );
-  return row;
+  const sql = 'select state, waiting, worst_topic from customer_screening_status where reference = $1';
+  return (await readRows(database, sql, [reference]))[0];
 };
 
 describeOnPostgres('alerts and states', (_open, databases) => {

@@ -10,34 +10,40 @@ import { runSweep } from '../../../src/runs/sweep-run.js';
 import { writeReportFor } from '../../../src/runs/write-reports.js';
 import type { SandboxDossier, WatchlistEntry } from '../../../src/sandbox/world.js';
 import { toHoldBounds } from '../../../src/screening/settings.js';
-import type { Database } from '../../../src/store/database/database.js';
+import { type Database, readColumn, readValue } from '../../../src/store/database/database.js';
 import { describeOnPostgres } from '../../helpers/databases.js';
 import { exposed, names, sanctioned } from '../../helpers/held-world.js';
 import { makeAcceptance, openSmallSites, type SmallSite } from '../../helpers/small-site.js';
-import { buildSandboxDossier, controls, fileOf, hourMs, listed, signal, toCsv } from '../../helpers/small-world.js';
+import {
+  buildSandboxDossier,
+  controls,
+  fileOf,
+  hourMs,
+  listed,
+  signal,
+  toCsv,
+  usualScreening,
+} from '../../helpers/small-world.js';
 
 const dossierOf = (number: number, facts: Partial<SandboxDossier> = {}): SandboxDossier =>
   buildSandboxDossier(number, { name: names[number - 1] ?? '', ...facts });
 
 const readDiscrepancies = async (database: Database): Promise<readonly string[]> => {
-  const rows = await database.query(
-    z.object({ kind: z.string(), reference: z.string() }),
-    `select kind, facts ->> 'reference' as reference from discrepancy where state <> 'resolved'`,
-  );
-  return rows.map(({ kind, reference }) => `${kind} ${reference}`).sort();
+  const sql = `select kind || ' ' || (facts ->> 'reference') from discrepancy where state <> 'resolved'`;
+  return (await readColumn(database, z.string(), sql)).toSorted();
 };
 
 /** A discrepancy of this kind for each customer from C-`first` to C-`last`. */
 const standing = (kind: string, first: number, last: number): readonly string[] =>
   Array.from({ length: last - first + 1 }, (_, at) => `${kind} C-${first + at}`).sort();
 
-const countStates = async (database: Database): Promise<Record<string, number>> => {
-  const rows = await database.query(
-    z.object({ state: z.string(), customers: z.number() }),
-    'select state, count(*)::integer as customers from customer_screening_status group by state',
+const countStates = (database: Database) =>
+  readValue(
+    database,
+    z.unknown(),
+    `select jsonb_object_agg(state, customers) as states
+     from (select state, count(*) as customers from customer_screening_status group by state) counted`,
   );
-  return Object.fromEntries(rows.map(({ state, customers }) => [state, customers]));
-};
 
 describeOnPostgres('held nights of a roster with dossiers', (open) => {
   const begin = openSmallSites(open);
@@ -50,13 +56,7 @@ describeOnPostgres('held nights of a roster with dossiers', (open) => {
         offsetMs: hours * hourMs,
         settings: {
           rosters: [{ ...roster, dossiers: dossierLinkSchema.parse({}) }],
-          screening: {
-            cadenceHours: 24,
-            leaveAfterDays: 7,
-            controlsEvery: 10_000,
-            reuseMaxAge: 0,
-            hold: toHoldBounds({ newlyOpenLeast: 5 }),
-          },
+          screening: { ...usualScreening, hold: toHoldBounds({ newlyOpenLeast: 5 }) },
         },
       });
     const set = (watchlist: readonly WatchlistEntry[], dossiers: readonly SandboxDossier[]) =>

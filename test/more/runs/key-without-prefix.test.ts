@@ -4,13 +4,12 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { z } from 'zod';
 import { serviceSettingsSchema } from '../../../src/client/settings.js';
 import { readPublishedList } from '../../../src/lists/published-list.js';
 import { runAssurance } from '../../../src/runs/checks/assurance.js';
 import { runCheck } from '../../../src/runs/checks/check.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
-import { describeOnPostgres } from '../../helpers/databases.js';
+import { describeOnPostgres, readRows } from '../../helpers/databases.js';
 import { openSmallSites } from '../../helpers/small-site.js';
 
 const { signal } = new AbortController();
@@ -49,11 +48,7 @@ describeOnPostgres('a key without a prefix, of which the service says that it is
     const site = await openSite();
     const app = await site.work({ apiKey, url: await acceptKey(site.sandbox) });
     expect(app.client().keyMode).toBe('unknown');
-    const readModes = () =>
-      site.database.query(
-        z.object({ kind: z.string(), mode: z.string() }),
-        'select kind, mode from run order by run_id',
-      );
+    const readModes = () => readRows(site.database, 'select kind, mode from run order by run_id');
     return { ...site, app, readModes };
   };
 
@@ -82,9 +77,7 @@ describeOnPostgres('a key without a prefix, of which the service says that it is
     expect(await night(apiKey, 0)).toMatchObject({ state: 'complete', counts: { screened: 6 } });
     expect(await night('k_renewed', 1)).toMatchObject({ state: 'complete', counts: { screened: 0 } });
     expect(await readModes()).toEqual(['rescreen', 'rescreen'].map((kind) => ({ kind, mode: 'test' })));
-    const accounts = z.object({ publicKey: z.string() });
-    expect(await database.query(accounts, 'select public_key from account')).toEqual([
-      { publicKey: '(none, test mode)' },
-    ]);
+    const accounts = await readRows(database, 'select public_key from account');
+    expect(accounts).toEqual([{ publicKey: '(none, test mode)' }]);
   });
 });

@@ -9,12 +9,12 @@ import type { Database } from '../../../../src/store/database/database.js';
 import { makeScaledClock } from '../../../helpers/clocks.js';
 import { testDatabases } from '../../../helpers/databases.js';
 import { listenAlong, listSearches, openSmallSites, searched } from '../../../helpers/small-site.js';
-import { controls, dayMs, watchlist } from '../../../helpers/small-world.js';
+import { controls, dayMs, usualScreening, watchlist } from '../../../helpers/small-world.js';
 
 const names = Array.from({ length: 13 }, (_, index) => `Customer Number ${index}`);
 const world = { watchlist, dossiers: [] };
 const blind = { watchlist: [], dossiers: [] };
-const everyFive = { screening: { cadenceHours: 24, leaveAfterDays: 7, reuseMaxAge: 0 as const, controlsEvery: 5 } };
+const everyFive = { screening: { ...usualScreening, controlsEvery: 5 } };
 
 /** The searches for customers between the rounds of control searches, without the first searches of the sandbox. */
 function toRuns(sandbox: Sandbox, without = 0): number[] {

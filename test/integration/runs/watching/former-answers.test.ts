@@ -17,6 +17,7 @@ import {
   people,
   type TestAppContext,
   toCsv,
+  usualScreening,
   watchlist,
 } from '../../../helpers/small-world.js';
 
@@ -28,7 +29,7 @@ const everybody = {
   watchlist: [...nobody.watchlist, ...people.map((name, index) => listed(`all${index}`, name))],
   dossiers: [],
 };
-const everyThree = { screening: { cadenceHours: 24, leaveAfterDays: 1, reuseMaxAge: 0 as const, controlsEvery: 3 } };
+const everyThree = { screening: { ...usualScreening, leaveAfterDays: 1, controlsEvery: 3 } };
 const oneByOne = { rate: { perSecond: 400, concurrency: 1 } };
 const [wilhelmina = '', oktavian = '', ...others] = people;
 

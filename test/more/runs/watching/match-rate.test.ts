@@ -7,10 +7,9 @@ import { showRun } from '../../../../src/runs/run-reference.js';
 import { toHoldBounds } from '../../../../src/screening/settings.js';
 import { testDatabases } from '../../../helpers/databases.js';
 import { makeOddNames, openSmallSites } from '../../../helpers/small-site.js';
-import { dayMs, listed, watchlist } from '../../../helpers/small-world.js';
+import { dayMs, listed, usualScreening, watchlist } from '../../../helpers/small-world.js';
 
 const names = makeOddNames(36);
-const screening = { cadenceHours: 24, leaveAfterDays: 7, controlsEvery: 10_000, reuseMaxAge: 0 as const };
 const world = (count: number) => ({
   watchlist: [...watchlist, ...names.slice(0, count).map((name, index) => listed(`n${index}`, name, ['poi']))],
   dossiers: [],
@@ -26,7 +25,7 @@ describe('what a run finds', () => {
       sandbox.setWorld(world(count));
       // What vanishes would hold the run before it is compared.
       const settings = {
-        screening: { ...screening, hold: toHoldBounds({ vanishedShare: 1, weekShare: 1 }) },
+        screening: { ...usualScreening, hold: toHoldBounds({ vanishedShare: 1, weekShare: 1 }) },
       };
       return run(await work({ offsetMs: -daysAgo * dayMs, settings }), { writeReport });
     };
