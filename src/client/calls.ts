@@ -254,18 +254,8 @@ export const createCallOperation = (settings: CallSettings): CallOperation => {
     if (!isOurs || !(error instanceof AuthenticationError)) return false;
     const renewal = await keys.renew(usedKey, signal);
     if (renewal.kind !== 'unusable') return renewal.kind === 'renewed';
-    const { method, path, status, requestId, serviceMessage, headers, body } = error;
     const message = `${error.message}; the key that was read again ${renewal.problem}`;
-    throw new AuthenticationError('key_unusable', message, {
-      method,
-      path,
-      status,
-      requestId,
-      serviceMessage,
-      headers,
-      body,
-      cause: error,
-    });
+    throw new AuthenticationError('key_unusable', message, { ...error, cause: error });
   };
 
   return async (operation, given = {}) => {

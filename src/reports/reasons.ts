@@ -1,4 +1,5 @@
 import type { ColumnDoubts } from '../roster/doubts.js';
+import type { FactsOf, restorationSchema } from '../vocabulary/facts.js';
 import { codeWords, toWords } from '../vocabulary/words.js';
 import type { ControlFacts, RateFacts, WatchFacts } from './list-facts.js';
 import type { SnapshotFacts } from './run-facts.js';
@@ -175,3 +176,15 @@ export function describeRounds({ rounds }: Pick<ControlFacts, 'rounds'>): string
 
 /** A rate with one decimal, or three digits when it is small. */
 const toFigure = (rate: number): string => (rate >= 10 ? rate.toFixed(1) : String(Number(rate.toPrecision(3))));
+
+/** What a restore of the database means for a reader of results. */
+export function describeRestoration({ restoredAt, backupAt, lostRuns }: FactsOf<typeof restorationSchema>): string {
+  const runs =
+    lostRuns.length === 0
+      ? ''
+      : `, also ${countNoun(lostRuns.length, 'run')} whose reports exist: ${lostRuns.join(', ')}`;
+  return (
+    `the database was restored on ${restoredAt.toISOString()} from a backup of ${backupAt.toISOString()}. ` +
+    `All runs, dispositions and acceptances in between are missing${runs}`
+  );
+}

@@ -100,7 +100,8 @@ function assessStatus(status: number, retryAfter: string | string[] | undefined)
   return { kind: 'failed', said, retryAfterMs: Math.min(seconds * 1_000, longestWaitMs) };
 }
 
-const describeFailure = (error: unknown): string => {
+/** Why no answer came, without the address. */
+export const describeFailure = (error: unknown): string => {
   const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' ? `no connection (${code})` : 'no connection';
 };

@@ -1,5 +1,6 @@
 import { request } from 'undici';
 import { openDispatcher } from '../outgoing.js';
+import { describeFailure } from './messages.js';
 
 /** One ping: start and end of one look have the same `runUuid`; `body` has details, without personal data. */
 interface Ping {
@@ -42,8 +43,7 @@ export async function sendPing(
   } catch (error) {
     if (stop.aborted) return 'no answer before this process had to stop';
     if (signal.aborted) return `no answer within ${deadlineMs} ms`;
-    const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined;
-    return typeof code === 'string' ? `no connection (${code})` : 'no connection';
+    return describeFailure(error);
   } finally {
     await dispatcher.destroy();
   }

