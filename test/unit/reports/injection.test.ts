@@ -33,8 +33,13 @@ const written = { directory: '/reports/run-1', files: [{ name: 'report.html', by
 /** One change, one rejected row and one control search for each payload, which stands wherever a text from outside may stand. */
 function buildHostileFacts(texts: readonly string[]): RunFacts {
   const rejects = texts.map((text, index) => ({
-    ...({ line: index + 2, file: text, column: text, reason: 'missing_name', valueClass: text } as const),
-    ...{ reference: text, fields: { [text]: text } },
+    line: index + 2,
+    file: text,
+    column: text,
+    reason: 'missing_name' as const,
+    valueClass: text,
+    reference: text,
+    fields: { [text]: text },
   }));
   const changes = texts.map((text, index) =>
     buildChange({
