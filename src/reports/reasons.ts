@@ -1,4 +1,5 @@
 import type { ColumnDoubts } from '../roster/doubts.js';
+import type { FactsOf, restorationSchema } from '../vocabulary/facts.js';
 import { codeWords, toWords } from '../vocabulary/words.js';
 import type { ControlFacts, RateFacts, WatchFacts } from './list-facts.js';
 import type { SnapshotFacts } from './run-facts.js';
@@ -112,46 +113,38 @@ export function describeDrift(watch: WatchFacts | null): string | null {
     volume.verdict === 'high'
       ? 'its lists, ids or scores may have drifted'
       : 'the service may no longer update its lists';
-  return `${describeVolume(volume)}: ${means}`;
-}
-
-function describeVolume({ perThousand, usual, formerRuns, verdict }: RateFacts): string {
-  const found = `${toFigure(perThousand)} changes of the service's data per 1,000 searches`;
-  if (usual === null) return `${found}; there is no former run to compare with`;
-  return `${found}, usually ${toFigure(usual)} (median of ${countNoun(formerRuns, 'run')}), ${codeWords.rate[verdict]}`;
+  return `${describeRate('volume', volume)}, ${codeWords.rate[volume.verdict]}: ${means}`;
 }
 
 /** All facts of the service watch, one line each. */
-export function describeWatch(watch: WatchFacts): readonly string[] {
-  const { rates, listCap, volume } = watch;
+export function describeWatch({ rates, volume, listCap }: WatchFacts): readonly string[] {
+  const describe = (name: keyof typeof rateWords, rate: RateFacts): string =>
+    rate.usual === null ? describeRate(name, rate) : `${describeRate(name, rate)}: ${codeWords.rate[rate.verdict]}`;
   return keep(
-    rates && describeRate('matches', rates.matches),
-    rates && describeRate('hits', rates.hits),
-    volume && describeVolume(volume),
+    rates && describe('matches', rates.matches),
+    rates && describe('hits', rates.hits),
+    volume && describe('volume', volume),
     listCap && describeListCap(listCap),
   );
 }
 
-function describeRate(name: string, { perThousand, usual, formerRuns, verdict }: RateFacts): string {
-  const found = `${toFigure(perThousand)} ${name} per 1,000 customers screened`;
+const rateWords = {
+  matches: 'matches per 1,000 customers screened',
+  hits: 'hits per 1,000 customers screened',
+  volume: "changes of the service's data per 1,000 searches",
+} as const;
+
+function describeRate(name: keyof typeof rateWords, { perThousand, usual, formerRuns }: RateFacts): string {
+  const found = `${toFigure(perThousand)} ${rateWords[name]}`;
   if (usual === null) return `${found}; there is no former run to compare with`;
-  const runs = countNoun(formerRuns, 'run');
-  return `${found}, usually ${toFigure(usual)} (median of ${runs}): ${codeWords.rate[verdict]}`;
+  return `${found}, usually ${toFigure(usual)} (median of ${countNoun(formerRuns, 'run')})`;
 }
 
-function describeRates(watch: WatchFacts | null, verdict: 'low' | 'high'): readonly string[] {
-  if (watch?.rates == null) return [];
-  const { matches, hits } = watch.rates;
-  return [
-    { name: 'matches', ...matches },
-    { name: 'hits', ...hits },
-  ]
-    .filter((rate) => rate.verdict === verdict)
-    .map(
-      ({ name, perThousand, usual, formerRuns }) =>
-        `${toFigure(perThousand)} ${name} per 1,000 customers screened, usually ${toFigure(usual ?? 0)} (median of ${formerRuns} runs)`,
-    );
-}
+const describeRates = (watch: WatchFacts | null, verdict: 'low' | 'high'): readonly string[] =>
+  (['matches', 'hits'] as const).flatMap((name) => {
+    const rate = watch?.rates?.[name];
+    return rate?.verdict === verdict ? [describeRate(name, rate)] : [];
+  });
 
 function describeListCap({ length, status, customers }: NonNullable<WatchFacts['listCap']>): string {
   const lists = `lists of ${formatCount(length)} results`;
@@ -175,3 +168,15 @@ export function describeRounds({ rounds }: Pick<ControlFacts, 'rounds'>): string
 
 /** A rate with one decimal, or three digits when it is small. */
 const toFigure = (rate: number): string => (rate >= 10 ? rate.toFixed(1) : String(Number(rate.toPrecision(3))));
+
+/** What a restore of the database means for a reader of results. */
+export function describeRestoration({ restoredAt, backupAt, lostRuns }: FactsOf<typeof restorationSchema>): string {
+  const runs =
+    lostRuns.length === 0
+      ? ''
+      : `, also ${countNoun(lostRuns.length, 'run')} whose reports exist: ${lostRuns.join(', ')}`;
+  return (
+    `the database was restored on ${restoredAt.toISOString()} from a backup of ${backupAt.toISOString()}. ` +
+    `All runs, dispositions and acceptances in between are missing${runs}`
+  );
+}

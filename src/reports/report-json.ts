@@ -106,6 +106,8 @@ const span = z.strictObject({
     }),
   ),
   gaps: z.array(z.strictObject({ from: instant, until: instant, missed: count })),
+  /** Restores of the database by which something of the span is missing. */
+  restores: z.array(z.strictObject({ restoredAt: instant, backupAt: instant, lostRuns: names })),
 });
 
 /** The health of the run, the decisions and the runs before it. */

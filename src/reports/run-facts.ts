@@ -2,7 +2,14 @@ import { ReportError } from '../errors.js';
 import type { ReconciliationFacts } from '../reconciliation/discrepancy.js';
 import type { RejectedRow } from '../roster/customer.js';
 import type { partyFilePrefix } from '../roster/rejects.js';
-import type { FactsOf, healthSchema, heldAlertSchema, settledSchema, stateCountsSchema } from '../vocabulary/facts.js';
+import type {
+  FactsOf,
+  healthSchema,
+  heldAlertSchema,
+  restorationSchema,
+  settledSchema,
+  stateCountsSchema,
+} from '../vocabulary/facts.js';
 import type { doubtedRowSchema, rosterSourceSchema, snapshotSchema } from '../vocabulary/source-facts.js';
 import type { CustomerState, RunKind, RunMode, RunState, Severity } from '../vocabulary.js';
 import type {
@@ -112,6 +119,8 @@ export interface RunFacts extends AcceptedFacts, HistoryFacts {
     asOf: Date | null;
     /** All that started in it, in order. */
     runs: readonly SpanRunFacts[];
+    /** Restores of the database by which something of the span is missing. */
+    restores: readonly FactsOf<typeof restorationSchema>[];
   } | null;
 }
 
@@ -166,6 +175,10 @@ export interface SpanRunFacts {
   runId: string;
   kind: RunKind;
   state: RunState;
+  /** Why it is not complete. */
+  reasons: readonly string[];
+  /** Its parts that wait for acceptance, or waited. */
+  held: readonly Pick<HeldFacts, 'kind' | 'accepted'>[];
   /** Whether it screens all customers that are due, and not a selection. */
   wantsAll: boolean;
   startedAt: Date;

@@ -1,7 +1,7 @@
 import { codeWords } from '../vocabulary/words.js';
 import { type Severity, severities } from '../vocabulary.js';
 import type { CadenceFacts, OpenAlertsFacts } from './list-facts.js';
-import { describeDrops, describeNotices, listSnapshotRemarks } from './reasons.js';
+import { describeDrops, describeNotices, describeRestoration, listSnapshotRemarks } from './reasons.js';
 import { countBaseline, countChanges, type RunFacts, type SpanRunFacts } from './run-facts.js';
 import { countNoun, formatCount, formatDay, formatMinute, keep, toSentence } from './text.js';
 import { countCritical, countDays, describeWaiting } from './words.js';
@@ -45,7 +45,8 @@ function toRunVerdict(facts: RunFacts): Verdict {
   };
 }
 
-type Assessed = Pick<RunFacts, 'state' | 'states' | 'counts' | 'controls' | 'watch' | 'sweeps' | 'held'>;
+type Assessed = Pick<RunFacts, 'state' | 'states' | 'counts' | 'controls' | 'watch' | 'sweeps'> &
+  Pick<SpanRunFacts, 'held'>;
 
 function toLevel(facts: Assessed): Verdict['level'] {
   if (facts.state === 'unbalanced' || facts.state === 'refused' || !isServiceTrusted(facts) || isHeld(facts))
@@ -71,6 +72,9 @@ function toWaiting(facts: RunFacts): string | null {
   return describeWaitingAlerts(openAlerts, finishedAt, timezone);
 }
 
+/** Which ones the reasons of the run say. */
+const otherProblems = 'finished with problems';
+
 function toTrouble(facts: Assessed, level: Exclude<Verdict['level'], 'complete'>): string {
   if (level === 'red') {
     if (countFailedControls(facts) > 0) return 'control search failed';
@@ -81,7 +85,8 @@ function toTrouble(facts: Assessed, level: Exclude<Verdict['level'], 'complete'>
   const notScreened = facts.states?.not_screened ?? 0;
   if (notScreened > 0) return `${formatCount(notScreened)} not screened`;
   if (isWithoutCustomers(facts)) return 'no customer in scope';
-  return facts.sweeps.some((sweep) => !sweep.proven) ? 'sweep unproven' : 'run not finished';
+  if (facts.sweeps.some((sweep) => !sweep.proven)) return 'sweep unproven';
+  return facts.state === 'incomplete' ? otherProblems : 'run not finished';
 }
 
 function describeWork(facts: RunFacts): string {
@@ -227,15 +232,16 @@ const countFailedControls = (facts: Assessed): number =>
   facts.controls.filter((control) => control.verdict === 'failed').length;
 
 /** The verdict of a span: that of its last run, but never complete when one of its runs is not complete or a screening is missing. */
-function toSpanVerdict(last: Verdict, { runs, gaps }: Span, facts: RunFacts): Verdict {
+function toSpanVerdict(last: Verdict, { runs, gaps, restores }: Span, facts: RunFacts): Verdict {
   const { timezone } = facts;
   const troubled = runs.filter(({ level }) => level !== 'complete');
   const missed = gaps.reduce((sum, gap) => sum + gap.missed, 0);
   const coverage = `After ${countNoun(runs.length, 'run')}: ${last.coverage}`;
-  if (troubled.length === 0 && missed === 0) return { ...last, coverage };
+  if (troubled.length + missed + restores.length === 0) return { ...last, coverage };
   const short = keep(
     troubled.length > 0 && `${troubled.length} of ${countNoun(runs.length, 'run')} not complete`,
     missed > 0 && `${countNoun(missed, 'screening')} missing`,
+    restores.length > 0 && 'database restored',
   );
   return {
     level: last.level === 'red' ? 'red' : 'partial',
@@ -247,6 +253,7 @@ function toSpanVerdict(last: Verdict, { runs, gaps }: Span, facts: RunFacts): Ve
       ...troubled.map(
         ({ runId, startedAt, trouble }) => `Run ${runId} of ${formatDay(startedAt, timezone)}: ${trouble}.`,
       ),
+      ...restores.map((one) => toCapital(describeRestoration(one))),
       ...gaps.map(
         ({ from, until, missed: count }) =>
           `No customer was screened between ${formatMinute(from, timezone)} and ${formatMinute(until, timezone)}: ${countNoun(count, 'screening')} missing.`,
@@ -267,14 +274,16 @@ function toSpan(facts: NonNullable<RunFacts['span']>, cadence: CadenceFacts | nu
   // A span reaches to the present only where screenings are missing up to then: otherwise the report stays the same tomorrow.
   const lastGap = gaps.at(-1);
   const until = lastGap !== undefined && lastGap.until > facts.until ? lastGap.until : facts.until;
-  return { from, until, runs: facts.runs.map(toSpanRun), gaps };
+  return { from, until, runs: facts.runs.map(toSpanRun), gaps, restores: facts.restores };
 }
 
 function toSpanRun(run: SpanRunFacts): Span['runs'][number] {
-  const { controls, watch, states, wantsAll, ...reported } = run;
-  const assessed = { ...run, sweeps: [], held: [] };
+  const { controls, watch, states, wantsAll, held, reasons, ...reported } = run;
+  const assessed = { ...run, sweeps: [] };
   const level = toLevel(assessed);
-  const trouble = level === 'complete' ? null : toTrouble(assessed, level);
+  const kind = level === 'complete' ? null : toTrouble(assessed, level);
+  const [reason] = reasons;
+  const trouble = kind === otherProblems && reason !== undefined ? reason.replace(/\.$/, '') : kind;
   return { ...reported, level, trouble, notScreened: states?.not_screened ?? null };
 }
 
@@ -305,13 +314,14 @@ export interface Span {
   from: Date;
   until: Date;
   /** `trouble`: why the run is not complete; `notScreened`: null for a run that screens no customers. */
-  runs: readonly (Omit<SpanRunFacts, 'controls' | 'watch' | 'states' | 'wantsAll'> & {
+  runs: readonly (Omit<SpanRunFacts, 'controls' | 'watch' | 'states' | 'wantsAll' | 'held' | 'reasons'> & {
     level: Verdict['level'];
     trouble: string | null;
     notScreened: number | null;
   })[];
   /** Periods with missing screenings, and how many are missing by the screening frequency. */
   gaps: readonly { from: Date; until: Date; missed: number }[];
+  restores: NonNullable<RunFacts['span']>['restores'];
 }
 
 /** As in `12 open alerts of 5 customers: 2 critical, 3 overdue, ...`. */

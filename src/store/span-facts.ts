@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import type { DetailCounts } from '../reports/list-facts.js';
 import type { RunFacts, SpanRunFacts } from '../reports/run-facts.js';
+import { readRestorations } from './backup/restoration.js';
 import { countMatchChanges } from './changes.js';
 import { readControlFacts } from './controls.js';
 import { type Database, findValue, type Queryable, readColumn } from './database/database.js';
+import { readHeldFacts } from './held-runs.js';
 import { readDetailCounts } from './match-details.js';
 import { isOfSql } from './organisations.js';
 import { readRunFacts } from './report-facts.js';
@@ -52,9 +54,21 @@ export async function readSpanFacts(database: Queryable, span: SpanOfRuns, lists
     },
     possiblyBilledTwice: runs.reduce((sum, run) => sum + (run.sums?.possiblyBilledTwice ?? 0), 0),
     attemptsByOutcome: addTallies(runs.map((run) => run.sums?.attemptsByOutcome ?? {})),
-    span: { from, until, asOf, runs: await readEach(runs, (run) => readSpanRun(database, run)) },
+    span: {
+      from,
+      until,
+      asOf,
+      runs: await readEach(runs, (run) => readSpanRun(database, run)),
+      restores: (await readRestorations(database)).filter(isWithin(span)),
+    },
   };
 }
+
+/** Whether something of the span is missing because of a restore. */
+const isWithin =
+  ({ from, until }: SpanOfRuns) =>
+  ({ backupAt, restoredAt }: NonNullable<RunFacts['span']>['restores'][number]): boolean =>
+    backupAt < until && restoredAt >= from;
 
 async function readComparedWith(database: Queryable, runs: readonly RunRow[]): Promise<RunFacts['comparedWith']> {
   const first = runs.find(({ kind }) => kind !== 'import');
@@ -68,6 +82,8 @@ async function readSpanRun(database: Queryable, run: RunRow): Promise<SpanRunFac
     runId: toRunId(run),
     kind: run.kind,
     state: run.state,
+    reasons: run.stateReasons,
+    held: (await readHeldFacts(database, run.runId)).map(({ kind, accepted }) => ({ kind, accepted })),
     wantsAll: run.selection === 'due' || run.selection === 'all',
     startedAt: run.startedAt,
     finishedAt: run.finishedAt,

@@ -394,6 +394,15 @@ export const acceptanceSchema = z.object({
   acceptedAt: instant,
 });
 
+/** One restore of a backup into the database. */
+export const restorationSchema = z.object({
+  restoredAt: z.date(),
+  /** When the backup was written: nothing that happened between both times is in the database. */
+  backupAt: z.date(),
+  /** The runs in between that left a folder of reports. */
+  lostRuns: texts,
+});
+
 /** An accepted change of settings that affect results. */
 export const settingsChangeSchema = z.object({
   /** Each setting with its old and new value, in words. */

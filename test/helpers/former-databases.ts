@@ -73,19 +73,23 @@ export async function backUp(database: Database): Promise<string> {
   return path;
 }
 
-/** Restores a backup as the command does, and leaves it at its schema. */
-export async function restore(database: Database, path: string): Promise<RestoreSummary> {
-  return restoreBackup(database, await checkBackup(path, signal), signal);
+/** Restores a backup as the command does, beside these folders of reports, and leaves it at its schema. */
+export async function restore(
+  database: Database,
+  path: string,
+  reportFolders: readonly string[] = [],
+): Promise<RestoreSummary> {
+  return restoreBackup(database, await checkBackup(path, signal), signal, reportFolders);
 }
 
 const rowShape = z.object({ row: z.string() });
 
-/** Every row of every table of ours that is there, in its text form, but for the lease that a restore leaves. */
+/** Every row of every table of ours that is there, in its text form, but for the lease and the note that a restore leaves. */
 export async function readAllRows(database: Database): Promise<Readonly<Record<string, readonly string[]>>> {
   const held: Record<string, readonly string[]> = {};
   for (const table of listTables(await readMigrations(packagedMigrations()))) {
     const there = await findValue(database, z.boolean(), 'select to_regclass($1) is not null as there', [table]);
-    if (!there) continue;
+    if (!there || table === 'restoration') continue;
     const rows = await database.query(rowShape, `select (each.*)::text as row from ${table} each`);
     held[table] = rows.flatMap(({ row }) => (row.startsWith('(restored,') ? [] : row)).toSorted();
   }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
@@ -57,14 +58,17 @@ const restore = defineCommand({
   description: 'restore a backup of either kind of database into an empty database',
   examples: ['db restore nightscreen.backup', 'db restore nightscreen.backup --json'],
   run: async ({ argument: file, invocation, signal }) => {
-    const location = locateDatabase(loadInvocationConfig(invocation));
+    const config = loadInvocationConfig(invocation);
+    const location = locateDatabase(config);
     const path = resolve(invocation.folder, file);
+    // A folder that is not there names no lost run.
+    const reportFolders = await readdir(config.settings.reports.dir).catch(() => []);
     const { checkBackup, restoreBackup } = await import('../../store/backup/restore-backup.js');
     const { migrate } = await import('../../store/database/migrate.js');
     // Before a database is created.
     const checked = await checkBackup(path, signal);
     return withDatabase(location, 'db restore', toFolderWaitPolicy(invocation, true), async (database) => {
-      const restored = await restoreBackup(database, checked, signal);
+      const restored = await restoreBackup(database, checked, signal, reportFolders);
       return presentRestore(path, restored, await migrate(database));
     });
   },

@@ -119,11 +119,15 @@ export const addRunsCommand = defineDatabaseCommand({
   commands: [show, resume, accept],
   run: async ({ database, settings }, { options: { limit } }) => {
     const { listRuns } = await import('../../runs/run-reference.js');
+    const { describeRestoration } = await import('../../reports/reasons.js');
+    const { readRestorations } = await import('../../store/backup/restoration.js');
     const listed = await listRuns(database, settings.organisation, limit);
+    const restorations = await readRestorations(database);
+    const missing = restorations.map((one) => `\nRestored: ${describeRestoration(one)}\n`).join('');
     return {
       exitCode: exitCodes.complete,
-      document: { schema: 'nightscreen/run-list/1', runs: listed },
-      text: formatRunList(listed),
+      document: { schema: 'nightscreen/run-list/1', runs: listed, restorations },
+      text: formatRunList(listed) + missing,
     };
   },
 });

@@ -78,6 +78,7 @@ async function examine(database: Database, location: DatabaseLocation, config: C
       ...(await toFindings(well('database', `${place}, schema up to date`))),
       ...(await listHolders(database, config.settings.organisation)),
       ...(await checkAccepted(database, config)),
+      ...(await listRestores(database)),
       ...(isDeep ? await checkEvidence(database) : []),
     ],
     imported: imported?.map(({ roster }) => roster) ?? null,
@@ -93,6 +94,14 @@ async function listHolders(database: Queryable, organisation: string): Promise<F
     const message = `${words}: its process died`;
     return doubtful(`lease ${holder.key}`, message, 'nothing: the next start takes it over and resumes its run');
   });
+}
+
+/** The restores since the last complete run. */
+async function listRestores(database: Queryable): Promise<Finding[]> {
+  const { describeRestoration } = await import('../../reports/reasons.js');
+  const { readRecentRestorations } = await import('../../store/backup/restoration.js');
+  const next = 'ask the reviewers to repeat what they decided in between (docs/operations.md#restore)';
+  return (await readRecentRestorations(database)).map((one) => doubtful('restore', describeRestoration(one), next));
 }
 
 /** Warns before the night that runs will be refused because changed settings are not accepted. */

@@ -1,7 +1,8 @@
 import { describeHeldBy, listGuards } from '../../errors.js';
 import type { ControlSearch } from '../../matches/control.js';
-import { describeDrops, describeNotices, listSnapshotRemarks } from '../../reports/reasons.js';
+import { describeDrops, describeNotices, describeRestoration, listSnapshotRemarks } from '../../reports/reasons.js';
 import { countNoun, formatCount } from '../../reports/text.js';
+import { readRestorationsBefore } from '../../store/backup/restoration.js';
 import { findUncomparedLists } from '../../store/checks.js';
 import { countControls } from '../../store/controls.js';
 import { type CoverageGap, readCoverageGaps } from '../../store/coverage.js';
@@ -139,6 +140,7 @@ export async function concludeRun(
   const gaps = isOfMarked ? null : await findGaps(transaction, session);
   const unmapped = rosterId === null || isOfMarked ? [] : await readUnmappedNames(transaction, rosterId);
   const uncompared = await findUncomparedLists(transaction, run.runId);
+  const restored = rosterId === null ? [] : await readRestorationsBefore(transaction, { runId, rosterId });
   await saveRunWatch(transaction, run.runId, { ...found, listCap });
   const balance = compareBalance(sums.counts, await readRunBalance(transaction, run.runId));
   const { state, reasons } = toRunVerdict({
@@ -149,6 +151,7 @@ export async function concludeRun(
       ...(halted && !halt ? [halted.message] : []),
       ...(halt ? [] : provisional),
       ...(hold ? [describeHeldAnswers(hold, session.runId)] : []),
+      ...restored.map(describeRestoration),
       ...uncompared.map(describeUncompared),
       ...(rosterHold === null ? [] : describeHold(rosterHold)),
       ...(gaps === null ? [] : [gaps]),

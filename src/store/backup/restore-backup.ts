@@ -18,6 +18,7 @@ import {
 import { restoredKey } from '../leases.js';
 import { runIdSql } from '../runs.js';
 import { type BackupSummary, describeTables, headerSchema, listTables, quoteName } from './format.js';
+import { saveRestoration } from './restoration.js';
 
 /** A line of a backup; a text is a row of the last table line. */
 const lineSchema = z.union([
@@ -181,12 +182,14 @@ const mostRows = 5_000;
 
 /**
  * Restores a backup into an empty database in one transaction, with the schema of the backup; `migrate` updates it afterwards. Throws
- * BackupError when the database is not empty or the file has changed since its check, and the signal's reason.
+ * BackupError when the database is not empty or the file has changed since its check, and the signal's reason. `reportFolders`: the names in
+ * the folder of reports, by which the lost runs are known.
  */
 export async function restoreBackup(
   database: Database,
   { path, sha256, migrations }: CheckedBackup,
   signal: AbortSignal,
+  reportFolders: readonly string[] = [],
 ): Promise<RestoreSummary> {
   await createMigrationTable(database);
   return database.transaction(async (transaction) => {
@@ -200,7 +203,11 @@ export async function restoreBackup(
     const { sha256: loaded, ...summary } = await load(transaction, path, tables, signal);
     if (loaded !== sha256) throw new BackupError('backup_broken', `${path} was changed while it was read`);
     await restoreChecks();
-    const quieted = await quietRestored(transaction, new Set(tables), summary.header.createdAt);
+    const { createdAt } = summary.header;
+    const quieted = await quietRestored(transaction, new Set(tables), createdAt);
+    if (tables.includes('restoration')) {
+      await saveRestoration(transaction, { backupAt: new Date(createdAt), folders: reportFolders });
+    }
     // Without statistics the planner treats the tables as empty in the first run.
     await transaction.execute(`analyze ${tables.map(quoteName).join(', ')}`);
     return { ...summary, ...quieted };

@@ -27,23 +27,22 @@ const mayImport: Readonly<Record<string, string>> = {
   mail: 'reports errors loopback files',
   webhooks: 'client matches errors files loopback outgoing serving',
   store: 'errors clock files',
-  runs: `errors clock local-time client roster names lists screening matches dossiers changes reconciliation reports mail webhooks store
-    outgoing files`,
+  runs: `errors clock local-time client roster names lists screening matches dossiers changes
+    reconciliation reports mail webhooks store outgoing files`,
   scheduling: 'roster screening reports mail store runs errors clock local-time files',
   logging: 'errors',
   metrics: 'errors loopback outgoing files',
   // Its ranking only: it must not fold an echo or read an answer as the client does.
   sandbox: 'names',
-  config: `errors client roster screening matches changes dossiers reconciliation reports mail webhooks runs scheduling metrics files
-    loopback near-miss`,
+  config: `errors client roster screening matches changes dossiers reconciliation reports mail webhooks
+    runs scheduling metrics files loopback near-miss`,
   jobs: 'runs config errors',
   cli: '*',
 };
 
 /** Upstream order of the places: `import type` may point to any place earlier in it. */
-const upstream =
-  `errors clock local-time near-miss client roster names lists screening matches dossiers changes reconciliation reports mail
-  webhooks store runs scheduling logging metrics config jobs cli`.split(/\s+/);
+const upstream = `errors clock local-time near-miss client roster names lists screening matches dossiers changes
+    reconciliation reports mail webhooks store runs scheduling logging metrics config jobs cli`.split(/\s+/);
 
 const files = [...listFiles('src'), ...listFiles('jobs')];
 const imports = files.flatMap(readImports);
@@ -145,7 +144,8 @@ it('a file is a chapter: none above 500 lines, none under 60 that only its neigh
   expect(lonely.filter((file) => !file.startsWith('jobs/'))).toEqual([]);
 });
 
-// How many importers an export has is no figure here: to remove what is told twice makes it worse. Exports that nobody imports fail in knip.
+// How many importers an export has is no figure here: to remove what is told twice makes it worse.
+// Exports that nobody imports fail in knip.
 it('the files are few and long enough, and their types are few', () => {
   const lines = files.reduce((sum, file) => sum + countLines(file), 0);
   const types = files.flatMap(readTypeNames);

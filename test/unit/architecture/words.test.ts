@@ -4,9 +4,10 @@ import { listFiles, readMessages } from './read-imports.js';
 
 /** Words that have a plain technical term; in identifiers, comments, messages and documents alike. */
 const forbidden = new Set(
-  `standing standings tell tells told teller tellers telling tellings untold workplace workplaces occasion occasions
-  occasional dues outlast outlasts outlasted outlasting patience patient patiently impatient obstacle obstacles wish wishes
-  wished bereft lookout lookouts weather seat seats seated crowd crowds crowded flood floods flooded`.split(/\s+/),
+  `standing standings tell tells told teller tellers telling tellings untold workplace
+    workplaces occasion occasions occasional dues outlast outlasts outlasted outlasting
+    patience patient patiently impatient obstacle obstacles wish wishes wished bereft lookout
+    lookouts weather seat seats seated crowd crowds crowded flood floods flooded`.split(/\s+/),
 );
 
 /** Published, stored or foreign names that hold one of the words. They go with the schema that replaces the stored ones. */
@@ -37,8 +38,8 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   'docs/sandbox.md': ['weather'],
   // Tables, views, columns and codes of the database.
   'docs/internals.md': ['roster_standing'],
-  'src/store/': `standing customer_standing party_standing roster_standing occasion obstacle told_at times_told
-    toldAt`.split(/\s+/),
+  'src/store/': `standing customer_standing party_standing roster_standing occasion obstacle told_at
+    times_told toldAt`.split(/\s+/),
 };
 
 /** Former words of the field's terms, and others that have a plain one, in what users read: messages, help, reports and mail. */
@@ -101,7 +102,7 @@ it('no message, help text, report or mail holds a former word of the vocabulary'
 
 /** Lists of words. */
 const wordLists = `src/roster/headers.ts src/roster/related-headers.ts src/roster/name-lists.ts
-  src/roster/name-shape.ts src/roster/read-date.ts src/roster/inspect/column-guess.ts`.split(/\s+/);
+    src/roster/name-shape.ts src/roster/read-date.ts src/roster/inspect/column-guess.ts`.split(/\s+/);
 const mostWords = 25;
 
 it('no sentence of a message, help text, report or mail has more than 25 words', () => {

@@ -26,6 +26,8 @@ function buildSpanRun(hours: number, changes: Partial<SpanRunFacts> = {}): SpanR
     runId: `run-${hours}`,
     kind: 'rescreen',
     state: 'complete',
+    reasons: [],
+    held: [],
     wantsAll: true,
     startedAt,
     finishedAt: new Date(startedAt.getTime() + hourMs),
@@ -40,8 +42,11 @@ function buildSpanRun(hours: number, changes: Partial<SpanRunFacts> = {}): SpanR
 }
 
 const at = (hours: number): Date => new Date(begin + hours * hourMs);
-const report = (runs: readonly SpanRunFacts[], hours: number, facts: Partial<RunFacts> = {}) =>
-  toReport(buildRunFacts({ ...facts, span: { from: at(0), until: at(hours), asOf: null, runs } }));
+const report = (
+  runs: readonly SpanRunFacts[],
+  hours: number,
+  { restores = [], ...facts }: Partial<RunFacts> & Partial<Pick<NonNullable<RunFacts['span']>, 'restores'>> = {},
+) => toReport(buildRunFacts({ ...facts, span: { from: at(0), until: at(hours), asOf: null, runs, restores } }));
 
 describe('the report of a span', () => {
   it('of nights that are all complete is complete, whatever the clock does between them', () => {
@@ -58,24 +63,51 @@ describe('the report of a span', () => {
   });
 
   it('is never complete when any of its runs is not, or a night is missing', () => {
-    const troubles: readonly Partial<SpanRunFacts>[] = [
-      { state: 'stopped' },
-      { state: 'running', finishedAt: null, counts: null, states: null },
-      { state: 'abandoned', counts: null, states: null },
-      { state: 'unbalanced' },
-      { state: 'refused', counts: null, states: null },
-      { state: 'incomplete', controls: [buildControl({ verdict: 'failed', found: 'nothing' })] },
+    const answersHeld = { kind: 'answers', accepted: null } as const;
+    const accepted = { by: 'ada', isAttested: false, reason: 'true', at: at(30) };
+    const reasons = ['the roster is held (shrink).', 'and more'];
+    const troubles: readonly (Partial<SpanRunFacts> & { said: string })[] = [
+      { state: 'stopped', said: 'run not finished' },
+      { state: 'running', finishedAt: null, counts: null, states: null, said: 'run not finished' },
+      { state: 'abandoned', counts: null, states: null, said: 'run not finished' },
+      { state: 'unbalanced', said: 'sums do not hold' },
+      { state: 'refused', counts: null, states: null, said: 'run refused' },
+      {
+        state: 'incomplete',
+        controls: [buildControl({ verdict: 'failed', found: 'nothing' })],
+        said: 'control search failed',
+      },
+      { state: 'incomplete', held: [answersHeld], reasons, said: 'answers held' },
+      { state: 'incomplete', held: [{ ...answersHeld, accepted }], reasons, said: 'the roster is held (shrink)' },
+      {
+        state: 'incomplete',
+        reasons: ['82 of 100 customers are newly open'],
+        said: '82 of 100 customers are newly open',
+      },
+      { state: 'incomplete', said: 'finished with problems' },
     ];
-    for (const trouble of troubles) {
+    for (const { said, ...trouble } of troubles) {
       const { run, verdict } = report([buildSpanRun(0), buildSpanRun(24, trouble), buildSpanRun(26)], 48);
       expect(verdict).toMatchObject({ level: 'partial', short: '1 of 3 runs not complete' });
-      expect(verdict.remarks[0]).toContain('Run run-24 of 2026-03-02: ');
+      expect(verdict.remarks[0]).toBe(`Run run-24 of 2026-03-02: ${said}.`);
       expect(verdict.coverage).toContain('1 of 3 runs not complete. After 3 runs: ');
       expect(run.state).toBe('incomplete');
     }
     const missing = report([buildSpanRun(0), buildSpanRun(72), buildSpanRun(96)], 192);
     expect(missing.span?.gaps.map(({ missed }) => missed)).toEqual([2, 3]);
     expect(missing.verdict).toMatchObject({ level: 'partial', short: '5 screenings missing' });
+  });
+
+  it('is never complete when the database was restored', () => {
+    const restores = [{ restoredAt: at(30), backupAt: at(20), lostRuns: [] }];
+    const { run, verdict, span } = report([buildSpanRun(0), buildSpanRun(24)], 48, { restores });
+    expect(verdict).toMatchObject({ level: 'partial', short: 'database restored' });
+    expect(verdict.remarks[0]).toBe(
+      'The database was restored on 2026-03-02T08:00:00.000Z from a backup of 2026-03-01T22:00:00.000Z. ' +
+        'All runs, dispositions and acceptances in between are missing.',
+    );
+    expect(run.state).toBe('incomplete');
+    expect(span?.restores).toEqual(restores);
   });
 
   it('tells of a first and of a last night that are missing, at whatever hour nights begin', () => {
@@ -104,7 +136,7 @@ describe('the report of a span', () => {
 
   it('that reaches to the present tells which nights are missing since its last one, and takes a late one for none', () => {
     const reachTo = (hours: number, runs = [buildSpanRun(0), buildSpanRun(24)]) =>
-      toReport(buildRunFacts({ span: { from: at(0), until: at(25), asOf: at(hours), runs } }));
+      toReport(buildRunFacts({ span: { from: at(0), until: at(25), asOf: at(hours), runs, restores: [] } }));
     for (const hours of [26, 48, 60]) {
       expect(reachTo(hours)).toMatchObject({ run: { state: 'complete' }, span: { gaps: [], until: at(25) } });
     }

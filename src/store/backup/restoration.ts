@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { type FactsOf, restorationSchema } from '../../vocabulary/facts.js';
+import { type Queryable, readValue, toInsert } from '../database/database.js';
+import { screeningKindsSql } from '../row-shapes.js';
+
+const runFolder = /^\d{4}-\d{2}-\d{2}-[a-z]+-(\d{1,15})$/;
+
+/** Stores that the database now holds a backup; `folders` are the names in the folder of reports. */
+export async function saveRestoration(
+  transaction: Queryable,
+  { backupAt, folders }: { backupAt: Date; folders: readonly string[] },
+): Promise<void> {
+  const lastRun = await readValue(transaction, z.number(), 'select coalesce(max(run_id), 0) as "lastRun" from run');
+  const lostRuns = folders.filter((name) => Number(runFolder.exec(name)?.[1] ?? 0) > lastRun);
+  await transaction.execute(
+    ...toInsert('restoration', { restoredAt: new Date(), backupAt, lostRuns: lostRuns.sort() }),
+  );
+}
+
+const columns = 'restored_at, backup_at, lost_runs';
+
+/** All restores of the database, newest first. */
+export const readRestorations = (database: Queryable): Promise<FactsOf<typeof restorationSchema>[]> =>
+  database.query(restorationSchema, `select ${columns} from restoration order by restored_at desc`);
+
+/** The restores after which no complete screening has started, newest first. */
+export const readRecentRestorations = (database: Queryable): Promise<FactsOf<typeof restorationSchema>[]> =>
+  database.query(
+    restorationSchema,
+    `select ${columns} from restoration
+     where not exists (
+       select from run where state = 'complete' and kind in (${screeningKindsSql}) and started_at > restored_at
+     )
+     order by restored_at desc`,
+  );
+
+/** The restores since the last run of the roster before this one had ended: it is the first one whose report can name them. */
+export const readRestorationsBefore = (
+  database: Queryable,
+  { runId, rosterId }: { runId: number; rosterId: number },
+): Promise<FactsOf<typeof restorationSchema>[]> =>
+  database.query(
+    restorationSchema,
+    `select ${columns} from restoration
+     where restored_at > coalesce(
+       (select max(finished_at) from run where roster_id = $2 and run_id < $1 and kind in (${screeningKindsSql})), '-infinity'
+     )
+     order by restored_at`,
+    [runId, rosterId],
+  );
