@@ -144,6 +144,7 @@ export async function withAppContext<Result>(
     const app = await buildAppContext({
       config,
       command,
+      folder: invocation.folder,
       emit,
       waitPolicy: toFolderWaitPolicy(invocation, isLasting),
       observer: publishAttempts(measuring?.metrics.observer),
