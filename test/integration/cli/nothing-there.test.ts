@@ -84,7 +84,11 @@ describe('a command that creates a database', () => {
     const file = join(site, 'people.csv');
     await writeFile(file, 'customer_id,type,name\n1,person,Ada Beispiel\n');
     const places = { NIGHTSCREEN_REPORTS: join(site, 'reports'), NIGHTSCREEN_DATA: join(site, '.nightscreen') };
-    const { exitCode, stderr } = await run(`import --roster people --file ${file}`, { ...places, ...environment }, site);
+    const { exitCode, stderr } = await run(
+      `import --roster people --file ${file}`,
+      { ...places, ...environment },
+      site,
+    );
     const [warning = null] = /.*\[?second_database.*/.exec(stderr) ?? [];
     return { exitCode, warning };
   };
