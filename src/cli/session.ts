@@ -146,6 +146,7 @@ export async function withAppContext<Result>(
     const app = await buildAppContext({
       config,
       command,
+      folder: invocation.folder,
       emit,
       waitPolicy: toFolderWaitPolicy(invocation, isLasting, sayProgress),
       observer: publishAttempts(measuring?.metrics.observer),
