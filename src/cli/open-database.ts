@@ -125,6 +125,7 @@ const longMs = 120_000;
 export function toFolderWaitPolicy(
   { notify, signal }: Pick<Invocation, 'notify' | 'signal'>,
   isLasting: boolean,
+  sayProgress?: FolderWaitPolicy['sayProgress'],
 ): FolderWaitPolicy {
   const maxWaitMs = isLasting ? longMs : shortMs;
   const onWait = (holder: string): void =>
@@ -133,5 +134,5 @@ export function toFolderWaitPolicy(
       code: 'database_taken',
       message: `waiting for ${holder}, which uses the database; at most ${maxWaitMs / 1_000} s`,
     });
-  return { isBrief: !isLasting, maxWaitMs, onWait, signal };
+  return { isBrief: !isLasting, maxWaitMs, onWait, signal, sayProgress };
 }
