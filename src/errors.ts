@@ -87,6 +87,9 @@ export class RosterHeldError extends RosterError {
   }
 }
 
+/** Holds a source that cannot be read; there is nothing to accept. */
+export const unreadableGuard = 'unreadable';
+
 /** The guards that hold a roster, by name. */
 export const listGuards = (heldBy: readonly { guard: string }[]): string => {
   const names = nameGuards(heldBy);
@@ -143,11 +146,14 @@ export class BackupError extends StoreError {}
 export class RunLockedError extends StoreError {
   readonly holder: string;
   readonly heldMs: number | null;
+  /** Whether a command of seconds met lasting work of the embedded database, which it must not advise to stop. */
+  readonly isForMoment: boolean;
 
-  constructor(message: string, holder: string, heldMs: number | null = null, context: ErrorContext = {}) {
-    super('run_locked', message, context);
+  constructor(message: string, holder: string, heldMs: number | null = null, isForMoment = false) {
+    super('run_locked', message);
     this.holder = holder;
     this.heldMs = heldMs;
+    this.isForMoment = isForMoment;
   }
 }
 

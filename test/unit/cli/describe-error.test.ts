@@ -1,10 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { writeBackupFile } from '../../../src/cli/commands/db.js';
 import { describeError, formatError } from '../../../src/cli/describe-error.js';
-import { BackupError, ConfigError, ConnectionError, StoreError } from '../../../src/errors.js';
+import { BackupError, ConfigError, ConnectionError, RunLockedError, StoreError } from '../../../src/errors.js';
 import { readBackup } from '../../../src/store/backup/restore-backup.js';
 import { DatabaseError } from '../../../src/store/database/database.js';
 
@@ -37,11 +37,17 @@ test.each(['backup_missing', 'backup_unreadable', 'backup_broken', 'database_not
   },
 );
 
+test('a command of seconds is advised to wait for a run, and lasting work how to end another', () => {
+  const adviceTo = (isForMoment: boolean) =>
+    describeError(new RunLockedError('used', 'process 1', null, isForMoment)).next;
+  expect(adviceTo(true)).toMatch(/^wait until it has finished\. With Postgres \(DATABASE_URL\)/);
+  expect(adviceTo(false)).toBe('wait until it has finished, or stop it: process 1');
+});
+
 test('a folder in the place of a backup is not called a broken backup', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'nightscreen-advice-'));
   const error = await catchError(() => readBackup(folder).next());
   expect(error).toMatchObject({ code: 'backup_unreadable', message: `${folder} is a folder, not a file` });
-  await rm(folder, { recursive: true });
 });
 
 test('a backup into a folder that is not there names the folder to make', async () => {

@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { describeConfig } from '../../../src/cli/commands/config.js';
 import { type Config, type ConfigSources, loadConfig } from '../../../src/config/load-config.js';
 import { ConfigError } from '../../../src/errors.js';
@@ -10,7 +10,6 @@ let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'nightscreen-config-'));
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 function load(text: string | null, sources: Partial<ConfigSources> = {}): Config {
   if (text !== null) writeFileSync(join(folder, 'nightscreen.config.yaml'), text);
@@ -251,6 +250,33 @@ describe('precedence and origins', () => {
     expect(settings.database.folder).toBe(join(folder, 'data'));
     expect(settings.rosters[0]?.csv?.path).toBe(join(folder, 'in/*.csv'));
     expect(settings.reports.dir).toBe('out');
+  });
+
+  test('the default folders are beside the file, and without a file in the working folder', () => {
+    const foldersOf = ({ settings, originOf }: Config) => [
+      settings.database.folder,
+      settings.reports.dir,
+      originOf(['database', 'folder']),
+      originOf(['reports', 'dir']),
+    ];
+    const besideFile = [join(folder, '.nightscreen'), join(folder, 'reports'), 'default', 'default'];
+    expect(foldersOf(load('# nothing\n'))).toEqual(besideFile);
+    const file = join(folder, 'nightscreen.config.yaml');
+    const elsewhere = join(folder, 'elsewhere');
+    expect(foldersOf(load(null, { folder: elsewhere, file }))).toEqual(besideFile);
+    const environment = { NIGHTSCREEN_CONFIG: file };
+    expect(foldersOf(load(null, { folder: elsewhere, environment }))).toEqual(besideFile);
+    expect(foldersOf(load(null, { folder: elsewhere }))).toEqual(['./.nightscreen', './reports', 'default', 'default']);
+    const { settings } = load('database: { acceptEmbedded: true }\nreports: { publishTo: share }\n', {
+      folder: elsewhere,
+      file,
+      environment: { NIGHTSCREEN_DATA: 'data' },
+    });
+    expect(settings).toMatchObject({
+      database: { folder: 'data' },
+      reports: { dir: join(folder, 'reports'), publishTo: join(folder, 'share') },
+    });
+    expect(findProblems('reports: { publishTo: reports }\n')[0]).toContain('the folder of the reports themselves');
   });
 
   test('clear text is allowed to this machine only', () => {

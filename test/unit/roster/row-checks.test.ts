@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { onlyRejected, readText, readWithTally, summarise } from './read-text.js';
+import { onlyRejected, readText, readWithTally, summarise, textsOf } from './read-text.js';
 
 const header = 'customer_id,type,name,birth_date,countries,risk_tier';
 
@@ -156,37 +156,17 @@ test('values stay text', async () => {
   ]);
 });
 
-const placeholders = [
-  'NULL',
-  'n/a',
-  'N.A.',
-  '#N/A',
-  '<null>',
-  '\\N',
-  'none',
-  'NONE ',
-  '(unknown)',
-  'Test',
-  '123',
-  'ＮＵＬＬ',
-];
+const placeholders = textsOf(`
+  NULL  n/a  N.A.  #N/A  <null>  \\N  none  (unknown)  Test  123  ＮＵＬＬ
+`);
 
 test('a name that is a placeholder as a whole is rejected as missing, and one that only begins with it is kept', async () => {
   const objects = ['{"first":"Ann","last":"Lee"}', '[object Object]'];
-  const named = [
-    'None Smith',
-    'Nullmeyer',
-    'Testa',
-    'Ann Test',
-    'Na Na',
-    'Nil',
-    'N A Palm',
-    '{Ann} Lee',
-    '3M',
-    'Mx 123',
-    'Unknown Pleasures Ltd',
-  ];
-  const rows = [...placeholders, ...objects, ...named].map(
+  const named = textsOf(`
+    None Smith  Nullmeyer  Testa  Ann Test  Na Na  Nil  N A Palm  {Ann} Lee  3M  Mx 123
+    Unknown Pleasures Ltd
+  `);
+  const rows = [...placeholders, 'NONE ', ...objects, ...named].map(
     (name, at) => `${at},person,"${name.replaceAll('"', '""')}"`,
   );
   const read = await readText(`customer_id,type,name\n${rows.join('\n')}\n`);
@@ -248,30 +228,16 @@ test('a text that fits the declared date format is never read by another one', a
   expect(dates).toEqual(['1970-12-25', null, '1970']);
 });
 
-const footers = [
-  '3 rows selected.',
-  '(3 rows affected)',
-  'End of report',
-  '-- end --',
-  'Page 1 of 3',
-  '*** Ende ***',
-  '-----',
-  '3 Zeilen ausgewählt.',
-  'EOF',
-];
+const footers = textsOf(`
+  3 rows selected.  (3 rows affected)  End of report  -- end --  Page 1 of 3  *** Ende ***  -----
+  3 Zeilen ausgewählt.  EOF
+`);
 
 test('a repeated header, a total, a footer and a line between rows are no customers, also where their first cell fills the id', async () => {
-  const totals = [
-    'Total,,3',
-    'TOTALE,,3',
-    'Summe:,,',
-    'Gesamt,person,3',
-    ',Razem,3',
-    'Итого: 3,,',
-    '合計,,3',
-    'Grand total,,"1,234"',
-    'Total rows: 3,,',
-  ];
+  const totals = textsOf(`
+    Total,,3  TOTALE,,3  Summe:,,  Gesamt,person,3  ,Razem,3  Итого: 3,,  合計,,3
+    Grand total,,"1,234"  Total rows: 3,,
+  `);
   const headers = [
     'customer_id,type,name',
     'CUSTOMER_ID,Type,Name',
@@ -309,14 +275,31 @@ test('rows that csv.skipRows names by the beginning of their first cell are left
   expect(tally).toEqual({ lines: 7, headers: 1, blanks: 1, continuations: 1, records: 2, skipped: 2 });
 });
 
-test('the formula with which spreadsheets keep zeros is read as its text, and an id in scientific notation is no id', async () => {
-  const text =
-    'customer_id,type,name\n"=""000123""",person,Ada\n1.23457E+11,person,Bo\n"1,2E+05",person,Cy\n1E5,person,Di\n12E+5,person,Ed\n';
+test('an id that a spreadsheet has changed is kept and in doubt, any other one is not', async () => {
+  const readIds = async (ids: readonly string[]) => {
+    const lines = ids.map((id, at) => `"${id.replaceAll('"', '""')}",person,Ada ${'BCDEFGHIJKLMNOP'[at]}`);
+    return (await readText(['customer_id,type,name', ...lines, ''].join('\n'))).map((row) =>
+      row.kind === 'customer' ? [row.customer.reference, ...row.customer.readings.doubts.map(({ why }) => why)] : row,
+    );
+  };
+  const changed =
+    '1.23457E+11 1,23457e+11 -1.5E+10 1E+11 1.2E-05 #### ## #REF! #N/A #BEZUG! #¡VALOR! #NV =A5 =1+1'.split(' ');
+  expect(await readIds(changed)).toEqual(changed.map((id) => [id, 'spreadsheet_id']));
+  expect(await readIds(["'000124", "'000124'", '="000"&"123"'])).toEqual([
+    ['000124', 'spreadsheet_id'],
+    ['000124', 'spreadsheet_id'],
+    ['="000"&"123"', 'spreadsheet_id'],
+  ]);
+  const sound = ['000123', '1E5', '12E+5', '1E-05', '#123', '#A-1', "'s-1", 'C-17'];
+  expect(await readIds(sound)).toEqual(sound.map((id) => [id]));
+  expect(await readIds(['="000123"'])).toEqual([['000123']]);
+});
+
+test('a name that a spreadsheet shows as an error is no name', async () => {
+  const text = 'customer_id,type,name\n1,person,#REF!\n2,entity,#N/A\n3,person,#NAME?\n';
   expect(summarise(await readText(text))).toEqual([
-    '2 000123',
-    '3 rounded_id customer_id',
-    '4 rounded_id customer_id',
-    '5 1E5',
-    '6 12E+5',
+    '2 missing_name name',
+    '3 missing_name name',
+    '4 missing_name name',
   ]);
 });
