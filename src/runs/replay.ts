@@ -1,11 +1,11 @@
 import type { MatchChange } from '../changes/match-changes.js';
 import { replayAnswers, type StoredAnswer } from '../changes/replay-answers.js';
-import { gatherBy } from '../gather-by.js';
 import { type Match, treatAsTruncated } from '../matches/match.js';
 import { countStoredChanges, readHistory } from '../store/responses.js';
 import { toRunId } from '../store/runs.js';
 import { type MatchChangeKind, matchChangeKinds, type Severity, severities } from '../vocabulary.js';
 import type { AppContext } from './app-context.js';
+import { gatherBy } from './gather-by.js';
 import { compareSettings } from './settings-acceptance.js';
 
 const partiesAtOnce = 250;
@@ -28,7 +28,7 @@ export async function replaySettings(
   const alerts = { present: 0, other: 0, onlyOther: 0, onlyPresent: 0 };
   const examples: ReturnType<typeof toExample>[] = [];
   let [parties, answers] = [0, 0];
-  const countAnswer = (answer: PartyAnswer, reference: string, pairs: readonly EventPair[]): void => {
+  const countAnswer = (answer: HistoryAnswer, reference: string, pairs: readonly EventPair[]): void => {
     answers += 1;
     for (const pair of pairs) {
       const isBaseline = pair.present?.isBaseline ?? pair.other?.isBaseline ?? false;
@@ -36,7 +36,7 @@ export async function replaySettings(
       if (hasOtherSeverity(pair) && examples.length < mostExamples) collectExample(answer, reference, pair);
     }
   };
-  const collectExample = (answer: PartyAnswer, reference: string, pair: EventPair): void => {
+  const collectExample = (answer: HistoryAnswer, reference: string, pair: EventPair): void => {
     const match = toMatch(pair.present ?? pair.other);
     if (match !== null) examples.push(toExample(toRunId(answer), reference, match, pair));
   };
@@ -120,12 +120,12 @@ const toMatch = (change: MatchChange | null): Match | null =>
 const toAssessed = (change: MatchChange | null) =>
   change && { kind: change.difference.kind, severity: change.severity, rule: change.rule };
 
-type PartyAnswer = StoredAnswer & Parameters<typeof toRunId>[0];
+type HistoryAnswer = StoredAnswer & Parameters<typeof toRunId>[0];
 
 /** All stored answers of one party on one account in order, without repeated answers. */
 interface PartyHistory {
   reference: string;
-  answers: readonly PartyAnswer[];
+  answers: readonly HistoryAnswer[];
 }
 
 type Histories = NonNullable<Awaited<ReturnType<typeof readHistory>>>;
@@ -137,7 +137,7 @@ function toPartyHistories({ answers: rows, matchSets, parties, decisions: said }
   const byParty = gatherBy(rows, toKey);
   return [...byParty].map(([key, rowsOfParty]) => {
     const decided = decisions.get(key) ?? [];
-    const answers: PartyAnswer[] = [];
+    const answers: HistoryAnswer[] = [];
     let reference = '';
     let previousSavedAt: Date | null = null;
     for (const row of rowsOfParty) {
