@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { looksLikeHeader } from '../../../src/roster/csv/first-record.js';
+import { looksLikeHeader } from '../../../src/roster/header-row.js';
 import type { Customer } from '../../../src/roster/customer.js';
 import { readHeader, readHeaderRole } from '../../../src/roster/headers.js';
 import { guessColumns } from '../../../src/roster/inspect/column-guess.js';
