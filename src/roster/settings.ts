@@ -424,7 +424,8 @@ export const listPartySources = ({ csv, columns, parties }: Pick<RosterSettings,
     const { language, realNames, realDates } = columns;
     const { path, encoding = csv?.encoding ?? 'auto' } = source.csv ?? {};
     return {
-      csv: path === undefined ? undefined : { delimiter: 'auto', header: true, ...csv, sheet: undefined, path, encoding },
+      csv:
+        path === undefined ? undefined : { delimiter: 'auto', header: true, ...csv, sheet: undefined, path, encoding },
       postgres: source.postgres,
       columns: { language, realNames, realDates, ...source.columns },
     };

@@ -333,7 +333,8 @@ function describeInit(
   { target, toComplete, checks, next, isWaiting, isSandbox }: InitFacts,
 ): string {
   const { sheet, encoding, delimiter, guess, counts, unknown } = inspection;
-  const form = sheet === null ? `${encoding}, delimiter ${describeDelimiter(delimiter)}` : `sheet ${toVisibleText(sheet)}`;
+  const form =
+    sheet === null ? `${encoding}, delimiter ${describeDelimiter(delimiter)}` : `sheet ${toVisibleText(sheet)}`;
   const { customers, rejected, repeated } = counts;
   const problems = checks.filter(({ state }) => state !== 'ok');
   const list = (title: string, lines: readonly string[]): string =>

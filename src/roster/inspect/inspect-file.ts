@@ -109,7 +109,9 @@ export async function inspectFile(request: InspectionRequest): Promise<FileInspe
   const doubts = [
     ...(otherSheets.length === 0
       ? []
-      : [`only the sheet ${sheet} is read, not ${otherSheets.join(', ')}: name another with \`sheet:\` under \`csv:\``]),
+      : [
+          `only the sheet ${sheet} is read, not ${otherSheets.join(', ')}: name another with \`sheet:\` under \`csv:\``,
+        ]),
     ...(headerLine === null ? [] : [`line ${headerLine} is the header: the lines above it are not read`]),
     ...(mixed.length > 0 ? mixed : doubtGarbledLetters(profiles, encoding)),
     ...doubtLostLetters(profiles),

@@ -1,4 +1,5 @@
 import { openAsBlob } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { BlobReader, configure, type FileEntry, ZipReader } from '@zip.js/zip.js';
 import { decodeXML } from 'entities/decode';
 import { RosterError } from '../../errors.js';
@@ -21,6 +22,8 @@ export interface WorkbookParts {
   readText(path: string): Promise<string>;
   /** The elements of one name in a part as XML, one after the other; throws when the part ends before its root does. */
   readElements(path: string, name: string, root: string, maxBytes?: number): AsyncGenerator<string, void, undefined>;
+  /** Throws RosterError `roster_changed` when the file is not as it was at its opening. */
+  checkUnchanged(): Promise<void>;
 }
 
 /** Reports that a workbook cannot be read. */
@@ -33,6 +36,7 @@ export const refuseWorkbook = (name: string, problem: string, cause?: unknown): 
  */
 export async function openArchive(path: string, name: string): Promise<WorkbookParts> {
   const parts = new Map<string, FileEntry>();
+  const before = await stat(path, { bigint: true });
   const reader = new ZipReader(new BlobReader(await openAsBlob(path)), { checkSignature: true });
   const entries = await reader.getEntries().catch((error: unknown) => {
     throw toPartError(error, name, 'the directory of its parts');
@@ -68,6 +72,10 @@ export async function openArchive(path: string, name: string): Promise<WorkbookP
   }
   return {
     has: (part) => parts.has(toKey(part)),
+    checkUnchanged: async () => {
+      const { size, mtimeNs, ino } = await stat(path, { bigint: true });
+      if (size !== before.size || mtimeNs !== before.mtimeNs || ino !== before.ino) throw refuseChanged(name);
+    },
     readText: async (part) => {
       let text = '';
       if (parts.has(toKey(part))) for await (const piece of readPieces(part, maxPartBytes)) text += piece;
@@ -96,15 +104,16 @@ function checkSize({ filename, compressedSize, uncompressedSize, encrypted }: Fi
 
 function toPartError(error: unknown, name: string, what: string): RosterError {
   if (error instanceof RosterError) return error;
-  if (error instanceof Error && error.name === 'NotReadableError') {
-    return new RosterError(
-      'roster_changed',
-      `${name} was changed while it was read. Start when the export is complete; export under another name and rename the file at the end.`,
-      { cause: error },
-    );
-  }
+  if (error instanceof Error && error.name === 'NotReadableError') return refuseChanged(name, error);
   return refuseWorkbook(name, `is damaged or incomplete: ${what} cannot be read`, error);
 }
+
+const refuseChanged = (name: string, cause?: unknown): RosterError =>
+  new RosterError(
+    'roster_changed',
+    `${name} was changed while it was read. Start when the export is complete; export under another name and rename the file at the end.`,
+    { cause },
+  );
 
 async function* splitElements(
   pieces: AsyncIterable<string>,

@@ -11,9 +11,10 @@ const builtInDates: ReadonlyMap<number, string> = new Map([
   [17, 'mmm-yy'],
   [22, 'm/d/yy h:mm'],
   // Dates of East Asian languages.
-  ...[27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 50, 51, 52, 53, 54, 55, 56, 57, 58].map(
-    (id): [number, string] => [id, 'yyyy/m/d'],
-  ),
+  ...[27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 50, 51, 52, 53, 54, 55, 56, 57, 58].map((id): [number, string] => [
+    id,
+    'yyyy/m/d',
+  ]),
 ]);
 
 /** Reads how the numbers of each cell style are displayed, from the style sheet of a workbook. */

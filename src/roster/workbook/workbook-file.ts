@@ -19,7 +19,7 @@ const comparedRows = 20;
 type SheetRows = AsyncGenerator<ReadRow, void, undefined>;
 
 /** A workbook with the names of its sheets, visible ones first. */
-interface OpenedWorkbook {
+interface OpenedWorkbook extends Pick<WorkbookParts, 'checkUnchanged'> {
   sheets: readonly string[];
   readRows(sheet: string): SheetRows;
 }
@@ -63,7 +63,7 @@ export async function openWorkbookFile(
   tally.blanks += first.line - headerLine;
   tally.lines += headerLines + first.line - headerLine;
   const lastLine = source.header === false ? first.line - 1 : first.line;
-  const rows = workbook.readRows(sheet);
+  const rows = checkAtEnd(workbook, workbook.readRows(sheet));
   const mayBeTitled = source.header === true && !headers.some(isMapped);
   const records = toRecords(rows, lastLine, (row, blanks): TableRecord => {
     tally.lines += blanks + 1;
@@ -113,7 +113,11 @@ const quoteAll = (names: readonly string[]): string => names.map((name) => JSON.
 async function refuseLikeSheets(
   workbook: OpenedWorkbook,
   sheet: string,
-  { headers, header, isMapped }: Pick<CsvSettings, 'header'> & {
+  {
+    headers,
+    header,
+    isMapped,
+  }: Pick<CsvSettings, 'header'> & {
     headers: readonly string[];
     isMapped: (header: string) => boolean;
   },
@@ -154,6 +158,11 @@ function findLowerRow(rows: readonly ReadRow[]): { line: number } | null {
   }));
   const found = findHeaderBelow(even);
   return found === undefined ? null : { line: found.line };
+}
+
+async function* checkAtEnd(workbook: OpenedWorkbook, rows: SheetRows): SheetRows {
+  yield* rows;
+  await workbook.checkUnchanged();
 }
 
 /** Gives the rows after a line in batches; `toRecord` receives the count of blank rows before each. */
@@ -207,6 +216,7 @@ async function openWorkbook(path: string, name: string): Promise<OpenedWorkbook>
     for await (const text of archive.readElements(textPath, 'si', 'sst', maxTextBytes)) texts.push(toPlainText(text));
   }
   return {
+    checkUnchanged: archive.checkUnchanged,
     sheets: [...sheets.keys()],
     readRows: (sheet) => readRows(archive, { path: sheets.get(sheet) ?? '', sheet, name, texts, styles, is1904 }),
   };
