@@ -20,7 +20,7 @@ const link = (id: string, type: string, target: string): string =>
 const toLinks = (links: readonly string[]): string => `<Relationships>${links.join('')}</Relationships>`;
 
 /** The XML of an inline text; an empty text gives no cell. */
-export const toCell = (text: string): string =>
+const toCell = (text: string): string =>
   `<c t="inlineStr"><is><t>${text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</t></is></c>`;
 
 /** Writes rows as sheets of texts. */

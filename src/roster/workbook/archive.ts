@@ -167,8 +167,9 @@ export function listTags(xml: string, name: string): readonly ReadonlyMap<string
 
 export function readAttributes(text: string): ReadonlyMap<string, string> {
   const attributes = new Map<string, string>();
-  for (const [, name = '', , value = ''] of text.matchAll(/(?:[\w.-]+:)?([\w.-]+)\s*=\s*(["'])(.*?)\2/gs)) {
-    attributes.set(name, decodeXML(value));
+  const attribute = /(?<![\w.:-])(?:[\w.-]+:)?([\w.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
+  for (const [, name = '', quoted, other = ''] of text.matchAll(attribute)) {
+    attributes.set(name, decodeXML(quoted ?? other));
   }
   return attributes;
 }

@@ -35,7 +35,7 @@ function toReading(format: string): NumberReading {
   const [section = ''] = /^(?:"[^"]*"|\\.|[^;"\\])*/su.exec(format) ?? [];
   if (/\[[<>=]/.test(section)) return 'as_stored';
   // Colours, languages and currencies; `[h]` is a span of time.
-  const plain = section.replace(/\[(?!h+\]|m+\]|s+\])[^\]]*\]/gi, '');
+  const plain = section.replace(/\[(?!h+\]|m+\]|s+\])[^[\]]*\]/gi, '');
   const bare = plain.replace(literals, '').replace(/general|standard/gi, '');
   if (/[yd]/i.test(bare)) return /d/i.test(bare) ? 'day' : /m/i.test(bare) ? 'month' : 'year';
   if (!/^[-0# ()]+$/.test(bare) && !/^general$/i.test(plain.replace(literals, ''))) return 'as_stored';
@@ -44,12 +44,16 @@ function toReading(format: string): NumberReading {
 }
 
 /** Gives the text of a stored number: a date as its day, an id with its zeros and letters, another number with its digits. */
-export function toNumberText(stored: string, reading: NumberReading = 'as_stored', is1904 = false): string {
+export function toNumberText(
+  stored: string,
+  reading: NumberReading = 'as_stored',
+  calendar: Calendar = '1900',
+): string {
   const text = stored.trim();
   const number = Number(text);
   if (text === '' || !Number.isFinite(number)) return text;
   if (typeof reading === 'string' && reading !== 'as_stored') {
-    const day = toDay(number, is1904);
+    const day = toDay(number, calendar);
     if (day !== null) return day.slice(0, { day: 10, month: 7, year: 4 }[reading]);
   }
   if (!Number.isInteger(number)) return text;
@@ -71,12 +75,16 @@ const lastDay = 2_958_465;
 /** 1900-02-29, which spreadsheets count although it never was. */
 const falseDay = 60;
 
-function toDay(serial: number, is1904: boolean): string | null {
+/** From which day a workbook counts. LibreOffice counts no day that never was, so its days before March 1900 have other numbers than those of Excel. */
+export type Calendar = '1900' | '1904' | 'LibreOffice';
+
+function toDay(serial: number, calendar: Calendar): string | null {
   const day = Math.floor(serial);
-  if (day > lastDay || day < (is1904 ? 0 : 1)) return null;
-  if (is1904) return toIso(Date.UTC(1904, 0, 1) + day * dayMs);
-  if (day === falseDay) return '1900-02-29';
-  return toIso(Date.UTC(1899, 11, day < falseDay ? 31 : 30) + day * dayMs);
+  if (day > lastDay || day < (calendar === '1900' ? 1 : 0)) return null;
+  if (calendar === '1904') return toIso(Date.UTC(1904, 0, 1) + day * dayMs);
+  if (calendar === '1900' && day === falseDay) return '1900-02-29';
+  const isEarly = calendar === '1900' && day < falseDay;
+  return toIso(Date.UTC(1899, 11, isEarly ? 31 : 30) + day * dayMs);
 }
 
 const toIso = (time: number): string => new Date(time).toISOString().slice(0, 10);

@@ -4,7 +4,7 @@ import { findHeaderBelow, mostHeaderRows, type ReadRow } from '../header-row.js'
 import type { CsvSettings } from '../settings.js';
 import type { LineTally, TableRecord } from '../table-reading.js';
 import { listTags, openArchive, readAttributes, refuseWorkbook, type WorkbookParts } from './archive.js';
-import { decodeText, readStyles, toNumberText, toPlainText } from './cell-text.js';
+import { type Calendar, decodeText, readStyles, toNumberText, toPlainText } from './cell-text.js';
 
 const maxColumns = 5_000;
 const maxRows = 1_048_576;
@@ -210,6 +210,8 @@ async function openWorkbook(path: string, name: string): Promise<OpenedWorkbook>
   const stylePath = ofType('styles');
   const textPath = ofType('sharedStrings');
   const is1904 = listTags(xml, 'workbookPr').some((each) => /^(1|true)$/.test(each.get('date1904') ?? ''));
+  const isOfLibreOffice = (await archive.readText('docProps/app.xml')).includes('<Application>LibreOffice');
+  const calendar = is1904 ? '1904' : isOfLibreOffice ? 'LibreOffice' : '1900';
   const styles = stylePath === undefined ? [] : readStyles(await archive.readText(stylePath));
   const texts: string[] = [];
   if (textPath !== undefined && archive.has(textPath)) {
@@ -218,7 +220,7 @@ async function openWorkbook(path: string, name: string): Promise<OpenedWorkbook>
   return {
     checkUnchanged: archive.checkUnchanged,
     sheets: [...sheets.keys()],
-    readRows: (sheet) => readRows(archive, { path: sheets.get(sheet) ?? '', sheet, name, texts, styles, is1904 }),
+    readRows: (sheet) => readRows(archive, { path: sheets.get(sheet) ?? '', sheet, name, texts, styles, calendar }),
   };
 }
 
@@ -241,7 +243,7 @@ interface SheetSource {
   name: string;
   texts: readonly string[];
   styles: ReturnType<typeof readStyles>;
-  is1904: boolean;
+  calendar: Calendar;
 }
 
 async function* readRows(archive: WorkbookParts, source: SheetSource): SheetRows {
@@ -302,7 +304,7 @@ const value = /<(?:[\w.-]+:)?v(?:\s[^>]*?)?(?:\/>|>(.*?)<\/(?:[\w.-]+:)?v\s*>)/s
 function readCell(
   attributes: ReadonlyMap<string, string>,
   content: string,
-  { place, name, sheet, texts, styles, is1904 }: SheetSource & { place: string },
+  { place, name, sheet, texts, styles, calendar }: SheetSource & { place: string },
 ): string {
   const type = attributes.get('t') ?? 'n';
   if (type === 'inlineStr') return toPlainText(content);
@@ -314,7 +316,7 @@ function readCell(
       `${name}: the cell ${place} on the sheet ${sheet} holds a formula without its value. Open the workbook in a spreadsheet program, save it and start again.`,
     );
   }
-  if (type === 'n') return toNumberText(stored, styles[Number(attributes.get('s') ?? 0)], is1904);
+  if (type === 'n') return toNumberText(stored, styles[Number(attributes.get('s') ?? 0)], calendar);
   if (type === 's' && stored !== '') {
     const text = texts[Number(stored)];
     if (text === undefined) throw refuseWorkbook(name, `lacks the text of the cell ${place} on the sheet ${sheet}`);
