@@ -143,11 +143,14 @@ export class BackupError extends StoreError {}
 export class RunLockedError extends StoreError {
   readonly holder: string;
   readonly heldMs: number | null;
+  /** Whether a command of seconds met lasting work of the embedded database, which it must not advise to stop. */
+  readonly isForMoment: boolean;
 
-  constructor(message: string, holder: string, heldMs: number | null = null, context: ErrorContext = {}) {
-    super('run_locked', message, context);
+  constructor(message: string, holder: string, heldMs: number | null = null, isForMoment = false) {
+    super('run_locked', message);
     this.holder = holder;
     this.heldMs = heldMs;
+    this.isForMoment = isForMoment;
   }
 }
 

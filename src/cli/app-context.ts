@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
+import { resolve } from 'node:path';
 import type { Client } from '../client/client.js';
 import type { AttemptObserver } from '../client/operation.js';
 import { type Clock, systemClock } from '../clock.js';
@@ -11,13 +12,15 @@ import type { AppContext, RunEvent } from '../runs/app-context.js';
 import { listNextRuns } from '../scheduling/due-times.js';
 import type { FolderWaitPolicy } from '../store/database/folder-lock.js';
 import type { DatabaseLocation } from '../store/database/open-database.js';
-import { locateDatabase, requireSchema, toEventsFolder } from './open-database.js';
+import { listEarlierData, locateDatabase, nameServer, requireSchema, toEventsFolder } from './open-database.js';
 import { version } from './process.js';
 
 /** `command` names this process to operators. */
 interface AppContextParts {
   config: Config;
   command: string;
+  /** The working folder: data of earlier runs there, beside a new database, is a warning. */
+  folder?: string;
   emit: (event: RunEvent) => void;
   clock?: Clock;
   observer?: AttemptObserver | undefined;
@@ -76,13 +79,14 @@ export function findFourEyesProblems({ settings, secret, originOf }: Config): Co
 async function openMigrated({
   config,
   command,
+  folder,
   emit,
   waitPolicy,
   queryTimeoutMs,
   needsDatabase = false,
 }: AppContextParts): Promise<AppContext['database']> {
   const { openDatabase } = await import('../store/database/open-database.js');
-  const { migrate } = await import('../store/database/migrate.js');
+  const { hasSchema, migrate } = await import('../store/database/migrate.js');
   const location = locateDatabase(config);
   const warn = (code: string, message: string): void => emit({ kind: 'warning', runId: null, code, message });
   const where: DatabaseLocation = {
@@ -107,12 +111,27 @@ async function openMigrated({
   const database = await openDatabase(where, `nightscreen ${command}`, waitPolicy);
   try {
     if (needsDatabase) await requireSchema(database, location);
+    else if (folder !== undefined && !(await hasSchema(database))) {
+      const earlier = listEarlierData(config, folder);
+      if (earlier.length > 0) warn('second_database', await describeSecond(location, folder, earlier));
+    }
     await migrate(database);
     return database;
   } catch (error) {
     await database.close();
     throw error;
   }
+}
+
+async function describeSecond(
+  { url, folder = '' }: DatabaseLocation,
+  workingFolder: string,
+  earlier: readonly string[],
+): Promise<string> {
+  const created = url === undefined ? resolve(workingFolder, folder) : await nameServer(url);
+  const meaning = 'The new database knows none of it: all customers are searched again, and dispositions are missing';
+  const next = 'If that was not meant, stop this command, and correct --config, database.folder or DATABASE_URL';
+  return `a new database is created at ${created}, beside earlier data: ${earlier.join(', ')}. ${meaning}. ${next}`;
 }
 
 const reconnectForMs = 90_000;

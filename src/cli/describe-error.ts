@@ -143,6 +143,8 @@ const adviceOnReading =
 
 function describeStoreNext(error: StoreError, isDoctor: boolean): string | null {
   if (error instanceof FolderOwnerError) return error.remedy;
+  if (error instanceof RunLockedError && error.isForMoment)
+    return 'wait until it has finished. With Postgres (DATABASE_URL), commands read while a run goes on';
   if (error instanceof RunLockedError) return `wait until it has finished, or stop it: ${error.holder}`;
   if (error instanceof DatabaseMissingError)
     return 'use the folder (or --config), the user and the DATABASE_URL of the nightly runs. Only commands that screen create a database, such as `nightscreen onboard` and `nightscreen rescreen`';

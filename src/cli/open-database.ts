@@ -1,5 +1,5 @@
-import { existsSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { toKeyMode } from '../client/credentials.js';
 import { keyVariable } from '../config/environment.js';
 import type { Config } from '../config/load-config.js';
@@ -40,6 +40,29 @@ function isAbsent(folder: string): boolean {
   } catch {
     // A folder that this user may not read may hold one; opening it names the owner.
     return !existsSync(folder);
+  }
+}
+
+/** The embedded databases and the reports of earlier runs that a new database does not know; `folder`: the working folder. */
+export function listEarlierData(config: Pick<Config, 'secret' | 'settings' | 'file'>, folder: string): string[] {
+  const { database, reports } = config.settings;
+  const besides = config.file === null ? [folder] : [folder, dirname(config.file)];
+  const folders = [...besides.map((each) => join(each, '.nightscreen')), resolve(folder, database.folder)];
+  const opened = locateDatabase(config).folder;
+  const own = opened === undefined ? null : resolve(folder, opened);
+  const databases = [...new Set(folders)].filter((each) => each !== own && !isMissing({ folder: each }));
+  const reportsAt = resolve(folder, reports.dir);
+  return [
+    ...databases.map((each) => `a database at ${each}`),
+    ...(hasReports(reportsAt) ? [`reports of earlier runs in ${reportsAt}`] : []),
+  ];
+}
+
+function hasReports(folder: string): boolean {
+  try {
+    return readdirSync(folder).some((name) => existsSync(join(folder, name, 'manifest.json')));
+  } catch {
+    return false;
   }
 }
 
@@ -102,6 +125,7 @@ const longMs = 120_000;
 export function toFolderWaitPolicy(
   { notify, signal }: Pick<Invocation, 'notify' | 'signal'>,
   isLasting: boolean,
+  sayProgress?: FolderWaitPolicy['sayProgress'],
 ): FolderWaitPolicy {
   const maxWaitMs = isLasting ? longMs : shortMs;
   const onWait = (holder: string): void =>
@@ -110,5 +134,5 @@ export function toFolderWaitPolicy(
       code: 'database_taken',
       message: `waiting for ${holder}, which uses the database; at most ${maxWaitMs / 1_000} s`,
     });
-  return { isBrief: !isLasting, maxWaitMs, onWait, signal };
+  return { isBrief: !isLasting, maxWaitMs, onWait, signal, sayProgress };
 }

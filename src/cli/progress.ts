@@ -216,6 +216,25 @@ export function describeProgress(figures: ProgressFigures, width: number): strin
   return line.slice(0, Math.max(0, width));
 }
 
+const minuteMs = 60_000;
+
+/** The unfinished run of this process in one sentence, for other processes; the end is that of its stage. */
+export function describeRunning({ current }: LastRun, figures: ProgressFigures | null, now: Date): string | null {
+  if (current === null || current.isFinished) return null;
+  const run = current.roster === null ? current.runId : `${current.runId} of ${current.roster}`;
+  if (figures === null) return run;
+  const { stage, done, total, waitingFor, secondsLeft } = figures;
+  const parts = [run, `stage ${stage}`];
+  if (done > 0 || total !== null)
+    parts.push(total === null ? formatCount(done) : `${formatCount(done)} of ${formatCount(total)}`);
+  if (waitingFor !== null && isTrouble(waitingFor)) parts.push(describeWait(waitingFor));
+  if (secondsLeft !== null) {
+    const endMs = now.getTime() + secondsLeft * 1_000;
+    parts.push(`until about ${new Date(Math.ceil(endMs / minuteMs) * minuteMs).toISOString()}`);
+  }
+  return parts.join(', ');
+}
+
 const isTrouble = ({ kind }: Wait): boolean => kind === 'outage' || kind === 'pause' || kind === 'database';
 
 // The names of stages and states, and the gap behind them.
@@ -297,6 +316,7 @@ export function showProgress(terminal: Terminal, perSecond: number, indent = '')
   };
   return {
     emit,
+    meter,
     /** Erases the line of progress and stops the timer. */
     close: (): void => {
       clearInterval(timer);
@@ -376,6 +396,7 @@ export function logEvents(logger: Logger, perSecond: number, everyMs = progressE
       const current = lastRun.current?.isFinished ? null : (lastRun.current?.runId ?? null);
       logEvent(logger, event, toRun('runId' in event ? event.runId : current));
     },
+    meter,
     /** Reports what is pending and stops the timer. */
     close: (): void => {
       clearInterval(timer);

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import type { Logger } from 'pino';
 import { toKeyMode } from '../client/credentials.js';
 import type { AttemptObserver } from '../client/operation.js';
+import { systemClock } from '../clock.js';
 import { findUnknownVariables, keyVariable, type Override } from '../config/environment.js';
 import { type Config, loadConfig } from '../config/load-config.js';
 import { ConfigError, type ConfigProblem } from '../errors.js';
@@ -14,7 +15,7 @@ import type { RunEvent } from '../runs/app-context.js';
 import { buildAppContext, findMissingService, listSecrets, type OpenAppContext } from './app-context.js';
 import type { Invocation, Notify } from './invocation.js';
 import { locateDatabase, requireDatabase, toFolderWaitPolicy } from './open-database.js';
-import { clearLine, logEvents, showProgress } from './progress.js';
+import { clearLine, describeRunning, logEvents, showProgress } from './progress.js';
 
 /** An invocation that reads its configuration several times reports unknown variables once. */
 const hasReported = new WeakSet<Notify>();
@@ -65,20 +66,21 @@ export const publishAttempts = (observer: AttemptObserver = {}): AttemptObserver
 });
 
 /** Shows run events as progress on a screen; writes them as log lines elsewhere and at level debug. */
-function chooseReporter(invocation: Invocation, config: Config): ReturnType<typeof logEvents> {
+function chooseReporter(invocation: Invocation, config: Config) {
   const { log, service } = config.settings;
   const { perSecond } = service.rate;
   const isForPeople = invocation.terminal.isScreen && log.level !== 'debug' && !invocation.options.quiet;
-  const { emit, close } = isForPeople
+  const { emit, close, meter } = isForPeople
     ? showProgress(invocation.terminal, perSecond)
     : logEvents(openLogger(invocation, config), perSecond);
   return {
-    emit: (event) => {
+    emit: (event: RunEvent): void => {
       publishRunEvent(event);
       invocation.lastRun.note(event);
       emit(event);
     },
     close,
+    sayProgress: (): string | null => describeRunning(invocation.lastRun, meter.figures, systemClock.now()),
   };
 }
 
@@ -137,15 +139,16 @@ export async function withAppContext<Result>(
 ): Promise<Result> {
   if (needsDatabase) requireDatabase(locateDatabase(config));
   const { measuring } = invocation;
-  const { emit, close } = chooseReporter(invocation, config);
+  const { emit, close, sayProgress } = chooseReporter(invocation, config);
   const leaveTurn = await awaitTurn(config);
   let hasSearched = false;
   try {
     const app = await buildAppContext({
       config,
       command,
+      folder: invocation.folder,
       emit,
-      waitPolicy: toFolderWaitPolicy(invocation, isLasting),
+      waitPolicy: toFolderWaitPolicy(invocation, isLasting, sayProgress),
       observer: publishAttempts(measuring?.metrics.observer),
       queryTimeoutMs,
       needsDatabase,

@@ -341,20 +341,16 @@ export class Tempo {
   }
 
   #admit(): void {
-    while (this.#line.length > 0) {
-      const waitMs = this.#waitMs();
-      if (waitMs > 0) {
-        // The window is physical time, also with a clock of the caller's own.
-        const clock = this.isPaused ? this.#clock : systemClock;
-        this.#timer.set(Math.ceil(waitMs), clock, () => this.#admit());
-        return;
-      }
-      if (this.#permits === 0) {
-        this.#blocks.order(this.perSecond);
-        return;
-      }
+    while (this.#line.length > 0 && this.#permits > 0 && this.#waitMs() <= 0) {
       this.#takePlace();
       this.#line.admitNext();
     }
+    if (this.#line.length === 0) return;
+    const waitMs = this.#waitMs();
+    // The window is physical time, also with a clock of the caller's own.
+    const clock = this.isPaused ? this.#clock : systemClock;
+    if (waitMs > 0) this.#timer.set(Math.ceil(waitMs), clock, () => this.#admit());
+    // Also while the window is full: blocks that are ordered late come late.
+    if (!this.isPaused && this.#permits < this.#line.length) this.#blocks.order(this.perSecond);
   }
 }

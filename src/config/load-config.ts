@@ -83,13 +83,17 @@ const listOverrides = (environment: Environment): Override[] =>
     return overrides && value ? [{ path: overrides, value, origin: `env ${name}` }] : [];
   });
 
+const { database, reports } = configSchema.parse({});
+/** Relative to the configuration file, as the paths that it names. */
+const defaultFolders = { database: { folder: database.folder }, reports: { dir: reports.dir } };
+
 /**
  * Composes file, environment and flags (the later wins); throws one ConfigError with every mistake, each with its file, line and column, its
  * variable, or its flag.
  */
 export function loadConfig(sources: ConfigSources): Config {
   const source = openSourceFile(sources);
-  const fromFile = source ? resolvePaths(source.value, dirname(source.file)) : {};
+  const fromFile = source ? resolvePaths(merge(defaultFolders, source.value), dirname(source.file)) : {};
   const overrides: Override[] = [...listOverrides(sources.environment), ...(sources.flags ?? [])];
   const value = overrides.reduce<unknown>(applyOverride, fromFile);
   const overrideAt = (path: SettingPath): Override | undefined =>
@@ -372,7 +376,7 @@ function readSourceFile(file: string, shownAs: string = file): SourceFile {
   };
 }
 
-/** The file's settings with relative paths resolved from the folder of the file; `-` is standard input. */
+/** Settings with relative paths resolved from the folder of the file; `-` is standard input. */
 function resolvePaths(value: unknown, folder: string): unknown {
   const texts = pathSettings.flatMap((pattern) => listTexts(value, pattern));
   const relative = texts.filter(({ text }) => text !== '-' && !isAbsolute(text));

@@ -14,7 +14,7 @@ import type { Markup } from './section.js';
 import { keep } from './text.js';
 
 /** A file of the page: beside the program's code as `sql` is, so that Node finds it from the sources and from what is built. */
-export const readPageFile = (name: 'report.css' | 'report.js'): string =>
+const readPageFile = (name: 'report.css' | 'report.js'): string =>
   readFileSync(createRequire(import.meta.url).resolve(`#page/${name}`), 'utf8');
 
 /** The sections of the page in reading order. */
@@ -65,12 +65,10 @@ function showHead(report: Report, script: string): Markup {
 <main>`;
 }
 
-/** The margins of each printed page: the run, the page number, and a warning for a test key. */
+/** What the margins of each printed page say besides the page number: the run, and a warning for a test key. */
 function toPageStyle({ runId, mode }: Report['run']): string {
   // A text from outside must not end the CSS string.
   const run = runId.replace(/[^\w.-]/g, '');
-  const test =
-    mode === 'test' ? '@top-center{content:"TEST: not evidence";color:#9a4207;font:700 9pt system-ui,sans-serif}' : '';
-  return `@page{size:A4;margin:16mm 14mm 18mm;${test}@bottom-left{content:"${run}";color:#5c5850;font:8pt system-ui,sans-serif}@bottom-right{content:counter(page) " / " counter(pages);color:#5c5850;font:8pt system-ui,sans-serif}}
-`;
+  const warning = mode === 'test' ? '@top-center { content: "TEST: not evidence" } ' : '';
+  return `@page { ${warning}@bottom-left { content: "${run}" } }\n`;
 }

@@ -128,7 +128,7 @@ function showCase({ people, alerts }: WaitingCase, run: Report['run']): Markup {
 <article class="case severity ${severity}">
 <h3><span class="label">${codeWords.severity[severity]}</span> ${showParty(party)} <span class="muted">${showBorn(party.birthDate === null ? [] : [party.birthDate], party.type)}${showCountries(party.countries)}, risk ${party.riskTier ?? 'not given'}${alerts === 1 ? '' : `, ${countNoun(alerts, 'alert')}`}</span></h3>
 <table class="alerts"><caption class="unseen">Alerts of this customer</caption>
-<colgroup><col style="width:34%"><col style="width:16%"><col style="width:34%"><col></colgroup>
+<colgroup><col style="width:31%"><col style="width:16%"><col style="width:30%"><col></colgroup>
 <thead class="unseen"><tr><th scope="col">Listed party</th><th scope="col">Risk category</th><th scope="col">State</th><th scope="col">Code</th></tr></thead>
 ${people.map(
   (entries) => html`<tbody>${entries.map((alert, index) => showEntry(alert, index, first, run))}</tbody>

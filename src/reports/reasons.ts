@@ -57,6 +57,9 @@ function toDoubtRemark(column: ColumnDoubts): string {
   if (column.field === 'namePart') {
     return `${describeDoubts(column)} ${are} ${column.doubts === 1 ? 'a placeholder' : 'placeholders'} and left out of the name that is searched for.`;
   }
+  if (column.field === 'id') {
+    return `${describeDoubts(column)} ${are} in doubt: a spreadsheet has changed ${column.doubts === 1 ? 'it' : 'them'}, so two customers may have the same id. The customers are screened; export the column as text.`;
+  }
   if (column.field === 'name') {
     return `${describeDoubts(column)} ${are} in doubt: searched as written, and without a hit the customer is not screened. Correct the roster, or list a name that is right under columns.realNames.`;
   }
@@ -113,46 +116,38 @@ export function describeDrift(watch: WatchFacts | null): string | null {
     volume.verdict === 'high'
       ? 'its lists, ids or scores may have drifted'
       : 'the service may no longer update its lists';
-  return `${describeVolume(volume)}: ${means}`;
-}
-
-function describeVolume({ perThousand, usual, formerRuns, verdict }: RateFacts): string {
-  const found = `${toFigure(perThousand)} changes of the service's data per 1,000 searches`;
-  if (usual === null) return `${found}; there is no former run to compare with`;
-  return `${found}, usually ${toFigure(usual)} (median of ${countNoun(formerRuns, 'run')}), ${codeWords.rate[verdict]}`;
+  return `${describeRate('volume', volume)}, ${codeWords.rate[volume.verdict]}: ${means}`;
 }
 
 /** All facts of the service watch, one line each. */
-export function describeWatch(watch: WatchFacts): readonly string[] {
-  const { rates, listCap, volume } = watch;
+export function describeWatch({ rates, volume, listCap }: WatchFacts): readonly string[] {
+  const describe = (name: keyof typeof rateWords, rate: RateFacts): string =>
+    rate.usual === null ? describeRate(name, rate) : `${describeRate(name, rate)}: ${codeWords.rate[rate.verdict]}`;
   return keep(
-    rates && describeRate('matches', rates.matches),
-    rates && describeRate('hits', rates.hits),
-    volume && describeVolume(volume),
+    rates && describe('matches', rates.matches),
+    rates && describe('hits', rates.hits),
+    volume && describe('volume', volume),
     listCap && describeListCap(listCap),
   );
 }
 
-function describeRate(name: string, { perThousand, usual, formerRuns, verdict }: RateFacts): string {
-  const found = `${toFigure(perThousand)} ${name} per 1,000 customers screened`;
+const rateWords = {
+  matches: 'matches per 1,000 customers screened',
+  hits: 'hits per 1,000 customers screened',
+  volume: "changes of the service's data per 1,000 searches",
+} as const;
+
+function describeRate(name: keyof typeof rateWords, { perThousand, usual, formerRuns }: RateFacts): string {
+  const found = `${toFigure(perThousand)} ${rateWords[name]}`;
   if (usual === null) return `${found}; there is no former run to compare with`;
-  const runs = countNoun(formerRuns, 'run');
-  return `${found}, usually ${toFigure(usual)} (median of ${runs}): ${codeWords.rate[verdict]}`;
+  return `${found}, usually ${toFigure(usual)} (median of ${countNoun(formerRuns, 'run')})`;
 }
 
-function describeRates(watch: WatchFacts | null, verdict: 'low' | 'high'): readonly string[] {
-  if (watch?.rates == null) return [];
-  const { matches, hits } = watch.rates;
-  return [
-    { name: 'matches', ...matches },
-    { name: 'hits', ...hits },
-  ]
-    .filter((rate) => rate.verdict === verdict)
-    .map(
-      ({ name, perThousand, usual, formerRuns }) =>
-        `${toFigure(perThousand)} ${name} per 1,000 customers screened, usually ${toFigure(usual ?? 0)} (median of ${formerRuns} runs)`,
-    );
-}
+const describeRates = (watch: WatchFacts | null, verdict: 'low' | 'high'): readonly string[] =>
+  (['matches', 'hits'] as const).flatMap((name) => {
+    const rate = watch?.rates?.[name];
+    return rate?.verdict === verdict ? [describeRate(name, rate)] : [];
+  });
 
 function describeListCap({ length, status, customers }: NonNullable<WatchFacts['listCap']>): string {
   const lists = `lists of ${formatCount(length)} results`;

@@ -241,6 +241,8 @@ async function openCursor(
     // Between two fetches the importer may write for longer than the server's limit.
     await client.query('set local idle_in_transaction_session_timeout = 0');
     await client.query("set local datestyle = 'ISO, YMD'");
+    // The day of a point in time must not depend on the login.
+    await client.query("set local timezone = 'UTC'");
     // Declared unchanged first, so that errors quote the statement as written.
     await declare('shape', statement);
     const { fields } = await client.query('fetch 0 from shape');
@@ -440,8 +442,10 @@ const isSafe = ({ code = '' }: pg.DatabaseError): boolean => safeClasses.has(cod
 
 type PostgresRow = (string | null)[];
 
-const { TIMESTAMP, TIMESTAMPTZ } = pg.types.builtins;
-/** Gives the parser of a column's type: texts as Postgres writes them, lists included, and a time stamp as its day. */
+/**
+ * Gives the parser of a column's type: texts as Postgres writes them, lists included, and a time stamp without a zone as
+ * its day. The day of one with a zone depends on the place.
+ */
 function parsePostgresValue(typeId: number): (text: string) => string {
-  return typeId === TIMESTAMP || typeId === TIMESTAMPTZ ? (text) => text.slice(0, 10) : (text) => text;
+  return typeId === pg.types.builtins.TIMESTAMP ? (text) => text.slice(0, 10) : (text) => text;
 }

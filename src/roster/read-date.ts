@@ -23,8 +23,8 @@ export interface DoubtfulDate {
 const firstYear = 1850;
 
 const timeOfDay =
-  /(?<![T\s])[T\s]+\d{1,2}[:.]\d{2}(?:[:.]\d{2}(?:[.,]\d+)?)?(?:\s*[ap]\.?m\.?)?\s*(?<zone>Z|UTC|[+-]\d{2}:?\d{2})?$/i;
-const midnight = /[T\s]0{1,2}[:.]00(?:[:.]00(?:[.,]0+)?)?\s*(?:Z|UTC|[+-]\d{2}:?\d{2})?$/i;
+  /(?<![T\s])[T\s]+\d{1,2}[:.]\d{2}(?:[:.]\d{2}(?:[.,]\d+)?)?(?:\s*[ap]\.?m\.?)?\s*(?<zone>Z|UTC|[+-]\d{2}(?::?\d{2}(?::\d{2})?)?)?$/i;
+const midnight = /[T\s]0{1,2}[:.]00(?:[:.]00(?:[.,]0+)?)?\s*(?:Z|UTC|[+-]\d{2}(?::?\d{2}(?::\d{2})?)?)?$/i;
 const roughly =
   /^(?:circa|ca\.?|c\.|approx(?:imately|\.)?|about|around|abt\.?|um|vers|env\.?|environ|hacia|~|≈)\s*(?=\d)/i;
 

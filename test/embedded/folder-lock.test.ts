@@ -128,6 +128,25 @@ describe('the folder lock', () => {
     expect(performance.now() - startedMs).toBeLessThan(5_000);
   });
 
+  it('names the run of its owner, and advises a command of seconds to wait, never to stop the owner', async () => {
+    const running = { progress: 'rescreen-1 of retail, stage screen, 40 of 120' as string | null };
+    const lock = await lockFolder(folder, 'night', { sayProgress: () => running.progress });
+    const refuse = (isBrief: boolean): Promise<unknown> =>
+      lockFolder(folder, 'other', { isBrief }).catch((error: unknown) => error);
+    const withRun = expect.stringMatching(
+      /\(night\) since [^ ]+\. It runs rescreen-1 of retail, stage screen, 40 of 120$/,
+    );
+    expect(await refuse(true)).toMatchObject({ message: withRun, isForMoment: true });
+    expect(await refuse(false)).toMatchObject({ message: withRun, isForMoment: false });
+    running.progress = null;
+    const withoutRun = expect.stringMatching(/\(night\) since [^ ]+$/);
+    expect(await refuse(true)).toMatchObject({ message: withoutRun, isForMoment: true });
+    await lock.release();
+    const silent = await startHolder('hold');
+    silent.child.kill('SIGSTOP');
+    expect(await refuse(true)).toMatchObject({ message: expect.not.stringContaining('It runs'), isForMoment: true });
+  });
+
   it('never keeps its process alive', async () => {
     const { exited, outcome } = await startHolder('leave');
     expect(outcome.owns).toBe(true);

@@ -399,7 +399,12 @@ export function buildManyChanges(count: number, mostAlerts: number): { facts: Ru
   });
   const waiting = changes.filter(({ after, severity }) => after !== null && severity !== 'info').slice(0, mostAlerts);
   const alerts = waiting.map(({ party, after, severity }, index) =>
-    buildWaitingAlert({ mark: `N${index}XYZ-ABCDEFGHJK-0`, party, severity, listed: after ?? buildMatch() }),
+    buildWaitingAlert({
+      mark: `N${String(index).padStart(5, '0')}XYZ-ABCDEFGHJK-0`,
+      party,
+      severity,
+      listed: after ?? buildMatch(),
+    }),
   );
   const tally = { waiting: alerts.length, overdue: 0 };
   const facts = buildRunFacts({

@@ -3,7 +3,8 @@ import { chmodSync, closeSync, existsSync, mkdtempSync, openSync, rmSync, writeF
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { findCli, quickStart } from '../helpers/cli-process.js';
+import { startSandbox } from '../../src/sandbox/start-sandbox.js';
+import { findCli, makeCliSite, quickStart, runCli, startCli } from '../helpers/cli-process.js';
 import { seedDatabase } from '../helpers/databases.js';
 
 test.skipIf(!existsSync('/dev/full'))('standard output on a full disk is told in one line, exit code 1', () => {
@@ -37,4 +38,28 @@ test('a folder of the embedded database that this user may not write to is told,
   refuse(site);
   await seedDatabase(site);
   refuse(join(site, '.nightscreen'));
+}, 120_000);
+
+test('a reading command during a run on the embedded database learns what runs, how far it is and when it ends', async () => {
+  const sandbox = await startSandbox({ world: { watchlist: [], dossiers: [] } });
+  onTestFinished(() => sandbox.close());
+  sandbox.setConditions({ latencyMs: { min: 2_000, max: 2_000 } });
+  const rows = Array.from({ length: 120 }, (_, at) => `${at},person,Person Number${at}\n`);
+  const site = await makeCliSite({ 'retail.csv': `customer_id,type,name\n${rows.join('')}` }, sandbox);
+  onTestFinished(() => rmSync(site.folder, { recursive: true }));
+  await seedDatabase(site.folder);
+  const run = startCli(['onboard', '--file', 'retail.csv'], site);
+  onTestFinished(() => void run.kill('SIGKILL'));
+  run.stdout?.resume();
+  run.stderr?.resume();
+  await expect.poll(() => sandbox.ledger().length, { timeout: 60_000 }).toBeGreaterThan(40);
+  for (const words of [['runs'], ['status'], ['coverage'], ['runs', 'show', '1']]) {
+    const refused = await runCli(words, site);
+    expect([words, refused.exitCode]).toEqual([words, 2]);
+    expect(refused.stderr).toMatch(
+      /It runs \d{4}-\d\d-\d\d-onboard-1 of default, stage screen, \d+ of 120, until about [-\d]+ [:\d]+ UTC/,
+    );
+    expect(refused.stderr).toContain('With Postgres (DATABASE_URL)');
+    expect(refused.stderr).not.toContain('stop it');
+  }
 }, 120_000);

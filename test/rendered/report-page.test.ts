@@ -264,6 +264,30 @@ describe.skipIf(chromiumPath === null)('the page in Chromium', () => {
     },
   );
 
+  it.each([
+    ['on A4', 'print', 688],
+    ['on a phone', 'screen', 390],
+    ['on a screen', 'screen', 1280],
+  ] as const)('shows every code of an alert whole %s', async (_, media, width) => {
+    const { facts, toReview: waiting } = buildManyChanges(300, 250);
+    const { page, close } = await open((await write('codes', facts, waiting)).url, {
+      viewport: { width, height: 900 },
+    });
+    await page.emulateMedia({ media });
+    const cut = await page.evaluate<string[]>(
+      `[...document.querySelectorAll('td')].flatMap((cell) => {
+        const range = document.createRange();
+        range.selectNodeContents(cell);
+        const isWhole = range.getBoundingClientRect().right <= Math.min(cell.getBoundingClientRect().right, innerWidth) + 0.5;
+        return isWhole || !/^[A-Z0-9-]{8,}$/.test(cell.innerText.trim()) ? [] : [cell.innerText];
+      })`,
+    );
+    expect(cut).toEqual([]);
+    const codes = await page.evaluate<number>("document.querySelectorAll('td code.whole').length");
+    expect(codes).toBeGreaterThan(20);
+    await close();
+  });
+
   it('filters and sorts by keyboard, and says how many are left', async () => {
     const facts = buildEventfulFacts();
     const changes = facts.changes.map((change) =>

@@ -39,6 +39,8 @@ const ownerCard = z.object({
   command: z.string(),
   since: z.string(),
   isBrief: z.boolean(),
+  /** Only in answers over the socket, and only while a run goes on. */
+  progress: z.string().optional(),
 });
 
 /** The owner or claimant of a folder, for operators; `since` is an ISO 8601 time, `isBrief`: it releases the folder within seconds. */
@@ -67,7 +69,12 @@ const socketName = /^owner-([0-9a-f]+)\.sock$/;
 type ClaimState = 'claiming' | 'owning';
 
 /** Publishes a claim under a unique name; throws StoreError when the folder cannot hold a socket. */
-async function publishClaim(folder: string, command: string, isBrief: boolean, machine: Machine): Promise<FolderClaim> {
+async function publishClaim(
+  folder: string,
+  command: string,
+  { isBrief = false, sayProgress }: FolderWaitPolicy,
+  machine: Machine,
+): Promise<FolderClaim> {
   const id = randomBytes(12).toString('hex');
   let state: ClaimState = 'claiming';
   const card: OwnerCard = {
@@ -81,7 +88,8 @@ async function publishClaim(folder: string, command: string, isBrief: boolean, m
     socket.on('error', () => socket.destroy());
     socket.unref();
     // This side closes the connection: a stopped client would delay the release.
-    socket.end(`${JSON.stringify({ state, ...card })}\n`, () => socket.destroy());
+    const answer = { state, ...card, progress: sayProgress?.() ?? undefined };
+    socket.end(`${JSON.stringify(answer)}\n`, () => socket.destroy());
   });
   const path = join(folder, claimFile.card(id));
   try {
@@ -270,6 +278,8 @@ export interface FolderWaitPolicy {
   onWait?: ((holder: string) => void) | undefined;
   /** Ends the wait with its reason. */
   signal?: AbortSignal | undefined;
+  /** What this process runs and how far it is, for others that find the folder in use; null without a run. */
+  sayProgress?: (() => string | null) | undefined;
 }
 
 /**
@@ -291,7 +301,7 @@ export async function lockFolder(
   let deadline = Date.now() + claimDeadlineMs;
   let isReported = false;
   for (;;) {
-    const claim = await publishClaim(folder, command, isBrief, machine);
+    const claim = await publishClaim(folder, command, waitPolicy, machine);
     const rival = await contend(folder, claim, machine, deadline).catch(async (error: unknown) => {
       await claim.withdraw();
       throw error;
@@ -304,7 +314,7 @@ export async function lockFolder(
     // The rival may itself give way to another; the message must name the final owner.
     const owner = await awaitOwner(folder, rival, machine, deadline);
     if (!owner) continue;
-    const refused = refuse(folder, owner);
+    const refused = refuse(folder, owner, isBrief);
     if (!owner.card.isBrief || Date.now() >= waitUntilMs) throw refused;
     if (!isReported) onWait?.(refused.holder);
     isReported = true;
@@ -367,11 +377,14 @@ async function awaitOwner(folder: string, rival: Rival, here: Machine, deadline:
   }
 }
 
-function refuse(folder: string, { id, card, isForeign }: Rival): RunLockedError {
-  const { pid, host, command, since } = card;
+function refuse(folder: string, { id, card, isForeign }: Rival, isForMoment: boolean): RunLockedError {
+  const { pid, host, command, since, progress } = card;
   const holder = `process ${pid} on ${host} (${command}) since ${since}`;
   const taken = `the folder ${folder} is in use by ${holder}`;
-  if (!isForeign) return new RunLockedError(taken, holder);
+  if (!isForeign) {
+    const message = progress === undefined ? taken : `${taken}. It runs ${progress}`;
+    return new RunLockedError(message, holder, null, isForMoment && !card.isBrief);
+  }
   const free = `rm ${quote(resolve(folder))}/owner-${id}.*`;
   return new RunLockedError(
     `${taken}. That is another host, so nobody can see from here whether it lives. If it has crashed, this frees the folder: ${free}`,

@@ -78,6 +78,58 @@ describe('an embedded database whose making was killed', () => {
   });
 });
 
+describe('a command that creates a database', () => {
+  const databases = testDatabases('postgres');
+  const importInto = async (site: string, environment: Record<string, string>) => {
+    const file = join(site, 'people.csv');
+    await writeFile(file, 'customer_id,type,name\n1,person,Ada Beispiel\n');
+    const places = { NIGHTSCREEN_REPORTS: join(site, 'reports'), NIGHTSCREEN_DATA: join(site, '.nightscreen') };
+    const { exitCode, stderr } = await run(
+      `import --roster people --file ${file}`,
+      { ...places, ...environment },
+      site,
+    );
+    const [warning = null] = /.*\[?second_database.*/.exec(stderr) ?? [];
+    return { exitCode, warning };
+  };
+  const openSite = () => mkdtemp(join(folder, 'site-'));
+
+  it('warns of a database in the working folder or beside the configuration, and of none at a first start', async () => {
+    const site = await openSite();
+    const elsewhere = await openSite();
+    expect(await importInto(site, {})).toEqual({ exitCode: 0, warning: null });
+    const file = join(elsewhere, 'nightscreen.config.yaml');
+    await writeFile(file, 'log: { level: info }\n');
+    const both = `created at ${join(elsewhere, '.nightscreen')}, beside earlier data: a database at ${join(site, '.nightscreen')}.`;
+    const besideFile = { NIGHTSCREEN_CONFIG: file, NIGHTSCREEN_DATA: '', NIGHTSCREEN_REPORTS: '' };
+    const second = await importInto(site, besideFile);
+    expect(second).toEqual({ exitCode: 0, warning: expect.stringContaining(both) });
+  });
+
+  it('warns where Postgres is empty beside reports of earlier runs or an embedded database, the first time only', async () => {
+    const site = await openSite();
+    const report = join(site, 'reports', 'rescreen-000001');
+    await mkdir(report, { recursive: true });
+    await mkdir(join(site, '.nightscreen', 'events'), { recursive: true });
+    const importIntoEmpty = async () => {
+      const { url = '' } = await databases.locateEmpty();
+      return [await importInto(site, { DATABASE_URL: url }), await importInto(site, { DATABASE_URL: url })];
+    };
+    const silent = { exitCode: 0, warning: null };
+    expect(await importIntoEmpty()).toEqual([silent, silent]);
+    await writeFile(join(report, 'manifest.json'), '{}');
+    const beside = (data: string) => ({
+      exitCode: 0,
+      warning: expect.stringMatching(`created at \\S+/test_\\w+, beside earlier data: ${data}\\.`),
+    });
+    const reports = `reports of earlier runs in ${join(site, 'reports')}`;
+    expect(await importIntoEmpty()).toEqual([beside(reports), silent]);
+    await mkdir(join(site, '.nightscreen', 'pgdata'));
+    const both = `a database at ${join(site, '.nightscreen')}, ${reports}`;
+    expect(await importIntoEmpty()).toEqual([beside(both), silent]);
+  });
+});
+
 describe('doctor where no night could run', () => {
   it('does not say that all is well in an empty folder, and names the place without making anything', async () => {
     const data = join(folder, 'none');

@@ -19,14 +19,14 @@ const countAnalyses = async (database: Database) => {
 };
 
 describeOnPostgres('nights on both sides of a range of runs', (open, databases) => {
-  const { dialect, locate } = databases;
+  const { locate } = databases;
   /** Sites after a night of run 1 and two of runs 255 and 256; `prepared` is how often each table was analyzed. */
   const openSite = openPreparedSites(databases, async ({ database, run, work }) => {
     await run(await work({ offsetMs: -3 * dayMs }));
     await database.execute(`select setval('run_run_id_seq', 254)`);
     await run(await work({ offsetMs: -1.5 * dayMs }));
     expect(await run(await work())).toMatchObject({ runId: expect.stringMatching(/-256$/), state: 'complete' });
-    return dialect === 'embedded' ? {} : countAnalyses(database);
+    return countAnalyses(database);
   });
 
   it('lie in partitions of their own, are read without the other partitions, and are the same in a restored backup', async () => {
@@ -69,9 +69,7 @@ describeOnPostgres('nights on both sides of a range of runs', (open, databases) 
     await expect(findRun(restored, 'default', '256')).resolves.toMatchObject({ runId: 256 });
   });
 
-  it('have statistics that are refreshed by a run of their range, those of the whole tables once these have doubled', {
-    skip: dialect === 'embedded',
-  }, async () => {
+  it('have statistics that are refreshed by a run of their range, those of the whole tables once these have doubled', async () => {
     const { database, run, work, prepared } = await openSite();
     // Doubled since the first night: all history was read for it.
     expect(prepared).toMatchObject({ search_batch: 2, search_batch_runs_0_255: 4, search_batch_runs_256_511: 2 });
@@ -97,9 +95,7 @@ describeOnPostgres('nights on both sides of a range of runs', (open, databases) 
       `select count(*)::integer as ranges from pg_inherits where inhparent = 'search_batch'::regclass`,
     );
 
-  it('have partitions that are opened ahead by whoever need not wait, and while others write', {
-    skip: dialect === 'embedded',
-  }, async () => {
+  it('have partitions that are opened ahead by whoever need not wait, and while others write', async () => {
     const location = await locate();
     const [database, writer] = [await open(location), await open(location)];
     await database.execute(

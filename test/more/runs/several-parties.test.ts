@@ -7,7 +7,7 @@ import { openPreparedSites, searched } from '../../helpers/small-site.js';
 
 const hourMs = 60 * 60 * 1_000;
 
-/** Gives the first two customers an alias each, as an import would; no roster has a column for one yet. */
+/** Gives the first two customers an alias each, as an import does. */
 const addAliases = (database: Database): Promise<void> =>
   database.runScript(`
     insert into screening_request (organisation_id, type, name)

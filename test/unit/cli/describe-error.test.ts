@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { writeBackupFile } from '../../../src/cli/commands/db.js';
 import { describeError, formatError } from '../../../src/cli/describe-error.js';
-import { BackupError, ConfigError, ConnectionError, StoreError } from '../../../src/errors.js';
+import { BackupError, ConfigError, ConnectionError, RunLockedError, StoreError } from '../../../src/errors.js';
 import { readBackup } from '../../../src/store/backup/restore-backup.js';
 import { DatabaseError } from '../../../src/store/database/database.js';
 
@@ -36,6 +36,13 @@ test.each(['backup_missing', 'backup_unreadable', 'backup_broken', 'database_not
     expect(describeError(new BackupError(code, 'refused')).next).not.toBeNull();
   },
 );
+
+test('a command of seconds is advised to wait for a run, and lasting work how to end another', () => {
+  const adviceTo = (isForMoment: boolean) =>
+    describeError(new RunLockedError('used', 'process 1', null, isForMoment)).next;
+  expect(adviceTo(true)).toMatch(/^wait until it has finished\. With Postgres \(DATABASE_URL\)/);
+  expect(adviceTo(false)).toBe('wait until it has finished, or stop it: process 1');
+});
 
 test('a folder in the place of a backup is not called a broken backup', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'nightscreen-advice-'));

@@ -1,8 +1,15 @@
 import fc from 'fast-check';
 import { pino } from 'pino';
 import { expect, it, vi } from 'vitest';
-import { describeProgress, logEvents, ProgressMeter, SlidingRate, showProgress } from '../../../src/cli/progress.js';
-import type { RunEvent } from '../../../src/runs/app-context.js';
+import {
+  describeProgress,
+  describeRunning,
+  logEvents,
+  ProgressMeter,
+  SlidingRate,
+  showProgress,
+} from '../../../src/cli/progress.js';
+import { LastRun, type RunEvent } from '../../../src/runs/app-context.js';
 
 const runId = '2026-01-01-rescreen-1';
 const begin: readonly RunEvent[] = [
@@ -69,6 +76,28 @@ it('a line is never wider than it may be, and names trouble first', () => {
     fc.property(fc.nat(300), (width) => describeProgress(figures, width).length <= width),
     { numRuns: 50 },
   );
+});
+
+it('another process learns the run, its stage, how far it is and when that ends, and nothing once it has ended', () => {
+  const now = new Date('2026-01-01T17:01:30Z');
+  const lastRun = new LastRun();
+  const { meter, clock } = play(12, 50);
+  expect(describeRunning(lastRun, meter.figures, now)).toBeNull();
+  for (const event of begin) lastRun.note(event);
+  const run = `${runId} of retail`;
+  expect(describeRunning(lastRun, null, now)).toBe(run);
+  expect(describeRunning(lastRun, meter.figures, now)).toBe(
+    `${run}, stage screen, 600 of 1,000, until about 2026-01-01T17:02:00.000Z`,
+  );
+  meter.note({ kind: 'service', event: { kind: 'outage_began', operation: 'aml.search', probeInMs: 5_000 } });
+  clock.ms += 61_000;
+  expect(describeRunning(lastRun, meter.figures, now)).toBe(
+    `${run}, stage screen, 600 of 1,000, service unreachable for 1 min 1 s`,
+  );
+  meter.note({ kind: 'stage_started', runId, stage: 'report' });
+  expect(describeRunning(lastRun, meter.figures, now)).toBe(`${run}, stage report, service unreachable for 1 min 1 s`);
+  lastRun.note({ kind: 'run_finished', runId, runKind: 'rescreen', state: 'complete', reasons: [] });
+  expect(describeRunning(lastRun, null, now)).toBeNull();
 });
 
 it('a rate never exceeds the calls of its window, however they come', () => {

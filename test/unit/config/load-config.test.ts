@@ -253,6 +253,33 @@ describe('precedence and origins', () => {
     expect(settings.reports.dir).toBe('out');
   });
 
+  test('the default folders are beside the file, and without a file in the working folder', () => {
+    const foldersOf = ({ settings, originOf }: Config) => [
+      settings.database.folder,
+      settings.reports.dir,
+      originOf(['database', 'folder']),
+      originOf(['reports', 'dir']),
+    ];
+    const besideFile = [join(folder, '.nightscreen'), join(folder, 'reports'), 'default', 'default'];
+    expect(foldersOf(load('# nothing\n'))).toEqual(besideFile);
+    const file = join(folder, 'nightscreen.config.yaml');
+    const elsewhere = join(folder, 'elsewhere');
+    expect(foldersOf(load(null, { folder: elsewhere, file }))).toEqual(besideFile);
+    const environment = { NIGHTSCREEN_CONFIG: file };
+    expect(foldersOf(load(null, { folder: elsewhere, environment }))).toEqual(besideFile);
+    expect(foldersOf(load(null, { folder: elsewhere }))).toEqual(['./.nightscreen', './reports', 'default', 'default']);
+    const { settings } = load('database: { acceptEmbedded: true }\nreports: { publishTo: share }\n', {
+      folder: elsewhere,
+      file,
+      environment: { NIGHTSCREEN_DATA: 'data' },
+    });
+    expect(settings).toMatchObject({
+      database: { folder: 'data' },
+      reports: { dir: join(folder, 'reports'), publishTo: join(folder, 'share') },
+    });
+    expect(findProblems('reports: { publishTo: reports }\n')[0]).toContain('the folder of the reports themselves');
+  });
+
   test('clear text is allowed to this machine only', () => {
     const at = (url: string): string[] => findProblems(null, { environment: { NIGHTSCREEN_BASE_URL: url } });
     expect(at('http://127.0.0.1:8080/v1')).toEqual([]);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { readXlsx } from 'hucre/xlsx';
 import { describe, expect, it } from 'vitest';
 import { renderCsv } from '../../../src/reports/csv.js';
-import { readPageFile, renderHtml } from '../../../src/reports/html-page.js';
+import { renderHtml } from '../../../src/reports/html-page.js';
 import type { ToReviewFacts } from '../../../src/reports/list-facts.js';
 import { renderChangesCsv } from '../../../src/reports/lists.js';
 import { maskReport } from '../../../src/reports/mask-report.js';
@@ -38,101 +38,7 @@ const parseCsv = (text: string): string[][] => parse(text, { bom: true });
 const readCsv = async (chunks: Iterable<string> | AsyncIterable<string>): Promise<string[][]> =>
   parseCsv(await joinChunks(chunks));
 
-const payloads = [
-  '<script>alert(1)</script>',
-  '"><img src=x onerror=alert(1)>',
-  "' onmouseover='alert(1)",
-  '</title></style><svg/onload=alert(1)>',
-  '=HYPERLINK("http://evil.example","x")',
-  '&lt;script&gt;',
-  '\u202Eevil\u0000',
-];
-
-function buildHostileFacts(payload: string): RunFacts {
-  const party = buildParty({ reference: payload, name: payload, countries: [payload] });
-  const match = buildMatch({
-    id: payload,
-    name: payload,
-    schema: payload,
-    topics: [payload],
-    birthDates: [payload],
-    countries: [payload],
-  });
-  const facts = buildEventfulFacts();
-  return {
-    ...facts,
-    roster: payload,
-    organisation: payload,
-    stateReasons: [payload],
-    counts: buildCounts({ ...facts.counts, changes: 2, rejected: 1, rows: 506, failed: 1, screened: 467 }),
-    failedBecause: { [payload]: 1 },
-    changes: [
-      buildChange({ party, matchId: payload, rule: payload, after: match }),
-      buildChange({
-        party,
-        severity: 'low',
-        kind: 'match_changed',
-        fields: ['name', 'topics'],
-        before: match,
-        after: match,
-      }),
-    ],
-    notScreened: [buildNotScreened({ party, reason: payload })],
-    states: {
-      clear: 441,
-      below_threshold: 41,
-      false_positive: 4,
-      truncated: 1,
-      not_screened: 1,
-      open_alert: 11,
-      true_match: 1,
-    },
-    rejects: [
-      {
-        line: 2,
-        file: payload,
-        column: payload,
-        reason: 'missing_name',
-        valueClass: payload,
-        reference: payload,
-        fields: { [payload]: payload },
-      },
-    ],
-    controls: [buildControl({ name: payload, verdict: 'failed', found: payload, label: payload, topics: [payload] })],
-  };
-}
-
 describe('report.html', () => {
-  it.each(payloads)('%j stays text', async (payload) => {
-    const said = { verdict: 'false_positive' as const, reviewer: payload, reason: payload, decidedAt: new Date(0) };
-    const alerts = Array.from({ length: 40 }, (_, index) =>
-      buildWaitingAlert({
-        mark: payload,
-        assignedTo: payload,
-        lastDecision: said,
-        replaced: { ...said, name: payload, matchId: payload },
-        party: buildParty({ reference: `${index}${payload}`, name: payload, countries: [payload] }),
-        listed: buildMatch({
-          id: payload,
-          name: payload,
-          topics: [payload],
-          birthDates: [payload],
-          countries: [payload],
-        }),
-      }),
-    );
-    const { openAlerts } = buildManyChanges(3, 3).facts;
-    const page = (await toHtml({ ...buildHostileFacts(payload), openAlerts }, buildToReview(alerts))).replace(
-      `<script type="module">${readPageFile('report.js')}</script>`,
-      '',
-    );
-    expect(page).not.toMatch(/<(script|img|svg)/i);
-    const attributes = [...page.matchAll(/<[a-z][^>]*>/gi)].map(([tag]) => tag.replace(/"[^"]*"/g, '""'));
-    for (const tag of attributes) expect(tag).not.toMatch(/\son\w+=|'/);
-    expect(page).not.toContain('\u0000');
-    expect(page).not.toContain('\u202e');
-  });
-
   it('needs nothing from outside', async () => {
     const page = await toHtml(buildEventfulFacts());
     expect(page).not.toMatch(/(src|href)="(?!#)/);
@@ -333,13 +239,6 @@ describe('the CSV files', () => {
     expect(text.replaceAll('\r\n', '')).not.toMatch(/[\r\n]/);
   });
 
-  it.each(payloads)('no cell of %j is a formula, headers included', async (payload) => {
-    const report = toReport(buildHostileFacts(payload));
-    for (const cells of [...(await readCsv(renderChangesCsv(report))), ...(await readCsv(renderRejectsCsv(report)))]) {
-      for (const cell of cells) if (!/^-?\d/.test(cell)) expect(cell).not.toMatch(/^[\s\p{C}]*[=+\-@]/u);
-    }
-  });
-
   it('hold every change, every match of a first screening, and the changes of dossiers', async () => {
     const rows = await readCsv(renderChangesCsv(toReport(buildEventfulFacts())));
     const about = rows[0]?.indexOf('about') ?? -1;
@@ -364,7 +263,6 @@ describe('report.json', () => {
     ['an eventful night', buildEventfulFacts()],
     ['a quiet night', buildRunFacts()],
     ['a sweep', buildSweepFacts()],
-    ['hostile texts', buildHostileFacts(payloads[6] ?? '')],
   ])('%s follows the schema and keeps every text as it came', async (_name, facts) => {
     const report = toReport(facts);
     const document = await readReportJson(report);

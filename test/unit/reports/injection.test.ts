@@ -13,14 +13,34 @@ import { toReport } from '../../../src/reports/report.js';
 import type { RunFacts } from '../../../src/reports/run-facts.js';
 import { toVisibleText } from '../../../src/reports/text.js';
 import { renderJson } from '../../../src/reports/to-report-json.js';
+import { renderRejectsCsv } from '../../../src/reports/write-report.js';
 import { hiddenCharacters, injectionPayloads, joinChunks } from '../../helpers/report-files.js';
-import { buildChange, buildCounts, buildMatch, buildParty, buildRunFacts } from '../../helpers/run-facts.js';
+import {
+  buildChange,
+  buildControl,
+  buildCounts,
+  buildManyChanges,
+  buildMatch,
+  buildParty,
+  buildRunFacts,
+  buildToReview,
+  buildWaitingAlert,
+} from '../../helpers/run-facts.js';
 
 const settings = mailSettingsSchema.parse({ from: 'night@bank.example', to: ['mlro@bank.example'] });
 const written = { directory: '/reports/run-1', files: [{ name: 'report.html', bytes: 1, sha256: 'aa' }] };
 
-/** One change for each payload, which stands wherever a text from outside may stand. */
+/** One change, one rejected row and one control search for each payload, which stands wherever a text from outside may stand. */
 function buildHostileFacts(texts: readonly string[]): RunFacts {
+  const rejects = texts.map((text, index) => ({
+    line: index + 2,
+    file: text,
+    column: text,
+    reason: 'missing_name' as const,
+    valueClass: text,
+    reference: text,
+    fields: { [text]: text },
+  }));
   const changes = texts.map((text, index) =>
     buildChange({
       changeId: index + 1,
@@ -30,11 +50,36 @@ function buildHostileFacts(texts: readonly string[]): RunFacts {
       after: buildMatch({ id: text, name: text, schema: text, topics: [text], birthDates: [text], countries: [text] }),
     }),
   );
-  return buildRunFacts({ changes, counts: buildCounts({ changes: changes.length }) });
+  const counts = { changes: changes.length, rejected: rejects.length, rows: 500 + rejects.length };
+  return buildRunFacts({
+    changes,
+    rejects,
+    openAlerts: buildManyChanges(3, 3).facts.openAlerts,
+    stateReasons: texts,
+    counts: buildCounts(counts),
+    controls: texts.map((text) => buildControl({ name: text, found: text, label: text, topics: [text] })),
+  });
 }
 
+/** One waiting alert for each payload. */
+const buildHostileList = (texts: readonly string[]) =>
+  buildToReview(
+    texts.map((text, index) => {
+      const said = { verdict: 'false_positive' as const, reviewer: text, reason: text, decidedAt: new Date(0) };
+      return buildWaitingAlert({
+        mark: text,
+        assignedTo: text,
+        lastDecision: said,
+        replaced: { ...said, name: text, matchId: text },
+        party: buildParty({ reference: `${index} ${text}`, name: text, countries: [text] }),
+        listed: buildMatch({ id: text, name: text, topics: [text], birthDates: [text], countries: [text] }),
+      });
+    }),
+  );
+
+const toHostileReport = (texts: readonly string[]) => toReport(buildHostileFacts(texts), buildHostileList(texts));
 const texts = injectionPayloads.map(({ text }) => text);
-const report = toReport(buildHostileFacts(texts));
+const report = toHostileReport(texts);
 
 it('there are more than 200 payloads, no two the same', () => {
   expect(new Set(texts).size).toBe(texts.length);
@@ -42,7 +87,7 @@ it('there are more than 200 payloads, no two the same', () => {
 });
 
 describe('whatever stands in a name or reference', () => {
-  it.each([renderChangesCsv(report), renderNotScreenedCsv(report)])(
+  it.each([renderChangesCsv(report), renderNotScreenedCsv(report), renderRejectsCsv(report)])(
     'is no formula in any cell of a CSV file',
     async (chunks) => {
       const startsFormula = /(^|[;|\t\n\v\f\r\u0085\u2028\u2029])[\s\p{C}]*[=+\-@\uff1d\uff0b\uff0d\uff20\u2212]/u;
@@ -56,7 +101,7 @@ describe('whatever stands in a name or reference', () => {
     let page = '';
     for await (const chunk of renderHtml(report)) page += chunk;
     const body = page.slice(page.indexOf('<body'));
-    const ours = await countElements(toReport(buildHostileFacts(texts.map(() => 'plain'))));
+    const ours = await countElements(toHostileReport(texts.map(() => 'plain')));
     expect(listElements(body)).toEqual(ours);
     expect(body.replaceAll('\n', '')).not.toMatch(hiddenCharacters);
   });
@@ -82,10 +127,11 @@ async function countElements(plain: ReturnType<typeof toReport>): Promise<Record
   return listElements(page.slice(page.indexOf('<body')));
 }
 
-/** Every tag with its attributes' names, counted. */
+/** Every tag with its attributes' names, counted; dates and options in a text have a tag of ours. */
 function listElements(page: string): Record<string, number> {
   const counts: Record<string, number> = {};
-  for (const [, name = '', rest = ''] of page.matchAll(/<([!/]?[a-zA-Z][\w-]*)((?:[^>"']|"[^"]*"|'[^']*')*)>/g)) {
+  const bare = page.replaceAll(/<span class="whole">([^<]*)<\/span>/g, '$1');
+  for (const [, name = '', rest = ''] of bare.matchAll(/<([!/]?[a-zA-Z][\w-]*)((?:[^>"']|"[^"]*"|'[^']*')*)>/g)) {
     const attributes = [...rest.replace(/"[^"]*"|'[^']*'/g, '').matchAll(/([\w-]+)\s*=/g)].map(
       ([, attribute]) => attribute,
     );

@@ -129,12 +129,6 @@ describe('the report', () => {
     expect(toReport(facts).verdict).toMatchObject({ level, short });
   });
 
-  it('says what becomes of rejected rows', () => {
-    expect(toReport(buildEventfulFacts()).verdict.remarks).toContain(
-      '6 roster rows were rejected: known customers are screened with their last accepted record, new ones are not screened.',
-    );
-  });
-
   it('leaves out the parts that a sweep does not have', () => {
     expect(toReport(buildSweepFacts())).toMatchObject({
       coverage: null,

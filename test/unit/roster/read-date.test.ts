@@ -19,6 +19,14 @@ test.each([
   ['31/12/1980 12:00:00 AM', '1980-12-31'],
   ['1980-12-31T00:00:00Z', '1980-12-31'],
   ['1980-12-31T22:00:00.000Z', '1980-12-31?'],
+  ['1980-05-05 00:00:00+00', '1980-05-05'],
+  ['1980-05-05 00:00:00-02', '1980-05-05'],
+  ['1980-05-05 00:00:00+00:19:32', '1980-05-05'],
+  ['1980-05-05 23:30:00+00', '1980-05-05?'],
+  ['1980-05-05 23:30:00.123456+00', '1980-05-05?'],
+  ['1980-05-05 22:00-02', '1980-05-05?'],
+  ['1980-05-05T22:30:00+05:30', '1980-05-05?'],
+  ['1921-05-05 00:19:32+00:19:32', '1921-05-05?'],
   ['31.12.80', '1980-12-31?'],
   ['80-12-31', '1980-12-31?'],
   ['c. 1960', '1960?'],
@@ -62,6 +70,17 @@ test('a day without a month, and a month or day that does not exist, is no date 
     expect(toValue(read(text, ['dd.MM.yyyy']))).toBeNull();
   const readEnd = createEndDateReader({ ...plain, formats: ['dd.MM.yyyy'] });
   expect(readEnd('00.05.2026', person)).toEqual({ value: null, why: 'invalid_end_date' });
+});
+
+test('an end at a time of day with a zone is no certain day, so the customer stays', () => {
+  const readEnd = createEndDateReader(plain);
+  expect(readEnd('2026-03-31 22:00:00+00', person)).toEqual({ value: null, why: 'invalid_end_date' });
+  expect(readEnd('2026-03-31 00:00:00+00', person)).toBe('2026-03-31');
+  expect(readEnd('infinity', person)).toBe('9999-12-31');
+});
+
+test('a year before the common era is no date', () => {
+  expect(read('0044-03-15 00:00:00+00 BC')).toEqual({ value: null, why: 'invalid_birth_date' });
 });
 
 test('a language and a format decide, and no text is read against the order that a format declares', () => {
