@@ -5,7 +5,7 @@ configure({ useWebWorkers: false });
 const office = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
 
 /** What a workbook holds: the XML of its cells by sheet and row, its number formats from style 1 on, and its shared texts. */
-export interface WorkbookParts {
+export interface MadeWorkbook {
   sheets: Readonly<Record<string, readonly string[]>>;
   formats?: readonly string[];
   texts?: readonly string[];
@@ -28,7 +28,7 @@ export const toRows = (table: readonly (readonly string[])[]): readonly string[]
   table.map((cells, at) => `<row r="${at + 1}">${cells.map(toCell).join('')}</row>`);
 
 /** Packs a workbook (XLSX). */
-export async function makeWorkbook(given: WorkbookParts): Promise<Buffer> {
+export async function makeWorkbook(given: MadeWorkbook): Promise<Buffer> {
   const { sheets, formats = [], texts = [], is1904 = false, hidden = [] } = given;
   const names = Object.keys(sheets);
   const listed = names.map((name, at) => {

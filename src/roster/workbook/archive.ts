@@ -13,7 +13,7 @@ const maxPartBytes = 16 * mebibyte;
 /** A part above `ratioBytes` may unpack to so many times its size. XML of sheets unpacks to about 10 times. */
 const maxRatio = 200;
 const ratioBytes = 4 * mebibyte;
-const maxElementLength = 16 * mebibyte;
+const maxElementLength = 4 * mebibyte;
 
 /** The parts of a workbook by their path in the archive. */
 export interface WorkbookParts {

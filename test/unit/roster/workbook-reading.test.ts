@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { makeWorkbook, toRows, type WorkbookParts } from '../../helpers/make-workbook.js';
+import { type MadeWorkbook, makeWorkbook, toRows } from '../../helpers/make-workbook.js';
 import { type CsvOptions, collectTable, failCsv, openCsv, readCsv, withFiles } from './open-csv.js';
 
-const read = async (given: WorkbookParts, options: CsvOptions = {}) => readCsv(await makeWorkbook(given), options);
-const fail = async (given: WorkbookParts, options: CsvOptions = {}) => failCsv(read(given, options));
+const read = async (given: MadeWorkbook, options: CsvOptions = {}) => readCsv(await makeWorkbook(given), options);
+const fail = async (given: MadeWorkbook, options: CsvOptions = {}) => failCsv(read(given, options));
 
 /** The text of one cell by its XML, in a workbook with this format as style 1. */
-async function readCell(cell: string, format = 'General', others: Partial<WorkbookParts> = {}): Promise<string> {
+async function readCell(cell: string, format = 'General', others: Partial<MadeWorkbook> = {}): Promise<string> {
   const rows = ['<row r="1"><c r="A1" t="str"><v>h</v></c><c r="B1" t="str"><v>k</v></c></row>'];
   const row = `<row r="2"><c r="A2" t="str"><v>x</v></c>${cell}</row>`;
   const { records } = await read({ sheets: { A: [...rows, row] }, formats: [format], ...others });
