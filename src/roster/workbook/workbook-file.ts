@@ -16,12 +16,12 @@ const batchSize = 500;
 const comparedRows = 20;
 
 /** The rows of a sheet with a value, read on demand; a row ends with its last filled cell. */
-type SheetRows = AsyncGenerator<ReadRow, void, undefined>;
+type FilledRows = AsyncGenerator<ReadRow, void, undefined>;
 
 /** A workbook with the names of its sheets, visible ones first. */
 interface OpenedWorkbook extends Pick<WorkbookParts, 'checkUnchanged'> {
   sheets: readonly string[];
-  readRows(sheet: string): SheetRows;
+  readRows(sheet: string): FilledRows;
 }
 
 /** Lists the sheets with a value: the one that is read without `csv.sheet` comes first. Throws like `openWorkbookFile`. */
@@ -141,7 +141,7 @@ async function refuseLikeSheets(
   }
 }
 
-async function takeRows(rows: SheetRows, most: number, firstLine = 1): Promise<readonly ReadRow[]> {
+async function takeRows(rows: FilledRows, most: number, firstLine = 1): Promise<readonly ReadRow[]> {
   const taken: ReadRow[] = [];
   for await (const row of rows) {
     if (row.line >= firstLine) taken.push(row);
@@ -160,14 +160,14 @@ function findLowerRow(rows: readonly ReadRow[]): { line: number } | null {
   return found === undefined ? null : { line: found.line };
 }
 
-async function* checkAtEnd(workbook: OpenedWorkbook, rows: SheetRows): SheetRows {
+async function* checkAtEnd(workbook: OpenedWorkbook, rows: FilledRows): FilledRows {
   yield* rows;
   await workbook.checkUnchanged();
 }
 
 /** Gives the rows after a line in batches; `toRecord` receives the count of blank rows before each. */
 async function* toRecords(
-  rows: SheetRows,
+  rows: FilledRows,
   lastLine: number,
   toRecord: (row: ReadRow, blanks: number) => TableRecord,
 ): AsyncGenerator<readonly TableRecord[], void, undefined> {
@@ -246,7 +246,7 @@ interface SheetSource {
   calendar: Calendar;
 }
 
-async function* readRows(archive: WorkbookParts, source: SheetSource): SheetRows {
+async function* readRows(archive: WorkbookParts, source: SheetSource): FilledRows {
   let last = 0;
   for await (const row of archive.readElements(source.path, 'row', 'worksheet')) {
     const [opening = ''] = /^<[^>]*>/.exec(row) ?? [];
