@@ -57,7 +57,7 @@ export const createDossierList = (dossiers: readonly SandboxDossier[]) => {
 
   const listAfter = (cursor: string, filter: Filter): SandboxPage => {
     const found: SandboxDossier[] = [];
-    // An unknown cursor gives an empty last page: legal by the interface, and a trap for a client that takes it as the end.
+    // An unknown cursor starts past the end, so the page is empty: legal by the interface, and a trap for a client that takes it as the end.
     const start = places.get(cursor) ?? rows.length;
     let place = start + 1;
     for (; place < rows.length && found.length <= filter.per_page; place += 1) {
@@ -106,18 +106,25 @@ const when = {
 };
 const fieldsSchema = sandboxDossierSchema.partial();
 
-/** One change of the main organisation's dossiers; at once by default. */
+const insertSchema = z.strictObject({ ...when, insert: fieldsSchema }).transform(({ insert, ...change }) => {
+  const id = insert.id ?? makeDossierId();
+  return { ...change, kind: 'insert' as const, id, fields: { ...insert, id } };
+});
+const updateSchema = z
+  .strictObject({ ...when, update: z.string(), set: fieldsSchema.omit({ id: true, token: true }) })
+  .transform(({ update, set, ...change }) => ({ ...change, kind: 'update' as const, id: update, fields: set }));
+const removeSchema = z
+  .strictObject({ ...when, remove: z.string() })
+  .transform(({ remove, ...change }) => ({ ...change, kind: 'remove' as const, id: remove }));
+
+/** One change of the main organisation's dossiers; at once by default. `id` may be a humanized token. */
 const dossierChangeSchema = z
-  .union([
-    z.strictObject({ ...when, insert: fieldsSchema }),
-    z.strictObject({ ...when, update: z.string(), set: fieldsSchema.omit({ id: true, token: true }) }),
-    z.strictObject({ ...when, remove: z.string() }),
-  ])
+  .union([insertSchema, updateSchema, removeSchema])
   .refine(
     (change) => change.afterMs === undefined || change.afterCalls === undefined,
     'afterMs or afterCalls, not both',
   );
-type DueChange = z.output<typeof dossierChangeSchema>;
+type DossierChange = z.output<typeof dossierChangeSchema>;
 type DossierFields = z.output<typeof fieldsSchema>;
 
 const VERIFIED: readonly string[] = ['completed', 'approved', 'rejected'];
@@ -164,10 +171,12 @@ export class DossierBook {
   readonly #mode: Mode;
   readonly #clock: SandboxClock;
   readonly #hear: (before: SandboxDossier | undefined, after: SandboxDossier | undefined) => void;
-  #held = new Map<string, SandboxDossier>();
+  #dossiers = new Map<string, SandboxDossier>();
+  /** Counts the calls of `replace`, which drop the changes planned before. */
+  #generation = 0;
   #ids = new Map<string, string>();
   #list: ReturnType<typeof createDossierList> | undefined;
-  #afterCalls: { left: number; act: () => void }[] = [];
+  #afterCalls: { callsLeft: number; make: () => void }[] = [];
 
   constructor(
     mode: Mode,
@@ -179,8 +188,9 @@ export class DossierBook {
     this.#hear = hear;
   }
 
+  /** Gives a page of the dossiers as they are, and then makes the changes that are due after this call. */
   list(query: Record<string, string>): SandboxPage {
-    this.#list ??= createDossierList([...this.#held.values()]);
+    this.#list ??= createDossierList([...this.#dossiers.values()]);
     const page = this.#list(query);
     this.#countCall();
     return page;
@@ -188,7 +198,7 @@ export class DossierBook {
 
   /** By `dossier_<token>` or by the humanized token (interface: Identifier forms). */
   find(idOrToken: string): SandboxDossier | undefined {
-    return this.#held.get(this.#ids.get(idOrToken) ?? idOrToken);
+    return this.#dossiers.get(this.#ids.get(idOrToken) ?? idOrToken);
   }
 
   /** Adds a dossier, by default open and created now; throws when its id or token is taken. */
@@ -212,28 +222,28 @@ export class DossierBook {
   }
 
   /** Makes a change when it is due, and gives the id of its dossier; throws when it is due now and fails. */
-  change(order: DueChange): string {
-    const change =
-      'insert' in order ? { ...order, insert: { ...order.insert, id: order.insert.id ?? makeDossierId() } } : order;
-    const id = 'insert' in change ? change.insert.id : 'update' in change ? change.update : change.remove;
-    const held = this.#held;
-    const act = (): void => this.#carryOutLater(change, held);
-    if (change.afterMs !== undefined) this.#clock.at(this.#clock.nowMs() + change.afterMs, act);
-    else if (change.afterCalls !== undefined) this.#afterCalls.push({ left: change.afterCalls, act });
-    else if (!this.#carryOut(change)) throw new Error(`no dossier ${id}`);
-    return id;
+  change(change: DossierChange): string {
+    const generation = this.#generation;
+    const makeLater = (): void => {
+      if (generation === this.#generation) this.#makeLater(change);
+    };
+    if (change.afterMs !== undefined) this.#clock.at(this.#clock.nowMs() + change.afterMs, makeLater);
+    else if (change.afterCalls !== undefined) this.#afterCalls.push({ callsLeft: change.afterCalls, make: makeLater });
+    else if (!this.#make(change)) throw new Error(`no dossier ${change.id}`);
+    return change.id;
   }
 
   /** Replaces all dossiers and drops future changes. */
   replace(dossiers: readonly SandboxDossier[]): void {
-    this.#held = new Map(dossiers.map((dossier) => [dossier.id, dossier]));
+    this.#generation += 1;
+    this.#dossiers = new Map(dossiers.map((dossier) => [dossier.id, dossier]));
     this.#ids = new Map(dossiers.map((dossier) => [dossier.token, dossier.id]));
     this.#list = undefined;
     this.#afterCalls = [];
   }
 
   #put(dossier: SandboxDossier): void {
-    this.#held.set(dossier.id, dossier);
+    this.#dossiers.set(dossier.id, dossier);
     this.#ids.set(dossier.token, dossier.id);
     this.#list = undefined;
   }
@@ -241,31 +251,40 @@ export class DossierBook {
   #remove(idOrToken: string): SandboxDossier | undefined {
     const before = this.find(idOrToken);
     if (!before) return undefined;
-    this.#held.delete(before.id);
+    this.#dossiers.delete(before.id);
     this.#ids.delete(before.token);
     this.#list = undefined;
     this.#hear(before, undefined);
     return before;
   }
 
-  #carryOut(change: DueChange): SandboxDossier | undefined {
-    if ('insert' in change) return this.insert(change.insert);
-    return 'update' in change ? this.update(change.update, change.set) : this.#remove(change.remove);
+  /** Makes a change now; undefined for an unknown dossier. */
+  #make(change: DossierChange): SandboxDossier | undefined {
+    switch (change.kind) {
+      case 'insert':
+        return this.insert(change.fields);
+      case 'update':
+        return this.update(change.id, change.fields);
+      case 'remove':
+        return this.#remove(change.id);
+    }
   }
 
   /** A later change does nothing when its dossier no longer exists, or its id or token is taken. */
-  #carryOutLater(change: DueChange, world: unknown): void {
-    if (world !== this.#held) return;
-    const { id, token } = 'insert' in change ? change.insert : {};
-    if (this.find(id ?? '') === undefined && this.find(token ?? '') === undefined) this.#carryOut(change);
+  #makeLater(change: DossierChange): void {
+    if (change.kind === 'insert') {
+      const { token } = change.fields;
+      const isTaken = this.find(change.id) !== undefined || (token !== undefined && this.find(token) !== undefined);
+      if (isTaken) return;
+    }
+    this.#make(change);
   }
 
   #countCall(): void {
-    for (const waiting of this.#afterCalls) waiting.left -= 1;
-    const due = this.#afterCalls.filter((waiting) => waiting.left <= 0);
-    if (due.length === 0) return;
-    this.#afterCalls = this.#afterCalls.filter((waiting) => waiting.left > 0);
-    for (const waiting of due) waiting.act();
+    for (const planned of this.#afterCalls) planned.callsLeft -= 1;
+    const due = this.#afterCalls.filter(({ callsLeft }) => callsLeft <= 0);
+    this.#afterCalls = this.#afterCalls.filter(({ callsLeft }) => callsLeft > 0);
+    for (const planned of due) planned.make();
   }
 }
 
@@ -279,10 +298,9 @@ export const createMainBooks = (
     live: new DossierBook('live', clock, (before, after) => hear('live', before, after)),
   };
   /** Makes or plans changes, and gives the ids of their dossiers; throws at the first failure. */
-  const change = (changes: readonly z.input<typeof dossierChangeSchema>[]): string[] => {
-    const orders = changes.map((one) => dossierChangeSchema.parse(one));
-    return orders.map((order) => books[order.mode].change(order));
-  };
+  const makeAll = (changes: readonly DossierChange[]): string[] => changes.map((one) => books[one.mode].change(one));
+  const change = (changes: readonly z.input<typeof dossierChangeSchema>[]): string[] =>
+    makeAll(changes.map((one) => dossierChangeSchema.parse(one)));
   return {
     ...books,
     change,
@@ -294,7 +312,7 @@ export const createMainBooks = (
     /** Adds the control that changes dossiers. */
     addControls: (app: Hono<CallEnv>): void =>
       addControl(app, 'dossiers', z.array(dossierChangeSchema), (context, changes) =>
-        context.json({ ids: change(changes) }),
+        context.json({ ids: makeAll(changes) }),
       ),
   };
 };
