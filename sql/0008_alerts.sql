@@ -152,7 +152,7 @@ create index alert_event_by_run on alert_event (run_id) where (run_id is not nul
 
 create index alert_event_by_alert on alert_event (alert_id);
 
-create index alert_event_of_decided on alert_event (run_id) where (kind in ('reopened', 'auto_closed'));
+create index alert_event_of_decided on alert_event (run_id) where (kind in ('reopened', 'auto_closed', 'absent'));
 
 -- An alert as such workbooks show it; what stays as it was is stored once.
 create table shown_alert (

@@ -219,8 +219,6 @@ export const rejectReasons = [
   'replacement_character',
   'unknown_standing',
   'invalid_end_date',
-  // In scientific notation: it has lost digits.
-  'rounded_id',
   // A repeated header, a total, a footer or a line between rows; it has no customer id.
   'not_a_customer',
   'unknown_customer',
@@ -228,7 +226,7 @@ export const rejectReasons = [
 export type RejectReason = (typeof rejectReasons)[number];
 
 /**
- * The facts of an accepted row that may be in doubt. A doubt about one that is not sent stops no search; nor does one about a `name`, and without a
+ * The facts of an accepted row that may be in doubt, and its `id`. A doubt about one that is not sent stops no search; nor does one about a `name`, and without a
  * hit its customer is not screened. `namePart`: a placeholder that is left out of the name.
  */
 export const doubtFields = [
@@ -240,6 +238,7 @@ export const doubtFields = [
   'aliases',
   'name',
   'namePart',
+  'id',
 ] as const;
 export type DoubtField = (typeof doubtFields)[number];
 
@@ -263,6 +262,8 @@ export const doubtReasons = [
   'invalid_end_date',
   'end_date_too_early',
   'unreadable_alias',
+  // Of an id: it is kept, and another customer may have the same.
+  'spreadsheet_id',
   // Of a name: it is sent as it is, and without a hit the customer is not screened.
   'encoded_name',
   'garbled_name',

@@ -15,7 +15,7 @@ import type { RosterAcceptanceFacts, RosterChangeFacts } from './list-facts.js';
 import { type Report, toTitle } from './report.js';
 import type { Column, Markup } from './section.js';
 import { countNoun, formatCount, formatDuration, keep } from './text.js';
-import { countCritical, countDays, describeAcceptance, describeRecord } from './words.js';
+import { countCritical, countDays, describeAcceptance, describeExpired, describeRecord } from './words.js';
 
 /** The top of the page: title, test banner, verdict and contents. */
 export function showOpening(report: Report, sections: readonly PageSection[]): Markup {
@@ -36,9 +36,10 @@ ${verdict.remarks.length === 0 ? noMarkup : html`<ul>${verdict.remarks.map((rema
 ${showContents(sections)}`;
 }
 
-function toHeadline({ openAlerts, verdict }: Report): string {
+function toHeadline({ openAlerts, verdict, history }: Report): string {
   if (openAlerts === null || openAlerts.waiting === 0) return verdict.waiting ?? verdict.coverage;
-  return `${countNoun(openAlerts.waiting, 'open alert')} of ${countNoun(openAlerts.customers, 'customer')}`;
+  const waiting = `${countNoun(openAlerts.waiting, 'open alert')} of ${countNoun(openAlerts.customers, 'customer')}`;
+  return keep(waiting, describeExpired(history.settled)).join(', ');
 }
 
 function showFigures({ openAlerts, run }: Report): Markup {

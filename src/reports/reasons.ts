@@ -57,6 +57,9 @@ function toDoubtRemark(column: ColumnDoubts): string {
   if (column.field === 'namePart') {
     return `${describeDoubts(column)} ${are} ${column.doubts === 1 ? 'a placeholder' : 'placeholders'} and left out of the name that is searched for.`;
   }
+  if (column.field === 'id') {
+    return `${describeDoubts(column)} ${are} in doubt: a spreadsheet has changed ${column.doubts === 1 ? 'it' : 'them'}, so two customers may have the same id. The customers are screened; export the column as text.`;
+  }
   if (column.field === 'name') {
     return `${describeDoubts(column)} ${are} in doubt: searched as written, and without a hit the customer is not screened. Correct the roster, or list a name that is right under columns.realNames.`;
   }

@@ -4,7 +4,7 @@ import type { CadenceFacts, OpenAlertsFacts } from './list-facts.js';
 import { describeDrops, describeNotices, describeRestoration, listSnapshotRemarks } from './reasons.js';
 import { countBaseline, countChanges, type RunFacts, type SpanRunFacts } from './run-facts.js';
 import { countNoun, formatCount, formatDay, formatMinute, keep, toSentence } from './text.js';
-import { countCritical, countDays, describeWaiting } from './words.js';
+import { countCritical, countDays, describeExpired, describeWaiting } from './words.js';
 
 /** The result of a run in words, without personal data. */
 export interface Verdict {
@@ -61,8 +61,8 @@ function toLevel(facts: Assessed): Verdict['level'] {
 const toShort = (facts: RunFacts, level: Verdict['level']): string =>
   level === 'complete' ? describeWork(facts) : [toTrouble(facts, level), ...listWaiting(facts)].join(', ');
 
-const listWaiting = ({ openAlerts }: Pick<RunFacts, 'openAlerts'>): readonly string[] =>
-  openAlerts === null || openAlerts.waiting === 0 ? [] : [describeWaiting(openAlerts)];
+const listWaiting = ({ openAlerts, settled }: Pick<RunFacts, 'openAlerts' | 'settled'>): readonly string[] =>
+  openAlerts === null || openAlerts.waiting === 0 ? [] : keep(describeWaiting(openAlerts), describeExpired(settled));
 
 function toWaiting(facts: RunFacts): string | null {
   const { openAlerts, finishedAt, timezone } = facts;
@@ -167,6 +167,8 @@ function describeSweeps(facts: RunFacts): string {
 function toNews(facts: RunFacts): string {
   const since = facts.comparedWith === null ? '' : ` since ${formatDay(facts.comparedWith.finishedAt, facts.timezone)}`;
   const parts: string[] = [];
+  const expired = describeExpired(facts.settled);
+  if (expired !== null) parts.push(`${expired}: their alerts are open again.`);
   if (facts.kind === 'import') parts.push('This run only imported the roster: it screened no customer.');
   if (facts.states !== null) {
     const bySeverity = severities

@@ -8,6 +8,7 @@ import type {
   OpenAlertsFacts,
   ReplacedFacts,
 } from './list-facts.js';
+import type { HistoryFacts } from './run-facts.js';
 import { countNoun, formatCount, formatDay, formatMinute, keep } from './text.js';
 
 /** What happened to a match, in words; `listed` and `delisted` only where the list itself changed. */
@@ -49,6 +50,10 @@ export function describeWaiting(openAlerts: OpenAlertsFacts): string {
     proposed > 0 && countNoun(proposed, 'pending approval'),
   ).join(', ');
 }
+
+/** How many dispositions expired in a run: `82 dispositions expired`; null for none. */
+export const describeExpired = (settled: HistoryFacts['settled']): string | null =>
+  settled === null || settled.expired === 0 ? null : `${countNoun(settled.expired, 'disposition')} expired`;
 
 /** How many critical alerts wait. */
 export const countCritical = ({ bySeverity }: Pick<OpenAlertsFacts, 'bySeverity'>): number =>

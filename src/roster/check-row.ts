@@ -12,6 +12,7 @@ import {
   removeInvisible,
   toScreeningRequest,
 } from './customer.js';
+import { isSpreadsheetError } from './doubts.js';
 import type { BoundColumn } from './headers.js';
 import { looksLikeAliases, readListText } from './name-lists.js';
 import { findNoCustomer } from './no-customer.js';
@@ -39,12 +40,12 @@ export function checkPartyRow(binding: PartyBinding & { role: WordColumn<PartyRo
 }
 
 function toRelated(binding: PartyBinding & { role: WordColumn<PartyRole> }, fields: readonly string[]) {
-  const reference = readId(binding.id, fields);
+  const readings = new RowReadings();
+  const reference = readId(binding.id, fields, readings);
   if (typeof reference !== 'string') return reference;
   const { column, read, absent } = binding.role;
   const role = column === null ? absent : read(readField(fields, column));
   // The role is not sent, so a party with an unknown role is screened as well.
-  const readings = new RowReadings();
   const party = toParty(binding, role ?? 'other', fields, readings);
   return party instanceof RowFault ? party : { reference, party, readings };
 }
@@ -100,9 +101,9 @@ const noAttributes: Customer['attributes'] = Object.freeze({});
 
 /** Gives the customer of a row, or its fault. A fact that is not part of a request is never a fault, only in doubt. */
 function toCustomer(binding: CustomerBinding, fields: readonly string[]): Customer | RowFault {
-  const reference = readId(binding.id, fields);
-  if (typeof reference !== 'string') return reference;
   const readings = new RowReadings();
+  const reference = readId(binding.id, fields, readings);
+  if (typeof reference !== 'string') return reference;
   const party = toParty(binding, 'customer', fields, readings);
   if (party instanceof RowFault) return party;
   const riskTier = readFactWord(binding.riskTier, fields, readings, ['riskTier', 'unknown_risk_tier']);
@@ -186,25 +187,32 @@ const letterOrDigit = /[\p{L}\p{N}]/u;
 function readField(fields: readonly string[], column: BoundColumn): string {
   const text = (fields[column.index] ?? '').trim();
   // Spreadsheets keep leading zeros by this formula.
-  return text.startsWith('="') && text.endsWith('"') ? text.slice(2, -1).trim() : text;
+  const isText = text.startsWith('="') && text.indexOf('"', 2) === text.length - 1;
+  return isText ? text.slice(2, -1).trim() : text;
 }
 
-function readId(id: readonly BoundColumn[], fields: readonly string[]): string | RowFault {
+/** Reads an id. One that a spreadsheet has changed is in doubt and kept: with two rows of it, both names are searched. */
+function readId(id: readonly BoundColumn[], fields: readonly string[], readings: RowReadings): string | RowFault {
   let joined = '';
   for (const column of id) {
-    const part = readField(fields, column);
+    const text = readField(fields, column);
+    const part = text.replace(textMark, '$1');
     if (part === '') return new RowFault('missing_id', column, '');
-    if (rounded.test(part)) return new RowFault('rounded_id', column, part);
+    if (part !== text || isChangedId(part)) readings.doubt('id', column.header, text, 'spreadsheet_id');
     joined = joined === '' ? part : `${joined} ${part}`;
   }
   return joined.length > maxIdLength ? new RowFault('id_too_long', id[0] ?? null, joined) : joined;
 }
 
+/** With an apostrophe, spreadsheets take digits for text. */
+const textMark = /^['’](\d[^'’]*)['’]?$/;
 /** A number as spreadsheets round it: several customers may have the same. */
-const rounded = /^\d[.,]\d+E\+\d{2,3}$/i;
+const rounded = /^[-+]?\d(?:[.,]\d+E[-+]|E\+)\d{2,3}$/i;
+
+const isChangedId = (text: string): boolean => text.startsWith('=') || rounded.test(text) || isSpreadsheetError(text);
 
 function readReference({ id }: PartyBinding, fields: readonly string[]): string | null {
-  const reference = readId(id, fields);
+  const reference = readId(id, fields, new RowReadings());
   return typeof reference === 'string' && !isConspicuous(reference) ? reference : null;
 }
 

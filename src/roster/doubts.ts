@@ -24,8 +24,15 @@ const unknownFacts = new Set([
   undeclared, missing, other, tuntematon, neznámý, неизвестно, невідомо, غير معروف, 不明, 未知`.split(/,\s+/),
 ]);
 
+/** What spreadsheets show for an error, in several languages, and in a column that is too narrow. */
+const spreadsheetError = /^#(?:[¡¿]?[\p{L}/0_]+[!?]|#+|N\/[ADV]|NV|ND|I\/T|Н\/Д)$/iu;
+
+/** Whether a spreadsheet shows a text in place of a value, such as `#REF!`, `#N/A` or `####`. */
+export const isSpreadsheetError = (text: string): boolean => text.startsWith('#') && spreadsheetError.test(text);
+
 /** Whether a value states that it is unknown. */
-export const saysUnknown = (text: string): boolean => unknownFacts.has(text.trim().toLowerCase());
+export const saysUnknown = (text: string): boolean =>
+  unknownFacts.has(text.trim().toLowerCase()) || isSpreadsheetError(text.trim());
 
 /** The doubts about a column of a source. */
 export type ColumnDoubts = FactsOf<typeof columnDoubtsSchema>;
@@ -53,7 +60,17 @@ export class DoubtTally {
       values: Map<string, { value: string; why: DoubtReason; rows: number }>;
     }
   >();
-  readonly #read = { birthDate: 0, countries: 0, riskTier: 0, endDate: 0, active: 0, aliases: 0, name: 0, namePart: 0 };
+  readonly #read = {
+    birthDate: 0,
+    countries: 0,
+    riskTier: 0,
+    endDate: 0,
+    active: 0,
+    aliases: 0,
+    name: 0,
+    namePart: 0,
+    id: 0,
+  };
   #units = 0;
 
   /** `prefix` marks the columns of related parties. */
@@ -91,6 +108,7 @@ export class DoubtTally {
   #addFacts({ birthDate, countries }: Party): void {
     this.#read.name += 1;
     this.#read.namePart += 1;
+    this.#read.id += 1;
     if (birthDate !== null) this.#read.birthDate += 1;
     if (countries.length > 0) this.#read.countries += 1;
   }
@@ -117,8 +135,8 @@ export class DoubtTally {
 }
 
 const isReadOf = ({ birthDate, countries }: Party, field: DoubtField): boolean => {
-  // A name in doubt is searched, and a placeholder leaves the rest of the name.
-  if (field === 'name' || field === 'namePart') return true;
+  // A name or an id in doubt is kept, and a placeholder leaves the rest of the name.
+  if (field === 'name' || field === 'namePart' || field === 'id') return true;
   return field === 'birthDate' ? birthDate !== null : field === 'countries' && countries.length > 0;
 };
 

@@ -1,5 +1,5 @@
 import type { DoubtReason, PartyType } from '../vocabulary.js';
-import { saysUnknown, unknownWords } from './doubts.js';
+import { isSpreadsheetError, saysUnknown, unknownWords } from './doubts.js';
 import { looksLikeNames } from './name-lists.js';
 import { readNameText } from './name-text.js';
 
@@ -86,7 +86,7 @@ function isPlaceholderName(name: string, type: PartyType, parts: readonly string
   const filled = parts.filter((part) => part !== '');
   // Most names end here, in a tenth of the time.
   if (filled.length < 2 && startsWithLetter.test(name) && !openings.has(name.slice(0, 2).toLowerCase())) return false;
-  if (isObject(name) || isWord(foldPlaceholder(name), type)) return true;
+  if (isObject(name) || isSpreadsheetError(name) || isWord(foldPlaceholder(name), type)) return true;
   const folded = filled.map(foldPlaceholder);
   // Na Na is a name, so NA in both columns does not count as a placeholder by its words alone.
   return (
@@ -113,6 +113,7 @@ const isPart = (folded: string): boolean =>
 function leaveOutParts(text: string, parts: readonly string[], separator: string, isReal: (name: string) => boolean) {
   const isLeftOut = (part: string): boolean => {
     if (part === '' || isReal(part)) return false;
+    if (isSpreadsheetError(part)) return true;
     const folded = foldPlaceholder(part);
     const isWrapped = /^[<([].*[\])>]$/.test(part) && isPart(folded);
     return isWrapped || (realParts.has(folded) ? programWords.has(part) : isPart(folded));

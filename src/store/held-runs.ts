@@ -190,7 +190,7 @@ async function countStates(transaction: Queryable, rosterId: number, now: Date):
 
 /**
  * Holds back the webhooks of the state changes after `after` when they newly open alerts of at least `atLeast` customers of the roster.
- * Returns the numbers of customers and held messages, or null.
+ * Customers of whom only dispositions expired neither count nor wait. Returns the numbers of customers and held messages, or null.
  */
 export async function holdWebhookEvents(
   transaction: Queryable,
@@ -198,33 +198,49 @@ export async function holdWebhookEvents(
   after: number,
   atLeast: number,
 ): Promise<{ customers: number; messages: number } | null> {
-  const customers = await countNewlyOpen(transaction, rosterId, after);
+  const customers = await countNewlyOpen(transaction, { runId, rosterId }, after);
   if (customers < atLeast) return null;
   const messages = await transaction.execute(
     `update webhook_event set held_run_id = $1
      from customer_state_change change join customer on customer.customer_id = change.customer_id and customer.roster_id = $2
-     where webhook_event.change_id = change.change_id and change.change_id > $3 and webhook_event.held_run_id is null`,
+     where webhook_event.change_id = change.change_id and change.change_id > $3 and webhook_event.held_run_id is null
+       and not ${isOfExpiryOnlySql}`,
     [runId, rosterId, after],
   );
   return { customers, messages };
 }
 
+/** SQL: in the run ($1) dispositions of the customer of `change` expired, and nothing else opened an alert. */
+const isOfExpiryOnlySql = `coalesce((
+  select bool_or('expired' = any (event.reasons))
+    and bool_and(event.kind = 'absent' or event.kind = 'reopened' and event.reasons = '{expired}')
+  from alert_event event
+  join alert on alert.alert_id = event.alert_id
+  join party on party.party_id = alert.party_id and party.customer_id = change.customer_id
+  where event.run_id = $1 and event.kind in ('opened', 'reopened', 'escalated', 'returned', 'absent')
+), false)`;
+
 /** Counts known customers that the changes after `after` turned into open alerts from another state than open alert or true match. */
-function countNewlyOpen(transaction: Queryable, rosterId: number, after: number): Promise<number> {
+function countNewlyOpen(
+  transaction: Queryable,
+  { runId, rosterId }: { runId: number; rosterId: number },
+  after: number,
+): Promise<number> {
   return readValue(
     transaction,
     z.number(),
     `select count(distinct change.customer_id)::integer as customers
      from customer_state_change change
-     join customer on customer.customer_id = change.customer_id and customer.roster_id = $1
+     join customer on customer.customer_id = change.customer_id and customer.roster_id = $2
      -- The state before an expiry.
      cross join lateral (
        select earlier.to_state from customer_state_change earlier
        where earlier.customer_id = change.customer_id and earlier.change_id < change.change_id and earlier.to_state <> 'not_screened'
        order by earlier.change_id desc limit 1
      ) before
-     where change.change_id > $2 and change.to_state = 'open_alert' and before.to_state not in ('open_alert', 'true_match')`,
-    [rosterId, after],
+     where change.change_id > $3 and change.to_state = 'open_alert' and before.to_state not in ('open_alert', 'true_match')
+       and not ${isOfExpiryOnlySql}`,
+    [runId, rosterId, after],
   );
 }
 

@@ -270,7 +270,7 @@ export const settledSchema = z.object({
   carried: count,
   /** Re-opened by this run because of a material change or a returned match. */
   reopened: count,
-  /** Re-opened by this run because the decision expired. */
+  /** Open again by this run because the decision expired, also of an absent match. */
   expired: count,
   /** Alerts whose match is no longer listed since this run. */
   gone: count,

@@ -127,6 +127,7 @@ export async function inspectFile(request: InspectionRequest): Promise<FileInspe
   }
   const ofFirst = rosterSettingsSchema.parse({ name, csv: { ...csv, path: first }, columns: guess.columns });
   const whole = await readWhole(ofFirst, guess.unmapped);
+  doubts.push(...describeChangedIds(whole.counts.doubts));
   doubts.push(...describeUnmappedNames(whole.unmappedNames, headers, 'roster'));
   const { customers, rejected, repeated } = whole.counts;
   return { ...found, ...whole, settings: rejected > (customers + rejected + repeated) / 2 ? null : parsed.data };
@@ -242,6 +243,15 @@ function doubtLostLetters(profiles: readonly ColumnProfile[]): readonly string[]
     ];
   });
 }
+
+/** Reports columns of ids that a spreadsheet has changed. */
+const describeChangedIds = (columns: readonly ColumnDoubts[]): readonly string[] =>
+  columns
+    .filter(({ field }) => field === 'id')
+    .map(({ column, doubts, values: [most] }) => {
+      const rows = doubts === 1 ? '1 row' : `${doubts} rows`;
+      return `a spreadsheet has changed the ids of ${column} in ${rows}, such as ${JSON.stringify(most?.value ?? '')}: export the column as text`;
+    });
 
 const shownRows = 10;
 async function readWhole(settings: RosterSettings, unmapped: readonly Unmapped[]) {

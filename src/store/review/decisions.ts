@@ -350,7 +350,7 @@ async function saveSettledAlerts(
        where alert.account_id = $3
      ), reported as (
        select alert_id, kind, bool_or('expired' = any (reasons)) as is_expired
-       from alert_event where run_id = $1 and kind in ('reopened', 'auto_closed') group by alert_id, kind
+       from alert_event where run_id = $1 and kind in ('reopened', 'auto_closed', 'absent') group by alert_id, kind
      )
      update run set settled_alerts = (
        select jsonb_build_object(
@@ -362,7 +362,7 @@ async function saveSettledAlerts(
      ) || (
        select jsonb_build_object(
          'reopened', count(*) filter (where kind = 'reopened' and not is_expired),
-         'expired', count(*) filter (where kind = 'reopened' and is_expired),
+         'expired', count(*) filter (where kind in ('reopened', 'absent') and is_expired),
          'gone', count(*) filter (where kind = 'auto_closed')
        ) from reported
      )

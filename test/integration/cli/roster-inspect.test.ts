@@ -109,6 +109,16 @@ it('rows of one id are summed as an import sums them, and those that contradict 
   expect(text).toMatch(/^ +4 +1 +person +Ann +repeats a row above$/m);
 });
 
+it('ids that a spreadsheet has changed are named with an example and what to do', async () => {
+  const path = await write(
+    Buffer.from('customer_id,name,type\n1.23457E+11,Ann Lee,person\n####,Bo Ek,person\n3,Cy Dow,person\n'),
+  );
+  const { text } = presentInspection(await inspectFile({ path, name: 'kunden' }));
+  expect(text).toContain(
+    'a spreadsheet has changed the ids of customer_id in 2 rows, such as "1.23457E+11": export the column as text',
+  );
+});
+
 it('of the files that match a pattern the first is looked at, and the pattern is what is printed', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'nightscreen-inspect-'));
   for (const [at, name] of ['Ann', 'Bob'].entries())

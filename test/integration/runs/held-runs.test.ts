@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { measureCoverage } from '../../../src/runs/coverage.js';
+import { exportAlerts } from '../../../src/runs/review/lists.js';
 import { reviewSettingsSchema } from '../../../src/runs/review/settings.js';
 import { showRun } from '../../../src/runs/run-reference.js';
 import { acceptRun } from '../../../src/runs/screening/accept-run.js';
@@ -15,6 +16,7 @@ import {
   sanctioned,
   worldOf,
 } from '../../helpers/held-world.js';
+import { decideByMarks } from '../../helpers/reviewers.js';
 import { makeAcceptance, makeOddNames, openSmallSites, searched } from '../../helpers/small-site.js';
 import { controls, dayMs, listed } from '../../helpers/small-world.js';
 import { startReceiver } from '../../helpers/webhook-receiver.js';
@@ -148,5 +150,44 @@ describeOnEachDatabase('a run with far too many newly open customers', (open) =>
     await notifyStates(app);
     const bodies = received.map(({ body }) => body).join();
     expect(bodies.match(/"reference":"C-\d+"/g)).toHaveLength(53);
+  });
+
+  it.each([
+    { what: 'none is new', fresh: 0, changed: 0, held: 0 },
+    { what: 'a few others are new', fresh: 46, changed: 3, held: 0 },
+    { what: 'many others are new', fresh: 47, changed: 3, held: 50 },
+  ])('does not count dispositions that expired, when $what', async ({ fresh, changed, held }) => {
+    const { sandbox, database, work, run } = await begin(all.concat(makeOddNames(120).slice(60)));
+    const { received, url } = await startReceiver();
+    const settings = {
+      webhooks: webhooksSettingsSchema.parse([{ url, states: ['open_alert'] }]),
+      review: reviewSettingsSchema.parse({ expiresAfterDays: { critical: 3 } }),
+    };
+    const at = async (daysAgo: number) => {
+      const app = await work({ offsetMs: -daysAgo * dayMs, settings });
+      return { ...app, secret: () => `whsec_${Buffer.alloc(32, 7).toString('base64')}` };
+    };
+    const decided = all.map((name, index) => listed(`s${index}`, name));
+    sandbox.setWorld(worldOf(decided));
+    await run(await at(9));
+    const early = await at(8.9);
+    const marks = (await exportAlerts(early, { roster: null, exportedBy: 'a test' })).alerts.map(({ mark }) => mark);
+    await decideByMarks(early, marks.slice(0, 2), 'true_match');
+    await decideByMarks(early, marks.slice(2));
+    await run(await at(8));
+    received.splice(0);
+    // A match that is absent when its disposition expires, matches with other facts, and new ones.
+    const known = decided
+      .slice(0, -1)
+      .map((one, index) => (index >= 10 && index < 10 + changed ? { ...one, topics: ['sanction', 'crime'] } : one));
+    const others = makeOddNames(120).slice(60, 60 + fresh);
+    sandbox.setWorld(worldOf([...known, ...others.map((name, index) => listed(`n${index}`, name))]));
+    const night = await run(await at(5));
+    expect(night).toMatchObject(held === 0 ? { state: 'complete', reasons: [] } : { state: 'incomplete', exitCode: 3 });
+    if (held > 0) expect(night.reasons.join()).toMatch(/^50 of 120 customers are newly open in one run .*: 50 changes/);
+    const bodies = received.map(({ body }) => body).join();
+    expect(bodies.match(/"reference":"C-\d+"/g)).toHaveLength(58 + fresh - held);
+    const last = `select settled_alerts -> 'expired' as expired from run order by run_id desc limit 1`;
+    expect(await readRows(database, last)).toEqual([{ expired: 60 }]);
   });
 });

@@ -11,6 +11,7 @@ import { joinChunks } from '../../helpers/report-files.js';
 import {
   buildChange,
   buildCounts,
+  buildHistory,
   buildMatch,
   buildParty,
   buildRedFacts,
@@ -67,6 +68,17 @@ describe('the first screen', () => {
     const nav = /<nav.*<\/nav>/.exec(page)?.[0] ?? '';
     expect(nav).toContain('Open alerts</a> <span class="muted">103, 12 critical, 103 overdue</span>');
     expect(nav).not.toContain('26');
+  });
+
+  it('says how many alerts are open because a disposition expired, on a night that is held too', async () => {
+    const { settled } = buildHistory();
+    const expired = { ...busy, settled: settled && { ...settled, expired: 82 } };
+    const page = await toPage(expired, buildToReview(alerts));
+    expect(page).toContain('<p class="headline">103 open alerts of 41 customers, 82 dispositions expired</p>');
+    expect(page).toContain('82 dispositions expired: their alerts are open again. 26 changes');
+    for (const state of ['complete', 'incomplete'] as const)
+      expect(toReport({ ...expired, state }, null).verdict.short).toContain('103 overdue, 82 dispositions expired');
+    expect(await toPage(busy, null)).not.toContain('expired');
   });
 
   it('is followed by what waits, what changed and coverage, in this order', async () => {

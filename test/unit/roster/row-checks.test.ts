@@ -309,14 +309,31 @@ test('rows that csv.skipRows names by the beginning of their first cell are left
   expect(tally).toEqual({ lines: 7, headers: 1, blanks: 1, continuations: 1, records: 2, skipped: 2 });
 });
 
-test('the formula with which spreadsheets keep zeros is read as its text, and an id in scientific notation is no id', async () => {
-  const text =
-    'customer_id,type,name\n"=""000123""",person,Ada\n1.23457E+11,person,Bo\n"1,2E+05",person,Cy\n1E5,person,Di\n12E+5,person,Ed\n';
+test('an id that a spreadsheet has changed is kept and in doubt, any other one is not', async () => {
+  const readIds = async (ids: readonly string[]) => {
+    const lines = ids.map((id, at) => `"${id.replaceAll('"', '""')}",person,Ada ${'BCDEFGHIJKLMNOP'[at]}`);
+    return (await readText(['customer_id,type,name', ...lines, ''].join('\n'))).map((row) =>
+      row.kind === 'customer' ? [row.customer.reference, ...row.customer.readings.doubts.map(({ why }) => why)] : row,
+    );
+  };
+  const changed =
+    '1.23457E+11 1,23457e+11 -1.5E+10 1E+11 1.2E-05 #### ## #REF! #N/A #BEZUG! #¡VALOR! #NV =A5 =1+1'.split(' ');
+  expect(await readIds(changed)).toEqual(changed.map((id) => [id, 'spreadsheet_id']));
+  expect(await readIds(["'000124", "'000124'", '="000"&"123"'])).toEqual([
+    ['000124', 'spreadsheet_id'],
+    ['000124', 'spreadsheet_id'],
+    ['="000"&"123"', 'spreadsheet_id'],
+  ]);
+  const sound = ['000123', '1E5', '12E+5', '1E-05', '#123', '#A-1', "'s-1", 'C-17'];
+  expect(await readIds(sound)).toEqual(sound.map((id) => [id]));
+  expect(await readIds(['="000123"'])).toEqual([['000123']]);
+});
+
+test('a name that a spreadsheet shows as an error is no name', async () => {
+  const text = 'customer_id,type,name\n1,person,#REF!\n2,entity,#N/A\n3,person,#NAME?\n';
   expect(summarise(await readText(text))).toEqual([
-    '2 000123',
-    '3 rounded_id customer_id',
-    '4 rounded_id customer_id',
-    '5 1E5',
-    '6 12E+5',
+    '2 missing_name name',
+    '3 missing_name name',
+    '4 missing_name name',
   ]);
 });

@@ -117,6 +117,24 @@ describeOnPostgres('customers of whom the roster cannot be read', (open) => {
     expect(await measureCoverage(app, { list: 0 })).toMatchObject({ isCovered: true });
   });
 
+  it('are searched for under an id that a spreadsheet has changed, and two names of one such id are a conflict', async () => {
+    const { app, database, night, sandbox, writeRows } = await begin([
+      ...sound,
+      '1.23457E+11,person,Ann Lee',
+      '1.23457E+11,person,Bo Ek',
+      '1.23458E+11,person,Cy Dow',
+    ]);
+    const first = await night();
+    expect(first).toMatchObject({ exitCode: 3, counts: { rows: sound.length + 3, rejected: 2 } });
+    expect(['Ann Lee', 'Bo Ek', 'Cy Dow'].map((name) => searched(sandbox, name))).toEqual([1, 1, 1]);
+    expect(first.snapshot?.doubts).toMatchObject([{ field: 'id', doubts: 3, values: [{ why: 'spreadsheet_id' }, {}] }]);
+    expect(await readUnscreened(database)).toEqual(['1.23457E+11 not_screened conflicting_duplicate']);
+    await writeRows([...sound, "'000124,person,Ann Lee", '000124,person,Bo Ek', '####,person,Cy Dow']);
+    expect(await night()).toMatchObject({ exitCode: 3, counts: { rejected: 2 } });
+    expect(await readUnscreened(database)).toContain('000124 not_screened conflicting_duplicate');
+    await expectAgreement(app);
+  });
+
   it('are searched for under a doubtful name, and without a hit are clear only once the name is right or listed as real', async () => {
     const listed = watchlist[0]?.name ?? '';
     const rows = ['D-1,person,Cl?mence Montevrain', 'D-2,person,Clemence Montevrain', `D-3,person,${listed} ?`];
