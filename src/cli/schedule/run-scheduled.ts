@@ -20,7 +20,7 @@ import { DatabaseError } from '../../store/database/database.js';
 import type { JobDue, JobEnding, JobRun } from '../../store/jobs.js';
 import { combineExitCodes, exitCodes, toErrorExitCode } from '../exit-code.js';
 import type { Outcome } from '../invocation.js';
-import { describePause } from './plan-schedule.js';
+import { describePause } from './operate-schedule.js';
 
 /** Runs a job for the current date, independently of its schedule. It skips a job that is done, and repeats one that failed or stopped. */
 export async function runForNow(
