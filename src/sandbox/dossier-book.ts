@@ -124,7 +124,7 @@ const dossierChangeSchema = z
     (change) => change.afterMs === undefined || change.afterCalls === undefined,
     'afterMs or afterCalls, not both',
   );
-type DossierChange = z.output<typeof dossierChangeSchema>;
+type PlannedChange = z.output<typeof dossierChangeSchema>;
 type DossierFields = z.output<typeof fieldsSchema>;
 
 const VERIFIED: readonly string[] = ['completed', 'approved', 'rejected'];
@@ -222,7 +222,7 @@ export class DossierBook {
   }
 
   /** Makes a change when it is due, and gives the id of its dossier; throws when it is due now and fails. */
-  change(change: DossierChange): string {
+  change(change: PlannedChange): string {
     const generation = this.#generation;
     const makeLater = (): void => {
       if (generation === this.#generation) this.#makeLater(change);
@@ -259,7 +259,7 @@ export class DossierBook {
   }
 
   /** Makes a change now; undefined for an unknown dossier. */
-  #make(change: DossierChange): SandboxDossier | undefined {
+  #make(change: PlannedChange): SandboxDossier | undefined {
     switch (change.kind) {
       case 'insert':
         return this.insert(change.fields);
@@ -271,7 +271,7 @@ export class DossierBook {
   }
 
   /** A later change does nothing when its dossier no longer exists, or its id or token is taken. */
-  #makeLater(change: DossierChange): void {
+  #makeLater(change: PlannedChange): void {
     if (change.kind === 'insert') {
       const { token } = change.fields;
       const isTaken = this.find(change.id) !== undefined || (token !== undefined && this.find(token) !== undefined);
@@ -298,7 +298,7 @@ export const createMainBooks = (
     live: new DossierBook('live', clock, (before, after) => hear('live', before, after)),
   };
   /** Makes or plans changes, and gives the ids of their dossiers; throws at the first failure. */
-  const makeAll = (changes: readonly DossierChange[]): string[] => changes.map((one) => books[one.mode].change(one));
+  const makeAll = (changes: readonly PlannedChange[]): string[] => changes.map((one) => books[one.mode].change(one));
   const change = (changes: readonly z.input<typeof dossierChangeSchema>[]): string[] =>
     makeAll(changes.map((one) => dossierChangeSchema.parse(one)));
   return {
