@@ -23,7 +23,15 @@ import type { Report } from './report.js';
 import type { HeldFacts } from './run-facts.js';
 import type { Column, Markup } from './section.js';
 import { countNoun, formatCount, formatDay, keep } from './text.js';
-import { countCritical, countDays, describeAges, describeReopening, describeReplaced, describeSaid } from './words.js';
+import {
+  countCritical,
+  countDays,
+  describeAges,
+  describeBirthDate,
+  describeReopening,
+  describeReplaced,
+  describeSaid,
+} from './words.js';
 
 /** The number of customers shown in full; each alert of the others has one short line. */
 const casesInFull = 25;
@@ -126,7 +134,7 @@ function showCase({ people, alerts }: WaitingCase, run: Report['run']): Markup {
   const { severity, party } = first;
   return html`
 <article class="case severity ${severity}">
-<h3><span class="label">${codeWords.severity[severity]}</span> ${showParty(party)} <span class="muted">${showBorn(party.birthDate === null ? [] : [party.birthDate], party.type)}${showCountries(party.countries)}, risk ${party.riskTier ?? 'not given'}${alerts === 1 ? '' : `, ${countNoun(alerts, 'alert')}`}</span></h3>
+<h3><span class="label">${codeWords.severity[severity]}</span> ${showParty(party)} <span class="muted">${showBorn(party.birthDate === null ? [] : [describeBirthDate(party.birthDate)], party.type)}${showCountries(party.countries)}, risk ${party.riskTier ?? 'not given'}${alerts === 1 ? '' : `, ${countNoun(alerts, 'alert')}`}</span></h3>
 <table class="alerts"><caption class="unseen">Alerts of this customer</caption>
 <colgroup><col style="width:31%"><col style="width:16%"><col style="width:30%"><col></colgroup>
 <thead class="unseen"><tr><th scope="col">Listed party</th><th scope="col">Risk category</th><th scope="col">State</th><th scope="col">Code</th></tr></thead>
