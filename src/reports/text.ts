@@ -98,3 +98,13 @@ function toCodePoint(character: string): string {
   const codePoint = character.codePointAt(0) ?? 0;
   return `[U+${codePoint.toString(16).toUpperCase().padStart(4, '0')}]`;
 }
+
+/** Where a row of an imported list is. */
+export interface ListPlace {
+  /** Null in a CSV file. */
+  sheet: string | null;
+  line: number;
+}
+
+export const describePlace = ({ sheet, line }: ListPlace): string =>
+  sheet === null ? `line ${line}` : `${toVisibleText(sheet)}, line ${line}`;

@@ -157,7 +157,6 @@ describe('init', () => {
     for (const said of [
       'line 3 is the header: the lines above it are not read',
       'letters of Nom / Raison sociale are lost in 1 of 37 rows, such as "Nguy?n"',
-      'the rows of "hoirie" look like persons, but too few show it',
       'Nationalité looks like countries: most of its values are unknown',
       'not read: Nationalité, Dernière vérif.',
       'rosters[0].columns.type: 1 word of Type in 2 rows; until then these rows are rejected and listed as not screened',

@@ -1,6 +1,9 @@
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { simpleParser } from 'mailparser';
 import { SMTPServer } from 'smtp-server';
+import { onTestFinished } from 'vitest';
+import { type MailSettings, mailSettingsSchema } from '../../src/mail/settings.js';
+import { listenOnLoopback } from './loopback.js';
 
 /** A message as it arrived. */
 export interface ReceivedMail {
@@ -71,14 +74,31 @@ export async function startMailServer({ port = 0, size, offersTls }: MailServerO
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
   });
-  const address = await new Promise<AddressInfo>((resolve) => {
-    const listener = server.listen(port, '127.0.0.1', () => {
-      const found = listener.address();
-      if (found !== null && typeof found === 'object') resolve(found);
-    });
-  });
-  mail.port = address.port;
-  mail.url = `smtp://127.0.0.1:${address.port}`;
+  mail.port = await listenOnLoopback(server.server, port);
+  mail.url = `smtp://127.0.0.1:${mail.port}`;
   mail.close = () => new Promise((resolve) => server.close(() => resolve()));
   return mail;
 }
+
+/** Starts a mail server that is closed after the test. */
+export async function serveMail(options: MailServerOptions = {}): Promise<MailServer> {
+  const server = await startMailServer(options);
+  onTestFinished(() => server.close());
+  return server;
+}
+
+/** Settings of mail by SMTP to these people, without early warnings. */
+export const toMailSettings = (to: readonly string[], changes: Partial<MailSettings> = {}) => ({
+  mail: {
+    ...mailSettingsSchema.parse({ transport: 'smtp', from: 'night@bank.example', to }),
+    earlyWarning: false,
+    timeoutMs: 2_000,
+    ...changes,
+  },
+});
+
+/** Of these, one recipient who gets the whole page. */
+export const attachedMail: Partial<MailSettings> = {
+  to: [],
+  recipients: [{ to: 'one@bank.example', kinds: ['report', 'warning', 'failure'], attach: 'full' }],
+};

@@ -4,7 +4,7 @@ import { basename, dirname, extname, join, resolve } from 'node:path';
 import { flagError } from '../../errors.js';
 import { writePrivately } from '../../files.js';
 import { mostAcceptedDays } from '../../reconciliation/discrepancy.js';
-import { countNoun, toVisibleText } from '../../reports/text.js';
+import { countNoun, describePlace, type ListPlace, toVisibleText } from '../../reports/text.js';
 import { quoteArgument } from '../../runs/quote-argument.js';
 import type { ImportedDecisions } from '../../runs/review/import-list.js';
 import type { ImportedLegacy, renderUntaken } from '../../runs/review/legacy.js';
@@ -170,10 +170,15 @@ function describeImport({ isApplied, wasApplied, hasNew, refused, storing }: Imp
   return `nothing was stored, because ${because}; correct the list, or store the other rows: ${storing} --partial`;
 }
 
-const formatLines = (lines: readonly { line: number; customer: string | null; words: string }[]): string => {
-  const rows = lines.map(({ line, customer, words }) => [`line ${line}`, toVisibleText(customer ?? ''), words]);
+const formatLines = (lines: readonly (ListPlace & { customer: string | null; words: string })[]): string => {
+  const rows = lines.map(({ customer, words, ...place }) => {
+    return [describePlace(place), toVisibleText(customer ?? ''), words];
+  });
   return rows.length === 0 ? '' : `\n${formatTable(rows)}`;
 };
+
+const formatUnread = (unread: readonly string[]): string =>
+  unread.length === 0 ? '' : `not read: ${unread.map(toVisibleText).join(', ')}\n`;
 
 const pending = 'pending the approval of another person';
 
@@ -183,34 +188,43 @@ export function presentImportedDecisions(
   { storing, wasApplied }: { storing: string; wasApplied: boolean },
 ): Outcome {
   const { isApplied, decided, proposed, approved, sameAlready, proposedAlready, discrepancies } = imported;
-  const { undecided, onlyReasons } = imported;
+  const { undecided, unread } = imported;
   const acceptances = discrepancies?.rows ?? [];
   const countOf = (kind: string): number => acceptances.filter(({ result }) => result.kind === kind).length;
   const accepted = countOf('accepted') + countOf('approved');
   const acceptanceProposed = countOf('proposed');
   const acceptedAlready = countOf('same_already');
-  const refusedAcceptances = acceptances.flatMap(({ row: { line, customer }, result }) =>
-    result.kind === 'refused' ? [{ line, customer, reason: result.reason }] : [],
+  const refusedAcceptances = acceptances.flatMap(({ row: { sheet, line, customer }, result }) =>
+    result.kind === 'refused' ? [{ sheet, line, customer, reason: result.reason }] : [],
   );
-  const refused = imported.refused.map(({ row: { line, customer }, reason }) => ({ line, customer, reason }));
-  const faulty = imported.faulty.map(({ line, customer, problem }) => ({ line, customer, problem }));
-  const instead = imported.instead.map(({ row: { line, customer }, ...former }) => ({ line, customer, ...former }));
+  const refused = imported.refused.map(({ row: { sheet, line, customer }, reason }) => ({
+    sheet,
+    line,
+    customer,
+    reason,
+  }));
+  const faulty = imported.faulty.map(({ alertId: _, ...row }) => row);
+  const instead = imported.instead.map(({ row: { sheet, line, customer }, ...former }) => ({
+    sheet,
+    line,
+    customer,
+    ...former,
+  }));
   const bad = [
     ...[...refusedAcceptances, ...refused].map(({ reason, ...row }) => ({ ...row, words: refusalWords[reason] })),
     ...[...(discrepancies?.faulty ?? []), ...faulty].map(({ problem, ...row }) => ({ ...row, words: problem })),
-  ].sort((left, right) => left.line - right.line);
+  ].sort((left, right) => (left.sheet ?? '').localeCompare(right.sheet ?? '') || left.line - right.line);
   const replaced = instead.map(({ verdict, reviewer, ...row }) => {
     return { ...row, words: `replaces the ${describeDisposition(verdict)} that ${reviewer} proposed` };
   });
   const would = (what: string): string => (isApplied ? what : `would be ${what}`);
-  const forgotten = `, of which ${countNoun(onlyReasons, 'row')} with a reason but no disposition`;
   const counts: Row[] = [
     [would('decided'), String(decided.length)],
     proposed.length > 0 && [would('proposed'), `${proposed.length}, ${pending}`],
     approved.length > 0 && [would('approved'), String(approved.length)],
     ['decided already', String(sameAlready.length)],
     proposedAlready.length > 0 && ['proposed already', `${proposedAlready.length}, ${pending}`],
-    ['without a disposition', `${undecided}${onlyReasons === 0 ? '' : forgotten}`],
+    ['without a disposition', String(undecided)],
     discrepancies !== null && [`discrepancies ${isApplied ? '' : 'that '}${would('accepted')}`, String(accepted)],
     acceptanceProposed > 0 && ['discrepancies proposed', `${acceptanceProposed}, ${pending}`],
     acceptedAlready > 0 && ['accepted already', String(acceptedAlready)],
@@ -230,7 +244,7 @@ export function presentImportedDecisions(
       sameAlready: sameAlready.length,
       proposedAlready: proposedAlready.length,
       undecided,
-      onlyReasons,
+      unread,
       instead,
       refused,
       faulty,
@@ -242,7 +256,12 @@ export function presentImportedDecisions(
         faulty: discrepancies.faulty,
       },
     },
-    text: `${formatTable(counts)}${formatLines([...bad, ...replaced])}\n${describeImport(result, describePending(waiting))}\n`,
+    text: [
+      formatTable(counts),
+      formatLines([...bad, ...replaced]),
+      formatUnread(unread),
+      `\n${describeImport(result, describePending(waiting))}\n`,
+    ].join(''),
   };
 }
 
@@ -327,7 +346,7 @@ function findFiles(folder: string, file: string, given: string | undefined): { p
 const linesShown = 30;
 
 export function presentLegacy(
-  { isApplied, rows, proposed }: ImportedLegacy,
+  { isApplied, rows, proposed, unread }: ImportedLegacy,
   untaken: readonly { row: ImportedLegacy['rows'][number]['row']; reason: string; problem: string }[],
   { file, unmatched, wasApplied }: { file: string; unmatched: string; wasApplied: boolean },
 ): Outcome {
@@ -335,7 +354,7 @@ export function presentLegacy(
   const countOn = (mode: RunMode): number =>
     rows.filter((row) => (row.kind === 'decided' || row.kind === 'sample') && row.mode === mode).length;
   const counts = {
-    rows: new Set(rows.map(({ row }) => row.line)).size,
+    rows: new Set(rows.map(({ row }) => row)).size,
     decided: countOf('decided') - proposed,
     proposed,
     sample: countOf('sample'),
@@ -356,8 +375,8 @@ export function presentLegacy(
     ['not found here', String(counts.unmatched)],
     ['refused', String(counts.refused)],
   ];
-  const listed = untaken.map(({ row: { line, cells }, reason, problem }) => {
-    return { line, customer: cells.customer_id || null, reason, problem };
+  const listed = untaken.map(({ row: { sheet, line, cells }, reason, problem }) => {
+    return { sheet, line, customer: cells.customer_id || null, reason, problem };
   });
   const lines = listed.slice(0, linesShown).map(({ problem, ...row }) => ({ ...row, words: problem }));
   const more = untaken.length - lines.length;
@@ -375,6 +394,7 @@ export function presentLegacy(
       isApplied,
       counts,
       untaken: listed,
+      unread,
       file: untaken.length === 0 ? null : unmatched,
     },
     text: [
@@ -382,6 +402,7 @@ export function presentLegacy(
       formatLines(lines),
       more > 0 ? `and ${countNoun(more, 'row')} more\n` : '',
       untaken.length === 0 ? '' : `all of these, with the reasons: ${unmatched}\n`,
+      formatUnread(unread),
       `\n${describeImport(result)}\n`,
     ].join(''),
   };

@@ -2,6 +2,7 @@ import { toDate, toDayNumber, toDayNumberOf } from '../../local-time.js';
 import { parseAlertCode, toEventSeenVersion } from '../../matches/alert-code.js';
 import { mostAcceptedDays } from '../../reconciliation/discrepancy.js';
 import { discrepancyListColumns, workingListColumns } from '../../reports/review-list.js';
+import { describePlace, type ListPlace } from '../../reports/text.js';
 import { type Queryable, tryOut } from '../../store/database/database.js';
 import { readDecidable, saveAcceptance } from '../../store/discrepancies.js';
 import { type DecidableAlert, readDecidableAlerts, readFourEyes } from '../../store/review/decisions.js';
@@ -12,7 +13,15 @@ import type { AppContext } from '../app-context.js';
 import { gatherBy } from '../replay.js';
 import { toAlertSeenVersion, toBulkSeenVersion } from './alerts.js';
 import { decideAlerts } from './decide.js';
-import { type DecisionImport, openListTable, parseVerdict, type WantedList } from './list-table.js';
+import {
+  type DecisionImport,
+  foldHeader,
+  type ListTable,
+  openListTable,
+  parseVerdict,
+  refuseTraces,
+  type WantedList,
+} from './list-table.js';
 import { type DecisionContext, openDecisionContext } from './people.js';
 
 /** The rows of an imported working list by their results. */
@@ -27,8 +36,7 @@ export async function importDecisions(app: AppContext, request: DecisionImport) 
   const context = await openDecisionContext(app, request.reviewer);
   const { organisationId, reviewKey } = context;
   const expandBulk = openBulkRows(database, context);
-  const { decisions: list, acceptances } = await readReviewList(request.path, reviewKey, expandBulk);
-  const { undecided, onlyReasons } = list;
+  const { decisions: list, acceptances, unread } = await readReviewList(request.path, reviewKey, expandBulk);
   // Spreadsheets change references, so the reference in the list is used only for an unknown alert.
   const alertIds = [...list.filled, ...list.faulty].flatMap(({ alertId }) => alertId ?? []);
   const alerts = await readDecidableAlerts(database, organisationId, alertIds);
@@ -77,8 +85,9 @@ export async function importDecisions(app: AppContext, request: DecisionImport) 
     proposedAlready: ofKind('same_already', true),
     refused: rows.flatMap(({ row, result }) => (result.kind === 'refused' ? [{ row, reason: result.reason }] : [])),
     faulty,
-    undecided,
-    onlyReasons,
+    undecided: list.undecided,
+    /** The names of the sheets that have no list. */
+    unread,
     /** Null when the file has no list of discrepancies. */
     discrepancies: acceptances && {
       faulty: acceptances.faulty,
@@ -92,8 +101,7 @@ export async function importDecisions(app: AppContext, request: DecisionImport) 
 }
 
 /** A filled row of a working list. */
-interface FilledRow {
-  line: number;
+interface FilledRow extends ListPlace {
   customer: string | null;
   alertId: number;
   seenVersion: string;
@@ -105,8 +113,7 @@ interface FilledRow {
 }
 
 /** A row that cannot be imported. */
-interface FaultyRow {
-  line: number;
+interface FaultyRow extends ListPlace {
   customer: string | null;
   /** Null when the code is not readable. */
   alertId: number | null;
@@ -123,111 +130,125 @@ interface FilledList {
   filled: readonly FilledRow[];
   faulty: readonly FaultyRow[];
   undecided: number;
-  /** Undecided rows that have a reason: the decision may be forgotten. */
-  onlyReasons: number;
 }
 
-const { alert, disposition, reason } = workingListColumns;
+const { alert, disposition, reason, comment } = workingListColumns;
+const { discrepancy, acceptUntil } = discrepancyListColumns;
 const origin = 'a list of `nightscreen review export`';
 const alertList: WantedList = {
   names: Object.values(workingListColumns),
   required: [alert, disposition, reason],
   origin,
+  isTrace: (cell) => foldHeader(cell) === disposition || isCode(cell, ['N', 'B']),
 };
 const discrepancyList: WantedList = {
   names: Object.values(discrepancyListColumns),
   required: Object.values(discrepancyListColumns),
   origin,
+  isTrace: (cell) => foldHeader(cell) === acceptUntil || isCode(cell, ['D']),
 };
 
+/** Whether a cell is the code of a row of a list, of whatever database. */
+const isCode = (cell: string, letters: readonly ('N' | 'B' | 'D')[]): boolean =>
+  cell.length >= shortestCode && letters.some((letter) => parseAlertCode(cell, Buffer.alloc(0), letter) !== null);
+
+const shortestCode = 20;
+
 /**
- * Reads a filled working list of alerts, of discrepancies or, in a workbook, of both. It reads only the codes and the filled cells, because
- * spreadsheets change dates and ids. Throws RosterError when the file is not a list or lacks a column.
+ * Reads a filled working list of alerts, of discrepancies or, in a workbook, of both, on every sheet that has one. It reads only the codes and
+ * the filled cells, because spreadsheets change dates and ids. Throws RosterError when the file is not a list, lacks a column, or has a sheet
+ * with alerts but without headings.
  */
 export async function readReviewList(
   path: string,
   key: Buffer,
   expandBulk: ExpandBulk,
-): Promise<{ decisions: FilledList; acceptances: AcceptanceList | null }> {
-  const ofDiscrepancies = await openListTable(path, { ...discrepancyList, isOptional: true });
-  const acceptances = ofDiscrepancies && (await readAcceptances(ofDiscrepancies, key));
-  const ofAlerts = await openListTable(path, { ...alertList, isOptional: acceptances !== null });
-  const decisions = await readDecisions(ofAlerts ?? [], key, expandBulk);
-  return { decisions, acceptances };
+): Promise<{ decisions: FilledList; acceptances: AcceptanceList | null; unread: readonly string[] }> {
+  const { ofAlerts, ofDiscrepancies, unread } = await openReviewList(path);
+  const acceptances = ofDiscrepancies.isFound ? await readAcceptances(ofDiscrepancies.rows, key) : null;
+  const decisions = await readDecisions(ofAlerts.rows, key, expandBulk);
+  return { decisions, acceptances, unread };
 }
 
-/** Whether a file must be kept: false only for a list of `nightscreen review export` in which nobody has filled in a cell. */
+async function openReviewList(path: string) {
+  const ofDiscrepancies = await openListTable(path, { ...discrepancyList, isOptional: true });
+  const ofAlerts = await openListTable(path, { ...alertList, isOptional: ofDiscrepancies.isFound });
+  const isUnread = ([sheet]: readonly [string, unknown]): boolean =>
+    ofAlerts.unread.has(sheet) && ofDiscrepancies.unread.has(sheet);
+  refuseTraces(path, [...ofAlerts.unread].filter(isUnread), alertList.required);
+  refuseTraces(path, [...ofDiscrepancies.unread].filter(isUnread), discrepancyList.required);
+  const unread = [...ofAlerts.unread].filter(isUnread).map(([sheet]) => sheet);
+  return { ofAlerts, ofDiscrepancies, unread };
+}
+
+/** Whether a file must be kept: false only for a list of `nightscreen review export` in which nobody has filled in a cell or added a sheet. */
 export async function holdsWork(path: string): Promise<boolean> {
-  const toFill = [disposition, reason, workingListColumns.comment, discrepancyListColumns.acceptUntil];
-  let isList = false;
+  const toFill = [disposition, reason, comment, acceptUntil];
   try {
-    for (const list of [alertList, discrepancyList]) {
-      const rows = await openListTable(path, { ...list, isOptional: true });
-      isList ||= rows !== null;
-      for await (const { fault, pick } of rows ?? []) {
+    const { ofAlerts, ofDiscrepancies, unread } = await openReviewList(path);
+    for (const { rows } of [ofAlerts, ofDiscrepancies]) {
+      for await (const { fault, pick } of rows) {
         if (fault !== null || toFill.some((name) => pick(name) !== '')) return true;
       }
     }
+    return unread.length > 0;
   } catch {
     // What cannot be read as a list may be anything, so it is kept.
     return true;
   }
-  return !isList;
 }
 
-type ListRows = NonNullable<Awaited<ReturnType<typeof openListTable>>> | [];
-
-async function readDecisions(list: ListRows, key: Buffer, expandBulk: ExpandBulk): Promise<FilledList> {
+async function readDecisions(list: ListTable['rows'], key: Buffer, expandBulk: ExpandBulk): Promise<FilledList> {
   const rows: (FilledRow | BulkRow | FaultyRow)[] = [];
   let undecided = 0;
-  let onlyReasons = 0;
-  for await (const { line, fault, pick } of list) {
+  for await (const { sheet, line, fault, pick } of list) {
     const alertId = parseAlertCode(pick(alert), key)?.alertId ?? null;
-    const about = { line, customer: pick('reference') || null, alertId };
+    const about = { sheet, line, customer: pick('reference') || null, alertId };
+    const filled = [disposition, reason, comment].find((name) => pick(name) !== '');
     if (fault !== null) rows.push({ ...about, problem: fault });
-    else if (pick(disposition) === '') {
-      if (pick(alert) === '') continue;
-      undecided += 1;
-      if (pick('reason') !== '') onlyReasons += 1;
-    } else rows.push(toRow(about, pick, key));
+    else if (filled === undefined) undecided += pick(alert) === '' ? 0 : 1;
+    else if (filled !== disposition) rows.push({ ...about, problem: `the row has a ${filled}, but no disposition` });
+    else rows.push(toRow(about, pick, key));
   }
   const single: (FilledRow | FaultyRow)[] = [];
   for (const row of rows) {
     const named = 'bulkId' in row ? await expandBulk(row) : row;
     single.push(...('line' in named ? [named] : named));
   }
-  return { ...refuseRepeated(single), undecided, onlyReasons };
+  return { ...refuseRepeated(single), undecided };
 }
 
-/** Gives the other lines of an alert. Repeated rows are refused, because it is unclear which row is meant. */
-function openOtherLines(rows: readonly { id: number | null; line: number }[]) {
-  const lines = gatherBy(
-    rows.filter(({ id }) => id !== null),
-    ({ id }) => id,
+/** Gives where else an alert is. Repeated rows are refused, because it is unclear which row is meant. */
+function openOtherPlaces<Row extends ListPlace>(rows: readonly Row[], toId: (row: Row) => number | null) {
+  const byId = gatherBy(
+    rows.filter((row) => toId(row) !== null),
+    toId,
   );
-  return (id: number | null, line: number): readonly number[] =>
-    (lines.get(id) ?? []).flatMap((row) => (row.line === line ? [] : row.line));
+  return (row: Row): readonly string[] => {
+    const others = byId.get(toId(row))?.filter((other) => other !== row) ?? [];
+    return others.map((other) => describePlace(other));
+  };
 }
 
 function refuseRepeated(rows: readonly (FilledRow | FaultyRow)[]): Pick<FilledList, 'filled' | 'faulty'> {
-  const findOthers = openOtherLines(rows.map(({ alertId: id, line }) => ({ id, line })));
+  const findOthers = openOtherPlaces(rows, ({ alertId }) => alertId);
   const filled: FilledRow[] = [];
   const faulty: FaultyRow[] = [];
   for (const row of rows) {
-    const { line, customer, alertId } = row;
-    const others = findOthers(alertId, line);
+    const { sheet, line, customer, alertId } = row;
+    const others = findOthers(row);
     const problems = [
       ...('problem' in row ? [row.problem] : []),
-      ...(others.length === 0 ? [] : [`the same alert as line ${others.join(', ')}`]),
+      ...(others.length === 0 ? [] : [`the same alert as ${others.join(', ')}`]),
     ];
-    if (problems.length > 0) faulty.push({ line, customer, alertId, problem: problems.join('; ') });
+    if (problems.length > 0) faulty.push({ sheet, line, customer, alertId, problem: problems.join('; ') });
     else if (!('problem' in row)) filled.push(row);
   }
   return { filled, faulty };
 }
 
 function toRow(
-  about: Pick<FaultyRow, 'line' | 'customer' | 'alertId'>,
+  about: Omit<FaultyRow, 'problem'>,
   pick: (name: string) => string,
   key: Buffer,
 ): FilledRow | BulkRow | FaultyRow {
@@ -248,9 +269,9 @@ function toRow(
     sheetId: sheet === undefined ? null : Number(sheet),
     comment: pick('comment') || null,
   };
-  const { line, customer } = about;
-  if (bulk === null) return { line, customer, ...mark, ...said };
-  return { line, customer, bulkId: mark.alertId, seenVersion: mark.seenVersion, ...said };
+  const { sheet: ofFile, line, customer } = about;
+  if (bulk === null) return { sheet: ofFile, line, customer, ...mark, ...said };
+  return { sheet: ofFile, line, customer, bulkId: mark.alertId, seenVersion: mark.seenVersion, ...said };
 }
 
 /** Expands a bulk row to one row for each of its alerts, unless one of them has changed since the list was written. */
@@ -260,7 +281,8 @@ const openBulkRows =
     { organisationId, reviewKey, reviewer }: Pick<DecisionContext, 'organisationId' | 'reviewKey' | 'reviewer'>,
   ): ExpandBulk =>
   async ({ bulkId, seenVersion, ...row }) => {
-    const fault = (problem: string) => ({ line: row.line, customer: row.customer, alertId: null, problem });
+    const { sheet, line, customer } = row;
+    const fault = (problem: string) => ({ sheet, line, customer, alertId: null, problem });
     if (row.verdict !== 'no_longer_matched') return fault('a row of several alerts takes only "no longer matched"');
     const alertIds = await readBulk(database, organisationId, bulkId);
     const alerts = await readDecidableAlerts(database, organisationId, alertIds);
@@ -281,8 +303,7 @@ const openBulkRows =
     return toRows();
   };
 
-interface AcceptedRow {
-  line: number;
+interface AcceptedRow extends ListPlace {
   customer: string | null;
   discrepancyId: number;
   seenVersion: string;
@@ -293,18 +314,18 @@ interface AcceptedRow {
 
 interface AcceptanceList {
   filled: readonly AcceptedRow[];
-  faulty: readonly { line: number; customer: string | null; problem: string }[];
+  faulty: readonly Omit<FaultyRow, 'alertId'>[];
   untouched: number;
 }
 
 /** Reads the rows that accept a discrepancy; rows without a day and a reason are counted as untouched. */
-async function readAcceptances(list: ListRows, key: Buffer): Promise<AcceptanceList> {
+async function readAcceptances(list: ListTable['rows'], key: Buffer): Promise<AcceptanceList> {
   const rows: (AcceptedRow | AcceptanceList['faulty'][number])[] = [];
   let untouched = 0;
-  for await (const { line, fault, pick } of list) {
-    const about = { line, customer: pick('reference') || null };
-    const cell = pick(discrepancyListColumns.discrepancy);
-    const until = pick(discrepancyListColumns.acceptUntil);
+  for await (const { sheet, line, fault, pick } of list) {
+    const about = { sheet, line, customer: pick('reference') || null };
+    const cell = pick(discrepancy);
+    const until = pick(acceptUntil);
     const reason = pick(discrepancyListColumns.reason);
     const mark = parseAlertCode(cell, key, 'D');
     const refuse = (problem: string): void => void rows.push({ ...about, problem });
@@ -317,13 +338,13 @@ async function readAcceptances(list: ListRows, key: Buffer): Promise<AcceptanceL
     else rows.push({ ...about, discrepancyId: mark.alertId, seenVersion: mark.seenVersion, until, reason });
   }
   const read = rows.filter((row) => 'until' in row);
-  const findOthers = openOtherLines(read.map(({ discrepancyId: id, line }) => ({ id, line })));
-  const filled = read.filter(({ discrepancyId, line }) => findOthers(discrepancyId, line).length === 0);
+  const findOthers = openOtherPlaces(read, ({ discrepancyId }) => discrepancyId);
+  const filled = read.filter((row) => findOthers(row).length === 0);
   const faulty = rows.flatMap((row) => {
     if (!('until' in row)) return [row];
-    const { line, customer, discrepancyId } = row;
-    const others = findOthers(discrepancyId, line).join(', ');
-    return others === '' ? [] : [{ line, customer, problem: `the same discrepancy as line ${others}` }];
+    const { sheet, line, customer } = row;
+    const others = findOthers(row).join(', ');
+    return others === '' ? [] : [{ sheet, line, customer, problem: `the same discrepancy as ${others}` }];
   });
   return { filled, faulty, untouched };
 }

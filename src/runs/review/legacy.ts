@@ -4,6 +4,7 @@ import { StoreError } from '../../errors.js';
 import { foldName } from '../../matches/match.js';
 import { markFormula, renderCsv } from '../../reports/csv.js';
 import type { Column } from '../../reports/section.js';
+import type { ListPlace } from '../../reports/text.js';
 import { parseIsoDate } from '../../roster/read-date.js';
 import { restoreFormula } from '../../roster/rejects.js';
 import { type Queryable, tryOut } from '../../store/database/database.js';
@@ -15,7 +16,7 @@ import type { AppContext } from '../app-context.js';
 import { gatherBy } from '../replay.js';
 import { toAlertSeenVersion } from './alerts.js';
 import { decideAlerts } from './decide.js';
-import { type DecisionImport, openListTable, parseVerdict } from './list-table.js';
+import { type DecisionImport, foldHeader, openListTable, parseVerdict, refuseTraces } from './list-table.js';
 import { type DecisionContext, openDecisionContext } from './people.js';
 
 type LegacyCandidate = LegacyCustomer['alerts'][number];
@@ -60,7 +61,7 @@ export function assessLegacyRows(
       const said = toStatement(row);
       if (said === null) return [];
       const about = find(said.named);
-      const statement = { ...said, line: row.line };
+      const statement = { ...said, row };
       if ('unmatched' in about) return [{ ...statement, about }];
       return about.alerts.map((alert) => ({ ...statement, about: { alert } }));
     }),
@@ -72,7 +73,7 @@ export function assessLegacyRows(
     if ('problem' in one) return [{ ...nowhere, kind: 'refused', reason: 'unreadable', problem: one.problem }];
     if ('unmatched' in one) return [{ ...nowhere, kind: 'unmatched', reason: one.unmatched }];
     const { alerts, facts } = one;
-    if (contradicted.has(row.line)) return [{ ...nowhere, kind: 'refused', reason: 'contradicted', problem: null }];
+    if (contradicted.has(row)) return [{ ...nowhere, kind: 'refused', reason: 'contradicted', problem: null }];
     return alerts.map((alert): AssessedRow => {
       const { alertId, mode, taken } = alert;
       const about = { row, mode };
@@ -98,7 +99,7 @@ function toStatement({ facts, cells }: LegacyRow): Pick<LegacyStatement, 'named'
 
 /** The decision of a row about a match, even if the row cannot be imported for another reason. */
 interface LegacyStatement {
-  line: number;
+  row: LegacyRow;
   named: NamedMatch;
   /** A verdict, or unreadable text. */
   verdict: string;
@@ -109,7 +110,7 @@ interface LegacyStatement {
  * The lines of the rows that another row contradicts: a row about the same alert, or a row without a clear alert that has the same customer
  * and the same match id or listed name.
  */
-function findContradicted(statements: readonly LegacyStatement[]): ReadonlySet<number> {
+function findContradicted(statements: readonly LegacyStatement[]): ReadonlySet<LegacyRow> {
   const byAlert = gatherBy(statements, ({ about }) => ('alert' in about ? about.alert.alertId : null));
   const unplaced = gatherBy(byAlert.get(null) ?? [], ({ named }) => named.reference);
   const contradicted = statements.filter(({ named, verdict, about }) => {
@@ -119,7 +120,7 @@ function findContradicted(statements: readonly LegacyStatement[]): ReadonlySet<n
     const others = unplaced.get(named.reference) ?? [];
     return others.some((other) => isOther(other) && couldMean(other, named, about.alert));
   });
-  return new Set(contradicted.map(({ line }) => line));
+  return new Set(contradicted.map(({ row }) => row));
 }
 
 function couldMean({ named: other, about }: LegacyStatement, named: NamedMatch, { listed }: LegacyCandidate): boolean {
@@ -146,7 +147,7 @@ const referencesAtOnce = 1_000;
  */
 export async function importLegacy(app: AppContext, request: DecisionImport) {
   const context = await openDecisionContext(app, request.reviewer);
-  const read = await readLegacyRows(request.path);
+  const { rows: read, unread } = await readLegacyRows(request.path);
   const isWhole = (rows: readonly AssessedRow[]) =>
     rows.every(({ kind }) => kind !== 'refused' && kind !== 'unmatched');
   const { isApplied, result } = await tryOut(
@@ -154,7 +155,7 @@ export async function importLegacy(app: AppContext, request: DecisionImport) {
     (transaction) => takeRows(transaction, context, read),
     ({ rows }) => request.apply && (isWhole(rows) || request.partial),
   );
-  return { isApplied, ...result };
+  return { isApplied, unread, ...result };
 }
 
 async function takeRows(
@@ -252,8 +253,7 @@ export interface LegacyFacts {
 }
 
 /** A row of such a list with its cells as read. */
-export interface LegacyRow {
-  line: number;
+export interface LegacyRow extends ListPlace {
   cells: Readonly<Record<(typeof legacyColumns)[number], string>>;
   facts: LegacyFacts | { problem: string };
 }
@@ -261,10 +261,17 @@ export interface LegacyRow {
 const required = ['customer_id', 'decision', 'reason', 'decided_by', 'decided_at'] as const;
 
 /** Reads the list of an older system; throws RosterError when it is neither CSV nor a workbook, or lacks a column. */
-async function readLegacyRows(path: string): Promise<readonly LegacyRow[]> {
-  const list = await openListTable(path, { names: legacyColumns, required, origin: 'a list of an older system' });
+async function readLegacyRows(path: string) {
+  const isTrace = (cell: string): boolean => foldHeader(cell) === 'decision' || parseVerdict(cell) !== null;
+  const list = await openListTable(path, {
+    names: legacyColumns,
+    required,
+    origin: 'a list of an older system',
+    isTrace,
+  });
+  refuseTraces(path, [...list.unread], required);
   const rows: LegacyRow[] = [];
-  for await (const { line, fault, pick } of list) {
+  for await (const { sheet, line, fault, pick } of list.rows) {
     const read = (name: keyof LegacyRow['cells']): string => restoreFormula(pick(name)).trim();
     const cells = {
       customer_id: read('customer_id'),
@@ -278,9 +285,9 @@ async function readLegacyRows(path: string): Promise<readonly LegacyRow[]> {
       decided_at: read('decided_at'),
       comment: read('comment'),
     };
-    rows.push({ line, cells, facts: fault === null ? toFacts(cells) : { problem: fault } });
+    rows.push({ sheet, line, cells, facts: fault === null ? toFacts(cells) : { problem: fault } });
   }
-  return rows;
+  return { rows, unread: [...list.unread.keys()] };
 }
 
 function toFacts(cells: LegacyRow['cells']): LegacyRow['facts'] {
@@ -402,7 +409,7 @@ interface UntakenRow {
 /** The rows that are not imported, each once and in their order. */
 export function findUntaken(rows: readonly AssessedRow[]): readonly UntakenRow[] {
   const untaken = rows.flatMap((row) => (row.kind === 'unmatched' || row.kind === 'refused' ? [row] : []));
-  return [...gatherBy(untaken, ({ row }) => row.line).values()].flatMap((assessed) => {
+  return [...gatherBy(untaken, ({ row }) => row).values()].flatMap((assessed) => {
     const [first] = assessed;
     if (first === undefined) return [];
     const problems = assessed.map((one) => {
@@ -414,6 +421,7 @@ export function findUntaken(rows: readonly AssessedRow[]): readonly UntakenRow[]
 }
 
 const columns: readonly Column<UntakenRow>[] = [
+  { key: 'sheet', cell: ({ row }) => row.sheet },
   { key: 'line', cell: ({ row }) => row.line },
   { key: 'problem', cell: ({ problem }) => problem },
   ...legacyColumns.map((key): Column<UntakenRow> => ({ key, cell: ({ row }) => markFormula(row.cells[key]) })),

@@ -3,6 +3,7 @@ import { Uint8ArrayReader, ZipReader } from '@zip.js/zip.js';
 import { readXlsx, streamXlsxRows } from 'hucre/xlsx';
 import { RosterError } from '../../errors.js';
 import { findOddFile } from '../../files.js';
+import type { ListPlace } from '../../reports/text.js';
 import { openCsvTable } from '../../roster/csv/csv-table.js';
 import type { TableReading, TableRecord } from '../../roster/table-reading.js';
 import { type DispositionVerdict, dispositionVerdicts } from '../../vocabulary.js';
@@ -17,18 +18,17 @@ export interface DecisionImport {
 }
 
 /** A row of a filled list, read by the names of its columns. */
-interface FilledListRow {
-  line: number;
+interface FilledListRow extends ListPlace {
   /** Why the row cannot be read, or null. */
   fault: string | null;
   /** The trimmed text in a column; empty for a missing column. */
   pick(name: string): string;
 }
 
-/** The rows of a list, read on demand; the file is closed after the last one. */
-type FilledListRows = AsyncGenerator<FilledListRow, void>;
-
-type RawTable = Pick<TableReading, 'headers' | 'records' | 'close'>;
+interface RawTable extends Pick<TableReading, 'headers' | 'records' | 'close'> {
+  /** Null for a CSV file. */
+  sheet: string | null;
+}
 
 /** A kind of list, by its columns. */
 export interface WantedList {
@@ -36,56 +36,92 @@ export interface WantedList {
   required: readonly string[];
   /** What such a list is, for messages. */
   origin: string;
-  /** A list that lacks a required column gives null instead of an error. */
+  /** Whether a cell shows that its sheet belongs to a list, also where the headings are missing. */
+  isTrace(cell: string): boolean;
+  /** A list that lacks a required column is not found, instead of an error. */
   isOptional?: boolean;
+}
+
+/** A list in a CSV file, or on all sheets of a workbook that have its headings. */
+export interface ListTable {
+  isFound: boolean;
+  /** Read on demand; the file is closed after the last one. */
+  rows: AsyncGenerator<FilledListRow, void>;
+  /** The reviewers' own sheets without its headings, by name, each with its first line that has a trace of a list. */
+  unread: ReadonlyMap<string, number | null>;
 }
 
 /**
  * Opens a CSV file or a workbook; the first bytes of the file decide which. Columns are found by name in any case and spacing, a workbook's
- * header by the `required` ones. Throws RosterError when the file is neither, is not readable, lacks a required column, or repeats a column.
+ * headers by the `required` ones. Throws RosterError when the file is neither, is not readable, lacks a required column, or repeats a column.
  */
-export async function openListTable(path: string, wanted: WantedList & { isOptional?: false }): Promise<FilledListRows>;
-export async function openListTable(path: string, wanted: WantedList): Promise<FilledListRows | null>;
-export async function openListTable(
-  path: string,
-  { names, required, origin, isOptional = false }: WantedList,
-): Promise<FilledListRows | null> {
+export async function openListTable(path: string, wanted: WantedList): Promise<ListTable> {
+  const { names, required, origin, isOptional = false } = wanted;
   const odd = findOddFile(path);
   if (odd !== null)
     throw new RosterError('roster_unreadable', `${path} ${odd}. Save the list as a file and give its path.`);
-  const isOurs = (header: string): boolean => names.includes(foldHeader(header));
-  const table = (await isWorkbook(path))
-    ? await openWorkbookTable(path, (cells) => required.every((name) => cells.map(foldHeader).includes(name)))
-    : await openCsvTable({ path, delimiter: 'auto', encoding: 'auto', header: true }, isOurs).catch(adviseOnEncoding);
-  const folded = table.headers.map(foldHeader);
-  const places = new Map(folded.map((header, index) => [header, index]));
-  const missing = required.filter((name) => !places.has(name));
-  if (missing.length > 0) {
-    await table.close();
-    if (isOptional) return null;
-    throw new RosterError('columns_missing', `${path} has no column ${missing.join(', ')}. It must be ${origin}.`);
+  const { tables, unread } = (await isWorkbook(path))
+    ? await openWorkbookTables(path, wanted)
+    : { tables: [await openCsvList(path, names)], unread: new Map<string, number | null>() };
+  const closeAll = async (): Promise<void> => {
+    for (const table of tables) await table.close();
+  };
+  for (const { headers, sheet } of tables) {
+    const folded = headers.map(foldHeader);
+    const missing = required.filter((name) => !folded.includes(name));
+    if (missing.length > 0) {
+      await closeAll();
+      if (isOptional) return { isFound: false, rows: readListRows([]), unread };
+      throw new RosterError('columns_missing', `${path} has no column ${missing.join(', ')}. It must be ${origin}.`);
+    }
+    const repeated = names.filter((name) => folded.indexOf(name) !== folded.lastIndexOf(name));
+    if (repeated.length > 0) {
+      await closeAll();
+      const where = sheet === null ? path : `${path}, sheet ${sheet},`;
+      const columns = repeated.map((name) => `${name} (${toOrdinals(folded, name)})`).join(', ');
+      throw new RosterError('columns_repeated', `${where} has columns twice: ${columns}. Keep one of each.`);
+    }
   }
-  const repeated = names.filter((name) => folded.indexOf(name) !== folded.lastIndexOf(name));
-  if (repeated.length > 0) {
-    await table.close();
-    const columns = repeated.map((name) => `${name} (${toOrdinals(folded, name)})`).join(', ');
-    throw new RosterError('columns_repeated', `${path} has columns twice: ${columns}. Keep one of each.`);
-  }
-  return readListRows(table, places);
+  return { isFound: true, rows: readListRows(tables), unread };
 }
 
-async function* readListRows(table: RawTable, places: ReadonlyMap<string, number>): FilledListRows {
-  try {
-    for await (const batch of table.records) {
-      for (const { line, fields, fault } of batch) {
-        const pick = (name: string): string => fields[places.get(name) ?? -1]?.trim() ?? '';
-        yield { line, fault: fault === null ? null : `the row cannot be read (${fault})`, pick };
+async function openCsvList(path: string, names: readonly string[]): Promise<RawTable> {
+  const source = { path, delimiter: 'auto', encoding: 'auto', header: true } as const;
+  const isOurs = (header: string): boolean => names.includes(foldHeader(header));
+  return { ...(await openCsvTable(source, isOurs).catch(adviseOnEncoding)), sheet: null };
+}
+
+/** Throws RosterError for a sheet that no list has read although it has a trace of one: its dispositions would be lost. */
+export function refuseTraces(
+  path: string,
+  unread: readonly (readonly [string, number | null])[],
+  required: readonly string[],
+): void {
+  for (const [sheet, line] of unread) {
+    if (line === null) continue;
+    throw new RosterError(
+      'columns_missing',
+      `${path}, sheet ${sheet}, has cells of a list in line ${line}, but no row of headings with ${required.join(', ')}. Copy the headings of the list to its top, or remove the sheet.`,
+    );
+  }
+}
+
+async function* readListRows(tables: readonly RawTable[]): ListTable['rows'] {
+  for (const table of tables) {
+    const places = new Map(table.headers.map((header, index) => [foldHeader(header), index]));
+    try {
+      for await (const batch of table.records) {
+        for (const { line, fields, fault } of batch) {
+          const pick = (name: string): string => fields[places.get(name) ?? -1]?.trim() ?? '';
+          const problem = fault === null ? null : `the row cannot be read (${fault})`;
+          yield { sheet: table.sheet, line, fault: problem, pick };
+        }
       }
+    } catch (error) {
+      adviseOnEncoding(error);
+    } finally {
+      await table.close();
     }
-  } catch (error) {
-    adviseOnEncoding(error);
-  } finally {
-    await table.close();
   }
 }
 
@@ -99,7 +135,8 @@ function adviseOnEncoding(error: unknown): never {
 const toOrdinals = (headers: readonly string[], name: string): string =>
   headers.flatMap((header, index) => (header === name ? `column ${index + 1}` : [])).join(' and ');
 
-const foldHeader = (header: string): string =>
+/** A heading in the form of the names of columns. */
+export const foldHeader = (header: string): string =>
   header
     .trim()
     .toLowerCase()
@@ -151,27 +188,41 @@ const maxColumns = 256;
 /** The header is one of the first rows; only titles may precede it. */
 const headerRows = 20;
 
+/** Sheets of our workbooks that are only for reading. */
+const ownSheets = new Set(['Summary', 'All changes', 'Dossiers', 'Not screened', 'Method', 'How to']);
+
 type Cells = readonly string[];
 type ListRow = readonly [line: number, cells: Cells];
 
 /**
- * Opens the first sheet of a workbook (XLSX) with a header by `isHeader` near its top, otherwise the first with
- * content. Lines are rows of the sheet, without empty ones. Throws RosterError when the file is no workbook, damaged,
+ * Opens every sheet of a workbook (XLSX) that has the required headings near its top; without one, the first sheet with content.
+ * Lines are rows of the sheet, without empty ones. Throws RosterError when the file is no workbook, damaged,
  * protected by a password, empty, or larger than 50 MB, 100 MB unpacked, 20 sheets, 50,000 rows or 256 columns.
  */
-async function openWorkbookTable(path: string, isHeader: (cells: Cells) => boolean): Promise<RawTable> {
+async function openWorkbookTables(path: string, wanted: WantedList) {
   const { size } = await stat(path);
   if (size > maxFileBytes) throw refuse('workbook_too_large', `${path} is larger than ${maxFileBytes / 1_000_000} MB`);
   const bytes = await readFile(path);
   await checkArchive(bytes, path);
-  let first: readonly ListRow[] | null = null;
+  const tables: RawTable[] = [];
+  const unread = new Map<string, number | null>();
+  let first: RawTable | null = null;
+  let count = 0;
   for (const sheet of await listSheets(bytes, path)) {
-    const rows = await readRows(bytes, path, sheet, isHeader);
-    if (rows.slice(0, headerRows).some(([, cells]) => isHeader(cells))) return toTable(rows, isHeader);
-    if (rows.length > 0) first ??= rows;
+    const { rows, header, trace } = await readSheet(bytes, path, sheet, wanted);
+    if (rows.length === 0) continue;
+    const table = toTable(sheet, rows, header ?? 0);
+    first ??= table;
+    if (header === null) {
+      if (!ownSheets.has(sheet)) unread.set(sheet, trace);
+      continue;
+    }
+    tables.push(table);
+    count += rows.length;
+    if (count > maxRows) throw refuse('workbook_too_large', `${path} has more than ${maxRows} rows on its sheets`);
   }
   if (first === null) throw refuse('roster_empty', `${path} has only empty sheets`);
-  return toTable(first, isHeader);
+  return { tables: tables.length > 0 ? tables : [first], unread };
 }
 
 async function listSheets(bytes: Buffer, path: string): Promise<readonly string[]> {
@@ -185,17 +236,24 @@ async function listSheets(bytes: Buffer, path: string): Promise<readonly string[
   return names;
 }
 
-async function readRows(
-  bytes: Buffer,
-  path: string,
-  sheet: string,
-  isHeader: (cells: Cells) => boolean,
-): Promise<readonly ListRow[]> {
-  const rows: ListRow[] = [];
-  let hasHeader = false;
+interface SheetRows {
+  /** Without a header only the first rows. */
+  rows: ListRow[];
+  /** The index of the header in `rows`. */
+  header: number | null;
+  /** The first line with a trace of a list. */
+  trace: number | null;
+}
+
+async function readSheet(bytes: Buffer, path: string, sheet: string, wanted: WantedList): Promise<SheetRows> {
+  const read: SheetRows = { rows: [], header: null, trace: null };
+  const isHeader = (cells: Cells): boolean => {
+    const headings = cells.map(foldHeader);
+    return wanted.required.every((name) => headings.includes(name));
+  };
   await orRefuse(path, async () => {
     for await (const { index, values } of streamXlsxRows(bytes, { sheet })) {
-      if (values.length > maxColumns || rows.length > maxRows) {
+      if (values.length > maxColumns || read.rows.length > maxRows) {
         throw refuse(
           'workbook_too_large',
           `${path} has more than ${maxColumns} columns or ${maxRows} rows on the sheet ${sheet}`,
@@ -203,22 +261,22 @@ async function readRows(
       }
       const cells = values.map(toText);
       if (cells.every((cell) => cell === '')) continue;
-      rows.push([index + 1, cells]);
-      hasHeader ||= isHeader(cells);
-      // The header is on another sheet.
-      if (rows.length === headerRows && !hasHeader) break;
+      const isTop = read.rows.length < headerRows;
+      if (read.header === null && isTop && isHeader(cells)) read.header = read.rows.length;
+      if (read.header === null && cells.some(wanted.isTrace)) read.trace ??= index + 1;
+      if (read.header !== null || isTop) read.rows.push([index + 1, cells]);
+      else if (ownSheets.has(sheet)) break;
     }
   });
-  return rows;
+  return read;
 }
 
-function toTable(rows: readonly ListRow[], isHeader: (cells: Cells) => boolean): RawTable {
-  const found = rows.findIndex(([, cells]) => isHeader(cells));
-  const place = Math.max(0, found);
-  const [, headers] = rows[place] ?? [0, []];
+function toTable(sheet: string, rows: readonly ListRow[], header: number): RawTable {
+  const [, headers] = rows[header] ?? [0, []];
   return {
-    headers: headers.map((header) => header.trim().normalize('NFC')),
-    records: readAll(rows.slice(place + 1)),
+    sheet,
+    headers: headers.map((cell) => cell.trim().normalize('NFC')),
+    records: readAll(rows.slice(header + 1)),
     close: async () => {},
   };
 }

@@ -1,54 +1,34 @@
 import { mkdtemp, readdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { shiftedClock } from '../../../src/clock.js';
 import { RosterHeldError, RunLockedError } from '../../../src/errors.js';
-import { type MailSettings, mailSettingsSchema } from '../../../src/mail/settings.js';
+import type { MailSettings } from '../../../src/mail/settings.js';
 import type { AppContext } from '../../../src/runs/app-context.js';
 import { deliverDue } from '../../../src/runs/mail/deliver.js';
 import { mailFailure } from '../../../src/runs/mail/failures.js';
 import { listMails, retryMails, sendReports } from '../../../src/runs/mail/manage.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { testDatabases } from '../../helpers/databases.js';
-import { type MailServer, type MailServerOptions, startMailServer } from '../../helpers/mail-server.js';
+import {
+  attachedMail,
+  type MailServer,
+  serveMail,
+  startMailServer,
+  toMailSettings,
+} from '../../helpers/mail-server.js';
 import { openPreparedSites, openSmallSites } from '../../helpers/small-site.js';
 import type { TestAppContext } from '../../helpers/small-world.js';
 import { hourMs } from '../../helpers/small-world.js';
 
 const team = ['one', 'two', 'three', 'four', 'five'].map((name) => `${name}@bank.example`);
-const toSettings = (changes: Partial<MailSettings> = {}) => ({
-  mail: {
-    ...mailSettingsSchema.parse({
-      transport: 'smtp',
-      from: 'night@bank.example',
-      to: team,
-    }),
-    earlyWarning: false,
-    timeoutMs: 2_000,
-    ...changes,
-  },
-});
-
-const attached: Partial<MailSettings> = {
-  to: [],
-  recipients: [{ to: 'one@bank.example', kinds: ['report', 'warning', 'failure'], attach: 'full' }],
-};
+const toSettings = (changes: Partial<MailSettings> = {}) => toMailSettings(team, changes);
 /** The same workplace at another time, as another process. */
 let processes = 0;
 const at = (app: TestAppContext, hours: number): AppContext => {
   processes += 1;
-  const now = (): Date => new Date(Date.now() + hours * hourMs);
-  return { ...app, owner: `process-${processes}`, clock: { ...app.clock, now } };
-};
-
-const servers: MailServer[] = [];
-afterEach(async () => {
-  for (const server of servers.splice(0)) await server.close();
-});
-const serve = async (options: MailServerOptions = {}): Promise<MailServer> => {
-  const server = await startMailServer(options);
-  servers.push(server);
-  return server;
+  return { ...app, owner: `process-${processes}`, clock: shiftedClock(hours * hourMs) };
 };
 
 const messageIds = (server: MailServer): readonly string[] => server.received.map(({ messageId }) => messageId);
@@ -67,7 +47,7 @@ describe('mail from the outbox', () => {
   });
 
   it('reaches each recipient once with one Message-ID, also after refusals and a cut connection', async () => {
-    const server = await serve();
+    const server = await serveMail();
     const { work, run, database } = await begin();
     const app = { ...(await work({ settings: toSettings() })), secret: () => server.url };
     server.refused.set('two@bank.example', 550).set('three@bank.example', 451);
@@ -116,7 +96,7 @@ describe('mail from the outbox', () => {
     const app = { ...(await work({ settings: toSettings() })), secret: () => down.url };
     for (const hours of [1, 6, 12, 24]) await deliverDue(at(app, hours));
     expect(await statesOf(database)).toEqual(team.map(() => 'queued'));
-    const server = await serve({ port: down.port });
+    const server = await serveMail({ port: down.port });
     await Promise.all([deliverDue(at(app, 30)), deliverDue(at(app, 30)), deliverDue(at(app, 30))]);
     expect(server.received.map(({ to }) => to).toSorted()).toEqual(team.toSorted());
     expect(server.received[0]?.text).toContain(prepared.runId);
@@ -138,7 +118,7 @@ describe('mail from the outbox', () => {
       code: 'mail_not_sent',
       message: expect.stringContaining('outbox retry'),
     });
-    const server = await serve({ port: down.port });
+    const server = await serveMail({ port: down.port });
     const [given] = await listMails(database, 'default', { all: false });
     await retryMails(at(app, 74), [given?.id ?? 0]);
     expect(server.received).toHaveLength(1);
@@ -146,9 +126,9 @@ describe('mail from the outbox', () => {
   });
 
   it('is sent with the digest in place of the attachment when the message is too large for the server', async () => {
-    const server = await serve({ size: 12_000 });
+    const server = await serveMail({ size: 12_000 });
     const { work, run } = await begin();
-    const settings = toSettings(attached);
+    const settings = toSettings(attachedMail);
     const app = { ...(await work({ settings })), secret: () => server.url };
     await run(app, { writeReport: true });
     expect(server.received).toMatchObject([{ attachments: [], text: expect.stringMatching(/SHA-256 [0-9a-f]{64}/) }]);
@@ -173,7 +153,7 @@ describe('mail from the outbox', () => {
   });
 
   it('reports once a day that a night did not run, and why', async () => {
-    const server = await serve();
+    const server = await serveMail();
     const { work, database } = await begin();
     const app = {
       ...(await work({ settings: toSettings({ to: ['ops@bank.example'] }) })),

@@ -69,7 +69,8 @@ describeOnPostgres("a report's workbook", (_open, databases) => {
       decided: [{}],
       undecided: 1,
     });
-    expect(await importList(app, filled)).toMatchObject({ isApplied: true, decided: [{ sheetId: 1 }], undecided: 1 });
+    const imported = await importList(app, filled);
+    expect(imported).toMatchObject({ isApplied: true, decided: [{ sheetId: 1 }], undecided: 1, unread: [] });
     expect(await importList(app, filled)).toMatchObject({ decided: [], sameAlready: [{}] });
 
     // A run's report shows its times on the clock that was configured when the run began.

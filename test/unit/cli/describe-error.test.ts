@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -48,7 +48,6 @@ test('a folder in the place of a backup is not called a broken backup', async ()
   const folder = await mkdtemp(join(tmpdir(), 'nightscreen-advice-'));
   const error = await catchError(() => readBackup(folder).next());
   expect(error).toMatchObject({ code: 'backup_unreadable', message: `${folder} is a folder, not a file` });
-  await rm(folder, { recursive: true });
 });
 
 test('a backup into a folder that is not there names the folder to make', async () => {

@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { describeConfig } from '../../../src/cli/commands/config.js';
 import { type Config, type ConfigSources, loadConfig } from '../../../src/config/load-config.js';
 import { ConfigError } from '../../../src/errors.js';
@@ -10,7 +10,6 @@ let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'nightscreen-config-'));
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 function load(text: string | null, sources: Partial<ConfigSources> = {}): Config {
   if (text !== null) writeFileSync(join(folder, 'nightscreen.config.yaml'), text);

@@ -54,7 +54,7 @@ const cells = {
   decided_at: '',
   comment: '',
 };
-const toRow = (facts: LegacyRow['facts'], line = 2): LegacyRow => ({ line, cells, facts });
+const toRow = (facts: LegacyRow['facts'], line = 2): LegacyRow => ({ sheet: null, line, cells, facts });
 
 it('a row is about the match of its id, else the only one of its name and birth date, and nothing is guessed', () => {
   const alerts = [
@@ -104,7 +104,9 @@ it('a row is judged on each account where its match is, and told once with the a
   ]);
   const where = { file: 'old.csv', unmatched: 'unmatched.csv', wasApplied: true };
   const emit = (rows: readonly AssessedRow[]) =>
-    presentLegacy({ isApplied: true, rows, proposed: 0 }, findUntaken(rows), where).text.trimEnd().split('\n');
+    presentLegacy({ isApplied: true, rows, proposed: 0, unread: [] }, findUntaken(rows), where)
+      .text.trimEnd()
+      .split('\n');
   expect(emit(assessed)).toEqual(expect.arrayContaining(['of these on a test account  1', 'stored']));
   expect(emit(assessed.slice(0, 1)).at(-1)).toMatch(/^nothing was stored/);
 });
@@ -174,6 +176,7 @@ it('a row that cannot be taken for another reason contradicts all the same, and 
   const assess = (...rows: LegacyRow[]) => assessLegacyRows(rows, customers, () => false).map(({ kind }) => kind);
   const ours = toRow(said({ matchId: 'a' }));
   const unreadable = (said: Partial<LegacyRow['cells']>): LegacyRow => ({
+    sheet: null,
     line: 3,
     cells: { ...cells, customer_id: 'C-1', decision: 'True Match', ...said },
     facts: { problem: 'decided_by is empty' },
