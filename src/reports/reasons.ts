@@ -1,5 +1,5 @@
 import type { ColumnDoubts } from '../roster/doubts.js';
-import { describeFormats } from '../roster/fact-dates.js';
+import { describeFormats } from '../vocabulary/date-formats.js';
 import type { FactsOf, restorationSchema } from '../vocabulary/facts.js';
 import { codeWords, toWords } from '../vocabulary/words.js';
 import type { ControlFacts, RateFacts, WatchFacts } from './list-facts.js';
@@ -64,7 +64,7 @@ function toDoubtRemark(column: ColumnDoubts): string {
   if (column.field === 'name') {
     return `${describeDoubts(column)} ${are} in doubt: searched as written, and without a hit the customer is not screened. Correct the roster, or list a name that is right under columns.realNames.`;
   }
-  const formats = describeFormats(column);
+  const formats = describeFormats(column.values);
   const remedy = formats === null ? '' : ` Write the format of the dates in the mapping: ${formats}.`;
   return `${describeDoubts(column)} ${are} in doubt and ${column.doubts === 1 ? 'counts' : 'count'} as unknown. The customers are screened.${remedy}`;
 }
@@ -86,7 +86,7 @@ export const describeDoubtedValues = ({ values, doubts }: ColumnDoubts): string 
     ({ value, why, rows }) =>
       `${value === '' ? countNoun(rows, 'name') : describeValue(value, rows)}: ${codeWords.doubt[why]}`,
   );
-  const formats = describeFormats({ values });
+  const formats = describeFormats(values);
   return keep(
     ...shown,
     rest > 0 && `and ${formatCount(rest)} more`,

@@ -6,7 +6,6 @@ import {
   type DateSettings,
   type DoubtfulDate,
   parseIsoDate,
-  proposeFormats,
   rememberWords,
 } from './read-date.js';
 
@@ -125,13 +124,6 @@ export function createEndDateReader({ realDates, ...settings }: FactDateSettings
     const isBeforeBirth = typeof found === 'string' && birthDate !== null && found < withoutMark(birthDate);
     return isBeforeBirth ? { value: null, why: 'end_date_too_early' } : found;
   };
-}
-
-/** The formats that may make the dates of a column readable, as in `dd/MM/yy or MM/dd/yy`; null for none. */
-export function describeFormats({ values }: Pick<ColumnDoubts, 'values'>): string | null {
-  const open = values.filter(({ why }) => /^(?:ambiguous_date|invalid_birth_date|invalid_end_date)$/.test(why));
-  const formats = new Set(open.flatMap(({ value }) => proposeFormats(value)));
-  return formats.size === 0 ? null : [...formats].join(' or ');
 }
 
 /** A date that many rows of a source have. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { HeldBy } from '../errors.js';
+import { describeFormats } from '../vocabulary/date-formats.js';
 import type { ColumnDoubts } from './doubts.js';
-import { describeFormats } from './fact-dates.js';
 
 /** The guards that may hold a roster; the codes are stable and stored with an import that overrode them. */
 type GuardName =
@@ -152,7 +152,7 @@ function assessQuality(figures: GuardFigures, settings: WrittenGuards): readonly
       // A value that states that it is unknown is no sign of a wrongly read column.
       const inDoubt = column.doubts - column.unknown;
       const same = countSameDoubts(column, accepted?.doubts ?? []);
-      const formats = describeFormats(column);
+      const formats = describeFormats(column.values);
       return assessShare(inDoubt, column.read + inDoubt, toLimit('maxDoubtShare', rows, same), {
         guard: 'doubts',
         what: `values of column ${JSON.stringify(column.column.slice(0, 60))} are in doubt`,

@@ -308,19 +308,6 @@ export function findFormatClash(formats: readonly string[]): readonly [string, s
   return null;
 }
 
-/** Formats of exports; of two that read a text, the more usual one comes first. */
-export const knownFormats =
-  `yyyy-MM-dd dd.MM.yyyy d.M.yyyy dd/MM/yyyy MM/dd/yyyy d/M/yyyy M/d/yyyy dd-MM-yyyy MM-dd-yyyy d-M-yyyy M-d-yyyy
-  yyyy/MM/dd yyyy.MM.dd yyyyMMdd ddMMyyyy dd.MM.yy d.M.yy dd/MM/yy MM/dd/yy d/M/yy M/d/yy dd-MM-yy MM-dd-yy d-M-yy
-  M-d-yy yy-MM-dd yy/MM/dd yy.MM.dd yyMMdd ddMMyy MMddyy`.split(/\s+/);
-
-/** The known formats that have the digits and separators of a date. */
-export function proposeFormats(text: string): readonly string[] {
-  const hasShortParts = /(?<!\d)\d(?!\d)/.test(text);
-  const shape = text.replace(/\d/g, '9').replace(/(?<!9)9(?!9)/g, '99');
-  return knownFormats.filter((format) => toShape(format) === shape && /(?<!d)d(?!d)/.test(format) === hasShortParts);
-}
-
 /** A format with its digits as 9; a month or day of one digit may have two. */
 const toShape = (format: string): string => format.replace(tokens, (token) => '9'.repeat(Math.max(2, token.length)));
 

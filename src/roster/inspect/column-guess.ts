@@ -1,8 +1,9 @@
+import { proposeFormats } from '../../vocabulary/date-formats.js';
 import type { PartyType, RiskTier } from '../../vocabulary.js';
 import { readCountry } from '../country.js';
 import { readHeader, standardHeaders } from '../headers.js';
 import { guessAliasSeparator, isCompanyName } from '../name-lists.js';
-import { createLooseDateReader, proposeFormats } from '../read-date.js';
+import { createLooseDateReader } from '../read-date.js';
 import { type ColumnGuess, type ColumnProfile, enough, Guess, toHeaders } from './column-profile.js';
 import { guessName, guessParties } from './name-guess.js';
 

@@ -1,7 +1,8 @@
+import { knownFormats } from '../../vocabulary/date-formats.js';
 import type { PartyType, RiskTier } from '../../vocabulary.js';
 import { readCountry } from '../country.js';
 import { readHeader } from '../headers.js';
-import { createDateReader, knownFormats } from '../read-date.js';
+import { createDateReader } from '../read-date.js';
 import type { ProposedParty } from '../unmapped-names.js';
 
 /** The profile of a column; shares are of the non-empty values. */

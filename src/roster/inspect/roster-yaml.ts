@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import { proposeFormats } from '../read-date.js';
+import { proposeFormats } from '../../vocabulary/date-formats.js';
 import { type ProposedParty, proposeNames, toEntry } from '../unmapped-names.js';
 import type { FileInspection } from './inspect-file.js';
 import { listCompletable, type UnknownColumn } from './unknown-values.js';
