@@ -112,9 +112,9 @@ export async function concludeRun(
   const listCap =
     accountId === null || hold ? null : await assessLists(transaction, session, accountId, held.answersByLength);
   // A stopped run makes no alerts yet: later control searches may retract its answers.
-  const how = hold ? 'held' : isAccepted ? 'accepted' : 'counts';
+  const answers = hold ? 'held' : isAccepted ? 'accepted_later' : 'valid';
   const openAlerts =
-    halt === null && accountId !== null ? await makeAlerts(transaction, session, accountId, how) : null;
+    halt === null && accountId !== null ? await makeAlerts(transaction, session, accountId, answers) : null;
   if (halt !== null && accountId !== null && run.rosterId !== null) {
     // The report of a stopped run also lists the open alerts.
     await saveOpenAlerts(transaction, run.runId, { rosterId: run.rosterId, accountId }, app.clock.now());
