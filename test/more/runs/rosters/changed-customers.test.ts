@@ -144,7 +144,9 @@ describeOnPostgres('changes of known customers', (open) => {
     await nights.play(corrected);
     await nights.play({ ...corrected, day: 2 });
     // The same mapping: now it is the data that changed.
-    const exchanged = changing(120, 120, (_, at) => ({ born: `0${5 + (at % 4)}/0${1 + (at % 4)}/19${50 + (at % 40)}` }));
+    const exchanged = changing(120, 120, (_, at) => ({
+      born: `0${5 + (at % 4)}/0${1 + (at % 4)}/19${50 + (at % 40)}`,
+    }));
     await expect(nights.play({ ...corrected, rows: exchanged, day: 3 })).rejects.toThrow(RosterHeldError);
     const countries = { countries: { column: 'countries', values: { dk: 'se' }, separator: ';' } };
     await nights.play({ ...corrected, columns: { ...corrected.columns, ...countries }, day: 4 });
