@@ -129,7 +129,7 @@ const alertColumns: readonly Column<WaitingAlert>[] = [
 const usualColumns = alertColumns.slice(0, 10);
 
 /** Columns of a list only where a row fills them. */
-const occasionalKeys = new Set([
+const sparseKeys = new Set([
   'absence',
   'absent_since',
   'alerts',
@@ -140,11 +140,11 @@ const occasionalKeys = new Set([
   'proposed_reason',
 ]);
 
-/** The columns of a list of these alerts: those of every list and the occasional ones, or all. */
+/** The columns of a list of these alerts: those of every list and the sparse ones, or all. */
 function chooseColumns(alerts: readonly WaitingAlert[], areAll: boolean): readonly Column<WaitingAlert>[] {
   if (areAll) return alertColumns;
   const isFilled = ({ key = '', cell }: Column<WaitingAlert>): boolean =>
-    occasionalKeys.has(key) && alerts.some((alert) => (cell?.(alert, 'UTC') ?? null) !== null);
+    sparseKeys.has(key) && alerts.some((alert) => (cell?.(alert, 'UTC') ?? null) !== null);
   return [...usualColumns, ...alertColumns.slice(usualColumns.length).filter(isFilled)];
 }
 

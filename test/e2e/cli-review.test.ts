@@ -11,7 +11,8 @@ const sandbox = await startSandbox({ world: { watchlist, dossiers: [] } });
 afterAll(() => sandbox.close());
 
 it('a first run says what it cannot show, and an export keeps every filled list and any other file', async () => {
-  const site = await makeCliSite({ 'people.csv': toCsv(people) }, sandbox, (await databases.locate()).url);
+  const files = { 'people.csv': toCsv(people), 'nightscreen.config.yaml': 'timezone: UTC\n' };
+  const site = await makeCliSite(files, sandbox, (await databases.locate()).url);
   const { folder } = site;
   const cli = (words: string) => runInProcess(words.split(' '), site);
   const first = await cli(`onboard --file ${join(folder, 'people.csv')}`);

@@ -216,6 +216,7 @@ export function presentImportedDecisions(
   const { isApplied, decided, proposed, approved, sameAlready, proposedAlready, discrepancies } = imported;
   const { undecided, unread, guessedEncoding } = imported;
   const acceptances = discrepancies?.rows ?? [];
+  const read = [...decided, ...proposed, ...approved, ...sameAlready, ...acceptances.map(({ row }) => row)];
   const countOf = (kind: string): number => acceptances.filter(({ result }) => result.kind === kind).length;
   const accepted = countOf('accepted') + countOf('approved');
   const acceptanceProposed = countOf('proposed');
@@ -287,10 +288,7 @@ export function presentImportedDecisions(
       formatTable(counts),
       formatLines([...bad, ...replaced]),
       formatUnread(unread),
-      formatEncoding(guessedEncoding, [
-        ...[...decided, ...proposed, ...approved, ...sameAlready],
-        ...acceptances.map(({ row }) => row),
-      ]),
+      formatEncoding(guessedEncoding, read),
       `\n${describeImport(result, describePending(waiting))}\n`,
     ].join(''),
   };
