@@ -87,6 +87,9 @@ export class RosterHeldError extends RosterError {
   }
 }
 
+/** Holds a source that cannot be read; there is nothing to accept. */
+export const unreadableGuard = 'unreadable';
+
 /** The guards that hold a roster, by name. */
 export const listGuards = (heldBy: readonly { guard: string }[]): string => {
   const names = nameGuards(heldBy);

@@ -26,10 +26,15 @@ export function findFolderProblem(folder: string): string | null {
     return null;
   } catch (error) {
     return error instanceof Error && 'code' in error && error.code === 'EROFS'
-      ? `${at} is on a read-only file system`
+      ? `${at} is on ${readOnly}`
       : `this user may not write to ${at}`;
   }
 }
+
+const readOnly = 'a read-only file system';
+
+/** Whether a problem of a folder is its mount rather than a right. */
+export const isReadOnly = (problem: string): boolean => problem.endsWith(readOnly);
 
 /** Null for a path that does not exist or that this user may not look at: the parent then gives the better reason. */
 function isExistingFolder(path: string): boolean | null {
@@ -108,11 +113,13 @@ export async function writeWhole(
   }
 }
 
-/** Writes a file (0600) whole or not at all, and replaces an existing one. */
+/** Writes a file (0600) whole or not at all, and replaces an existing one. Throws ConfigError when its folder cannot be written. */
 export async function writePrivately(
   file: string,
   content: string | Uint8Array | AsyncIterable<string | Uint8Array>,
 ): Promise<void> {
+  const problem = findFolderProblem(dirname(file));
+  if (problem !== null) throw usageError(`file ${file}`, `${problem}; name a file in another folder`);
   await writeWhole(file, async (draft) => {
     await writeFile(draft, content);
     return file;

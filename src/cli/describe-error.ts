@@ -62,6 +62,8 @@ function describeNext(error: unknown, isDoctor: boolean): string | null {
     return 'free disk space or grant the right, or name another folder with --out; the run is stored, and `nightscreen report --run ID` writes its report';
   if (error instanceof StoreError) return describeStoreNext(error, isDoctor);
   if (error instanceof NightscreenError) return null;
+  if (isOfFullDisk(error))
+    return 'make room on that disk, or name a file on another one; then start the same command again';
   return 'this is a fault of Nightscreen: repeat the command with --log-level debug and report its output';
 }
 
@@ -138,6 +140,8 @@ const awayStates = /^(?:08|53|57P|55000)/;
 const forbiddenState = '42501';
 const adviceOnRoom =
   'the database has no connection left: raise max_connections (or the limit of role, database or pooler), end idle sessions, or run fewer processes of Nightscreen. Then start the same command again';
+const adviceOnDisk =
+  'make room on the disk of the database (database.folder, or that of the server) and see that it is mounted for writing. Delete nothing in the data folder; then start the same command again';
 const adviceOnReading =
   'the database is read-only: DATABASE_URL names a standby, or default_transaction_read_only is on. Name the primary, or switch it off, then start the same command again';
 
@@ -152,6 +156,7 @@ function describeStoreNext(error: StoreError, isDoctor: boolean): string | null 
     return 'this version needs a newer schema, and nothing was changed. Wait until that process has finished, or stop it: its run can be resumed. Then start the same command again';
   if (error instanceof BackupError) return adviceOnBackups[error.code] ?? null;
   if (isWithoutRoom(error)) return adviceOnRoom;
+  if (isOfFullDisk(error)) return adviceOnDisk;
   if (error instanceof DatabaseError && error.code === 'database_error') return describeDatabaseNext(error, isDoctor);
   if (error.code === 'pooler_in_transaction_mode')
     return 'name the server itself in DATABASE_URL, or set the pooler to session mode (PgBouncer: pool_mode = session), then start the same command again';
@@ -166,6 +171,17 @@ const isWithoutRoom = (error: unknown): boolean => {
   if (error instanceof DatabaseError && error.isWithoutRoom) return true;
   return error instanceof Error && error.cause !== undefined && isWithoutRoom(error.cause);
 };
+
+const fullDisk: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EROFS']);
+/** The same of the embedded engine, which gives numbers only. */
+const fullDiskOfEngine = /\(errno (?:19|51|69)\)/;
+
+/** Whether a file could not be written for want of room, or because its file system is read-only. */
+function isOfFullDisk(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const isFull = 'code' in error && fullDisk.has(error.code);
+  return isFull || fullDiskOfEngine.test(error.message) || isOfFullDisk(error.cause);
+}
 
 function describeDatabaseNext({ sqlState }: DatabaseError, isDoctor: boolean): string | null {
   if (sqlState === '25006') return adviceOnReading;

@@ -35,7 +35,7 @@ export const shared = {
   by: text('<name>', 'who decides; on Postgres this is the login'),
   dirty: flag('only what events or changes of dossiers have marked'),
   dryRun: flag('print plan and cost; store nothing, search nothing'),
-  file: text('<file>', 'roster file (CSV) in place of the configured one'),
+  file: text('<file>', 'roster file (CSV or .xlsx) in place of the configured one'),
   keyFile: text('<file>', 'file of the private key: `init` reads it, `sandbox` writes it'),
   maxSearches: parsed('<count>', 'stop after this many searches', parseWholeNumber(1)),
   report: negated('store the results without writing a report'),

@@ -20,7 +20,7 @@ import { findMissingMail } from './app-context.js';
 import { describeError } from './describe-error.js';
 import { exitCodes, toErrorExitCode } from './exit-code.js';
 import type { Invocation, Outcome } from './invocation.js';
-import { describePause } from './schedule/plan-schedule.js';
+import { describePause } from './schedule/operate-schedule.js';
 import { loadInvocationConfig, withAppContext } from './session.js';
 
 /** No night takes longer: a process that keeps the embedded database for longer is an alarm. */

@@ -5,6 +5,7 @@ import {
   countFromOneSchema,
   filledTextSchema,
   isoDateTimeSchema,
+  listStuckError,
   parseInput,
   recordSchema,
   type SchemaOf,
@@ -12,7 +13,6 @@ import {
   sentDateTimeSchema,
   toLookUp,
   toQuery,
-  toWalkError,
 } from './wire.js';
 
 /** One row of the dossier list, with the wire's names (interface: Dossier summary). Unknown fields are dropped, unknown states and types kept. */
@@ -245,7 +245,8 @@ export async function* walkDossierPages(
     start === undefined ? { ...filters, page: firstPage ?? 1 } : { ...filters, starting_after: start };
   for (let pageNumber = 1; ; pageNumber += 1) {
     const answer = await fetchPage(next);
-    const fail = (code: string, complaint: string) => toWalkError('/dossiers', code, complaint, pageNumber, answer);
+    const fail = (code: string, complaint: string) =>
+      listStuckError(code, complaint, { path: '/dossiers', pageNumber, answer });
     const page = answer.data;
     const goesOn = hasMore(page);
     // The page before announced more: the dossier of the cursor was removed meanwhile.

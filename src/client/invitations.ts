@@ -13,12 +13,12 @@ import {
   countFromOneSchema,
   filledTextSchema,
   isoDateTimeSchema,
+  listStuckError,
   parseInput,
   type SchemaOf,
   sentDateTimeSchema,
   toPathSegment,
   toQuery,
-  toWalkError,
 } from './wire.js';
 
 /** At most 255 characters (interface: Limits). */
@@ -302,11 +302,11 @@ async function* walkInvitationPages(
     const answer = await fetchPage({ ...query, page: pageNumber });
     const page = answer.data;
     if (page.pagination.page !== pageNumber) {
-      throw toWalkError(path, 'list_page_not_echoed', 'was requested, but another came', pageNumber, answer);
+      throw listStuckError('list_page_not_echoed', 'was requested, but another came', { path, pageNumber, answer });
     }
     const goesOn = hasMore(page);
     if (goesOn && page.invitations.length === 0) {
-      throw toWalkError(path, 'list_page_empty', 'is empty although more is announced', pageNumber, answer);
+      throw listStuckError('list_page_empty', 'is empty although more is announced', { path, pageNumber, answer });
     }
     yield page;
     if (!goesOn) return;

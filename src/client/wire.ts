@@ -31,16 +31,20 @@ export interface ServiceRecord {
 }
 
 /**
+ * The named fields of a type, without those of an index signature. Such a signature has the key type `string` (or `number`) itself, and no
+ * single name contains all strings.
+ */
+type KnownKeys<T> = keyof {
+  [Field in keyof T as string extends Field ? never : number extends Field ? never : Field]: T[Field];
+};
+
+/**
  * A schema that reads every field of `Read` and takes every field of `Given`: the public types are written out, because the compiler drops
  * comments from declarations that it infers.
  */
 export interface SchemaOf<Read, Given = Read> {
   shape: {
-    [Field in keyof Read | keyof Given as string extends Field
-      ? never
-      : number extends Field
-        ? never
-        : Field]-?: z.ZodType<
+    [Field in KnownKeys<Read> | KnownKeys<Given>]: z.ZodType<
       Field extends keyof Read ? Read[Field] : unknown,
       Field extends keyof Given ? Given[Field] : unknown
     >;
@@ -75,14 +79,14 @@ export const toQuery = (parameters: Readonly<Record<string, string | number | un
 };
 
 /** The error of a list that does not advance, with the page as evidence. */
-export const toWalkError = (
-  path: string,
+export const listStuckError = (
   code: string,
   complaint: string,
-  pageNumber: number,
-  { status, body }: Answer<unknown>,
-): ResponseError =>
-  new ResponseError(code, `GET ${path}: page ${pageNumber} ${complaint}`, { method: 'GET', path, status, body });
+  { path, pageNumber, answer }: { path: string; pageNumber: number; answer: Answer<unknown> },
+): ResponseError => {
+  const { status, body } = answer;
+  return new ResponseError(code, `GET ${path}: page ${pageNumber} ${complaint}`, { method: 'GET', path, status, body });
+};
 
 /** The look-up of one record by id below `folder` (interface: GET /dossiers/{id}, Single-record lookups). */
 export const toLookUp = <T>(name: string, folder: string, id: string, schema: z.ZodType<T>): Operation<T> => ({
@@ -94,13 +98,17 @@ export const toLookUp = <T>(name: string, folder: string, id: string, schema: z.
   retry: 'repeatable',
   isBillable: false,
   schema,
-  findBreach: (record) => {
-    const [family] = /^[a-z_]+_/.exec(id) ?? [];
-    const given = recordWithIdSchema.safeParse(record).data?.id;
-    // The answer repeats a full id, but no humanized token.
-    const isOther = family !== undefined && given?.startsWith(family) === true && given !== id;
-    return isOther ? { code: 'echo_mismatch', message: 'id: is not the requested record' } : undefined;
-  },
+  findBreach: (record) => findWrongRecord(id, record),
 });
+
+/** Whether the answer is the record of another id. It repeats a full id such as `dossier_a1`, but no humanized token, which has no prefix. */
+function findWrongRecord(id: string, record: unknown): { code: string; message: string } | undefined {
+  const [prefix] = /^[a-z_]+_/.exec(id) ?? [];
+  const answered = recordWithIdSchema.safeParse(record).data?.id;
+  if (prefix === undefined || answered === undefined || answered === id) return undefined;
+  return answered.startsWith(prefix)
+    ? { code: 'echo_mismatch', message: 'id: is not the requested record' }
+    : undefined;
+}
 
 const recordWithIdSchema = z.object({ id: z.string() });

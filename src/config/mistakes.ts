@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import { topicFamiliesSchema } from '../changes/severity.js';
 import { findBaseUrlProblem } from '../client/settings.js';
-import { findNearMiss } from '../near-miss.js';
+import { countEdits, findNearMiss } from '../near-miss.js';
+import { knownTopics } from '../vocabulary/words.js';
 import { keyVariable, pingVariable, type SettingPath, startsWith } from './environment.js';
 import { configSchema } from './schema.js';
 
@@ -24,6 +26,7 @@ export function findMistakes(settings: unknown): Mistake[] {
     ...findControlCharacters(settings),
     ...findDuplicateRosters(settings),
     ...findUnknownRosters(settings),
+    ...findMisspeltTopics(settings),
   ];
 }
 
@@ -91,6 +94,10 @@ function describeIssue(schema: z.ZodType, input: unknown, issue: Issue, base: Se
     case 'unrecognized_keys':
       return issue.keys.map((key) => {
         const known = listKnownKeys(schema, path);
+        if (known.includes(key)) {
+          const others = Object.keys(readAt(input, path) ?? {}).filter((other) => other !== key);
+          return { path: [...path, key], isAboutKey: true, message: describeApart(schema, path, key, others) };
+        }
         const meant = findNearMiss(key, known);
         const advice = meant ? `did you mean ${meant}?` : `known here: ${known.join(', ')}`;
         return { path: [...path, key], isAboutKey: true, message: `unknown setting; ${advice}` };
@@ -142,12 +149,27 @@ function step(schema: z.core.$ZodType, key: string | number): z.core.$ZodType[] 
   return [];
 }
 
-/** The keys that the schema has at a path; empty when the keys are not fixed. */
-function listKnownKeys(schema: z.ZodType, path: SettingPath): string[] {
+/** The keys of each alternative that the schema has at a path; empty when the keys are not fixed. */
+function listAlternatives(schema: z.ZodType, path: SettingPath): string[][] {
   let reached = openSchema(schema);
   for (const key of path) reached = reached.flatMap((each) => step(each, key));
-  const keys = reached.flatMap((each) => (each instanceof z.ZodObject ? Object.keys(each.shape) : []));
-  return [...new Set(keys)];
+  return reached.flatMap((each) => {
+    if (each instanceof z.ZodObject) return [Object.keys(each.shape)];
+    const keys = each instanceof z.ZodRecord ? each.keyType : null;
+    return keys instanceof z.ZodEnum ? [keys.options.map(String)] : [];
+  });
+}
+
+const listKnownKeys = (schema: z.ZodType, path: SettingPath): string[] => [
+  ...new Set(listAlternatives(schema, path).flat()),
+];
+
+/** A known key beside keys of another alternative, such as `column` beside `value`. */
+function describeApart(schema: z.ZodType, path: SettingPath, key: string, others: readonly string[]): string {
+  const alternatives = listAlternatives(schema, path);
+  const apart = others.filter((other) => !alternatives.some((keys) => keys.includes(key) && keys.includes(other)));
+  const allowed = alternatives.map((keys) => `{ ${keys.join(', ')} }`).join(' or ');
+  return `cannot stand beside ${(apart.length > 0 ? apart : others).join(', ')}; write ${allowed}`;
 }
 
 // Rules over several settings, which a schema cannot express. They also work on invalid settings.
@@ -228,6 +250,37 @@ function findUnknownRosters(settings: unknown): Mistake[] {
       }),
     ),
   );
+}
+
+const commonTopics = [...knownTopics, ...Object.values(topicFamiliesSchema.parse({})).flat()];
+const topicLists = [
+  ...Object.keys(topicFamiliesSchema.shape).map((family) => ['changes', 'topics', family]),
+  ['controls', '*', 'topics'],
+];
+
+/** Topics that are nearly a common one, which no match would ever have; other words may be the service's own. */
+function findMisspeltTopics(settings: unknown): Mistake[] {
+  const texts = topicLists.flatMap((pattern) => listTexts(settings, pattern));
+  return texts.flatMap(({ path, text }) => {
+    const topic = text.trim().toLowerCase();
+    const meant = findMeantTopic(topic);
+    const beside = toList(readAt(settings, path.slice(0, -1)));
+    // A longer word beside the common one, such as `sanctions`, is written on purpose.
+    if (meant === null || (topic.startsWith(meant) && beside.includes(meant))) return [];
+    return [{ path, isAboutKey: false, message: `is no risk category that is known; did you mean ${meant}?` }];
+  });
+}
+
+function findMeantTopic(topic: string): string | null {
+  const [root = ''] = topic.split('.');
+  for (const word of [topic, root]) {
+    if (commonTopics.includes(word)) return null;
+    // Short words that differ by two letters mean something else, as `role.spy` and `role.pep`.
+    const mostEdits = word.length >= 8 && !word.includes('.') ? 2 : 1;
+    const meant = commonTopics.find((known) => countEdits(word, known) <= mostEdits);
+    if (meant !== undefined && word.length >= 5) return meant;
+  }
+  return null;
 }
 
 const addressSettings: readonly (readonly string[])[] = [

@@ -362,6 +362,12 @@ const csvSchema = z.strictObject({
     .describe(
       'line of the header, true for the first; lines above it are not read; false: no header, and columns are named by number',
     ),
+  sheet: z
+    .string()
+    .trim()
+    .min(1)
+    .optional()
+    .describe('the sheet of a workbook (.xlsx); without it the first with a value'),
   skipRows: z
     .array(z.string().trim().min(1))
     .min(1)
@@ -418,7 +424,8 @@ export const listPartySources = ({ csv, columns, parties }: Pick<RosterSettings,
     const { language, realNames, realDates } = columns;
     const { path, encoding = csv?.encoding ?? 'auto' } = source.csv ?? {};
     return {
-      csv: path === undefined ? undefined : { delimiter: 'auto', header: true, ...csv, path, encoding },
+      csv:
+        path === undefined ? undefined : { delimiter: 'auto', header: true, ...csv, sheet: undefined, path, encoding },
       postgres: source.postgres,
       columns: { language, realNames, realDates, ...source.columns },
     };

@@ -5,24 +5,14 @@ import { countStoredChanges, readHistory } from '../store/responses.js';
 import { toRunId } from '../store/runs.js';
 import { type MatchChangeKind, matchChangeKinds, type Severity, severities } from '../vocabulary.js';
 import type { AppContext } from './app-context.js';
+import { gatherBy } from './gather-by.js';
 import { compareSettings } from './settings-acceptance.js';
-
-/** Groups members by key, in their order. */
-export function gatherBy<Member, Key>(
-  members: readonly Member[],
-  toKey: (member: Member) => Key,
-): ReadonlyMap<Key, Member[]> {
-  const byKey = new Map<Key, Member[]>();
-  for (const member of members) {
-    const known = byKey.get(toKey(member));
-    if (known) known.push(member);
-    else byKey.set(toKey(member), [member]);
-  }
-  return byKey;
-}
 
 const partiesAtOnce = 250;
 const mostExamples = 10;
+
+/** The settings in force, or the others that are compared with them. */
+type Side = 'present' | 'other';
 
 /**
  * Assesses all stored answers again under the settings in force and under others, and counts the differences in runs begun since `since`.
@@ -36,31 +26,32 @@ export async function replaySettings(
   const differences = compareSettings(settings, other);
   const tallies = { changes: openTally(), baseline: openTally() };
   const alerts = { present: 0, other: 0, onlyOther: 0, onlyPresent: 0 };
-  /** Changes that would differ; `present` or `other` is null when it has none. */
-  const examples: ({ runId: string; reference: string; listed: Pick<Match, 'id' | 'name'> } & Record<
-    keyof Both,
-    ReturnType<typeof toAssessed>
-  >)[] = [];
+  const examples: ReturnType<typeof toExample>[] = [];
   let [parties, answers] = [0, 0];
-  const take = (history: PartyHistory): void => {
-    const present = replayAnswers(history.answers, settings.changes);
-    const others = replayAnswers(history.answers, other.changes);
+  const countAnswer = (answer: HistoryAnswer, reference: string, pairs: readonly EventPair[]): void => {
+    answers += 1;
+    for (const pair of pairs) {
+      const isBaseline = pair.present?.isBaseline ?? pair.other?.isBaseline ?? false;
+      (isBaseline ? tallies.baseline : tallies.changes).add(pair);
+      if (hasOtherSeverity(pair) && examples.length < mostExamples) collectExample(answer, reference, pair);
+    }
+  };
+  const collectExample = (answer: HistoryAnswer, reference: string, pair: EventPair): void => {
+    const match = toMatch(pair.present ?? pair.other);
+    if (match !== null) examples.push(toExample(toRunId(answer), reference, match, pair));
+  };
+  const countParty = (history: PartyHistory): void => {
+    const replayed = {
+      present: replayAnswers(history.answers, settings.changes),
+      other: replayAnswers(history.answers, other.changes),
+    };
     parties += 1;
     for (const [index, answer] of history.answers.entries()) {
       if (since !== null && answer.startedAt < since) continue;
-      answers += 1;
-      const [ours, theirs] = [present[index], others[index]];
-      for (const pair of pairEvents(ours?.changes ?? [], theirs?.changes ?? [])) {
-        const isBaseline = pair.present?.isBaseline ?? pair.other?.isBaseline ?? false;
-        (isBaseline ? tallies.baseline : tallies.changes).add(pair);
-        const match = toMatch(pair.present ?? pair.other);
-        if (!isOtherwise(pair) || match === null || examples.length >= mostExamples) continue;
-        const { id, name } = match;
-        const reported = { present: toAssessed(pair.present), other: toAssessed(pair.other) };
-        examples.push({ runId: toRunId(answer), reference: history.reference, listed: { id, name }, ...reported });
-      }
+      const pairs = pairEvents(replayed.present[index]?.changes ?? [], replayed.other[index]?.changes ?? []);
+      countAnswer(answer, history.reference, pairs);
     }
-    countAlerts(alerts, history, { present, other: others }, since);
+    countAlerts(alerts, history, replayed, since);
   };
   // A repeat after a lost connection would count twice.
   const once = { runsOnce: true };
@@ -69,7 +60,7 @@ export async function replaySettings(
     for (let after = 0; ; ) {
       const histories = await readHistory(transaction, settings.organisation, after, partiesAtOnce);
       if (histories === null) break;
-      for (const history of toPartyHistories(histories)) take(history);
+      for (const history of toPartyHistories(histories)) countParty(history);
       after = histories.last;
     }
     return countStoredChanges(transaction, settings.organisation, since);
@@ -93,24 +84,35 @@ export async function replaySettings(
 function countAlerts(
   alerts: Omit<EventTally, 'otherSeverity' | 'byKind' | 'bySeverity'>,
   { answers }: PartyHistory,
-  replayed: Readonly<Record<keyof Both, ReturnType<typeof replayAnswers>>>,
+  replayed: Readonly<Record<Side, ReturnType<typeof replayAnswers>>>,
   since: Date | null,
 ): void {
-  const open = (side: keyof Both): readonly string[] =>
-    answers.flatMap(({ startedAt }, index) =>
-      since !== null && startedAt < since ? [] : (replayed[side][index]?.opened ?? []).map(({ id }) => id),
-    );
-  const [present, other] = [open('present'), open('other')];
-  const left = [...other];
+  const listOpened = (side: Side): readonly string[] =>
+    answers.flatMap(({ startedAt }, index) => {
+      if (since !== null && startedAt < since) return [];
+      return (replayed[side][index]?.opened ?? []).map(({ id }) => id);
+    });
+  const [present, other] = [listOpened('present'), listOpened('other')];
+  // A match can open several alerts. Each alert of one side is paired with one of the other side, if it has one.
+  const unpaired = [...other];
   for (const id of present) {
-    const place = left.indexOf(id);
-    if (place === -1) alerts.onlyPresent += 1;
-    else left.splice(place, 1);
+    const index = unpaired.indexOf(id);
+    if (index === -1) alerts.onlyPresent += 1;
+    else unpaired.splice(index, 1);
   }
   alerts.present += present.length;
   alerts.other += other.length;
-  alerts.onlyOther += left.length;
+  alerts.onlyOther += unpaired.length;
 }
+
+/** A change that would differ; `present` or `other` is null when that side has none. */
+const toExample = (runId: string, reference: string, { id, name }: Match, { present, other }: EventPair) => ({
+  runId,
+  reference,
+  listed: { id, name },
+  present: toAssessed(present),
+  other: toAssessed(other),
+});
 
 const toMatch = (change: MatchChange | null): Match | null =>
   change && (change.difference.after ?? change.difference.before);
@@ -118,11 +120,12 @@ const toMatch = (change: MatchChange | null): Match | null =>
 const toAssessed = (change: MatchChange | null) =>
   change && { kind: change.difference.kind, severity: change.severity, rule: change.rule };
 
+type HistoryAnswer = StoredAnswer & Parameters<typeof toRunId>[0];
+
 /** All stored answers of one party on one account in order, without repeated answers. */
 interface PartyHistory {
   reference: string;
-  partyId: number;
-  answers: readonly (StoredAnswer & Parameters<typeof toRunId>[0])[];
+  answers: readonly HistoryAnswer[];
 }
 
 type Histories = NonNullable<Awaited<ReturnType<typeof readHistory>>>;
@@ -132,46 +135,47 @@ function toPartyHistories({ answers: rows, matchSets, parties, decisions: said }
   const facts = new Map(parties.map((party) => [`${party.partyId}/${party.version}`, party]));
   const decisions = gatherBy(said, toKey);
   const byParty = gatherBy(rows, toKey);
-  return [...byParty].map(([key, answers]) => {
+  return [...byParty].map(([key, rowsOfParty]) => {
     const decided = decisions.get(key) ?? [];
+    const answers: HistoryAnswer[] = [];
     let reference = '';
-    let last: Date | null = null;
-    const stored = answers.flatMap((answer) => {
-      const matchSet = matchSets.get(answer.responseId);
-      const party = facts.get(`${answer.partyId}/${answer.customerVersion}`);
-      if (matchSet === undefined || party === undefined) return [];
+    let previousSavedAt: Date | null = null;
+    for (const row of rowsOfParty) {
+      const matchSet = matchSets.get(row.responseId);
+      const party = facts.get(`${row.partyId}/${row.customerVersion}`);
+      if (matchSet === undefined || party === undefined) continue;
       const { birthDate, countries } = party.customer;
-      const before: Date | null = last;
+      answers.push({
+        ...row,
+        matchSet: treatAsTruncated(matchSet, row.cap),
+        party: { birthDate, countries, riskTier: party.riskTier },
+        customer: party.customer,
+        said: party.said,
+        trueMatchIds: findConfirmed(decided, row.savedAt),
+        decidedIds: findDecided(decided, previousSavedAt, row.savedAt),
+      });
       ({ reference } = party);
-      last = answer.savedAt;
-      return [
-        {
-          ...answer,
-          matchSet: treatAsTruncated(matchSet, answer.cap),
-          party: { birthDate, countries, riskTier: party.riskTier },
-          customer: party.customer,
-          said: party.said,
-          trueMatchIds: findConfirmed(decided, answer.savedAt),
-          decidedIds: findDecided(decided, before, answer.savedAt),
-        },
-      ];
-    });
-    return { reference, partyId: answers[0]?.partyId ?? 0, answers: stored };
+      previousSavedAt = row.savedAt;
+    }
+    return { reference, answers };
   });
 }
 
 const toKey = ({ partyId, accountId }: { partyId: number; accountId: number }): string => `${partyId}/${accountId}`;
 
+/** The matches that were decided between two answers. Before the first answer (`after` is null) there are none to decide. */
 function findDecided(decisions: Histories['decisions'], after: Date | null, until: Date): ReadonlySet<string> {
-  const isBetween = ({ at, kind }: Histories['decisions'][number]): boolean =>
-    (kind === 'decided' || kind === 'true_match') && after !== null && at > after && at <= until;
-  return new Set(decisions.filter(isBetween).map(({ matchId }) => matchId));
+  if (after === null) return new Set();
+  const between = decisions.filter(({ at }) => at > after && at <= until);
+  const decided = between.filter(({ kind }) => kind === 'decided' || kind === 'true_match');
+  return new Set(decided.map(({ matchId }) => matchId));
 }
 
 /** The matches whose last disposition by then is a true match, unless it was reversed or the match is absent. */
 function findConfirmed(decisions: Histories['decisions'], until: Date): ReadonlySet<string> {
   const current = new Map<string, { isTrueMatch: boolean; isAway: boolean }>();
   for (const { matchId, kind, at } of decisions) {
+    // The decisions are in the order of their times.
     if (at > until) break;
     const before = current.get(matchId) ?? { isTrueMatch: false, isAway: false };
     const isAway = kind === 'away' || (before.isAway && kind !== 'back');
@@ -182,10 +186,7 @@ function findConfirmed(decisions: Histories['decisions'], until: Date): Readonly
 }
 
 /** Counts under the present settings and under the others. */
-interface Both {
-  present: number;
-  other: number;
-}
+type Both = Record<Side, number>;
 
 interface EventTally extends Both {
   /** Only under the other settings, and only under the present ones. */
@@ -196,28 +197,30 @@ interface EventTally extends Both {
   bySeverity: readonly (Both & { severity: Severity })[];
 }
 
-type EventPair = Record<keyof Both, MatchChange | null>;
+type EventPair = Record<Side, MatchChange | null>;
 
 /** Pairs the changes of one answer under two settings by their match, which can occur twice. */
 function pairEvents(present: readonly MatchChange[], other: readonly MatchChange[]): readonly EventPair[] {
-  const waiting = gatherBy(other, toEventKey);
+  const unpaired = gatherBy(other, toEventKey);
   const pairs = present.map(
-    (change): EventPair => ({ present: change, other: waiting.get(toEventKey(change))?.shift() ?? null }),
+    (change): EventPair => ({ present: change, other: unpaired.get(toEventKey(change))?.shift() ?? null }),
   );
-  return [...pairs, ...[...waiting.values()].flat().map((change): EventPair => ({ present: null, other: change }))];
+  const onlyOther = [...unpaired.values()].flat();
+  return [...pairs, ...onlyOther.map((change): EventPair => ({ present: null, other: change }))];
 }
 
 const toEventKey = ({ difference }: MatchChange): string =>
   JSON.stringify([difference.matchId, difference.after === null]);
 
-const isOtherwise = ({ present, other }: EventPair): boolean => present?.severity !== other?.severity;
+/** Whether the severity differs, also because only one side has the event. */
+const hasOtherSeverity = ({ present, other }: EventPair): boolean => present?.severity !== other?.severity;
 
 /** Counts pairs of events; `read` returns the tally so far. */
 function openTally(): { add(pair: EventPair): void; read(): EventTally } {
   const sums = { present: 0, other: 0, onlyOther: 0, onlyPresent: 0, otherSeverity: 0 };
   const kinds = new Map<MatchChangeKind, Both>();
   const bySeverity = new Map<Severity, Both>();
-  const count = (side: keyof Both, change: MatchChange | null): void => {
+  const count = (side: Side, change: MatchChange | null): void => {
     if (change === null) return;
     sums[side] += 1;
     addTo(kinds, change.difference.kind, side);
@@ -229,7 +232,7 @@ function openTally(): { add(pair: EventPair): void; read(): EventTally } {
       count('other', pair.other);
       if (pair.present === null) sums.onlyOther += 1;
       else if (pair.other === null) sums.onlyPresent += 1;
-      else if (isOtherwise(pair)) sums.otherSeverity += 1;
+      else if (hasOtherSeverity(pair)) sums.otherSeverity += 1;
     },
     read: () => ({
       ...sums,
@@ -245,7 +248,7 @@ function openTally(): { add(pair: EventPair): void; read(): EventTally } {
   };
 }
 
-function addTo<Key>(counts: Map<Key, Both>, key: Key, side: keyof Both): void {
+function addTo<Key>(counts: Map<Key, Both>, key: Key, side: Side): void {
   const both = counts.get(key) ?? { present: 0, other: 0 };
   counts.set(key, { ...both, [side]: both[side] + 1 });
 }

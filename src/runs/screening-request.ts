@@ -267,7 +267,7 @@ async function findMendedRoster(
   return (await isOtherThanHeld(app, hold, roster)) ? 'its roster was held and has changed' : null;
 }
 
-/** A named run continues also when its roster cannot be read. */
+/** A roster that cannot be read: a named run continues, and else a new run screens the last accepted one. A given file may be mistyped. */
 async function findOtherRoster(
   app: AppContext,
   open: RunRow,
@@ -278,7 +278,7 @@ async function findOtherRoster(
     const words = await describeRosterChange(app, open.runId, roster);
     return words === null ? null : { words, isEdited: true };
   } catch (error) {
-    if (isNamed && error instanceof RosterError) {
+    if (error instanceof RosterError && (isNamed || findGivenFile(app.settings.rosters, roster) === null)) {
       return { words: `the roster cannot be read (${error.message})`, isEdited: false };
     }
     throw error;
@@ -311,10 +311,15 @@ async function describeRosterChange(
   return `the roster has changed: ${from}rows ${imported.rows} then and ${now.rows} now, rejected ${imported.rejected} then and ${now.rejected} now, digest ${shorten(imported.digest)} then and ${shorten(now.digest)} now`;
 }
 
-/** Whether a roster differs from the one that a run held. Throws RosterError when it cannot be read. */
+/** Whether a roster differs from the one that a run held; one that cannot be read does not. */
 async function isOtherThanHeld({ secret }: AppContext, hold: RosterHold, roster: RosterSettings): Promise<boolean> {
-  const { source, digest } = await readFigures(roster, secret);
-  return source !== hold.source || digest !== hold.sourceDigest;
+  try {
+    const { source, digest } = await readFigures(roster, secret);
+    return source !== hold.source || digest !== hold.sourceDigest;
+  } catch (error) {
+    if (error instanceof RosterError) return false;
+    throw error;
+  }
 }
 
 async function readFigures(roster: RosterSettings, secret: AppContext['secret']) {

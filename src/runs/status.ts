@@ -36,10 +36,13 @@ export interface StatusExport {
   neverImported: readonly string[];
   /** The selected customers, to be read once. */
   batches: AsyncIterable<readonly CustomerStatus[]>;
-  /** After all are read: how many were exported, and the states of all customers in scope; `notValid` counts those without a valid screening and those whose newer record is held. */
-  sums: { exported: number; inScope: number; notValid: number; states: Record<string, number> };
-  /** After all are read: whether every customer in scope has a valid screening or an accepted exception. */
-  isCovered(): boolean;
+  /** The result, to be asked for after all batches are read. */
+  finish(): {
+    /** How many were exported, and the states of all customers in scope; `notValid` counts those without a valid screening and those whose newer record is held. */
+    sums: { exported: number; inScope: number; notValid: number; states: Record<string, number> };
+    /** Whether every customer in scope has a valid screening or an accepted exception. */
+    isCovered: boolean;
+  };
   /** Messages about columns of names that nobody searches for. */
   unmappedNames: readonly string[];
 }
@@ -60,7 +63,7 @@ export async function exportStatus(
   const { database, clock, settings } = app;
   const { imported, neverImported } = await chooseImportedRosters(app, choice.roster);
   const rosters = imported.map(({ roster }) => roster);
-  const sums: StatusExport['sums'] = { exported: 0, inScope: 0, notValid: 0, states: {} };
+  const sums: ReturnType<StatusExport['finish']>['sums'] = { exported: 0, inScope: 0, notValid: 0, states: {} };
   const { states, changedSince } = choice;
   const wanted: ReadonlySet<string> | null = states === undefined ? null : new Set(states);
   const isMeant = ({ state, changedAt }: CustomerStatus): boolean =>
@@ -86,11 +89,12 @@ export async function exportStatus(
     gaps.push(...(await readCoverageGaps(database, rosterId, clock.now())));
     unmappedNames.push(...(await readUnmappedNames(database, rosterId)));
   }
-  const isCovered = (): boolean =>
-    unmappedNames.length === 0 &&
-    gaps.every((gap) => gap.accepted === gap.count) &&
-    sums.notValid <= countAccepted(gaps);
-  return { rosters, neverImported, unmappedNames, batches: read(), sums, isCovered };
+  const finish = () => {
+    const areGapsAccepted = gaps.every((gap) => gap.accepted === gap.count);
+    const isCovered = unmappedNames.length === 0 && areGapsAccepted && sums.notValid <= countAccepted(gaps);
+    return { sums, isCovered };
+  };
+  return { rosters, neverImported, unmappedNames, batches: read(), finish };
 }
 
 /** Stores the webhooks of the settings, before `recordStates` in a transaction of its own. */

@@ -2,13 +2,8 @@ import { type DossierChange, diffDossier } from '../changes/dossier-changes.js';
 import type { Client } from '../client/client.js';
 import { walkDossierPages } from '../client/dossiers.js';
 import type { CallOptions } from '../client/operation.js';
-import {
-  type DossierList,
-  planWindows,
-  sweepDossiers,
-  type WalkedPage,
-  type WindowWalk,
-} from '../dossiers/sweep-dossiers.js';
+import { type DossierList, planWindows } from '../dossiers/creation-windows.js';
+import { sweepDossiers, type WalkedPage, type WindowWalk } from '../dossiers/sweep-dossiers.js';
 import { countNoun } from '../reports/text.js';
 import { toCountryCode } from '../roster/country.js';
 import { parseIsoDate } from '../roster/read-date.js';

@@ -263,8 +263,8 @@ export async function saveSweptPages(
   runId: number,
   pages: readonly (WalkedPage & { appeared: number; changed: number })[],
 ): Promise<void> {
-  const rows = pages.map(({ place, hasEnded, dossiers, appeared, changed }) => ({
-    place,
+  const rows = pages.map(({ windowIndex, hasEnded, dossiers, appeared, changed }) => ({
+    place: windowIndex,
     hasEnded,
     appeared,
     changed,

@@ -363,6 +363,8 @@ const topicWords: ReadonlyMap<string, string> = new Map([
   ['export.risk', 'Trade risk'],
 ]);
 
+export const knownTopics: readonly string[] = [...topicWords.keys()];
+
 /** A topic in words; an unknown topic as the service sent it. */
 export function describeTopic(topic: string): string {
   return topicWords.get(topic) ?? topic;

@@ -56,12 +56,17 @@ export async function runDisturbedTrial(nursery: Nursery, options: DisturbedOpti
 }
 
 const countRow = z.object({ count: z.number() });
+const toCounter = (database: Database) => async (sql: string) =>
+  (await findValue(database, z.number(), `select count(*)::integer as count from ${sql}`)) ?? Number.NaN;
+
+/** On a server nobody can tell a dead owner from a slow one before its lease has run out: time passes in one step. */
+const letLeaseRunOut = (site: Site): Promise<unknown> =>
+  site.withDatabase((database) =>
+    database.execute('update lease set expires_at = clock_timestamp() where expires_at > clock_timestamp()'),
+  );
 
 async function assessDisturbed(site: Site, night: DisturbedNight, database: Database): Promise<DisturbedFigures> {
-  const count = async (sql: string): Promise<number> => {
-    const count = await findValue(database, z.number(), `select count(*)::integer as count from ${sql}`);
-    return count ?? Number.NaN;
-  };
+  const count = toCounter(database);
   const answered = countAnswered(site);
   return {
     disturbances: night.disturbances,
@@ -167,9 +172,7 @@ class DisturbedNight {
   }
 
   async #begin(): Promise<Life> {
-    await this.#site.withDatabase((database) =>
-      database.execute('update lease set expires_at = clock_timestamp() where expires_at > clock_timestamp()'),
-    );
+    await letLeaseRunOut(this.#site);
     return this.#nursery.begin(this.#site.toOrder());
   }
 }
@@ -225,10 +228,7 @@ async function assessCrashed(calm: Site, killed: Site, { kills, repeats }: Kille
   const expected = await calm.withDatabase(dumpState);
   return killed.withDatabase(async (database) => {
     const state = await dumpState(database);
-    const count = async (sql: string): Promise<number> => {
-      const count = await findValue(database, z.number(), `select count(*)::integer as count from ${sql}`);
-      return count ?? Number.NaN;
-    };
+    const count = toCounter(database);
     return {
       kills,
       lost:
@@ -278,7 +278,7 @@ class KilledNight {
     for (let left = randomKills; left > 0; left -= 1) await this.#dieSomewhere(left);
     for (const point of pointsOfRun.slice(finishing).filter(isMeant)) await this.#dieAt(point, 'screen');
     for (const point of pointsOfReport.filter(isMeant)) await this.#dieAt(point, await this.#findTask());
-    await this.#live(this.#site.toOrder({ task: await this.#findTask() }), async () => undefined);
+    await this.#live(this.#site.toOrder({ task: await this.#findTask() }));
   }
 
   /** One life that ends by its own hand at a named point. */
@@ -286,7 +286,7 @@ class KilledNight {
     const { random, emit } = this.#options;
     const isFrequent = /call|answer|^(before|in|after)_commit|intent/.test(point);
     const death = { point, occurrence: isFrequent ? 1 + Math.floor(random() * 2) : 1, delayMs: random() * 4 };
-    const end = await this.#live(this.#site.toOrder({ task, death }), async () => undefined);
+    const end = await this.#live(this.#site.toOrder({ task, death }));
     if (end !== 'SIGKILL') throw new Error(`${point} was never reached`);
     emit(`killed ${point}: ${this.#called.size} searched`);
   }
@@ -303,29 +303,22 @@ class KilledNight {
       const wanted = before + 2 + Math.ceil(isByTime ? Math.max(0, fair) : random() * fair);
       // A machine that becomes quiet meanwhile comes to its searches sooner than those before it.
       const latestMs = isByTime ? performance.now() + random() * this.#toScreenMs : Number.POSITIVE_INFINITY;
-      while (this.#site.calls().length < wanted && performance.now() < latestMs && life.isThere()) await delay(2);
+      while (this.#site.calls().length < wanted && performance.now() < latestMs && isThere(life)) await delay(2);
       if (!isByTime) await delay(random() * 20);
-      life.kill();
+      life.process.kill('SIGKILL');
     });
     if (end !== 'SIGKILL') throw new Error(`the run was over with ${killsLeft} kills to go`);
     if (this.kills % 20 === 0) emit(`${this.kills} kills: ${this.#called.size} of ${this.#site.customers} searched`);
   }
 
   /** Plays one life and counts what it asked again; gives the signal that ended it. */
-  async #live(
-    order: LifeOrder,
-    meddle: (life: { isThere: () => boolean; kill: () => void }) => Promise<void>,
-  ): Promise<NodeJS.Signals | null> {
+  async #live(order: LifeOrder, meddle?: (life: Life) => Promise<void>): Promise<NodeJS.Signals | null> {
     const before = this.#site.calls().length;
     const life = await this.#nursery.begin(order);
-    const { process: child } = life;
     void life.reach('screen').then((afterMs) => {
       if (afterMs !== null) this.#toScreenMs = (this.#toScreenMs + afterMs) / 2;
     });
-    await meddle({
-      isThere: () => child.exitCode === null && child.signalCode === null,
-      kill: () => child.kill('SIGKILL'),
-    });
+    await meddle?.(life);
     const death = await life.death;
     if (death.signal !== 'SIGKILL') expectComplete(death);
     else this.kills += 1;
@@ -336,16 +329,8 @@ class KilledNight {
       .map(({ searchName }) => searchName ?? '');
     this.repeats.push(names.filter((name) => this.#called.has(name)).length);
     for (const name of names) this.#called.add(name);
-    await this.#letLeaseRunOut();
+    if (this.#site.location.url !== undefined) await letLeaseRunOut(this.#site);
     return death.signal;
-  }
-
-  /** On a server nobody can tell a dead owner from a slow one before its lease has run out: time passes in one step. */
-  async #letLeaseRunOut(): Promise<void> {
-    if (this.#site.location.url === undefined) return;
-    await this.#site.withDatabase((database) =>
-      database.execute('update lease set expires_at = clock_timestamp() where expires_at > clock_timestamp()'),
-    );
   }
 
   /** Once the run is over only its report has to be made. */

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -9,6 +8,7 @@ import { buffer } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { startSandbox } from '../../src/sandbox/start-sandbox.js';
 import { compileCli, runCli } from '../helpers/cli-process.js';
+import { listenOnLoopback } from '../helpers/loopback.js';
 import { people, watchlist, writeRoster } from '../helpers/small-world.js';
 
 /** Installs what `deploy/opentelemetry` asks for as docs/metrics.md says, and looks at what a collector is sent of a run. */
@@ -21,11 +21,9 @@ const collector = createServer((request, response) => {
     received.push(body);
     response.end();
   });
-}).listen(0, '127.0.0.1');
+});
 try {
-  await once(collector, 'listening');
-  const address = collector.address();
-  assert(address !== null && typeof address !== 'string');
+  const port = await listenOnLoopback(collector);
   const tracing = join(folder, 'tracing');
   await cp(new URL('../../deploy/opentelemetry', import.meta.url), tracing, { recursive: true });
   execFileSync('npm', ['install', '--engine-strict', '--omit=dev', '--no-audit', '--no-fund'], { cwd: tracing });
@@ -33,7 +31,7 @@ try {
   const environment = {
     NIGHTSCREEN_BASE_URL: sandbox.url,
     NIGHTSCREEN_API_KEY: sandbox.privateKey,
-    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${address.port}`,
+    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
     NODE_OPTIONS: `--import=${pathToFileURL(join(tracing, 'preload.mjs')).href}`,
     NIGHTSCREEN_TRACE_ATTEMPTS: 'all',
   };

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { collect, runCli, runInProcess, startCli } from '../helpers/cli-process.js';
 
 let folder: string;
@@ -12,7 +12,6 @@ beforeAll(() => {
   writeFileSync(join(folder, 'taken.yaml'), 'reports: { dir: ./taken.yaml }\n');
   writeFileSync(join(folder, 'real-key'), 'private_l1veKeyl1veKeyl1veKey');
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 test.each([
   ['--help', 0],

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { chmod, cp, mkdtemp, readFile, rm, statfs } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -11,6 +10,7 @@ import { migrate } from '../../src/store/database/migrate.js';
 import { type DatabaseLocation, openDatabase } from '../../src/store/database/open-database.js';
 import { compileCli } from './cli-process.js';
 import { createDatabaseSql, type PostgresServer, startPostgres, templateName } from './database-servers.js';
+import { listenOnLoopback } from './loopback.js';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -61,11 +61,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
       (text) => response.end(text),
       (error: unknown) => response.writeHead(500).end(describe(error)),
     );
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the database broker has no port');
-  project.provide('databaseBroker', `http://127.0.0.1:${address.port}`);
+  });
+  project.provide('databaseBroker', `http://127.0.0.1:${await listenOnLoopback(server)}`);
   return async () => {
     server.closeAllConnections();
     server.close();

@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -12,6 +11,7 @@ import { z } from 'zod';
 import { StoreError } from '../../src/errors.js';
 import type { Database } from '../../src/store/database/database.js';
 import { openDatabase } from '../../src/store/database/open-database.js';
+import { findFreePort } from './loopback.js';
 
 /** Name of the migrated Postgres database that those of the tests are cloned from. */
 export const templateName = 'template_migrated';
@@ -304,13 +304,3 @@ const canReach = (url: string): Promise<boolean> =>
     },
     (error: unknown) => error instanceof StoreError && error.code === 'pooler_in_transaction_mode',
   );
-
-/** A loopback port that was free a moment ago, for a server that wants to be told one. */
-export async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no free port');
-  return address.port;
-}

@@ -1,6 +1,9 @@
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { simpleParser } from 'mailparser';
 import { SMTPServer } from 'smtp-server';
+import { onTestFinished } from 'vitest';
+import { type MailSettings, mailSettingsSchema } from '../../src/mail/settings.js';
+import { listenOnLoopback } from './loopback.js';
 
 /** A message as it arrived. */
 export interface ReceivedMail {
@@ -24,6 +27,8 @@ export interface MailServer {
   refused: Map<string, number>;
   /** How many messages are still kept without an answer: the connection ends after the final dot. */
   cuts: number;
+  /** The code and words with which a message that has attachments is refused after its data; null for none. */
+  refusedAttachments: { code: number; said: string } | null;
   received: ReceivedMail[];
   close(): Promise<void>;
 }
@@ -37,13 +42,23 @@ export interface MailServerOptions {
   offersTls?: boolean;
 }
 
-const toRefusal = (responseCode: number): Error => Object.assign(new Error('not now, or not ever'), { responseCode });
+const toRefusal = (responseCode: number, said = 'not now, or not ever'): Error =>
+  Object.assign(new Error(said), { responseCode });
 
 /** Starts a mail server that keeps what it is sent. */
 export async function startMailServer({ port = 0, size, offersTls }: MailServerOptions = {}): Promise<MailServer> {
   const received: ReceivedMail[] = [];
   const refused = new Map<string, number>();
-  const mail: MailServer = { url: '', port, isRefusing: false, refused, cuts: 0, received, close: async () => {} };
+  const mail: MailServer = {
+    url: '',
+    port,
+    isRefusing: false,
+    refused,
+    cuts: 0,
+    refusedAttachments: null,
+    received,
+    close: async () => {},
+  };
   const sockets = new Set<Socket>();
   const server = new SMTPServer({
     authOptional: true,
@@ -58,6 +73,8 @@ export async function startMailServer({ port = 0, size, offersTls }: MailServerO
       simpleParser(stream).then((parsed) => {
         const { messageId = '', subject = '', date = new Date(0), text = '', inReplyTo, references = [] } = parsed;
         const attachments = parsed.attachments.map(({ filename = '' }) => filename);
+        if (mail.refusedAttachments !== null && attachments.length > 0)
+          return callback(toRefusal(mail.refusedAttachments.code, mail.refusedAttachments.said));
         const to = session.envelope.rcptTo[0]?.address ?? '';
         received.push({ to, messageId, inReplyTo, references: [references].flat(), subject, date, text, attachments });
         if (mail.cuts === 0) return callback();
@@ -71,14 +88,31 @@ export async function startMailServer({ port = 0, size, offersTls }: MailServerO
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
   });
-  const address = await new Promise<AddressInfo>((resolve) => {
-    const listener = server.listen(port, '127.0.0.1', () => {
-      const found = listener.address();
-      if (found !== null && typeof found === 'object') resolve(found);
-    });
-  });
-  mail.port = address.port;
-  mail.url = `smtp://127.0.0.1:${address.port}`;
+  mail.port = await listenOnLoopback(server.server, port);
+  mail.url = `smtp://127.0.0.1:${mail.port}`;
   mail.close = () => new Promise((resolve) => server.close(() => resolve()));
   return mail;
 }
+
+/** Starts a mail server that is closed after the test. */
+export async function serveMail(options: MailServerOptions = {}): Promise<MailServer> {
+  const server = await startMailServer(options);
+  onTestFinished(() => server.close());
+  return server;
+}
+
+/** Settings of mail by SMTP to these people, without early warnings. */
+export const toMailSettings = (to: readonly string[], changes: Partial<MailSettings> = {}) => ({
+  mail: {
+    ...mailSettingsSchema.parse({ transport: 'smtp', from: 'night@bank.example', to }),
+    earlyWarning: false,
+    timeoutMs: 2_000,
+    ...changes,
+  },
+});
+
+/** Of these, one recipient who gets the whole page. */
+export const attachedMail: Partial<MailSettings> = {
+  to: [],
+  recipients: [{ to: 'one@bank.example', kinds: ['report', 'warning', 'failure'], attach: 'full' }],
+};

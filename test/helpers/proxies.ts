@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { listenOnLoopback } from './loopback.js';
 
 /** What becomes of the next commit that passes: it never arrives, or it arrives and its answer does not. */
 export type Cut = 'before' | 'after';
@@ -71,12 +72,9 @@ export async function startCuttingProxy(url: string): Promise<CuttingProxy> {
       }
       next = null;
     });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the proxy has no port');
+  });
   const own = new URL(url);
-  own.port = String(address.port);
+  own.port = String(await listenOnLoopback(server));
   return {
     url: own.href,
     cutAtCommit: (cut, byCrash) => {
@@ -151,12 +149,9 @@ export async function startSwappingProxy(target: string, every: number): Promise
     const init = search === null ? { method, headers } : { method, headers, body };
     const upstream = await fetch(`${origin}${request.url ?? ''}`, init);
     await pass({ response, status: upstream.status, body: await upstream.text() }, search);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the proxy has no port');
+  });
   return {
-    url: `http://127.0.0.1:${address.port}${pathname}`,
+    url: `http://127.0.0.1:${await listenOnLoopback(server)}${pathname}`,
     crossed: () => crossed,
     close: async () => {
       server.close();

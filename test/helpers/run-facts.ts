@@ -12,20 +12,6 @@ import type {
 import type { HistoryFacts, RunFacts, TrendPoint } from '../../src/reports/run-facts.js';
 import { severities } from '../../src/vocabulary.js';
 
-/** A hit of which nothing is known but the name, with these facts in place of its own. */
-export const makeMatch = (facts: Partial<Match> = {}): Match => ({
-  rank: 1,
-  id: 'amla_one',
-  name: 'Ada Ficticia',
-  schema: 'Person',
-  isHit: true,
-  score: 0.9,
-  topics: [],
-  birthDates: [],
-  countries: [],
-  ...facts,
-});
-
 /** A party for reports. */
 export function buildParty(changes: Partial<PartyFacts> = {}): PartyFacts {
   return {
@@ -55,6 +41,12 @@ export function buildMatch(changes: Partial<Match> = {}): Match {
     ...changes,
   };
 }
+
+/** A hit of which nothing is known but the name, with these facts in place of its own. */
+export const makeMatch = (facts: Partial<Match> = {}): Match => {
+  const unknown = { topics: [], birthDates: [], countries: [] };
+  return buildMatch({ id: 'amla_one', name: 'Ada Ficticia', score: 0.9, ...unknown, ...facts });
+};
 
 /** A match change for reports, by default a new critical hit. */
 export function buildChange(changes: Partial<MatchChangeFacts> = {}): MatchChangeFacts {

@@ -1,8 +1,7 @@
-import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
-import { z } from 'zod';
+import { listenOnLoopback } from './loopback.js';
 
 export interface ReceivedWebhook {
   headers: IncomingHttpHeaders;
@@ -22,7 +21,5 @@ export async function startReceiver(statuses: (number | null)[] = []) {
     server.closeAllConnections();
     server.close();
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = z.object({ port: z.number() }).parse(server.address());
-  return { url: `http://127.0.0.1:${port}/hook`, received };
+  return { url: `http://127.0.0.1:${await listenOnLoopback(server)}/hook`, received };
 }

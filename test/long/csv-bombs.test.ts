@@ -10,6 +10,7 @@ import { createGzip } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bundleProgram, type Program } from '../helpers/cli-process.js';
 import { printFigure, takeLeast } from '../helpers/figures.js';
+import { makeWorkbook, toRows } from '../helpers/make-workbook.js';
 import type { CsvReport } from '../integration/roster/read-csv-program.js';
 
 const mega = 1024 * 1024;
@@ -117,6 +118,34 @@ test('gzip data that begin like a roster and then unpack to a thousand times the
   const start = Array.from({ length: 300_000 }, (_, index) => `${index * 7_919},person,Name ${index}\n`).join('');
   const path = await writePacked('late.csv.gz', repeat(header + start, '1,person,A\n', 128 * mega));
   await expectRefused(() => read(path), 'gzip_bomb', 'rows packed 1:1000 behind 300,000 others');
+});
+
+test('workbooks that unpack to a thousand times their size, or to endless texts, are refused', async () => {
+  const sheets = { A: toRows([['customer_id', 'name']]) };
+  const sheet = `<worksheet>${'<row><c><v>1</v></c></row>'.repeat(2 * mega)}</worksheet>`;
+  const texts = `<sst>${Array.from({ length: 4 * mega }, (_, at) => `<si><t>Name ${at * 7_919} of many</t></si>`).join('')}</sst>`;
+  const row = `<worksheet><row><c t="str"><v>${Array.from({ length: mega }, (_, at) => at * 7_919).join(' ')}`;
+  for (const [name, part, text, code] of [
+    ['sheet', 'xl/worksheets/sheet1.xml', sheet, 'workbook_too_large'],
+    ['texts', 'xl/sharedStrings.xml', texts, 'workbook_too_large'],
+    ['row', 'xl/worksheets/sheet1.xml', row, 'workbook_unreadable'],
+  ] as const) {
+    const path = join(folder, `${name}.xlsx`);
+    await writeFile(path, await makeWorkbook({ sheets, parts: { [part]: text } }));
+    await expectRefused(() => read(path), code, `a workbook with too large a ${name}`);
+  }
+});
+
+test('a workbook of 100,000 rows is read to its end in little memory', async () => {
+  const rows = Array.from({ length: 100_000 }, (_, at) => [String(at), `Name ${(at * 7_919) % 100_003}`, '1980-05-17']);
+  const path = join(folder, 'large.xlsx');
+  await writeFile(path, await makeWorkbook({ sheets: { A: toRows([['customer_id', 'name', 'born'], ...rows]) } }));
+  const report = await read(path);
+  expect(report).toMatchObject({ code: null, tally: { lines: 100_001, records: 100_000 } });
+  printFigure(
+    `100,000 rows of a workbook: ${Math.round(report.cpuMilliseconds)} ms of CPU, ${Math.round(report.addedBytes / mega)} MB`,
+  );
+  expect(report.addedBytes).toBeLessThan(3 * mostBytes);
 });
 
 test('a roster that packs well is read to its end in little memory', async () => {

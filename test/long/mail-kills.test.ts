@@ -1,8 +1,8 @@
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { expectComplete, makeSite, Nursery } from '../campaign/site.js';
 import type { KillPoint } from '../campaign/traps.js';
 import { testDatabases } from '../helpers/databases.js';
-import { type MailServer, startMailServer } from '../helpers/mail-server.js';
+import { serveMail } from '../helpers/mail-server.js';
 
 /** Where a process dies between queueing a mail and knowing that it was sent, and how often the server then gets it. */
 const deaths: readonly (readonly [where: string, point: KillPoint, times: number])[] = [
@@ -14,18 +14,13 @@ const deaths: readonly (readonly [where: string, point: KillPoint, times: number
 
 const nursery = new Nursery();
 afterAll(() => nursery.close());
-const servers: MailServer[] = [];
-afterEach(async () => {
-  for (const server of servers.splice(0)) await server.close();
-});
 
 describe.each(['postgres', 'embedded'] as const)('mail of a night whose process is killed, %s', (dialect) => {
   const databases = testDatabases(dialect);
 
   // The outbox is the same on both; where it can be sent twice is tried on both.
   it.each(dialect === 'postgres' ? deaths : deaths.slice(-1))('%s', { timeout: 240_000 }, async (_, point, times) => {
-    const server = await startMailServer();
-    servers.push(server);
+    const server = await serveMail();
     const site = await makeSite(nursery, databases.locate, {
       customers: 20,
       rate: { perSecond: 400, concurrency: 4 },

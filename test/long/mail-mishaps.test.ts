@@ -3,51 +3,28 @@ import { mkdir, mkdtemp, readFile, rename, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import { describe, expect, it } from 'vitest';
 import { rescreenRosters } from '../../jobs/rescreen.js';
 import { InterruptedError } from '../../src/cli/exit-code.js';
-import { type MailSettings, mailSettingsSchema } from '../../src/mail/settings.js';
+import { shiftedClock } from '../../src/clock.js';
+import type { MailSettings } from '../../src/mail/settings.js';
 import type { AppContext } from '../../src/runs/app-context.js';
 import { deliverDue } from '../../src/runs/mail/deliver.js';
 import { mailFailure } from '../../src/runs/mail/failures.js';
 import { listMails } from '../../src/runs/mail/manage.js';
 import { testDatabases } from '../helpers/databases.js';
-import { type MailServer, startMailServer } from '../helpers/mail-server.js';
+import { listenOnLoopback } from '../helpers/loopback.js';
+import { attachedMail, type MailServer, serveMail, toMailSettings } from '../helpers/mail-server.js';
 import { openSmallSites } from '../helpers/small-site.js';
 
 const hourMs = 3_600_000;
-const toSettings = (changes: Partial<MailSettings> = {}) => ({
-  mail: {
-    ...mailSettingsSchema.parse({
-      transport: 'smtp',
-      from: 'night@bank.example',
-      to: ['one@bank.example', 'two@bank.example'],
-    }),
-    earlyWarning: false,
-    timeoutMs: 2_000,
-    ...changes,
-  },
-});
-const attached: Partial<MailSettings> = {
-  to: [],
-  recipients: [{ to: 'one@bank.example', kinds: ['report', 'warning', 'failure'], attach: 'full' }],
-};
+const toSettings = (changes: Partial<MailSettings> = {}) =>
+  toMailSettings(['one@bank.example', 'two@bank.example'], changes);
 const at = (app: AppContext, hours: number): AppContext => ({
   ...app,
   owner: `process-${hours}`,
-  clock: { ...app.clock, now: () => new Date(Date.now() + hours * hourMs) },
+  clock: shiftedClock(hours * hourMs),
 });
-
-const servers: MailServer[] = [];
-afterEach(async () => {
-  for (const server of servers.splice(0)) await server.close();
-});
-const serve = async (): Promise<MailServer> => {
-  const server = await startMailServer();
-  servers.push(server);
-  return server;
-};
 
 describe('mail', () => {
   const { open } = testDatabases('postgres');
@@ -55,18 +32,18 @@ describe('mail', () => {
 
   /** A run whose report waits with its page attached, because the server took nothing. */
   async function queueAttachment(): Promise<{ server: MailServer; app: AppContext; artifacts: string }> {
-    const server = await serve();
+    const server = await serveMail();
     server.isRefusing = true;
     const { work, run } = await begin();
     const dir = await mkdtemp(join(tmpdir(), 'nightscreen-mail-'));
-    const settings = { ...toSettings(attached), reports: { dir } };
+    const settings = { ...toSettings(attachedMail), reports: { dir } };
     const app = { ...(await work({ settings })), secret: () => server.url };
     const artifacts = (await run(app, { writeReport: true })).artifacts ?? '';
     return { server, app, artifacts };
   }
 
   it('whose stored message cannot be read keeps no other from being sent or listed', async () => {
-    const server = await serve();
+    const server = await serveMail();
     server.isRefusing = true;
     const { work, run, database } = await begin();
     const app = { ...(await work({ settings: toSettings() })), secret: () => server.url };
@@ -109,7 +86,7 @@ describe('mail', () => {
   });
 
   it('tells of a failure directly when the database has gone away', async () => {
-    const server = await serve();
+    const server = await serveMail();
     const { work, database } = await begin();
     const app = { ...(await work({ settings: toSettings() })), secret: () => server.url };
     const gone = () => Promise.reject(new Error('the database has gone away'));
@@ -121,7 +98,7 @@ describe('mail', () => {
   });
 
   it('says that a night was stopped in its import, as no fault and with what is left to do', async () => {
-    const server = await serve();
+    const server = await serveMail();
     const { work, roster } = await begin();
     const app = {
       ...(await work({ settings: toSettings({ to: ['one@bank.example'] }) })),
@@ -149,8 +126,7 @@ describe('mail', () => {
 
   it('keeps nobody who is asked to stop waiting for a server that says nothing, and is not lost by that', async () => {
     const silent = createServer();
-    await once(silent.listen(0, '127.0.0.1'), 'listening');
-    const { port } = z.object({ port: z.number() }).parse(silent.address());
+    const port = await listenOnLoopback(silent);
     const { work, database } = await begin();
     const settings = toSettings({ to: ['one@bank.example', 'two@bank.example'], timeoutMs: 60_000 });
     const app = { ...(await work({ settings })), secret: () => `smtp://127.0.0.1:${port}` };
@@ -167,7 +143,7 @@ describe('mail', () => {
     // A third of what it would wait for one of them.
     expect(performance.now() - begunMs).toBeLessThan(20_000);
     silent.close();
-    const server = await serve();
+    const server = await serveMail();
     await deliverDue({ ...at(app, 2), secret: () => server.url });
     expect(server.received.map(({ to }) => to).toSorted()).toEqual(['one@bank.example', 'two@bank.example']);
     expect((await listMails(database, 'default', { all: true })).map(({ state }) => state)).toEqual(['sent', 'sent']);

@@ -148,8 +148,8 @@ async function findAnswers(
   };
   const ofFile: Question = {
     flag: '--file',
-    missing: 'is missing: the roster file (CSV)',
-    ask: 'Roster file (CSV): ',
+    missing: 'is missing: the roster file (CSV or .xlsx)',
+    ask: 'Roster file (CSV or .xlsx): ',
     check: (answer) => findProblem(inspect(answer)),
   };
   const missing: Question[] = [];
@@ -332,7 +332,9 @@ function describeInit(
   inspection: FileInspection,
   { target, toComplete, checks, next, isWaiting, isSandbox }: InitFacts,
 ): string {
-  const { encoding, delimiter, guess, counts, unknown } = inspection;
+  const { sheet, encoding, delimiter, guess, counts, unknown } = inspection;
+  const form =
+    sheet === null ? `${encoding}, delimiter ${describeDelimiter(delimiter)}` : `sheet ${toVisibleText(sheet)}`;
   const { customers, rejected, repeated } = counts;
   const problems = checks.filter(({ state }) => state !== 'ok');
   const list = (title: string, lines: readonly string[]): string =>
@@ -341,7 +343,7 @@ function describeInit(
   const [first = '', ...others] = commands;
   return [
     `wrote ${target}\n`,
-    `\nRoster ${describeFile(inspection)} (${encoding}, delimiter ${describeDelimiter(delimiter)})\n`,
+    `\nRoster ${describeFile(inspection)} (${form})\n`,
     formatTable(describeGuess(inspection)),
     `  ${formatCount(customers)} customers + ${formatCount(rejected)} rejected + ${formatCount(repeated)} repeated rows\n`,
     listUnknown(unknown),

@@ -186,14 +186,18 @@ function describeHeaderLines(lines: number, { hasHeader, headerLine }: FileInspe
 }
 
 export function presentInspection(inspection: FileInspection): Outcome {
-  const { headers, delimiter, encoding, guess, counts, tally, firstRows, repeatedLines, settings } = inspection;
+  const { headers, sheet, delimiter, encoding, guess, counts, tally, firstRows, repeatedLines, settings } = inspection;
   const { customers, rejected, repeated, rejectedBecause, isComplete } = counts;
   const { lines, blanks, continuations, records } = tally;
   const text = [
     formatTable([
       ['file', describeFile(inspection)],
-      ['encoding', encoding],
-      ['delimiter', describeDelimiter(delimiter)],
+      ...(sheet === null
+        ? [
+            ['encoding', encoding],
+            ['delimiter', describeDelimiter(delimiter)],
+          ]
+        : [['sheet', showCell(sheet)]]),
       ['header', describeHeader(inspection)],
       ['columns', headers.map((header) => showCell(header)).join(', ')],
       [

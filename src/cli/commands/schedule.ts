@@ -17,9 +17,9 @@ const show = definePreparedCommand({
   usage: 'show',
   description: 'the next start of each job, and the results of its last starts',
   examples: ['schedule show', 'schedule show --json'],
-  prepare: async ({ config }) => (await import('../schedule/plan-schedule.js')).planSchedule(config),
+  prepare: async ({ config }) => (await import('../schedule/operate-schedule.js')).planSchedule(config),
   run: async (app, { prepared: plan, config }) => {
-    const { presentSchedule, showSchedule } = await import('../schedule/plan-schedule.js');
+    const { presentSchedule, showSchedule } = await import('../schedule/operate-schedule.js');
     const { readPause } = await import('../../runs/scheduled.js');
     const hasRosters = config.settings.rosters.length > 0;
     return presentSchedule(await showSchedule(app, plan), hasRosters, await readPause(app));
@@ -41,7 +41,7 @@ const briefJob = 'mail';
 
 async function runScheduled(invocation: Invocation, name: string, ifDue: boolean): Promise<Outcome> {
   const { allJobs } = await import('../../../jobs/all-jobs.js');
-  const { planSchedule } = await import('../schedule/plan-schedule.js');
+  const { planSchedule } = await import('../schedule/operate-schedule.js');
   const { runForNow, runIfDue } = await import('../schedule/run-scheduled.js');
   const config = loadInvocationConfig(invocation);
   const plan = planSchedule(config);
@@ -60,7 +60,7 @@ const cancel = defineDatabaseCommand({
   usage: 'cancel <job>',
   description: 'end a running job on any host',
   examples: ['schedule cancel sweep', 'schedule cancel rescreen --json'],
-  run: async (app, { argument: job }) => (await import('../schedule/plan-schedule.js')).cancelJob(app, job),
+  run: async (app, { argument: job }) => (await import('../schedule/operate-schedule.js')).cancelJob(app, job),
 });
 
 const pause = defineDatabaseCommand({
@@ -70,7 +70,7 @@ const pause = defineDatabaseCommand({
   options: { until: withDefault(text('<when>', meanings.until), '24h'), reason: shared.reason },
   examples: ['schedule pause --until 12h --reason "database moves"', 'schedule pause --until now'],
   run: async (app, { options: { until, reason = null } }) => {
-    const { pauseJobs, resumeJobs } = await import('../schedule/plan-schedule.js');
+    const { pauseJobs, resumeJobs } = await import('../schedule/operate-schedule.js');
     return until === 'now' ? resumeJobs(app) : pauseJobs(app, { until, reason });
   },
 });

@@ -27,25 +27,20 @@ export const addStatusCommand = defineDatabaseCommand({
     const status = await exportStatus(app, { roster, states, changedSince }, signal);
     const isJson = out === undefined ? invocation.options.json === true : /\.json$/i.test(out);
     const chunks = isJson ? renderStatusJson(status, app.clock.now()) : renderStatusCsv(status);
-    const { sums, neverImported } = status;
     for (const message of status.unmappedNames) {
       invocation.notify({ level: 'warn', code: 'unmapped_column', message });
     }
-    // The sums are complete after the last row is read.
-    const assess = (): { exitCode: number; gap: string | null } => {
-      const gap = describeGap(neverImported, sums.inScope);
-      const isWhole = gap === null && status.isCovered();
-      return { exitCode: isWhole ? exitCodes.complete : exitCodes.incomplete, gap };
-    };
-    if (out === undefined) {
-      for await (const chunk of chunks) await invocation.terminal.writeData(chunk);
-      const { exitCode, gap } = assess();
+    const file = out === undefined ? null : resolve(invocation.folder, out);
+    if (file !== null) await writePrivately(file, chunks);
+    else for await (const chunk of chunks) await invocation.terminal.writeData(chunk);
+    const { sums, isCovered } = status.finish();
+    const { neverImported } = status;
+    const gap = describeGap(neverImported, sums.inScope);
+    const exitCode = gap === null && isCovered ? exitCodes.complete : exitCodes.incomplete;
+    if (file === null) {
       if (gap !== null) invocation.notify({ level: 'warn', code: 'nothing_known', message: gap });
       return { exitCode, isWritten: true };
     }
-    const file = resolve(invocation.folder, out);
-    await writePrivately(file, chunks);
-    const { exitCode, gap } = assess();
     const counts = sums.inScope === 0 ? '' : `in scope: ${describeStates(sums.states)}\n`;
     const format = isJson ? 'json' : 'csv';
     return {
@@ -56,6 +51,10 @@ export const addStatusCommand = defineDatabaseCommand({
   },
 });
 
+/**
+ * As in docs/status.md: `waiting` counts the alerts that wait, `held` says that later answers are held, `reason` is why the screening is not
+ * valid, and `because` why the last attempts failed.
+ */
 const columns: readonly Column<CustomerStatus>[] = [
   { key: 'roster', cell: ({ roster }) => roster },
   { key: 'customer_id', cell: ({ reference }) => reference },
@@ -82,13 +81,19 @@ const renderStatusCsv = ({ batches }: StatusExport): AsyncIterable<string> => re
 
 /** The document `nightscreen/status/1`: one customer per line, and the sums of the states at its end. */
 async function* renderStatusJson(status: StatusExport, at: Date): AsyncGenerator<string> {
-  const { rosters, neverImported, batches, sums } = status;
-  yield `${JSON.stringify({ schema: 'nightscreen/status/1', at, rosters, neverImported }).slice(0, -1)},"customers":[`;
+  const { rosters, neverImported, batches } = status;
+  yield `${writeOpenObject({ schema: 'nightscreen/status/1', at, rosters, neverImported })},"customers":[`;
   let separator = '\n';
   for await (const batch of batches) {
     if (batch.length === 0) continue;
     yield separator + batch.map((status) => JSON.stringify(status)).join(',\n');
     separator = ',\n';
   }
-  yield `\n],${JSON.stringify(sums).slice(1)}\n`;
+  yield `\n],${writeTail(status.finish().sums)}\n`;
 }
+
+/** The first fields of a JSON object, without its closing brace. */
+const writeOpenObject = (fields: object): string => JSON.stringify(fields).slice(0, -1);
+
+/** The last fields of a JSON object, without its opening brace. */
+const writeTail = (fields: object): string => JSON.stringify(fields).slice(1);

@@ -19,7 +19,7 @@ import { readWebhookKeys } from '../../runs/status.js';
 import { listNextRuns } from '../../scheduling/due-times.js';
 import { findFourEyesProblems, findMissingMail } from '../app-context.js';
 import { requireOwnDatabase } from '../open-database.js';
-import { planSchedule } from '../schedule/plan-schedule.js';
+import { planSchedule } from '../schedule/operate-schedule.js';
 import { checkDatabase } from './database.js';
 import { doubtful, type Finding, well, wrong } from './finding.js';
 import { checkService } from './service.js';

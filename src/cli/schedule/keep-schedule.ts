@@ -15,7 +15,7 @@ import { waitForAbort } from '../process.js';
 import { loadInvocationConfig, openLogger, withAppContext } from '../session.js';
 import { formatTable } from '../text.js';
 import { type MetricsAddress, startMonitoring } from './health.js';
-import { planSchedule } from './plan-schedule.js';
+import { planSchedule } from './operate-schedule.js';
 import { performJob } from './run-scheduled.js';
 
 // Longer than a restart of the database.

@@ -5,15 +5,27 @@ import type { CsvSettings } from '../settings.js';
 import type { LineTally, TableReading, TableRecord } from '../table-reading.js';
 import { openCsvFile } from './csv-file.js';
 import { findFiles } from './find-files.js';
-import { standardInput } from './source-bytes.js';
+import { isZipFile, readFileChunks, standardInput } from './source-bytes.js';
 
 const batchSize = 500;
 
-type CsvFile = Awaited<ReturnType<typeof openCsvFile>>;
+type TableFile = Pick<Awaited<ReturnType<typeof openCsvFile>>, 'headers' | 'delimiter' | 'records' | 'close'> & {
+  lowerHeader: { line: number } | null;
+};
 type Batches = AsyncGenerator<readonly TableRecord[], void, undefined>;
 
+/** Opens a CSV file or a workbook; the first bytes decide which. */
+async function openFile(...[place, source, isMapped]: Parameters<typeof openCsvFile>): Promise<TableFile> {
+  if (!(await isZipFile(place.path))) return openCsvFile(place, source, isMapped);
+  const { openWorkbookFile } = await import('../workbook/workbook-file.js');
+  const file = await openWorkbookFile(place, source, isMapped);
+  // From its opening on, a workbook that changes is refused; so these are the bytes that are read.
+  for await (const bytes of readFileChunks(place.path)) place.onBytes(bytes);
+  return file;
+}
+
 /**
- * Opens the files of a CSV table and reads the header of the first. Throws RosterError when a pattern matches no file,
+ * Opens the files of a CSV table, of which any may be a workbook, and reads the header of the first. Throws RosterError when a pattern matches no file,
  * a file is unreadable, or there are no records; `mayBeEmpty` permits a header alone. Reading `records` also throws
  * for a later file with another header or without content.
  */
@@ -50,10 +62,10 @@ export async function openCsvTable(
         doneBytes += bytes.length;
       },
     };
-    return { ...(await openCsvFile(place, source, isMapped)), hash, name: place.name };
+    return { ...(await openFile(place, source, isMapped)), hash, name: place.name };
   };
   const first = await openAt(0);
-  let open: CsvFile = first;
+  let open: TableFile = first;
   async function* readFiles(): Batches {
     for (let index = 0; index < paths.length; index += 1) {
       const file = index === 0 ? first : await openAt(index);
@@ -200,7 +212,7 @@ export async function checkHeaders(
   let first: Parameters<typeof compareHeaders>[0] | undefined;
   for (const path of paths) {
     const tally = { lines: 0, headers: 0, blanks: 0, continuations: 0, records: 0 };
-    const file = await openCsvFile({ path, name: path, file: path, tally, onBytes: () => undefined }, source, isMapped);
+    const file = await openFile({ path, name: path, file: path, tally, onBytes: () => undefined }, source, isMapped);
     await file.close();
     const named = { name: path, headers: file.headers };
     first ??= named;

@@ -2,9 +2,8 @@ import { type Options, parse } from 'csv-parse/sync';
 import { RosterError } from '../../errors.js';
 import type { LineTally, TableRecord } from '../table-reading.js';
 
-/** A record with quotes, to be parsed with others; `text` lacks the padding of `original`. */
-interface QuotedRecord {
-  record: TableRecord;
+/** A record with quotes before its parsing; `text` lacks the padding of `original`. */
+interface QuotedRecord extends Pick<TableRecord, 'line' | 'file' | 'fault'> {
   text: string;
   original: string;
 }
@@ -16,7 +15,9 @@ interface QuotedRecord {
  * follow.
  */
 export function createRecordSplitter(
-  settings: RecordShape & {
+  settings: {
+    delimiter: string;
+    columnCount: number;
     /** Whether a record ends with one more delimiter. */
     endsWithDelimiter: boolean;
     path: string;
@@ -25,21 +26,22 @@ export function createRecordSplitter(
   },
   tally: LineTally,
 ) {
-  const { delimiter, file } = settings;
-  const columnCount = settings.columnCount + Number(settings.endsWithDelimiter);
-  const shape: RecordShape = { delimiter, columnCount };
-  const guard = new SoundnessGuard(settings.path, settings.columnCount);
+  const { delimiter, file, columnCount } = settings;
+  const fieldsPerRecord = columnCount + Number(settings.endsWithDelimiter);
+  const shape: RecordShape = { delimiter, fieldsPerRecord };
+  const guard = new SoundnessGuard(settings.path, columnCount);
+  /** The last lines so far, if the lines after them decide where their record ends. */
   let waiting: LineBlock | null = null;
   let lastSound: string | null = null;
 
-  const note = (isSound: boolean, text: string, line: number) => {
+  const count = (text: string, line: number, isSound: boolean) => {
     tally.records += 1;
     if (isSound) {
       guard.noteSound();
       lastSound = text;
     } else guard.noteUnsound(text.length, line);
   };
-  /** Takes a line without a value; an incomplete one at the end of the file shows that the file was truncated. */
+  /** Takes a line without a value. An incomplete row at the end of the file is none: it shows that the file was truncated. */
   const takeBlank = (text: string, line: number, isCut: boolean): boolean => {
     if (!isBlank(text, delimiter) || (isCut && isShort(text))) return false;
     tally.blanks += 1;
@@ -48,89 +50,94 @@ export function createRecordSplitter(
     return true;
   };
   const isShort = (text: string): boolean => {
-    const count = countDelimiters(text, delimiter, 0) + 1;
-    return count > 1 && count < settings.columnCount;
+    const fieldCount = countDelimiters(text, delimiter, 0) + 1;
+    return fieldCount > 1 && fieldCount < columnCount;
   };
-  const takePlain = (text: string, line: number, records: TableRecord[], isCut: boolean) => {
-    if (takeBlank(text, line, isCut)) return;
+  const takePlain = (text: string, line: number): TableRecord => {
     const fields = text.split(delimiter);
-    const isSound = fields.length === columnCount;
-    note(isSound, text, line);
-    records.push({ line, file, fields, fault: isSound ? null : 'wrong_column_count' });
+    const isSound = fields.length === fieldsPerRecord;
+    count(text, line, isSound);
+    return { line, file, fields, fault: isSound ? null : 'wrong_column_count' };
   };
-  const takeMixed = (block: LineBlock, records: TableRecord[]) => {
-    const quoted: QuotedRecord[] = [];
-    for (let at = 0; at < block.texts.length; ) {
+  const takePlainLines = (block: LineBlock): TableRecord[] =>
+    block.texts.flatMap((text, at) => {
+      const line = block.firstLine + at;
+      return takeBlank(text, line, isCutAt(block, at)) ? [] : takePlain(text, line);
+    });
+  /** Takes lines with and without quotes; `rest` are the lines of which later ones decide. */
+  const takeQuotedLines = (block: LineBlock): { records: TableRecord[]; rest: LineBlock | null } => {
+    const found: (TableRecord | QuotedRecord)[] = [];
+    let at = 0;
+    while (at < block.texts.length) {
       const first = block.texts[at] ?? '';
       const line = block.firstLine + at;
-      const isCut = block.isOpen && at === block.texts.length - 1;
+      if (takeBlank(first, line, isCutAt(block, at))) {
+        at += 1;
+        continue;
+      }
       if (!first.includes(quote)) {
-        takePlain(first, line, records, isCut);
+        found.push(takePlain(first, line));
         at += 1;
         continue;
       }
-      if (takeBlank(first, line, isCut)) {
+      const measure = measureRecord(block.texts, at, block.isLast, shape, lastSound);
+      if (measure.kind === 'undecided') {
+        return { records: parseQuoted(found, delimiter), rest: sliceBlock(block, at) };
+      }
+      if (measure.kind === 'malformed') {
+        count(first, line, false);
+        found.push({ line, file, fields: first.split(delimiter), fault: 'malformed_csv' });
         at += 1;
         continue;
       }
-      const { lineCount, fieldCount, isPadded } = measureRecord(block.texts, at, block.isLast, shape, lastSound);
-      if (lineCount === null) {
-        waiting = sliceBlock(block, at);
-        break;
-      }
-      if (lineCount === 0) {
-        note(false, first, line);
-        records.push({ line, file, fields: first.split(delimiter), fault: 'malformed_csv' });
-        at += 1;
-        continue;
-      }
+      const { lineCount, fieldCount, isPadded } = measure;
       const original = joinLines(block, at, lineCount);
-      const isSound = fieldCount === columnCount;
-      note(isSound, original, line);
+      const isSound = fieldCount === fieldsPerRecord;
+      count(original, line, isSound);
       tally.continuations += lineCount - 1;
-      const record: TableRecord = { line, file, fields: [], fault: isSound ? null : 'wrong_column_count' };
-      records.push(record);
-      quoted.push({ record, text: isPadded ? dropPadding(original, delimiter) : original, original });
+      const text = isPadded ? dropPadding(original, delimiter) : original;
+      found.push({ line, file, fault: isSound ? null : 'wrong_column_count', text, original });
       at += lineCount;
     }
-    parseQuoted(quoted, delimiter);
+    return { records: parseQuoted(found, delimiter), rest: null };
   };
 
   return (block: LineBlock): TableRecord[] => {
     tally.lines += block.texts.length;
     const whole = waiting === null ? block : joinBlocks(waiting, block);
-    waiting = null;
-    const records: TableRecord[] = [];
-    if (whole.hasQuote) takeMixed(whole, records);
-    else {
-      for (let at = 0; at < whole.texts.length; at += 1) {
-        const isCut = whole.isOpen && at === whole.texts.length - 1;
-        takePlain(whole.texts[at] ?? '', whole.firstLine + at, records, isCut);
-      }
-    }
-    if (settings.endsWithDelimiter) for (const record of records) dropLastField(record, columnCount);
+    const { records, rest } = whole.hasQuote ? takeQuotedLines(whole) : { records: takePlainLines(whole), rest: null };
+    waiting = rest;
+    if (settings.endsWithDelimiter) for (const record of records) dropLastField(record, fieldsPerRecord);
     return records;
   };
 }
 
-/** Removes the empty field after the last delimiter; a record without both is complete as well. */
-function dropLastField(record: TableRecord, columnCount: number): void {
+/** Whether the file ends within this line. */
+const isCutAt = (block: LineBlock, at: number): boolean => block.isOpen && at === block.texts.length - 1;
+
+/** Removes the empty field after the last delimiter. A record without this field and its delimiter is complete too. */
+function dropLastField(record: TableRecord, fieldsPerRecord: number): void {
   const { fields, fault } = record;
   const isLastEmpty = fields.at(-1)?.trim() === '';
   if (fault === null && isLastEmpty) record.fields = fields.slice(0, -1);
   else if (fault === null) record.fault = 'wrong_column_count';
-  else if (fault === 'wrong_column_count' && fields.length === columnCount - 1 && !isLastEmpty) record.fault = null;
+  else if (fault === 'wrong_column_count' && fields.length === fieldsPerRecord - 1 && !isLastEmpty) record.fault = null;
 }
 
-/** A record that csv-parse cannot read is malformed too, even if its quotes are valid. */
-function parseQuoted(quoted: readonly QuotedRecord[], delimiter: string): void {
-  const texts = quoted.map(({ text }) => text);
-  for (const [index, fields] of parseRecords(texts, delimiter).entries()) {
-    const each = quoted[index];
-    if (each === undefined) continue;
-    each.record.fields = fields ?? each.original.split(delimiter);
-    if (fields === null) each.record.fault = 'malformed_csv';
-  }
+/**
+ * Parses the quoted ones of the records together, which is faster than one by one. A record that csv-parse cannot read is malformed too, even
+ * if its quotes are valid.
+ */
+function parseQuoted(found: readonly (TableRecord | QuotedRecord)[], delimiter: string): TableRecord[] {
+  const texts = found.flatMap((each) => ('text' in each ? [each.text] : []));
+  const parsed = parseRecords(texts, delimiter).values();
+  return found.map((each): TableRecord => {
+    if (!('text' in each)) return each;
+    const { line, file, fault, original } = each;
+    const fields = parsed.next().value;
+    if (fields) return { line, file, fields, fault };
+    return { line, file, fields: original.split(delimiter), fault: 'malformed_csv' };
+  });
 }
 
 /** Whether a line holds no value: only white space, delimiters, and pairs of quotes with nothing between them. */
@@ -227,26 +234,34 @@ export class SoundnessGuard {
 
 interface RecordShape {
   delimiter: string;
-  columnCount: number;
+  fieldsPerRecord: number;
 }
 
 /** The most physical lines of one record. Only lines whose quotes open a field are joined with others. */
 const maxRecordLines = 10_000;
 
-/** The lines of a record: 0 when its first line is malformed, null when later lines decide. */
-interface RecordMeasure {
-  lineCount: number | null;
-  fieldCount: number;
-  isPadded: boolean;
-}
+/** `malformed`: the first line is, and the next one begins another record. `undecided`: lines that are not read yet decide. */
+type RecordMeasure =
+  | { kind: 'record'; lineCount: number; fieldCount: number; isPadded: boolean }
+  | { kind: 'malformed' }
+  | { kind: 'undecided' };
 
-const malformed: RecordMeasure = { lineCount: 0, fieldCount: 0, isPadded: false };
-const unknown: RecordMeasure = { lineCount: null, fieldCount: 0, isPadded: false };
+const malformed: RecordMeasure = { kind: 'malformed' };
+const undecided: RecordMeasure = { kind: 'undecided' };
 
 /**
- * Measures the record that begins with the line at `from`, which has a quote; `isLast` says that no more lines follow.
- * Lines are joined only when no line after the first reads as a whole row, and the line that closes a quoted field does
- * not look like a row with a surplus quote (`earlier` is a previous valid record). Otherwise each line stays separate.
+ * Measures the record that begins with the line at `from`, which has a quote; `isLast` says that no more lines follow. A record ends where its
+ * quotes close. But one surplus quote can hide the next row. By their quotes alone, these two rows are one record of three columns:
+ *
+ *     C-1,"Ada
+ *     C-2,Ben",Oslo
+ *
+ * So the first line is malformed, and each line stays separate, in these cases:
+ * 1. A quote is within a field.
+ * 2. A line after the first is a whole row, and the field stays open or the first line is a whole row too.
+ * 3. A line closes the field and looks like a row with a surplus quote, as C-2 above (`earlier` is a previous valid record).
+ * 4. The quotes do not close before the end of the file or the limits of a record.
+ * 5. The record has not as many fields as the table.
  */
 function measureRecord(
   lines: readonly string[],
@@ -255,31 +270,34 @@ function measureRecord(
   shape: RecordShape,
   earlier: string | null,
 ): RecordMeasure {
+  const { delimiter, fieldsPerRecord } = shape;
   const first = lines[from] ?? '';
-  let scan = scanQuotes(first, shape.delimiter, null);
+  let scan = scanQuotes(first, delimiter, null);
   if (scan.state === 'closed') return toMeasure(1, scan);
   if (scan.state === 'malformed') return malformed;
-  const firstCount = scan.fieldCount + countDelimiters(first, shape.delimiter, scan.openedAt);
+  const firstCount = scan.fieldCount + countDelimiters(first, delimiter, scan.openedAt);
   const isFirstWhole = isWholeCount(firstCount, first, shape);
   // The text before the first delimiter is the first field only if that field is closed.
   const example = scan.fieldCount > 1 ? first : earlier;
-  const start = example === null ? null : readStart(example, shape.delimiter);
+  const idBefore = example === null ? null : readStart(example, delimiter);
   let length = first.length;
   for (let count = 1; count < maxRecordLines; count += 1) {
     const next = lines[from + count];
-    if (next === undefined) return isLast ? malformed : unknown;
+    if (next === undefined) return isLast ? malformed : undecided;
     length += next.length;
     if (length > maxRecordLength) return malformed;
-    const before = scan.fieldCount;
-    scan = scanQuotes(next, shape.delimiter, scan);
+    const openField = scan.fieldCount;
+    scan = scanQuotes(next, delimiter, scan);
     if (scan.state === 'malformed') return malformed;
     const isOpen = scan.state === 'open';
     if ((isOpen || isFirstWhole) && isWholeRow(next, shape)) return malformed;
-    const isClosing = !isOpen || scan.fieldCount > before;
-    if (isClosing && mayBeRow(next, shape.delimiter, before) && isDoubtful(next, shape, start, firstCount)) {
-      return malformed;
+    const isFieldClosed = !isOpen || scan.fieldCount > openField;
+    if (isFieldClosed && reachesField(next, delimiter, openField)) {
+      const hasId = idBefore !== null && isLikeId(idBefore);
+      const isRow = hasId ? haveSameShape(idBefore, readStart(next, delimiter)) : firstCount >= fieldsPerRecord;
+      if (isRow) return malformed;
     }
-    if (!isOpen) return scan.fieldCount === shape.columnCount ? toMeasure(count + 1, scan) : malformed;
+    if (!isOpen) return scan.fieldCount === fieldsPerRecord ? toMeasure(count + 1, scan) : malformed;
   }
   return malformed;
 }
@@ -289,54 +307,51 @@ export function readFirstRecord(
   block: LineBlock,
   delimiter: string,
 ): { lineCount: number; fields: readonly string[] } | null {
-  const { lineCount, isPadded } = measureFirstRecord(block.texts, block.isLast, delimiter);
-  if (lineCount === null || lineCount === 0) return null;
+  const measure = measureFirstRecord(block.texts, block.isLast, delimiter);
+  if (measure.kind !== 'record') return null;
+  const { lineCount, isPadded } = measure;
   const text = joinLines(block, 0, lineCount);
   const [fields] = parseRecords([isPadded ? dropPadding(text, delimiter) : text], delimiter);
   return fields === null || fields === undefined ? null : { lineCount, fields };
 }
 
+/** Takes the field count from where the quotes close, and then measures as for any other record, with its refusals. */
 function measureFirstRecord(lines: readonly string[], isLast: boolean, delimiter: string): RecordMeasure {
   let scan: QuoteScan | null = null;
   for (let count = 0; count < maxRecordLines; count += 1) {
     const line = lines[count];
-    if (line === undefined) return isLast ? malformed : unknown;
+    if (line === undefined) return isLast ? malformed : undecided;
     scan = scanQuotes(line, delimiter, scan);
     if (scan.state === 'malformed') return malformed;
-    if (scan.state === 'open') continue;
-    const shape = { delimiter, columnCount: scan.fieldCount };
-    return count === 0 ? toMeasure(1, scan) : measureRecord(lines, 0, isLast, shape, null);
+    if (scan.state === 'closed') {
+      return measureRecord(lines, 0, isLast, { delimiter, fieldsPerRecord: scan.fieldCount }, null);
+    }
   }
   return malformed;
 }
 
 function toMeasure(lineCount: number, { fieldCount, isPadded }: QuoteScan): RecordMeasure {
-  return { lineCount, fieldCount, isPadded };
+  return { kind: 'record', lineCount, fieldCount, isPadded };
 }
 
 function isWholeRow(text: string, shape: RecordShape): boolean {
   if (isWholeCount(countDelimiters(text, shape.delimiter, 0) + 1, text, shape)) return true;
   const scan = scanQuotes(text, shape.delimiter, null);
-  return scan.state === 'closed' && scan.fieldCount === shape.columnCount;
+  return scan.state === 'closed' && scan.fieldCount === shape.fieldsPerRecord;
 }
 
 /** Whether a line is a whole row when quotes are ignored; a doubled quote may hide that some delimiters are text. */
-function isWholeCount(count: number, text: string, { columnCount }: RecordShape): boolean {
-  return count === columnCount || (count > columnCount && text.includes('""'));
+function isWholeCount(count: number, text: string, { fieldsPerRecord }: RecordShape): boolean {
+  return count === fieldsPerRecord || (count > fieldsPerRecord && text.includes('""'));
 }
 
-/** Whether a line has as many fields before the quote that closes `place` as a separate row would have. */
-function mayBeRow(text: string, delimiter: string, place: number): boolean {
+/** Whether a line has as many delimiters before its first closing quote as a separate row has before this field. */
+function reachesField(text: string, delimiter: string, field: number): boolean {
   const closing = findClosingQuote(text, 0);
-  return countDelimiters(text.slice(0, Math.max(closing, 0)), delimiter, 0) >= place - 1;
+  return countDelimiters(text.slice(0, Math.max(closing, 0)), delimiter, 0) >= field - 1;
 }
 
-/** Whether such a line begins like a row; without ids in front, whether the line before may be a row. */
-function isDoubtful(text: string, { delimiter, columnCount }: RecordShape, start: string | null, firstCount: number) {
-  if (start !== null && isLikeId(start)) return haveSameShape(start, readStart(text, delimiter));
-  return firstCount >= columnCount;
-}
-
+/** The first field of a row, usually its id. */
 function readStart(text: string, delimiter: string): string {
   const end = text.indexOf(delimiter);
   return (end < 0 ? text : text.slice(0, end)).replaceAll('"', '').trim();

@@ -18,7 +18,7 @@ type ByteChunks = AsyncGenerator<Buffer, void, undefined>;
  * Reads a file from start to end. Throws RosterError `roster_not_found`, `roster_unreadable`, `roster_broken_off` when
  * reading fails half-way, or `roster_changed` when the file changes meanwhile.
  */
-async function* readFileChunks(path: string): ByteChunks {
+export async function* readFileChunks(path: string): ByteChunks {
   const file = await openFile(path);
   try {
     const before = await file.stat({ bigint: true });
@@ -78,6 +78,18 @@ async function openFile(path: string): Promise<FileHandle> {
 
 function readCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+}
+
+/** Whether a path is a regular file that begins like a ZIP archive, as a workbook does. A missing file is reported when it is opened. */
+export async function isZipFile(path: string): Promise<boolean> {
+  if (path === standardInput || findOddFile(path) !== null) return false;
+  const file = await open(path).catch(() => null);
+  try {
+    const found = await file?.read(Buffer.alloc(zipBytes.length), 0, zipBytes.length, 0).catch(() => undefined);
+    return found?.buffer.toString('latin1') === zipBytes;
+  } finally {
+    await file?.close();
+  }
 }
 
 const firstBytes = 64 * 1024;
@@ -275,8 +287,10 @@ function toGzipError(error: unknown, path: string): unknown {
 
 const exportSheet = 'Export its sheet as CSV UTF-8';
 
+const zipBytes = 'PK\x03\x04';
+
 const formats: readonly { bytes: string; what: string; advice: string }[] = [
-  { bytes: 'PK\x03\x04', what: 'an Excel workbook or another ZIP file', advice: `${exportSheet}, or unpack it` },
+  { bytes: zipBytes, what: 'an Excel workbook or another ZIP file', advice: `${exportSheet}, or unpack it` },
   { bytes: 'PK\x05\x06', what: 'an empty ZIP file', advice: 'Fetch or write the file again' },
   { bytes: '\xd0\xcf\x11\xe0', what: 'an old Excel workbook or another Office file', advice: exportSheet },
   { bytes: '%PDF', what: 'a PDF', advice: 'Ask for the table itself, exported as CSV UTF-8' },

@@ -8,16 +8,17 @@ import { findTitledHeader } from '../csv/csv-file.js';
 import { openCsvTable } from '../csv/csv-table.js';
 import { csvEncodings, type EncodingLabel, inspectEncoding } from '../csv/encodings.js';
 import { findFiles } from '../csv/find-files.js';
-import { looksLikeHeader } from '../csv/first-record.js';
-import { readSourceBytes } from '../csv/source-bytes.js';
+import { isZipFile, readSourceBytes } from '../csv/source-bytes.js';
 import type { Customer, RosterRow } from '../customer.js';
 import { type ColumnDoubts, DoubtTally } from '../doubts.js';
+import { looksLikeHeader } from '../header-row.js';
 import { nameHeaders, readHeader, standardHeaders } from '../headers.js';
 import { findMeant, readNameText } from '../name-text.js';
 import { readRoster } from '../read-roster.js';
 import { type CsvSettings, type RosterSettings, rosterSettingsSchema } from '../settings.js';
 import type { LineTally, TableReading } from '../table-reading.js';
 import { describeUnmappedNames, type UnmappedNames, UnmappedNameTally } from '../unmapped-names.js';
+import { listFilledSheets } from '../workbook/workbook-file.js';
 import { guessColumns } from './column-guess.js';
 import { type ColumnGuess, type ColumnProfile, profileColumn, type Unmapped } from './column-profile.js';
 import { type UnknownColumn, UnknownTally } from './unknown-values.js';
@@ -36,6 +37,8 @@ export interface FileInspection {
   path: string;
   /** The matching files, of which the first was inspected. */
   files: readonly string[];
+  /** The sheet of a workbook that was read; null for CSV. */
+  sheet: string | null;
   encoding: string;
   delimiter: string;
   hasHeader: boolean;
@@ -81,9 +84,12 @@ export async function inspectFile(request: InspectionRequest): Promise<FileInspe
   const given = parseRequest(request);
   const files = await findFiles([path]);
   const first = files[0] ?? path;
-  const start = await readStart(first);
-  const { encoding, doubts: mixed } = inspectEncoding(start, given.encoding, first);
-  const { table, headerLine } = await openInspected(first, { ...given, encoding }, request.header);
+  const [sheet, ...otherSheets] = (await isZipFile(first)) ? await listFilledSheets(first) : [];
+  const { encoding, doubts: mixed } =
+    sheet === undefined
+      ? inspectEncoding(await readStart(first), given.encoding, first)
+      : ({ encoding: 'utf-8', doubts: [] } as const);
+  const { table, headerLine } = await openInspected(first, { ...given, encoding, sheet }, request.header);
   const sample = await readSample(table);
   const [top = [], ...below] = headerLine === null ? sample : [table.headers, ...sample];
   // Files that were put together repeat their header.
@@ -101,6 +107,11 @@ export async function inspectFile(request: InspectionRequest): Promise<FileInspe
   );
   const guess = tryColumns(guessColumns(profiles), headers, rows);
   const doubts = [
+    ...(otherSheets.length === 0
+      ? []
+      : [
+          `only the sheet ${sheet} is read, not ${otherSheets.join(', ')}: name another with \`sheet:\` under \`csv:\``,
+        ]),
     ...(headerLine === null ? [] : [`line ${headerLine} is the header: the lines above it are not read`]),
     ...(mixed.length > 0 ? mixed : doubtGarbledLetters(profiles, encoding)),
     ...doubtLostLetters(profiles),
@@ -109,7 +120,17 @@ export async function inspectFile(request: InspectionRequest): Promise<FileInspe
   const { delimiter } = table;
   const header = headerLine ?? hasHeader;
   const csv = { path, delimiter, encoding, ...(header === true ? {} : { header }) };
-  const found = { path, files, encoding, delimiter, hasHeader, headerLine, headers, guess: { ...guess, doubts } };
+  const found = {
+    path,
+    files,
+    sheet: sheet ?? null,
+    encoding,
+    delimiter,
+    hasHeader,
+    headerLine,
+    headers,
+    guess: { ...guess, doubts },
+  };
   const parsed = rosterSettingsSchema.safeParse({ name, csv, columns: guess.columns });
   if (!parsed.success || guess.columns.id === undefined || guess.columns.name === undefined) {
     const { records, headers: headerLines, ...others } = table.tally();
@@ -125,7 +146,7 @@ export async function inspectFile(request: InspectionRequest): Promise<FileInspe
       unmappedNames: [],
     };
   }
-  const ofFirst = rosterSettingsSchema.parse({ name, csv: { ...csv, path: first }, columns: guess.columns });
+  const ofFirst = rosterSettingsSchema.parse({ name, csv: { ...csv, path: first, sheet }, columns: guess.columns });
   const whole = await readWhole(ofFirst, guess.unmapped);
   doubts.push(...describeChangedIds(whole.counts.doubts));
   doubts.push(...describeUnmappedNames(whole.unmappedNames, headers, 'roster'));
@@ -136,10 +157,17 @@ export async function inspectFile(request: InspectionRequest): Promise<FileInspe
 /** Opens a table without a header, or below its title with one. */
 async function openInspected(path: string, form: CsvSettings, wantsHeader: boolean | undefined) {
   const csv = { ...form, path };
-  const titled = wantsHeader === false ? null : await findTitledHeader(path, csv);
+  const titled = wantsHeader === false ? null : await findTitle(csv);
   if (titled === null) return { table: await openCsvTable({ ...csv, header: false }, () => false), headerLine: null };
   const { line: header, delimiter } = titled;
   return { table: await openCsvTable({ ...csv, header, delimiter }, () => false), headerLine: header };
+}
+
+async function findTitle(csv: CsvSettings & { path: string }): ReturnType<typeof findTitledHeader> {
+  if (csv.sheet === undefined) return findTitledHeader(csv.path, csv);
+  const { lowerHeader, delimiter, close } = await openCsvTable(csv, () => false, true);
+  await close();
+  return lowerHeader ? { line: lowerHeader.line, delimiter } : null;
 }
 
 /** Tries a mapping on the sample; when over half would be rejected for their type, that column is dropped. */
@@ -181,7 +209,7 @@ function parseRequest({ path, name, delimiter = 'auto', encoding = 'auto' }: Ins
 /** The roster name for a file. */
 export const toRosterName = (path: string): string =>
   basename(path)
-    .replace(/(\.(csv|tsv|txt|gz))+$/i, '')
+    .replace(/(\.(csv|tsv|txt|gz|xlsx))+$/i, '')
     .replace(/[^\p{L}\p{N}_-]+/gu, '-')
     .replace(/^-+|-+$/g, '') || 'default';
 

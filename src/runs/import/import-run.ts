@@ -1,4 +1,4 @@
-import { listGuards, nameGuards, RosterError, RosterHeldError } from '../../errors.js';
+import { listGuards, nameGuards, RosterError, RosterHeldError, unreadableGuard } from '../../errors.js';
 import { toLocalTime } from '../../local-time.js';
 import type { RosterAcceptanceFacts } from '../../reports/list-facts.js';
 import { listSnapshotRemarks } from '../../reports/reasons.js';
@@ -8,6 +8,7 @@ import { DatabaseError } from '../../store/database/database.js';
 import { readKnownRecords } from '../../store/known-records.js';
 import type { SnapshotCounts } from '../../store/roster-figures.js';
 import {
+  hasImport,
   readAcceptedChanges,
   readSnapshot,
   readUnmappedNames,
@@ -101,14 +102,14 @@ export interface ImportOptions {
   isDelta?: boolean | undefined;
   /** Accepts the roster against the guards; guards, person and reason are stored with the run. */
   acceptRoster?: Acceptance | undefined;
-  /** When guards hold the roster, the run continues with the last accepted one, if any. */
+  /** When guards hold the roster, or it cannot be read, the run continues with the last accepted one, if any. */
   keepsFormer?: boolean | undefined;
 }
 
 /**
  * Stage: reads the roster, stages its rows in chunks, compares them, and merges them in one transaction, so that an
- * aborted import leaves the old snapshot whole. Gives null when guards hold it and the run continues with the last
- * accepted one. Throws RosterHeldError when guards hold it otherwise, RosterError when it is unreadable, with nothing
+ * aborted import leaves the old snapshot whole. Gives null when guards hold it, or it is unreadable, and the run continues
+ * with the last accepted one. Otherwise throws RosterHeldError when guards hold it, RosterError when it is unreadable, with nothing
  * changed, and DatabaseError `import_broken_off` when our own database fails meanwhile.
  */
 export async function importRoster(
@@ -136,7 +137,7 @@ async function importSnapshot(
   const { clock, settings } = app;
   app.emit({ kind: 'stage_started', runId, stage: 'import' });
   await session.write((transaction) => beginStaging(transaction, run.runId));
-  const source = await stageRoster(roster, {
+  const staging = stageRoster(roster, {
     ...session,
     runId: run.runId,
     copies: app.database.dialect === 'postgres',
@@ -147,6 +148,11 @@ async function importSnapshot(
     secret: app.secret,
     emit: (progress) => app.emit({ kind: 'progress', runId, stage: 'import', ...progress }),
   });
+  const source = await staging.catch(async (error: unknown) => {
+    if (!(error instanceof RosterError) || !(await canKeepFormer(session, options))) throw error;
+    await keepUnread(session, rosterId, error);
+  });
+  if (source === undefined) return null;
   signal.throwIfAborted();
   const { mode } = run;
   // With a live key they hold the roster.
@@ -242,6 +248,38 @@ async function keepFormer(
   const message = `${source} is held (${listGuards(heldBy)}). The last accepted roster is screened`;
   app.emit({ kind: 'warning', runId, code: 'roster_held', message });
   app.emit({ kind: 'stage_finished', runId, stage: 'import', counts: { ...counts } });
+}
+
+/** Whether an unreadable source leaves the run with the last accepted roster. A file of the command line is rather mistyped. */
+async function canKeepFormer(
+  { app, run, organisation, roster }: RunSession,
+  { keepsFormer, acceptRoster }: ImportOptions,
+): Promise<boolean> {
+  if (!keepsFormer || acceptRoster || run.rosterFile !== null || roster === null) return false;
+  return hasImport(app.database, organisation.organisationId, roster);
+}
+
+/** Stores that the source cannot be read. New ids of an earlier held roster stay. */
+async function keepUnread({ app, run, runId, roster, write }: RunSession, rosterId: number, error: RosterError) {
+  const message = error.message.replace(/\.$/, '');
+  const look = 'customers who are new or changed in the source are not known';
+  const heldBy = [{ guard: unreadableGuard, message, look }];
+  const hold = {
+    source: `roster ${roster}`,
+    sourceDigest: '',
+    heldAt: app.clock.now(),
+    heldBy,
+    changes: [],
+    command: '',
+  };
+  await write(async (transaction) => {
+    await clearStaging(transaction, run.runId);
+    // As a delta without rows: only a whole roster deletes the ids that it does not name.
+    await saveRosterHold(transaction, { runId: run.runId, rosterId, isDelta: true }, hold);
+    await setRunStage(transaction, run.runId, 'imported');
+  });
+  const text = `the source of roster ${roster} cannot be read: ${message}. The last accepted roster is screened`;
+  app.emit({ kind: 'warning', runId, code: 'roster_held', message: text });
 }
 
 /** Gives the acceptance of a roster that guards hold, to be stored with it; null when no guard holds it. */

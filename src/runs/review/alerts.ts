@@ -30,32 +30,30 @@ import { isAutoClosing } from '../settings-acceptance.js';
 
 /**
  * Stage: makes review alerts from the findings of a roster's runs on an account, and keeps or re-opens their decisions. It runs inside the
- * transaction that closes a run, after control searches have confirmed the answers. A held run, whose answers are taken back, gives only new
- * and worse alerts. Returns what waits then.
+ * transaction that closes a run, after control searches have confirmed the answers. `answers` of a held run are taken back, and give only new
+ * and more urgent alerts, until a person applies them (`accepted_later`). Returns what waits then.
  */
 export async function makeAlerts(
   transaction: Queryable,
   { app, run }: RunSession,
   accountId: number,
-  how: 'counts' | 'held' | 'accepted',
+  answers: 'valid' | 'held' | 'accepted_later',
 ): Promise<OpenAlertsFacts | null> {
-  const { runId, rosterId } = run;
+  const { runId, organisationId, rosterId } = run;
   if (rosterId === null) return null;
   const { clock, settings } = app;
   const now = clock.now();
   const scope = { rosterId, accountId };
   const calendar = { ...settings.review, timezone: settings.timezone };
-  const assessed = { calendar, rating: settings.changes, now };
-  await projectParties(transaction, { ...scope, runId, now, isHeld: how === 'held' }, (party, alerts, isOfHeldRun) => {
-    if (!isOfHeldRun) return toAlertChanges(addProvisional(party, alerts), alerts, assessed);
-    // A held run opens what is new or worse. It closes nothing, and no decision moves to other facts.
-    return toAlertChanges(party, alerts, assessed).filter(
-      ({ event, state }) =>
-        event !== null && worse.has(event.kind) && (state === 'open' || state === 'pending_approval'),
-    );
-  });
+  const assessed = { calendar, changeSettings: settings.changes, now };
+  const projected = { ...scope, runId, now, isHeld: answers === 'held' };
+  await projectParties(transaction, projected, (party, alerts, hasHeldAnswers) =>
+    hasHeldAnswers
+      ? toAlertChanges(party, alerts, assessed).filter(mayComeFromHeldRun)
+      : toAlertChanges(addProvisional(party, alerts), alerts, assessed),
+  );
   // No policy applies to answers that were unreliable at first.
-  if (how === 'counts') await closeByPolicy(transaction, { runId, organisationId: run.organisationId, ...scope }, now);
+  if (answers === 'valid') await closeByPolicy(transaction, { runId, organisationId, ...scope }, now);
   return saveReviewState(transaction, runId, scope, { now, maxItems: maxListRows });
 }
 
@@ -92,14 +90,19 @@ async function closeByPolicy(
   }
 }
 
-const worse: ReadonlySet<string> = new Set(['opened', 'reopened', 'escalated', 'returned']);
+const eventsOfHeldRuns: ReadonlySet<string> = new Set(['opened', 'reopened', 'escalated', 'returned']);
+
+/** A held run opens alerts and makes them more urgent. It closes nothing, and no decision moves to other facts. */
+const mayComeFromHeldRun = (change: AlertChange): boolean =>
+  change.event !== null && eventsOfHeldRuns.has(change.event.kind) && isWaiting(change);
+
 const serious: ReadonlySet<Severity> = new Set(['critical', 'high']);
 
 /** Gives the changes of a party's alerts that follow from its current matches. Each hit and each critical or high change needs review. */
 export function toAlertChanges(
   party: UnprojectedParty,
   alerts: readonly StoredAlert[],
-  { calendar, rating, now }: Pick<Projection, 'calendar' | 'rating' | 'now'>,
+  assessed: Pick<Projection, 'calendar' | 'changeSettings' | 'now'>,
 ): readonly AlertChange[] {
   const needsReview = ({ id, isHit }: Match): boolean => {
     const change = party.changes.get(id);
@@ -115,19 +118,21 @@ export function toAlertChanges(
       compareSeenFacts(toSeenFacts(seenWith, listed), toSeenFacts(party.customer, listed)).length === 0;
     return cause === 'customer_record' && isSameParty ? 'service_data' : cause;
   };
-  const steps = projectAlerts({ ...party, alerts, needsReview, causeOf }, now);
-  const projection = { party, byId, calendar, rating, now };
-  const changes = steps.flatMap((step) => toChange(step, projection));
-  const touched = new Set(changes.map(({ alertId }) => alertId));
-  // These were seen with the newer record. They get no event, but the next comparison starts from this record.
-  const dated = alerts
-    .filter(({ alertId, state, absence }) => state !== 'no_longer_matched' && absence === null && !touched.has(alertId))
+  const steps = projectAlerts({ ...party, alerts, needsReview, causeOf }, assessed.now);
+  const projection = { ...assessed, party, byId };
+  const changes = steps.flatMap((step) => toChange(step, projection) ?? []);
+  const changedIds = new Set(changes.map(({ alertId }) => alertId));
+  // These matches were seen with the current record too: the next comparison starts from it. They have no event unless escalated.
+  const unchanged = alerts
+    .filter(
+      ({ alertId, state, absence }) => state !== 'no_longer_matched' && absence === null && !changedIds.has(alertId),
+    )
     .map((alert) => ({
       ...keep(alert, projection),
       customerVersion: party.customerVersion,
       ...escalate(alert, alert.listed, projection),
     }));
-  return [...changes, ...dated];
+  return [...changes, ...unchanged];
 }
 
 /** Adds to a party the matches that held runs have found since its last valid answer. Until the next valid answer they count as present. */
@@ -141,107 +146,136 @@ interface Projection {
   party: UnprojectedParty;
   byId: ReadonlyMap<number, StoredAlert>;
   calendar: WorkCalendar;
-  rating: ChangeSettings;
+  changeSettings: ChangeSettings;
   now: Date;
 }
 
-function toChange(step: AlertStep, projection: Projection): readonly AlertChange[] {
-  const { party, byId, calendar, rating, now } = projection;
-  if (step.kind === 'opened') {
-    const change = party.changes.get(step.match.id);
-    const assessment = { severity: change?.severity ?? 'high', rule: change?.rule ?? 'hit_gained' } as const;
-    return [
-      {
-        alertId: null,
-        partyId: party.partyId,
-        state: 'open',
+type StepOf<Kind extends AlertStep['kind']> = Extract<AlertStep, { kind: Kind }>;
+
+function toChange(step: AlertStep, projection: Projection): AlertChange | null {
+  if (step.kind === 'opened') return openAlert(step, projection);
+  const alert = projection.byId.get(step.alert.alertId);
+  if (alert === undefined) return null;
+  switch (step.kind) {
+    case 'reopened':
+      return reopenAlert(alert, step, projection);
+    case 'carried':
+      return carryAlert(alert, step, projection);
+    case 'absent':
+      return makeAbsent(alert, step, projection);
+    case 'auto_closed':
+      return {
+        ...keep(alert, projection),
+        state: 'no_longer_matched',
         absence: step.absence,
-        listed: step.match,
-        topic: toWorstTopic(rating.topics, step.match.topics),
-        ...assessment,
-        priority: prioritise(assessment.severity, step.match, party),
-        customerVersion: party.customerVersion,
-        isBaseline: change?.isBaseline ?? false,
-        openedAt: now,
-        dueAt: toDueTime(assessment.severity, now, calendar),
-        dropsDisposition: false,
-        event: { kind: 'opened', reasons: [] },
-      },
-    ];
+        event: { kind: 'auto_closed', reasons: [step.absence] },
+      };
   }
-  const alert = byId.get(step.alert.alertId);
-  if (alert === undefined) return [];
-  const kept = keep(alert, projection);
-  const { absence } = step.kind === 'absent' || step.kind === 'auto_closed' ? step : { absence: null };
-  if (step.kind === 'auto_closed') {
-    return [{ ...kept, state: 'no_longer_matched', absence, event: { kind: 'auto_closed', reasons: [step.absence] } }];
-  }
-  if (step.kind === 'absent') {
-    const event = step.absence === alert.absence ? 'rekeyed' : 'absent';
-    const reasons = event === 'absent' ? [step.absence] : [];
-    const waits = { ...kept, listed: step.listed, absence, event: { kind: event, reasons } } as const;
-    if (step.hasRunOut) {
-      const dueAt = toDueTime(alert.severity, now, calendar);
-      const ended = { kind: 'absent', reasons: ['expired', step.absence] } as const;
-      return [{ ...waits, state: 'open', openedAt: now, dueAt, dropsDisposition: true, event: ended }];
-    }
-    if (alert.state !== 'true_match') return [waits];
-    // An absent true match waits from now on, with one business day until it is due.
-    return [{ ...waits, state: 'open', openedAt: now, dueAt: toDueTime('high', now, calendar) }];
-  }
-  if (step.kind === 'reopened') {
-    const change = findWorst(alert, step.match, projection);
-    const severity = toReopenedSeverity(alert, change?.severity, step.reasons);
-    const isReturn = step.reasons.length === 1 && step.reasons[0] === 'returned';
-    const rule = change !== undefined && change.severity === severity ? change.rule : alert.rule;
-    return [
-      {
-        ...kept,
-        ...seen(step.match, projection),
-        state: 'open',
-        severity,
-        rule,
-        priority: prioritise(severity, step.match, party),
-        isBaseline: false,
-        // A match that returns, or that only has a proposal, continues its alert. A decision that ended begins a new wait.
-        openedAt: isReturn || isWaiting(alert) ? alert.openedAt : now,
-        dueAt: isReturn ? alert.dueAt : toEarlierDue(alert, severity, { calendar, now }),
-        dropsDisposition: true,
-        event: { kind: 'reopened', reasons: step.reasons },
-      },
-    ];
-  }
-  const { match, state } = step;
-  const wasAbsent = alert.absence !== null || alert.state === 'no_longer_matched';
-  const event = wasAbsent ? 'returned' : alert.listed.id === match.id ? null : 'rekeyed';
-  return [
-    {
-      ...kept,
-      ...seen(match, projection),
-      state,
-      priority: prioritise(alert.severity, match, party),
-      event: event && { kind: event, reasons: [] },
-      ...escalate({ ...alert, state }, match, projection),
-    },
-  ];
 }
 
-/** The stored facts of a match that is seen with the current record. */
-const seen = (match: Match, { party, rating }: Projection) => ({
+function openAlert({ match, absence }: StepOf<'opened'>, projection: Projection): AlertChange {
+  const { party, calendar, now } = projection;
+  const change = party.changes.get(match.id);
+  const severity = change?.severity ?? 'high';
+  return {
+    ...showMatch(match, projection),
+    alertId: null,
+    partyId: party.partyId,
+    state: 'open',
+    absence,
+    severity,
+    rule: change?.rule ?? 'hit_gained',
+    priority: prioritise(severity, match, party),
+    isBaseline: change?.isBaseline ?? false,
+    openedAt: now,
+    dueAt: toDueTime(severity, now, calendar),
+    dropsDisposition: false,
+    event: { kind: 'opened', reasons: [] },
+  };
+}
+
+function reopenAlert(alert: StoredAlert, { match, reasons }: StepOf<'reopened'>, projection: Projection): AlertChange {
+  const { party, calendar, now } = projection;
+  const rating = rateMatch(alert, match, projection);
+  const severity = toReopenedSeverity(alert, rating?.severity, reasons);
+  const isReturn = reasons.length === 1 && reasons[0] === 'returned';
+  return {
+    ...keep(alert, projection),
+    ...showMatch(match, projection),
+    state: 'open',
+    severity,
+    rule: rating?.severity === severity ? rating.rule : alert.rule,
+    priority: prioritise(severity, match, party),
+    // A match that returns, or that only has a proposal, continues its alert. A decision that ended begins a new wait.
+    openedAt: isReturn || isWaiting(alert) ? alert.openedAt : now,
+    dueAt: isReturn ? alert.dueAt : toEarlierDue(alert, severity, { calendar, now }),
+    dropsDisposition: true,
+    event: { kind: 'reopened', reasons },
+  };
+}
+
+/** The decision holds for the present match. `state` is another one only if the match was absent. */
+function carryAlert(alert: StoredAlert, { match, state }: StepOf<'carried'>, projection: Projection): AlertChange {
+  const wasAbsent = alert.absence !== null || alert.state === 'no_longer_matched';
+  const moved = alert.listed.id === match.id ? null : 'rekeyed';
+  const kind = wasAbsent ? 'returned' : moved;
+  return {
+    ...keep(alert, projection),
+    ...showMatch(match, projection),
+    state,
+    priority: prioritise(alert.severity, match, projection.party),
+    event: kind && { kind, reasons: [] },
+    ...escalate({ ...alert, state }, match, projection),
+  };
+}
+
+function makeAbsent(
+  alert: StoredAlert,
+  { listed, absence, hasRunOut }: StepOf<'absent'>,
+  projection: Projection,
+): AlertChange {
+  const { calendar, now } = projection;
+  const absent = { ...keep(alert, projection), listed, absence };
+  if (hasRunOut) {
+    return {
+      ...absent,
+      state: 'open',
+      openedAt: now,
+      dueAt: toDueTime(alert.severity, now, calendar),
+      dropsDisposition: true,
+      event: { kind: 'absent', reasons: ['expired', absence] },
+    };
+  }
+  // When the absence is known, only the id of the match is new.
+  const event: AlertChange['event'] =
+    absence === alert.absence ? { kind: 'rekeyed', reasons: [] } : { kind: 'absent', reasons: [absence] };
+  if (alert.state !== 'true_match') return { ...absent, event };
+  // An absent true match waits from now on, with one business day until it is due.
+  return { ...absent, state: 'open', openedAt: now, dueAt: toDueTime('high', now, calendar), event };
+}
+
+/** The facts of an alert whose match is seen with the current record. */
+const showMatch = (match: Match, { party, changeSettings }: Projection) => ({
   listed: match,
   absence: null,
-  topic: toWorstTopic(rating.topics, match.topics),
+  topic: toWorstTopic(changeSettings.topics, match.topics),
   customerVersion: party.customerVersion,
 });
 
-/** The alert unchanged, with the record that its match was last seen with. */
-const keep = (
-  { disposition: _, isTrueMatch: __, customer: ___, isProvisional: ____, ...alert }: StoredAlert,
-  { rating }: Pick<Projection, 'rating'>,
-): AlertChange => ({
-  ...alert,
+/** The alert unchanged. Null as version keeps the record with which its match was last seen. */
+const keep = (alert: StoredAlert, { changeSettings }: Projection): AlertChange => ({
+  alertId: alert.alertId,
+  partyId: alert.partyId,
+  state: alert.state,
+  absence: alert.absence,
+  listed: alert.listed,
+  severity: alert.severity,
+  rule: alert.rule,
+  priority: alert.priority,
+  openedAt: alert.openedAt,
+  dueAt: alert.dueAt,
   customerVersion: null,
-  topic: toWorstTopic(rating.topics, alert.listed.topics),
+  topic: toWorstTopic(changeSettings.topics, alert.listed.topics),
   isBaseline: false,
   dropsDisposition: false,
   event: null,
@@ -249,19 +283,19 @@ const keep = (
 
 const isWaiting = ({ state }: Pick<StoredAlert, 'state'>): boolean => state === 'open' || state === 'pending_approval';
 
-const isWorse = (left: Severity, right: Severity): boolean => severities.indexOf(left) < severities.indexOf(right);
+const isMoreSevere = (left: Severity, right: Severity): boolean => severities.indexOf(left) < severities.indexOf(right);
 
 /** A more severe change makes a waiting alert more urgent. It is never due later than before. */
 function escalate(alert: StoredAlert, match: Match, projection: Projection): Partial<AlertChange> {
   const { party, calendar, now } = projection;
-  const change = findWorst(alert, match, projection);
-  if (change === undefined || !isWaiting(alert) || !isWorse(change.severity, alert.severity)) return {};
+  const rating = rateMatch(alert, match, projection);
+  if (rating === undefined || !isWaiting(alert) || !isMoreSevere(rating.severity, alert.severity)) return {};
   return {
-    severity: change.severity,
-    rule: change.rule,
-    priority: prioritise(change.severity, match, party),
-    dueAt: toEarlierDue(alert, change.severity, { calendar, now }),
-    event: { kind: 'escalated', reasons: change.reasons },
+    severity: rating.severity,
+    rule: rating.rule,
+    priority: prioritise(rating.severity, match, party),
+    dueAt: toEarlierDue(alert, rating.severity, { calendar, now }),
+    event: { kind: 'escalated', reasons: rating.reasons },
   };
 }
 
@@ -272,20 +306,19 @@ interface Rating {
 }
 
 /**
- * The most severe rating of a match: that of its change, and that of a new match once the customer's birth date contradicts no longer. A date
- * that lowered an alert may have been a substitute for an unknown one.
+ * The most severe rating of a match: that of its change, or that of a new match if the customer's birth date contradicted it when it was last
+ * seen and no longer does. The former date, which lowered the alert, may have been a substitute for an unknown one.
  */
-function findWorst(alert: StoredAlert, match: Match, { party, rating }: Projection): Rating | undefined {
+function rateMatch(alert: StoredAlert, match: Match, { party, changeSettings }: Projection): Rating | undefined {
   const change = party.changes.get(match.id);
-  const changed = change && { severity: change.severity, rule: change.rule, reasons: [] };
+  const ofChange = change && { severity: change.severity, rule: change.rule, reasons: [] };
   const corroboration = corroborate(party.customer, match);
-  const contradicted = corroborate(alert.customer, match).birthDate === 'contradict';
-  const isWithdrawn = contradicted && corroboration.birthDate !== 'contradict';
-  if (!isWithdrawn) return changed;
+  const didContradict = corroborate(alert.customer, match).birthDate === 'contradict';
+  if (!didContradict || corroboration.birthDate === 'contradict') return ofChange;
   const difference = { kind: 'match_added', matchId: match.id, before: null, after: match, fields: [] } as const;
   const subject = { difference, corroboration, cause: 'customer_record', isTrueMatch: false } as const;
-  const { severity, rule } = toSeverity({ ...subject, riskTier: party.riskTier }, rating);
-  if (changed !== undefined && !isWorse(severity, changed.severity)) return changed;
+  const { severity, rule } = toSeverity({ ...subject, riskTier: party.riskTier }, changeSettings);
+  if (ofChange !== undefined && !isMoreSevere(severity, ofChange.severity)) return ofChange;
   return { severity, rule, reasons: ['customer_birth_date'] };
 }
 
@@ -310,9 +343,11 @@ function toReopenedSeverity(
   reasons: readonly string[],
 ): Severity {
   const isTrueMatch = disposition?.verdict === 'true_match' && disposition.isFinal;
-  const floor = isTrueMatch && reasons.some((reason) => reason.startsWith('customer_')) ? 'high' : severity;
-  const worth = [severity, floor, ...(changed === undefined ? [] : [changed])];
-  return worth.reduce((worst, each) => (isWorse(each, worst) ? each : worst));
+  const isOfCustomer = reasons.some((reason) => reason.startsWith('customer_'));
+  const candidates = [severity];
+  if (isTrueMatch && isOfCustomer) candidates.push('high');
+  if (changed !== undefined) candidates.push(changed);
+  return candidates.reduce((worst, each) => (isMoreSevere(each, worst) ? each : worst));
 }
 
 const prioritise = (severity: Severity, match: Match, { customer }: UnprojectedParty): number =>
@@ -383,6 +418,7 @@ export async function listDiscrepancies(
     limit,
   );
   if (count === 0 && 'runId' in choice) return null;
+  // The code of a discrepancy is made like that of an alert, from its own number, and begins with D.
   const toListed = ({ discrepancyId, eventId, ...shown }: (typeof listed)[number]): ListedDiscrepancy => ({
     ...shown,
     mark: toAlertCode({ alertId: discrepancyId, seenVersion: toEventSeenVersion(eventId, reviewKey) }, reviewKey, 'D'),

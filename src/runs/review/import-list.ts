@@ -10,7 +10,7 @@ import { findPlainlyAbsent, readBulk } from '../../store/review/waiting.js';
 import { codeWords } from '../../vocabulary/words.js';
 import type { DispositionVerdict } from '../../vocabulary.js';
 import type { AppContext } from '../app-context.js';
-import { gatherBy } from '../replay.js';
+import { gatherBy } from '../gather-by.js';
 import { toAlertSeenVersion, toBulkSeenVersion } from './alerts.js';
 import { decideAlerts } from './decide.js';
 import {

@@ -13,7 +13,7 @@ import { type LegacyCustomer, readLegacyCustomers, saveLegacyDecisions } from '.
 import { codeWords } from '../../vocabulary/words.js';
 import type { DispositionVerdict } from '../../vocabulary.js';
 import type { AppContext } from '../app-context.js';
-import { gatherBy } from '../replay.js';
+import { gatherBy } from '../gather-by.js';
 import { toAlertSeenVersion } from './alerts.js';
 import { decideAlerts } from './decide.js';
 import { type DecisionImport, foldHeader, openListTable, parseVerdict, refuseTraces } from './list-table.js';

@@ -6,7 +6,7 @@ import { readReviewOrganisation } from '../../store/organisations.js';
 import { readDecidableAlerts } from '../../store/review/decisions.js';
 import { countByAccount, findPlainlyAbsent, openReviewSheet, saveBulk } from '../../store/review/waiting.js';
 import type { AppContext } from '../app-context.js';
-import { gatherBy } from '../replay.js';
+import { gatherBy } from '../gather-by.js';
 import { listDiscrepancies, toBulkSeenVersion, toWaitingAlert } from './alerts.js';
 import { requireKnown } from './people.js';
 

@@ -1,4 +1,4 @@
-import { describeHeldBy, listGuards } from '../../errors.js';
+import { describeHeldBy, listGuards, nameGuards, unreadableGuard } from '../../errors.js';
 import type { ControlSearch } from '../../matches/control.js';
 import { describeDrops, describeNotices, describeRestoration, listSnapshotRemarks } from '../../reports/reasons.js';
 import { countNoun, formatCount } from '../../reports/text.js';
@@ -112,9 +112,9 @@ export async function concludeRun(
   const listCap =
     accountId === null || hold ? null : await assessLists(transaction, session, accountId, held.answersByLength);
   // A stopped run makes no alerts yet: later control searches may retract its answers.
-  const how = hold ? 'held' : isAccepted ? 'accepted' : 'counts';
+  const answers = hold ? 'held' : isAccepted ? 'accepted_later' : 'valid';
   const openAlerts =
-    halt === null && accountId !== null ? await makeAlerts(transaction, session, accountId, how) : null;
+    halt === null && accountId !== null ? await makeAlerts(transaction, session, accountId, answers) : null;
   if (halt !== null && accountId !== null && run.rosterId !== null) {
     // The report of a stopped run also lists the open alerts.
     await saveOpenAlerts(transaction, run.runId, { rosterId: run.rosterId, accountId }, app.clock.now());
@@ -153,7 +153,7 @@ export async function concludeRun(
       ...(hold ? [describeHeldAnswers(hold, session.runId)] : []),
       ...restored.map(describeRestoration),
       ...uncompared.map(describeUncompared),
-      ...(rosterHold === null ? [] : describeHold(rosterHold)),
+      ...(rosterHold === null ? [] : describeHold(rosterHold, session.roster)),
       ...(gaps === null ? [] : [gaps]),
       ...unmapped,
       ...describeDrops(watch),
@@ -250,7 +250,7 @@ async function findGaps(transaction: Queryable, { run, roster, app }: RunSession
   return describeGaps(gaps, quoteArgument(roster ?? ''));
 }
 
-function describeHold({ heldBy, newIds, command }: RosterHold): readonly string[] {
+function describeHold({ heldBy, newIds, command }: RosterHold, roster: string | null): readonly string[] {
   const left =
     newIds === 0
       ? ''
@@ -258,7 +258,9 @@ function describeHold({ heldBy, newIds, command }: RosterHold): readonly string[
   return [
     `the roster is held (${listGuards(heldBy)}). The last accepted roster was screened.${left}`,
     ...describeHeldBy(heldBy),
-    `if the source is wrong, correct it. If it is right, accept it: ${command}`,
+    nameGuards(heldBy).includes(unreadableGuard)
+      ? `correct the source, then: nightscreen rescreen --roster ${quoteArgument(roster ?? '')}`
+      : `if the source is wrong, correct it. If it is right, accept it: ${command}`,
   ];
 }
 

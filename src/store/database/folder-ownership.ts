@@ -1,8 +1,8 @@
 import { existsSync, lstatSync, readdirSync, type Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
-import { FolderOwnerError } from '../../errors.js';
-import { findFolderProblem } from '../../files.js';
+import { FolderOwnerError, usageError } from '../../errors.js';
+import { findFolderProblem, isReadOnly } from '../../files.js';
 
 const administrator = 0;
 /** The names of the embedded database's own files; other files in the folder are ignored. */
@@ -35,6 +35,10 @@ export async function requireOwnFolder(folder: string, command: string, me = pro
   const inside = join(place, 'pgdata');
   const problem = existsSync(inside) ? findFolderProblem(inside) : null;
   if (problem === null) return;
+  if (isReadOnly(problem)) {
+    const message = `the embedded database cannot be opened: ${problem}. Mount it for writing: reading commands lock the folder too`;
+    throw usageError('database.folder', message);
+  }
   throw new FolderOwnerError(
     `the embedded database cannot be opened: ${problem}; nothing was written`,
     `restore the rights of the owner: \`chmod -R u+rwX ${quote(place)}\`; then run the same command again`,

@@ -448,7 +448,11 @@ const partiesAtOnce = 500;
 export async function projectParties(
   transaction: Queryable,
   scope: ProjectionScope & { runId: number; now: Date; isHeld: boolean },
-  toChanges: (party: UnprojectedParty, alerts: readonly StoredAlert[], isOfHeldRun: boolean) => readonly AlertChange[],
+  toChanges: (
+    party: UnprojectedParty,
+    alerts: readonly StoredAlert[],
+    hasHeldAnswers: boolean,
+  ) => readonly AlertChange[],
 ): Promise<void> {
   const { accountId, now } = scope;
   const partyIds = await findUnprojectedParties(transaction, scope, now);

@@ -1,28 +1,14 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { checkDelivery, checkImportedMail } from '../../../src/cli/doctor/check-all.js';
 import { checkDatabase } from '../../../src/cli/doctor/database.js';
 import { type Config, loadConfig } from '../../../src/config/load-config.js';
 import { testDatabases } from '../../helpers/databases.js';
-import { type MailServer, type MailServerOptions, startMailServer } from '../../helpers/mail-server.js';
+import { serveMail } from '../../helpers/mail-server.js';
 
-let folder = '';
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'nightscreen-doctor-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
-
-const servers: MailServer[] = [];
-afterEach(async () => {
-  for (const server of servers.splice(0)) await server.close();
-});
-const serve = async (options: MailServerOptions = {}): Promise<MailServer> => {
-  const server = await startMailServer(options);
-  servers.push(server);
-  return server;
-};
+const folder = await mkdtemp(join(tmpdir(), 'nightscreen-doctor-'));
 
 interface Given {
   mail?: Record<string, unknown>;
@@ -103,15 +89,15 @@ describe('doctor, about the mail server', () => {
   };
 
   it('connects and sends nothing', async () => {
-    const server = await serve();
+    const server = await serveMail();
     expect(await examine(server.url)).toMatchObject([{ check: 'mail server', state: 'ok' }]);
     expect(server.received).toEqual([]);
   });
 
   it('says what is wrong and what to do, and never shows the password', async () => {
-    const plain = await serve();
-    const unverified = await serve({ offersTls: true });
-    const gone = await serve();
+    const plain = await serveMail();
+    const unverified = await serveMail({ offersTls: true });
+    const gone = await serveMail();
     await gone.close();
     // 0.0.0.0 reaches this machine without being a loopback name.
     const found = [

@@ -1,8 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { checkRosters } from '../../../src/cli/doctor/check-all.js';
 import { loadConfig } from '../../../src/config/load-config.js';
 import { testDatabases } from '../../helpers/databases.js';
@@ -21,9 +21,6 @@ beforeAll(async () => {
   await writeFile(join(folder, 'sound.csv'), 'customer_id,name,type\n1,Ada,person\n');
   await writeFile(join(folder, 'other.csv'), 'number,name,type\n1,Ada,person\n');
   await writeFile(join(folder, 'book.csv'), 'PK\x03\x04');
-});
-afterAll(async () => {
-  await rm(folder, { recursive: true });
 });
 
 async function examine(roster: Record<string, unknown>, connection = url, waitPolicy = '30s') {

@@ -11,6 +11,7 @@ import type { RosterRow } from '../../../src/roster/customer.js';
 import { type FileInspection, inspectFile } from '../../../src/roster/inspect/inspect-file.js';
 import { readRoster } from '../../../src/roster/read-roster.js';
 import { rosterSettingsSchema } from '../../../src/roster/settings.js';
+import { makeWorkbook, toRows } from '../../helpers/make-workbook.js';
 
 const named = [
   ['Kundennummer', 'Name', 'Land', 'Typ'],
@@ -142,9 +143,26 @@ it.each([
   expect(error).toMatchObject({ message: expect.stringMatching(message) });
 });
 
-it('a workbook under the name of a CSV is called what it is', async () => {
+it('a workbook is inspected under any name, with its sheet, and the settings read it again', async () => {
+  const title = [['Kundenliste', '', ''], ['', '', ''], ...rows];
+  const path = await write(await makeWorkbook({ sheets: { Kunden: toRows(title), Hilfe: toRows([['a'], ['b']]) } }));
+  const inspection = await inspectFile({ path, name: 'kunden' });
+  expect(inspection).toMatchObject({ sheet: 'Kunden', headerLine: 3, counts: { customers: 3, rejected: 0 } });
+  expect(inspection.guess.doubts[0]).toBe(
+    'only the sheet Kunden is read, not Hilfe: name another with `sheet:` under `csv:`',
+  );
+  const { text } = presentInspection(inspection);
+  expect(text).toMatch(/^sheet +Kunden$/m);
+  expect(text).not.toMatch(/^(encoding|delimiter)/m);
+  const reading = await readRoster(inspection.settings ?? expect.fail('no settings'), () => undefined);
+  const found: RosterRow[] = [];
+  for await (const batch of reading.rows) found.push(...batch);
+  expect(found.map(({ kind }) => kind)).toEqual(['customer', 'customer', 'customer']);
+});
+
+it('a broken workbook is called what it is', async () => {
   const path = await write(Buffer.from('PK\x03\x04\x14\0\x06\0', 'latin1'));
-  await expect(inspectFile({ path, name: 'kunden' })).rejects.toMatchObject({ code: 'not_a_table' });
+  await expect(inspectFile({ path, name: 'kunden' })).rejects.toMatchObject({ code: 'workbook_unreadable' });
 });
 
 const clients = [

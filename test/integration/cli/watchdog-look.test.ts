@@ -15,6 +15,7 @@ import type { Database } from '../../../src/store/database/database.js';
 import { readOutbox } from '../../../src/store/outbox.js';
 import { makeInvocation } from '../../helpers/cli-process.js';
 import { testDatabases } from '../../helpers/databases.js';
+import { listenOnLoopback } from '../../helpers/loopback.js';
 import { type MailServer, startMailServer } from '../../helpers/mail-server.js';
 import { makeAppContext } from '../../helpers/small-world.js';
 
@@ -105,10 +106,7 @@ it('what could not be mailed is mailed by a later look, and the note keeps since
 it('a mail server that hangs does not hold up a look that is asked to stop; the alarm waits in the outbox', async () => {
   const { invocation, stop, database } = await makeSite();
   const silent = createServer();
-  silent.listen(0, '127.0.0.1');
-  await once(silent, 'listening');
-  const bound = silent.address();
-  const port = bound !== null && typeof bound === 'object' ? bound.port : 0;
+  const port = await listenOnLoopback(silent);
   invocation.environment = { ...invocation.environment, SMTP_URL: `smtp://127.0.0.1:${port}` };
   const looking = look(invocation);
   const [socket] = await once(silent, 'connection');

@@ -1,7 +1,8 @@
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { createClient } from '../../../src/client/index.js';
 import { findProxy } from '../../../src/outgoing.js';
+import { listenOnLoopback } from '../../helpers/loopback.js';
 import { testKey } from './start-service.js';
 
 const stop: (() => void)[] = [];
@@ -10,9 +11,8 @@ afterEach(() => {
 });
 
 const listen = async (server: ReturnType<typeof createServer>): Promise<number> => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   stop.push(() => server.close());
-  return (server.address() as AddressInfo).port;
+  return listenOnLoopback(server);
 };
 
 /** What a proxy does with a connection that asks it for something. */

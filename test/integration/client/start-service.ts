@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
+import { createServer as createTcpServer, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { type Client, type ClientSettings, createClient } from '../../../src/client/index.js';
+import { listenOnLoopback } from '../../helpers/loopback.js';
 
 /** A request as the test's service received it. */
 export interface Received {
@@ -56,8 +57,7 @@ export const startService = async (
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await listenOnLoopback(server);
   return { url: `http://127.0.0.1:${port}`, received, stop: toStop(sockets, (done) => server.close(done)) };
 };
 
@@ -90,8 +90,7 @@ export const startRawService = async (greet: (socket: Socket) => void): Promise<
     socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
     greet(socket);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await listenOnLoopback(server);
   return { url: `http://127.0.0.1:${port}`, stop: toStop(sockets, (done) => server.close(done)) };
 };
 

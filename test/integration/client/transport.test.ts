@@ -163,21 +163,21 @@ test('a refused connection ends with the last error after all attempts', async (
 describe('abort', () => {
   test('ends an attempt under way with the reason and without repetition', async () => {
     const observer = listen();
-    const { client } = await openClient(() => undefined, { observer });
     const stop = new AbortController();
-    setTimeout(() => stop.abort(new Error('stop')), 100);
+    // The request has come, and is never answered.
+    const { client } = await openClient(() => stop.abort(new Error('stop')), { observer });
     await expect(client.aml.search(person, { signal: stop.signal })).rejects.toThrow('stop');
     expect(observer.reported).toMatchObject([{ outcome: 'aborted', status: null, isSent: true }]);
   });
   test.each([429, 503])('ends the wait after a %i with Retry-After at once', async (status) => {
-    const { service, client } = await openClient((_request, response) =>
-      answerJson(response, status, {}, { 'retry-after': '60' }),
-    );
     const stop = new AbortController();
-    setTimeout(() => stop.abort(new Error('stop')), 150);
+    const { service, client } = await openClient((_request, response) => {
+      answerJson(response, status, {}, { 'retry-after': '60' });
+      setTimeout(() => stop.abort(new Error('stop')), 150);
+    });
     const startedMs = performance.now();
     await expect(client.aml.search(person, { signal: stop.signal })).rejects.toThrow('stop');
-    expect(performance.now() - startedMs).toBeLessThan(1_000);
+    expect(performance.now() - startedMs).toBeLessThan(10_000);
     expect(service.received).toHaveLength(1);
   });
   test('before the start sends nothing and takes no place from others', async () => {

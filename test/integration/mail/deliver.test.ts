@@ -1,5 +1,4 @@
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { simpleParser } from 'mailparser';
@@ -12,6 +11,7 @@ import { mailSettingsSchema, type Recipient } from '../../../src/mail/settings.j
 import { toReport } from '../../../src/reports/report.js';
 import { writeReport } from '../../../src/reports/write-report.js';
 import { buildEventfulFacts } from '../../helpers/eventful-run-facts.js';
+import { listenOnLoopback } from '../../helpers/loopback.js';
 
 interface MailServer {
   url: string;
@@ -50,15 +50,9 @@ async function startMailServer(options: { refuse?: string; offerTls?: boolean } 
   });
   // A refused certificate surfaces here as well as at the client.
   server.on('error', () => {});
-  const address = await new Promise<AddressInfo>((resolve) => {
-    const listener = server.listen(0, '127.0.0.1', () => {
-      const found = listener.address();
-      if (found !== null && typeof found === 'object') resolve(found);
-    });
-  });
   return {
     ...mail,
-    url: `smtp://127.0.0.1:${address.port}`,
+    url: `smtp://127.0.0.1:${await listenOnLoopback(server.server)}`,
     close: () => new Promise((resolve) => server.close(() => resolve())),
   };
 }

@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BlobReader, Uint8ArrayWriter, ZipReader } from '@zip.js/zip.js';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { type ReportToMail, writeArchive } from '../../../src/mail/archive.js';
 import { renderMessage } from '../../../src/mail/delivery.js';
 import { buildReportMessage } from '../../../src/mail/report-message.js';
@@ -30,7 +30,6 @@ beforeEach(async () => {
   await mkdir(share);
   reported = [];
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const dir = (): string => join(folder, 'reports');
 async function prepare(

@@ -1,7 +1,7 @@
-import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { findChromium } from '../../../src/cli/commands/report.js';
 import { printPdf } from '../../../src/reports/print-pdf.js';
 
@@ -9,7 +9,6 @@ let folder = '';
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'nightscreen-pdf-'));
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 /** A program that stands in for the browser: what it is given as `$pdf` it should write. */
 async function writeBrowser(script: string, name = 'browser'): Promise<string> {

@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { toReport } from '../../../src/reports/report.js';
 import { manifestJsonSchema, publishReport, writeReport } from '../../../src/reports/write-report.js';
 import { buildEventfulFacts } from '../../helpers/eventful-run-facts.js';
@@ -11,7 +11,6 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'nightscreen-publish-'));
   await mkdir(join(folder, 'share'));
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 it('a later revision with fewer files leaves none of the former ones, and nothing of what others have put there is touched', async () => {
   const facts = buildEventfulFacts();

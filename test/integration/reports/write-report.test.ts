@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { toReport } from '../../../src/reports/report.js';
 import { manifestJsonSchema, writeReport } from '../../../src/reports/write-report.js';
 import { bundleProgram } from '../../helpers/cli-process.js';
@@ -25,7 +25,6 @@ let folder = '';
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'nightscreen-report-'));
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const digest = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 

@@ -1,18 +1,14 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { presentInspection } from '../../../src/cli/commands/roster.js';
 import { type FileInspection, inspectFile } from '../../../src/roster/inspect/inspect-file.js';
 import { exportSpecs, laterSpecs } from '../../helpers/export-specs.js';
 import { isFullSize, printFigure } from '../../helpers/figures.js';
 import { assessInspection, makeExport } from '../../helpers/made-exports.js';
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'nightscreen-exports-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
+const folder = await mkdtemp(join(tmpdir(), 'nightscreen-exports-'));
 
 async function inspect(content: string | Buffer, name = 'export.csv'): Promise<FileInspection> {
   const path = join(folder, name);

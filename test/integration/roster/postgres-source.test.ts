@@ -14,6 +14,7 @@ import { listPartySources, rosterSettingsSchema } from '../../../src/roster/sett
 import { bundleProgram } from '../../helpers/cli-process.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { printFigure } from '../../helpers/figures.js';
+import { listenOnLoopback } from '../../helpers/loopback.js';
 import type { PostgresReport } from './read-postgres-program.js';
 
 const databases = testDatabases('postgres');
@@ -485,10 +486,8 @@ test('a database that cannot be reached is named by its host alone', async () =>
 });
 
 test('a server that hangs up is a database that cannot be reached', async () => {
-  const server = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const server = createServer((socket) => socket.destroy());
+  const port = await listenOnLoopback(server);
   const error = await failure(openQuery('select 1', columns, `postgres://clerk:planted-secret@127.0.0.1:${port}/core`));
   server.close();
   expect(error.code).toBe('database_unreachable');

@@ -1,55 +1,39 @@
 import { mkdtemp, readdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { mailJob } from '../../../jobs/mail.js';
+import { reportJob } from '../../../jobs/report.js';
+import { shiftedClock } from '../../../src/clock.js';
 import { RosterHeldError, RunLockedError } from '../../../src/errors.js';
-import { type MailSettings, mailSettingsSchema } from '../../../src/mail/settings.js';
+import type { MailSettings } from '../../../src/mail/settings.js';
 import type { AppContext } from '../../../src/runs/app-context.js';
 import { deliverDue } from '../../../src/runs/mail/deliver.js';
 import { mailFailure } from '../../../src/runs/mail/failures.js';
 import { listMails, retryMails, sendReports } from '../../../src/runs/mail/manage.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { testDatabases } from '../../helpers/databases.js';
-import { type MailServer, type MailServerOptions, startMailServer } from '../../helpers/mail-server.js';
+import {
+  attachedMail,
+  type MailServer,
+  serveMail,
+  startMailServer,
+  toMailSettings,
+} from '../../helpers/mail-server.js';
 import { openPreparedSites, openSmallSites } from '../../helpers/small-site.js';
 import type { TestAppContext } from '../../helpers/small-world.js';
 import { hourMs } from '../../helpers/small-world.js';
 
 const team = ['one', 'two', 'three', 'four', 'five'].map((name) => `${name}@bank.example`);
-const toSettings = (changes: Partial<MailSettings> = {}) => ({
-  mail: {
-    ...mailSettingsSchema.parse({
-      transport: 'smtp',
-      from: 'night@bank.example',
-      to: team,
-    }),
-    earlyWarning: false,
-    timeoutMs: 2_000,
-    ...changes,
-  },
-});
-
-const attached: Partial<MailSettings> = {
-  to: [],
-  recipients: [{ to: 'one@bank.example', kinds: ['report', 'warning', 'failure'], attach: 'full' }],
-};
+const toSettings = (changes: Partial<MailSettings> = {}) => toMailSettings(team, changes);
 /** The same workplace at another time, as another process. */
 let processes = 0;
 const at = (app: TestAppContext, hours: number): AppContext => {
   processes += 1;
-  const now = (): Date => new Date(Date.now() + hours * hourMs);
-  return { ...app, owner: `process-${processes}`, clock: { ...app.clock, now } };
+  return { ...app, owner: `process-${processes}`, clock: shiftedClock(hours * hourMs) };
 };
 
-const servers: MailServer[] = [];
-afterEach(async () => {
-  for (const server of servers.splice(0)) await server.close();
-});
-const serve = async (options: MailServerOptions = {}): Promise<MailServer> => {
-  const server = await startMailServer(options);
-  servers.push(server);
-  return server;
-};
+const slot = { date: '2026-03-01', dueAt: new Date(), attempt: 1, isLate: false };
 
 const messageIds = (server: MailServer): readonly string[] => server.received.map(({ messageId }) => messageId);
 const statesOf = async (database: Database): Promise<readonly string[]> =>
@@ -67,13 +51,13 @@ describe('mail from the outbox', () => {
   });
 
   it('reaches each recipient once with one Message-ID, also after refusals and a cut connection', async () => {
-    const server = await serve();
+    const server = await serveMail();
     const { work, run, database } = await begin();
     const app = { ...(await work({ settings: toSettings() })), secret: () => server.url };
     server.refused.set('two@bank.example', 550).set('three@bank.example', 451);
     server.cuts = 1;
     const first = await run(app, { writeReport: true });
-    expect(first.state).toBe('complete');
+    expect(first).toMatchObject({ state: 'complete', exitCode: 3, mail: { queued: 5, sent: 2, lost: 1 } });
     // The server stored the first mail and cut the connection before its answer.
     expect(server.received.map(({ to }) => to)).toEqual(['one', 'four', 'five'].map((name) => `${name}@bank.example`));
     expect(await statesOf(database)).toEqual(['queued', 'refused', 'queued', 'sent', 'sent']);
@@ -98,9 +82,11 @@ describe('mail from the outbox', () => {
     expect(tried.map(({ state }) => state)).toEqual(['sent']);
     await sendReports(at(app, 1), {});
     expect(server.received).toHaveLength(6);
+    expect(await mailJob.run(at(app, 1), new AbortController().signal, slot)).toEqual({ runs: [] });
 
     // A night without changes is mailed as well, in the thread of the roster.
-    await run(at(app, 25), { writeReport: true });
+    const second = await run(at(app, 25), { writeReport: true });
+    expect(second).toMatchObject({ exitCode: 0, mail: { queued: 5, sent: 5, lost: 0 } });
     const later = server.received.slice(6);
     expect(later.map(({ to }) => to)).toEqual(team);
     for (const mail of later) {
@@ -116,7 +102,7 @@ describe('mail from the outbox', () => {
     const app = { ...(await work({ settings: toSettings() })), secret: () => down.url };
     for (const hours of [1, 6, 12, 24]) await deliverDue(at(app, hours));
     expect(await statesOf(database)).toEqual(team.map(() => 'queued'));
-    const server = await serve({ port: down.port });
+    const server = await serveMail({ port: down.port });
     await Promise.all([deliverDue(at(app, 30)), deliverDue(at(app, 30)), deliverDue(at(app, 30))]);
     expect(server.received.map(({ to }) => to).toSorted()).toEqual(team.toSorted());
     expect(server.received[0]?.text).toContain(prepared.runId);
@@ -138,7 +124,7 @@ describe('mail from the outbox', () => {
       code: 'mail_not_sent',
       message: expect.stringContaining('outbox retry'),
     });
-    const server = await serve({ port: down.port });
+    const server = await serveMail({ port: down.port });
     const [given] = await listMails(database, 'default', { all: false });
     await retryMails(at(app, 74), [given?.id ?? 0]);
     expect(server.received).toHaveLength(1);
@@ -146,11 +132,37 @@ describe('mail from the outbox', () => {
   });
 
   it('is sent with the digest in place of the attachment when the message is too large for the server', async () => {
-    const server = await serve({ size: 12_000 });
+    const server = await serveMail({ size: 12_000 });
     const { work, run } = await begin();
-    const settings = toSettings(attached);
+    const settings = toSettings(attachedMail);
     const app = { ...(await work({ settings })), secret: () => server.url };
     await run(app, { writeReport: true });
+    expect(server.received).toMatchObject([{ attachments: [], text: expect.stringMatching(/SHA-256 [0-9a-f]{64}/) }]);
+  });
+
+  it('that is refused for good later makes the job end with 3 once, and the report job too', async () => {
+    const server = await serveMail();
+    const { work } = await beginWaiting();
+    const app = { ...(await work({ settings: toSettings() })), secret: () => server.url };
+    const { signal } = new AbortController();
+    server.refused.set('two@bank.example', 550).set('three@bank.example', 554).set('four@bank.example', 451);
+    const lost = { runs: [], exitCode: 3, note: '2 mails not sent for good: nightscreen outbox' };
+    expect(await mailJob.run(at(app, 1), signal, slot)).toEqual(lost);
+    expect(await mailJob.run(at(app, 3), signal, slot)).toEqual({ runs: [] });
+    server.refused.set('four@bank.example', 550);
+    const note = '1 mail not sent for good: nightscreen outbox';
+    expect(await reportJob.run(at(app, 6))).toEqual({ ...lost, note });
+  });
+
+  it.each([
+    [550, '5.3.4 Message size exceeds fixed limit'],
+    [554, 'Message too large'],
+  ])('is sent without its attachment when the server refuses the data as too large by %i', async (code, said) => {
+    const server = await serveMail();
+    server.refusedAttachments = { code, said };
+    const { work, run } = await begin();
+    const app = { ...(await work({ settings: toSettings(attachedMail) })), secret: () => server.url };
+    expect(await run(app, { writeReport: true })).toMatchObject({ exitCode: 0, mail: { queued: 1, sent: 1, lost: 0 } });
     expect(server.received).toMatchObject([{ attachments: [], text: expect.stringMatching(/SHA-256 [0-9a-f]{64}/) }]);
   });
 
@@ -173,7 +185,7 @@ describe('mail from the outbox', () => {
   });
 
   it('reports once a day that a night did not run, and why', async () => {
-    const server = await serve();
+    const server = await serveMail();
     const { work, database } = await begin();
     const app = {
       ...(await work({ settings: toSettings({ to: ['ops@bank.example'] }) })),

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { createApp, createService, startSandbox } from '../../../src/sandbox/start-sandbox.js';
+import { listenOnLoopback } from '../../helpers/loopback.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -43,10 +43,7 @@ it('every example of docs/sandbox.md does what the page says, and every control 
   const receiver = createServer((request, response) => {
     received.push(String(request.headers['idempotency-key']));
     response.end();
-  }).listen(0, '127.0.0.1');
-  await once(receiver, 'listening');
-  const address = receiver.address();
-  if (typeof address !== 'object' || address === null) throw new Error('no port');
+  });
   const sandbox = await startSandbox({ world: { watchlist: [], dossiers: [] } });
   const env = {
     PATH: process.env['PATH'],
@@ -54,7 +51,7 @@ it('every example of docs/sandbox.md does what the page says, and every control 
     KEY: sandbox.privateKey,
     LIVE_KEY: sandbox.livePrivateKey,
     WORKFLOW: sandbox.workflowToken,
-    RECEIVER: `http://127.0.0.1:${address.port}/events`,
+    RECEIVER: `http://127.0.0.1:${await listenOnLoopback(receiver)}/events`,
   };
   const examples = await readExamples();
   for (const { script, prints } of examples) {

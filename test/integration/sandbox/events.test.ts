@@ -1,10 +1,10 @@
 import { createHash, verify } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.js';
+import { listenOnLoopback } from '../../helpers/loopback.js';
 import { dossier, listed } from '../../unit/sandbox/world-samples.js';
 import { callSandbox, steerSandbox } from './call-sandbox.js';
 
@@ -35,10 +35,8 @@ beforeEach(async () => {
     const status = answers.shift() ?? 200;
     if (status === 0) request.socket.destroy();
     else response.writeHead(status).end();
-  }).listen(0, '127.0.0.1');
-  await once(receiver, 'listening');
-  const address = receiver.address();
-  url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/hooks`;
+  });
+  url = `http://127.0.0.1:${await listenOnLoopback(receiver)}/hooks`;
   const watchlist = [listed('amla_ivan', 'Ivan Morozkin')];
   sandbox = await startSandbox({ world: { watchlist, dossiers: [dossier('a')] } });
 });

@@ -1,11 +1,10 @@
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { StoreError } from '../../../src/errors.js';
 import { openDatabase } from '../../../src/store/database/open-database.js';
 import { readRows, testDatabases } from '../../helpers/databases.js';
+import { findFreePort } from '../../helpers/loopback.js';
 
 const numberRow = z.object({ n: z.number() });
 
@@ -13,11 +12,7 @@ describe('opening Postgres', () => {
   const databases = testDatabases('postgres');
 
   it('says which server cannot be reached and why, without the password', async () => {
-    const silent = createServer().listen(0, '127.0.0.1');
-    await once(silent, 'listening');
-    const address = silent.address();
-    const port = address !== null && typeof address === 'object' ? address.port : 0;
-    await new Promise((resolve) => silent.close(resolve));
+    const port = await findFreePort();
     const url = `postgres://someone:s3cret-word@127.0.0.1:${port}/screening`;
     const error = await openDatabase({ url }, 'test').catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(StoreError);

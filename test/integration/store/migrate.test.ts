@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { beforeAll, beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { Database } from '../../../src/store/database/database.js';
 import { migrate, pendingMigrations } from '../../../src/store/database/migrate.js';
@@ -24,8 +24,6 @@ describeOnEachDatabase('migrating', (open, databases) => {
     await write('0002_second.sql', 'create table three (n int);\n');
     await write('find-customers.sql', 'this is no migration');
   });
-
-  afterEach(() => rm(folder, { recursive: true, force: true }));
 
   const write = (name: string, sql: string) => writeFile(join(folder, name), sql);
 

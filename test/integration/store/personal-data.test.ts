@@ -16,6 +16,7 @@ const codes = {
   disposition: ['kind', 'origin', 'verdict'],
   match_detail: ['entity_ids', 'kind', 'reason', 'record_id', 'service_request_id'],
   response: ['first_match_id'],
+  restoration: ['lost_runs'],
   retracted_answer: ['outcome', 'reported_scores', 'settings_digest', 'state', 'unreturned'],
   retraction: ['kind'],
   run_hold: ['kind', 'reasons', 'states'],

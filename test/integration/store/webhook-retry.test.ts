@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -11,6 +10,7 @@ import type { Database } from '../../../src/store/database/database.js';
 import { type OutboxEntry, queueOutbox } from '../../../src/store/outbox.js';
 import { webhooksSettingsSchema } from '../../../src/webhooks/settings.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { listenOnLoopback } from '../../helpers/loopback.js';
 import { makeAppContext } from '../../helpers/small-world.js';
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
@@ -44,9 +44,7 @@ describeOnEachDatabase('sending a message to a webhook again', (open, { dialect 
       received.push({ id: String(request.headers['webhook-id']), body: await text(request) });
       response.writeHead(status).end();
     });
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    const bound = server.address();
-    url = `http://127.0.0.1:${bound !== null && typeof bound === 'object' ? bound.port : 0}/hook`;
+    url = `http://127.0.0.1:${await listenOnLoopback(server)}/hook`;
     database = await open();
     await database.runScript(
       `insert into organisation (name, digest_key, created_at) values ('default', '\\x00', now())`,

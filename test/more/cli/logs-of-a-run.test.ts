@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { runCommandLine } from '../../../src/cli/run-command-line.js';
 import { startSandbox } from '../../../src/sandbox/start-sandbox.js';
-import { findFreePort } from '../../helpers/database-servers.js';
 import { testDatabases } from '../../helpers/databases.js';
+import { findFreePort } from '../../helpers/loopback.js';
 import { watchlist } from '../../helpers/small-world.js';
 
 const databases = testDatabases('postgres');

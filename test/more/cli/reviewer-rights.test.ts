@@ -12,6 +12,7 @@ import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.j
 import { makeInvocation } from '../../helpers/cli-process.js';
 import { createLogin } from '../../helpers/database-servers.js';
 import { testDatabases, toReviewerGrants } from '../../helpers/databases.js';
+import { listenOnLoopback } from '../../helpers/loopback.js';
 import { buildSandboxDossier, people, toCsv, watchlist } from '../../helpers/small-world.js';
 
 /** The names agree but for C-4; C-5 and C-6 have none. */
@@ -34,9 +35,7 @@ describe('a reviewer whose login has the documented rights and no others', () =>
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'nightscreen-rights-'));
     sandbox = await startSandbox({ world: { watchlist, dossiers } });
-    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
-    const address = receiver.address();
-    const port = typeof address === 'object' ? address?.port : undefined;
+    const port = await listenOnLoopback(receiver);
     await writeFile(join(folder, 'people.csv'), toCsv(people));
     await writeFile(
       join(folder, 'nightscreen.config.yaml'),

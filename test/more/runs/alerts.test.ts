@@ -227,9 +227,9 @@ describeOnPostgres('alerts and states', (_open, databases) => {
       isCovered: false,
       total: { inScope: 7, valid: 6, never: 1, failedBecause: { roster_held: 1 } },
     });
-    const { batches, sums } = await exportStatus(app, {}, signal);
+    const { batches, finish } = await exportStatus(app, {}, signal);
     for await (const _ of batches);
-    expect(sums).toMatchObject({ inScope: 7, notValid: 1, states: { not_screened: 1 } });
+    expect(finish().sums).toMatchObject({ inScope: 7, notValid: 1, states: { not_screened: 1 } });
 
     await writeFile(fileOf(roster), `${await readFile(fileOf(roster), 'utf8')}C-7,person,Nobody Yet\n`);
     await runImport(app, roster, signal);
@@ -238,7 +238,7 @@ describeOnPostgres('alerts and states', (_open, databases) => {
     for await (const batch of later.batches) rows.push(...batch);
     expect(rows).toHaveLength(7);
     expect(rows.at(-1)).toMatchObject({ state: 'not_screened', reason: 'never', neverScreened: true });
-    expect(later.sums).toMatchObject({ inScope: 7, notValid: 1 });
+    expect(later.finish().sums).toMatchObject({ inScope: 7, notValid: 1 });
     expect(await readRows(database, 'select from customer_screening_status where never_screened')).toHaveLength(1);
   });
 

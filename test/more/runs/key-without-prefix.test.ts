@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -10,6 +9,7 @@ import { runAssurance } from '../../../src/runs/checks/assurance.js';
 import { runCheck } from '../../../src/runs/checks/check.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
 import { describeOnPostgres, readRows } from '../../helpers/databases.js';
+import { listenOnLoopback } from '../../helpers/loopback.js';
 import { openSmallSites } from '../../helpers/small-site.js';
 
 const { signal } = new AbortController();
@@ -34,15 +34,12 @@ describeOnPostgres('a key without a prefix, of which the service says that it is
       const body = method === 'GET' ? {} : { body: Buffer.concat(pieces) };
       const answer = await fetch(`${origin}${request.url ?? ''}`, { method, headers, ...body });
       response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
+    });
     closing.push(() => {
       server.close();
       server.closeAllConnections();
     });
-    const address = server.address();
-    if (address === null || typeof address === 'string') throw new Error('no port');
-    return `http://127.0.0.1:${address.port}${pathname}`;
+    return `http://127.0.0.1:${await listenOnLoopback(server)}${pathname}`;
   };
   const openWithKey = async () => {
     const site = await openSite();

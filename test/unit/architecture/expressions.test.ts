@@ -103,6 +103,7 @@ const composedLater = [
   'src/roster/csv/find-files.ts',
   'src/roster/read-date.ts',
   'src/roster/settings.ts',
+  'src/roster/workbook/archive.ts',
   'src/store/database/values.ts',
 ];
 

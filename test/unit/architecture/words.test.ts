@@ -16,7 +16,7 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   'docs/schemas/': ['occasion', 'standing'],
   'src/reports/': ['occasion', 'standing'],
   'src/cli/commands/coverage.ts': ['standing'],
-  'src/cli/schedule/plan-schedule.ts': ['occasion'],
+  'src/cli/schedule/operate-schedule.ts': ['occasion'],
   'src/cli/watchdog.ts': ['told', 'toldAt', 'timesTold', 'not_told'],
   // A field of the event and log line `stage_finished`.
   'src/runs/app-context.ts': ['occasion'],

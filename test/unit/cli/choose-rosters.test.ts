@@ -1,7 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { chooseRoster } from '../../../src/cli/options.js';
 import { ConfigError } from '../../../src/errors.js';
 import { readRoster } from '../../../src/roster/read-roster.js';
@@ -13,9 +13,6 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'nightscreen-choose-'));
   file = join(folder, 'rejects.csv');
   await writeFile(file, 'number,legal_name,rejected_line,rejected_column,rejected_reason\n7,Ada Beispiel,3,,\n');
-});
-afterAll(async () => {
-  await rm(folder, { recursive: true });
 });
 
 const core = rosterSettingsSchema.parse({

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { renderCompletion } from '../../../src/cli/completion.js';
 import { findOverview } from '../../../src/cli/overview.js';
 import { createProgram } from '../../../src/cli/run-command-line.js';
@@ -118,7 +118,6 @@ describe('completion', () => {
     writeFileSync(join(folder, 'my roster.csv'), '');
     writeFileSync(join(folder, 'script.sh'), renderCompletion(program));
   });
-  afterAll(() => rmSync(folder, { recursive: true }));
 
   const run = (shell: string, script: string): string[] =>
     execFileSync(shell, ['-c', script], { cwd: folder, encoding: 'utf8' }).split('\n').filter(Boolean);

@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { prepareDemoFolder, subtract } from '../../../src/cli/commands/demo.js';
 import { ConfigError, RunLockedError } from '../../../src/errors.js';
 
@@ -9,7 +9,6 @@ let parent: string;
 beforeEach(() => {
   parent = mkdtempSync(join(tmpdir(), 'nightscreen-demo-folder-'));
 });
-afterEach(() => rmSync(parent, { recursive: true }));
 
 test('a folder that the demo did not make is refused and left as it is', async () => {
   const folder = join(parent, 'mine');

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -6,7 +6,7 @@ import { writeBackupFile } from '../../../src/cli/commands/db.js';
 import { describeError, formatError } from '../../../src/cli/describe-error.js';
 import { BackupError, ConfigError, ConnectionError, RunLockedError, StoreError } from '../../../src/errors.js';
 import { readBackup } from '../../../src/store/backup/restore-backup.js';
-import { DatabaseError } from '../../../src/store/database/database.js';
+import { DatabaseError, toDatabaseError } from '../../../src/store/database/database.js';
 
 const refusal = (sqlState: string | undefined) =>
   new DatabaseError('refused', { sqlState, constraint: undefined, cause: undefined });
@@ -44,11 +44,21 @@ test('a command of seconds is advised to wait for a run, and lasting work how to
   expect(adviceTo(false)).toBe('wait until it has finished, or stop it: process 1');
 });
 
+test('a full or read-only disk is said to be one, in the database and in a file of the output', () => {
+  const ofFile = (code: string) => Object.assign(new Error(`${code}: no room`), { code });
+  const locked = new StoreError('folder_unusable', 'the folder cannot hold the socket', { cause: ofFile('ENOSPC') });
+  const atStart = new StoreError('database_unreachable', 'cannot open the database', { cause: locked });
+  const inRun = toDatabaseError({ errno: 51 });
+  for (const error of [atStart, inRun, new StoreError('folder_unusable', 'x', { cause: ofFile('EROFS') })]) {
+    expect(describeError(error).next).toMatch(/^make room on the disk of the database/);
+  }
+  for (const code of ['ENOSPC', 'EDQUOT']) expect(describeError(ofFile(code)).next).toMatch(/^make room on that disk/);
+});
+
 test('a folder in the place of a backup is not called a broken backup', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'nightscreen-advice-'));
   const error = await catchError(() => readBackup(folder).next());
   expect(error).toMatchObject({ code: 'backup_unreadable', message: `${folder} is a folder, not a file` });
-  await rm(folder, { recursive: true });
 });
 
 test('a backup into a folder that is not there names the folder to make', async () => {

@@ -1,13 +1,12 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { assessSpace, checkDelivery } from '../../../src/cli/doctor/check-all.js';
 import { checkService } from '../../../src/cli/doctor/service.js';
 import { loadConfig } from '../../../src/config/load-config.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'nightscreen-doctor-'));
-afterAll(() => rmSync(folder, { recursive: true }));
 
 async function examine(settings: object, environment: Record<string, string> = {}): Promise<readonly string[]> {
   writeFileSync(join(folder, 'nightscreen.config.yaml'), JSON.stringify(settings));
@@ -45,10 +44,8 @@ it('a disk that is nearly full is found before the night', () => {
 });
 
 async function examineKey(key: string, budget: object, database: object = { acceptEmbedded: true }): Promise<string[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'nightscreen-doctor-'));
   writeFileSync(join(folder, 'nightscreen.config.yaml'), JSON.stringify({ budget, database }));
   const config = loadConfig({ environment: { NIGHTSCREEN_API_KEY: key }, folder });
-  rmSync(folder, { recursive: true });
   const findings = await checkService(config);
   return findings.flatMap(({ check, state, message }) =>
     check === 'budget' ? [`${state} ${message.split(':')[0]}`] : [],
@@ -73,7 +70,6 @@ it('without control searches a live key fails, a test key is warned, and the mis
   const find = async (apiKey: string) => {
     const folder = mkdtempSync(join(tmpdir(), 'nightscreen-doctor-'));
     const findings = await checkService(loadConfig({ environment: { NIGHTSCREEN_API_KEY: apiKey }, folder }));
-    rmSync(folder, { recursive: true });
     return findings.filter(({ check }) => check === 'controls');
   };
   const missing = { message: expect.stringMatching(/none configured.*missing: .*person/) };

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -6,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { withPings } from '../../../src/cli/watchdog.js';
 import { loadConfig } from '../../../src/config/load-config.js';
+import { listenOnLoopback } from '../../helpers/loopback.js';
 
 const seen: { path: string; rid: string | null; body: string }[] = [];
 let status = 200;
@@ -22,10 +22,7 @@ const monitor = createServer((request, response) => {
 });
 let address = '';
 beforeAll(async () => {
-  monitor.listen(0, '127.0.0.1');
-  await once(monitor, 'listening');
-  const bound = monitor.address();
-  address = `http://127.0.0.1:${bound !== null && typeof bound === 'object' ? bound.port : 0}/check/`;
+  address = `http://127.0.0.1:${await listenOnLoopback(monitor)}/check/`;
 });
 afterAll(() => {
   monitor.closeAllConnections();

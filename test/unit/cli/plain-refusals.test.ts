@@ -1,7 +1,7 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { prepareDemoFolder } from '../../../src/cli/commands/demo.js';
 import { describeError } from '../../../src/cli/describe-error.js';
 import { findUnknownVariables } from '../../../src/config/environment.js';
@@ -14,7 +14,6 @@ let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'nightscreen-refusals-'));
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 test('a folder that cannot be made is refused in plain words, and nothing is made', async () => {
   const file = join(folder, 'file');

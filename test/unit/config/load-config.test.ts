@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { describeConfig } from '../../../src/cli/commands/config.js';
 import { type Config, type ConfigSources, loadConfig } from '../../../src/config/load-config.js';
 import { ConfigError } from '../../../src/errors.js';
@@ -10,7 +10,6 @@ let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'nightscreen-config-'));
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 function load(text: string | null, sources: Partial<ConfigSources> = {}): Config {
   if (text !== null) writeFileSync(join(folder, 'nightscreen.config.yaml'), text);
@@ -251,6 +250,44 @@ describe('precedence and origins', () => {
     expect(settings.database.folder).toBe(join(folder, 'data'));
     expect(settings.rosters[0]?.csv?.path).toBe(join(folder, 'in/*.csv'));
     expect(settings.reports.dir).toBe('out');
+  });
+
+  test.each([
+    ['changes: { topics: { sanction: [sanctoin] } }', 'is no risk category that is known; did you mean sanction\\?'],
+    ['changes: { topics: { crime: [crime, Crimes.war] } }', 'crime\\[1\\] .* did you mean crime'],
+    ['changes: { topics: { sanction: [sanction, debarmnet] } }', 'did you mean debarment'],
+    ['changes: { topics: { pep: [role.ppe] } }', 'did you mean role.pep'],
+    [
+      'controls: [{ type: person, name: A, expect: match, topics: [sanctoin] }]',
+      'controls\\[0\\].topics\\[0\\] .* sanction',
+    ],
+    ['controls: [{ type: person, name: A, expect: match, topics: [sanctoin.linked] }]', 'did you mean sanction.linked'],
+  ])('a misspelt risk category is an error with the near one: %s', (text, said) => {
+    expect(findProblems(`${text}\n`)).toEqual([expect.stringMatching(said)]);
+  });
+
+  test('own words of a service are no misspelt risk categories', () => {
+    const own = '[sanction, sanctions, sanction.eu, role.spy, moon.far, gov.soe, crime.env, blacklist, pepp]';
+    expect(findProblems(`changes: { topics: { sanction: ${own} } }\n`)).toEqual([]);
+  });
+
+  test.each([
+    ['review: { expiresAfterDays: { grave: 3 } }', 'unknown setting; known here: critical'],
+    ['review: { expiresAfterDays: { critcal: 3 } }', 'did you mean critical'],
+    ['changes: { severities: { nonsense: high } }', 'unknown setting; known here: sanction_hit_gained'],
+    ['reconciliation: { severity: { nonsense: high } }', 'unknown setting; known here: verified_name_not_searched'],
+    [
+      'columns: { type: { column: kind, value: person } }',
+      'type.column cannot stand beside value; write { value } or { column, values }',
+    ],
+    ['columns: { countries: { value: dk, separator: "," } }', 'cannot stand beside'],
+    ['columns: { riskTier: { value: low, values: { a: low } } }', 'riskTier.values cannot stand beside value'],
+    ['columns: { type: { colum: kind, value: person } }', 'colum unknown setting; did you mean column'],
+  ])('a key in the wrong place names what fits there: %s', (text, said) => {
+    const inRoster = `rosters: [{ name: a, csv: { path: a.csv }, ${text} }]`;
+    const problems = findProblems(`${text.startsWith('columns') ? inRoster : text}\n`);
+    expect(problems.join('\n')).toMatch(said);
+    expect(problems.join('\n')).not.toMatch(/known here: *$/m);
   });
 
   test('the default folders are beside the file, and without a file in the working folder', () => {

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { findFreePort } from '../../helpers/database-servers.js';
+import { findFreePort } from '../../helpers/loopback.js';
 import { readShipped, root } from '../../helpers/shipped-files.js';
 
 const script = 'deploy/docker/healthcheck.mjs';

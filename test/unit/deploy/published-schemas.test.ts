@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DCLinter } from 'dclint';
@@ -6,7 +6,7 @@ import { Deployment } from 'kubernetes-models/apps/v1';
 import { CronJob } from 'kubernetes-models/batch/v1';
 import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
 import { PersistentVolumeClaim, Secret } from 'kubernetes-models/v1';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { listShipped, readCronJobs, readDocuments, readShipped, root } from '../../helpers/shipped-files.js';
 
@@ -87,7 +87,6 @@ describe('the schema of compose files', () => {
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'nightscreen-compose-'));
   });
-  afterAll(() => rmSync(folder, { recursive: true }));
 
   const resultsSchema = z.array(
     z.object({ messages: z.array(z.object({ rule: z.string(), type: z.string(), message: z.string() })) }),

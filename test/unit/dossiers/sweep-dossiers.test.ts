@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { walkDossierPages } from '../../../src/client/dossiers.js';
+import { countWindow, type DossierList, planWindows } from '../../../src/dossiers/creation-windows.js';
 import type { DossierSnapshot } from '../../../src/dossiers/dossier.js';
-import { countWindow, type DossierList, planWindows, sweepDossiers } from '../../../src/dossiers/sweep-dossiers.js';
+import { sweepDossiers } from '../../../src/dossiers/sweep-dossiers.js';
 import { createDossierList } from '../../../src/sandbox/dossier-book.js';
 import type { SandboxDossier } from '../../../src/sandbox/world.js';
 import { isFullSize, printFigure } from '../../helpers/figures.js';
@@ -58,9 +59,9 @@ async function sweep(list: DossierList, windows = 1, breaksOff = () => false) {
   const seen: string[] = [];
   let next = await walk.next();
   for (; !next.done; next = await walk.next()) {
-    for (const { place, dossiers, hasEnded } of next.value) {
+    for (const { windowIndex, dossiers, hasEnded } of next.value) {
       seen.push(...dossiers.map(({ id }) => id));
-      const window = walks[place];
+      const window = walks[windowIndex];
       window?.walked.push(...dossiers);
       if (window) window.hasEnded ||= hasEnded;
     }

@@ -197,7 +197,7 @@ test('a file that is written anew with as many bytes while it is read is refused
 });
 
 test.each([
-  ['an Excel workbook or another ZIP file', Buffer.from('PK\x03\x04\x14\0\x06\0', 'latin1')],
+  ['an empty ZIP file', Buffer.from('PK\x05\x06', 'latin1')],
   ['an old Excel workbook', Buffer.from('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1', 'latin1')],
   ['a PDF', '%PDF-1.7\n'],
   ['an SQLite database', 'SQLite format 3\0'],
@@ -210,7 +210,7 @@ test.each([
   for (const bytes of [content, gzipSync(content)]) {
     const error = await failCsv(readCsv(bytes, { mapped: ['customer_id'] }));
     expect(error.code).toBe('not_a_table');
-    expect(error.message).toMatch(/roster\.csv is .*, not CSV\. .*CSV UTF-8/);
+    expect(error.message).toMatch(/roster\.csv is .*, not CSV\. ./);
     expect(error.message).toContain(what);
   }
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { looksLikeHeader } from '../../../src/roster/csv/first-record.js';
 import type { Customer } from '../../../src/roster/customer.js';
+import { looksLikeHeader } from '../../../src/roster/header-row.js';
 import { readHeader, readHeaderRole } from '../../../src/roster/headers.js';
 import { guessColumns } from '../../../src/roster/inspect/column-guess.js';
 import { profileColumn } from '../../../src/roster/inspect/column-profile.js';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { RosterRow } from '../../../src/roster/customer.js';
 import { findMeant } from '../../../src/roster/name-text.js';
 import type { PartyType } from '../../../src/vocabulary.js';
-import { readText, summarise } from './read-text.js';
+import { readText, summarise, textsOf } from './read-text.js';
 
 const quote = (cells: readonly string[]): string => cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(',');
 
@@ -53,63 +53,23 @@ test('text that was encoded once too often is decoded where it gives letters, an
 });
 
 const doubtful: Readonly<Record<string, readonly string[]>> = {
-  encoded_name: [
-    'Cl&foo;mence',
-    'Cl&eacutemence',
-    'R&amp D Trading',
-    'Cl%9Dmence',
-    'Cl\\u00mence',
-    'Ada\\Berg',
-    '=?UTF-8?Q?Cl=C3=A9mence?=',
-  ],
+  encoded_name: textsOf(`
+    Cl&foo;mence  Cl&eacutemence  R&amp D Trading  Cl%9Dmence  Cl\\u00mence  Ada\\Berg
+    =?UTF-8?Q?Cl=C3=A9mence?=
+  `),
   lost_letters: ['Cl?mence Mont?vrain', '?ukasz Nowak', 'Jos? Lima', 'Cl¿mence', 'Jï¿½rgen', 'Mont*vrain'],
-  garbled_name: [
-    'JÃ¼rgen Halbschmidt',
-    'SÃ¸ren Ã˜stergÃ¥rd',
-    'MÃœLLER',
-    'PÄ’TERIS',
-    'Oâ€™Neil',
-    'Nguyá»…n',
-    'GarcÃ­a',
-    'GarcÃ a',
-    'ClÃƒÂ©mence',
-    'Ð˜Ð²Ð°Ð½ ÐŸÐµÑ‚Ñ€Ð¾Ð²',
-    'Î‘Î»Î­Î¾Î·Ï‚',
-    'çŽ‹å°æ˜Ž',
-    'JĂĽrgen',
-    'JГјrgen',
-    'JΓΌrgen',
-    'J├╝rgen',
-    'J√ºrgen',
-    'J眉rgen',
-    'Micha³ Nowak',
-    'MICHA£ NOWAK',
-    'РРІР°РЅ РџРµС‚СЂРѕРІ',
-    'J¸rgen',
-    'JŸrgen',
-    'Cl‚mence',
-    'ClÈmence',
-    'FranÁois',
-    'Clеmence',
-  ],
-  list_of_names: [
-    'Ada Berg|Bo Li',
-    'Ada Berg; Bo Li',
-    '{"Ada Berg","Bo Li"}',
-    '["Ada Berg","Bo Li"]',
-    'Ada Berg aka Adele L.',
-    'Ada Berg / Bo Li',
-    'Ada Berg & Bo Li',
-    'Ada Berg und Bo Li',
-    'Ada Berg,Bo Li,Cy Lund',
-    'Ada Berg • Bo Li',
-    '王小明、李雷',
-    'John & Mary Smith',
-    'Tan Ah Kow @ Tan Ah Seng',
-    'Ada Berg/Bo Li',
-    'Jan Kowalski oraz Anna Kowalska',
-    'Иван Петров и Мария Петрова',
-  ],
+  garbled_name: textsOf(`
+    JÃ¼rgen Halbschmidt  SÃ¸ren Ã˜stergÃ¥rd  MÃœLLER  PÄ’TERIS  Oâ€™Neil  Nguyá»…n  GarcÃ­a  GarcÃ a
+    ClÃƒÂ©mence  Ð˜Ð²Ð°Ð½ ÐŸÐµÑ‚Ñ€Ð¾Ð²  Î‘Î»Î­Î¾Î·Ï‚  çŽ‹å°æ˜Ž  JĂĽrgen  JГјrgen  JΓΌrgen  J├╝rgen
+    J√ºrgen  J眉rgen  Micha³ Nowak  MICHA£ NOWAK  РРІР°РЅ РџРµС‚СЂРѕРІ  J¸rgen  JŸrgen  Cl‚mence
+    ClÈmence  FranÁois  Clеmence
+  `),
+  list_of_names: textsOf(`
+    Ada Berg|Bo Li  Ada Berg; Bo Li  {"Ada Berg","Bo Li"}  ["Ada Berg","Bo Li"]
+    Ada Berg aka Adele L.  Ada Berg / Bo Li  Ada Berg & Bo Li  Ada Berg und Bo Li
+    Ada Berg,Bo Li,Cy Lund  Ada Berg • Bo Li  王小明、李雷  John & Mary Smith  Tan Ah Kow @ Tan Ah Seng
+    Ada Berg/Bo Li  Jan Kowalski oraz Anna Kowalska  Иван Петров и Мария Петрова
+  `),
 };
 
 test('a name that is garbled, has lost letters or is a list is a doubt, and is sent as it is', async () => {
@@ -122,75 +82,20 @@ test('a name that is garbled, has lost letters or is a list is a doubt, and is s
   });
 });
 
-const persons = [
-  'JOÃO DA SILVA',
-  'Nguyễn Văn Ã',
-  'São João',
-  'TOMÁŠ KŘÍŽ',
-  'RĂŞCANU',
-  'Ștefan Ţepeş',
-  'Łukasz Żółć',
-  'ÅSE ØSTERGÅRD',
-  'Þór Æsir',
-  'BÙI VĂN ÂN',
-  "Sean O'Neil",
-  'Lund Berg, Ada Maria',
-  'Meyer & Sønner',
-  'Freiherr von und zu Stein',
-  'Gʻafur Oʻtkir',
-  'GonzÉlez NuÑez',
-  'José Ortega y Gasset',
-  'Raju A/L Samy Vellu',
-  'O´Neil',
-  'Ó’Briain',
-  'D’Ávila',
-  'McÉwan',
-  'DeÁngelis',
-  'Mª José',
-  'Ivan Ñandú',
-  'Ēriks Šņore',
-  'ÖZGÜR ŞAHİN',
-  'Berg, Ada',
-  'МАЛІЙ',
-  'Гіденко Річка',
-  'ΓΌΡΔΟΝ',
-  '王小明',
-  'محمد',
-  'Jennifer Null',
-  'JENNIFER NULL',
-  'Na Li',
-  'Nan Goldin',
-];
-const firms = [
-  'AT&T',
-  'M&S Trading',
-  'Who? Ltd',
-  'What?',
-  '100% Pure Ltd',
-  '50%C Ltd',
-  '100%Fabric Ltd',
-  'X=AB Consulting',
-  'E=MC2 Ltd',
-  'CAFÉ’S BAR',
-  'E*Trade',
-  'M*A*S*H Ltd',
-  'Smith&Baring Ltd',
-  'Yahoo! Inc',
-  'NTTデータ',
-  'ABC株式会社',
-  'iФирма',
-  'AC/DC',
-  'Novo A/S',
-  'Smith & Sons, Inc.',
-  'Müller / Meier GbR',
-  'Gal·la',
-  'N° 7 Ltd',
-  'LNU Holding AB',
-  'Total SA',
-  'Summe Verlag',
-  'Alpha [A] Fund',
-  '1881',
-];
+const persons = textsOf(`
+  JOÃO DA SILVA  Nguyễn Văn Ã  São João  TOMÁŠ KŘÍŽ  RĂŞCANU  Ștefan Ţepeş  Łukasz Żółć
+  ÅSE ØSTERGÅRD  Þór Æsir  BÙI VĂN ÂN  Sean O'Neil  Lund Berg, Ada Maria  Meyer & Sønner
+  Freiherr von und zu Stein  Gʻafur Oʻtkir  GonzÉlez NuÑez  José Ortega y Gasset
+  Raju A/L Samy Vellu  O´Neil  Ó’Briain  D’Ávila  McÉwan  DeÁngelis  Mª José  Ivan Ñandú
+  Ēriks Šņore  ÖZGÜR ŞAHİN  Berg, Ada  МАЛІЙ  Гіденко Річка  ΓΌΡΔΟΝ  王小明  محمد  Jennifer Null
+  JENNIFER NULL  Na Li  Nan Goldin
+`);
+const firms = textsOf(`
+  AT&T  M&S Trading  Who? Ltd  What?  100% Pure Ltd  50%C Ltd  100%Fabric Ltd  X=AB Consulting
+  E=MC2 Ltd  CAFÉ’S BAR  E*Trade  M*A*S*H Ltd  Smith&Baring Ltd  Yahoo! Inc  NTTデータ  ABC株式会社  iФирма
+  AC/DC  Novo A/S  Smith & Sons, Inc.  Müller / Meier GbR  Gal·la  N° 7 Ltd  LNU Holding AB
+  Total SA  Summe Verlag  Alpha [A] Fund  1881
+`);
 
 test('no real name is a doubt or read as another', async () => {
   expect(await readNames(persons, 'person')).toEqual(Object.fromEntries(persons.map((name) => [name, name])));
@@ -253,14 +158,10 @@ test('aliases in the text of an array of Postgres or of JSON are several names',
 });
 
 test('aliases that look like a list without a configured separator are a doubt, and names with a comma or slash are not', async () => {
-  const lists = [
-    'Ada Berg|Adele L.',
-    'Ada Berg/Adele L.',
-    'Ada Berg, Adele L.',
-    'Ada, Bo, Cy',
-    'Ada Berg aka Adele',
-    '[{"name":"Ada"}]',
-  ];
+  const lists = textsOf(`
+    Ada Berg|Adele L.  Ada Berg/Adele L.  Ada Berg, Adele L.  Ada, Bo, Cy  Ada Berg aka Adele
+    [{"name":"Ada"}]
+  `);
   const asGiven = (cells: readonly string[], doubt = '') =>
     Object.fromEntries(cells.map((cell) => [cell, cell + doubt]));
   expect(await readAliases(lists, 'person')).toEqual(asGiven(lists, ', name: list_of_names'));
@@ -269,14 +170,10 @@ test('aliases that look like a list without a configured separator are a doubt, 
   });
   const names = ['Berg, Ada', 'Berg, Ada, Jr.', 'von Berg, Ada', 'Raju A/L Samy', 'Ada Berg, PhD'];
   expect(await readAliases(names, 'person')).toEqual(asGiven(names));
-  const entities = [
-    'Smith & Sons, Inc.',
-    'Smith, Jones & Partners',
-    'Müller / Meier GbR',
-    'Novo A/S',
-    'AC/DC',
-    'Alpha, S.A. de C.V.',
-  ];
+  const entities = textsOf(`
+    Smith & Sons, Inc.  Smith, Jones & Partners  Müller / Meier GbR  Novo A/S  AC/DC
+    Alpha, S.A. de C.V.
+  `);
   expect(await readAliases(entities, 'entity')).toEqual(asGiven(entities));
   expect(await readAliases(['Alpha Ltd, Beta Ltd'], 'entity')).toEqual(
     asGiven(['Alpha Ltd, Beta Ltd'], ', name: list_of_names'),
@@ -300,27 +197,10 @@ test('an alias that is a placeholder is no name, and one that cannot be sent is 
 });
 
 test('placeholders in the columns of a name are left out of it and counted; a name of nothing else is missing', async () => {
-  const left = [
-    'N/A',
-    'FNU',
-    '.',
-    '-',
-    'NULL',
-    'null',
-    'XXX',
-    'Unknown',
-    '#N/A',
-    'None',
-    'nan',
-    'Kein Vorname',
-    '(leer)',
-    '(null)',
-    '<Null>',
-    '0',
-    'неизвестно',
-    '不明',
-    '***',
-  ];
+  const left = textsOf(`
+    N/A  FNU  .  -  NULL  null  XXX  Unknown  #N/A  None  nan  Kein Vorname  (leer)  (null)  <Null>
+    0  неизвестно  不明  ***
+  `);
   const kept = ['Nan', 'Na', 'Null', 'Test', 'X', 'Ada'];
   const rows = [...left, ...kept].map((first, at) => quote([`C-${at}`, first, 'Sukarta']));
   const text = ['id,first,last', ...rows, 'L,Sukarta,LNU', 'M,N/A,LNU', 'O,N/A,.'].join('\n');

@@ -51,3 +51,6 @@ export function summarise(rows: readonly RosterRow[]): string[] {
 export function onlyRejected(rows: readonly RosterRow[]): RejectedRow[] {
   return rows.flatMap((row) => (row.kind === 'rejected' ? [row.rejected] : []));
 }
+
+/** The texts of a block: two spaces or a line break lie between them. */
+export const textsOf = (block: string): readonly string[] => block.trim().split(/ {2,}|\s*\n\s*/);

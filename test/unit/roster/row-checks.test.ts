@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { onlyRejected, readText, readWithTally, summarise } from './read-text.js';
+import { onlyRejected, readText, readWithTally, summarise, textsOf } from './read-text.js';
 
 const header = 'customer_id,type,name,birth_date,countries,risk_tier';
 
@@ -156,37 +156,17 @@ test('values stay text', async () => {
   ]);
 });
 
-const placeholders = [
-  'NULL',
-  'n/a',
-  'N.A.',
-  '#N/A',
-  '<null>',
-  '\\N',
-  'none',
-  'NONE ',
-  '(unknown)',
-  'Test',
-  '123',
-  'ＮＵＬＬ',
-];
+const placeholders = textsOf(`
+  NULL  n/a  N.A.  #N/A  <null>  \\N  none  (unknown)  Test  123  ＮＵＬＬ
+`);
 
 test('a name that is a placeholder as a whole is rejected as missing, and one that only begins with it is kept', async () => {
   const objects = ['{"first":"Ann","last":"Lee"}', '[object Object]'];
-  const named = [
-    'None Smith',
-    'Nullmeyer',
-    'Testa',
-    'Ann Test',
-    'Na Na',
-    'Nil',
-    'N A Palm',
-    '{Ann} Lee',
-    '3M',
-    'Mx 123',
-    'Unknown Pleasures Ltd',
-  ];
-  const rows = [...placeholders, ...objects, ...named].map(
+  const named = textsOf(`
+    None Smith  Nullmeyer  Testa  Ann Test  Na Na  Nil  N A Palm  {Ann} Lee  3M  Mx 123
+    Unknown Pleasures Ltd
+  `);
+  const rows = [...placeholders, 'NONE ', ...objects, ...named].map(
     (name, at) => `${at},person,"${name.replaceAll('"', '""')}"`,
   );
   const read = await readText(`customer_id,type,name\n${rows.join('\n')}\n`);
@@ -248,30 +228,16 @@ test('a text that fits the declared date format is never read by another one', a
   expect(dates).toEqual(['1970-12-25', null, '1970']);
 });
 
-const footers = [
-  '3 rows selected.',
-  '(3 rows affected)',
-  'End of report',
-  '-- end --',
-  'Page 1 of 3',
-  '*** Ende ***',
-  '-----',
-  '3 Zeilen ausgewählt.',
-  'EOF',
-];
+const footers = textsOf(`
+  3 rows selected.  (3 rows affected)  End of report  -- end --  Page 1 of 3  *** Ende ***  -----
+  3 Zeilen ausgewählt.  EOF
+`);
 
 test('a repeated header, a total, a footer and a line between rows are no customers, also where their first cell fills the id', async () => {
-  const totals = [
-    'Total,,3',
-    'TOTALE,,3',
-    'Summe:,,',
-    'Gesamt,person,3',
-    ',Razem,3',
-    'Итого: 3,,',
-    '合計,,3',
-    'Grand total,,"1,234"',
-    'Total rows: 3,,',
-  ];
+  const totals = textsOf(`
+    Total,,3  TOTALE,,3  Summe:,,  Gesamt,person,3  ,Razem,3  Итого: 3,,  合計,,3
+    Grand total,,"1,234"  Total rows: 3,,
+  `);
   const headers = [
     'customer_id,type,name',
     'CUSTOMER_ID,Type,Name',

@@ -1,10 +1,9 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { Agent } from 'undici';
 import { expect, it } from 'vitest';
-import { z } from 'zod';
 import { buildMessage, parseWebhookSecrets, postMessage, signMessage } from '../../../src/webhooks/messages.js';
 import { webhooksSettingsSchema } from '../../../src/webhooks/settings.js';
+import { listenOnLoopback } from '../../helpers/loopback.js';
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
@@ -56,12 +55,10 @@ it('takes addresses with TLS or on this machine, each once, without credentials 
 
 it('gives up on a receiver that sends an answer slower than the deadline', async () => {
   const server = createServer((_, response) => response.writeHead(200).write('slow'));
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = z.object({ port: z.number() }).parse(server.address());
+  const port = await listenOnLoopback(server);
   const dispatcher = new Agent();
   const silent = createServer(() => undefined);
-  await once(silent.listen(0, '127.0.0.1'), 'listening');
-  const silentPort = z.object({ port: z.number() }).parse(silent.address()).port;
+  const silentPort = await listenOnLoopback(silent);
   const post = (at: number, deadlineMs: number) =>
     postMessage(
       { url: `http://127.0.0.1:${at}`, keys: [], dispatcher, deadlineMs },

@@ -1,10 +1,12 @@
 import crypto from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { RosterHeldError } from '../../../../src/errors.js';
 import { reportJsonSchema } from '../../../../src/reports/report-json.js';
+import { rosterSettingsSchema, toFileRoster } from '../../../../src/roster/settings.js';
 import { runImport } from '../../../../src/runs/import/import-run.js';
 import type { Database } from '../../../../src/store/database/database.js';
 import { describeOnPostgres } from '../../../helpers/databases.js';
@@ -132,5 +134,81 @@ describeOnPostgres('a night whose roster is held', (open, databases) => {
     await writeFile(path, toCsv(names.slice(0, 5)));
     await expect(run(app, { kind: 'onboard', selection: 'new' })).rejects.toBeInstanceOf(RosterHeldError);
     expect(await run(app)).toMatchObject({ exitCode: 3, counts: { screened: 22 } });
+  });
+
+  it('that cannot be read screens the last accepted one, says what is missing, and is mended by the next night', async () => {
+    const { roster, run, work } = await openScreened();
+    const path = String(roster.csv?.path);
+    const app = await work({ settings: { controls, rosters: [roster] } });
+    const all = { selection: 'all' } as const;
+    await writeFile(path, toCsv([...names.slice(1, 10), names[0] ?? '', ...names.slice(10), 'Nova Entrant']));
+    expect(await run(app, all)).toMatchObject({ exitCode: 3, counts: { screened: 25, skipped: 1 } });
+
+    const spoilt: readonly (readonly [string | Buffer | null, RegExp])[] = [
+      [null, /there is no such file/],
+      ['', /is empty/],
+      ['customer_id,type,name\n', /only a header|no rows/],
+      ['customer_id,type,surname\nC-1,person,Ada\n', /name/],
+      [gzipSync(toCsv(names)).subarray(0, 90), /gzip/],
+      [Buffer.from(toCsv(names), 'utf16le').subarray(1), /UTF|encoding|bytes|text/i],
+    ];
+    for (const [text, found] of spoilt) {
+      if (text === null) await rm(path);
+      else await writeFile(path, text);
+      const night = await run(app, all);
+      expect(night).toMatchObject({ exitCode: 3, state: 'incomplete', counts: { rows: 0, screened: 25, skipped: 1 } });
+      expect(night.reasons.slice(0, 3)).toEqual([
+        'the roster is held (guard unreadable). The last accepted roster was screened.',
+        expect.stringMatching(
+          /^- .* \[guard unreadable\]\. Customers who are new or changed in the source are not known\.$/,
+        ),
+        'correct the source, then: nightscreen rescreen --roster people',
+      ]);
+      expect(night.reasons[1]).toMatch(found);
+    }
+    await writeFile(path, toCsv([...names, 'Nova Entrant']));
+    expect(await run(app, all)).toMatchObject({ state: 'complete', counts: { rows: 26, screened: 26 } });
+  });
+
+  it('that cannot be read is refused at a first import, where it is onboarded or accepted, and where the command names it', async () => {
+    const { roster, run, work } = await openSite(names);
+    const path = String(roster.csv?.path);
+    const app = await work({ settings: { controls, rosters: [roster] } });
+    await rm(path);
+    await expect(run(app)).rejects.toThrow('there is no such file');
+    await writeFile(path, toCsv(names));
+    await runImport(app, roster, signal);
+    await rm(path);
+    await expect(run(app, { kind: 'onboard', selection: 'new' })).rejects.toThrow('there is no such file');
+    await expect(run(app, { acceptRoster: await makeAcceptance(app) })).rejects.toThrow('there is no such file');
+    await expect(run(app, { roster: toFileRoster('people', `${path}.typo`) })).rejects.toThrow('there is no such file');
+  });
+
+  it('that becomes unreadable while a run is stopped begins a new run of the last accepted one, once', async () => {
+    const { roster, run, work } = await openScreened();
+    const app = await work({ settings: { controls, rosters: [roster] } });
+    const stop = { selection: 'all', maxSearches: 5 } as const;
+    const stopped = await run(app, stop);
+    expect(stopped).toMatchObject({ state: 'stopped' });
+    await rm(String(roster.csv?.path));
+    const held = await run(app, stop);
+    expect(held.runId).not.toBe(stopped.runId);
+    const ended = await run(app, { selection: 'all' });
+    expect(ended).toMatchObject({ runId: held.runId, state: 'incomplete', counts: { screened: 25 } });
+    expect(ended.reasons[0]).toContain('guard unreadable');
+  });
+
+  it('because the file of related parties is missing screens the last accepted one', async () => {
+    const { roster: plain, run, work } = await openScreened();
+    const csv = { path: String(plain.csv?.path) };
+    const roster = rosterSettingsSchema.parse({
+      name: 'people',
+      csv,
+      parties: [{ csv: { path: `${csv.path}.owners` } }],
+    });
+    const app = await work({ settings: { controls, rosters: [roster] } });
+    const night = await run(app, { roster, selection: 'all' });
+    expect(night).toMatchObject({ exitCode: 3, counts: { rows: 0, screened: 25 } });
+    expect(night.reasons[1]).toMatch(/\.owners: there is no such file/);
   });
 });

@@ -1,14 +1,14 @@
 import { mkdtemp, readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { deliverDue } from '../../../../src/runs/mail/deliver.js';
 import { readEarlyWarnings } from '../../../../src/store/early-warnings.js';
 import { makeScaledClock } from '../../../helpers/clocks.js';
 import { testDatabases } from '../../../helpers/databases.js';
 import { printFigure } from '../../../helpers/figures.js';
-import { type MailServer, startMailServer } from '../../../helpers/mail-server.js';
+import { serveMail } from '../../../helpers/mail-server.js';
 import { listenAlong, makeOddNames, openSmallSites } from '../../../helpers/small-site.js';
 import { listed, minuteMs, watchlist } from '../../../helpers/small-world.js';
 
@@ -23,11 +23,6 @@ const world = {
 const referencesOf = (some: readonly string[]): string[] =>
   some.map((name) => `C-${names.indexOf(name) + 1}`).toSorted();
 
-const servers: MailServer[] = [];
-afterEach(async () => {
-  for (const server of servers.splice(0)) await server.close();
-});
-
 const mailSettings = {
   from: 'night@example.org',
   to: ['compliance@example.org'],
@@ -41,8 +36,7 @@ describe('critical changes of a long run', () => {
   const begin = openSmallSites(open);
 
   it('are mailed while the run goes on, provisionally, each once, at most every five minutes', async () => {
-    const server = await startMailServer();
-    servers.push(server);
+    const server = await serveMail();
     const { sandbox, database, work, run } = await begin(names);
     sandbox.setWorld(world);
     sandbox.setFaults([{ path: '/aml/search', delayMs: 30, times: 10_000 }]);

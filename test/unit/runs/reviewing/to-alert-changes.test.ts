@@ -16,7 +16,7 @@ const after = { ...before, countries: ['de', 'fr'] };
 
 const settings = {
   calendar: { ...reviewSettingsSchema.parse({}), timezone: 'UTC' },
-  rating: changeSettingsSchema.parse({}),
+  changeSettings: changeSettingsSchema.parse({}),
   now,
 };
 

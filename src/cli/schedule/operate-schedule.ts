@@ -29,9 +29,11 @@ export function planSchedule({ settings }: Config): SchedulePlan {
   return { planned, timeoutMs: toDurationMs(settings.scheduler.timeout) };
 }
 
-/** One start of a job; `left` means that its process died. */
+/** One start of a job: the fields of the document `nightscreen/schedule-state/1`. */
 interface ShownRun extends Omit<JobRun, 'jobRunId' | 'job' | 'state' | 'dueSlot'> {
+  /** The due slot, which the document names so. */
   occasion: string;
+  /** `left`: the run is abandoned, because its process died. */
   state: JobRun['state'] | 'left';
 }
 
@@ -53,14 +55,12 @@ export async function showSchedule(app: AppContext, plan: SchedulePlan): Promise
   const { database, clock, settings } = app;
   const { schedules, runs } = await readScheduleHistory(app);
   const statuses = await readJobStatuses(app, plan.planned);
-  const live = new Set(
-    (await readHeldLeases(database, settings.organisation))
-      .filter(({ expiresInMs }) => expiresInMs > 0)
-      .map(({ key }) => key),
-  );
-  const toShown = ({ jobRunId: _, job, state, dueSlot: occasion, ...run }: JobRun): ShownRun => {
-    const isLive = live.has(toJobLeaseKey(settings.organisation, job));
-    return { occasion, ...run, state: state === 'running' && !isLive ? 'left' : state };
+  const heldLeases = await readHeldLeases(database, settings.organisation);
+  const heldLeaseKeys = new Set(heldLeases.filter(({ expiresInMs }) => expiresInMs > 0).map(({ key }) => key));
+  const toShown = ({ jobRunId: _, job, state, dueSlot, ...run }: JobRun): ShownRun => {
+    // A process that runs a job holds the job's lease.
+    const isAbandoned = state === 'running' && !heldLeaseKeys.has(toJobLeaseKey(settings.organisation, job));
+    return { occasion: dueSlot, ...run, state: isAbandoned ? 'left' : state };
   };
   const names = [...new Set([...statuses.keys(), ...runs.keys()])];
   return names.map((job) => {
@@ -86,12 +86,14 @@ const endings: Readonly<Record<number, string>> = {
 };
 
 function describeOutcome({ state, exitCode, isLate, attempts }: ShownRun): string {
+  // The database stores a finished run with its exit code only; another one would not read as complete.
+  const ending = exitCode === null ? 'unknown' : (endings[exitCode] ?? `exit code ${exitCode}`);
   const words = {
     running: 'running',
     left: 'its process died; it will be started again',
     interrupted: 'interrupted; it will be started again',
     missed: 'missed',
-    finished: endings[exitCode ?? 0] ?? `exit code ${exitCode}`,
+    finished: ending,
   }[state];
   return [words, ...(isLate ? ['late'] : []), ...(attempts > 1 ? [`${attempts} attempts`] : [])].join(', ');
 }
@@ -162,7 +164,7 @@ export async function cancelJob(app: AppContext, job: string): Promise<Outcome> 
   );
 }
 
-/** Pauses the start of jobs for at most seven days; running jobs continue. */
+/** Pauses the start of jobs for at most seven days; running jobs continue. The command calls `resumeJobs` for `--until now`. */
 export async function pauseJobs(
   app: AppContext,
   { until, reason }: { until: string; reason: string | null },
@@ -183,6 +185,7 @@ export async function pauseJobs(
   );
 }
 
+/** Ends a pause (`schedule pause --until now`). */
 export async function resumeJobs(app: AppContext): Promise<Outcome> {
   const { organisationId } = await openOrganisation(app);
   const now = app.clock.now();
