@@ -5,10 +5,13 @@ export const mailJob: Job = {
   name: 'mail',
   defaultCron: '*/15 * * * *',
   run: async (app, signal) => {
-    const { deliverDue } = await import('../src/runs/mail/deliver.js');
+    const { countLostMails, deliverDue } = await import('../src/runs/mail/deliver.js');
+    const { describeLostMails } = await import('../src/runs/run-summary.js');
     const { notifyStates } = await import('../src/runs/status.js');
+    const startedAt = app.clock.now();
     await deliverDue(app, signal);
     await notifyStates(app, { signal });
-    return { runs: [] };
+    const lost = await countLostMails(app, startedAt);
+    return lost === 0 ? { runs: [] } : { runs: [], exitCode: 3, note: describeLostMails(lost) };
   },
 };

@@ -10,8 +10,12 @@ export const reportJob = {
   after: ['sweep', 'rescreen'],
   run: async (app) => {
     if (app.settings.mail) {
-      const { sendUnsentReports } = await import('../src/runs/mail/deliver.js');
+      const { countLostMails, sendUnsentReports } = await import('../src/runs/mail/deliver.js');
+      const { describeLostMails } = await import('../src/runs/run-summary.js');
+      const startedAt = app.clock.now();
       const { failed } = await sendUnsentReports(app);
+      const lost = await countLostMails(app, startedAt);
+      if (lost > 0) return { runs: [], exitCode: 3, note: describeLostMails(lost) };
       if (failed > 0) return { runs: [], exitCode: 3, note: `${failed} mails were not sent; they are tried again` };
     } else {
       const { runReports } = await import('../src/runs/write-reports.js');

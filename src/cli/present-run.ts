@@ -7,7 +7,7 @@ import type { AssuranceResult } from '../runs/checks/assurance.js';
 import type { BecauseOf } from '../runs/checks/because-of.js';
 import type { CheckResult } from '../runs/checks/check.js';
 import type { previewImport, previewOnboarding, ScreeningPreview } from '../runs/preview.js';
-import type { RunSummary } from '../runs/run-summary.js';
+import { describeLostMails, type RunSummary } from '../runs/run-summary.js';
 import { codeWords, describeTopic } from '../vocabulary/words.js';
 import type { RejectReason } from '../vocabulary.js';
 import { exitCodes } from './exit-code.js';
@@ -93,8 +93,11 @@ function describeNext(summary: RunSummary): Row {
   return isInDoubt && ['next', `nightscreen report --run ${runId}  (writes rejects.csv, with the rows in doubt)`];
 }
 
-const describeMail = ({ queued, sent }: NonNullable<RunSummary['mail']>): string =>
-  sent === queued ? `${sent} sent` : `${sent} of ${queued} sent; nightscreen outbox shows the others`;
+function describeMail({ queued, sent, lost }: NonNullable<RunSummary['mail']>): string {
+  const some = sent === queued ? `${sent} sent` : `${sent} of ${queued} sent`;
+  if (lost > 0) return `${some}; ${describeLostMails(lost)}`;
+  return sent === queued ? some : `${some}; nightscreen outbox shows the others`;
+}
 
 /** The reasons of a state; an item of a list belongs to the reason above it. */
 export const listReasons = (reasons: readonly string[]): Row[] =>

@@ -196,6 +196,11 @@ interface SmtpFailure {
 // Some servers demand a login or encryption only when they see the sender (RFC 4954, RFC 3207).
 const ofTheSetUp: ReadonlySet<unknown> = new Set([530, 534, 535, 538]);
 const ofTheMessage: ReadonlySet<unknown> = new Set(['MAIL FROM', 'RCPT TO', 'DATA']);
+// Many servers give a general code for a message that is too large: only the text says so, or the code of RFC 3463.
+const generalCodes: ReadonlySet<unknown> = new Set([550, 554]);
+const sizeCode = /\b5\.(3\.4|2\.3)\b/;
+const sizeWords = /\b(over)?size\b|\btoo (large|big)\b|\bexceed(s|ed|ing)?\b/i;
+const otherCauses = /\bblocked|\bspam|\bquota|\brate\b/i;
 // Nodemailer's own error, when the server announced its limit (RFC 1870).
 const announcedLimit = /^Message size larger than allowed/;
 
@@ -210,10 +215,13 @@ export function toSmtpFailure(error: unknown): SmtpFailure {
   return {
     kind: isFinal ? 'refused' : 'failed',
     reason: isUnsafe ? `nothing was sent, because there was no verified encryption: ${reason}` : reason,
-    isTooLarge: isAboveLimit || (isFinal && code === 552),
+    isTooLarge: isAboveLimit || (isFinal && (code === 552 || (generalCodes.has(code) && saysTooLarge(reason)))),
     isUnreachable: !isOfMessage,
   };
 }
+
+const saysTooLarge = (text: string): boolean =>
+  sizeCode.test(text) || (sizeWords.test(text) && !otherCauses.test(text));
 
 const readFact = (error: unknown, name: string): unknown =>
   error instanceof Error ? Object.getOwnPropertyDescriptor(error, name)?.value : undefined;

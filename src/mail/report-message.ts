@@ -3,7 +3,7 @@ import type { ChangeGroup } from '../reports/change-groups.js';
 import { describeReason, describeWatch } from '../reports/reasons.js';
 import type { Coverage, Report, Tally } from '../reports/report.js';
 import { countNoun, formatCount, formatMinute, formatSize, keep } from '../reports/text.js';
-import { describeAcceptance } from '../reports/words.js';
+import { describeAcceptance, listRunAcceptances } from '../reports/words.js';
 import type { WrittenReport } from '../reports/write-report.js';
 import { codeWords } from '../vocabulary/words.js';
 import type { ReportToMail } from './archive.js';
@@ -20,13 +20,14 @@ import type { MailSettings, Recipient } from './settings.js';
 type ReportWords = Pick<MessageLines, 'sentences' | 'details' | 'actions'>;
 
 /** The first sentences of mail about a whole report: changed settings, the key, what waits, what changed, remarks. */
-export function toOpening({ run, accepted, verdict }: Report): readonly string[] {
+export function toOpening({ run, accepted, held, verdict }: Report): readonly string[] {
   return keep(
     ...accepted.settingsChanges.map(
       (change) =>
         `Settings changed since the last report: ${change.differences.join('; ')} (${describeAcceptance(change, run.timezone)})`,
     ),
     ...describeMode(run.mode),
+    ...listRunAcceptances(held, run.timezone),
     verdict.waiting,
     verdict.news,
     ...verdict.remarks,

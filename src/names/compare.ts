@@ -34,12 +34,26 @@ export async function createComparison(parties: readonly NamedEntry[], names: As
   };
 }
 
+/** Names of different types must agree almost completely: this share of both. */
+const leastOfOtherTypes = 0.8;
+/** Names that agree in this share of both are alike. */
+const leastOfBoth = 0.65;
+/** A one-word alias (`Israel`, `George`) is in a longer name only whole, with its particle (`Abu Hamza`). */
+const aliasWithin = { likeness: 0.95, ofBoth: 0.35 };
+/** Two common words are alike when they are nearly all of one name. Two slips are too many when most of the other is missing. */
+const nearlyAll = { ofBoth: 0.3, share: 0.86, half: 0.5, shareBesideHalf: 0.84 };
+/** Two common words are alike when they are half of both names, almost identical, and one of them is not frequent. */
+const halfOfBoth = { ofBoth: 0.5, likeness: 0.9, strongest: 0.65 };
+/** A name is contained in the other one by a rare word, or by a less rare word that is enough of both. */
+const contained = { share: 0.9, rare: 0.8, strongest: 0.5, ofBoth: 0.4 };
+/** A name that is contained with initials for words. */
+const containedInitials = { share: 0.85, ofBoth: 0.4 };
+/** A common word that is as good as unique. */
+const rareWord = { strongest: 0.9, ofBoth: 0.4 };
+
 /**
- * Whether two names may mean the same party; it errs towards yes. Yes: names that agree in most of both; two common words that are nearly all of
- * one name, or half of both and almost identical; a name that is contained in the other; a common rare word. A one-word alias (`Israel`,
- * `George`) must be the whole name, or occur in it with its particle (`Abu Hamza`). Names of different types must agree almost completely. The
- * bounds come from the OFAC and UN lists and 50,000 clean people: 2.6 % of the people match a name of either list. With any two common words it
- * was 13.9 % (test/long/listed-names.test.ts).
+ * Whether two names may mean the same party; it errs towards yes. The bounds above come from the OFAC and UN lists and 50,000 clean people: 2.6 %
+ * of the people match a name of either list. With any two common words it was 13.9 % (test/long/listed-names.test.ts).
  */
 function isAlike(
   agreement: NameAgreement,
@@ -52,24 +66,34 @@ function isAlike(
   },
 ): boolean {
   const { isOtherType, isAlias, isOneWord, isRarityKnown } = known;
-  const { ofListed, ofSearched, words, likeness, strongest, initials } = agreement;
+  const { ofListed, ofSearched, strongest } = agreement;
   const least = Math.min(ofListed, ofSearched);
-  const most = Math.max(ofListed, ofSearched);
-  if (isAlias && isOneWord && agreement.hasOthers) {
-    return !isOtherType && agreement.found > 1 && agreement.isWhole && likeness >= 0.95 && least >= 0.35;
-  }
-  if (isOtherType) return least >= 0.8;
-  if (least >= 0.65) return true;
-  // Two slips are too many when most of the other name is missing.
-  const bound = least >= 0.5 ? 0.84 : 0.86;
-  if (words >= 2 && most >= bound && least >= 0.3 && likeness >= bound) return true;
-  if (words >= 2 && least >= 0.5 && likeness >= 0.9 && strongest >= 0.65) return true;
-  const isSearchedWithin = ofSearched >= 0.9 && (strongest >= 0.8 || (strongest >= 0.5 && least >= 0.4));
-  const isListedWithin = ofListed >= 0.9 && strongest >= 0.5 && least >= 0.4 && !isAlias;
-  if (isSearchedWithin || isListedWithin) return true;
-  if (initials > 0 && ofSearched >= 0.85 && least >= 0.4) return true;
-  return isRarityKnown && strongest >= 0.9 && least >= 0.4;
+  if (isAlias && isOneWord && agreement.hasOthers) return !isOtherType && hasWholeAlias(agreement, least);
+  if (isOtherType) return least >= leastOfOtherTypes;
+  if (least >= leastOfBoth) return true;
+  if (agreement.words >= 2 && haveTwoWords(agreement, least)) return true;
+  if (isSearchedWithin(agreement, least) || (!isAlias && isListedWithin(agreement, least))) return true;
+  return isRarityKnown && strongest >= rareWord.strongest && least >= rareWord.ofBoth;
 }
+
+const hasWholeAlias = ({ found, isWhole, likeness }: NameAgreement, least: number): boolean =>
+  found > 1 && isWhole && likeness >= aliasWithin.likeness && least >= aliasWithin.ofBoth;
+
+function haveTwoWords({ ofListed, ofSearched, likeness, strongest }: NameAgreement, least: number): boolean {
+  const most = Math.max(ofListed, ofSearched);
+  const share = least >= nearlyAll.half ? nearlyAll.shareBesideHalf : nearlyAll.share;
+  if (most >= share && likeness >= share && least >= nearlyAll.ofBoth) return true;
+  return least >= halfOfBoth.ofBoth && likeness >= halfOfBoth.likeness && strongest >= halfOfBoth.strongest;
+}
+
+function isSearchedWithin({ ofSearched, strongest, initials }: NameAgreement, least: number): boolean {
+  if (initials > 0 && ofSearched >= containedInitials.share && least >= containedInitials.ofBoth) return true;
+  if (ofSearched < contained.share) return false;
+  return strongest >= contained.rare || (strongest >= contained.strongest && least >= contained.ofBoth);
+}
+
+const isListedWithin = ({ ofListed, strongest }: NameAgreement, least: number): boolean =>
+  ofListed >= contained.share && strongest >= contained.strongest && least >= contained.ofBoth;
 
 const slots = 1 << 21;
 
@@ -151,9 +175,9 @@ class NameIndex {
       }
     }
     for (const { party, spelling, tokens, pieces } of folded) {
-      const name = { ...this.#weigh(tokens), pieces };
+      const name = { ...this.#weigh(tokens, party.type ?? 'person'), pieces };
       const isOneWord = tokens.filter((token) => !token.isFiller).length <= 1;
-      this.#spellings.push({ party, spelling, isOneWord, name, weight: sum(name.weights) });
+      this.#spellings.push({ party, spelling, isOneWord, name, weight: sum(name.costs) });
     }
   }
 
@@ -162,7 +186,7 @@ class NameIndex {
     const tokens = foldName(name);
     const pieces = this.#tokens.findPieces(tokens);
     if (pieces.length === 0) return;
-    const searched = { ...this.#weigh(tokens), pieces };
+    const searched = { ...this.#weigh(tokens, type), pieces };
     for (const { party, spelling, isOneWord, name: listed } of this.#findCandidates(searched, type)) {
       yield { party, spelling, isOneWord, ...compareWords(searched, listed) };
     }
@@ -180,7 +204,7 @@ class NameIndex {
         }
       }
     }
-    const own = sum(searched.weights);
+    const own = sum(searched.costs);
     const candidates = touched.flatMap((at) => {
       const spelling = this.#spellings[at];
       const share = this.#found[at] ?? 0;
@@ -194,9 +218,14 @@ class NameIndex {
     return candidates;
   }
 
-  #weigh(tokens: readonly NameToken[]): { weights: readonly number[]; texts: readonly string[] } {
+  #weigh(tokens: readonly NameToken[], type: PartyType): Omit<WeighedName<unknown>, 'pieces'> {
+    const names = tokens.filter((token) => !token.isFiller && token.title === null).length;
+    const isTitle = ({ title }: NameToken): boolean =>
+      type === 'person' && ((title === 'certain' && names > 0) || (title === 'possible' && names >= 2));
+    const weights = tokens.map((token) => (token.isFiller ? fillerWeight : this.#weighWord(token.text)));
     return {
-      weights: tokens.map((token) => (token.isFiller ? fillerWeight : this.#weighWord(token.text))),
+      weights,
+      costs: tokens.map((token, at) => (isTitle(token) ? 0 : (weights[at] ?? 0))),
       texts: tokens.map((token) => token.text),
     };
   }
@@ -242,6 +271,8 @@ interface SearchedPiece {
 /** A prepared name: the weights of its words (0 to 1), the words, and its pieces. */
 interface WeighedName<Piece> {
   weights: readonly number[];
+  /** The weights where the words are unmatched: titles of people cost nothing. */
+  costs: readonly number[];
   texts: readonly string[];
   pieces: readonly Piece[];
 }
@@ -264,7 +295,7 @@ interface NameAgreement {
   found: number;
   /** Whether every word of the listed spelling matched. */
   isWhole: boolean;
-  /** Whether the name has further words, apart from particles and legal forms. */
+  /** Whether the name has further words, apart from particles, titles and legal forms. */
   hasOthers: boolean;
 }
 
@@ -310,15 +341,16 @@ function compareWords(searched: WeighedName<SearchedPiece>, listed: WeighedName<
   agreedSearched.add(initials * initial.weight, initial.likeness);
   const found = usedListed.filter(Boolean).length;
   return {
-    ofListed: agreedListed.of(sumUnused(listed.weights, usedListed)),
-    ofSearched: agreedSearched.of(sumUnused(searched.weights, usedSearched)),
+    ofListed: agreedListed.of(sumUnused(listed.costs, usedListed)),
+    ofSearched: agreedSearched.of(sumUnused(searched.costs, usedSearched)),
     words,
+    // Without unmatched words the share is the mean likeness of the matched ones.
     likeness: content.of(0),
     strongest,
     initials,
     found,
     isWhole: found === listed.texts.length,
-    hasOthers: searched.weights.some((weight, place) => weight > fillerWeight && !usedSearched[place]),
+    hasOthers: searched.costs.some((cost, place) => cost > fillerWeight && !usedSearched[place]),
   };
 }
 

@@ -10,12 +10,16 @@ export interface NameToken {
   isVowelless: boolean;
   /** Whether it identifies nobody: a particle, an article, a legal form. */
   isFiller: boolean;
+  /** Whether it is a title; `possible`: it is a name of people too. */
+  title: 'certain' | 'possible' | null;
 }
 
 const words = /[\p{L}\p{M}\p{N}]+/gu;
 const withinWords = /(?<=\p{L})['’‘`´ʻʼʹʺ](?=\p{L})|[\u0640\u00ad\u200b-\u200f]/gu;
 /** Joins `S.A.` and `J.R.` to one word. */
 const dottedLetters = /(?<=(?:^|[^\p{L}])\p{L})\.(?=\p{L}(?:[^\p{L}]|$))/gu;
+/** Degrees that are written as two words. */
+const degrees = /\b(?:ph\.\s?d|ll\.\s?[bm]|[bm]\.\s?sc)\b/giu;
 const syllabic = /[\p{Script=Han}\p{Script=Hangul}]/u;
 const eachSyllable = /[\p{Script=Han}\p{Script=Hangul}]/gu;
 /** Written without a space before its word. */
@@ -50,9 +54,36 @@ const fillers = new Set([
   ]),
 ]);
 
+const withPlurals = (lists: readonly string[]): ReadonlySet<string> =>
+  new Set(split(lists).flatMap((title) => [title, `${title}s`]));
+
+/** Forms of address, degrees, offices and ranks in the languages of rosters, each with its plural. */
+const certainTitles = withPlurals([
+  'his her your mr mrs ms mx miss misses mister missus messrs sir madam lady ladies lordship esq esquire jr sr',
+  'herr herren herrn frau frauen fraulein hr fr monsieur messieurs madame mesdames mademoiselle mme mlle mgr',
+  'senor senores senora senorita sra srta senhor senhora signor signori signora signorina sig meneer mevrouw mijnheer dhr mevr pani gospodin gospodja bayan',
+  'dr dra doc doctor doctora doctorate dott dottor dottore dottori dottoressa doktor doktoren drin prof professor professore professori professoressa profesor profesora professoren doz dozent emeritus emer',
+  'phd dphil mba md dds dvm llm llb bsc msc beng meng hc mult habil med dent rer jur dipl diplom ingenieur engr arq ir avv advokat advocate attorney lic licenciado mag magister judr mudr phdr rndr mvdr csc',
+  'president vicepresident minister chancellor senator governor gov ambassador ambassadeur honourable honorable excellency hrh consul presidente ministro embajador praesident botschafter',
+  'gen general generale col colonel coronel oberst lt lieut lieutenant leutnant teniente capt captain capitan capitaine cmdr commander commodore brig brigadier adm admiral sgt cpl corporal',
+  'rev reverend rabbi ayatollah hojatoleslam mufti maulana archbishop monsignor princess baroness countess duchess gospozha freiherr freifrau graefin prinzessin shri smt datuk dato',
+]);
+/** They cost nothing only beside two other words. */
+const possibleTitles = withPlurals([
+  'bishop king queen major maj marshal sergeant prince prinz pope cardinal father brother sister abbot dean duke earl baron count lord dame knight viscount marquis infante',
+  'judge justice mayor chief master emir amir shah sultan emperor bey bay pasha don dona graf pan lama khun sri imam padre pastor swami hauptmann',
+  'haji hajj hajji hadji sheikh shaykh sheikha sayyid sayed mullah maulavi mawlawi engineer eng ing hon phil nat em',
+]);
+
+function findTitle(text: string): NameToken['title'] {
+  if (certainTitles.has(text)) return 'certain';
+  return possibleTitles.has(text) ? 'possible' : null;
+}
+
 function toToken(text: string, isVowelless: boolean): NameToken {
   const sound = toSound(text);
-  return { text, sound, skeleton: toSkeleton(sound), isVowelless, isFiller: fillers.has(text) };
+  const title = findTitle(text);
+  return { text, sound, skeleton: toSkeleton(sound), isVowelless, isFiller: fillers.has(text), title };
 }
 
 /** Two neighbours read as one word. */
@@ -61,7 +92,11 @@ export const joinTokens = (left: NameToken, right: NameToken): NameToken =>
 
 /** Splits a name into words for comparison. Compatibility forms, case, accents, scripts and punctuation are folded; the order is kept. */
 export function foldName(name: string): readonly NameToken[] {
-  const plain = name.normalize('NFKC').replace(withinWords, '').replace(dottedLetters, '');
+  const plain = name
+    .normalize('NFKC')
+    .replace(withinWords, '')
+    .replace(degrees, (degree) => degree.replace(/\W/g, ''))
+    .replace(dottedLetters, '');
   return (plain.match(words) ?? []).flatMap(splitWord);
 }
 

@@ -23,7 +23,15 @@ import type { Report } from './report.js';
 import type { HeldFacts } from './run-facts.js';
 import type { Column, Markup } from './section.js';
 import { countNoun, formatCount, formatDay, keep } from './text.js';
-import { countCritical, countDays, describeAges, describeReopening, describeReplaced, describeSaid } from './words.js';
+import {
+  countCritical,
+  countDays,
+  describeAcceptance,
+  describeAges,
+  describeReopening,
+  describeReplaced,
+  describeSaid,
+} from './words.js';
 
 /** The number of customers shown in full; each alert of the others has one short line. */
 const casesInFull = 25;
@@ -70,10 +78,9 @@ function showHeldPart(
     const customers = states[code] ?? 0;
     return customers === 0 ? [] : [`${formatCount(customers)} ${codeWords.state[code].name.toLowerCase()}`];
   });
-  const acceptance =
-    accepted === null
-      ? html`To accept it: ${showCode(`nightscreen runs accept ${run.runId} --by NAME --reason TEXT`)}`
-      : html`${showText(accepted.by)}${accepted.isAttested ? ' (attested)' : ''}, ${showTime(accepted.at, run)}: ${showText(accepted.reason)}`;
+  const isHeld = accepted.length === 0;
+  const how = html`<p>To accept it: ${showCode(`nightscreen runs accept ${run.runId} --by NAME --reason TEXT`)}</p>`;
+  const who = accepted.map((one) => html`<p>${showRemark(describeAcceptance(one, run.timezone))}</p>`);
   const standing = `States of the roster's customers when the answers were held, by their last valid answers and their alerts: ${known.join(', ')}.`;
   const caption = `${countNoun(openedAlerts, 'alert')} new or worse by these answers. They are provisional, but need a disposition`;
   const table = showTable({
@@ -84,9 +91,9 @@ function showHeldPart(
     file: 'report.xlsx',
     timezone: run.timezone,
   });
-  return html`<p><strong>${accepted === null ? what : `Held, then accepted by ${accepted.by}.`}</strong></p>
+  return html`<p><strong>${isHeld ? what : 'Held, then accepted.'}</strong></p>
 <ul>${reasons.map((reason) => html`<li>${showRemark(reason)}</li>`)}</ul>
-<p>${acceptance}</p>
+${isHeld ? how : who}
 ${known.length === 0 ? noMarkup : html`<p>${standing}</p>\n`}${openedAlerts === 0 ? noMarkup : table}`;
 }
 

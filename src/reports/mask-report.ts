@@ -190,7 +190,7 @@ const maskAcceptance = <Accepted extends AcceptanceFacts>(accepted: Accepted): A
 const maskHeld = (held: HeldFacts): HeldFacts => ({
   ...held,
   alerts: held.alerts.map((alert) => ({ ...maskLine(alert), listedName: toInitials(alert.listedName) })),
-  accepted: held.accepted && { ...held.accepted, by: toInitials(held.accepted.by), reason: leftOut },
+  accepted: held.accepted.map(maskAcceptance),
 });
 
 const maskRecord = (record: CustomerRecordFacts): CustomerRecordFacts => ({

@@ -153,7 +153,7 @@ const held = z.array(
         topics: names,
       }),
     ),
-    accepted: z.strictObject({ by: z.string(), isAttested: z.boolean(), reason: z.string(), at: instant }).nullable(),
+    accepted: z.array(z.strictObject({ isProposal: z.boolean(), ...acceptedBy })),
   }),
 );
 

@@ -13,6 +13,7 @@ import type {
 import type { doubtedRowSchema, rosterSourceSchema, snapshotSchema } from '../vocabulary/source-facts.js';
 import type { CustomerState, RunKind, RunMode, RunState, Severity } from '../vocabulary.js';
 import type {
+  AcceptanceFacts,
   AcceptedFacts,
   CadenceFacts,
   ControlFacts,
@@ -135,8 +136,8 @@ export interface HeldFacts {
   /** The most severe of the alerts that the held answers opened; `openedAlerts` counts all. */
   alerts: readonly FactsOf<typeof heldAlertSchema>[];
   openedAlerts: number;
-  /** Null while it is held. */
-  accepted: { by: string; isAttested: boolean; reason: string; at: Date } | null;
+  /** Who proposed and who accepted it, in order; empty while it is held. */
+  accepted: readonly (AcceptanceFacts & { isProposal: boolean })[];
 }
 
 const partyPrefix: typeof partyFilePrefix = 'parties: ';

@@ -229,7 +229,7 @@ const isComparing = ({ counts, span }: RunFacts): boolean =>
 const isServiceTrusted = (facts: Assessed): boolean =>
   countFailedControls(facts) === 0 && describeDrops(facts.watch).length === 0;
 const isHeld = ({ held }: Assessed): boolean =>
-  held.some(({ kind, accepted }) => kind === 'answers' && accepted === null);
+  held.some(({ kind, accepted }) => kind === 'answers' && accepted.length === 0);
 const countFailedControls = (facts: Assessed): number =>
   facts.controls.filter((control) => control.verdict === 'failed').length;
 

@@ -8,7 +8,7 @@ import type {
   OpenAlertsFacts,
   ReplacedFacts,
 } from './list-facts.js';
-import type { HistoryFacts } from './run-facts.js';
+import type { HistoryFacts, RunFacts } from './run-facts.js';
 import { countNoun, formatCount, formatDay, formatMinute, keep } from './text.js';
 
 /** What happened to a match, in words; `listed` and `delisted` only where the list itself changed. */
@@ -128,14 +128,20 @@ export function describeDetails(counts: DetailCounts): string | null {
   ).join(', ');
 }
 
-/** As in `accepted by A. Meyer (attested) on ..: reason`. */
+/** As in `accepted by A. Meyer (attested) on ..: reason`; `proposed by` where a second person or the owner has to follow. */
 export function describeAcceptance(
-  accepted: AcceptanceFacts & { proposedBy?: string | null },
+  accepted: AcceptanceFacts & { proposedBy?: string | null; isProposal?: boolean },
   timezone: string,
 ): string {
-  const { proposedBy = null, acceptedBy, isAttested, acceptedAt, reason } = accepted;
+  const { proposedBy = null, isProposal = false, acceptedBy, isAttested, acceptedAt, reason } = accepted;
   const first = proposedBy === null ? '' : `${proposedBy} and `;
-  return `accepted by ${first}${acceptedBy}${isAttested ? ' (attested)' : ''} on ${formatMinute(acceptedAt, timezone)}: ${reason}`;
+  return `${isProposal ? 'proposed' : 'accepted'} by ${first}${acceptedBy}${isAttested ? ' (attested)' : ''} on ${formatMinute(acceptedAt, timezone)}: ${reason}`;
+}
+
+/** Who proposed and who accepted a run that was held, a line each; empty for other runs. */
+export function listRunAcceptances(held: RunFacts['held'], timezone: string): readonly string[] {
+  const accepted = held[0]?.accepted ?? [];
+  return accepted.map((one) => `The run was held: ${describeAcceptance(one, timezone)}`);
 }
 
 /** The record of a customer, on one line. */

@@ -15,6 +15,7 @@ import {
   toWarning,
 } from './spreadsheet.js';
 import { countNoun, formatCount, keep } from './text.js';
+import { listRunAcceptances } from './words.js';
 
 /** A sheet of facts; a block without facts is left out. */
 function toFactSheet(
@@ -53,7 +54,13 @@ function toSummarySheet(report: Report, above: readonly SheetRow[]): Sheet {
     { cells: [toTitle(report)], styles: ['title'] },
     toLine(`Times are in ${report.run.timezone}.`),
     toHeadingRow(codeWords.level[verdict.level]),
-    ...keep(verdict.coverage, verdict.waiting, verdict.news, ...verdict.remarks).map(toLine),
+    ...keep(
+      verdict.coverage,
+      verdict.waiting,
+      verdict.news,
+      ...listRunAcceptances(report.held, report.run.timezone),
+      ...verdict.remarks,
+    ).map(toLine),
   ];
   return toFactSheet('Summary', { top, blocks: listFactBlocks(report) });
 }

@@ -3,6 +3,7 @@ import { readControlFacts } from '../store/controls.js';
 import { type Queryable, readAtOnce } from '../store/database/database.js';
 import { readSweep } from '../store/dossiers.js';
 import { readEarlyWarnings } from '../store/early-warnings.js';
+import { readRunHolds } from '../store/held-runs.js';
 import { readHeldLeases } from '../store/leases.js';
 import { readDetailCounts } from '../store/match-details.js';
 import { readAccountName, readRosterNames } from '../store/organisations.js';
@@ -51,6 +52,7 @@ async function describeBy(
   const revisions = await readRevisions(database, run);
   const isWritten = revisions.some(({ manifestSha256 }) => manifestSha256 !== null);
   const until = run.finishedAt ?? now;
+  const { holds, acceptances } = await readRunHolds(database, run.runId);
   return {
     runId,
     kind: run.kind,
@@ -75,6 +77,8 @@ async function describeBy(
     resumed: run.resumed,
     holders: await readRunHolders(database, run.runId),
     heldBy: await findHolder(database, settings.organisation, run),
+    holds,
+    acceptances,
     sums,
     planned: await countPlanReasons(database, run.runId),
     balance: sums === null ? null : compareBalance(sums.counts, await readRunBalance(database, run.runId)),

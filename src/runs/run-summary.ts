@@ -42,11 +42,15 @@ export interface RunSummary {
   acceptedChanges?: readonly RosterChangeFacts[];
   /** The alerts that waited when it closed; absent when no alerts were made. */
   openAlerts?: OpenAlertsFacts;
-  /** The mails of its report and how many were accepted; absent without mail. */
-  mail?: { queued: number; sent: number };
+  /** The mails of its report, how many were accepted, and how many of any kind are not tried again; absent without mail. */
+  mail?: { queued: number; sent: number; lost: number };
   /** The folder of the run's files; null without files. */
   artifacts: string | null;
 }
+
+/** Mails that are not tried again, in words; empty for none. */
+export const describeLostMails = (lost: number): string =>
+  lost === 0 ? '' : `${countNoun(lost, 'mail')} not sent for good: nightscreen outbox`;
 
 /** The exit code of a run that ended in this state (DESIGN: Exit codes). */
 export function toExitCode(state: RunState): number {

@@ -16,6 +16,7 @@ import {
   writeReport,
 } from '../reports/write-report.js';
 import type { Database, Queryable } from '../store/database/database.js';
+import { ownsTables } from '../store/held-runs.js';
 import { readReviewOrganisation, readRosterNames } from '../store/organisations.js';
 import { readRunFacts } from '../store/report-facts.js';
 import { fixReportRevision, noteManifest, type ReportRevision, readRevisions } from '../store/report-revisions.js';
@@ -60,6 +61,12 @@ export async function runReports(
   { runId, directory, mask = false, chromium }: ReportChoice,
   afterEach: (report: RunReport) => Promise<void> = async () => {},
 ): Promise<readonly ReportResult[]> {
+  if (!(await ownsTables(app.database))) {
+    throw usageError(
+      'report',
+      'this login does not own the tables: their owner writes reports. See runs show and review export',
+    );
+  }
   const { organisation } = app.settings;
   const runs =
     runId === undefined ? await findReportableRuns(app.database, organisation) : [await findReportable(app, runId)];

@@ -292,10 +292,12 @@ export async function saveRunAcceptance(
 /** The workbook lists more. */
 const mostAlerts = 200;
 
-/** The holds of a run with the most severe alerts that its answers opened, and its acceptance. */
+/** The holds of a run with the most severe alerts that its answers opened, and its acceptances. */
 export async function readHeldFacts(database: Queryable, runId: number): Promise<readonly HeldFacts[]> {
-  const { holds, accepted } = await readRunHolds(database, runId);
+  const { holds, acceptances, accepted: last } = await readRunHolds(database, runId);
   if (holds.length === 0) return [];
+  // A proposal alone makes no new revision of the report, which must stay as it was written.
+  const accepted = last === undefined ? [] : acceptances;
   const alerts = await database.query(
     heldAlertSchema,
     `select alert.alert_id as "alertId", ${partyFactsSql} as party, alert.severity, alert.listed ->> 'name' as "listedName",
@@ -307,17 +309,11 @@ export async function readHeldFacts(database: Queryable, runId: number): Promise
      limit $2`,
     [runId, mostAlerts],
   );
-  const facts = accepted && {
-    by: accepted.acceptedBy,
-    isAttested: accepted.isAttested,
-    reason: accepted.reason,
-    at: accepted.acceptedAt,
-  };
   return holds.flatMap(({ kind, reasons, customers, states, openedAlerts }) => {
     // Of a sweep: its report has the reason where it says that it is not proven.
     if (kind === 'dossiers') return [];
     const opened = kind === 'answers' ? alerts : [];
-    return { kind, reasons, customers, states, openedAlerts, alerts: opened, accepted: facts ?? null };
+    return { kind, reasons, customers, states, openedAlerts, alerts: opened, accepted };
   });
 }
 

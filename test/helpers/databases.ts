@@ -144,11 +144,16 @@ export const toReviewerGrants = (...roles: readonly string[]): string => {
   return grants.join('\n').replaceAll(/nightscreen_reviewer;$/gm, `${roles.join(', ')};`);
 };
 
-/** The rights that docs/settings-changes.md adds for whoever accepts settings. */
-export const toAccepterGrants = (login: string): readonly string[] =>
-  (readFileSync('docs/settings-changes.md', 'utf8').match(/^grant .* to meyer;$/gm) ?? []).map((grant) =>
+const readGrants = (page: string, login: string): readonly string[] =>
+  (readFileSync(page, 'utf8').match(/^grant .* to meyer;$/gm) ?? []).map((grant) =>
     grant.replace('meyer;', `${login};`),
   );
+
+/** The rights that docs/settings-changes.md adds for whoever accepts settings. */
+export const toAccepterGrants = (login: string): readonly string[] => readGrants('docs/settings-changes.md', login);
+
+/** The rights that docs/rosters.md adds for whoever accepts rows that cannot be screened. */
+export const toExceptionGrants = (login: string): readonly string[] => readGrants('docs/rosters.md', login);
 
 /** SQL: dispositions and their texts as a Postgres client could write them; `source` selects all these facts but `refers_to` by name. */
 export const insertDispositionsSql = (source: string, refersTo = 'null::bigint'): string => `

@@ -27,6 +27,8 @@ export interface MailServer {
   refused: Map<string, number>;
   /** How many messages are still kept without an answer: the connection ends after the final dot. */
   cuts: number;
+  /** The code and words with which a message that has attachments is refused after its data; null for none. */
+  refusedAttachments: { code: number; said: string } | null;
   received: ReceivedMail[];
   close(): Promise<void>;
 }
@@ -40,13 +42,23 @@ export interface MailServerOptions {
   offersTls?: boolean;
 }
 
-const toRefusal = (responseCode: number): Error => Object.assign(new Error('not now, or not ever'), { responseCode });
+const toRefusal = (responseCode: number, said = 'not now, or not ever'): Error =>
+  Object.assign(new Error(said), { responseCode });
 
 /** Starts a mail server that keeps what it is sent. */
 export async function startMailServer({ port = 0, size, offersTls }: MailServerOptions = {}): Promise<MailServer> {
   const received: ReceivedMail[] = [];
   const refused = new Map<string, number>();
-  const mail: MailServer = { url: '', port, isRefusing: false, refused, cuts: 0, received, close: async () => {} };
+  const mail: MailServer = {
+    url: '',
+    port,
+    isRefusing: false,
+    refused,
+    cuts: 0,
+    refusedAttachments: null,
+    received,
+    close: async () => {},
+  };
   const sockets = new Set<Socket>();
   const server = new SMTPServer({
     authOptional: true,
@@ -61,6 +73,8 @@ export async function startMailServer({ port = 0, size, offersTls }: MailServerO
       simpleParser(stream).then((parsed) => {
         const { messageId = '', subject = '', date = new Date(0), text = '', inReplyTo, references = [] } = parsed;
         const attachments = parsed.attachments.map(({ filename = '' }) => filename);
+        if (mail.refusedAttachments !== null && attachments.length > 0)
+          return callback(toRefusal(mail.refusedAttachments.code, mail.refusedAttachments.said));
         const to = session.envelope.rcptTo[0]?.address ?? '';
         received.push({ to, messageId, inReplyTo, references: [references].flat(), subject, date, text, attachments });
         if (mail.cuts === 0) return callback();

@@ -8,7 +8,7 @@ import {
   listSnapshotRemarks,
 } from '../../reports/reasons.js';
 import { countNoun, describeSpan, formatCount } from '../../reports/text.js';
-import { describeDetails, describeWaiting } from '../../reports/words.js';
+import { describeAcceptance, describeDetails, describeWaiting } from '../../reports/words.js';
 import type { describeRun } from '../../runs/describe-run.js';
 import type { listRuns } from '../../runs/run-reference.js';
 import type { acceptRun } from '../../runs/screening/accept-run.js';
@@ -228,6 +228,7 @@ function listStatus(run: RunDescription): Row[] {
     ['run', `${nameRun(run)}, ${run.mode} key`],
     ['state', run.state === 'running' ? `running, ${run.stage}` : describeState(run)],
     ...listReasons(run.reasons),
+    ...listHolds(run),
     ...listHolders(run),
     [
       'time',
@@ -237,6 +238,13 @@ function listStatus(run: RunDescription): Row[] {
     ['version', `${run.version}, settings ${run.settingsDigest.slice(0, 12)}`],
   ];
 }
+
+const listHolds = ({ holds, acceptances }: RunDescription): Row[] => [
+  ...holds.map(
+    ({ kind, acceptedAt }): Row => ['held', `${kind}, ${acceptedAt === null ? 'not accepted yet' : 'accepted'}`],
+  ),
+  ...acceptances.map((one): Row => ['acceptance', describeAcceptance(one, 'UTC')]),
+];
 
 const describeState = ({ state, haltedBy }: RunDescription): string =>
   haltedBy === null ? codeWords.runState[state] : `${codeWords.runState[state]} (${describeReason(haltedBy)})`;

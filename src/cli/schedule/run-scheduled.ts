@@ -5,6 +5,7 @@ import { toLocalTime } from '../../local-time.js';
 import { formatTime } from '../../reports/text.js';
 import { type AppContext, type Job, type JobResult, watchRun } from '../../runs/app-context.js';
 import { mailFailure } from '../../runs/mail/failures.js';
+import { describeLostMails } from '../../runs/run-summary.js';
 import {
   keepSchedules,
   mendSchedules,
@@ -185,7 +186,10 @@ function toEnding({ runs, exitCode = 0, note = '' }: JobResult, stopping: AbortS
 }
 
 const listReasons = (runs: JobResult['runs']): string[] =>
-  runs.flatMap(({ runId, reasons }) => reasons.map((reason) => `${runId}: ${reason}`));
+  runs.flatMap(({ runId, reasons, mail }) => {
+    const all = [...reasons, describeLostMails(mail?.lost ?? 0)];
+    return all.filter((reason) => reason !== '').map((reason) => `${runId}: ${reason}`);
+  });
 
 /** Whether a retry may help: the database was unreachable, or another process held a lock. */
 function passes(error: unknown): boolean {

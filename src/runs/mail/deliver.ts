@@ -155,6 +155,15 @@ async function note(
   emit({ kind: 'warning', runId: null, code: state === 'queued' ? 'mail_waits' : 'mail_not_sent', message });
 }
 
+/** How many mails have been refused or given up since this moment, and are neither sent nor dropped by a person. */
+export async function countLostMails({ database, settings }: AppContext, since: Date): Promise<number> {
+  const rows = await readOutbox(database, settings.organisation, { kinds: mailKinds, all: false });
+  return rows.filter(({ state, attempts }) => {
+    const triedAt = attempts.at(-1)?.triedAt;
+    return state !== 'queued' && triedAt !== undefined && triedAt >= since;
+  }).length;
+}
+
 async function makeReport(app: AppContext, row: OutboxRow): Promise<boolean> {
   const { database, clock, owner, emit } = app;
   const run = row.runId === null ? null : await readRun(database, row.runId);
@@ -251,7 +260,10 @@ export async function mailRunReport(
   }
 }
 
-/** Writes and mails the report of a run that has ended; without a report it only sends the mail that is due. */
+/**
+ * Writes and mails the report of a run that has ended; without a report it only sends the mail that is due. Mail that
+ * was lost since the start of the run changes exit code 0 to 3, and never the state of the run.
+ */
 export async function reportAndMail(
   app: AppContext,
   summary: RunSummary,
@@ -262,7 +274,13 @@ export async function reportAndMail(
   if (!hasReport || !writeReport) return summary;
   const report = await writeReportFor(app, summary.runId);
   const mail = await mailRunReport(app, report, signal);
-  return { ...summary, artifacts: report.directory, ...(mail && { mail }) };
+  const lost = await countLostMails(app, report.report.run.startedAt);
+  return {
+    ...summary,
+    exitCode: lost > 0 && summary.exitCode === 0 ? 3 : summary.exitCode,
+    artifacts: report.directory,
+    ...(mail && { mail: { ...mail, lost } }),
+  };
 }
 
 /** Sends the mail that is due as `deliverDue` does; an error is a warning that `what` not mailed yet, such as `alarms are`. */

@@ -2,6 +2,8 @@ import { mkdtemp, readdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { mailJob } from '../../../jobs/mail.js';
+import { reportJob } from '../../../jobs/report.js';
 import { shiftedClock } from '../../../src/clock.js';
 import { RosterHeldError, RunLockedError } from '../../../src/errors.js';
 import type { MailSettings } from '../../../src/mail/settings.js';
@@ -31,6 +33,8 @@ const at = (app: TestAppContext, hours: number): AppContext => {
   return { ...app, owner: `process-${processes}`, clock: shiftedClock(hours * hourMs) };
 };
 
+const slot = { date: '2026-03-01', dueAt: new Date(), attempt: 1, isLate: false };
+
 const messageIds = (server: MailServer): readonly string[] => server.received.map(({ messageId }) => messageId);
 const statesOf = async (database: Database): Promise<readonly string[]> =>
   (await listMails(database, 'default', { all: true })).map(({ state }) => state);
@@ -53,7 +57,7 @@ describe('mail from the outbox', () => {
     server.refused.set('two@bank.example', 550).set('three@bank.example', 451);
     server.cuts = 1;
     const first = await run(app, { writeReport: true });
-    expect(first.state).toBe('complete');
+    expect(first).toMatchObject({ state: 'complete', exitCode: 3, mail: { queued: 5, sent: 2, lost: 1 } });
     // The server stored the first mail and cut the connection before its answer.
     expect(server.received.map(({ to }) => to)).toEqual(['one', 'four', 'five'].map((name) => `${name}@bank.example`));
     expect(await statesOf(database)).toEqual(['queued', 'refused', 'queued', 'sent', 'sent']);
@@ -78,9 +82,11 @@ describe('mail from the outbox', () => {
     expect(tried.map(({ state }) => state)).toEqual(['sent']);
     await sendReports(at(app, 1), {});
     expect(server.received).toHaveLength(6);
+    expect(await mailJob.run(at(app, 1), new AbortController().signal, slot)).toEqual({ runs: [] });
 
     // A night without changes is mailed as well, in the thread of the roster.
-    await run(at(app, 25), { writeReport: true });
+    const second = await run(at(app, 25), { writeReport: true });
+    expect(second).toMatchObject({ exitCode: 0, mail: { queued: 5, sent: 5, lost: 0 } });
     const later = server.received.slice(6);
     expect(later.map(({ to }) => to)).toEqual(team);
     for (const mail of later) {
@@ -131,6 +137,32 @@ describe('mail from the outbox', () => {
     const settings = toSettings(attachedMail);
     const app = { ...(await work({ settings })), secret: () => server.url };
     await run(app, { writeReport: true });
+    expect(server.received).toMatchObject([{ attachments: [], text: expect.stringMatching(/SHA-256 [0-9a-f]{64}/) }]);
+  });
+
+  it('that is refused for good later makes the job end with 3 once, and the report job too', async () => {
+    const server = await serveMail();
+    const { work } = await beginWaiting();
+    const app = { ...(await work({ settings: toSettings() })), secret: () => server.url };
+    const { signal } = new AbortController();
+    server.refused.set('two@bank.example', 550).set('three@bank.example', 554).set('four@bank.example', 451);
+    const lost = { runs: [], exitCode: 3, note: '2 mails not sent for good: nightscreen outbox' };
+    expect(await mailJob.run(at(app, 1), signal, slot)).toEqual(lost);
+    expect(await mailJob.run(at(app, 3), signal, slot)).toEqual({ runs: [] });
+    server.refused.set('four@bank.example', 550);
+    const note = '1 mail not sent for good: nightscreen outbox';
+    expect(await reportJob.run(at(app, 6))).toEqual({ ...lost, note });
+  });
+
+  it.each([
+    [550, '5.3.4 Message size exceeds fixed limit'],
+    [554, 'Message too large'],
+  ])('is sent without its attachment when the server refuses the data as too large by %i', async (code, said) => {
+    const server = await serveMail();
+    server.refusedAttachments = { code, said };
+    const { work, run } = await begin();
+    const app = { ...(await work({ settings: toSettings(attachedMail) })), secret: () => server.url };
+    expect(await run(app, { writeReport: true })).toMatchObject({ exitCode: 0, mail: { queued: 1, sent: 1, lost: 0 } });
     expect(server.received).toMatchObject([{ attachments: [], text: expect.stringMatching(/SHA-256 [0-9a-f]{64}/) }]);
   });
 

@@ -11,7 +11,7 @@ import { runCommandLine } from '../../../src/cli/run-command-line.js';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import { makeInvocation } from '../../helpers/cli-process.js';
 import { createLogin } from '../../helpers/database-servers.js';
-import { testDatabases, toReviewerGrants } from '../../helpers/databases.js';
+import { testDatabases, toAccepterGrants, toExceptionGrants, toReviewerGrants } from '../../helpers/databases.js';
 import { listenOnLoopback } from '../../helpers/loopback.js';
 import { buildSandboxDossier, people, toCsv, watchlist } from '../../helpers/small-world.js';
 
@@ -116,6 +116,39 @@ webhooks: [{ url: 'http://127.0.0.1:${port}/', secretEnv: HOOK_SECRET }]
     expect(await run(['outbox', 'retry'])).toMatchObject({ exitCode: 0 });
     expect(reported.join('')).toMatch(/"reference":"C-1","from":"open_alert","to":"true_match"/);
     await acceptDiscrepancies(as);
+  });
+
+  it('can read runs, coverage and status, and has what the pages add for settings and for exceptions of a roster', async () => {
+    const owner = await databases.open({ url });
+    const toGrants = (name: string) =>
+      [toReviewerGrants(name), ...toAccepterGrants(name), ...toExceptionGrants(name)].join('\n');
+    const { login } = await createLogin(owner, 'meyer', toGrants);
+    const { runs } = z
+      .object({ runs: z.array(z.object({ runId: z.string() })) })
+      .parse(JSON.parse((await run(['runs', '--json'], login)).stdout));
+    const reading = [
+      ['runs', 'show', runs[0]?.runId ?? ''],
+      ['coverage'],
+      ['status'],
+      ['config', '--all'],
+      ['review', 'show', 'C-1'],
+    ];
+    for (const words of reading) {
+      const { exitCode, stdout, stderr } = await run(words, login);
+      expect([words, exitCode, stdout + stderr]).toEqual([words, 0, expect.not.stringMatching(/denied|SQLSTATE/)]);
+    }
+    const said = ['--reason', 'corrected soon'];
+    expect(await run(['config', 'accept', ...said], login)).toMatchObject({ exitCode: 0 });
+    await writeFile(join(folder, 'people.csv'), `${toCsv(people)}C-77,person,\n`);
+    expect(await run(['import', '--roster', 'people'])).toMatchObject({ exitCode: 0 });
+    const until = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10);
+    const excepted = await run(['roster', 'except', '--roster', 'people', '--all', '--until', until, ...said], login);
+    expect([excepted.exitCode, excepted.stdout + excepted.stderr]).toEqual([
+      0,
+      expect.stringContaining('C-77  row_rejected'),
+    ]);
+    const report = await run(['report'], login);
+    expect([report.exitCode, report.stderr]).toEqual([2, expect.stringContaining('their owner writes reports')]);
   });
 
   /** Two people accept what is high, one what is medium; by hand nobody goes beyond the rules. */

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -63,6 +63,15 @@ ${assessing}
     expect(screened).toMatchObject({ exitCode });
     return runSchema.parse(JSON.parse(screened.stdout)).runId;
   }
+  async function readHeld(runId: string, exitCode: number, ...words: string[]) {
+    const written = await run(['report', '--run', runId, '--json', ...words]);
+    expect([written.exitCode, written.stderr]).toEqual([exitCode, expect.not.stringContaining('failed')]);
+    const { directory } = z.object({ directory: z.string() }).parse(JSON.parse(written.stdout));
+    const { held } = z
+      .object({ held: z.array(z.object({ accepted: z.array(z.unknown()) })) })
+      .parse(JSON.parse(await readFile(join(directory, 'report.json'), 'utf8')));
+    return { held, page: await readFile(join(directory, 'report.html'), 'utf8') };
+  }
   const expectRefused = async (words: readonly string[], message: RegExp) => {
     const { exitCode, stdout, stderr } = await run(['runs', 'accept', ...words]);
     expect([exitCode, stdout]).toEqual([2, '']);
@@ -115,5 +124,42 @@ ${assessing}
     expect(sandbox.ledger()).toHaveLength(calls);
     expect((await run(['runs', 'show', held])).stdout).toMatch(/^state +complete/m);
     await expectRefused([held, ...said], /is already accepted, by .*nightscreen.* on 20/);
+  });
+
+  it('shows everyone who proposed or accepted it, with reasons, in runs show at once and then in the report', async () => {
+    await screenAll(watchlist, 0);
+    const held = await screenAll(onlyControl, 3);
+    const { login } = await createLogin(await databases.open({ url }), 'third', toReviewerGrants);
+    expect(await run(['runs', 'accept', held, ...said])).toMatchObject({ exitCode: 3 });
+    expect(await run(['runs', 'accept', held, ...said], login)).toMatchObject({ exitCode: 3 });
+    // All who consented are shown before the acceptance; the report as it was written stays as it is.
+    const waiting = (await run(['runs', 'show', held], login)).stdout;
+    expect(waiting).toMatch(/^held +answers, not accepted yet$/m);
+    expect(waiting.match(/^acceptance +proposed by/gm)).toHaveLength(2);
+    expect(waiting).toMatch(new RegExp(`^acceptance +proposed by ${login} on 20.+: the publisher confirmed it$`, 'm'));
+    expect((await readHeld(held, 3)).held).toMatchObject([{ accepted: [] }]);
+    const refused = await run(['report', '--run', held], login);
+    expect([refused.exitCode, refused.stderr]).toEqual([2, expect.stringContaining('their owner writes reports')]);
+    expect(await run(['runs', 'accept', held, ...said])).toMatchObject({ exitCode: 0 });
+    const shown = (await run(['runs', 'show', held], login)).stdout;
+    expect(shown).toMatch(/^state +complete/m);
+    expect(shown).toMatch(/^held +answers, accepted$/m);
+    expect(shown.match(/^acceptance +(proposed|accepted) by .+: the publisher confirmed it$/gm)).toHaveLength(3);
+    const document = JSON.parse((await run(['runs', 'show', held, '--json'])).stdout);
+    expect(document).toMatchObject({ holds: [{ kind: 'answers' }], acceptances: [{}, { acceptedBy: login }, {}] });
+    const report = await readHeld(held, 0);
+    const reason = 'the publisher confirmed it';
+    expect(report.held).toMatchObject([
+      {
+        accepted: [
+          { isProposal: true, reason },
+          { isProposal: true, acceptedBy: login, reason },
+          { isProposal: false, reason },
+        ],
+      },
+    ]);
+    expect(report.page).toContain(`proposed by ${login}`);
+    const masked = await readHeld(held, 0, '--mask');
+    expect(JSON.stringify(masked.held)).not.toMatch(new RegExp(`${login}|publisher`));
   });
 });

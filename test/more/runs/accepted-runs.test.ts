@@ -80,7 +80,7 @@ describeOnPostgres('a held run, and what comes of its answers', (_open, database
     expect(held).toMatchObject({ state: 'incomplete', counts: { screened: 0, changes: 0 } });
     const facts = await showRun(database, 'default', held.runId);
     expect(facts.held).toMatchObject([
-      { kind: 'answers', customers: 30, openedAlerts: 2, accepted: null, states: { open_alert: 22, clear: 8 } },
+      { kind: 'answers', customers: 30, openedAlerts: 2, accepted: [], states: { open_alert: 22, clear: 8 } },
     ]);
     expect(toSubject(toReport(facts))).toContain('[RED] answers held');
     const page = await readFile(join(held.artifacts ?? '', 'report.html'), 'utf8');

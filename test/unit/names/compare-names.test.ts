@@ -146,6 +146,50 @@ describe('the comparison with a published list', () => {
     expect(alone(customer, 'person')).toBeNull();
   });
 
+  const titles =
+    'Dr|Prof. Dr.|Drs|Professors|Ing.|Dipl.-Ing.|Ph.D.|Mag.|Sir|Lady|Messrs|Herr|Herren|Frau|Monsieur|Mme|Señor|Signora|' +
+    'Avv.|General|Generals|Colonels|Captain|Lt. Col.|Rev.|Rabbi|Imam|Sheikhs|Hajji|Excellency|Hon.|Ambassador|President|' +
+    'Ministers|Bishop|Kings|Major|Prince|Judge|MBA|LL.M.|M.D.|Jr.|Esq.|Prof. em. Dr. h.c. mult.';
+
+  it('finds a frequent name with titles before, after and between its words, in the plural and stacked', async () => {
+    const many = clean.flatMap((name) => Array.from({ length: 40 }, (_, at) => `${name} ${'abcdefgh'[at % 8]}${at}`));
+    const common = Array.from({ length: 3_000 }, () => 'Johann Weber');
+    const named = await createComparison([listed('person', 'Johann Weber'), ...list], batches([...common, ...many]));
+    const titled = titles
+      .split('|')
+      .flatMap((title) => [
+        `${title} Johann Weber`,
+        `Johann Weber, ${title}`,
+        `Johann ${title} Weber`,
+        `Weber ${title} Johann`,
+      ]);
+    expect(titled.filter((name) => named(name, 'person')?.name !== 'Johann Weber')).toEqual([]);
+    const ofList = await createComparison(
+      titles.split('|').map((title) => listed('person', `${title} Johann Weber`)),
+      batches([...common, ...many]),
+    );
+    expect(ofList('Johann Weber', 'person')).not.toBeNull();
+  });
+
+  it('takes a title that is a name as a name, and a title of a firm as a word of it', async () => {
+    const named = await createComparison(
+      [
+        listed('person', 'Konstanze Bishop'),
+        listed('person', 'Konstanze King'),
+        listed('entity', 'Major Electric'),
+        listed('person', 'Otto Major'),
+      ],
+      batches(clean),
+    );
+    expect(named('Konstanze Bishop', 'person')?.name).toBe('Konstanze Bishop');
+    expect(named('Dr. Konstanze King', 'person')?.name).toBe('Konstanze King');
+    expect(named('Otto Major', 'person')?.name).toBe('Otto Major');
+    expect(named('Anna Major', 'person')).toBeNull();
+    expect(named('Greta King', 'person')).toBeNull();
+    expect(named('General Motors', 'entity')).toBeNull();
+    expect(named('Prof. Dr.', 'person')).toBeNull();
+  });
+
   it('takes a name of another type only when it is almost the same', () => {
     expect(find('Nordwind Shipping Co Ltd', 'person')?.name).toBe('NORDWIND SHIPPING CO., LTD.');
     expect(find('Wilhelmina Achterberg Holding', 'entity')).toBeNull();

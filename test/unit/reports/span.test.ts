@@ -63,8 +63,8 @@ describe('the report of a span', () => {
   });
 
   it('is never complete when any of its runs is not, or a night is missing', () => {
-    const answersHeld = { kind: 'answers', accepted: null } as const;
-    const accepted = { by: 'ada', isAttested: false, reason: 'true', at: at(30) };
+    const answersHeld = { kind: 'answers', accepted: [] } as const;
+    const accepted = [{ isProposal: false, acceptedBy: 'ada', isAttested: false, reason: 'true', acceptedAt: at(30) }];
     const reasons = ['the roster is held (shrink).', 'and more'];
     const troubles: readonly (Partial<SpanRunFacts> & { said: string })[] = [
       { state: 'stopped', said: 'run not finished' },
