@@ -122,9 +122,9 @@ ${showShort(cases.slice(casesInFull), run)}${showLeftOut(report)}${showSums(open
 
 function showHow({ toReview }: Report): Markup {
   if (toReview === null) {
-    return html`<p>To enter dispositions, write a working list with <code>nightscreen review export</code> and fill it in. Then store it with ${showCode('nightscreen review import review.csv --apply')}.</p>`;
+    return html`<p>To enter dispositions, write a working list with <code>nightscreen review export</code> and fill it in. Then run ${showCode('nightscreen review import FILE')}. It shows what it would store, and the command that stores it.</p>`;
   }
-  return html`<p class="how">To enter dispositions, fill in the sheet To review of <code>report.xlsx</code>; each row has the code of its alert. Then store them with ${showCode('nightscreen review import report.xlsx --apply')}. The history of a customer is in <code>nightscreen review show CUSTOMER</code>. This page shows the alerts that were open when the run closed. For those that are open now, run <code>nightscreen review export</code>.</p>
+  return html`<p class="how">To enter dispositions, fill in the sheet To review of <code>report.xlsx</code>; each row has the code of its alert. Then run ${showCode('nightscreen review import report.xlsx')}. It shows what it would store, and the command that stores it. The history of a customer is in <code>nightscreen review show CUSTOMER</code>. This page shows the alerts that were open when the run closed. For those that are open now, run <code>nightscreen review export</code>.</p>
 `;
 }
 
