@@ -162,10 +162,13 @@ function listReads({ roster, source, counts, rejectedByReason, doubts }: ImportP
   ];
 }
 
-const listGuards = ({ heldBy }: ImportPreview): Row[] =>
+const listGuards = ({ heldBy, accept }: ImportPreview): Row[] =>
   heldBy.length === 0
     ? [['guards', 'all passed']]
-    : describeHeldBy(heldBy).map((finding, index) => [index === 0 ? 'HELD' : '', finding]);
+    : [
+        ...describeHeldBy(heldBy).map((finding, index): Row => [index === 0 ? 'HELD' : '', finding]),
+        accept !== null && ['accept with', accept],
+      ];
 
 const listWarnings = ({ unmapped, warnings }: ImportPreview): Row[] =>
   [...warnings.map(({ message, look }) => `${message}; ${look}`), ...unmapped].map((message) => ['warning', message]);

@@ -43,10 +43,11 @@ export function findDemoFixture(name: string): string {
 
 /** The user of this process as `user@host`; a user without a name, as in some containers, by number. */
 export function findCurrentUser(): string {
-  return `${findName()}@${hostname()}`;
+  return `${findUserName()}@${hostname()}`;
 }
 
-function findName(): string {
+/** The name of the user of this process. */
+export function findUserName(): string {
   try {
     return userInfo().username;
   } catch {

@@ -8,6 +8,7 @@ import {
   comparedFields,
   noMarkup,
   type PageSection,
+  showBirthDate,
   showCountries,
   shownLines,
   showParty,
@@ -181,8 +182,7 @@ ${showRest(shown.first.length, shown.group.singleCount, 'changes.csv')}
 }
 
 function showCustomerName({ party }: MatchChangeFacts): Markup {
-  const birthDates = party.birthDate === null ? [] : [party.birthDate];
-  return html`${showParty(party)} <small>born ${showTexts(birthDates)}, ${showCountries(party.countries)}</small>`;
+  return html`${showParty(party)} <small>born ${showBirthDate(party)}, ${showCountries(party.countries)}</small>`;
 }
 
 function showListedName({ after }: MatchChangeFacts): Markup {

@@ -6,6 +6,7 @@ import type { MatchField } from '../vocabulary.js';
 import type { PartyFacts } from './list-facts.js';
 import { type Column, type Fact, type Markup, type Section, toHeading } from './section.js';
 import { formatCount, formatDay, formatMinute, keep, toVisibleText } from './text.js';
+import { describeBirthDate } from './words.js';
 
 /** Empty markup. */
 export const noMarkup: Markup = raw('');
@@ -33,6 +34,10 @@ export const showRemark = (text: string): Markup => html`<bdi>${showSentence(tex
 export function showReference(reference: string): Markup {
   return html`<bdi class="reference">${toVisibleText(reference)}</bdi>`;
 }
+
+/** The birth date of a customer; a dash for none. */
+export const showBirthDate = ({ birthDate }: Pick<PartyFacts, 'birthDate'>): Markup =>
+  birthDate === null ? showNone() : showText(describeBirthDate(birthDate));
 
 /** Texts separated by commas; a dash for none. */
 export function showTexts(texts: readonly string[]): Markup {
@@ -194,7 +199,7 @@ export const comparedFields: readonly ComparedField[] = [
     share: 11,
     field: 'birth_date',
     corroborates: 'birthDate',
-    customer: (party) => showTexts(party.birthDate === null ? [] : [party.birthDate]),
+    customer: showBirthDate,
     listed: (match) => showTexts(match.birthDates),
   },
   {

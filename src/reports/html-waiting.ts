@@ -28,6 +28,7 @@ import {
   countDays,
   describeAcceptance,
   describeAges,
+  describeBirthDate,
   describeReopening,
   describeReplaced,
   describeSaid,
@@ -121,9 +122,9 @@ ${showShort(cases.slice(casesInFull), run)}${showLeftOut(report)}${showSums(open
 
 function showHow({ toReview }: Report): Markup {
   if (toReview === null) {
-    return html`<p>To enter dispositions, write a working list with <code>nightscreen review export</code> and fill it in. Then store it with ${showCode('nightscreen review import review.csv --apply')}.</p>`;
+    return html`<p>To enter dispositions, write a working list with <code>nightscreen review export</code> and fill it in. Then run ${showCode('nightscreen review import FILE')}. It shows what it would store, and the command that stores it.</p>`;
   }
-  return html`<p class="how">To enter dispositions, fill in the sheet To review of <code>report.xlsx</code>; each row has the code of its alert. Then store them with ${showCode('nightscreen review import report.xlsx --apply')}. The history of a customer is in <code>nightscreen review show CUSTOMER</code>. This page shows the alerts that were open when the run closed. For those that are open now, run <code>nightscreen review export</code>.</p>
+  return html`<p class="how">To enter dispositions, fill in the sheet To review of <code>report.xlsx</code>; each row has the code of its alert. Then run ${showCode('nightscreen review import report.xlsx')}. It shows what it would store, and the command that stores it. The history of a customer is in <code>nightscreen review show CUSTOMER</code>. This page shows the alerts that were open when the run closed. For those that are open now, run <code>nightscreen review export</code>.</p>
 `;
 }
 
@@ -133,7 +134,7 @@ function showCase({ people, alerts }: WaitingCase, run: Report['run']): Markup {
   const { severity, party } = first;
   return html`
 <article class="case severity ${severity}">
-<h3><span class="label">${codeWords.severity[severity]}</span> ${showParty(party)} <span class="muted">${showBorn(party.birthDate === null ? [] : [party.birthDate], party.type)}${showCountries(party.countries)}, risk ${party.riskTier ?? 'not given'}${alerts === 1 ? '' : `, ${countNoun(alerts, 'alert')}`}</span></h3>
+<h3><span class="label">${codeWords.severity[severity]}</span> ${showParty(party)} <span class="muted">${showBorn(party.birthDate === null ? [] : [describeBirthDate(party.birthDate)], party.type)}${showCountries(party.countries)}, risk ${party.riskTier ?? 'not given'}${alerts === 1 ? '' : `, ${countNoun(alerts, 'alert')}`}</span></h3>
 <table class="alerts"><caption class="unseen">Alerts of this customer</caption>
 <colgroup><col style="width:31%"><col style="width:16%"><col style="width:30%"><col></colgroup>
 <thead class="unseen"><tr><th scope="col">Listed party</th><th scope="col">Risk category</th><th scope="col">State</th><th scope="col">Code</th></tr></thead>

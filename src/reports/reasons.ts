@@ -1,4 +1,5 @@
 import type { ColumnDoubts } from '../roster/doubts.js';
+import { describeFormats } from '../vocabulary/date-formats.js';
 import type { FactsOf, restorationSchema } from '../vocabulary/facts.js';
 import { codeWords, toWords } from '../vocabulary/words.js';
 import type { ControlFacts, RateFacts, WatchFacts } from './list-facts.js';
@@ -63,7 +64,9 @@ function toDoubtRemark(column: ColumnDoubts): string {
   if (column.field === 'name') {
     return `${describeDoubts(column)} ${are} in doubt: searched as written, and without a hit the customer is not screened. Correct the roster, or list a name that is right under columns.realNames.`;
   }
-  return `${describeDoubts(column)} ${are} in doubt and ${column.doubts === 1 ? 'counts' : 'count'} as unknown. The customers are screened.`;
+  const formats = describeFormats(column.values);
+  const remedy = formats === null ? '' : ` Write the format of the dates in the mapping: ${formats}.`;
+  return `${describeDoubts(column)} ${are} in doubt and ${column.doubts === 1 ? 'counts' : 'count'} as unknown. The customers are screened.${remedy}`;
 }
 
 const describeDoubts = ({ column, doubts, read }: ColumnDoubts): string =>
@@ -83,7 +86,12 @@ export const describeDoubtedValues = ({ values, doubts }: ColumnDoubts): string 
     ({ value, why, rows }) =>
       `${value === '' ? countNoun(rows, 'name') : describeValue(value, rows)}: ${codeWords.doubt[why]}`,
   );
-  return keep(...shown, rest > 0 && `and ${formatCount(rest)} more`).join('; ');
+  const formats = describeFormats(values);
+  return keep(
+    ...shown,
+    rest > 0 && `and ${formatCount(rest)} more`,
+    formats !== null && `write the format of the dates: ${formats}`,
+  ).join('; ');
 };
 
 const describeValue = (value: string, rows: number): string =>

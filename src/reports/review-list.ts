@@ -33,15 +33,17 @@ export const workingListColumns = {
 
 const party = toPartyColumns<WaitingAlert>((alert) => alert.party);
 
-/** The columns of a working list in reading order: customer, listed party, what reviewers fill in, then the rest. */
+/** The columns of a working list: what reviewers fill in, customer, listed party, the code, then the rest. */
 const alertColumns: readonly Column<WaitingAlert>[] = [
+  { key: workingListColumns.disposition, width: 18, fillIn: true },
+  { key: workingListColumns.reason, width: 28, fillIn: true },
+  { key: workingListColumns.comment, width: 22, fillIn: true },
   { key: 'severity', width: 10, cell: ({ severity }) => severity },
   ...party.names,
   { key: 'listed_name', width: 26, title: 'Listed party', cell: ({ listed }) => listed.name },
   { key: 'risk_categories', width: 20, cell: ({ listed }) => join(listed.topics.map(describeTopic)) },
-  { key: workingListColumns.disposition, width: 20, fillIn: true },
-  { key: workingListColumns.reason, width: 32, fillIn: true },
-  { key: workingListColumns.comment, width: 32, fillIn: true },
+  { key: workingListColumns.alert, width: 26, cell: ({ mark }) => mark },
+  { key: workingListColumns.sheet, width: 9, cell: ({ sheetId }) => `S-${sheetId}` },
   { key: 'due', width: 21, cell: ({ dueAt }) => dueAt },
   {
     key: 'absence',
@@ -121,15 +123,38 @@ const alertColumns: readonly Column<WaitingAlert>[] = [
   { key: 'assigned_to', width: 14, cell: ({ assignedTo }) => assignedTo },
   { key: 'match_id', width: 24, cell: ({ listed }) => listed.id },
   { key: 'mode', width: 8, cell: ({ mode }) => mode },
-  { key: workingListColumns.alert, width: 26, cell: ({ mark }) => mark },
-  { key: workingListColumns.sheet, width: 9, cell: ({ sheetId }) => `S-${sheetId}` },
 ];
+
+/** The columns of every list. */
+const usualColumns = alertColumns.slice(0, 10);
+
+/** Columns of a list only where a row fills them. */
+const sparseKeys = new Set([
+  'absence',
+  'absent_since',
+  'alerts',
+  'sample',
+  'pending_approval',
+  'proposed_by',
+  'proposed_at',
+  'proposed_reason',
+]);
+
+/** The columns of a list of these alerts: those of every list and the sparse ones, or all. */
+function chooseColumns(alerts: readonly WaitingAlert[], areAll: boolean): readonly Column<WaitingAlert>[] {
+  if (areAll) return alertColumns;
+  const isFilled = ({ key = '', cell }: Column<WaitingAlert>): boolean =>
+    sparseKeys.has(key) && alerts.some((alert) => (cell?.(alert, 'UTC') ?? null) !== null);
+  return [...usualColumns, ...alertColumns.slice(usualColumns.length).filter(isFilled)];
+}
 
 const join = (texts: readonly string[]): string => texts.join('; ');
 
 /** A working list as CSV: one row per waiting alert, with empty columns for disposition, reason and comment. */
-export const renderWorkingList = (alerts: readonly WaitingAlert[], timezone: string): Generator<string> =>
-  renderCsv(alertColumns, alerts, timezone);
+export const renderWorkingList = (
+  alerts: readonly WaitingAlert[],
+  { timezone, allColumns }: { timezone: string; allColumns: boolean },
+): Generator<string> => renderCsv(chooseColumns(alerts, allColumns), alerts, timezone);
 
 /** The sheet that reviewers fill in. */
 export const listSheetName = 'To review';
@@ -153,9 +178,9 @@ const usualReasons = [
 /** Alerts as a sheet to fill in; rows `above` the headers and `below` the last alert. */
 const toListSheet = (
   alerts: readonly WaitingAlert[],
-  around: { above?: readonly SheetRow[]; below?: readonly SheetRow[] },
+  around: { allColumns: boolean; above?: readonly SheetRow[]; below?: readonly SheetRow[] },
 ): Sheet =>
-  toTableSheet({ title: listSheetName, columns: alertColumns, lines: alerts }, 3, {
+  toTableSheet({ title: listSheetName, columns: chooseColumns(alerts, around.allColumns), lines: alerts }, 3, {
     ...around,
     dropdowns: [
       {
@@ -179,6 +204,7 @@ const toListSheet = (
 export function toReviewSheet({ alerts, waiting }: ToReviewFacts, above: readonly SheetRow[]): Sheet {
   const wholeListCommand = 'nightscreen review export --out review.csv';
   return toListSheet(alerts, {
+    allColumns: true,
     above: [...above, ...listTruncationNotices(alerts.length, { waiting, wholeListCommand })],
   });
 }
@@ -193,15 +219,17 @@ export function renderWorkingListWorkbook(
   maxRows = maxListRows,
 ): AsyncGenerator<Uint8Array> {
   const shown = alerts.slice(0, maxRows);
-  // Below the alerts, so that the sheet saved as CSV begins with its headers.
-  const below = listTruncationNotices(shown.length, facts);
+  // Below the alerts, so that the sheet saved as CSV begins with its headers, and beside the columns to fill in.
+  const below = listTruncationNotices(shown.length, facts).map(({ cells }): SheetRow => {
+    return { cells: ['', '', '', ...cells], styles: ['plain', 'plain', 'plain', 'heading'] };
+  });
   return renderWorkbook({
     title: `Working list S-${facts.sheetId}`,
     createdAt: facts.exportedAt,
     timezone: facts.timezone,
     warning: null,
     sheets: [
-      toListSheet(shown, { below }),
+      toListSheet(shown, { allColumns: facts.allColumns, below }),
       ...(facts.discrepancySheet ? [facts.discrepancySheet] : []),
       toGuideSheet(shown.length, facts),
     ],
@@ -220,7 +248,9 @@ export interface WorkbookFacts {
   waiting: number;
   /** Null where there are no discrepancies. */
   discrepancySheet?: Sheet | null;
-  /** The command that imports the workbook. */
+  /** Whether the alerts have all columns. */
+  allColumns: boolean;
+  /** The command that tries the import of the workbook. */
   importCommand: string;
   /** The command that writes a list of all open alerts. */
   wholeListCommand: string;
@@ -275,7 +305,7 @@ export const listGuideRows = (
   toHeadingRow('How to import it'),
   toLine('Save the workbook as .xlsx. This command shows what it would do and stores nothing:'),
   toLine(importCommand),
-  toLine('The same command with --apply stores the dispositions. A second import of the same list changes nothing.'),
+  toLine('It prints the command that stores the dispositions. A second import of the same list changes nothing.'),
   { cells: [] },
   toHeadingRow('Notes'),
   toLine(

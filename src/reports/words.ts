@@ -144,9 +144,15 @@ export function listRunAcceptances(held: RunFacts['held'], timezone: string): re
   return accepted.map((one) => `The run was held: ${describeAcceptance(one, timezone)}`);
 }
 
+/** A birth date of a customer for readers, as in `1965 (uncertain)`. */
+export const describeBirthDate = (date: string): string =>
+  date.endsWith('?') ? `${date.slice(0, -1)} (uncertain)` : date;
+
 /** The record of a customer, on one line. */
 export const describeRecord = ({ name, type, birthDate, countries, parties }: CustomerRecordFacts): string =>
-  [name, type, birthDate ?? 'no birth date', countries.join(';'), ...parties].filter((fact) => fact !== '').join(', ');
+  [name, type, birthDate === null ? 'no birth date' : describeBirthDate(birthDate), countries.join(';'), ...parties]
+    .filter((fact) => fact !== '')
+    .join(', ');
 
 /** What the last control searches of an account show for a single check, with their run and time. */
 export const describeControls = (last: {

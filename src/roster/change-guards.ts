@@ -27,6 +27,9 @@ interface ComparedCustomer {
   weekAgo: ComparedRecord | null;
 }
 
+/** The settings that read facts that no search sends, by fact. */
+export type FactMapping = Readonly<Record<'birthDate' | 'countries', readonly unknown[]>>;
+
 interface ScreenedFacts {
   name: string;
   type: string;
@@ -105,15 +108,18 @@ export class ChangeTally {
   readonly #filled = new Map<string, number>();
   #personsTurned = 0;
 
+  /** `reread` are facts that another mapping reads than before: another value of them is no change. */
+  constructor(readonly reread: ReadonlySet<string> = new Set()) {}
+
   add({ reference, hasAlerts, known, next, weekAgo }: ComparedCustomer): void {
     const after = next ?? known;
     if (weekAgo !== null || next !== null) {
-      const week = compareRecords(weekAgo ?? known, after);
+      const week = compareRecords(weekAgo ?? known, after, this.reread);
       if (week.isMaterial) this.#counts.changedInWeek += 1;
       if (week.areCountries) this.#counts.countriesInWeek += 1;
     }
     if (next === null) return;
-    const currentRun = compareRecords(known, next);
+    const currentRun = compareRecords(known, next, this.reread);
     if (currentRun.isMaterial) this.#counts.changed += 1;
     if (currentRun.areCountries) this.#counts.countries += 1;
     if (currentRun.isMaterial && hasAlerts) this.#counts.withAlerts += 1;
@@ -186,7 +192,8 @@ export class ChangeTally {
       this.#births.changed += 1;
       if (before.birthDate === null && after.birthDate !== null) count(this.#filled, after.birthDate);
       if (after.birthDate === null) this.#births.lost += 1;
-      if (after.birthDate !== null && after.birthDate === exchangeDayAndMonth(before.birthDate))
+      const isReread = this.reread.has('birthDate');
+      if (!isReread && after.birthDate !== null && after.birthDate === exchangeDayAndMonth(before.birthDate))
         this.#births.exchanged += 1;
     }
     return before.name !== after.name && this.#addName(reference, before.name, after.name);
@@ -332,17 +339,19 @@ function toFacts(record: ComparedRecord): ScreenedFacts {
 
 /**
  * Compares two records. Material: another name, type or birth date, a lost party or a lost value. Case, accents, word
- * order and new parties do not count.
+ * order and new parties do not count, nor do other values of facts that are read anew.
  */
-function compareRecords(before: ComparedRecord, after: ComparedRecord) {
+function compareRecords(before: ComparedRecord, after: ComparedRecord, reread: ReadonlySet<string>) {
   const [own, now] = [findOwn(before), findOwn(after)];
-  const isPartyLost = isAnyLost(findOthers(before), findOthers(after));
+  const isOtherBirth = reread.has('birthDate') ? isLostDate : isOtherDate;
+  const isPartyLost = isAnyLost(findOthers(before), findOthers(after), isOtherBirth);
   if (own === null || now === null) return { isMaterial: isPartyLost, areCountries: false };
-  const areCountries = own.countries.length !== now.countries.length || hasOther(own.countries, now.countries);
+  const areOther = own.countries.length !== now.countries.length || hasOther(own.countries, now.countries);
+  const areCountries = areOther && !(reread.has('countries') && now.countries.length > 0);
   const isMaterial =
     isPartyLost ||
     own.type !== now.type ||
-    isOtherDate(own.birthDate, now.birthDate) ||
+    isOtherBirth(own.birthDate, now.birthDate) ||
     (own.countries.length > 0 && now.countries.length === 0) ||
     (own.name !== now.name && toKey(toTokens(own.name)) !== toKey(toTokens(now.name)));
   return { isMaterial, areCountries };
@@ -357,10 +366,16 @@ const hasOther = (former: readonly string[], now: readonly string[]): boolean =>
 const isOtherDate = (before: string | null, after: string | null): boolean =>
   before !== null && after?.startsWith(before.replace('?', '')) !== true;
 
+const isLostDate = (before: string | null, after: string | null): boolean => before !== null && after === null;
+
 // The role is not screened.
 const toPartyKey = ({ type, name }: ComparedParty): string => `${type} ${toKey(toTokens(name))}`;
 
-function isAnyLost(before: readonly ComparedParty[], after: readonly ComparedParty[]): boolean {
+function isAnyLost(
+  before: readonly ComparedParty[],
+  after: readonly ComparedParty[],
+  isOtherBirth: typeof isOtherDate,
+): boolean {
   if (before.length === 0) return false;
   const left = new Map<string, (string | null)[]>();
   for (const party of after) {
@@ -369,9 +384,11 @@ function isAnyLost(before: readonly ComparedParty[], after: readonly ComparedPar
     if (dates) dates.push(party.birthDate);
     else left.set(key, [party.birthDate]);
   }
-  return before.some(
-    (party) => left.get(toPartyKey(party))?.some((date) => !isOtherDate(party.birthDate, date)) !== true,
-  );
+  return before.some(({ role, birthDate, ...party }) => {
+    // An alias has the birth date of its customer; other parties have a mapping of their own.
+    const isOther = role === 'alias' ? isOtherBirth : isOtherDate;
+    return left.get(toPartyKey({ role, birthDate, ...party }))?.some((date) => !isOther(birthDate, date)) !== true;
+  });
 }
 
 const latin = /\p{Script=Latin}+/gu;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { HeldBy } from '../errors.js';
+import { describeFormats } from '../vocabulary/date-formats.js';
 import type { ColumnDoubts } from './doubts.js';
 
 /** The guards that may hold a roster; the codes are stable and stored with an import that overrode them. */
@@ -151,10 +152,14 @@ function assessQuality(figures: GuardFigures, settings: WrittenGuards): readonly
       // A value that states that it is unknown is no sign of a wrongly read column.
       const inDoubt = column.doubts - column.unknown;
       const same = countSameDoubts(column, accepted?.doubts ?? []);
+      const formats = describeFormats(column.values);
       return assessShare(inDoubt, column.read + inDoubt, toLimit('maxDoubtShare', rows, same), {
         guard: 'doubts',
         what: `values of column ${JSON.stringify(column.column.slice(0, 60))} are in doubt`,
-        look: 'check the values in doubt: does the column have another form? A format, a language, own words or `realDates` in the mapping may make them readable',
+        look:
+          formats === null
+            ? 'check the values in doubt: does the column have another form? A format, a language, own words or `realDates` in the mapping may make them readable'
+            : `check the values in doubt, and write the format of the column in the mapping: ${formats}`,
       });
     }),
     assessShare(figures.duplicates, rows, toLimit('maxDuplicateShare', rows, accepted?.duplicates), {

@@ -15,8 +15,9 @@ import { toImportMode } from './account.js';
 import type { AppContext, RunSettings } from './app-context.js';
 import { compareRoster, toStoredList } from './checks/because-of.js';
 import { compareSnapshot } from './import/compare-snapshot.js';
+import { toOverrideCommand } from './import/import-run.js';
 import { stageRoster } from './import/stage.js';
-import { findRosterPath, openImportedRoster } from './roster-scope.js';
+import { findGivenFile, findRosterPath, openImportedRoster } from './roster-scope.js';
 import { expectControlSearches, toPlanInput } from './screening/plan.js';
 
 /** The preview of a screening: nothing is stored or called. */
@@ -60,7 +61,7 @@ async function previewRun(
 
 /** Reads a roster like an onboarding and previews it; nothing is stored or searched. Throws RosterError. */
 export async function previewOnboarding(app: AppContext, roster: RosterSettings, signal: AbortSignal) {
-  const preview = await previewImport(app, roster, signal);
+  const preview = await previewImport(app, roster, signal, { kind: 'onboard' });
   return { ...preview, ...priceSearches(app.settings, preview.distinctSearches) };
 }
 
@@ -82,9 +83,11 @@ export async function previewImport(
   app: AppContext,
   roster: RosterSettings,
   signal: AbortSignal,
-  options: { isDelta?: boolean | undefined } = {},
+  { kind = 'import', isDelta = false }: { kind?: 'import' | 'onboard'; isDelta?: boolean | undefined } = {},
 ) {
   const { database, clock, secret, settings } = app;
+  const rosterFile = findGivenFile(settings.rosters, roster);
+  const held = { kind, runId: 0, startedAt: clock.now(), resumed: 0, rosterFile, selection: null };
   const { result } = await tryOut(
     database,
     async (transaction) => {
@@ -94,7 +97,7 @@ export async function previewImport(
       // A new roster is not created here: its row would block a concurrent import.
       const rosterId = (await findRoster(transaction, settings.organisation, roster.name)) ?? noRoster;
       // No run has a negative id, and a random one differs from other previews.
-      const staged = { runId: -randomInt(1, largestNumber), rosterId, isDelta: options.isDelta ?? false };
+      const staged = { runId: -randomInt(1, largestNumber), rosterId, isDelta };
       const source = await stageRoster(roster, {
         runId: staged.runId,
         copies: database.dialect === 'postgres',
@@ -128,6 +131,8 @@ export async function previewImport(
         doubts,
         distinctSearches: await countNewRequests(transaction, { ...staged, isFirst }),
         heldBy,
+        /** The command that accepts the roster; null when nothing holds it, or without a customer. */
+        accept: heldBy.length > 0 && counts.customers > 0 ? toOverrideCommand(held, roster.name, isDelta) : null,
         warnings,
         unmapped: mode === 'test' ? source.unmapped : [],
         isFedBack,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { FactMapping } from '../roster/change-guards.js';
 import type { AcceptedQuality } from '../roster/guards.js';
 import { columnDoubtsSchema } from '../vocabulary/source-facts.js';
 import type { RunMode } from '../vocabulary.js';
@@ -13,6 +14,7 @@ import {
   rowSeparator,
   type StagedImport,
   slottedRecordSchema,
+  toJson,
 } from './roster-staging.js';
 import type { PlainCounts } from './save-requests.js';
 
@@ -185,10 +187,16 @@ const beforeRow = z.object({
   partyHeaders: z.array(z.string()).nullable(),
   /** The given references that are customers of the roster. */
   references: z.array(z.string()),
+  /** The facts that the last accepted import read under other settings. */
+  reread: z.array(z.string()),
 });
 
 /** Reads the state of the roster before the snapshot for the guards. */
-async function readRosterBefore(transaction: Queryable, rosterId: number, now: Date, references: readonly string[]) {
+async function readRosterBefore(
+  transaction: Queryable,
+  rosterId: number,
+  { importedAt, references, mapping }: { importedAt: Date; references: readonly string[]; mapping: FactMapping },
+) {
   const rows = await transaction.query(
     beforeRow,
     `select
@@ -207,12 +215,16 @@ async function readRosterBefore(transaction: Queryable, rosterId: number, now: D
          where roster_id = $1 and not is_delta and headers is not null order by import_id desc limit 1
        ) as headers,
        coalesce(last.party_rows - last.party_rejected, 0) as party_rows, last.party_headers,
-       array(select reference from customer where roster_id = $1 and reference = any($3::text[])) as references
+       array(select reference from customer where roster_id = $1 and reference = any($3::text[])) as references,
+       array(
+         select fact from jsonb_each($4::jsonb) as now (fact, settings)
+         where settings <> (select mapping from roster_import where roster_id = $1 order by import_id desc limit 1) -> fact
+       ) as reread
      from (values (1)) once
      left join lateral (
        select * from roster_import where roster_id = $1 and not is_delta order by import_id desc limit 1
      ) last on true`,
-    [rosterId, now, [...references]],
+    [rosterId, importedAt, [...references], toJson(mapping)],
   );
   return firstRow(rows, 'roster');
 }
@@ -224,12 +236,17 @@ async function readRosterBefore(transaction: Queryable, rosterId: number, now: D
 export async function summarizeSnapshot(
   transaction: Queryable,
   staged: StagedImport,
-  figures: LeavingRule & { isFirst: boolean; ordinals: number; references: readonly string[] },
+  figures: LeavingRule & {
+    isFirst: boolean;
+    ordinals: number;
+    references: readonly string[];
+    mapping: FactMapping;
+  },
 ) {
   const { counts, plain } = await countSnapshot(transaction, staged, figures.isFirst, figures);
   const onTheWay = await countOnTheWay(transaction, staged.runId);
   requireStaged(onTheWay.rows, figures.ordinals);
-  const before = await readRosterBefore(transaction, staged.rosterId, figures.importedAt, figures.references);
+  const before = await readRosterBefore(transaction, staged.rosterId, figures);
   return { counts, plain, onTheWay, before };
 }
 
@@ -308,13 +325,15 @@ const hasAlertsSql = `exists (
 
 /**
  * Gives in batches the known customers whose records the snapshot changes, or snapshots of the seven days before `now`
- * changed. Changes that a person accepted, and those before, do not count.
+ * changed. Changes that a person accepted, and those before, do not count, nor those of an import under other settings.
  */
 export async function* compareRecords(transaction: Queryable, { runId, rosterId }: StagedImport, now: Date) {
   const recent = await transaction.query(
     z.object({ importId: z.number() }),
-    `select import_id from roster_import
-     where roster_id = $1 and imported_at > $2::timestamptz - interval '7 days' and changed > 0
+    `select import_id from (
+       select *, mapping <> lag(mapping) over (order by import_id) as is_reread from roster_import where roster_id = $1
+     ) as import
+     where is_reread is not true and imported_at > $2::timestamptz - interval '7 days' and changed > 0
        and import_id > coalesce((
          select max(import_id) from roster_import where roster_id = $1 and overridden_guards && array['changed', 'changed_alerts']
        ), 0)`,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { FactMapping } from '../roster/change-guards.js';
 import type { ColumnDoubts, DoubtedRow } from '../roster/doubts.js';
 import { firstRow, type Queryable, readValue, requireAll, toInsert } from './database/database.js';
 import { type SnapshotCounts, saveAttendance } from './roster-figures.js';
@@ -95,6 +96,7 @@ function insertImport(transaction: Queryable, origin: ImportOrigin, counts: Snap
     unmappedNames,
     controlTotal,
     doubts: toJson(origin.doubts),
+    mapping: toJson(origin.mapping),
     ...sums,
   };
   return readValue(transaction, z.number(), ...toInsert('roster_import', row, 'returning import_id'));
@@ -451,6 +453,8 @@ interface ImportOrigin {
   unmappedNames: readonly string[];
   doubts: readonly ColumnDoubts[];
   doubted: readonly DoubtedRow[];
+  /** The settings of each fact that no search sends. */
+  mapping: FactMapping;
   /** The row count that the source states. */
   controlTotal?: number | null;
   /** New customers get the next numbers; at least as many as staged rows and conflicts are reserved. */

@@ -1,5 +1,6 @@
 import { flagError, usageError } from '../../errors.js';
 import { countNoun } from '../../reports/text.js';
+import { describeBirthDate } from '../../reports/words.js';
 import type { ShownAlert, UndoResult } from '../../runs/review/decide.js';
 import { codeWords, describeDisposition, describeTopic } from '../../vocabulary/words.js';
 import { severities } from '../../vocabulary.js';
@@ -37,7 +38,7 @@ function formatItem({ mark, roster, mode, party, listed, severity, details, hist
     ['alert', mark],
     [
       'customer',
-      `${party.reference} in ${roster} (${codeWords.role[party.role]}), ${party.name}, born ${party.birthDate ?? 'unknown'}`,
+      `${party.reference} in ${roster} (${codeWords.role[party.role]}), ${party.name}, born ${party.birthDate === null ? 'unknown' : describeBirthDate(party.birthDate)}`,
     ],
     namesakes > 0 && ['same name', `${countNoun(namesakes, 'other customer')}, with the same answers`],
     [

@@ -106,6 +106,9 @@ function describeParties({ parties }: Customer, related: readonly PartyRow[]): s
   return named.length + unread.length === 0 ? '' : `+ ${[...named, ...unread].join(', ')}`;
 }
 
+const isUncertain = (row: RosterRow): boolean =>
+  row.kind === 'customer' && row.customer.parties[0].birthDate?.endsWith('?') === true;
+
 const listDoubts = ({ readings }: Customer): readonly string[] =>
   readings.doubts.map(({ column, why }) => `in doubt: ${showCell(column)} (${codeWords.doubt[why]})`);
 
@@ -215,7 +218,7 @@ export function presentInspection(inspection: FileInspection): Outcome {
       : `\nPreview of the first rows\n${formatTable([
           ['line', 'id', 'type', 'name', 'born', 'countries', 'tier', ''],
           ...firstRows.map((row) => toRow(row, repeatedLines)),
-        ])}\nAll rows: ${formatCount(customers)} customers + ${formatCount(rejected)} rejected + ${formatCount(repeated)} repeated\n${
+        ])}${firstRows.some(isUncertain) ? '? marks an uncertain birth date, which contradicts nothing\n' : ''}\nAll rows: ${formatCount(customers)} customers + ${formatCount(rejected)} rejected + ${formatCount(repeated)} repeated\n${
           isComplete
             ? ''
             : 'There are too many ids to compare all rows with the same id: more rows may be repeated or rejected.\n'

@@ -13,30 +13,40 @@ import { describeDisposition } from '../../vocabulary/words.js';
 import type { RunMode } from '../../vocabulary.js';
 import { definePreparedCommand, flag, text } from '../command.js';
 import { exitCodes } from '../exit-code.js';
-import type { Outcome } from '../invocation.js';
+import type { Invocation, Outcome } from '../invocation.js';
 import { notifyDecidedStates } from '../notify.js';
 import { meanings, shared } from '../options.js';
-import { findCurrentUser } from '../process.js';
+import { findCurrentUser, findUserName } from '../process.js';
 import { formatTable, type Row } from '../text.js';
 
-const defaultFile = 'review.csv';
+/** A person works in a spreadsheet; other programs read CSV. */
+const chooseFile = ({ json }: Invocation['options'], ofDiscrepancies: boolean): string =>
+  process.stdout.isTTY === true && json !== true && !ofDiscrepancies ? 'review.xlsx' : 'review.csv';
+
+/** The configuration that was given, for a printed command. */
+const repeatConfig = ({ options: { config }, folder }: Invocation): string =>
+  config === undefined ? '' : ` --config ${quoteArgument(resolve(folder, config))}`;
 
 const exportList = definePreparedCommand({
   usage: 'export',
-  description: `write a list (default: ${defaultFile}; .csv or .xlsx) of the alerts that wait, to be filled in and imported`,
+  description:
+    'write a list of the alerts that wait, to be filled in and imported (default: review.xlsx on a terminal, else review.csv)',
   options: {
     out: text('<file>', meanings.out),
     roster: shared.roster,
     assignee: text('<name>', 'alerts assigned to this reviewer'),
     proposals: flag('pending approvals, without those that this login has proposed'),
     discrepancies: flag('discrepancies instead (CSV); a workbook has both'),
+    allColumns: flag('all facts of each alert, not only the usual columns'),
   },
   examples: ['review export', 'review export --roster retail --out today.xlsx'],
-  prepare: ({ invocation, options: { out = defaultFile } }) => refuseUnknownKind(resolve(invocation.folder, out)),
-  run: async (app, { prepared: file, options }) => {
+  prepare: ({ invocation, options: { out, discrepancies = false } }) =>
+    refuseUnknownKind(resolve(invocation.folder, out ?? chooseFile(invocation.options, discrepancies))),
+  run: async (app, { prepared: file, options, invocation }) => {
     const { exportAlerts } = await import('../../runs/review/lists.js');
     const { findLogin } = await import('../../store/database/postgres.js');
     const { roster = null, assignee = null, proposals = false, discrepancies: ofDiscrepancies = false } = options;
+    const { allColumns = false } = options;
     const list = await exportAlerts(app, {
       roster,
       assignee,
@@ -46,8 +56,10 @@ const exportList = definePreparedCommand({
       notProposedBy: proposals ? await findLogin(app.database) : null,
     });
     const kept = await keepFilledList(file, list.exportedAt);
-    const { notice, leftOut } = await writeWorkingList(file, list, { roster, ofDiscrepancies });
-    return presentExport(list, { file, notice: `${kept}${notice}`, leftOut, ofDiscrepancies });
+    const config = repeatConfig(invocation);
+    const how = { roster, ofDiscrepancies, allColumns, config };
+    const { notice, leftOut } = await writeWorkingList(file, list, how);
+    return presentExport(list, { file, notice: `${kept}${notice}`, leftOut, ofDiscrepancies, config });
   },
 });
 
@@ -69,23 +81,25 @@ const importList = definePreparedCommand({
   },
   run: async (app, { argument: file, prepared: { path, unmatched }, options, invocation }) => {
     const { findReviewer } = await import('../../runs/review/people.js');
-    const { by, legacy, apply = false, partial = false } = options;
+    const { by, legacy, out, apply = false, partial = false } = options;
     const reviewer = await findReviewer(app.database, by, !apply);
     const request = { path, reviewer, apply, partial };
+    const isAttested = app.database.dialect === 'embedded';
+    const name = isAttested ? ` --by ${quoteArgument(by ?? findUserName())}` : '';
+    const importing = `nightscreen review import${legacy ? ' --legacy' : ''} ${quoteArgument(file)}`;
+    const refusedTo = out === undefined ? '' : ` --out ${quoteArgument(out)}`;
+    const storing = `${importing} --apply${name}${refusedTo}${repeatConfig(invocation)}`;
     if (legacy) {
       const { importLegacy, findUntaken } = await import('../../runs/review/legacy.js');
       const imported = await importLegacy(app, request);
       const untaken = findUntaken(imported.rows);
       await writeUntaken(unmatched, untaken);
       if (imported.isApplied) await notifyDecidedStates(app, invocation);
-      return presentLegacy(imported, untaken, { file, unmatched, wasApplied: apply });
+      return presentLegacy(imported, untaken, { storing, unmatched, wasApplied: apply });
     }
     const { importDecisions } = await import('../../runs/review/import-list.js');
     const imported = await importDecisions(app, request);
     if (imported.isApplied) await notifyDecidedStates(app, invocation);
-    const isAttested = app.database.dialect === 'embedded';
-    const name = isAttested ? ` --by ${quoteArgument(by ?? 'NAME')}` : '';
-    const storing = `nightscreen review import ${quoteArgument(file)} --apply${name}`;
     return presentImportedDecisions(imported, { storing, wasApplied: apply });
   },
 });
@@ -116,9 +130,9 @@ const describeAccounts = (accounts: WorkingList['accounts']): string =>
 /** The file of a working list and the next step; `leftOut` alerts did not fit. */
 function presentExport(
   { sheetId, alerts, discrepancies, accounts }: WorkingList,
-  said: { file: string; notice: string; leftOut: number; ofDiscrepancies: boolean },
+  said: { file: string; notice: string; leftOut: number; ofDiscrepancies: boolean; config: string },
 ): Outcome {
-  const { file, notice, leftOut, ofDiscrepancies } = said;
+  const { file, notice, leftOut, ofDiscrepancies, config } = said;
   const hasAlerts = isWorkbook(file) || !ofDiscrepancies;
   const hasDiscrepancies = ofDiscrepancies || (isWorkbook(file) && discrepancies.count > 0);
   const shown = hasAlerts ? alerts.length - leftOut : 0;
@@ -127,7 +141,7 @@ function presentExport(
   // A run counts those of its own account only.
   const ofAccounts = hasAlerts && accounts.length > 0 ? `of several accounts: ${describeAccounts(accounts)}\n` : '';
   const howTo = [hasAlerts && toDecide, hasDiscrepancies && toAccept].filter(Boolean).join('; ');
-  const elsewhere = `${counted} of reconciliation in a list of their own: nightscreen review export --discrepancies --out discrepancies.csv\n`;
+  const elsewhere = `${counted} of reconciliation in a list of their own: nightscreen review export --discrepancies --out discrepancies.csv${config}\n`;
   return {
     exitCode: exitCodes.complete,
     document: {
@@ -140,7 +154,7 @@ function presentExport(
     },
     text: [
       `${written.filter(Boolean).join(' and ')}: ${file}\n${ofAccounts}${notice}`,
-      `fill in ${howTo}, then: nightscreen review import ${quoteArgument(file)}\n`,
+      `fill in ${howTo}, then: nightscreen review import ${quoteArgument(file)}${config}\n`,
       hasDiscrepancies || discrepancies.count === 0 ? '' : elsewhere,
     ].join(''),
   };
@@ -177,6 +191,18 @@ const formatLines = (lines: readonly (ListPlace & { customer: string | null; wor
   return rows.length === 0 ? '' : `\n${formatTable(rows)}`;
 };
 
+/** The guessed encoding of a file, with a text to compare: a wrong guess would store other letters than the reviewer wrote. */
+function formatEncoding(
+  encoding: string | null,
+  rows: readonly (ListPlace & { reason: string; comment?: string | null })[],
+): string {
+  if (encoding === null) return '';
+  const texts = rows.map(({ reason, comment, ...place }) => ({ ...place, text: `${reason} ${comment ?? ''}`.trim() }));
+  const shown = texts.find(({ text }) => /[^\p{ASCII}]/u.test(text));
+  const example = shown === undefined ? '' : `; ${describePlace(shown)} reads: ${toVisibleText(shown.text)}`;
+  return `encoding: ${encoding}, by its letters${example}\nif letters are wrong, save the list as .xlsx or as CSV UTF-8\n`;
+}
+
 const formatUnread = (unread: readonly string[]): string =>
   unread.length === 0 ? '' : `not read: ${unread.map(toVisibleText).join(', ')}\n`;
 
@@ -188,8 +214,9 @@ export function presentImportedDecisions(
   { storing, wasApplied }: { storing: string; wasApplied: boolean },
 ): Outcome {
   const { isApplied, decided, proposed, approved, sameAlready, proposedAlready, discrepancies } = imported;
-  const { undecided, unread } = imported;
+  const { undecided, unread, guessedEncoding } = imported;
   const acceptances = discrepancies?.rows ?? [];
+  const read = [...decided, ...proposed, ...approved, ...sameAlready, ...acceptances.map(({ row }) => row)];
   const countOf = (kind: string): number => acceptances.filter(({ result }) => result.kind === kind).length;
   const accepted = countOf('accepted') + countOf('approved');
   const acceptanceProposed = countOf('proposed');
@@ -245,6 +272,7 @@ export function presentImportedDecisions(
       proposedAlready: proposedAlready.length,
       undecided,
       unread,
+      guessedEncoding,
       instead,
       refused,
       faulty,
@@ -260,6 +288,7 @@ export function presentImportedDecisions(
       formatTable(counts),
       formatLines([...bad, ...replaced]),
       formatUnread(unread),
+      formatEncoding(guessedEncoding, read),
       `\n${describeImport(result, describePending(waiting))}\n`,
     ].join(''),
   };
@@ -286,26 +315,28 @@ function refuseUnknownKind(file: string): string {
 async function writeWorkingList(
   file: string,
   list: WorkingList,
-  { roster, ofDiscrepancies }: { roster: string | null; ofDiscrepancies: boolean },
+  how: { roster: string | null; ofDiscrepancies: boolean; allColumns: boolean; config: string },
 ): Promise<{ leftOut: number; notice: string }> {
   const lists = await import('../../reports/review-list.js');
+  const { roster, ofDiscrepancies, allColumns, config } = how;
   if (!isWorkbook(file)) {
     const parts = ofDiscrepancies
       ? lists.renderDiscrepancyList(list.discrepancies.listed)
-      : lists.renderWorkingList(list.alerts, list.timezone);
+      : lists.renderWorkingList(list.alerts, { timezone: list.timezone, allColumns });
     await writePrivately(file, [...parts].join(''));
     return { leftOut: 0, notice: '' };
   }
   const waiting = list.alerts.length;
   const ofRoster = roster === null ? '' : ` --roster ${quoteArgument(roster)}`;
-  const toWhole = (out: string): string => `nightscreen review export${ofRoster} --out ${quoteArgument(out)}`;
+  const toWhole = (out: string): string => `nightscreen review export${ofRoster} --out ${quoteArgument(out)}${config}`;
   // Reviewers keep the list in another folder.
-  const importCommand = `nightscreen review import ${quoteArgument(basename(file))}`;
+  const importCommand = `nightscreen review import ${quoteArgument(basename(file))}${config}`;
   const discrepancySheet = lists.toDiscrepancySheet(list.discrepancies, {
     at: list.exportedAt,
     timezone: list.timezone,
   });
-  const facts = { ...list, waiting, discrepancySheet, importCommand, wholeListCommand: toWhole('review.csv') };
+  const wholeListCommand = toWhole('review.csv');
+  const facts = { ...list, waiting, discrepancySheet, importCommand, wholeListCommand, allColumns };
   await writePrivately(file, lists.renderWorkingListWorkbook(list.alerts, facts));
   const leftOut = Math.max(0, waiting - lists.maxListRows);
   const notice =
@@ -346,9 +377,9 @@ function findFiles(folder: string, file: string, given: string | undefined): { p
 const linesShown = 30;
 
 export function presentLegacy(
-  { isApplied, rows, proposed, unread }: ImportedLegacy,
+  { isApplied, rows, proposed, unread, guessedEncoding }: ImportedLegacy,
   untaken: readonly { row: ImportedLegacy['rows'][number]['row']; reason: string; problem: string }[],
-  { file, unmatched, wasApplied }: { file: string; unmatched: string; wasApplied: boolean },
+  { storing, unmatched, wasApplied }: { storing: string; unmatched: string; wasApplied: boolean },
 ): Outcome {
   const countOf = (kind: (typeof rows)[number]['kind']): number => rows.filter((row) => row.kind === kind).length;
   const countOn = (mode: RunMode): number =>
@@ -385,7 +416,7 @@ export function presentLegacy(
     wasApplied,
     hasNew: counts.decided + counts.proposed + counts.sample > 0,
     refused: untaken.length,
-    storing: `nightscreen review import --legacy ${quoteArgument(file)} --apply`,
+    storing,
   };
   return {
     exitCode: toImportExitCode(result),
@@ -395,6 +426,7 @@ export function presentLegacy(
       counts,
       untaken: listed,
       unread,
+      guessedEncoding,
       file: untaken.length === 0 ? null : unmatched,
     },
     text: [
@@ -403,6 +435,10 @@ export function presentLegacy(
       more > 0 ? `and ${countNoun(more, 'row')} more\n` : '',
       untaken.length === 0 ? '' : `all of these, with the reasons: ${unmatched}\n`,
       formatUnread(unread),
+      formatEncoding(
+        guessedEncoding,
+        rows.map(({ row: { sheet, line, cells } }) => ({ sheet, line, ...cells })),
+      ),
       `\n${describeImport(result)}\n`,
     ].join(''),
   };

@@ -1,3 +1,4 @@
+import { proposeFormats } from '../../vocabulary/date-formats.js';
 import type { PartyType, RiskTier } from '../../vocabulary.js';
 import { readCountry } from '../country.js';
 import { readHeader, standardHeaders } from '../headers.js';
@@ -138,15 +139,18 @@ function toDateColumn(
   guess: Guess,
   { header, dateFormats, filled, values }: ColumnProfile,
 ): string | { column: string; format: string } {
-  const [best, second] = dateFormats;
+  const [best] = dateFormats;
   const plainShare = filled === 0 ? 0 : values.filter(isPlainDate).length / filled;
   if (best === undefined || plainShare > best.share + 0.05) {
-    if (plainShare < enough && filled > 0)
-      guess.doubts.push(`the dates of ${header} have an unknown form: give their format`);
+    if (plainShare < enough && filled > 0) {
+      const unread = values.filter((value) => !isPlainDate(value));
+      const formats = [...new Set(unread.flatMap(proposeFormats))].join(' or ');
+      guess.doubts.push(`the dates of ${header} have an unknown form: give their format${formats && `, ${formats}`}`);
+    }
     return header;
   }
-  const isAmbiguous = second !== undefined && second.share === best.share && !isSameReading(best.format, second.format);
-  if (isAmbiguous)
+  const second = dateFormats.find(({ format, share }) => share === best.share && !isSameReading(best.format, format));
+  if (second !== undefined)
     guess.doubts.push(`${header} reads as ${best.format} and as ${second.format}: check which is right (birthDate)`);
   return best.format === 'yyyy-MM-dd' ? header : { column: header, format: best.format };
 }

@@ -1,3 +1,4 @@
+import { knownFormats } from '../../vocabulary/date-formats.js';
 import type { PartyType, RiskTier } from '../../vocabulary.js';
 import { readCountry } from '../country.js';
 import { readHeader } from '../headers.js';
@@ -41,9 +42,7 @@ const maxDateLength = 30;
 const mostWords = 20;
 const lookedUp = 30;
 const isoFormat = 'yyyy-MM-dd';
-const knownFormats =
-  `yyyy-MM-dd dd.MM.yyyy d.M.yyyy dd/MM/yyyy MM/dd/yyyy d/M/yyyy M/d/yyyy dd-MM-yyyy MM-dd-yyyy yyyy/MM/dd
-  yyyy.MM.dd yyyyMMdd ddMMyyyy dd.MM.yy dd/MM/yy MM/dd/yy dd-MM-yy MM-dd-yy yy-MM-dd`.split(/\s+/);
+const sixDigits = 'yyMMdd'.length;
 const readers = knownFormats.map((format) => ({ format, read: createDateReader(format) }));
 const latestYear = new Date().getFullYear();
 
@@ -60,7 +59,7 @@ export function profileColumn(header: string, given: readonly string[], name = h
   };
   const distinct = new Set([...counts.keys()].map((value) => value.toLowerCase()));
   const { role, strength, isOther, isOtherDay } = readHeader(name);
-  const dateFormats = findDateFormats(share);
+  const dateFormats = findDateFormats(share, role);
   const words = distinct.size > 0 && distinct.size <= mostWords ? [...distinct] : null;
   return {
     header,
@@ -102,9 +101,16 @@ const isCountry = (text: string): boolean => {
 const isCountryList = (value: string): boolean =>
   !/\d/.test(value) && (isCountry(value) || value.split(/[;|,/]/).every(isCountry));
 
-function findDateFormats(share: (isMeant: (value: string) => boolean) => number): ColumnProfile['dateFormats'] {
+function findDateFormats(
+  share: (isMeant: (value: string) => boolean) => number,
+  role: ColumnProfile['role'],
+): ColumnProfile['dateFormats'] {
   if (share((value) => /\d/.test(value) && value.length <= maxDateLength) < 0.1) return [];
-  const fits = readers.map(({ format, read }) => {
+  // Six digits alone are more often a number.
+  const usual = readers.filter(
+    ({ format }) => format.length > sixDigits || /[^dMy]/.test(format) || role === 'birth_date',
+  );
+  const fits = usual.map(({ format, read }) => {
     const years: number[] = [];
     const found = share((value) => {
       const year = value.length > maxDateLength ? null : toYear(value, format, read);

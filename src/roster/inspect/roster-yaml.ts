@@ -1,4 +1,5 @@
 import { stringify } from 'yaml';
+import { proposeFormats } from '../../vocabulary/date-formats.js';
 import { type ProposedParty, proposeNames, toEntry } from '../unmapped-names.js';
 import type { FileInspection } from './inspect-file.js';
 import { listCompletable, type UnknownColumn } from './unknown-values.js';
@@ -130,5 +131,7 @@ function describeUnknown({ key, column, values, others }: UnknownColumn): string
       ? [`${rest.values === 1 ? '1 value' : `${rest.values} values`} more (${countRows(rest.rows)})`]
       : []),
   ];
-  return `${toInline(column)} has ${words.join(', ')}: ${effects[key]}; add ${key === 'birthDate' ? 'formats' : `values (${meanings[key]})`} to ${key}`;
+  const formats = [...new Set(values.flatMap(({ value }) => proposeFormats(value)))].join(' or ');
+  const what = key === 'birthDate' ? `formats${formats && ` (${formats})`}` : `values (${meanings[key]})`;
+  return `${toInline(column)} has ${words.join(', ')}: ${effects[key]}; add ${what} to ${key}`;
 }

@@ -42,7 +42,7 @@ const longestCode = 40;
 /** A column of more unknown values may hold names: of these, only values that many rows share are shown. */
 const mostOfCodeList = 50;
 
-/** Digits that may be an identifier, and addresses. */
+/** Digits that may be an identifier, and addresses; of dates only their form is counted. */
 const identifying = /\d{5}|@/;
 
 /** Digits as 9 and letters as a; other characters show the form of a date. */
@@ -96,7 +96,8 @@ export class UnknownTally {
     return columns.map(({ rows, values, ...column }) => {
       const least = values.size > mostOfCodeList && column.key !== 'birthDate' ? Math.max(2, rows / 100) : 1;
       const shown = [...values.values()]
-        .filter(({ value, rows: count }) => count >= least && value.length <= longestCode && !identifying.test(value))
+        .filter(({ value, rows: count }) => count >= least && value.length <= longestCode)
+        .filter(({ value }) => column.key === 'birthDate' || !identifying.test(value))
         .toSorted((one, other) => other.rows - one.rows)
         .slice(0, mostShown);
       const shownRows = shown.reduce((sum, { rows: count }) => sum + count, 0);

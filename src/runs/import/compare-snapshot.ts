@@ -1,6 +1,6 @@
 import { RosterError } from '../../errors.js';
 import { formatCount } from '../../reports/text.js';
-import { ChangeTally } from '../../roster/change-guards.js';
+import { ChangeTally, type FactMapping } from '../../roster/change-guards.js';
 import { maxParties } from '../../roster/customer.js';
 import { isOftenSubstitute, type SharedDate, sharing } from '../../roster/fact-dates.js';
 import { assessSnapshot, guardsSchema, type WrittenGuards } from '../../roster/guards.js';
@@ -46,12 +46,13 @@ export async function compareSnapshot(
     isFirst,
     ordinals,
     references: cutReferences,
+    mapping: toFactMapping(roster),
   });
   const { known, mostIn30Days, partyRows: partyRowsBefore } = before;
   const isFedBack = source.isFedBack && isDelta && !isFirst;
   const figures = { ...counts, isFirst, isDelta, isFedBack, known, mostIn30Days, partyRowsBefore };
   const settings = { ...guardsSchema.parse(roster.guards ?? {}), path: `${rule.path}.guards` };
-  const compared = { headers: source.headers, known, now: rule.importedAt };
+  const compared = { headers: source.headers, known, now: rule.importedAt, reread: new Set(before.reread) };
   const changes = isFirst
     ? { verdicts: [], examples: [] }
     : await assessChanges(transaction, staged, compared, settings);
@@ -155,10 +156,15 @@ function describeCuts(cutRows: StagedSource['cutRows'], known: readonly string[]
 async function assessChanges(
   transaction: Queryable,
   staged: StagedImport,
-  { headers, known, now }: { headers: readonly string[]; known: number; now: Date },
+  {
+    headers,
+    known,
+    now,
+    reread,
+  }: { headers: readonly string[]; known: number; now: Date; reread: ReadonlySet<string> },
   settings: WrittenGuards,
 ) {
-  const tally = new ChangeTally();
+  const tally = new ChangeTally(reread);
   for await (const batch of compareRecords(transaction, staged, now)) {
     for (const customer of batch) tally.add(customer);
   }
@@ -170,6 +176,12 @@ async function assessChanges(
   const verdicts = tally.assess({ known, ...figures, movedTo: tally.findMovedNames(fields) }, settings);
   return { verdicts, examples: verdicts.length === 0 ? [] : tally.listExamples() };
 }
+
+/** The settings that read the facts that no search sends. */
+export const toFactMapping = ({ columns }: RosterSettings): FactMapping => ({
+  birthDate: [columns.birthDate ?? null, columns.language ?? null],
+  countries: [columns.countries ?? null, columns.language ?? null],
+});
 
 const ownRoles = new Set(['customer', 'alias']);
 const conflictRole = 'conflicting_row';

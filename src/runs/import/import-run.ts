@@ -28,7 +28,7 @@ import { type RunSummary, toRunSummary } from '../run-summary.js';
 import { type RunSession, withLease, withRun } from '../session.js';
 import { requireAcceptedSettings } from '../settings-acceptance.js';
 import { type Acceptance, toAcceptanceFacts } from '../settings-diff.js';
-import { compareSnapshot } from './compare-snapshot.js';
+import { compareSnapshot, toFactMapping } from './compare-snapshot.js';
 import { type StagedSource, stageRoster } from './stage.js';
 
 /** Imports a roster or a delta without screening it. Throws RosterError, with the former snapshot unchanged. */
@@ -181,6 +181,7 @@ async function importSnapshot(
     ...rule,
     organisationId,
     doubts: compared.doubts,
+    mapping: toFactMapping(roster),
     isFirst: compared.isFirst,
     overriddenGuards: nameGuards(compared.heldBy),
     ...numbers,
@@ -314,7 +315,8 @@ function refuseEmpty(source: string, { rows, rejected }: SnapshotCounts): Roster
   );
 }
 
-function toOverrideCommand(
+/** The command that accepts a roster that guards hold. */
+export function toOverrideCommand(
   run: Pick<RunRow, 'kind' | 'runId' | 'startedAt' | 'resumed' | 'rosterFile' | 'selection'>,
   roster: string,
   isDelta: boolean,

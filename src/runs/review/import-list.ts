@@ -36,7 +36,7 @@ export async function importDecisions(app: AppContext, request: DecisionImport) 
   const context = await openDecisionContext(app, request.reviewer);
   const { organisationId, reviewKey } = context;
   const expandBulk = openBulkRows(database, context);
-  const { decisions: list, acceptances, unread } = await readReviewList(request.path, reviewKey, expandBulk);
+  const { decisions: list, acceptances, ...ofFile } = await readReviewList(request.path, reviewKey, expandBulk);
   // Spreadsheets change references, so the reference in the list is used only for an unknown alert.
   const alertIds = [...list.filled, ...list.faulty].flatMap(({ alertId }) => alertId ?? []);
   const alerts = await readDecidableAlerts(database, organisationId, alertIds);
@@ -86,8 +86,7 @@ export async function importDecisions(app: AppContext, request: DecisionImport) 
     refused: rows.flatMap(({ row, result }) => (result.kind === 'refused' ? [{ row, reason: result.reason }] : [])),
     faulty,
     undecided: list.undecided,
-    /** The names of the sheets that have no list. */
-    unread,
+    ...ofFile,
     /** Null when the file has no list of discrepancies. */
     discrepancies: acceptances && {
       faulty: acceptances.faulty,
@@ -159,15 +158,11 @@ const shortestCode = 20;
  * the filled cells, because spreadsheets change dates and ids. Throws RosterError when the file is not a list, lacks a column, or has a sheet
  * with alerts but without headings.
  */
-export async function readReviewList(
-  path: string,
-  key: Buffer,
-  expandBulk: ExpandBulk,
-): Promise<{ decisions: FilledList; acceptances: AcceptanceList | null; unread: readonly string[] }> {
+export async function readReviewList(path: string, key: Buffer, expandBulk: ExpandBulk) {
   const { ofAlerts, ofDiscrepancies, unread } = await openReviewList(path);
   const acceptances = ofDiscrepancies.isFound ? await readAcceptances(ofDiscrepancies.rows, key) : null;
   const decisions = await readDecisions(ofAlerts.rows, key, expandBulk);
-  return { decisions, acceptances, unread };
+  return { decisions, acceptances, unread, guessedEncoding: ofAlerts.guessedEncoding };
 }
 
 async function openReviewList(path: string) {

@@ -147,7 +147,7 @@ const referencesAtOnce = 1_000;
  */
 export async function importLegacy(app: AppContext, request: DecisionImport) {
   const context = await openDecisionContext(app, request.reviewer);
-  const { rows: read, unread } = await readLegacyRows(request.path);
+  const { rows: read, ...ofFile } = await readLegacyRows(request.path);
   const isWhole = (rows: readonly AssessedRow[]) =>
     rows.every(({ kind }) => kind !== 'refused' && kind !== 'unmatched');
   const { isApplied, result } = await tryOut(
@@ -155,7 +155,7 @@ export async function importLegacy(app: AppContext, request: DecisionImport) {
     (transaction) => takeRows(transaction, context, read),
     ({ rows }) => request.apply && (isWhole(rows) || request.partial),
   );
-  return { isApplied, unread, ...result };
+  return { isApplied, ...ofFile, ...result };
 }
 
 async function takeRows(
@@ -287,7 +287,7 @@ async function readLegacyRows(path: string) {
     };
     rows.push({ sheet, line, cells, facts: fault === null ? toFacts(cells) : { problem: fault } });
   }
-  return { rows, unread: [...list.unread.keys()] };
+  return { rows, unread: [...list.unread.keys()], guessedEncoding: list.guessedEncoding };
 }
 
 function toFacts(cells: LegacyRow['cells']): LegacyRow['facts'] {

@@ -5,6 +5,7 @@ import { RosterError } from '../../errors.js';
 import { findOddFile } from '../../files.js';
 import type { ListPlace } from '../../reports/text.js';
 import { openCsvTable } from '../../roster/csv/csv-table.js';
+import { inspectEncoding } from '../../roster/csv/encodings.js';
 import type { TableReading, TableRecord } from '../../roster/table-reading.js';
 import { type DispositionVerdict, dispositionVerdicts } from '../../vocabulary.js';
 import type { Reviewer } from './people.js';
@@ -49,6 +50,8 @@ export interface ListTable {
   rows: AsyncGenerator<FilledListRow, void>;
   /** The reviewers' own sheets without its headings, by name, each with its first line that has a trace of a list. */
   unread: ReadonlyMap<string, number | null>;
+  /** The encoding of a CSV file that is only known by its letters. */
+  guessedEncoding: string | null;
 }
 
 /**
@@ -60,9 +63,9 @@ export async function openListTable(path: string, wanted: WantedList): Promise<L
   const odd = findOddFile(path);
   if (odd !== null)
     throw new RosterError('roster_unreadable', `${path} ${odd}. Save the list as a file and give its path.`);
-  const { tables, unread } = (await isWorkbook(path))
-    ? await openWorkbookTables(path, wanted)
-    : { tables: [await openCsvList(path, names)], unread: new Map<string, number | null>() };
+  const { tables, ...about } = await ((await isWorkbook(path))
+    ? openWorkbookTables(path, wanted)
+    : openCsvList(path, names));
   const closeAll = async (): Promise<void> => {
     for (const table of tables) await table.close();
   };
@@ -71,7 +74,7 @@ export async function openListTable(path: string, wanted: WantedList): Promise<L
     const missing = required.filter((name) => !folded.includes(name));
     if (missing.length > 0) {
       await closeAll();
-      if (isOptional) return { isFound: false, rows: readListRows([]), unread };
+      if (isOptional) return { isFound: false, rows: readListRows([]), ...about };
       throw new RosterError('columns_missing', `${path} has no column ${missing.join(', ')}. It must be ${origin}.`);
     }
     const repeated = names.filter((name) => folded.indexOf(name) !== folded.lastIndexOf(name));
@@ -82,13 +85,20 @@ export async function openListTable(path: string, wanted: WantedList): Promise<L
       throw new RosterError('columns_repeated', `${where} has columns twice: ${columns}. Keep one of each.`);
     }
   }
-  return { isFound: true, rows: readListRows(tables), unread };
+  return { isFound: true, rows: readListRows(tables), ...about };
 }
 
-async function openCsvList(path: string, names: readonly string[]): Promise<RawTable> {
-  const source = { path, delimiter: 'auto', encoding: 'auto', header: true } as const;
+type OpenedTables = Pick<ListTable, 'unread' | 'guessedEncoding'> & { tables: readonly RawTable[] };
+
+/** Spreadsheets save CSV in the code page of the system, so the encoding of a file that is not UTF is guessed by its letters. */
+async function openCsvList(path: string, names: readonly string[]): Promise<OpenedTables> {
+  const { encoding, doubts } = inspectEncoding(await readStart(path, sampleBytes), 'auto', path);
+  if (doubts.length > 0) throw new RosterError('encoding', `${path}: ${doubts.join('; ')}.`);
   const isOurs = (header: string): boolean => names.includes(foldHeader(header));
-  return { ...(await openCsvTable(source, isOurs).catch(adviseOnEncoding)), sheet: null };
+  const source = { path, delimiter: 'auto', encoding, header: true } as const;
+  const table = await openCsvTable(source, isOurs).catch(adviseOnEncoding);
+  const guessedEncoding = encoding.startsWith('utf-') ? null : encoding;
+  return { tables: [{ ...table, sheet: null }], unread: new Map(), guessedEncoding };
 }
 
 /** Throws RosterError for a sheet that no list has read although it has a trace of one: its dispositions would be lost. */
@@ -148,7 +158,7 @@ const zipHeaderLength = 30;
 
 /** Throws RosterError for other files of office programs. */
 async function isWorkbook(path: string): Promise<boolean> {
-  const start = await readStart(path);
+  const start = (await readStart(path, 100)).toString('latin1');
   if (start.startsWith('\xd0\xcf\x11\xe0')) {
     throw new RosterError('not_a_workbook', `${path} has a password or is an old workbook (.xls). ${saveAs}.`);
   }
@@ -162,12 +172,15 @@ async function isWorkbook(path: string): Promise<boolean> {
   return false;
 }
 
+/** Ten columns of 10,000 alerts take 2 MB. */
+const sampleBytes = 8_000_000;
+
 /** The first bytes; empty without such a file, because the CSV reader reports patterns and missing files. */
-async function readStart(path: string): Promise<string> {
+async function readStart(path: string, count: number): Promise<Buffer> {
   const file = await open(path, 'r').catch(() => null);
   try {
-    const found = await file?.read(Buffer.alloc(100), 0, 100, 0).catch(() => undefined);
-    return found?.buffer.toString('latin1', 0, found.bytesRead) ?? '';
+    const found = await file?.read(Buffer.alloc(count), 0, count, 0).catch(() => undefined);
+    return found?.buffer.subarray(0, found.bytesRead) ?? Buffer.alloc(0);
   } finally {
     await file?.close();
   }
@@ -199,7 +212,7 @@ type ListRow = readonly [line: number, cells: Cells];
  * Lines are rows of the sheet, without empty ones. Throws RosterError when the file is no workbook, damaged,
  * protected by a password, empty, or larger than 50 MB, 100 MB unpacked, 20 sheets, 50,000 rows or 256 columns.
  */
-async function openWorkbookTables(path: string, wanted: WantedList) {
+async function openWorkbookTables(path: string, wanted: WantedList): Promise<OpenedTables> {
   const { size } = await stat(path);
   if (size > maxFileBytes) throw refuse('workbook_too_large', `${path} is larger than ${maxFileBytes / 1_000_000} MB`);
   const bytes = await readFile(path);
@@ -222,7 +235,7 @@ async function openWorkbookTables(path: string, wanted: WantedList) {
     if (count > maxRows) throw refuse('workbook_too_large', `${path} has more than ${maxRows} rows on its sheets`);
   }
   if (first === null) throw refuse('roster_empty', `${path} has only empty sheets`);
-  return { tables: tables.length > 0 ? tables : [first], unread };
+  return { tables: tables.length > 0 ? tables : [first], unread, guessedEncoding: null };
 }
 
 async function listSheets(bytes: Buffer, path: string): Promise<readonly string[]> {

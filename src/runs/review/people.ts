@@ -38,6 +38,7 @@ export async function findReviewer(database: Database, name: string | undefined,
   const login = await findLogin(database);
   if (login === null) {
     if (isPreview && name === undefined) return { name: 'preview', isAttested: true };
+    if (name?.trim() === 'NAME') throw flagError('--by', 'is the word NAME: give the name of the person who decides');
     if (name !== undefined && name.trim() !== '') return { name: name.trim(), isAttested: true };
     throw flagError(
       '--by',

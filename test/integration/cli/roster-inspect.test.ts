@@ -110,6 +110,16 @@ it('rows of one id are summed as an import sums them, and those that contradict 
   expect(text).toMatch(/^ +4 +1 +person +Ann +repeats a row above$/m);
 });
 
+it('dates without a format show their form with the formats to choose from, and ? is explained', async () => {
+  const rows = ['1970-02-13', '1971-02-13', '1972-02-13', '1973-02-13T23:00:00Z', '651345', '651346'];
+  const lines = rows.map((day, at) => `K-${at},Ann ${at},person,${day}`);
+  const path = await write(Buffer.from(['customer_id,name,type,birth_date', ...lines, ''].join('\n')));
+  const { text } = presentInspection(await inspectFile({ path, name: 'kunden' }));
+  expect(text).toContain('"999999" (2 rows)');
+  expect(text).toContain('add formats (yyMMdd or ddMMyy or MMddyy) to birthDate');
+  expect(text).toContain('\n? marks an uncertain birth date, which contradicts nothing\n');
+});
+
 it('ids that a spreadsheet has changed are named with an example and what to do', async () => {
   const path = await write(
     Buffer.from('customer_id,name,type\n1.23457E+11,Ann Lee,person\n####,Bo Ek,person\n3,Cy Dow,person\n'),

@@ -18,7 +18,9 @@ const rowSchema = z.array(z.record(z.string(), z.string()));
 
 async function exportRows(app: TestAppContext): Promise<Row[]> {
   const { alerts } = await exportAlerts(app, { roster: null, exportedBy: 'a test' });
-  return rowSchema.parse(parse([...renderWorkingList(alerts, 'UTC')].join(''), { bom: true, columns: true }));
+  return rowSchema.parse(
+    parse([...renderWorkingList(alerts, { timezone: 'UTC', allColumns: true })].join(''), { bom: true, columns: true }),
+  );
 }
 
 const importRows = (app: TestAppContext, rows: readonly Row[], how: Partial<DecisionImport> = {}) =>

@@ -87,6 +87,7 @@ it('no customer and no secret is in the log of whole nights, whatever goes wrong
     // Without its header, which makes a customer of the first line.
     await writeFile(join(folder, 'roster.csv'), roster.slice(roster.indexOf('\n') + 1));
     codes.push(await night('rescreen'));
+    codes.push(await night('import'));
     data = '';
     codes.push(await night('runs'));
   } finally {

@@ -15,7 +15,8 @@ const ruledOut = ['False Positive', 'another birth date'] as const;
 async function toReferences(book: Uint8Array): Promise<readonly unknown[]> {
   const { sheets } = await readXlsx(book);
   const rows = sheets.find(({ name }) => name === 'To review')?.rows ?? [];
-  return rows.slice(2).map((row) => row[1]);
+  const at = rows[1]?.indexOf('Customer') ?? -1;
+  return rows.slice(2).map((row) => row[at]);
 }
 
 const onClockOf = (timezone: string, app: TestAppContext): TestAppContext => ({

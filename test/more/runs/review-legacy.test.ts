@@ -15,7 +15,7 @@ import { importList } from '../../helpers/reviewers.js';
 import { openSmallSites } from '../../helpers/small-site.js';
 import { listed, watchlist } from '../../helpers/small-world.js';
 
-const facts = { importCommand: 'x', wholeListCommand: 'y' };
+const facts = { importCommand: 'x', wholeListCommand: 'y', allColumns: false };
 
 /** A key under which the sample holds the alert of this number and not the others of the first four. */
 function findKey(alertId: number): Buffer {

@@ -88,11 +88,11 @@ it('every link of a packed page leads to a file of the package and to a heading 
 });
 
 it('git ignores what the commands of the README write into the checkout: customers, configuration, reports', () => {
-  const made = ['customers.csv', 'nightscreen.config.yaml', 'review.csv', '.nightscreen/db', 'reports/1/report.html'];
+  const made = ['customers.csv', 'nightscreen.config.yaml', 'review.xlsx', '.nightscreen/db', 'reports/1/report.html'];
   const ignored = execFileSync('git', ['check-ignore', ...made, 'key'], { encoding: 'utf8' });
   expect(ignored.trim().split('\n')).toEqual([...made, 'key']);
   const readme = readFileSync('README.md', 'utf8');
-  for (const file of [...readme.matchAll(/--file (\S+\.csv)|writes (\S+\.(?:csv|yaml))/g)].map(
+  for (const file of [...readme.matchAll(/--file (\S+\.csv)|writes (\S+\.(?:csv|xlsx|yaml))/g)].map(
     ([, one, other]) => one ?? other ?? '',
   ))
     expect(made).toContain(file);

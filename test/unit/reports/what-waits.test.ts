@@ -99,7 +99,7 @@ describe('what waits', () => {
   it('is all on the page, each alert once and with its code, whether it changed or not', async () => {
     const waiting = toSection(await toPage(busy, buildToReview(alerts)), 'waiting');
     for (const { mark } of alerts) expect(waiting.split(`id="alert-${mark}"`)).toHaveLength(2);
-    expect(waiting).toContain('nightscreen review import report.xlsx <span class="whole">--apply</span>');
+    expect(waiting).toContain('<code>nightscreen review import report.xlsx</code>');
     const cut = toSection(await toPage(busy, buildToReview(alerts.slice(0, 50), 103)), 'waiting');
     expect(cut).toContain('Only the 50 most urgent of 103 alerts are shown');
   });

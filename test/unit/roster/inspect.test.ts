@@ -232,6 +232,46 @@ describe('the guessed mapping', () => {
     expect(doubts.join()).not.toContain('no form that is known');
   });
 
+  it.each([
+    ['d/M/yy', ['13/2/70', '1/12/85', '31/1/90']],
+    ['M/d/yy', ['2/13/70', '12/1/85', '1/31/90']],
+    ['d.M.yy', ['13.2.70', '1.12.85', '31.1.90']],
+    ['d-M-yy', ['13-2-70', '1-12-85', '31-1-90']],
+    ['M-d-yyyy', ['2-13-1970', '12-1-1985', '1-31-1990']],
+    ['yy/MM/dd', ['70/02/13', '85/12/01', '90/01/31']],
+    ['yyMMdd', ['700213', '851201', '900131']],
+    ['ddMMyy', ['130270', '011285', '310190']],
+    ['MMddyy', ['021370', '120185', '013190']],
+  ])('reads days of the form %s, of which no other reading is possible', (format, days) => {
+    const { columns, doubts } = guess([['id', 'name', 'born'], ...days.map((day, at) => [`K${at}`, `Ann ${at}`, day])]);
+    expect(columns.birthDate).toEqual({ column: 'born', format });
+    expect(doubts.join()).not.toMatch(/reads as|unknown form/);
+  });
+
+  it.each([
+    [['3/4/65', '5/6/71'], 'born reads as d/M/yy and as M/d/yy: check which is right (birthDate)'],
+    [['03.04.1965', '05.06.1971', '3.4.1980'], null],
+    [['03/04/65', '05/06/71'], 'born reads as dd/MM/yy and as MM/dd/yy: check which is right (birthDate)'],
+    [['030405', '050607'], 'born reads as yyMMdd and as ddMMyy: check which is right (birthDate)'],
+    [
+      ['1965-04-03', '3 Apr 1966', '03/04/65'],
+      'the dates of born have an unknown form: give their format, dd/MM/yy or MM/dd/yy or yy/MM/dd',
+    ],
+  ])('names the formats to choose from for %j', (days, doubt) => {
+    const { doubts } = guess([['id', 'name', 'born'], ...days.map((day, at) => [`K${at}`, `Ann ${at}`, day])]);
+    if (doubt === null) expect(doubts.join()).not.toContain('born');
+    else expect(doubts).toContain(doubt);
+  });
+
+  it('takes numbers of six digits for dates only below a header for birth dates', () => {
+    const { columns } = guess([
+      ['1', 'name'],
+      ...Array.from({ length: 20 }, (_, at) => [String(100_101 + at), `Ann ${'abcdefghijklmnopqrst'[at]}`]),
+    ]);
+    expect(columns.id).toBe('1');
+    expect(columns.birthDate).toBeUndefined();
+  });
+
   it('names the columns that are not read, and which of them look like countries or a birth date', () => {
     const { columns, doubts } = guess([
       ['id', 'name', 'type', 'dob', 'country', 'nationality', 'Date of birth', 'city', 'empty', 'risk_tier'],

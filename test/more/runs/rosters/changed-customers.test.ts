@@ -89,7 +89,8 @@ describeOnPostgres('changes of known customers', (open) => {
       /101 of 401 known customers have another name, type, birth date or party, or lost a value: 25.19 % \(at most 1 %, rosters\[0\]\.guards\.maxChangedShare\) \[guard changed\]\. Check .*--accept-roster --by NAME --reason TEXT/s,
     );
     const { app, settings } = await nights.prepare(night);
-    const { changes } = await previewImport(app, settings, new AbortController().signal);
+    const { changes, accept } = await previewImport(app, settings, new AbortController().signal);
+    expect(accept).toMatch(/^nightscreen import .*--roster people.* --accept-roster --by NAME --reason TEXT$/);
     expect(changes).toHaveLength(20);
     expect(changes[0]).toEqual({
       reference: 'C-00000',
@@ -122,6 +123,38 @@ describeOnPostgres('changes of known customers', (open) => {
     await expect(slowly(4)).rejects.toThrow(
       /80 of 400 .* within seven days: 20 % \(at most 3 %, 3 times rosters\[0\]\.guards\.maxChangedShare\)/,
     );
+    await nights.close();
+  });
+
+  it('are no changes where a corrected mapping reads birth dates and countries anew, also in later nights', async () => {
+    const database = await open();
+    const nights = await openRosterNights(database);
+    const base = { header, guards: {} };
+    const written = changing(120, 120, (_, at) => ({ born: `0${1 + (at % 4)}/0${5 + (at % 4)}/19${50 + (at % 40)}` }));
+    const read = (format: string) => ({ birthDate: { column: 'birth_date', format } });
+    await nights.play({ ...base, rows: written, columns: read('d/M/yyyy') });
+    const corrected = { ...base, rows: written, columns: read('M/d/yyyy'), day: 1 };
+    const { app, settings } = await nights.prepare(corrected);
+    const signal = new AbortController().signal;
+    expect(await previewImport(app, settings, signal)).toMatchObject({
+      heldBy: [],
+      accept: null,
+      counts: { changed: 120 },
+    });
+    await nights.play(corrected);
+    await nights.play({ ...corrected, day: 2 });
+    // The same mapping: now it is the data that changed.
+    const exchanged = changing(120, 120, (_, at) => ({
+      born: `0${5 + (at % 4)}/0${1 + (at % 4)}/19${50 + (at % 40)}`,
+    }));
+    await expect(nights.play({ ...corrected, rows: exchanged, day: 3 })).rejects.toThrow(RosterHeldError);
+    const countries = { countries: { column: 'countries', values: { dk: 'se' }, separator: ';' } };
+    await nights.play({ ...corrected, columns: { ...corrected.columns, ...countries }, day: 4 });
+    // A lost value is lost under any mapping, and a name is never only read anew.
+    const lost = { ...corrected, rows: changing(120, 120, () => ({ born: '' })), columns: countries, day: 5 };
+    await expect(nights.play(lost)).rejects.toThrow(RosterHeldError);
+    const renamed = { ...corrected, columns: { name: 'city', ...read('d/M/yyyy'), ...countries }, day: 5 };
+    await expect(nights.play(renamed)).rejects.toThrow(RosterHeldError);
     await nights.close();
   });
 

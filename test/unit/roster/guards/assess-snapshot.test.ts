@@ -64,6 +64,15 @@ describe('guards', () => {
     expect(assess({ ...small, newlyAbsent: 6 })).toHaveLength(1);
   });
 
+  it('name the formats to choose from where dates are in doubt', () => {
+    const values = [{ value: '3/4/65', why: 'ambiguous_date' as const, rows: 90 }];
+    const doubts = [{ column: 'born', field: 'birthDate' as const, read: 60, doubts: 90, unknown: 0, values }];
+    const settings = { ...guardsSchema.parse({}), path: 'guards' };
+    expect(assessSnapshot({ ...quiet, rows: 150, doubts }, settings).map(({ look }) => look)).toEqual([
+      'check the values in doubt, and write the format of the column in the mapping: d/M/yy or M/d/yy',
+    ]);
+  });
+
   it('judge shares of bad rows from 200 rows on, and below only a majority of them', () => {
     const doubts = [{ column: 'born', field: 'birthDate' as const, read: 60, doubts: 90, unknown: 0, values: [] }];
     const bad = { customers: 100, known: 100, mostIn30Days: 100, rejected: 60, duplicates: 80 };

@@ -102,9 +102,9 @@ it('a row is judged on each account where its match is, and told once with the a
   expect(findUntaken(assessed)).toMatchObject([
     { row, problem: 'live account: a reviewer has already entered a disposition here' },
   ]);
-  const where = { file: 'old.csv', unmatched: 'unmatched.csv', wasApplied: true };
+  const where = { storing: 'again', unmatched: 'unmatched.csv', wasApplied: true };
   const emit = (rows: readonly AssessedRow[]) =>
-    presentLegacy({ isApplied: true, rows, proposed: 0, unread: [] }, findUntaken(rows), where)
+    presentLegacy({ isApplied: true, rows, proposed: 0, unread: [], guessedEncoding: null }, findUntaken(rows), where)
       .text.trimEnd()
       .split('\n');
   expect(emit(assessed)).toEqual(expect.arrayContaining(['of these on a test account  1', 'stored']));

@@ -2,6 +2,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeXlsx } from 'hucre/xlsx';
+import iconv from 'iconv-lite';
 import { expect, it } from 'vitest';
 import { presentImportedDecisions } from '../../../../src/cli/commands/working-list.js';
 import { toAlertCode } from '../../../../src/matches/alert-code.js';
@@ -113,7 +114,7 @@ it('an alert that is filled in on two sheets is decided by neither, and each nam
   const none = { isApplied: false, decided: [], proposed: [], approved: [], instead: [], sameAlready: [] };
   const imported = { ...none, proposedAlready: [], refused: [], undecided: 0, discrepancies: null };
   const shown = presentImportedDecisions(
-    { ...imported, faulty: [...both.decisions.faulty], unread: ['Notes'] },
+    { ...imported, faulty: [...both.decisions.faulty], unread: ['Notes'], guessedEncoding: null },
     { storing: 'again', wasApplied: true },
   );
   expect(shown.exitCode).toBe(2);
@@ -177,3 +178,24 @@ it('a list with a repeated column that is read is refused, and the message says 
   const other = await read('alert,disposition,reason,note,note', `${one},true_match,him,a,b`);
   expect(other.filled).toHaveLength(1);
 });
+
+it.each([
+  ['windows-1252', ';', 'Größe und Geburtsjahr verschieden, fällt weg', 'windows-1252'],
+  ['windows-1250', ';', 'inna osoba, różne imię i źródło, zbieżność przypadkowa', 'windows-1250'],
+  ['windows-1251', ';', 'другой человек, дата рождения не совпадает', 'windows-1251'],
+  ['utf-16le', '\t', 'другой человек', null],
+  ['utf-8', ';', 'größer', null],
+])(
+  'a list that a spreadsheet saved in %s with another delimiter is read as it was written',
+  async (encoding, delimiter, reason, guessed) => {
+    const path = join(folder, 'saved.csv');
+    const cells = [
+      ['disposition', 'reason', 'alert'],
+      ['false positive', reason, one],
+    ];
+    const text = cells.map((row) => row.join(delimiter)).join('\r\n');
+    await writeFile(path, iconv.encode(text, encoding, { addBOM: encoding.startsWith('utf') }));
+    const list = await readReviewList(path, key, async () => []);
+    expect(list).toMatchObject({ decisions: { filled: [{ reason }], faulty: [] }, guessedEncoding: guessed });
+  },
+);

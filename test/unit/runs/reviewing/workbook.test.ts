@@ -24,6 +24,7 @@ const facts = {
   waiting: 1,
   importCommand: 'nightscreen review import x',
   wholeListCommand: 'nightscreen review export',
+  allColumns: true,
 };
 
 const render = (alerts: readonly WaitingAlert[], about: WorkbookFacts, maxRows?: number): Promise<Buffer> =>
@@ -47,14 +48,14 @@ it('a workbook shows every column of the list, and only what is to be filled in 
   expect([sheet?.name, guide?.name]).toEqual([listSheetName, 'How to']);
   expect(new Set(sheet?.rows[0]).size).toBe(49);
   expect(sheet?.rows[0]?.slice(0, 8)).toEqual([
+    'Disposition',
+    'Reason',
+    'Comment',
     'Severity',
     'Customer',
     'Name',
     'Listed party',
     'Risk categories',
-    'Disposition',
-    'Reason',
-    'Comment',
   ]);
   expect(sheet?.protection).toMatchObject({ sheet: true, autoFilter: true, sort: true });
   expect(sheet?.protection?.password).toBeUndefined();
@@ -67,11 +68,25 @@ it('a workbook shows every column of the list, and only what is to be filled in 
     {
       type: 'list',
       values: ['true match', 'false positive', 'inconclusive', 'no longer matched'],
-      range: 'F2:F2',
+      range: 'A2:A2',
       showErrorMessage: true,
     },
-    { type: 'list', range: 'G2:G2', showInputMessage: true },
-    { type: 'custom', range: 'A2:E2 I2:AW2', showErrorMessage: true },
+    { type: 'list', range: 'B2:B2', showInputMessage: true },
+    { type: 'custom', range: 'D2:AW2', showErrorMessage: true },
+  ]);
+});
+
+it('a list has ten columns, the ones to fill in first, and further ones only where a row fills them', async () => {
+  const listHeadings = async (alerts: readonly WaitingAlert[]) => {
+    const about = { ...facts, allColumns: false };
+    return (await readXlsx(await render(alerts, about))).sheets[0]?.rows[0];
+  };
+  const usual = ['Disposition', 'Reason', 'Comment', 'Severity', 'Customer', 'Name', 'Listed party', 'Risk categories'];
+  expect(await listHeadings([toAlert('A')])).toEqual([...usual, 'Alert', 'Sheet']);
+  const bulk = { ...toAlert('B'), bulk: { alerts: 2, sample: ['C-1'] } };
+  expect((await listHeadings([toAlert('A'), bulk]))?.slice(10)).toEqual([
+    'Alerts in this row',
+    'Customers to check as a sample',
   ]);
 });
 
@@ -152,9 +167,11 @@ it('a file that is no list says what it is and what to do', async () => {
   const half = [required, ...Array.from({ length: 25_001 }, () => ['N1'])];
   const long = await writeXlsx({ sheets: ['A', 'B'].map((name) => ({ name, rows: half })) });
   await expect(open(long)).rejects.toThrow(/more than 50000 rows on its sheets/);
-  await expect(open(Buffer.from('alert;disposition;reason\nN1;true_match;fór\n', 'latin1'), 'csv')).rejects.toThrow(
-    /not utf-8 .*\. Save it as CSV UTF-8, or as \.xlsx\./,
-  );
+  const mixed = Buffer.concat([
+    Buffer.from('alert;disposition;reason\nN1;true_match;fór\n', 'latin1'),
+    Buffer.from('N2;true_match;fór\n'),
+  ]);
+  await expect(open(mixed, 'csv')).rejects.toThrow(/in two encodings: line 3 is UTF-8, line 2 is/);
 });
 
 it('a workbook that unpacks to more than it says, or says too much, is refused before it is unpacked', async () => {
