@@ -97,7 +97,8 @@ it('a login that owns its database and has no other right migrates, onboards, sc
   await type('db restore night.backup', { database: 'restored' });
   const restart = await server.crash();
   await restart();
-  await type('rescreen', { database: 'restored' });
+  // It says what the restore has lost.
+  expect(await type('rescreen', { database: 'restored', exits: 3 })).toContain('the database was restored on');
   for (const database of ['app', 'restored']) {
     expect(await type('doctor', { database })).toContain('this login may read');
     expect(await type('coverage', { database })).toMatch(/6/);
