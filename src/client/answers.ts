@@ -38,6 +38,7 @@ const toPath = (path: readonly PropertyKey[]): string =>
     .join('')
     .replace(/^\./, '');
 
+/** The first issue of a checked answer; of a union, that of the alternative with the fewest issues. */
 const findIssue = (issues: readonly AnswerIssue[]): AnswerIssue | undefined => {
   const [issue] = issues;
   if (issue?.code !== 'invalid_union') return issue;
@@ -47,6 +48,7 @@ const findIssue = (issues: readonly AnswerIssue[]): AnswerIssue | undefined => {
 
 /** The first key that an object of a valid JSON text repeats (RFC 8259, 4: its meaning is undefined); undefined without one. */
 function findRepeatedKey(json: string): string | undefined {
+  // The keys of each object that is open, and null for an open array. A text with a colon behind it is a key.
   const open: (Set<string> | null)[] = [];
   for (let at = 0; at < json.length; at += 1) {
     const character = json.charCodeAt(at);
@@ -139,7 +141,10 @@ class KnownAnswer<T> implements Answer<T> {
   }
 }
 
-/** The checked answer with its head, already read; throws ApiError for an error status, ResponseError for a body that breaks the interface. */
+/**
+ * Checks an answer, whose head (`trace`) the caller has read; a body that is known to be valid is read at the first access only. Throws
+ * ApiError for an error status, and ResponseError for a body that breaks the interface.
+ */
 export const readAnswer = <T>(
   operation: Operation<T>,
   raw: RawAnswer,
@@ -250,6 +255,7 @@ const readBody = (
   }
   const { error, ...outer } = errorBodySchema.safeParse(value).data ?? {};
   const within = typeof error === 'object' ? error : {};
+  // A bare `error` may be a sentence, so a `code` beside it comes first.
   const code = typeof error === 'object' ? (error.type ?? error.code ?? outer.code) : (outer.code ?? error);
   const serviceMessage = within.message ?? outer.message;
   const hint = within.remaining_seconds ?? outer.remaining_seconds;

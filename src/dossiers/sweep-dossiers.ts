@@ -142,7 +142,7 @@ async function* repair(
   return true;
 }
 
-/** Dossiers that are found after the windows were walked are stored with the first one, which then counts as ended. */
+/** Dossiers that are found after the walks of the windows. They are stored under the first window, since all walks are over by then. */
 const toLatePage = (dossiers: readonly DossierSnapshot[]): WalkedPage => ({
   windowIndex: 0,
   dossiers,
@@ -362,7 +362,7 @@ async function findDifferences(
   const maxCalls = 100 + 4 * Math.ceil(total / perPage);
   const last = ordered.at(-1);
   if (last === undefined) return null;
-  // An unseen dossier may have an earlier creation time than the seen ones; later ones are at the head of the list.
+  // Each window ends at the last seen dossier: later ones are at the head of the list, which is walked again.
   const end = floorToSecond(last[1]) + 1_000;
   const windows = all.map(({ from, to }) => ({ from, to: Math.min(to, Math.max(end, from)) }));
   for (let window = windows.pop(); window !== undefined; window = windows.pop()) {

@@ -148,7 +148,7 @@ const describeRecord = (
   return kind === 'aml_entity' ? toAmlEntity(dossier, screen) : toProof(kind, dossier);
 };
 
-/** The events of a change: new records, the dossier itself, and the decision of the reviewers. */
+/** The events of a change: the dossier itself, new records, and the decision of the reviewers, which each later status repeats. */
 const listNews = (before: SandboxDossier | undefined, after: SandboxDossier): { type: string; kind?: RecordKind }[] => {
   const made = RECORD_KINDS.filter((kind) => hasRecord(kind, after) && !(before && hasRecord(kind, before)));
   const hasDecided = hasRecord('decision', after) && before?.status !== after.status;
@@ -184,6 +184,7 @@ export const listDossierEvents = (
     return [
       { type, dossier: after, ...(resource && { resource }) },
       ...(kind === 'aml_entity' ? listActivities('aml_activity.created') : []),
+      // To approve a dossier is to reject its matches, and the other way round.
       ...(type === 'decision.approved' ? listActivities('aml_activity.rejected') : []),
       ...(type === 'decision.rejected' ? listActivities('aml_activity.confirmed') : []),
     ];

@@ -107,7 +107,7 @@ export const partySchema = z.object({
   riskTier: z.enum(riskTiers).nullable(),
 });
 
-/** The facts of a party that a disposition is bound to. */
+/** The customer as a disposition is bound to them. */
 export const seenCustomerSchema = partySchema.omit({ reference: true, riskTier: true });
 
 /**
@@ -139,7 +139,7 @@ export const corroborationSchema = z.object({ birthDate: z.enum(agreements), cou
 
 const decision = { reviewer: z.string(), reason: z.string(), decidedAt: instant };
 
-/** A similar match disappeared when the match of the alert appeared: it may be the same party with another id. Its last decision: */
+/** The last decision on a similar match that disappeared when the match of the alert appeared: it may be the same party with another id. */
 export const replacedSchema = z.object({
   verdict: z.enum(dispositionVerdicts),
   ...decision,
@@ -217,10 +217,10 @@ export const waitingAlertSchema = z.object({
   proposal: z.object({ verdict: z.enum(dispositionVerdicts), ...decision }).nullable(),
   /** Why it was re-opened; empty for an alert that was never decided. */
   reopenedBecause: texts,
-  /** The last decision before that, whether it is still in force or not. */
+  /** The last decision, in force or not; of a re-opened alert the one before the re-opening. */
   lastDecision: z.object({ verdict: z.string(), ...decision }).nullable(),
   replaced: replacedSchema.nullable(),
-  /** The decision of an older system; `isSample` where it was not imported, so that a reviewer checks it. */
+  /** The decision of an older system; `isSample` where it does not count as one, so that a reviewer decides as a spot check. */
   legacy: z
     .object({
       verdict: z.string(),
@@ -328,7 +328,7 @@ export const detailLookupSchema = z.object({
   entityIds: texts,
 });
 
-/** The records about new hits that a run had to fetch, in counts. */
+/** The records about new hits that a run had to fetch, in counts: `asked` includes `backlogAsked`, `leftOver` excludes `backlogLeft`. */
 export const detailCountsSchema = z.object({
   /** Distinct matches that became hits in the run. */
   hits: count,

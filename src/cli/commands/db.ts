@@ -61,7 +61,7 @@ const restore = defineCommand({
     const config = loadInvocationConfig(invocation);
     const location = locateDatabase(config);
     const path = resolve(invocation.folder, file);
-    // A folder that is not there names no lost run.
+    // Folders of runs that are newer than the backup name the lost runs. Where nobody has written a report, there is no folder.
     const reportFolders = await readdir(config.settings.reports.dir).catch(() => []);
     const { checkBackup, restoreBackup } = await import('../../store/backup/restore-backup.js');
     const { migrate } = await import('../../store/database/migrate.js');
@@ -171,6 +171,7 @@ export async function writeBackupFile(
   } catch (error) {
     throw toNotWritten(path, error);
   }
+  // For the compiler only: without an error it was written.
   if (!written) throw new StoreError('backup_not_written', `${path} was not written`);
   return written;
 }

@@ -133,8 +133,10 @@ export async function inspectFile(request: InspectionRequest): Promise<FileInspe
   };
   const parsed = rosterSettingsSchema.safeParse({ name, csv, columns: guess.columns });
   if (!parsed.success || guess.columns.id === undefined || guess.columns.name === undefined) {
-    const { records, headers: headerLines, ...others } = table.tally();
-    const tally = header === true ? { ...others, headers: headerLines + 1, records: records - 1 } : table.tally();
+    const counted = table.tally();
+    // It was opened as if each line were a record, so the header counts as one.
+    const { headers: headerLines, records } = counted;
+    const tally = header === true ? { ...counted, headers: headerLines + 1, records: records - 1 } : counted;
     return {
       ...found,
       settings: null,
@@ -148,13 +150,21 @@ export async function inspectFile(request: InspectionRequest): Promise<FileInspe
   }
   const ofFirst = rosterSettingsSchema.parse({ name, csv: { ...csv, path: first, sheet }, columns: guess.columns });
   const whole = await readWhole(ofFirst, guess.unmapped);
-  doubts.push(...describeChangedIds(whole.counts.doubts));
-  doubts.push(...describeUnmappedNames(whole.unmappedNames, headers, 'roster'));
+  const doubtsOfAll = [
+    ...doubts,
+    ...describeChangedIds(whole.counts.doubts),
+    ...describeUnmappedNames(whole.unmappedNames, headers, 'roster'),
+  ];
   const { customers, rejected, repeated } = whole.counts;
-  return { ...found, ...whole, settings: rejected > (customers + rejected + repeated) / 2 ? null : parsed.data };
+  return {
+    ...found,
+    ...whole,
+    guess: { ...guess, doubts: doubtsOfAll },
+    settings: rejected > (customers + rejected + repeated) / 2 ? null : parsed.data,
+  };
 }
 
-/** Opens a table without a header, or below its title with one. */
+/** Opens a table: below title lines with their header, else as if each line were a record. */
 async function openInspected(path: string, form: CsvSettings, wantsHeader: boolean | undefined) {
   const csv = { ...form, path };
   const titled = wantsHeader === false ? null : await findTitle(csv);
@@ -224,6 +234,7 @@ async function readStart(path: string): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
+/** About `profiledRows` of the rows, evenly spread. */
 function thinOut<Row>(rows: readonly Row[]): readonly Row[] {
   const step = rows.length / profiledRows;
   return step <= 1 ? rows : rows.filter((_, at) => Math.floor(at / step) > Math.floor((at - 1) / step));
@@ -263,6 +274,7 @@ function doubtGarbledLetters(profiles: readonly ColumnProfile[], encoding: Encod
 /** Reports columns whose letters an earlier export replaced by a question mark, such as `Nguy?n`. */
 function doubtLostLetters(profiles: readonly ColumnProfile[]): readonly string[] {
   return profiles.flatMap(({ header, values }) => {
+    // In a link or an e-mail address a question mark stands for no letter.
     const lost = values.filter((value) => !/[/=@]/.test(value) && readNameText(value, 'entity').why === 'lost_letters');
     const [first] = lost;
     if (first === undefined) return [];
@@ -413,7 +425,10 @@ function toRecord({ riskTier, parties, isActive, endDate, readings }: Customer):
 const toDigest = (text: string): number =>
   Number.parseInt(crypto.hash('sha256', text, 'hex').slice(0, digestDigits), 16);
 
-/** Removes a prefix that most headers share, such as a table's; from unknown headers one that three share. */
+/**
+ * Removes a prefix, such as the name of a table. At least three headers must share it, and most of all headers unless the header is an
+ * unknown one. A header that names another person keeps it.
+ */
 export function dropSharedPrefix(headers: readonly string[]): readonly string[] {
   const prefixes = headers.map((header) => /^[\p{L}\p{N}]+[._\- ](?=.)/u.exec(header)?.[0] ?? '');
   return headers.map((header, at) => {

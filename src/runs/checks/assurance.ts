@@ -260,12 +260,15 @@ async function searchItem(
   });
 }
 
-/** A measurement may spend the budget without its reserve. `takeOne` gives a session for one more search, or null when the budget is used up. */
+/**
+ * A measurement may spend the budget without its reserve. `takeOne` gives a session for one more search, or null when the budget is used up.
+ * The search is pending until its first write, which is its row in the ledger: from then on the ledger counts it.
+ */
 async function openAllowance(session: RunSession, accountId: number) {
   const { signal, app } = session;
   if (!hasCaps(app.settings)) return { signal, takeOne: () => session, toHalt: () => toBudgetHalt(null) };
-  const watched = await watchLedger(session, accountId, 0);
-  // Allowed, and not in the ledger yet.
+  const noReserve = 0;
+  const watched = await watchLedger(session, accountId, noReserve);
   let pending = 0;
   const takeOne = (): RunSession | null => {
     if (watched.affordable <= pending) return null;
@@ -277,7 +280,6 @@ async function openAllowance(session: RunSession, accountId: number) {
         try {
           return await watched.session.write(writing);
         } finally {
-          // The first write of a search is its ledger row.
           if (isPending) pending -= 1;
           isPending = false;
         }
