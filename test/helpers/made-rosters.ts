@@ -271,7 +271,8 @@ function makeRow(
   const lands = random() < 0.2 ? [] : random() < 0.8 ? [pick(countries)] : [pick(countries), pick(countries)];
   const land = lands.map((country) => pick([country[0].toUpperCase(), country[1], country[2]])).join(';');
   const meant: MeantCustomer = {
-    id,
+    // With an apostrophe, a spreadsheet takes digits for text.
+    id: id.replace("'", ''),
     type,
     name,
     birthDate: hasDate && !isOdd ? `${year}-${mm}-${dd}` : null,
