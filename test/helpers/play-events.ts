@@ -12,7 +12,7 @@ import { markDossiers } from '../../src/store/event-marks.js';
 import { startListener } from '../../src/webhooks/listener.js';
 import { listenSettingsSchema } from '../../src/webhooks/settings.js';
 import { makeSeededRandom } from './figures.js';
-import { buildSandboxDossier, makeAppContext } from './small-world.js';
+import { buildSandboxDossier, makeAppContext, usualScreening } from './small-world.js';
 
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 // The service has 2,048 bits, with which signing the events of a test takes six times as long.
@@ -112,8 +112,13 @@ export async function playEvents({
     ]),
   );
   const sandbox = await startSandbox({ world: { watchlist: [], dossiers: [...world.values()] } });
-  const reported = await makeAppContext(await open(), sandbox, { rate: { perSecond: 10_000, concurrency: 8 } });
-  const unreported = await makeAppContext(await open(), sandbox, { rate: { perSecond: 10_000, concurrency: 8 } });
+  const options = {
+    rate: { perSecond: 10_000, concurrency: 8 },
+    // Most dossiers are removed one day.
+    settings: { screening: { ...usualScreening, hold: { lostDossierShare: 1 } } },
+  };
+  const reported = await makeAppContext(await open(), sandbox, options);
+  const unreported = await makeAppContext(await open(), sandbox, options);
   const { organisationId } = await openOrganisation(reported);
   const listener = await startListener({
     settings: listenSettingsSchema.parse({}),
