@@ -31,7 +31,7 @@ import {
   presentRun,
   toBecauseOfDocument,
 } from '../present-run.js';
-import { describeCounts, describeReasons, describeStates, formatTable, type Row } from '../text.js';
+import { describeCounts, describeReasons, describeStates, formatTable, type Row, showTimes } from '../text.js';
 
 const defaultLimit = 20;
 
@@ -123,7 +123,7 @@ export const addRunsCommand = defineDatabaseCommand({
     const { readRestorations } = await import('../../store/backup/restoration.js');
     const listed = await listRuns(database, settings.organisation, limit);
     const restorations = await readRestorations(database);
-    const missing = restorations.map((one) => `\nRestored: ${describeRestoration(one)}\n`).join('');
+    const missing = restorations.map((one) => `\nRestored: ${showTimes(describeRestoration(one))}.\n`).join('');
     return {
       exitCode: exitCodes.complete,
       document: { schema: 'nightscreen/run-list/1', runs: listed, restorations },
