@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../clock.js';
 import { ConfigError, NightscreenError } from '../errors.js';
 import { serviceSettingsSchema, toProblems } from './settings.js';
-import { Tempo, WaitingLine, WakeTimer } from './tempo.js';
+import { Tempo, WaitingLine } from './tempo.js';
 
 /** What an attempt reports before its turn ends. */
 interface PaceVerdict {
@@ -167,7 +167,7 @@ export class Gate {
   readonly #circuit = new Circuit();
   readonly #line = new WaitingLine();
   readonly #clock: Clock;
-  readonly #timer = new WakeTimer();
+  #timer: AbortController | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -191,8 +191,7 @@ export class Gate {
         this.#circuit.takeProbe();
         return true;
       }
-      // While a probe is in flight, its end wakes the next caller.
-      if (Number.isFinite(waitMs)) this.#timer.set(waitMs, this.#clock, () => this.#line.admitNext());
+      this.#wakeAfter(waitMs);
       await this.#line.wait(signal);
     }
     return false;
@@ -225,7 +224,20 @@ export class Gate {
 
   /** Stops its timer; callers that still wait must be aborted. */
   close(): void {
-    this.#timer.stop();
+    this.#timer?.abort();
+    this.#timer = undefined;
+  }
+
+  /** One timer for all who wait; the caller that it wakes looks again. */
+  #wakeAfter(waitMs: number): void {
+    if (this.#timer !== undefined || waitMs === Number.POSITIVE_INFINITY) return;
+    const timer = new AbortController();
+    this.#timer = timer;
+    const wake = (): void => {
+      if (this.#timer === timer) this.#timer = undefined;
+      this.#line.admitNext();
+    };
+    this.#clock.sleep(waitMs, timer.signal).then(wake, () => undefined);
   }
 }
 
@@ -239,16 +251,12 @@ class Slots {
     this.#free = count;
   }
 
-  /** Takes a slot; false when none is free. Nobody waits while one is. */
-  tryTake(): boolean {
-    if (this.#free === 0) return false;
-    this.#free -= 1;
-    return true;
-  }
-
-  /** Waits for a slot and takes it; rejects with the reason of an aborted signal. */
-  wait(signal: AbortSignal | undefined, isRepeat: boolean): Promise<void> {
-    return (isRepeat ? this.#repeaters : this.#newcomers).wait(signal);
+  /** Resolves with a slot; rejects with the reason of an aborted signal. */
+  async take(signal: AbortSignal | undefined, isRepeat: boolean): Promise<void> {
+    signal?.throwIfAborted();
+    // Nobody waits while a slot is free.
+    if (this.#free > 0) this.#free -= 1;
+    else await (isRepeat ? this.#repeaters : this.#newcomers).wait(signal);
   }
 
   free(): void {
@@ -284,7 +292,7 @@ class PacedTurn implements Turn {
     const { isProbe } = this;
     let mayCall = false;
     try {
-      if (!slots.tryTake()) await slots.wait(signal, isRepeat);
+      await slots.take(signal, isRepeat);
     } catch (error) {
       if (isProbe) gate.endProbe('unknown');
       throw error;
@@ -292,7 +300,7 @@ class PacedTurn implements Turn {
     try {
       // The caller passed the gate before the outage was known.
       if (!isProbe && gate.isOutage) return false;
-      if (!tempo.tryTakePlace()) await tempo.awaitPlace(signal);
+      await tempo.awaitPlace(signal);
       this.#hasPlace = true;
       mayCall = isProbe || !gate.isOutage;
       if (isProbe) gate.startProbe();
@@ -389,7 +397,7 @@ export const createPace = (settings: PaceSettings): Pace => {
     waiting += 1;
     try {
       for (;;) {
-        const isProbe = parts.gate.isOutage && (await parts.gate.pass(signal));
+        const isProbe = await parts.gate.pass(signal);
         const turn = new PacedTurn(parts, isProbe);
         if (await turn.begin(signal, isRepeat)) return turn;
       }

@@ -39,26 +39,120 @@ export class WaitingLine {
   }
 }
 
-/** One timer at a time; it keeps the process alive. */
-export class WakeTimer {
-  #pending: AbortController | undefined;
+// One Bottleneck job per permit reaches about 430 a second; above this rate a job releases a twentieth of a second's permits.
+const maxSinglesPerSecond = 100;
+const blocksPerSecond = 20;
+// A little slower than the rate: starts within 1,009 ms here may arrive within a second there.
+const spacingMs = 1_009;
+// Enough to fix the time of the next block before this one comes, and no more: a lowered rate must take effect at once.
+const maxBlocksOrdered = 2;
+// The first requests wait for connections and arrive close to later ones: the first second is a tenth slower.
+const coldFactor = 1.1;
+const coldMs = 1_000;
+// A block that is this late does not come at all.
+const overdueMs = 1_000;
+// A delay by a busy machine is made up for at twice the pace, up to this much.
+const maxLagMs = 200;
+const catchUpFactor = 0.5;
 
-  /** Calls `wake` after so many milliseconds of `clock`, unless a timer is set already. */
-  set(waitMs: number, clock: Clock, wake: () => void): void {
-    if (this.#pending !== undefined) return;
-    const pending = new AbortController();
-    this.#pending = pending;
-    const ring = (): void => {
-      if (this.#pending !== pending) return;
-      this.#pending = undefined;
-      wake();
-    };
-    clock.sleep(waitMs, pending.signal).then(ring, () => undefined);
+/** Gives permits to start at an even pace, at the current rate `perSecond`. */
+class Permits {
+  readonly #perSecond: () => number;
+  #bottleneck = new Bottleneck();
+  readonly #line = new WaitingLine();
+  #spare = 0;
+  #permitsOrdered = 0;
+  #blocksOrdered = 0;
+  #minTimeMs = 0;
+  #watchTimer: NodeJS.Timeout | undefined;
+  #coldUntilMs: number | undefined;
+  /** When the last ordered block should come, at an even pace. */
+  #dueMs = Number.NEGATIVE_INFINITY;
+
+  constructor(perSecond: () => number) {
+    this.#perSecond = perSecond;
   }
 
-  stop(): void {
-    this.#pending?.abort();
-    this.#pending = undefined;
+  /** Resolves with one permit; rejects with the reason of an aborted signal, and then no permit is lost. */
+  async take(signal: AbortSignal | undefined): Promise<void> {
+    if (this.#spare > 0) {
+      this.#spare -= 1;
+      return;
+    }
+    const isIdle = this.#line.length === 0 && this.#blocksOrdered === 0;
+    if (isIdle) this.#dueMs = performance.now();
+    const admitted = this.#line.wait(signal);
+    this.#orderBlocks();
+    await admitted;
+  }
+
+  /** Stops its timers and drops the ordered blocks. */
+  close(): void {
+    clearTimeout(this.#watchTimer);
+    void this.#bottleneck.stop({ dropWaitingJobs: true }).catch(() => undefined);
+    this.#bottleneck = new Bottleneck();
+    this.#minTimeMs = 0;
+    this.#blocksOrdered = 0;
+    this.#permitsOrdered = 0;
+  }
+
+  /** Drops permits that were not taken, so that no burst follows, and starts slowly again. */
+  restart(): void {
+    this.#spare = 0;
+    this.#coldUntilMs = undefined;
+    this.#dueMs = performance.now();
+  }
+
+  #orderBlocks(): void {
+    while (this.#permitsOrdered < this.#line.length && this.#blocksOrdered < maxBlocksOrdered) {
+      const perSecond = this.#perSecond();
+      const size = perSecond > maxSinglesPerSecond ? Math.ceil(perSecond / blocksPerSecond) : 1;
+      this.#space((spacingMs * size * this.#coldFactor()) / perSecond);
+      this.#permitsOrdered += size;
+      this.#blocksOrdered += 1;
+      const bottleneck = this.#bottleneck;
+      // A block from a replaced Bottleneck is void.
+      void bottleneck
+        .schedule(async () => bottleneck === this.#bottleneck && this.#release(size))
+        .catch(() => undefined);
+    }
+    this.#watch();
+  }
+
+  /** Bottleneck follows the system clock: set back an hour, it would bring the next block in an hour. */
+  #watch(): void {
+    clearTimeout(this.#watchTimer);
+    if (this.#blocksOrdered === 0) return;
+    this.#watchTimer = setTimeout(
+      () => {
+        this.close();
+        this.#orderBlocks();
+      },
+      this.#minTimeMs * maxBlocksOrdered + overdueMs,
+    );
+  }
+
+  #space(intervalMs: number): void {
+    const nowMs = performance.now();
+    this.#dueMs = Math.max(this.#dueMs + intervalMs, nowMs - maxLagMs);
+    const minTimeMs = this.#dueMs < nowMs ? intervalMs * catchUpFactor : intervalMs;
+    if (minTimeMs === this.#minTimeMs) return;
+    this.#minTimeMs = minTimeMs;
+    void this.#bottleneck.updateSettings({ minTime: minTimeMs });
+  }
+
+  #coldFactor(): number {
+    return this.#coldUntilMs === undefined || performance.now() < this.#coldUntilMs ? coldFactor : 1;
+  }
+
+  #release(size: number): void {
+    this.#coldUntilMs ??= performance.now() + coldMs;
+    this.#permitsOrdered -= size;
+    this.#blocksOrdered -= 1;
+    let permits = size;
+    while (permits > 0 && this.#line.admitNext()) permits -= 1;
+    this.#spare = Math.min(this.#spare + permits, size);
+    this.#orderBlocks();
   }
 }
 
@@ -141,120 +235,59 @@ export const computeRate = ({ ceiling, refusal }: AdaptiveRate, nowMs: number): 
   const grown = refusal.perSecond * (plateauFactor + (plateauFactor - decreaseFactor) * fromPlateau ** 3);
   return Math.min(ceiling, Math.max(grown, floorPerSecond));
 };
-
 /** The rate after a refusal of a request sent at `sentMs`. Requests that were in flight at the last lowering do not lower it again. */
 export const lowerRate = (rate: AdaptiveRate, sentMs: number, nowMs: number): AdaptiveRate =>
   rate.refusal !== null && sentMs < rate.refusal.atMs
     ? rate
     : { ceiling: rate.ceiling, refusal: { perSecond: computeRate(rate, nowMs), atMs: nowMs } };
 
-// One Bottleneck job per permit reaches about 430 a second; above this rate a job releases a twentieth of a second's permits.
-const maxSinglesPerSecond = 100;
-const blocksPerSecond = 20;
-// A little slower than the window allows: a request that is late by a timer is soon on time again.
-const spacingMs = 1_008;
-// Enough to fix the time of the next block before this one comes, and no more: a lowered rate must take effect at once.
-const maxBlocksOrdered = 2;
-// The first requests wait for connections and arrive close to later ones: the first second is a tenth slower.
-const coldFactor = 1.1;
-const coldMs = 1_000;
-// A block that is this late does not come at all.
-const overdueMs = 1_000;
-// A delay by a busy machine is made up for at twice the pace, up to this much.
-const maxLagMs = 200;
-const catchUpFactor = 0.5;
+/** A period in which no request may start; it can only grow. */
+class SharedPause {
+  readonly #clock: Clock;
+  #untilMs = Number.NEGATIVE_INFINITY;
 
-/** Orders blocks of permits from Bottleneck, which releases them at an even pace. */
-class Blocks {
-  readonly #release: (permits: number) => void;
-  readonly #watch = new WakeTimer();
-  #bottleneck = new Bottleneck();
-  #ordered = 0;
-  #minTimeMs = 0;
-  /** Undefined before the first block, and after a pause. */
-  #coldUntilMs: number | undefined;
-  /** When the last ordered block should come, at an even pace. */
-  #dueMs = Number.NEGATIVE_INFINITY;
-
-  constructor(release: (permits: number) => void) {
-    this.#release = release;
+  constructor(clock: Clock) {
+    this.#clock = clock;
   }
 
-  /** Orders blocks as far ahead as is good; each gives permits for its share of a second at this rate. */
-  order(perSecond: number): void {
-    if (this.#ordered === 0) this.#dueMs = performance.now();
-    while (this.#ordered < maxBlocksOrdered) {
-      const size = perSecond > maxSinglesPerSecond ? Math.ceil(perSecond / blocksPerSecond) : 1;
-      this.#space((spacingMs * size * this.#coldFactor()) / perSecond);
-      this.#ordered += 1;
-      const bottleneck = this.#bottleneck;
-      void bottleneck.schedule(async () => this.#grant(bottleneck, size)).catch(() => undefined);
+  /** Makes the pause last at least `delayMs` from now. */
+  extend(delayMs: number): void {
+    this.#untilMs = Math.max(this.#untilMs, this.#clock.elapsedMs() + delayMs);
+  }
+
+  /** Milliseconds until it is over; 0 when it is. */
+  leftMs(): number {
+    if (this.#untilMs === Number.NEGATIVE_INFINITY) return 0;
+    return Math.max(0, this.#untilMs - this.#clock.elapsedMs());
+  }
+
+  /** Resolves when the pause is over; rejects with the reason of an aborted signal. */
+  async wait(signal: AbortSignal | undefined): Promise<void> {
+    for (let leftMs = this.leftMs(); leftMs > 0; leftMs = this.leftMs()) {
+      await this.#clock.sleep(Math.ceil(leftMs), signal);
     }
-    // Bottleneck follows the system clock: set back an hour, it would bring the next block in an hour.
-    this.#watch.set(this.#minTimeMs * maxBlocksOrdered + overdueMs, systemClock, () => {
-      this.close();
-      this.#release(0);
-    });
-  }
-
-  /** Starts slowly again. */
-  restart(): void {
-    this.#coldUntilMs = undefined;
-    this.#dueMs = performance.now();
-  }
-
-  /** Stops its timers and drops the ordered blocks. */
-  close(): void {
-    this.#watch.stop();
-    void this.#bottleneck.stop({ dropWaitingJobs: true }).catch(() => undefined);
-    this.#bottleneck = new Bottleneck();
-    this.#minTimeMs = 0;
-    this.#ordered = 0;
-  }
-
-  #grant(bottleneck: Bottleneck, size: number): void {
-    // A block from a replaced Bottleneck is void.
-    if (bottleneck !== this.#bottleneck) return;
-    this.#coldUntilMs ??= performance.now() + coldMs;
-    this.#ordered -= 1;
-    this.#watch.stop();
-    this.#release(size);
-  }
-
-  #coldFactor(): number {
-    return this.#coldUntilMs === undefined || performance.now() < this.#coldUntilMs ? coldFactor : 1;
-  }
-
-  #space(intervalMs: number): void {
-    const nowMs = performance.now();
-    this.#dueMs = Math.max(this.#dueMs + intervalMs, nowMs - maxLagMs);
-    const minTimeMs = this.#dueMs < nowMs ? intervalMs * catchUpFactor : intervalMs;
-    if (minTimeMs === this.#minTimeMs) return;
-    this.#minTimeMs = minTimeMs;
-    void this.#bottleneck.updateSettings({ minTime: minTimeMs });
   }
 }
 
-// Five milliseconds above a second: the requests of one second here must not arrive there in less.
-const windowMs = 1_005;
+// Eight milliseconds above a second: the requests of one second here must not arrive there in less.
+const windowMs = 1_008;
 // How soon to look again while requests that still connect hold all places.
 const unsentLookMs = 20;
 
 /** Decides when the next request may leave: evenly spaced, never too many in a sliding second, not during a pause. */
 export class Tempo {
   readonly #clock: Clock;
+  readonly #permits: Permits;
   readonly #window: SendWindow;
-  readonly #line = new WaitingLine();
-  readonly #timer = new WakeTimer();
-  readonly #blocks = new Blocks((permits) => this.#grant(permits));
-  #permits = 0;
+  readonly #pause: SharedPause;
   #rate: AdaptiveRate;
-  #pausedUntilMs = Number.NEGATIVE_INFINITY;
 
   constructor(perSecond: number, clock: Clock) {
     this.#clock = clock;
     this.#rate = startAdaptiveRate(perSecond);
+    this.#permits = new Permits(() => this.perSecond);
     this.#window = new SendWindow(Math.max(1, Math.floor(perSecond)), windowMs);
+    this.#pause = new SharedPause(clock);
   }
 
   /** The current rate per second, as far as the service tolerates it. */
@@ -262,27 +295,32 @@ export class Tempo {
     return computeRate(this.#rate, this.#clock.elapsedMs());
   }
 
-  /** Takes a place for one request; false when it must wait. */
-  tryTakePlace(): boolean {
-    if (this.#permits === 0 || this.#line.length > 0 || this.#waitMs() > 0) return false;
-    this.#takePlace();
-    return true;
-  }
-
   /** Waits for a place for one request and takes it; rejects with the reason of an aborted signal. */
   async awaitPlace(signal: AbortSignal | undefined): Promise<void> {
-    const admitted = this.#line.wait(signal);
-    this.#admit();
-    try {
-      await admitted;
-    } finally {
-      if (this.#line.length === 0) this.#timer.stop();
+    await this.#awaitPermit(signal);
+    for (;;) {
+      // No await between check and take: two callers could take the same place.
+      const waitMs = this.#window.waitMs(performance.now());
+      if (this.isPaused) {
+        // A permit from before a pause is void: otherwise all of them would be used at the end of the pause.
+        await this.#awaitPermit(signal);
+      } else if (waitMs > 0) {
+        // The window is physical time, also with a clock of the caller's own.
+        await systemClock.sleep(Number.isFinite(waitMs) ? Math.ceil(waitMs) : unsentLookMs, signal);
+      } else {
+        signal?.throwIfAborted();
+        return this.#window.take();
+      }
     }
   }
 
   /** Whether nothing may leave now. */
   get isPaused(): boolean {
-    return this.#pauseLeftMs > 0;
+    return this.#pause.leftMs() > 0;
+  }
+
+  close(): void {
+    this.#permits.close();
   }
 
   /**
@@ -300,14 +338,8 @@ export class Tempo {
 
   /** No request leaves for `pauseMs` from now; a longer pause stays. */
   pauseFor(pauseMs: number): void {
-    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, this.#clock.elapsedMs() + pauseMs);
-    // Otherwise all permits from before would be used at the end of the pause.
-    this.#permits = 0;
-    this.#blocks.restart();
-  }
-
-  close(): void {
-    this.#blocks.close();
+    this.#pause.extend(pauseMs);
+    this.#permits.restart();
   }
 
   /** The service refused a request sent at `sentMs` for pace; true when that lowers the rate. */
@@ -317,40 +349,8 @@ export class Tempo {
     return this.#rate !== before;
   }
 
-  get #pauseLeftMs(): number {
-    return this.#pausedUntilMs === Number.NEGATIVE_INFINITY ? 0 : this.#pausedUntilMs - this.#clock.elapsedMs();
-  }
-
-  /** Milliseconds until a request with a permit may leave. */
-  #waitMs(): number {
-    if (this.isPaused) return this.#pauseLeftMs;
-    const waitMs = this.#window.waitMs(performance.now());
-    return Number.isFinite(waitMs) ? waitMs : unsentLookMs;
-  }
-
-  #takePlace(): void {
-    this.#permits -= 1;
-    this.#window.take();
-  }
-
-  #grant(permits: number): void {
-    // Where nobody waits, permits from before are void, so that no burst follows.
-    const kept = this.#line.length > 0 ? this.#permits : 0;
-    if (!this.isPaused) this.#permits = kept + permits;
-    this.#admit();
-  }
-
-  #admit(): void {
-    while (this.#line.length > 0 && this.#permits > 0 && this.#waitMs() <= 0) {
-      this.#takePlace();
-      this.#line.admitNext();
-    }
-    if (this.#line.length === 0) return;
-    const waitMs = this.#waitMs();
-    // The window is physical time, also with a clock of the caller's own.
-    const clock = this.isPaused ? this.#clock : systemClock;
-    if (waitMs > 0) this.#timer.set(Math.ceil(waitMs), clock, () => this.#admit());
-    // Also while the window is full: blocks that are ordered late come late.
-    if (!this.isPaused && this.#permits < this.#line.length) this.#blocks.order(this.perSecond);
+  async #awaitPermit(signal: AbortSignal | undefined): Promise<void> {
+    await this.#pause.wait(signal);
+    await this.#permits.take(signal);
   }
 }

@@ -54,10 +54,7 @@ const exchange = (
     const finish = (isComplete: boolean): void => {
       if (isSettled || !head) return;
       settle();
-      const [first] = pieces;
-      // Most answers come in one piece, which needs no copy.
-      const body = first?.length === length ? first : Buffer.concat(pieces, length);
-      resolve({ ...head, body, isComplete });
+      resolve({ ...head, body: Buffer.concat(pieces, length), isComplete });
     };
     const fail = (error: unknown): void => {
       if (isSettled) return;
@@ -220,12 +217,9 @@ export const createTransport = (settings: {
     send: async (operation, options) => {
       options.signal?.throwIfAborted();
       const request = toRequest(operation, options);
-      let raw: RawAnswer;
-      try {
-        raw = await exchange(dispatcher, request, options, maxResponseBytes);
-      } catch (error) {
+      const raw = await exchange(dispatcher, request, options, maxResponseBytes).catch((error: unknown) => {
         throw toFailure(error, operation, options);
-      }
+      });
       return readAnswer(operation, raw, options, now);
     },
     close: async () => {
