@@ -19,7 +19,8 @@ import { concludeRun } from './close.js';
 /**
  * Applies the stored answers of a held run without new searches, and releases its webhooks; of a held sweep, lets the
  * next one remove the dossiers that it missed. With four eyes the first call proposes and a second person accepts; a
- * login that does not own the tables can only propose. Closes no waiting alert. Throws ConfigError when nothing can be accepted, RunLockedError while the roster is in use.
+ * login that does not own the tables can only propose. Closes no waiting alert. Throws ConfigError when nothing can be
+ * accepted, RunLockedError while the roster or the sweep is in use.
  */
 export async function acceptRun(
   app: AppContext,
@@ -41,8 +42,8 @@ export async function acceptRun(
     await database.transaction((transaction) => propose(app, transaction, run, acceptance, whom));
     return { kind: 'proposed', runId: toRunId(run), waitsFor: 'owner' };
   }
-  const organisation = await openKeyedOrganisation(app);
   if (run.kind === 'sweep') return acceptSweep(app, run, acceptance, signal);
+  const organisation = await openKeyedOrganisation(app);
   const named = (await readRosterNames(database, organisation.name)).get(run.rosterId ?? 0);
   if (named !== undefined) await requireAcceptedSettings(app, { organisation, roster: named });
   return withLease(app, run.leaseKey, signal, async (held) => {

@@ -39,7 +39,7 @@ const ownerCard = z.object({
   command: z.string(),
   since: z.string(),
   isBrief: z.boolean(),
-  /** Only in answers over the socket, and only while a run goes on. */
+  /** Only in answers over the socket, and only while a run is in progress. */
   progress: z.string().optional(),
 });
 
