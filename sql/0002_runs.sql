@@ -67,12 +67,17 @@ create table run (
   -- The settings that a run was begun with, without secrets, so that what differs can be named before it is resumed.
   settings jsonb,
   halted_by text check (halted_by in ('account', 'address', 'outage', 'budget', 'max_searches', 'signal')),
-  -- The last batch that was saved before a round of control searches passed as a whole: what was saved later is not confirmed yet.
-  confirmed_batch_id bigint,
+  -- What lies between two rounds of control searches is a wave. The wave that is being searched, the last one that a passed round has proven,
+  -- and the last one whose answers were applied to states and alerts.
+  wave integer default 1 not null,
+  proven_wave integer default 0 not null,
+  applied_wave integer default 0 not null,
+  -- Why the answers after the proven wave never count: a control search failed, or the run was abandoned before another round passed.
+  unproven_because text check (unproven_because in ('control_failed', 'not_confirmed')),
+  -- Its proven answers are withheld until a person accepts them.
+  is_held boolean default false not null,
   -- The file that was given with the command in place of the configured source; '-' for standard input.
   roster_file text,
-  -- Up to which of a run's changes its alerts are made.
-  projected_change_id bigint,
   -- What waited for reviewers when the run closed: a report says so, whenever it is made again.
   open_alerts jsonb,
   -- How many hits were new, and how many of their records were asked for; null where none were to be fetched.
@@ -90,8 +95,6 @@ create table run (
   -- What it found against what is usual, and whether its lists look capped; judged when it closes. With sums of squares, which show how
   -- concentrated the findings are.
   watch jsonb,
-  -- Searches that were made again before it was judged, and the listed parties that had vanished by the first answers.
-  second_search jsonb,
   -- How a sweep ended: {"pages", "dossiers", "appeared", "changed", "gone", "proven", "unprovenBecause", "details" (what became of its look-ups; null
   -- where none were to be made)}; null before its end.
   sweep jsonb check (sweep is null or kind = 'sweep' and (sweep ->> 'proven')::boolean is not null),
@@ -243,10 +246,11 @@ declare
   part text;
   guard text;
 begin
-  foreach parent in array array['search_batch', 'search_call', 'screening_block'] loop
+  foreach parent in array array['planned', 'call'] loop
     part := format('%s.%s_runs_%s_%s', tables_schema, parent, first_run, first_run + 255);
     continue when to_regclass(part) is not null;
-    execute format('create table %s (like %s including all)', part, parent);
+    -- A call grows when it ends, within its page.
+    execute format('create table %s (like %s including all) with (fillfactor = %s)', part, parent, case parent when 'call' then 45 else 100 end);
     for guard in
       select pg_get_triggerdef(oid) from pg_trigger where tgrelid = parent::regclass and tgname = 'refuse_rewriting'
     loop
@@ -264,12 +268,12 @@ create function open_run_ranges() returns trigger language plpgsql security defi
 declare
   ahead bigint := new.run_id + 63;
 begin
-  if to_regclass(format('search_batch_runs_%s_%s', new.run_id >> 8 << 8, new.run_id | 255)) is null then
+  if to_regclass(format('planned_runs_%s_%s', new.run_id >> 8 << 8, new.run_id | 255)) is null then
     lock table run in share row exclusive mode;
     perform open_run_range(new.run_id);
   end if;
   begin
-    if to_regclass(format('search_batch_runs_%s_%s', ahead >> 8 << 8, ahead | 255)) is null then
+    if to_regclass(format('planned_runs_%s_%s', ahead >> 8 << 8, ahead | 255)) is null then
       lock table run in share row exclusive mode nowait;
       perform open_run_range(ahead);
     end if;

@@ -1,80 +1,40 @@
 -- What the service was asked and what it answered: the ledger of calls, each answer once, its matches, and the records behind them.
--- What grows by every customer of every night (`search_batch`, `search_call`, `screening_block`) is partitioned by run: 256 runs are about a
--- month of three rosters, each screened, swept and reconciled daily. All else of an unchanged night is rows that differ from the usual.
+-- What grows by every customer of every night (`planned`, `call`) is partitioned by run: 256 runs are about a month of three rosters, each
+-- screened, swept and reconciled daily. Its one writer holds the lease of the run, so it needs no foreign keys.
 
--- What one transaction of a run saved, written once; evidence hangs on these. All searches that were answered lie in arrays of one order:
--- a row for each would take four times the space.
-create table search_batch (
-  run_id bigint references run,
-  -- Given by the process before it commits, so that a commit of unknown outcome is found again: the worker in the upper 32 bits, its
-  -- sequence in the lower ones. Batches of a run are in the order of their numbers.
-  batch_id bigint,
-  committed_at timestamptz not null,
-  -- Answered searches, as offsets; whole numbers where these do not fit.
-  request_base bigint,
-  requests integer[],
-  wide_requests bigint[],
-  -- The one call of each search that was answered at once: its number after `call_base` (from bit 48), the milliseconds from its start
-  -- to the commit (from bit 24), and those that it took. Null: its calls are in `search_call`.
-  call_base integer,
-  calls bigint[],
-  -- What the service called these calls: a common prefix with a UUID each, or whole texts.
-  service_prefix text,
-  service_ids uuid[],
-  service_texts text[],
-  primary key (run_id, batch_id)
-) partition by range (run_id);
-
--- Calls that were noted and have not ended, by groups: noted before they are sent, emptied by the commit of what came of them.
-create table call_in_flight (
+-- One transaction that saved answers or failures of a run. Its number is given by the process before it commits, so that a commit of unknown
+-- outcome is found again.
+create table batch (
   run_id bigint references run,
   worker integer,
-  -- The number of the first call; those of the others follow.
-  first_call integer,
-  noted_at timestamptz not null,
-  -- Null for a call that has ended.
-  requests bigint[] not null,
-  primary key (run_id, worker, first_call)
-) with (fillfactor = 50);
+  number integer,
+  -- Of its answers.
+  wave integer not null,
+  committed_at timestamptz not null,
+  primary key (run_id, worker, number)
+);
 
--- Calls that differ from the usual: not answered, repeated, for no customer, or unknown after a crash.
-create table search_call (
-  run_id bigint references run,
-  -- The worker in the upper 32 bits, the number that it gave the call in the lower ones.
-  attempt_id bigint,
+-- The ledger: every POST of a run, noted before it is sent. What came of it is noted once.
+create table call (
+  run_id bigint not null,
   request_id bigint not null,
+  -- The process, and the number that it gave the call.
+  worker integer not null,
+  number integer not null,
   started_at timestamptz not null,
   ended_at timestamptz,
+  -- The answer for the parties of the plan, and the wave that it was saved with; null for all other calls.
+  response_id bigint,
+  wave integer,
   status smallint,
-  outcome text not null check (outcome in (
-    'ok', 'error_status', 'bad_response', 'timeout', 'connection', 'aborted', 'not_sent', 'unknown'
+  outcome text default 'in_flight' not null check (outcome in (
+    'in_flight', 'ok', 'error_status', 'bad_response', 'timeout', 'connection', 'aborted', 'not_sent', 'unknown'
   )),
   service_request_id text,
-  primary key (run_id, attempt_id)
+  primary key (run_id, request_id, worker, number),
+  check ((response_id is null) = (wave is null)),
+  check (response_id is null or outcome = 'ok')
 ) partition by range (run_id);
-
--- The ledger: every POST of a run, noted as in flight before it is sent. A call that lies in a batch is found by it: one run has thousands.
-create view search_attempt as
-select
-  batch.run_id, batch.batch_id, (batch.batch_id >> 32 << 32) + batch.call_base + (one.call >> 48) as attempt_id,
-  coalesce(batch.request_base + one.request, one.wide_request) as request_id,
-  batch.committed_at - (one.call >> 24 & 16777215) * interval '1 millisecond' as started_at,
-  batch.committed_at - ((one.call >> 24 & 16777215) - (one.call & 16777215)) * interval '1 millisecond' as ended_at,
-  201::smallint as status, 'ok' as outcome,
-  coalesce(batch.service_prefix || one.service_id, one.service_text) as service_request_id
-from search_batch batch
-cross join lateral unnest(batch.requests, batch.wide_requests, batch.calls, batch.service_ids, batch.service_texts)
-  as one (request, wide_request, call, service_id, service_text)
-where one.call is not null
-union all
-select run_id, null, attempt_id, request_id, started_at, ended_at, status, outcome, service_request_id from search_call
-union all
-select
-  flight.run_id, null, (flight.worker::bigint << 32) + flight.first_call + one.place - 1, one.request_id, flight.noted_at, null, null,
-  'in_flight', null
-from call_in_flight flight
-cross join lateral unnest(flight.requests) with ordinality as one (request_id, place)
-where one.request_id is not null;
 
 -- Answers by keyed digest: an unchanged answer is stored once, ever.
 create table response (
@@ -164,7 +124,10 @@ create trigger refuse_rewriting before delete or update or truncate on listed_pa
   execute function refuse_rewriting();
 create trigger refuse_rewriting before delete or update or truncate on match_detail for each statement
   execute function refuse_rewriting();
-create trigger refuse_rewriting before delete or update or truncate on search_batch for each statement
+create trigger refuse_rewriting before delete or update or truncate on batch for each statement
   execute function refuse_rewriting();
-create trigger refuse_rewriting before delete or update or truncate on search_call for each statement
+create trigger refuse_rewriting before delete or truncate on call for each statement
+  execute function refuse_rewriting();
+-- What came of a call is never changed.
+create trigger call_ends_once before update on call for each row when (old.outcome <> 'in_flight')
   execute function refuse_rewriting();

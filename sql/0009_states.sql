@@ -26,54 +26,46 @@ create index customer_state_change_by_run on customer_state_change (run_id) wher
 
 create index customer_state_change_by_customer on customer_state_change (customer_id, change_id);
 
--- Customers for whom something is still to be done.
+-- Customers to be searched for: their dossier has changed, or was in an event about AML screening, and they have not been searched for since.
 create table customer_mark (
   account_id bigint references account,
   customer_id bigint references customer,
-  -- `search`: their dossier has changed, or was in an event about AML screening, and they have not been searched for since. `state`: somebody has
-  -- decided about them while a run was open, so that their state is looked at closely when the next run is planned or closed.
-  kind text check (kind in ('search', 'state')),
   marked_at timestamptz not null,
   -- The run that was to search last; null where the customer was marked after it was planned.
   tried_run_id bigint references run,
   tried_at timestamptz,
-  primary key (account_id, customer_id, kind),
-  check (kind = 'search' or num_nonnulls(tried_run_id, tried_at) = 0)
+  primary key (account_id, customer_id)
 );
 
 create index customer_mark_by_customer on customer_mark (customer_id);
 
 create index customer_mark_by_run on customer_mark (tried_run_id) where (tried_run_id is not null);
 
--- Each party of each roster on each account (null: no account yet) by its last answer that counts and by its alerts. An answer of an open run
--- that waits for control searches does not count yet; the answer before it does.
+-- Each party of each roster on each account (null: no account yet) by its last applied answer and by its alerts.
 create view party_standing as
 select
   roster.organisation_id, roster.roster_id, account.account_id,
   customer.customer_id, customer.reference, customer.version, customer.left_at, customer.unreadable_party_since,
   coalesce(version.risk_tier, 'high') as risk_tier, version.has_doubtful_name,
   party.party_id, party.ordinal, party.is_current, party.request_id,
-  answer.run_id, answer.screened_at, answer.customer_version as answered_version, newest.failed_run_id,
+  answer.run_id, answer.screened_at, answer.customer_version as answered_version, answer.failed_run_id,
   -- What is sent has changed, or what identifies the party beside it, or the customer was away in between.
   coalesce(
     answer.request_id <> party.request_id or answer.screened_at < customer.returned_at or party.is_current and facts.have_changed, false
   ) as has_changed,
   -- With a live key an answer counts only when control searches have vouched for its run.
-  answer.run_id is not null and (account.is_test or answering.confirmed_batch_id is not null) as is_proven,
-  pending.former is null and coalesce(origin.state in ('running', 'stopped'), false) as is_provisional,
+  answer.run_id is not null and (account.is_test or answering.proven_wave > 0) as is_proven,
   -- By the answer alone; hits that are all settled, or may be cut off, are known by the alerts.
   case
     when answer.state is distinct from 'open_alert' then answer.state
     when alerts.settled = 0 then 'open_alert'
-    when answer.hides_matches or exists (
+    when answer.unreturned is not null or exists (
       select from response
       where response.response_id = answer.response_id and (response.truncated or response.total = account.list_cap)
     ) then 'truncated'
     else 'false_positive'
   end as answer_state,
-  alerts.waiting, alerts.is_true_match, alerts.topic_place,
-  -- Hits of an open run that are no alerts yet.
-  news.is_open as has_new_hits
+  alerts.waiting, alerts.is_true_match, alerts.topic_place
 from roster
 cross join lateral (
   select account_id, is_test, list_cap from account where account.organisation_id = roster.organisation_id
@@ -82,26 +74,7 @@ cross join lateral (
 join customer on customer.roster_id = roster.roster_id
 join customer_version version on version.customer_id = customer.customer_id and version.version = customer.version
 join party on party.customer_id = customer.customer_id
-left join party_state newest on newest.account_id = account.account_id and newest.party_id = party.party_id
-left join run origin on origin.run_id = newest.run_id
-left join lateral (
-  select coalesce(newest.former_answer, '{}') as former
-  where origin.state in ('running', 'stopped') and coalesce(newest.batch_id > coalesce(origin.confirmed_batch_id, 0), true)
-    and exists (select from control_outcome where control_outcome.run_id = newest.run_id)
-) pending on true
-cross join lateral (
-  select
-    case when pending.former is null then newest.run_id else newest.former_run_id end as run_id,
-    case when pending.former is null then newest.screened_at else newest.former_screened_at end as screened_at,
-    coalesce((pending.former ->> 'request_id')::bigint, newest.request_id) as request_id,
-    coalesce((pending.former ->> 'response_id')::bigint, newest.response_id) as response_id,
-    coalesce((pending.former ->> 'customer_version')::integer, newest.customer_version) as customer_version,
-    case when pending.former is null or newest.former_run_id is not null then coalesce(pending.former ->> 'state', newest.state) end as state,
-    case
-      when pending.former ->> 'state' is null then newest.unreturned is not null
-      else pending.former -> 'unreturned' <> 'null'
-    end as hides_matches
-) answer
+left join party_state answer on answer.account_id = account.account_id and answer.party_id = party.party_id
 left join run answering on answering.run_id = answer.run_id
 left join lateral (
   select true as have_changed
@@ -126,16 +99,7 @@ cross join lateral (
   from alert
   where alert.party_id = party.party_id and alert.account_id = account.account_id and alert.state <> 'no_longer_matched'
 ) alerts
-cross join lateral (
-  select coalesce(newest.state = 'open_alert' and origin.state not in ('complete', 'incomplete'), false) and exists (
-    select from change_event event
-    join run on run.run_id = event.run_id and run.account_id = account.account_id
-    where event.party_id = party.party_id and event.change_id > coalesce(run.projected_change_id, 0)
-  ) and pending.former is null as is_open
-  -- Fenced off: otherwise each of its uses is planned by itself, with all that the view of changes consists of.
-  offset 0
-) news
-where party.is_current or alerts.waiting > 0 or alerts.is_true_match or news.is_open;
+where party.is_current or alerts.waiting > 0 or alerts.is_true_match;
 
 -- The offboarded customers of a roster who stay in scope on an account, because an alert waits. Most rosters have none, and the view takes 15 ms
 -- to plan.
@@ -145,7 +109,7 @@ begin
     return query
       select party.customer_id from party_standing party
       where party.roster_id = for_roster and party.account_id is not distinct from for_account and party.left_at is not null
-        and (party.waiting > 0 or party.has_new_hits);
+        and party.waiting > 0;
   end if;
 end
 $$;
@@ -193,7 +157,6 @@ select
   customer.never_screened,
   case when customer.standing > 2 then customer.screened_at + customer.cadence end as due_at,
   case when customer.standing > 2 then customer.screened_at + customer.cadence + screening_grace(customer.cadence) end as expires_at,
-  customer.is_provisional,
   customer.run_id,
   customer.waiting,
   (array['sanction', 'crime', 'unknown', 'pep', 'associate', 'other', 'none'])[customer.topic_place] as worst_topic,
@@ -211,43 +174,25 @@ cross join lateral (
     min(party.ordinal) > 0 as has_only_conflicts,
     greatest(max(array_position(states.in_order, case
       when party.is_true_match then 'true_match'
-      when party.waiting > 0 or party.has_new_hits then 'open_alert'
+      when party.waiting > 0 then 'open_alert'
       when judged.standing < 5 or party.unreadable_party_since is not null or party.has_doubtful_name then 'not_screened'
       else party.answer_state
     end)), case when min(party.ordinal) > 0 then array_position(states.in_order, 'not_screened') end) as worst,
     max(array_position(states.in_order, case
       when party.is_true_match then 'true_match'
-      when party.waiting > 0 or party.has_new_hits then 'open_alert'
+      when party.waiting > 0 then 'open_alert'
       else party.answer_state
     end)) as worst_seen,
     min(party.screened_at) filter (where party.screened_at > 'epoch') as screened_at,
     bool_or(party.run_id is null) as never_screened,
     min(party.run_id) as run_id,
-    bool_or(party.waiting > 0 or party.has_new_hits) as is_open,
+    bool_or(party.waiting > 0) as is_open,
     bool_or(party.is_true_match) as is_true_match,
-    bool_or(party.is_provisional) as is_provisional,
     -- Why there is no later valid answer.
     min(case when judged.standing < 5 then (
       select case screening.outcome when 'remaining' then 'remaining' else screening.outcome_reason end as because
-      from (
-        select run_id, outcome, outcome_reason from planned_screening
-        where run_id = any (basis.plan_run_ids) and planned_screening.party_id = party.party_id
-        union all
-        -- As `open_screening` has it, without opening the block for one party: the first night of a million has them all here.
-        select block.run_id, block.outcome, block.outcome_reason
-        from plan_block block
-        where block.run_id = any (basis.plan_run_ids) and block.party_range = party.party_id >> 7
-          and (party.party_id & 127)::integer::"char" = any (block.places)
-          and not exists (
-            select from planned_screening known where known.run_id = block.run_id and known.party_id = party.party_id
-          )
-          and not exists (
-            select from party_state state
-            where state.account_id = party.account_id and state.party_id = party.party_id and state.run_id = block.run_id
-              and block.outcome = 'remaining'
-          )
-      ) screening
-      where screening.run_id >= coalesce(party.run_id, 0)
+      from screening
+      where screening.run_id = any (basis.plan_run_ids) and screening.party_id = party.party_id and screening.run_id >= coalesce(party.run_id, 0)
         and (screening.outcome in ('failed', 'remaining') or screening.outcome = 'skipped' and screening.outcome_reason <> 'not_due')
       order by screening.run_id desc limit 1
     ) end) as because,
@@ -297,7 +242,6 @@ select
   standing.never_screened,
   standing.due_at,
   standing.expires_at,
-  standing.is_provisional,
   standing.risk_tier,
   case standing.is_test when true then 'test' when false then 'live' end as mode,
   to_char(run.started_at at time zone 'UTC', 'YYYY-MM-DD') || '-' || run.kind || '-' || run.run_id as run_id,
@@ -310,12 +254,11 @@ select
     select from run_hold hold
     join run held on held.run_id = hold.run_id
     join account on account.account_id = held.account_id and account.is_test = standing.is_test
-    join planned_screening screening on screening.run_id = hold.run_id and screening.outcome = 'failed' and screening.outcome_reason = 'held'
-    join party on party.party_id = screening.party_id and party.customer_id = standing.customer_id
-    where hold.kind = 'answers' and not exists (select from accepted_run where accepted_run.run_id = hold.run_id)
+    join party on party.customer_id = standing.customer_id
+    join party_answer screening on screening.run_id = hold.run_id and screening.party_id = party.party_id
+    where hold.kind = 'answers' and held.is_held
       and not exists (
         select from party_state newer
-        join run answering on answering.run_id = newer.run_id and answering.state not in ('running', 'stopped')
         join account of_newer on of_newer.account_id = newer.account_id and of_newer.is_test = account.is_test
         where newer.party_id = screening.party_id and newer.run_id > hold.run_id
       )
@@ -343,10 +286,10 @@ begin
   drop table if exists pg_temp.walked_state;
   create temporary table walked_state on commit drop as
   select
-    standing.customer_id, standing.state, standing.is_test, standing.is_provisional, standing.reason, standing.risk_tier, standing.as_of,
+    standing.customer_id, standing.state, standing.is_test, standing.reason, standing.risk_tier, standing.as_of,
     standing.in_scope, standing.moment, standing.due_at, standing.expires_at, standing.run_id, standing.account_id, standing.last_state,
     standing.never_screened, last.to_state as from_state, last.change_id as last_change_id,
-    standing.customer_id is not null and standing.is_test is not null and standing.is_provisional is not true
+    standing.customer_id is not null and standing.is_test is not null
       and (with_new or last.to_state is not null)
       and (last.to_state, last.is_test) is distinct from (standing.state, standing.is_test) as is_new
   from customer_standing standing
@@ -392,7 +335,7 @@ begin
       order by change.change_id desc limit 1
     ) last on true
     where standing.roster_id = for_roster
-      and standing.is_test is not null and standing.is_provisional is not true
+      and standing.is_test is not null
       and (with_new or last.to_state is not null)
       and (last.to_state, last.is_test) is distinct from (standing.state, standing.is_test)
     order by standing.customer_id
@@ -427,20 +370,13 @@ begin
   end if;
   perform hold_states(for_roster);
   if for_customers is null then
-    with gone as (
-      delete from customer_mark mark using customer
-      where mark.kind = 'state' and customer.customer_id = mark.customer_id and customer.roster_id = for_roster
-      returning mark.customer_id
-    ),
     -- A decision about whoever this run has not screened has been recorded by itself.
-    recorded_since as (
-      select seen.customer_id from pg_temp.walked_state seen
-      where seen.is_new and exists (
-        select from customer_state_change change
-        where change.customer_id = seen.customer_id and change.change_id > coalesce(seen.last_change_id, 0)
-      )
-    )
-    select coalesce(array_agg(customer_id), '{}') into again from (table gone union table recorded_since) one;
+    select coalesce(array_agg(seen.customer_id), '{}') into again
+    from pg_temp.walked_state seen
+    where seen.is_new and exists (
+      select from customer_state_change change
+      where change.customer_id = seen.customer_id and change.change_id > coalesce(seen.last_change_id, 0)
+    );
     with changed as (
       insert into customer_state_change (
         customer_id, from_state, to_state, reason, is_test, as_of, due_at, expires_at, run_id, changed_at
@@ -461,7 +397,7 @@ begin
 end
 $$;
 
--- A decision changes a state the moment it is made; while a run is open, the run records the state when it closes.
+-- A decision changes a state the moment it is made.
 create function record_decided_state() returns trigger language plpgsql security definer as $$
 declare
   whose record;
@@ -474,15 +410,7 @@ begin
   end if;
   -- First, so that a run which closes at the same time either sees what was decided or has closed.
   perform hold_states(whose.roster_id);
-  if exists (
-    select from party_state newest join run using (run_id)
-    where newest.party_id = new.party_id and newest.account_id = new.account_id and run.state in ('running', 'stopped')
-  ) then
-    insert into customer_mark (account_id, customer_id, kind, marked_at) values (new.account_id, whose.customer_id, 'state', now())
-    on conflict do nothing;
-  else
-    perform record_state_changes(whose.roster_id, array[whose.customer_id], true);
-  end if;
+  perform record_state_changes(whose.roster_id, array[whose.customer_id], true);
   return null;
 end
 $$;

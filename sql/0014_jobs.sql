@@ -109,7 +109,7 @@ language sql stable as $$
     ) plans
     -- `offset 0`: one plan after the other, however long the history is.
     cross join lateral (
-      select run_id, party_id, outcome_reason from planned_screening where run_id = plans.run_id and outcome = 'failed' offset 0
+      select run_id, party_id, outcome_reason from screening where run_id = plans.run_id and outcome = 'failed' offset 0
     ) screening
     join party on party.party_id = screening.party_id
     order by screening.party_id, screening.run_id desc
@@ -130,7 +130,7 @@ begin
   update roster set coverage = (
     with span as (
       select case when count(*) > 2000 then 60 else 1 end as seconds, min(moment) as moment,
-        bool_or(is_provisional) or bool_or(as_of > moment + interval '1 hour') or exists (
+        bool_or(as_of > moment + interval '1 hour') or exists (
           select from (select * from disposition where origin <> 'policy' order by disposition_id desc limit 1000) late
           where late.disposition_id > (before_walk ->> 'disposition')::bigint or late.decided_at > min(walked_state.moment) - interval '10 minutes'
         ) as is_unclear
@@ -197,9 +197,6 @@ begin
     -- Those that go by more than their own record.
     and not exists (select from roster_import where run_id = for_run and (returned > 0 or conflicts > 0))
     and not exists (select from customer where roster_id = planned.roster_id and unreadable_party_since is not null)
-    and not exists (
-      select from customer_mark mark join customer using (customer_id) where mark.kind = 'state' and customer.roster_id = planned.roster_id
-    )
     and not exists (
       select from jsonb_array_elements(noted -> 'entries') entry
       cross join lateral (select (noted -> 'hours' ->> (entry ->> 0))::double precision * interval '1 hour' as cadence) tier

@@ -147,13 +147,7 @@ begin
     raise exception 'accepting a run takes two people' using errcode = 'insufficient_privilege';
   end if;
   -- Otherwise its customers would read as accepted by answers that nobody gave back.
-  if exists (
-    select from planned_screening screening
-    join run using (run_id)
-    left join party_state state on state.account_id = run.account_id and state.party_id = screening.party_id
-    where screening.run_id = new.run_id and screening.outcome = 'failed' and screening.outcome_reason = 'held'
-      and coalesce(state.run_id < new.run_id, true)
-  ) then
+  if exists (select from run where run.run_id = new.run_id and run.is_held) then
     raise exception 'run % still withholds answers: nightscreen runs accept gives them back', new.run_id
       using errcode = 'integrity_constraint_violation';
   end if;

@@ -2,10 +2,12 @@ import type { Client } from '../client/client.js';
 import type { HeldBy } from '../errors.js';
 import { ConfigError, LeaseLostError, RosterError, RosterHeldError, usageError } from '../errors.js';
 import { countNoun } from '../reports/text.js';
+import { countToldAndUnapplied, countUnproven, noteUnproven } from '../store/apply-answers.js';
 import { readListComparison } from '../store/checks.js';
 import { countControls } from '../store/controls.js';
 import { type Database, DatabaseError, type Queryable, type Transaction } from '../store/database/database.js';
 import { dropSweptPages } from '../store/dossiers.js';
+import { saveRunHold } from '../store/held-runs.js';
 import {
   assertLease,
   describeHolder,
@@ -37,11 +39,10 @@ import {
   takeOverRun,
   toRunId,
 } from '../store/runs.js';
-import { countReportedAndTakenBack, takeBackAnswers } from '../store/unconfirmed-answers.js';
 import type { HaltCode, PlanSelection, RunKind, RunMode } from '../vocabulary.js';
 import type { AppContext, RunEvent } from './app-context.js';
 import { OtherAccount, RunHalted } from './halt.js';
-import { takeBackVanished } from './screening/hold-run.js';
+import { applyRun, describeHeldAnswers } from './screening/apply-run.js';
 import type { Acceptance } from './settings-diff.js';
 import { toAcceptanceFacts, toStoredSettings } from './settings-diff.js';
 
@@ -255,6 +256,7 @@ async function openRun(
     if (open && !blocker) {
       await markInFlightUnknown(transaction, open.runId);
       await noteOverridden(app, transaction, open.runId, overridden);
+      await applyRun(transaction, { app, run: open }, 'stopped');
       return takeOverRun(transaction, open.runId, holder, request);
     }
     if (open && blocker) await abandon(app, transaction, { open, roster: request.roster }, blocker);
@@ -310,8 +312,8 @@ function warnOfDifferences(
 }
 
 /**
- * Closes a run that is not resumed. Its findings stay for the next report of the roster, except the answers after its last passed control
- * searches, which can no longer be confirmed. When the run would have been held, no answer stays.
+ * Closes a run that is not resumed, and applies its proven answers. Those after its last passed control searches can no longer be proven. When
+ * the run would have been held, it is.
  */
 async function abandon(
   app: AppContext,
@@ -321,18 +323,21 @@ async function abandon(
 ): Promise<void> {
   const list = await readListComparison(transaction, open.runId);
   const isCompared = list === null || list.comparedAt !== null;
-  const taken =
-    (await countControls(transaction, open.runId)).asked > 0
-      ? await takeBackAnswers(transaction, open.runId, { reason: 'not_confirmed', now: app.clock.now() })
-      : 0;
-  const missing = await takeBackVanished(transaction, { app, run: open });
-  const reported = await countReportedAndTakenBack(transaction, open.runId);
+  const isControlled = (await countControls(transaction, open.runId)).asked > 0;
+  const unproven = isControlled ? await countUnproven(transaction, open.runId) : null;
+  if (isControlled) await noteUnproven(transaction, open.runId, 'not_confirmed');
+  const hold = (await applyRun(transaction, { app, run: open }, 'ended'))?.hold ?? null;
+  const told = await countToldAndUnapplied(transaction, open.runId);
   const message = [
     `${toRunId(open)} is not resumed: ${blocker}`,
     isCompared ? 'its remaining customers are planned again' : `its customers were not compared with ${list.file}`,
-    ...(taken > 0 ? [`${taken} of its answers are retracted, because no control search followed them`] : []),
-    ...(missing.length > 0 ? [`its other answers are retracted too: ${missing.join('; ')}`] : []),
-    ...(reported > 0 ? [`${countNoun(reported, 'change')} that it reported early did not hold`] : []),
+    ...(unproven !== null && unproven.customers > 0
+      ? [
+          `its answers for ${countNoun(unproven.customers, 'customer')} do not count, because no control search followed them`,
+        ]
+      : []),
+    ...(hold ? [describeHeldAnswers(hold, toRunId(open))] : []),
+    ...(told > 0 ? [`${countNoun(told, 'change')} that it reported early did not hold`] : []),
   ].join('; ');
   app.emit({ kind: 'warning', runId: toRunId(open), roster, code: 'run_abandoned', message });
   await markInFlightUnknown(transaction, open.runId);
@@ -346,6 +351,7 @@ async function abandon(
     finishedAt: open.finishedAt ?? app.clock.now(),
     sums: isPlanned ? await computeRunSums(transaction, open.runId) : open.sums,
   });
+  if (hold) await saveRunHold(transaction, open, { kind: 'answers', ...hold, heldAt: app.clock.now() });
 }
 
 const slowMs = 2_000;

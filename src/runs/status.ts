@@ -108,11 +108,11 @@ export const noteWebhooks = ({ run, app, write }: Pick<RunSession, 'run' | 'app'
 export async function recordStates(
   transaction: Queryable,
   { app, run }: RunSession,
-  when: 'planned' | 'closed',
+  when: 'planned' | 'stopped' | 'closed',
 ): Promise<void> {
   const { runId, rosterId } = run;
   if (rosterId === null) return;
-  await recordStateChanges(transaction, { runId, rosterId }, when, app.clock.now());
+  await recordStateChanges(transaction, { runId, rosterId }, when === 'planned' ? when : 'closed', app.clock.now());
   if (when === 'closed') await noteCoverage(transaction, runId);
 }
 

@@ -27,9 +27,9 @@ import {
 } from '../store/dossiers.js';
 import { saveRunHold } from '../store/held-runs.js';
 import { toLeaseKey } from '../store/leases.js';
+import { insertBatch } from '../store/ledger.js';
 import type { Account } from '../store/organisations.js';
 import { closeRun, type RunRow, readLastActivity } from '../store/runs.js';
-import { insertBatch } from '../store/search-batch.js';
 import { codeWords } from '../vocabulary/words.js';
 import type { DetailStop, RunState } from '../vocabulary.js';
 import { identifyAccount, noteAccount, toAssumedMode, toHalt } from './account.js';
@@ -192,10 +192,10 @@ async function savePages(
   const { app } = session;
   const { runId } = session.run;
   const now = app.clock.now();
-  const batchId = session.numbers.nextBatch();
+  const batch = session.numbers.nextBatch();
   await session.write(async (transaction) => {
     // The batch records the activity of the run.
-    await insertBatch(transaction, { runId, batchId, now });
+    await insertBatch(transaction, session.numbers, batch, now);
     const ids = pages.flatMap(({ dossiers }) => dossiers.map(({ id }) => id));
     const known = await readDossiers(transaction, account.accountId, ids);
     const compared = pages.map((page) => {

@@ -13,11 +13,10 @@ import { runIdSql } from './runs.js';
 
 const organisationSql = '(select organisation_id from run where run_id = $1)';
 
-/** Saves the change events of a batch; `formerCustomerVersion` is the customer version of the compared answer when it differs. */
-export async function saveChangeEvents(
+/** Saves what answers of a wave changed; `formerCustomerVersion` is the customer version of the compared answer when it differs. */
+export async function saveChanges(
   transaction: Queryable,
-  runId: number,
-  batchId: number,
+  { runId, wave }: { runId: number; wave: number },
   events: readonly {
     partyId: number;
     customerVersion: number;
@@ -45,8 +44,8 @@ export async function saveChangeEvents(
     after: change.difference.after && toMatchRow(change.difference.after),
   }));
   const saved = await transaction.execute(
-    `insert into change_record (
-       run_id, batch_id, party_id, customer_version, kind, severity, rule, adjustments, birth_date_agreement, country_agreement,
+    `insert into change (
+       run_id, wave, party_id, customer_version, kind, severity, rule, adjustments, birth_date_agreement, country_agreement,
        sanction_hit, cause, is_baseline, match_id, fields, former_customer_version,
        before_listed_id, before_rank, before_is_hit, before_score, after_listed_id, after_rank, after_is_hit, after_score
      )
@@ -63,9 +62,9 @@ export async function saveChangeEvents(
      left join lateral ${findListedSql(organisationSql, "before ->> 'digest'")} former on true
      left join lateral ${findListedSql(organisationSql, "after ->> 'digest'")} latter on true
      where num_nulls(before, former.listed_id) <> 1 and num_nulls(after, latter.listed_id) <> 1`,
-    [runId, batchId, JSON.stringify(rows)],
+    [runId, wave, JSON.stringify(rows)],
   );
-  requireRows(saved, rows.length, 'change_record');
+  requireRows(saved, rows.length, 'change');
 }
 
 /** SQL: that JSON from `noted` (change_alert); null without a row. */
@@ -94,19 +93,20 @@ const formerPartySql = `(
 )`;
 
 /** SQL: reads change events (`event`) with the party at their time; the caller adds conditions and order. */
-const matchChangeSql = `
+const toMatchChangeSql = (changes: 'change_event' | 'found_change'): string => `
   select event.change_id, ${runIdSql('found')} as "runId", ${partyFactsSql} as party, ${formerPartySql} as "formerParty", event.kind, event.severity, event.rule,
     event.adjustments, event.cause, event.sanction_hit as "isSanctionHit",
     case when event.birth_date_agreement is not null then jsonb_build_object(
       'birthDate', event.birth_date_agreement, 'country', event.country_agreement
     ) end as corroboration,
     event.match_id, event.fields, event.before, event.after, event.is_baseline, ${changeAlertSql} as alert
-  from change_event event
+  from ${changes} event
   join run found on found.run_id = event.run_id
   left join change_alert noted on noted.change_id = event.change_id
   ${joinPartySql('event')}`;
+const matchChangeSql = toMatchChangeSql('change_event');
 
-/** The first `limit` critical changes of a run between two ids, both included, in order. */
+/** The first `limit` critical changes that a run has found, applied or not, between two ids, both included, in order. */
 export async function readCriticalChanges(
   database: Queryable,
   runId: number,
@@ -115,7 +115,7 @@ export async function readCriticalChanges(
 ) {
   return database.query(
     criticalChangeRow,
-    `${matchChangeSql}
+    `${toMatchChangeSql('found_change')}
      where event.run_id = $1 and event.change_id between $2 and $3 and event.severity = 'critical'
      order by event.change_id
      limit $4`,

@@ -167,10 +167,10 @@ export async function readForcedCustomers(database: Queryable, runId: number, li
   return database.query(
     forcedRow,
     `select customer.reference, min(forced.because collate "C") as because
-     from plan_exception forced
+     from forced
      join party using (party_id)
      join customer using (customer_id)
-     where forced.run_id = $1 and forced.because is not null
+     where forced.run_id = $1
      group by customer.reference
      order by customer.reference collate "C"
      limit $2`,

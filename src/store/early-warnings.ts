@@ -28,10 +28,10 @@ export async function readUnreportedChanges(database: Queryable, runId: number, 
     const rows = await database.query(
       z.object({ changes: z.number(), first: z.number().nullable(), last: z.number().nullable() }),
       `select count(*)::integer as changes, min(change_id) as first, max(change_id) as last
-       from change_event where run_id = $1 and change_id > $2 and severity = 'critical'`,
+       from found_change where run_id = $1 and change_id > $2 and severity = 'critical'`,
       [runId, through],
     );
-    const { changes, first, last } = firstRow(rows, 'change_event');
+    const { changes, first, last } = firstRow(rows, 'change');
     if (first !== null && last !== null) pending.push({ recipient, changes, firstChangeId: first, lastChangeId: last });
   }
   const lastQueuedAt = mailed.length === 0 ? null : new Date(Math.max(...mailed.map(({ last }) => last.getTime())));

@@ -140,14 +140,14 @@ export async function markCustomers(
   const { values, bind } = openBindings();
   const account = bind(accountId, 'bigint');
   await transaction.execute(
-    `insert into customer_mark (account_id, customer_id, kind, marked_at)
-     select distinct ${account}, customer.customer_id, 'search', ${bind(now, 'timestamptz')}
+    `insert into customer_mark (account_id, customer_id, marked_at)
+     select distinct ${account}, customer.customer_id, ${bind(now, 'timestamptz')}
      from dossier d, customer join customer_version version using (customer_id, version)
      where d.account_id = ${account} and d.dossier_id = any (${bind([...dossierIds], 'text[]')})
        and customer.roster_id = ${bind(rosterId, 'bigint')} and customer.left_at is null
        and ${toCustomerKey(link, bind)} = ${toDossierKey(link.reference, bind)}
      order by customer.customer_id
-     on conflict (account_id, customer_id, kind) do update set marked_at = excluded.marked_at, tried_run_id = null`,
+     on conflict (account_id, customer_id) do update set marked_at = excluded.marked_at, tried_run_id = null`,
     values,
   );
 }
@@ -182,13 +182,13 @@ export function listMarkedCustomers(
          join customer on customer.customer_id = mark.customer_id and customer.roster_id = $2 and customer.left_at is null
          join party on party.customer_id = customer.customer_id and party.is_current
          left join party_state state on state.account_id = mark.account_id and state.party_id = party.party_id
-         where mark.account_id = $1 and mark.kind = 'search'
+         where mark.account_id = $1
          group by mark.customer_id, mark.marked_at, mark.tried_at
          having greatest(mark.tried_at, max(state.screened_at), '-infinity') <= $3::timestamptz - $4 * interval '1 millisecond'
        ) waiting
      ) in_turn
      where searches <= least($5::bigint, $6::bigint - $7::bigint - (
-       select count(*) from search_attempt attempt join run using (run_id)
+       select count(*) from call attempt join run using (run_id)
        where run.account_id = $1 and run.selection = 'dirty' and attempt.outcome <> 'not_sent'
          and coalesce(run.finished_at, 'infinity') >= date_trunc('day', $3::timestamptz, $8)
          and attempt.started_at >= date_trunc('day', $3::timestamptz, $8)
@@ -206,7 +206,7 @@ export async function forceMarkedCustomers(
   now: Date,
 ): Promise<void> {
   await transaction.execute(
-    `insert into plan_exception (run_id, party_id, because)
+    `insert into forced (run_id, party_id, because)
      select $1, party_id, 'an event of the service, or a change of its dossier' from party
      where customer_id = any ($2::bigint[]) and is_current
      on conflict (run_id, party_id) do nothing`,
@@ -214,7 +214,7 @@ export async function forceMarkedCustomers(
   );
   await transaction.execute(
     `update customer_mark set tried_run_id = $2, tried_at = $4
-     where account_id = $1 and kind = 'search' and customer_id = any ($3::bigint[])`,
+     where account_id = $1 and customer_id = any ($3::bigint[])`,
     [accountId, runId, [...customerIds], now],
   );
 }
@@ -223,7 +223,7 @@ export async function forceMarkedCustomers(
 export async function clearAnsweredMarks(transaction: Queryable, accountId: number): Promise<void> {
   await transaction.execute(
     `delete from customer_mark mark
-     where mark.account_id = $1 and mark.kind = 'search' and not exists (
+     where mark.account_id = $1 and not exists (
        select from party
        left join party_state state on state.account_id = mark.account_id and state.party_id = party.party_id
        where party.customer_id = mark.customer_id and party.is_current
@@ -238,10 +238,10 @@ export async function clearSearchedMarks(transaction: Queryable, runId: number):
   await transaction.execute(
     `delete from customer_mark mark
      where tried_run_id = $1 and not exists (
-       select from plan_exception forced
+       select from forced
        join party using (party_id)
        left join screening on screening.run_id = forced.run_id and screening.party_id = forced.party_id
-       where forced.run_id = $1 and forced.because is not null and party.customer_id = mark.customer_id and coalesce(screening.outcome <> 'screened', true)
+       where forced.run_id = $1 and party.customer_id = mark.customer_id and coalesce(screening.outcome <> 'screened', true)
      )`,
     [runId],
   );

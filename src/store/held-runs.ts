@@ -3,7 +3,7 @@ import type { VanishedFigures } from '../changes/assess-vanished.js';
 import type { HeldFacts } from '../reports/run-facts.js';
 import { heldAlertSchema, matchSchema } from '../vocabulary/facts.js';
 import { type HitFamily, hitFamilies } from '../vocabulary.js';
-import { findValue, type Queryable, readValue, requireRows, toInsert } from './database/database.js';
+import { type Queryable, readValue, toInsert } from './database/database.js';
 import { hiddenMatchesSql, joinPartySql, partyFactsSql, storedMatchesSql } from './row-shapes.js';
 
 interface AnsweredRun {
@@ -31,43 +31,55 @@ const comparedRow = z
     after: after && [...after, ...hiddenAfter],
   }));
 
+/** SQL: the service was asked in the same way by the run `former` as by the run of the comparison. */
+const isSameSearchSql = `former.settings #> '{service,aml}' is not distinct from run.settings #> '{service,aml}'`;
+
 /**
- * The parties of a roster that were or are hits, with their matches before a run and in its answer, also those it did not screen.
- * `isCompared` only when the run sent the same search under the same settings.
+ * The parties of a roster that were or are hits, with their matches before a run and in its answer up to a wave, also those that it did not
+ * screen. `isCompared` only when the run sent the same search under the same settings. A first answer has nothing to compare with, and an
+ * offboarded customer has no expected hits.
  */
-export async function* readComparedParties(database: Queryable, { runId, rosterId, accountId }: AnsweredRun) {
+export async function* readComparedParties(
+  database: Queryable,
+  { runId, rosterId, accountId }: AnsweredRun,
+  upTo: number,
+) {
   for (let last = 0; ; ) {
     const rows = await database.query(
       comparedRow,
-      `select party_id, request_id, is_answered and former_request_id = request_id and is_same_search as "isCompared",
-         case
-           when not is_answered or former_answer is null then ${storedMatchesSql('held.response_id', 'match.is_hit')}
-           else ${storedMatchesSql("(held.former_answer ->> 'response_id')::bigint")}
-         end as before,
-         ${hiddenMatchesSql("case when is_answered and former_answer is not null then former_answer -> 'unreturned' else unreturned end")}
-           as "hiddenBefore",
-         case when is_answered and former_answer is not null then ${storedMatchesSql('held.response_id')} end as after,
-         ${hiddenMatchesSql('unreturned')} as "hiddenAfter"
-       from (
-         select state.party_id, state.request_id, state.response_id, state.unreturned, state.former_answer,
-           state.run_id = $1 as is_answered,
-           coalesce((state.former_answer ->> 'request_id')::bigint, state.request_id) as former_request_id,
-           coalesce(former.settings #> '{service,aml}', run.settings #> '{service,aml}') is not distinct from run.settings #> '{service,aml}'
-             as is_same_search
+      `with answered as (
+         select answer.party_id, answer.request_id, answer.response_id, answer.wave
+         from party_answer answer where answer.run_id = $1 and answer.wave <= $6
+       )
+       -- Answers that say something else than the former ones.
+       select * from (
+         select next.party_id, answered.request_id,
+           coalesce(next.former_request_id = answered.request_id and ${isSameSearchSql}, false) as "isCompared",
+           ${storedMatchesSql('next.former_response_id')} as before, ${hiddenMatchesSql('next.former_unreturned')} as "hiddenBefore",
+           ${storedMatchesSql('answered.response_id')} as after, ${hiddenMatchesSql('next.unreturned')} as "hiddenAfter"
+         from next_state next
+         join answered using (party_id)
+         join run on run.run_id = $1
+         join run former on former.run_id = next.former_run_id
+         where next.run_id = $1 and 'open_alert' in (next.state, next.former_state) and next.party_id > $4
+         union all
+         -- Known hits that were found again as they were, or not searched for.
+         select state.party_id, state.request_id, answered.party_id is not null and ${isSameSearchSql},
+           ${storedMatchesSql('state.response_id', 'match.is_hit')}, ${hiddenMatchesSql('state.unreturned')}, null, '[]'
          from party_state state
          join run on run.run_id = $1
-         join party on party.party_id = state.party_id
-         join customer on customer.customer_id = party.customer_id and customer.roster_id = $2
-         left join run former on former.run_id = state.former_run_id
-         where state.account_id = $3 and state.party_id > $4
-           and (state.state = 'open_alert' or state.former_answer ->> 'state' = 'open_alert')
-           -- A first answer has nothing to compare with, and an offboarded customer has no expected hits.
-           and case when state.run_id = $1 then state.former_run_id is not null else customer.left_at is null and party.is_current end
-         order by state.party_id
-         limit $5
-       ) held
-       order by party_id`,
-      [runId, rosterId, accountId, last, partiesAtOnce],
+         join run former on former.run_id = state.run_id
+         join party on party.party_id = state.party_id and party.is_current
+         join customer on customer.customer_id = party.customer_id and customer.roster_id = $2 and customer.left_at is null
+         left join answered on answered.party_id = state.party_id
+         where state.account_id = $3 and state.state = 'open_alert' and state.party_id > $4
+           and (answered.party_id is null or not exists (
+             select from next_state next where next.run_id = $1 and next.party_id = state.party_id
+           ))
+       ) compared
+       order by party_id
+       limit $5`,
+      [runId, rosterId, accountId, last, partiesAtOnce, upTo],
     );
     yield* rows;
     const end = rows.at(-1);
@@ -110,37 +122,6 @@ export async function saveVanishing(transaction: Queryable, runId: number, figur
     runId,
     JSON.stringify(vanishing),
   ]);
-}
-
-const secondSearchRow = z.object({ searches: z.number(), vanished: z.number() });
-
-/** The repeated searches of a run and the hits that had vanished before them, summed over the families; or null. */
-export function readSecondSearches(database: Queryable, runId: number) {
-  return findValue(database, secondSearchRow.nullable(), 'select second_search from run where run_id = $1', [runId]);
-}
-
-/** Stores the repeated searches of a run, once. */
-export async function saveSecondSearches(
-  transaction: Queryable,
-  runId: number,
-  { searches, vanished }: z.infer<typeof secondSearchRow>,
-): Promise<void> {
-  const stored = await transaction.execute(
-    'update run set second_search = $2::text::jsonb where run_id = $1 and second_search is null',
-    [runId, JSON.stringify({ searches, vanished })],
-  );
-  requireRows(stored, 1, 'run');
-}
-
-/** The number of customers that a run has answers for. */
-export function countAnswered(database: Queryable, runId: number): Promise<number> {
-  return readValue(
-    database,
-    z.number(),
-    `select count(distinct party.customer_id)::integer as customers from screening join party using (party_id)
-     where screening.run_id = $1 and screening.outcome in ('screened', 'reused')`,
-    [runId],
-  );
 }
 
 const holdRow = z.object({

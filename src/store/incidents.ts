@@ -179,7 +179,7 @@ export async function readFailing(
        select party.customer_id, array_agg(screening.run_id) as failed_run_ids,
          coalesce(min(state.screened_at), min(joined.imported_at)) as since
        from plans
-       join planned_screening screening on screening.run_id = plans.run_id and screening.outcome = 'failed'
+       join screening on screening.run_id = plans.run_id and screening.outcome = 'failed'
        join party on party.party_id = screening.party_id and party.is_current
        join customer on customer.customer_id = party.customer_id and customer.left_at is null
        join roster_import joined on joined.import_id = customer.first_import_id

@@ -1,42 +1,52 @@
 import { z } from 'zod';
-import { firstRow, type Queryable, readValue, requireRows } from './database/database.js';
+import { partyTypes } from '../vocabulary.js';
+import { findRow, firstRow, type Queryable, readValue, requireRows, toInsert } from './database/database.js';
 
 /** The attempts of one search, and the noted attempts that were never made. */
 export interface SearchAttempts {
   requestId: number;
   /** Each POST with its outcome, under the number that was noted before it was sent. */
   attempts: readonly {
-    attemptId: number;
+    number: number;
     startedAt: Date;
     endedAt: Date;
     status: number | null;
     outcome: string;
     serviceRequestId: string | null;
   }[];
-  unsentIds: readonly number[];
+  unsent: readonly number[];
 }
-
-const perWorker = 2 ** 32;
 
 /**
  * The numbers that a process gives its batches and calls in a run, without the database: a commit whose answer was lost is found again by
- * its number.
+ * its number. Also the wave that is being searched.
  */
 export class RunNumbers {
   readonly runId: number;
   readonly worker: number;
+  #wave: number;
   #batches = 0;
   #calls = 0;
 
   /** A run that was resumed so often has had one process more. */
-  constructor({ runId, resumed }: { runId: number; resumed: number }) {
+  constructor({ runId, resumed, wave }: { runId: number; resumed: number; wave: number }) {
     this.runId = runId;
     this.worker = resumed + 1;
+    this.#wave = wave;
+  }
+
+  /** What is saved from now on belongs to this wave. */
+  get wave(): number {
+    return this.#wave;
+  }
+
+  beginWave(wave: number): void {
+    this.#wave = wave;
   }
 
   nextBatch(): number {
     this.#batches += 1;
-    return this.worker * perWorker + this.#batches;
+    return this.#batches;
   }
 
   /** Takes the numbers of so many calls; returns the first one. */
@@ -45,13 +55,29 @@ export class RunNumbers {
     this.#calls += count;
     return first;
   }
-
-  toAttemptId(call: number): number {
-    return this.worker * perWorker + call;
-  }
 }
 
-/** Notes requests as in flight before they are sent, under the numbers from `firstCall`; a repeat changes nothing, other requests are refused. */
+/** Whether a batch is stored, when the answer to its commit was lost. */
+export function isBatchSaved(transaction: Queryable, { runId, worker }: RunNumbers, batch: number): Promise<boolean> {
+  return readValue(
+    transaction,
+    z.boolean(),
+    'select exists (select from batch where run_id = $1 and worker = $2 and number = $3) as saved',
+    [runId, worker, batch],
+  );
+}
+
+/** Notes that this transaction saves a batch. */
+export async function insertBatch(
+  transaction: Queryable,
+  { runId, worker, wave }: RunNumbers,
+  batch: number,
+  committedAt: Date,
+): Promise<void> {
+  await transaction.execute(...toInsert('batch', { runId, worker, number: batch, wave, committedAt }));
+}
+
+/** Notes requests as in flight before they are sent, under the numbers from `firstCall`; a repeat changes nothing. */
 export async function noteInFlight(
   transaction: Queryable,
   { runId, worker }: RunNumbers,
@@ -64,119 +90,70 @@ export async function noteInFlight(
        update run_worker set calls = greatest(calls, $3::integer - 1 + cardinality($4::bigint[]))
        where run_id = $1 and worker = $2 returning run_id
      )
-     insert into call_in_flight (run_id, worker, first_call, noted_at, requests)
-     select run_id, $2, $3, $5, $4 from counted
-     on conflict (run_id, worker, first_call) do update set noted_at = excluded.noted_at where call_in_flight.requests = excluded.requests`,
+     insert into call (run_id, request_id, worker, number, started_at)
+     select counted.run_id, asked.request_id, $2, $3::integer - 1 + asked.place, $5
+     from counted cross join unnest($4::bigint[]) with ordinality as asked (request_id, place)
+     on conflict (run_id, request_id, worker, number) do update set started_at = excluded.started_at`,
     [runId, worker, firstCall, [...requestIds], now],
   );
-  requireRows(noted, 1, 'call_in_flight');
+  requireRows(noted, requestIds.length, 'call');
 }
 
 /**
- * Saves the outcome of these attempts, except of calls that lie `packed` in a batch, and ends their notes; noted attempts that were never
- * sent become `not_sent`.
+ * Saves the outcome of these attempts; noted attempts that were never sent become `not_sent`. The stored answer of a request of the plan, in
+ * `responses`, belongs to its answered call.
  */
 export async function saveAttempts(
   transaction: Queryable,
-  { runId, worker }: RunNumbers,
+  { runId, worker, wave }: RunNumbers,
   searches: readonly SearchAttempts[],
-  packed: ReadonlySet<number> = new Set(),
+  responses: ReadonlyMap<number, number> = new Map(),
 ): Promise<void> {
-  const ended = searches.flatMap(({ requestId, attempts }) =>
-    attempts.map((attempt) => ({
-      attempt_id: attempt.attemptId,
-      request_id: requestId,
-      started_at: attempt.startedAt.toISOString(),
-      ended_at: attempt.endedAt.toISOString(),
-      status: attempt.status,
-      outcome: attempt.outcome,
-      service_request_id: attempt.serviceRequestId,
-    })),
-  );
-  const unsent = searches.flatMap(({ requestId, unsentIds }) =>
-    unsentIds.map((attemptId) => ({ attempt_id: attemptId, request_id: requestId })),
-  );
-  const calls = [...ended, ...unsent].map((call) => call.attempt_id % perWorker);
-  if (calls.length === 0) return;
-  const explicit = ended.filter((call) => !packed.has(call.attempt_id));
-  const [open] = await Promise.all([
-    endNotes(transaction, { runId, worker }, calls),
-    insertCalls(transaction, runId, [...explicit, ...unsent]),
+  const calls = searches.flatMap(({ requestId, attempts, unsent }) => [
+    ...attempts.map((attempt) => {
+      const responseId = (attempt.outcome === 'ok' && responses.get(requestId)) || null;
+      return {
+        request_id: requestId,
+        number: attempt.number,
+        started_at: attempt.startedAt,
+        ended_at: attempt.endedAt,
+        status: attempt.status,
+        outcome: attempt.outcome,
+        service_request_id: attempt.serviceRequestId,
+        response_id: responseId,
+        wave: responseId && wave,
+      };
+    }),
+    ...unsent.map((number) => ({ request_id: requestId, number, outcome: 'not_sent' })),
   ]);
-  requireRows(open, calls.length, 'call_in_flight');
-}
-
-async function insertCalls(transaction: Queryable, runId: number, calls: readonly object[]): Promise<void> {
   if (calls.length === 0) return;
-  const saved = await transaction.execute(
-    `insert into search_call (run_id, attempt_id, request_id, started_at, ended_at, status, outcome, service_request_id)
-     select $1, attempt_id, request_id, coalesce(started_at, now()), ended_at, status, coalesce(outcome, 'not_sent'), service_request_id
-     from jsonb_to_recordset($2::text::jsonb) as call (
-       attempt_id bigint, request_id bigint, started_at timestamptz, ended_at timestamptz, status smallint, outcome text,
-       service_request_id text
-     )`,
-    [runId, JSON.stringify(calls)],
-  );
-  requireRows(saved, calls.length, 'search_call');
-}
-
-/** Ends the notes of these calls; returns how many were open. A worker has a few groups of notes at most. */
-function endNotes(
-  transaction: Queryable,
-  { runId, worker }: Pick<RunNumbers, 'runId' | 'worker'>,
-  calls: readonly number[],
-): Promise<number> {
-  return readValue(
-    transaction,
-    z.number(),
-    `with noted as (
-       select first_call,
-         -- The places of ended calls stay, so that the numbers of the others hold.
-         array_agg(case when not is_ended then request_id end order by place) as requests,
-         count(*) filter (where request_id is not null and is_ended) as ended,
-         count(*) filter (where request_id is not null and not is_ended) as open
-       from (
-         select flight.first_call, one.place, one.request_id, flight.first_call + one.place - 1 = any ($3::bigint[]) as is_ended
-         from call_in_flight flight
-         cross join lateral unnest(flight.requests) with ordinality as one (request_id, place)
-         where flight.run_id = $1 and flight.worker = $2
-       ) call
-       group by first_call
-     ),
-     closed as (
-       delete from call_in_flight flight using noted
-       where flight.run_id = $1 and flight.worker = $2 and flight.first_call = noted.first_call
-         and noted.ended > 0 and noted.open = 0
-       returning noted.ended
-     ),
-     kept as (
-       update call_in_flight flight set requests = noted.requests from noted
-       where flight.run_id = $1 and flight.worker = $2 and flight.first_call = noted.first_call
-         and noted.ended > 0 and noted.open > 0
-       returning noted.ended
+  const ended = await transaction.execute(
+    `update call set started_at = coalesce(ended.started_at, call.started_at), ended_at = ended.ended_at, status = ended.status,
+       outcome = ended.outcome, service_request_id = ended.service_request_id, response_id = ended.response_id, wave = ended.wave
+     from jsonb_to_recordset($3::text::jsonb) as ended (
+       request_id bigint, number integer, started_at timestamptz, ended_at timestamptz, status smallint, outcome text,
+       service_request_id text, response_id bigint, wave integer
      )
-     select coalesce(sum(ended), 0)::integer as ended from (table closed union all table kept) saved`,
-    [runId, worker, [...calls]],
+     where call.run_id = $1 and call.worker = $2 and call.request_id = ended.request_id and call.number = ended.number`,
+    [runId, worker, JSON.stringify(calls)],
   );
+  requireRows(ended, calls.length, 'call');
 }
 
-/** Marks the in-flight attempts of a dead owner as unknown: the service may have billed them. Returns their number. */
-export async function markInFlightUnknown(transaction: Queryable, runId: number): Promise<number> {
-  const unknown = await transaction.execute(
-    `insert into search_call (run_id, attempt_id, request_id, started_at, outcome)
-     select run_id, attempt_id, request_id, started_at, 'unknown' from search_attempt
-     where run_id = $1 and outcome = 'in_flight'`,
+/** Marks the in-flight attempts of a dead owner as unknown: the service may have billed them. */
+export async function markInFlightUnknown(transaction: Queryable, runId: number): Promise<void> {
+  await transaction.execute(`update call set outcome = 'unknown' where run_id = $1 and outcome = 'in_flight'`, [runId]);
+}
+
+/** An answered search of this run, to repeat as a control search; null without one. */
+export function findAnsweredRequest(database: Queryable, runId: number) {
+  return findRow(
+    database,
+    z.object({ type: z.enum(partyTypes), name: z.string() }),
+    `select request.type, request.name from call join screening_request request using (request_id)
+     where call.run_id = $1 and call.wave is not null limit 1`,
     [runId],
   );
-  const ended = await readValue(
-    transaction,
-    z.number(),
-    `with ended as (delete from call_in_flight where run_id = $1 returning requests)
-     select count(request_id)::integer as calls from ended cross join lateral unnest(requests) as one (request_id)`,
-    [runId],
-  );
-  requireRows(ended, unknown, 'call_in_flight');
-  return unknown;
 }
 
 /** The number of bad answers of a run by request, for the requests that remain of its plan. */
@@ -184,9 +161,9 @@ export async function countBadAnswers(database: Queryable, runId: number): Promi
   const rows = await database.query(
     z.object({ requestId: z.number(), attempts: z.number() }),
     `select request_id, count(*) as attempts
-     from search_attempt
+     from call
      where run_id = $1 and outcome = 'bad_response'
-       and request_id in (select request_id from open_screening where run_id = $1 and outcome = 'remaining')
+       and request_id in (select request_id from screening where run_id = $1 and outcome = 'remaining')
      group by request_id`,
     [runId],
   );
@@ -205,7 +182,7 @@ const isBillableSql = `
 export async function noteBillableAttempts(transaction: Queryable, runId: number): Promise<void> {
   await transaction.execute(
     `update run set billable_attempts = (
-       select count(*) from search_attempt attempt where attempt.run_id = run.run_id and ${isBillableSql}
+       select count(*) from call attempt where attempt.run_id = run.run_id and ${isBillableSql}
      ) where run_id = $1`,
     [runId],
   );
@@ -239,7 +216,7 @@ const usageSql = `
       union all
       select count(*), count(*) filter (where attempt.started_at >= span.month_began),
         count(*) filter (where attempt.started_at >= span.day_began)
-      from search_attempt attempt
+      from call attempt
       where attempt.run_id = run.run_id and ${isBillableSql} and not known.is_noted
       having not known.is_noted
     ) counted

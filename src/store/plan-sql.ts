@@ -146,7 +146,7 @@ export function planSql(bindings: Bindings, input: PlanInput): string {
   )`;
 }
 
-const isOpenSql = '(party.waiting > 0 or party.has_new_hits)';
+const isOpenSql = 'party.waiting > 0';
 
 /** SQL: the roster names the party (of `party_standing`), or an alert of it waits. */
 const isSearchedSql = `(party.is_current or ${isOpenSql})`;
@@ -158,8 +158,7 @@ type PlanScope = Pick<PlanInput, 'rosterId' | 'accountId' | 'leaveAfterDays'> &
 const markedOnlySql = ({ bind }: Bindings, { selection, runId = null }: PlanScope, customerId: string): string =>
   selection === 'dirty'
     ? `and ${customerId} in (
-        select party.customer_id from plan_exception forced join party using (party_id)
-        where forced.run_id = ${bind(runId, 'bigint')} and forced.because is not null
+        select party.customer_id from forced join party using (party_id) where forced.run_id = ${bind(runId, 'bigint')}
       )`
     : '';
 
@@ -228,9 +227,8 @@ function leftReasonSql({ bind }: Bindings, leftRuns: readonly number[]): string 
   if (leftRuns.length === 0) return 'cross join (select null::text as reason) left_over';
   return `
   left join lateral (
-    select min(remaining.plan_reason) as reason from open_screening remaining
+    select min(remaining.plan_reason) as reason from screening remaining
     where remaining.run_id = any (${bind([...leftRuns], 'bigint[]')}) and remaining.party_id = party.party_id
-      and remaining.party_range = party.party_id >> 7
       and (remaining.outcome = 'remaining' or remaining.outcome = 'failed' and remaining.outcome_reason = 'not_confirmed')
       and coalesce(party.run_id < remaining.run_id, true)
   ) left_over on true`;
@@ -267,22 +265,20 @@ export function assessedPartiesSql(bindings: Bindings, input: PlanInput): string
   from party_standing party
   join (${tierRowsSql(bindings, input.tiers)}) tier on tier.tier = party.risk_tier
   left join run origin on origin.run_id = party.run_id
-  left join plan_exception forced
-    on forced.run_id = ${bind(input.runId, 'bigint')} and forced.party_id = party.party_id and forced.because is not null
+  left join forced on forced.run_id = ${bind(input.runId, 'bigint')} and forced.party_id = party.party_id
   ${leftReasonSql(bindings, input.leftRuns)}
   where ${inPartyScopeSql(bindings, input)}`;
 }
 
-// Three risks and six reasons share the 65,536 values of a small integer: four more bytes per customer and night are too many.
-const agesPerClass = Math.floor(65_536 / (3 * planReasons.length));
+const agesPerClass = 1_000_000;
 
 /**
  * SQL: the order of a party's search by risk, reason and age, oldest first; smaller numbers come earlier. Ages differ by thousandths of the
  * screening frequency, old ones in larger steps; a party never screened comes first.
  */
 const searchOrderSql = `
-  ((place * ${planReasons.length} + array_position(array[${toSqlList(planReasons)}], reason) - 1) * ${agesPerClass} - 32768
-    + case when age is null then 0 else ceil(${agesPerClass - 1} / (1 + greatest(age, 0))) end)::smallint`;
+  ((place * ${planReasons.length} + array_position(array[${toSqlList(planReasons)}], reason) - 1) * ${agesPerClass}
+    + case when age is null then 0 else ceil(${agesPerClass - 1} / (1 + greatest(age, 0))) end)::integer`;
 
 /**
  * SQL: the answers of an account within the maximum age, from screenings, single checks and recall measurements. Only the newest answer of
@@ -333,12 +329,12 @@ export function readReusable(
     reusableRow,
     `with planned as materialized (
        select reuse.party_id, screening.request_id, screening.customer_version, reuse.response_id, reuse.answered_at, tier.due_before
-       from plan_exception reuse
-       join open_screening screening on screening.run_id = reuse.run_id and screening.party_id = reuse.party_id and screening.outcome = 'remaining'
+       from reused reuse
+       join screening on screening.run_id = reuse.run_id and screening.party_id = reuse.party_id and screening.outcome = 'remaining'
        join party on party.party_id = reuse.party_id
        join customer_version version on version.customer_id = party.customer_id and version.version = screening.customer_version
        join (${tierRowsSql(bindings, tiers)}) tier on tier.tier = coalesce(version.risk_tier, 'high')
-       where reuse.run_id = ${runId} and reuse.response_id is not null
+       where reuse.run_id = ${runId} and reuse.wave is null
      ),
      newest as materialized (
        select distinct on (request_id) request_id, response_id, is_usable
@@ -417,12 +413,12 @@ export async function carryForcedScreenings(transaction: Queryable, runId: numbe
      run current_run
      join run earlier on earlier.roster_id = current_run.roster_id and earlier.run_id < current_run.run_id
        and earlier.mode = current_run.mode
-     join plan_exception forced on forced.run_id = earlier.run_id and forced.because is not null`;
+     join forced on forced.run_id = earlier.run_id`;
   // Mostly there are none, and the view takes 8 ms to plan.
   const sql = `select exists (select from ${earlierSql} where current_run.run_id = $1) as found`;
   if (!(await readValue(transaction, z.boolean(), sql, [runId]))) return 0;
   return transaction.execute(
-    `insert into plan_exception (run_id, party_id, because)
+    `insert into forced (run_id, party_id, because)
      select distinct on (forced.party_id) current_run.run_id, forced.party_id, forced.because
      from ${earlierSql}
      join party_standing party

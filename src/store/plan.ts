@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { toCadence } from '../screening/cadence.js';
 import { firstRow, openBindings, type Queryable, readColumn, readValue, requireRows } from './database/database.js';
-import { toPlanBlocksSql } from './plan-blocks.js';
 import { gapsSql, inScopeSql, type PlanInput, planSql } from './plan-sql.js';
 
 export type { PlanInput } from './plan-sql.js';
@@ -23,8 +22,6 @@ export async function storePlan(
     JSON.stringify({ hours, reason }),
   ]);
   await insertPlan(transaction, runId, input);
-  // The last plan has been deleted, and statistics of an empty table send each party of this one through an index: 2.2 s of 100,000.
-  await transaction.execute('analyze plan_block (run_id, party_range, outcome, places)');
   return countStoredPlan(transaction, runId);
 }
 
@@ -58,7 +55,7 @@ async function insertPlan(transaction: Queryable, runId: number, input: PlanInpu
   const run = bindings.bind(runId, 'bigint');
   const storeReuse = `
      reuse as (
-       insert into plan_exception (run_id, party_id, response_id, answered_run_id, answered_at)
+       insert into reused (run_id, party_id, response_id, answered_run_id, answered_at)
        select ${run}, party_id, response_id, answered_run_id, answered_at from plan where is_reused
      )`;
   const storeScope = `
@@ -76,7 +73,10 @@ async function insertPlan(transaction: Queryable, runId: number, input: PlanInpu
        where run.run_id = ${run}
      )`;
   await transaction.execute(
-    `with ${[planSql(bindings, input), ...(input.reuse ? [storeReuse] : []), storeScope].join(',')} ${toPlanBlocksSql(run)}`,
+    `with ${[planSql(bindings, input), ...(input.reuse ? [storeReuse] : []), storeScope].join(',')}
+     insert into planned (run_id, party_id, request_id, customer_version, search_order, reason, skipped_because)
+     select ${run}, party_id, request_id, version, case when outcome = 'remaining' then search_order end, reason, outcome_reason
+     from plan`,
     bindings.values,
   );
   if (input.selection !== 'dirty') await saveRunGaps(transaction, runId, input.rosterId);
@@ -87,18 +87,16 @@ export function hasBegun(database: Queryable, runId: number): Promise<boolean> {
   return readValue(
     database,
     z.boolean(),
-    `select exists (select from search_attempt where run_id = $1 and outcome <> 'not_sent')
-       or exists (select from search_batch where run_id = $1)
-       or exists (select from planned_screening where run_id = $1 and outcome in ('screened', 'reused', 'failed')) as begun`,
+    `select exists (select from call where run_id = $1 and outcome <> 'not_sent')
+       or exists (select from batch where run_id = $1) as begun`,
     [runId],
   );
 }
 
 /** Removes a plan of which nothing has been done; its reused answers would stand in the way of forced searches. */
 export async function removePlan(transaction: Queryable, runId: number): Promise<void> {
-  await transaction.execute('delete from plan_exception where run_id = $1 and because is null', [runId]);
-  await transaction.execute('delete from plan_block where run_id = $1', [runId]);
-  await transaction.execute('delete from planned_screening where run_id = $1', [runId]);
+  await transaction.execute('delete from reused where run_id = $1', [runId]);
+  await transaction.execute('delete from planned where run_id = $1', [runId]);
   await transaction.execute(`update run set stage = 'imported' where run_id = $1 and stage = 'planned'`, [runId]);
 }
 
@@ -154,10 +152,9 @@ async function countStoredPlan(database: Queryable, runId: number): Promise<Plan
     `with plan as (
        select party.customer_id, screening.request_id, screening.plan_reason as reason, screening.outcome, screening.outcome_reason,
          reuse.party_id is not null as is_reused
-       from open_screening screening
+       from screening
        join party on party.party_id = screening.party_id
-       left join plan_exception reuse
-         on reuse.run_id = screening.run_id and reuse.party_id = screening.party_id and reuse.response_id is not null
+       left join reused reuse on reuse.run_id = screening.run_id and reuse.party_id = screening.party_id
        where screening.run_id = $1
      ) ${countsSql}`,
     [runId],
@@ -191,7 +188,7 @@ export async function countOverBudget(database: Queryable, runId: number) {
     z.object({ customers: z.number(), urgent: z.number() }),
     `select count(distinct party.customer_id)::integer as customers,
        count(distinct party.customer_id) filter (where screening.plan_reason <> 'cadence')::integer as urgent
-     from open_screening screening join party using (party_id)
+     from screening join party using (party_id)
      where screening.run_id = $1 and screening.outcome = 'skipped' and screening.outcome_reason = 'over_budget'`,
     [runId],
   );
@@ -208,7 +205,7 @@ export interface ForcedScreening {
 export async function forceScreenings(transaction: Queryable, runId: number, rows: readonly ForcedScreening[]) {
   if (rows.length === 0) return;
   await transaction.execute(
-    `insert into plan_exception (run_id, party_id, because)
+    `insert into forced (run_id, party_id, because)
      select $1, party_id, because
      from jsonb_to_recordset($2::text::jsonb) as row (party_id bigint, because text)
      on conflict (run_id, party_id) do nothing`,
@@ -216,20 +213,17 @@ export async function forceScreenings(transaction: Queryable, runId: number, row
   );
 }
 
-/** Dates the states of reused parties by the answer, not by its reuse, so that they become due by the age of the answer. */
-export async function dateReusedStates(
+/** Notes that these parties use the answers found for them, with the wave that is being searched. */
+export async function noteReused(
   transaction: Queryable,
-  key: { accountId: number; runId: number },
+  { runId, wave }: { runId: number; wave: number },
   partyIds: readonly number[],
 ): Promise<void> {
-  const dated = await transaction.execute(
-    `update party_state set screened_at = reuse.answered_at
-     from plan_exception reuse
-     where reuse.run_id = $2 and reuse.party_id = any ($3::bigint[])
-       and party_state.account_id = $1 and party_state.party_id = reuse.party_id`,
-    [key.accountId, key.runId, [...partyIds]],
+  const noted = await transaction.execute(
+    'update reused set wave = $2 where run_id = $1 and party_id = any ($3::bigint[]) and wave is null',
+    [runId, wave, [...partyIds]],
   );
-  requireRows(dated, partyIds.length, 'party_state');
+  requireRows(noted, partyIds.length, 'reused');
 }
 
 /** Stores with the plan the customers that the run cannot screen. */

@@ -212,11 +212,7 @@ async function readRunTrend(database: Queryable, runId: number): Promise<readonl
 const toLastAnswerSql = (column: string): string => `(
   select ${column}
   from run earlier
-  join screening before
-    on before.run_id = earlier.run_id and before.party_range = screening.party_range and before.party_id = screening.party_id
-  join search_batch batch on batch.run_id = before.run_id and batch.batch_id = before.batch_id
-  left join plan_exception reuse
-    on before.outcome = 'reused' and reuse.run_id = before.run_id and reuse.party_id = before.party_id
+  join screening before on before.run_id = earlier.run_id and before.party_id = screening.party_id
   where earlier.roster_id = run.roster_id and earlier.account_id = run.account_id and earlier.run_id < run.run_id
     and before.outcome in ('screened', 'reused')
   order by earlier.run_id desc

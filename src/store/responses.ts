@@ -5,7 +5,6 @@ import { runKinds } from '../vocabulary.js';
 import { findValue, type Queryable, readColumn, readValue, requireRows } from './database/database.js';
 import { findListedSql, saveListedParties, toMatchRow } from './listed-parties.js';
 import { assessedTierSql, partySaidSql, seenCustomerSql, storedMatchesSql } from './row-shapes.js';
-import { holdStates } from './screenings.js';
 
 const idRow = z.object({ responseId: z.number(), digest: z.string() });
 
@@ -122,7 +121,7 @@ const answerRow = z.object({
 });
 
 /**
- * The stored history of the next `limit` parties of an organisation after `after`: their answers by party, account and run, without retracted
+ * The stored history of the next `limit` parties of an organisation after `after`: their answers by party, account and run, without unapplied
  * and repeated ones, with the match sets; the parties in each of these versions; and the dispositions, oldest first. Null after the last.
  */
 export async function readHistory(database: Queryable, organisation: string, after: number, limit: number) {
@@ -159,18 +158,12 @@ async function readAnswerHistory(database: Queryable, partyIds: readonly number[
        select answer.*, lag(answer.likeness) over (partition by party_id, account_id order by run_id) as former
        from (
          select answered.party_id, run.account_id, run.run_id, run.kind, run.started_at,
-           coalesce(batch.committed_at, run.started_at) as saved_at, answered.request_id,
+           coalesce(answered.answered_at, run.started_at) as saved_at, answered.request_id,
            answered.response_id, answered.customer_version, run.settings_digest, cap.length as cap,
            concat_ws('/', answered.response_id, answered.customer_version, answered.request_id, run.settings_digest, coalesce(cap.length, 0))
              as likeness
          from run
-         -- An offset of 0 keeps this apart, so that the history is read by its key, run and party, and never as a whole.
-         cross join lateral (
-           select * from screening
-           where screening.run_id = run.run_id and screening.party_id = any ($1::bigint[])
-             and screening.party_range = any (array(select distinct party_id >> 7 from unnest($1::bigint[]) as party_id)) offset 0
-         ) answered
-         left join search_batch batch on batch.run_id = answered.run_id and batch.batch_id = answered.batch_id
+         join screening answered on answered.run_id = run.run_id and answered.party_id = any ($1::bigint[])
          left join lateral (
            select length
            from account
@@ -279,7 +272,7 @@ export async function applyListCap(
     [key.accountId, key.runId, key.now, cap],
   );
   const freed = gone === null ? 0 : await takeForWhole(transaction, key.runId, gone);
-  return cap === null ? freed : takeForCut(transaction, key.runId, cap, key.now);
+  return cap === null ? freed : takeForCut(transaction, key.runId, cap);
 }
 
 /** SQL: the parties of a run, also those it did not search, whose last answer on its account has this length. */
@@ -292,8 +285,8 @@ const partiesOfLength = `
   where screening.run_id = $1 and screening.outcome in ('screened', 'reused', 'skipped')
     and response.total = $2 and not response.truncated`;
 
-/** SQL: what a change keeps when it is recorded again. */
-const changeColumns = `change_id, run_id, batch_id, party_id, customer_version, severity, cause, is_baseline, match_id, fields,
+/** SQL: what a change keeps when it is told otherwise. */
+const changeColumns = `run_id, wave, party_id, customer_version, severity, cause, is_baseline, match_id, fields,
   before_listed_id, before_rank, before_is_hit, before_score, after_listed_id, after_rank, after_is_hit, after_score, adjustments,
   birth_date_agreement, country_agreement, sanction_hit, former_customer_version`;
 
@@ -301,21 +294,16 @@ const changeColumns = `change_id, run_id, batch_id, party_id, customer_version, 
  * Treats the run's lists of this length as truncated: no customer is clear by one, and a missing match is not returned instead of removed.
  * Returns the number of customers with such a list.
  */
-async function takeForCut(transaction: Queryable, runId: number, length: number, now: Date): Promise<number> {
-  await holdStates(transaction, `select account_id, party_id from (${partiesOfLength}) parties`, [runId, length]);
+async function takeForCut(transaction: Queryable, runId: number, length: number): Promise<number> {
   // A removed match is kept as hidden, so that the next complete list decides.
   await transaction.execute(
     `with removed as materialized (
-       select ${changeColumns}, rule, revision from change_event
+       select change_id, ${changeColumns}, rule from change_event
        where run_id = $1 and kind = 'match_removed' and party_id in (select party_id from (${partiesOfLength}) parties)
      ),
-     retracted as (
-       insert into retraction (run_id, first_batch_id, last_batch_id, party_ids, kind, retracted_at)
-       select $1, batch_id, batch_id, array_agg(distinct party_id), 'reclassified', $3::timestamptz from removed group by batch_id
-     ),
-     recorded as (
-       insert into change_record (${changeColumns}, kind, rule, revision) overriding system value
-       select ${changeColumns}, 'match_not_returned', case when rule = 'delisted' then 'not_returned' else rule end, revision + 1 from removed
+     told as (
+       insert into change (${changeColumns}, kind, rule, replaces)
+       select ${changeColumns}, 'match_not_returned', case when rule = 'delisted' then 'not_returned' else rule end, change_id from removed
      )
      update party_state set unreturned = coalesce(unreturned, '[]'::jsonb) || lost.matches
      from (
@@ -325,7 +313,7 @@ async function takeForCut(transaction: Queryable, runId: number, length: number,
        from removed group by party_id
      ) lost, run
      where run.run_id = $1 and party_state.account_id = run.account_id and party_state.party_id = lost.party_id`,
-    [runId, length, now],
+    [runId, length],
   );
   await transaction.execute(
     `update party_state set state = case
@@ -353,7 +341,6 @@ const countOfLength = (transaction: Queryable, runId: number, length: number): P
  * Treats the run's lists of this length as complete again, except those that hide a known match. Returns the number of customers with one.
  */
 async function takeForWhole(transaction: Queryable, runId: number, length: number): Promise<number> {
-  await holdStates(transaction, `select account_id, party_id from (${partiesOfLength}) parties`, [runId, length]);
   await transaction.execute(
     `update party_state set state = 'below_threshold'
      from (${partiesOfLength}) parties

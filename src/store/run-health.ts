@@ -19,16 +19,12 @@ export async function saveRunHealth(
     // One pass instead of a self-join, because a recent run has no statistics. A call repeats when an earlier call of its request has no
     // answer.
     `select coalesce(billable_attempts, 0)::integer as billable, (
-       select coalesce(sum(unanswered - case when last_unanswered = last then 1 else 0 end), 0)::integer
-       from (
-         select count(*) filter (where outcome <> 'ok') as unanswered, max(attempt_id) filter (where outcome <> 'ok') as last_unanswered,
-           max(attempt_id) as last
-         from search_attempt
-         where run_id = $1 and outcome <> 'not_sent'
-           -- Nearly all requests have one call, which was answered.
-           and request_id in (select request_id from search_attempt where run_id = $1 and outcome not in ('ok', 'not_sent'))
-         group by request_id
-       ) request
+       select count(*)::integer from call unanswered
+       where unanswered.run_id = $1 and unanswered.outcome not in ('ok', 'not_sent') and exists (
+         select from call again
+         where again.run_id = $1 and again.request_id = unanswered.request_id and again.outcome <> 'not_sent'
+           and (again.worker, again.number) > (unanswered.worker, unanswered.number)
+       )
      ) as repeated
      from run where run_id = $1`,
     [runId],
@@ -67,7 +63,7 @@ export async function readRunCalls(database: Queryable, runId: number) {
   const outcomes = await database.query(
     z.object({ name: z.string(), count: z.number() }),
     `select coalesce(case when outcome = 'error_status' then status::text end, outcome) as name, count(*) as count
-     from search_attempt where run_id = $1 and outcome <> 'not_sent' group by name order by name`,
+     from call where run_id = $1 and outcome <> 'not_sent' group by name order by name`,
     [runId],
   );
   const byOutcome = Object.fromEntries(outcomes.map(({ name, count }) => [name, count]));
@@ -86,11 +82,11 @@ async function readCallTimes(database: Queryable, runId: number) {
        ) as breaks
      from (
        select started_at, started_at - lag(started_at) over (order by started_at) as gap
-       from search_attempt where run_id = $1 and outcome <> 'not_sent'
+       from call where run_id = $1 and outcome <> 'not_sent'
      ) calls`,
     [runId, pauseSeconds],
   );
-  const { calls, firstAt, lastAt, busySeconds, breaks } = firstRow(times, 'search_attempt');
+  const { calls, firstAt, lastAt, busySeconds, breaks } = firstRow(times, 'call');
   const perSecond = calls < 2 || busySeconds === 0 ? null : Math.round(((calls - 1) * 10) / busySeconds) / 10;
   return { sent: calls, firstAt, lastAt, breaks, perSecond };
 }
@@ -153,13 +149,12 @@ export async function readChangeVolume(database: Queryable, runId: number) {
   const rows = await database.query(
     volumeRow,
     `select
-       (select count(distinct screening.request_id)::integer
-        from screening
-        join run on run.run_id = screening.run_id
-        join party_state state on state.account_id = run.account_id and state.party_id = screening.party_id
-        where screening.run_id = $1 and outcome = 'screened' and plan_reason <> 'new'
-          -- Changed settings are no change of the service. The former answer is kept while the run is open.
-          and coalesce(state.former_answer ->> 'settings_digest' = state.settings_digest, true)) as "searchesAgain",
+       (select count(distinct answer.request_id)::integer
+        from party_answer answer
+        left join next_state next on next.run_id = answer.run_id and next.party_id = answer.party_id
+        where answer.run_id = $1 and not answer.is_reused and answer.plan_reason <> 'new'
+          -- Changed settings are no change of the service.
+          and coalesce(next.former_settings_digest = next.settings_digest, true)) as "searchesAgain",
        coalesce(sum(events), 0)::double precision as changes, coalesce(sum(events ^ 2), 0)::double precision as "changeSquares"
      from (
        select count(*)::double precision / count(distinct screening.party_id) as events

@@ -223,7 +223,7 @@ async function countAttempts(database: Queryable, runId: number) {
     attemptsRow,
     `select coalesce(case when outcome = 'error_status' then status::text end, outcome) as name,
        ${isUnansweredSql} as "isUnanswered", count(*)::integer as count
-     from search_attempt where run_id = $1 and outcome not in ('not_sent', 'in_flight')
+     from call where run_id = $1 and outcome not in ('not_sent', 'in_flight')
      group by outcome, name order by name`,
     [runId],
   );
@@ -240,9 +240,10 @@ function countBilledTwice(database: Queryable, runId: number): Promise<number> {
     database,
     z.number(),
     `select count(*)::integer as calls
-     from search_attempt unanswered where unanswered.run_id = $1 and ${isUnansweredSql} and exists (
-       select from search_attempt again
-       where again.run_id = $1 and again.request_id = unanswered.request_id and again.attempt_id > unanswered.attempt_id
+     from call unanswered where unanswered.run_id = $1 and ${isUnansweredSql} and exists (
+       select from call again
+       where again.run_id = $1 and again.request_id = unanswered.request_id
+         and (again.worker, again.number) > (unanswered.worker, unanswered.number)
          and again.outcome <> 'not_sent'
      )`,
     [runId],

@@ -12,6 +12,7 @@ import {
   runStages,
   runStates,
 } from '../vocabulary.js';
+import { noteFailedParties } from './apply-answers.js';
 import {
   type Database,
   findRow,
@@ -24,10 +25,8 @@ import {
 import { noteBillableAttempts, RunNumbers } from './ledger.js';
 import { isWholeSql } from './metrics.js';
 import { isOfSql } from './organisations.js';
-import { packScreenings } from './plan-blocks.js';
 import { screeningKindsSql } from './row-shapes.js';
 import { type RunSums, runSumsSchema } from './run-sums.js';
-import { holdStates } from './screenings.js';
 
 /** A new run; without `settingsId` when no accepted settings apply. */
 type NewRun = Omit<
@@ -39,6 +38,7 @@ type NewRun = Omit<
   | 'haltedBy'
   | 'stage'
   | 'resumed'
+  | 'wave'
   | 'comparedRunId'
   | 'finishedAt'
   | 'sums'
@@ -117,8 +117,6 @@ export async function closeRun(
     stage: RunStage | null;
     finishedAt: Date;
     sums: RunSums | null;
-    /** Its screenings are packed already (`packScreenings`). */
-    isPacked?: boolean;
   },
 ): Promise<void> {
   const sums = end.sums === null ? null : JSON.stringify(end.sums);
@@ -130,7 +128,6 @@ export async function closeRun(
   );
   await noteFailedParties(database, runId);
   await noteBillableAttempts(database, runId);
-  if (end.state !== 'stopped' && end.state !== 'running' && !end.isPacked) await packScreenings(database, runId);
 }
 
 /** Changes the state and the reasons of a closed run. */
@@ -155,23 +152,6 @@ export async function isTooLargeToAddUp(database: Queryable, runId: number): Pro
   return rows[0]?.large ?? false;
 }
 
-/** Stores which parties failed, so that the next plan includes them regardless of their screening frequency. */
-async function noteFailedParties(transaction: Queryable, runId: number): Promise<void> {
-  await holdStates(
-    transaction,
-    `select run.account_id, screening.party_id from planned_screening screening join run on run.run_id = screening.run_id
-     where screening.run_id = $1 and screening.outcome = 'failed'`,
-    [runId],
-  );
-  await transaction.execute(
-    `update party_state set failed_run_id = screening.run_id
-     from planned_screening screening join run on run.run_id = screening.run_id
-     where screening.run_id = $1 and screening.outcome = 'failed'
-       and party_state.account_id = run.account_id and party_state.party_id = screening.party_id`,
-    [runId],
-  );
-}
-
 export const runRow = z.object({
   runId: z.number(),
   organisationId: z.number(),
@@ -192,6 +172,8 @@ export const runRow = z.object({
   epoch: z.number(),
   owner: z.string(),
   resumed: z.number(),
+  /** The wave that is being searched. */
+  wave: z.number(),
   settingsDigest: z.string(),
   /** The settings at its start. */
   settings: z.record(z.string(), z.unknown()).nullable(),
@@ -302,7 +284,7 @@ export function readLastActivity(database: Queryable, run: RunRow): Promise<Date
   return readValue(
     database,
     z.date(),
-    `select greatest($2::timestamptz, $3::timestamptz, max(committed_at)) as last from search_batch where run_id = $1`,
+    `select greatest($2::timestamptz, $3::timestamptz, max(committed_at)) as last from batch where run_id = $1`,
     [run.runId, run.startedAt, run.finishedAt],
   );
 }
@@ -324,7 +306,7 @@ const holderRow = z.object({
 });
 async function saveRunWorker(
   transaction: Queryable,
-  run: Pick<RunRow, 'runId' | 'resumed'>,
+  run: Pick<RunRow, 'runId' | 'resumed' | 'wave'>,
   holder: z.infer<typeof holderRow>,
 ): Promise<void> {
   const { runId, worker } = new RunNumbers(run);
@@ -355,9 +337,8 @@ export function readRunKeys(database: Queryable, runId: number): Promise<readonl
 
 /** What is partitioned by run, with the columns that statements need to know. */
 const partitioned = [
-  ['search_batch', '(run_id, batch_id)'],
-  ['search_call', ''],
-  ['screening_block', '(run_id, party_range)'],
+  ['planned', '(run_id, party_id, request_id)'],
+  ['call', '(run_id, request_id)'],
 ] as const;
 
 /**
@@ -368,8 +349,7 @@ export async function refreshRunStatistics(database: Database, runId: number): P
   const first = runId - (runId % 256);
   const own = partitioned.map(([table, columns]) => `${table}_runs_${first}_${first + 255} ${columns}`);
   await database.execute(
-    `analyze planned_screening (run_id, party_id, request_id, outcome, plan_reason),
-       change_record (run_id, party_id, is_baseline, cause), party_state (account_id, party_id, run_id), alert (account_id, party_id),
+    `analyze change (run_id, party_id, is_baseline, cause), next_state (run_id, party_id), party_state (account_id, party_id, run_id), alert (account_id, party_id),
        ${own.join(', ')}`,
   );
   // To analyse a whole table reads all its history (12 ranges took 0.4 s, the own one 0.12 s), and no autovacuum does it: only once it has doubled.

@@ -5,67 +5,21 @@ import { type FactsOf, matchSchema, partySaidSchema } from '../vocabulary/facts.
 import { answerStates, partyTypes, riskTiers } from '../vocabulary.js';
 import { type Database, firstRow, type Queryable, requireRows } from './database/database.js';
 import { toHiddenSql, toMatchRow } from './listed-parties.js';
-import { toPlannedSql } from './plan-blocks.js';
 import { assessedTierSql, hiddenMatchesSql, partySaidSql } from './row-shapes.js';
 
-/** The outcome of a planned screening of one party. */
-type ScreeningResult =
-  | { partyId: number; outcome: 'screened' | 'reused'; responseId: number; reason: null }
-  | { partyId: number; outcome: 'failed'; responseId: null; reason: string };
-
-/** Saves the outcomes of planned screenings; an answer needs it only where a party has a row of its own (`savePartyStates`). */
-export async function saveScreeningResults(
+/** Saves planned requests that the service could not answer. */
+export async function saveFailures(
   transaction: Queryable,
   runId: number,
-  batchId: number,
-  results: readonly ScreeningResult[],
+  failures: readonly { requestId: number; reason: string }[],
 ): Promise<void> {
-  const groups = new Map<string, ScreeningResult[]>();
-  for (const result of results) {
-    const key = `${result.outcome} ${result.reason}`;
-    const group = groups.get(key);
-    if (group) group.push(result);
-    else groups.set(key, [result]);
-  }
-  await Promise.all([...groups.values()].map((group) => saveAlike(transaction, runId, batchId, group)));
-}
-
-async function saveAlike(transaction: Queryable, runId: number, batchId: number, results: readonly ScreeningResult[]) {
-  const [first] = results;
-  if (first === undefined) return;
-  const partyIds = results.map(({ partyId }) => partyId);
-  // No join of the update: a new plan has no statistics yet, and a join would read the whole run for each batch.
-  const kept = `kept as (
-    update planned_screening set outcome = $4, outcome_reason = $5, batch_id = $2,
-      response_id = ($6::bigint[])[array_position($3::bigint[], party_id)]
-    where run_id = $1 and party_id = any ($3::bigint[]) and outcome = 'remaining'
-    returning party_id
-  )`;
-  const planned = `planned as (${toPlannedSql('$1', '$3')} and task.outcome = 'remaining')`;
-  // An answer needs no row: the state says which run gave it, and a second one of the same run is refused there.
-  const made =
-    first.outcome === 'screened'
-      ? 'made as (select party_id from planned)'
-      : `made as (
-           insert into planned_screening (
-             run_id, party_id, request_id, response_id, batch_id, customer_version, plan_reason, outcome, outcome_reason, search_order
-           )
-           select $1, party_id, request_id, ($6::bigint[])[array_position($3::bigint[], party_id)], $2, customer_version, plan_reason,
-             $4, $5, search_order
-           from planned
-           where $4 = 'reused' or not exists (
-             select from party_state state join run on run.account_id = state.account_id
-             where run.run_id = $1 and state.party_id = planned.party_id and state.run_id = run.run_id
-           )
-           returning party_id
-         )`;
-  const saved = await transaction.query(
-    z.object({ parties: z.number() }),
-    `with ${kept}, ${planned}, ${made}
-     select ((select count(*) from kept) + (select count(*) from made))::integer as parties`,
-    [runId, batchId, partyIds, first.outcome, first.reason, results.map((result) => result.responseId)],
+  if (failures.length === 0) return;
+  const saved = await transaction.execute(
+    `insert into failure (run_id, request_id, reason)
+     select $1, request_id, reason from unnest($2::bigint[], $3::text[]) as failed (request_id, reason)`,
+    [runId, failures.map(({ requestId }) => requestId), failures.map(({ reason }) => reason)],
   );
-  requireRows(firstRow(saved, 'planned_screening').parties, results.length, 'planned_screening');
+  requireRows(saved, failures.length, 'failure');
 }
 
 // Columns instead of JSON take half of the database's time for a page.
@@ -136,7 +90,7 @@ function readOrder(database: Queryable, runId: number) {
        select party_id, rank() over (order by place, request_id) as position
        from (
          select request_id, party_id, min(search_order) over (partition by request_id) as place
-         from open_screening where run_id = $1 and outcome = 'remaining'
+         from screening where run_id = $1 and outcome = 'remaining'
        ) remaining
      ) placed
      group by case when position <= $2 then 0 else 1 + (position - $2 - 1) / $3 end
@@ -158,29 +112,20 @@ function readPage(
          array_agg(planned.party_id order by planned.party_id) as party_ids,
          array_agg(planned.customer_version order by planned.party_id) as customer_versions,
          case when bool_and(coalesce(
-           state.run_id <> run.run_id and state.request_id = planned.request_id and state.customer_version = planned.customer_version
+           state.request_id = planned.request_id and state.customer_version = planned.customer_version
            and state.settings_digest = $4 and state.unreturned is null
            and answering.version = $3 and answering.resumed = 0
            -- Another version may have checked an answer that was used again.
-           and (state.run_id, state.party_id) not in (select run_id, party_id from plan_exception where party_id = any ($2::bigint[]) and because is null), false)
+           and reused.party_id is null, false)
          ) and min(state.response_id) = max(state.response_id) and min(state.state) = max(state.state) then min(state.response_id) end
            as response_id,
          min(state.state) as state
-       from (
-         select party_id, request_id, customer_version, search_order, true as is_explicit from planned_screening
-         where run_id = $1 and party_id = any ($2::bigint[]) and outcome = 'remaining'
-         union all
-         select party_id, request_id, customer_version, search_order, false
-         from (${toPlannedSql('$1', '$2')} and task.outcome = 'remaining') block
-       ) planned
-       join run on run.run_id = $1
-       -- offset 0: looked up one by one. As a join, each page of a first night reads all states so far.
-       left join lateral (
-         select party_id, run_id, request_id, response_id, customer_version, settings_digest, unreturned, state.state from party_state state
-         where state.account_id = run.account_id and state.party_id = planned.party_id offset 0
-       ) state on true
+       from planned
+       join run on run.run_id = planned.run_id
+       left join party_state state on state.account_id = run.account_id and state.party_id = planned.party_id
        left join run answering on answering.run_id = state.run_id
-       where planned.is_explicit or state.run_id is distinct from run.run_id
+       left join reused on reused.run_id = state.run_id and reused.party_id = state.party_id
+       where planned.run_id = $1 and planned.party_id = any ($2::bigint[])
        group by planned.request_id
      ) task
      join screening_request request using (request_id)
@@ -202,7 +147,7 @@ export async function countSearchTasks(database: Queryable, runId: number) {
     `select count(distinct request_id)::integer as total,
        count(distinct request_id) filter (where outcome = 'remaining')::integer as remaining,
        count(distinct request_id) filter (where outcome = 'remaining' and plan_reason = 'new')::integer as "remainingOfNew"
-     from open_screening where run_id = $1 and outcome not in ('skipped', 'reused')`,
+     from screening where run_id = $1 and outcome not in ('skipped', 'reused')`,
     [runId],
   );
   return firstRow(rows, 'screening');
@@ -261,104 +206,37 @@ export async function readPartyStates(
 }
 
 /**
- * Locks the states of `partiesSql` (rows of `account_id` and `party_id`) until the transaction ends. One order for all callers prevents
- * deadlocks.
+ * Saves what answers make of the states of these parties, beside the answers that they were compared with (`known`); applied with the wave of
+ * the answers.
  */
-export async function holdStates(transaction: Queryable, partiesSql: string, parameters: readonly unknown[]) {
-  await transaction.execute(
-    `select from party_state where (account_id, party_id) in (${partiesSql})
-     order by party_id, account_id for no key update`,
-    parameters,
-  );
-}
-
-interface StateKey {
-  accountId: number;
-  runId: number;
-  batchId: number;
-  screenedAt: Date;
-}
-
-/**
- * Saves the newest valid answers of parties: of those in `dated` the same state is stored already, so that only its date is new. The former ones
- * are kept with them until a later run answers. True if some of the parties have a planned screening of their own, whose outcome must be saved
- * as well.
- */
-export async function savePartyStates(
+export async function saveNextStates(
   transaction: Queryable,
-  key: StateKey,
-  { dated, replaced }: { dated: readonly number[]; replaced: readonly PartyStateRow[] },
-): Promise<boolean> {
-  const [isExplicit] = await Promise.all([
-    dateStates(
-      transaction,
-      key,
-      dated,
-      replaced.map(({ partyId }) => partyId),
-    ),
-    replaceStates(transaction, key, replaced),
-  ]);
-  return isExplicit;
-}
-
-/** Dates unchanged states and locks all of them in the common order, so that a run and a reviewer do not deadlock. */
-async function dateStates(
-  transaction: Queryable,
-  { accountId, runId, batchId, screenedAt }: StateKey,
-  dated: readonly number[],
-  others: readonly number[],
-): Promise<boolean> {
-  if (dated.length + others.length === 0) return false;
-  const rows = await transaction.query(
-    z.object({ known: z.number(), isExplicit: z.boolean() }),
-    'select known, is_explicit from date_states($1, $2, $3, $4, $5, $6)',
-    [accountId, runId, batchId, screenedAt, [...dated, ...others], [...others]],
-  );
-  const { known, isExplicit } = firstRow(rows, 'party_state');
-  requireRows(known, dated.length, 'party_state');
-  return isExplicit;
-}
-
-async function replaceStates(transaction: Queryable, key: StateKey, states: readonly PartyStateRow[]): Promise<void> {
+  { accountId, runId }: { accountId: number; runId: number },
+  states: readonly PartyStateRow[],
+): Promise<void> {
   if (states.length === 0) return;
   const rows = states.map((state) => ({
     party_id: state.partyId,
-    request_id: state.requestId,
-    response_id: state.responseId,
-    customer_version: state.customerVersion,
     settings_digest: state.settingsDigest,
     state: state.state,
     reported_scores: Object.keys(state.reportedScores).length === 0 ? null : state.reportedScores,
     unreturned: state.unreturned.length === 0 ? null : state.unreturned.map(toMatchRow),
   }));
   const saved = await transaction.execute(
-    `insert into party_state (
-       account_id, run_id, batch_id, screened_at, party_id, request_id, response_id, customer_version, settings_digest, state,
-       reported_scores, unreturned
+    `insert into next_state (
+       run_id, party_id, settings_digest, state, reported_scores, unreturned, former_run_id, former_request_id, former_response_id,
+       former_settings_digest, former_state, former_unreturned
      )
-     select $1, $2, $5::bigint, $3, party_id, request_id, response_id, customer_version, settings_digest, state, reported_scores,
-       ${toHiddenSql('(select organisation_id from account where account_id = $1)', 'row.unreturned')}
-     from jsonb_to_recordset($4::text::jsonb) as row (
-       party_id bigint, request_id bigint, response_id bigint, customer_version integer, settings_digest text, state text,
-       reported_scores jsonb, unreturned jsonb
+     select $2, row.party_id, row.settings_digest, row.state, row.reported_scores,
+       ${toHiddenSql('(select organisation_id from account where account_id = $1)', 'row.unreturned')},
+       former.run_id, former.request_id, former.response_id, former.settings_digest, former.state, former.unreturned
+     from jsonb_to_recordset($3::text::jsonb) as row (
+       party_id bigint, settings_digest text, state text, reported_scores jsonb, unreturned jsonb
      )
-     on conflict (account_id, party_id) do update set
-       run_id = excluded.run_id, batch_id = excluded.batch_id, screened_at = excluded.screened_at, request_id = excluded.request_id,
-       response_id = excluded.response_id, customer_version = excluded.customer_version,
-       settings_digest = excluded.settings_digest, state = excluded.state, reported_scores = excluded.reported_scores,
-       unreturned = excluded.unreturned,
-       -- The replaced answer with its run and time.
-       former_run_id = party_state.run_id, former_screened_at = party_state.screened_at,
-       former_answer = jsonb_build_object(
-         'request_id', party_state.request_id, 'response_id', party_state.response_id,
-         'customer_version', party_state.customer_version, 'settings_digest', party_state.settings_digest,
-         'state', party_state.state, 'reported_scores', party_state.reported_scores, 'unreturned', party_state.unreturned
-       )
-     -- A party that the run has an answer for already is not counted.
-     where party_state.run_id <> excluded.run_id`,
-    [key.accountId, key.runId, key.screenedAt, JSON.stringify(rows), key.batchId],
+     left join party_state former on former.account_id = $1 and former.party_id = row.party_id`,
+    [accountId, runId, JSON.stringify(rows)],
   );
-  requireRows(saved, rows.length, 'party_state');
+  requireRows(saved, rows.length, 'next_state');
 }
 
 /** The facts of a party for the severity of its changes. */

@@ -86,7 +86,7 @@ export async function readRunning(database: Queryable, organisationId: number): 
        end as "silentMs",
        greatest(
          ${takenAtSql('run')},
-         (select max(committed_at) from search_batch where search_batch.run_id = run.run_id)
+         (select max(committed_at) from batch where batch.run_id = run.run_id)
        ) as "activeAt"
      from run
      left join roster on roster.roster_id = run.roster_id

@@ -29,15 +29,14 @@ import type { RunSession } from '../session.js';
 import { isAutoClosing } from '../settings-acceptance.js';
 
 /**
- * Stage: makes review alerts from the findings of a roster's runs on an account, and keeps or re-opens their decisions. It runs inside the
- * transaction that closes a run, after control searches have confirmed the answers. `answers` of a held run are taken back, and give only new
- * and more urgent alerts, until a person applies them (`accepted_later`). Returns what waits then.
+ * Makes review alerts from the answers that a run has just applied (those after `afterWave`), and keeps or re-opens their decisions. Answers that
+ * are `held` are not applied, and give only new and more urgent alerts, until a person accepts them (`accepted_later`). Returns what waits then.
  */
 export async function makeAlerts(
   transaction: Queryable,
-  { app, run }: RunSession,
+  { app, run }: Pick<RunSession, 'app' | 'run'>,
   accountId: number,
-  answers: 'valid' | 'held' | 'accepted_later',
+  { afterWave, answers }: { afterWave: number; answers: 'whole' | 'part' | 'held' | 'accepted_later' },
 ): Promise<OpenAlertsFacts | null> {
   const { runId, organisationId, rosterId } = run;
   if (rosterId === null) return null;
@@ -46,14 +45,14 @@ export async function makeAlerts(
   const scope = { rosterId, accountId };
   const calendar = { ...settings.review, timezone: settings.timezone };
   const assessed = { calendar, changeSettings: settings.changes, now };
-  const projected = { ...scope, runId, now, isHeld: answers === 'held' };
+  const projected = { ...scope, runId, afterWave, now, isHeld: answers === 'held' };
   await projectParties(transaction, projected, (party, alerts, hasHeldAnswers) =>
     hasHeldAnswers
       ? toAlertChanges(party, alerts, assessed).filter(mayComeFromHeldRun)
       : toAlertChanges(addProvisional(party, alerts), alerts, assessed),
   );
-  // No policy applies to answers that were unreliable at first.
-  if (answers === 'valid') await closeByPolicy(transaction, { runId, organisationId, ...scope }, now);
+  // No policy applies to a part of a run, nor to answers that were unreliable at first.
+  if (answers === 'whole') await closeByPolicy(transaction, { runId, organisationId, ...scope }, now);
   return saveReviewState(transaction, runId, scope, { now, maxItems: maxListRows });
 }
 

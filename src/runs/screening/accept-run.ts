@@ -6,7 +6,6 @@ import { RunNumbers } from '../../store/ledger.js';
 import { readRosterNames } from '../../store/organisations.js';
 import { readFourEyes } from '../../store/review/decisions.js';
 import { findOpenRun, type RunRow, readRun, toRunId } from '../../store/runs.js';
-import { giveBackAnswers } from '../../store/unconfirmed-answers.js';
 import type { RunState } from '../../vocabulary.js';
 import type { AppContext } from '../app-context.js';
 import { findRun, refuseRun } from '../run-reference.js';
@@ -59,17 +58,20 @@ export async function acceptRun(
       if (await proposesOnly(app, transaction, current, acceptance)) {
         return { kind: 'proposed', runId, waitsFor: 'second_person' };
       }
-      const parties = kinds.has('answers') ? await giveBack(transaction, current, app.clock.now()) : 0;
-      await saveAcceptance(app, transaction, current, acceptance, false);
+      if (kinds.has('answers')) await refuseOlder(transaction, current);
       const roster = (await readRosterNames(transaction, organisation.name)).get(run.rosterId ?? 0) ?? null;
       const write: RunSession['write'] = (work) => work(transaction);
       const numbers = new RunNumbers(run);
       const session: RunSession = { ...held, app, organisation, run: current, runId, numbers, roster, write };
-      const { state, reasons } = await concludeRun(transaction, session, {
+      const { parties, state, reasons } = await concludeRun(transaction, session, {
         halted: null,
         isReported: false,
         isAccepted: true,
       });
+      if (kinds.has('answers') && parties === 0) {
+        throw refuseRun(`a later run has screened every customer of ${runId}, so there is nothing to accept`);
+      }
+      await saveAcceptance(app, transaction, current, acceptance, false);
       return { kind: 'accepted', runId, parties, dossiers: 0, state, reasons };
     });
   });
@@ -153,14 +155,11 @@ async function saveAcceptance(
   await saveRunAcceptance(transaction, runId, { isProposal, ...who, reason, acceptedAt: clock.now() });
 }
 
-async function giveBack(transaction: Transaction, run: RunRow, now: Date): Promise<number> {
+/** Throws ConfigError while a later run of the roster is held too. */
+async function refuseOlder(transaction: Transaction, run: RunRow): Promise<void> {
   const { runId, rosterId, accountId } = run;
-  const name = toRunId(run);
-  if (rosterId === null || accountId === null) throw refuseRun(`${name} belongs to no roster`);
+  if (rosterId === null || accountId === null) throw refuseRun(`${toRunId(run)} belongs to no roster`);
   const later = await findLaterHeld(transaction, { runId, rosterId, accountId });
   const held = later === null ? null : await readRun(transaction, later);
   if (held) throw refuseRun(`a later run is held too, with newer answers: accept ${toRunId(held)} instead`);
-  const parties = await giveBackAnswers(transaction, runId, now);
-  if (parties > 0) return parties;
-  throw refuseRun(`a later run has screened every customer of ${name}, so there is nothing to accept`);
 }

@@ -2,21 +2,15 @@ import { describeHeldBy, listGuards, nameGuards, unreadableGuard } from '../../e
 import type { ControlSearch } from '../../matches/control.js';
 import { describeDrops, describeNotices, describeRestoration, listSnapshotRemarks } from '../../reports/reasons.js';
 import { countNoun, formatCount } from '../../reports/text.js';
+import { countToldAndUnapplied, countUnproven } from '../../store/apply-answers.js';
 import { readRestorationsBefore } from '../../store/backup/restoration.js';
 import { findUncomparedLists } from '../../store/checks.js';
 import { countControls } from '../../store/controls.js';
 import { type CoverageGap, readCoverageGaps } from '../../store/coverage.js';
 import { type Queryable, type Transaction, takeWorkMemory } from '../../store/database/database.js';
 import { clearSearchedMarks } from '../../store/event-marks.js';
-import {
-  countAnswered,
-  holdWebhookEvents,
-  readSecondSearches,
-  saveRunHold,
-  saveVanishing,
-} from '../../store/held-runs.js';
+import { holdWebhookEvents, saveRunHold } from '../../store/held-runs.js';
 import { countOverBudget } from '../../store/plan.js';
-import { packScreenings } from '../../store/plan-blocks.js';
 import { saveOpenAlerts } from '../../store/review/decisions.js';
 import { findStateDisagreements } from '../../store/review/projection.js';
 import {
@@ -29,24 +23,18 @@ import {
 import { readAnswerFindings, saveRunHealth, saveRunWatch } from '../../store/run-health.js';
 import { computeRunSums, readRunBalance } from '../../store/run-sums.js';
 import { addRunReasons, closeRun, readRun, refreshRunStatistics, toRunId } from '../../store/runs.js';
-import {
-  countReportedAndTakenBack,
-  countUnconfirmed,
-  failUnconfirmed,
-  takeBackAnswers,
-} from '../../store/unconfirmed-answers.js';
 import { readLastStateChange, walkStates } from '../../store/webhooks.js';
 import type { RunHalted } from '../halt.js';
 import { queueReportOf } from '../mail/deliver.js';
 import { queueBrokenRun } from '../mail/failures.js';
 import { quoteArgument } from '../quote-argument.js';
 import { reconcileRoster } from '../reconcile-run.js';
-import { makeAlerts } from '../review/alerts.js';
 import { compareBalance, type RunSummary, toRunSummary, toRunVerdict } from '../run-summary.js';
 import type { RunSession } from '../session.js';
 import { noteWebhooks, recordStates } from '../status.js';
-import { assessRun, describeFinding, readBounds } from './hold-run.js';
-import { assessFindings, assessLists } from './monitoring.js';
+import { acceptCommand, applyRun, describeHeldAnswers } from './apply-run.js';
+import { readBounds } from './hold-run.js';
+import { assessFindings } from './monitoring.js';
 
 /**
  * Stage: computes the sums of the run, assesses it, closes it and queues its mail. The summary has no artifacts yet.
@@ -100,22 +88,14 @@ export async function concludeRun(
   const { failed } = await countControls(transaction, run.runId);
   // A failed control search is final, so the run is not left open to be resumed.
   const halt = failed > 0 ? null : halted;
-  if (failed > 0) await failUnconfirmed(transaction, run.runId, app.clock.now());
+  // After a signal the process has eight seconds: whoever takes the roster next applies what is proven.
+  const isApplied = halt?.code !== 'signal';
+  const occasion = isAccepted ? 'accepted' : halt === null ? 'ended' : 'stopped';
+  const applied = isApplied ? await applyRun(transaction, session, occasion) : null;
+  const { hold, listCap, openAlerts } = applied ?? { hold: null, listCap: null, openAlerts: null };
   const provisional = await describeProvisional(transaction, session, halt !== null);
   const accountId = (await readRun(transaction, run.runId))?.accountId ?? null;
-  // First, because all later assessments use the answers. A stopped run is compared as a whole when it ends.
-  const hold =
-    halt === null && accountId !== null && !isAccepted ? await holdUnreliable(transaction, session, accountId) : null;
-  // What assesses the run from here on reads a tenth of the rows, and the balance is that of what stays.
-  if (halt === null) await packScreenings(transaction, run.runId);
-  const held = await readAnswerFindings(transaction, run.runId);
-  const listCap =
-    accountId === null || hold ? null : await assessLists(transaction, session, accountId, held.answersByLength);
-  // A stopped run makes no alerts yet: later control searches may retract its answers.
-  const answers = hold ? 'held' : isAccepted ? 'accepted_later' : 'valid';
-  const openAlerts =
-    halt === null && accountId !== null ? await makeAlerts(transaction, session, accountId, answers) : null;
-  if (halt !== null && accountId !== null && run.rosterId !== null) {
+  if (!isApplied && accountId !== null && run.rosterId !== null) {
     // The report of a stopped run also lists the open alerts.
     await saveOpenAlerts(transaction, run.runId, { rosterId: run.rosterId, accountId }, app.clock.now());
   }
@@ -124,13 +104,13 @@ export async function concludeRun(
       ? await reconcileRoster(transaction, { app, run, roster: session.roster }, accountId)
       : null;
   const disagreements = [
-    ...(openAlerts === null ? [] : await describeStates(transaction, run, accountId)),
+    ...(applied === null ? [] : await describeStates(transaction, run, accountId)),
     ...(reconciled?.imbalances ?? []),
   ];
-  // The states of a stopped run are provisional: they are computed, but not recorded.
   const { runId, rosterId } = run;
-  const isWalked = halt === null && rosterId !== null;
+  const isWalked = isApplied && rosterId !== null;
   if (isWalked) await walkStates(transaction, { runId, rosterId }, app.clock.now());
+  const held = await readAnswerFindings(transaction, run.runId);
   // An import may have added parties since a held run was planned, which the walk has found as well.
   const sums = await computeRunSums(transaction, runId, { held, isWalked: isWalked && !isAccepted });
   const isWhole = failed === 0 && halt === null && hold === null;
@@ -150,7 +130,7 @@ export async function concludeRun(
     alarms: [
       ...(halted && !halt ? [halted.message] : []),
       ...(halt ? [] : provisional),
-      ...(hold ? [describeHeldAnswers(hold, session.runId)] : []),
+      ...(hold && halt === null ? [describeHeldAnswers(hold, session.runId)] : []),
       ...restored.map(describeRestoration),
       ...uncompared.map(describeUncompared),
       ...(rosterHold === null ? [] : describeHold(rosterHold, session.roster)),
@@ -175,7 +155,6 @@ export async function concludeRun(
     stage: halt ? null : 'finished',
     finishedAt: app.clock.now(),
     sums,
-    isPacked: halt === null,
   });
   const { service, budget } = app.settings;
   await saveRunHealth(transaction, run.runId, { limitPerSecond: service.rate.perSecond, ...budget });
@@ -185,13 +164,24 @@ export async function concludeRun(
   const acceptedChanges = await readAcceptedChanges(transaction, run.runId);
   const lastChange = await readLastStateChange(transaction);
   if (isOfMarked) await clearSearchedMarks(transaction, run.runId);
-  if (halt === null) await recordStates(transaction, session, 'closed');
-  if (hold) await saveRunHold(transaction, run, { kind: 'answers', ...hold, heldAt: app.clock.now() });
+  if (isApplied) await recordStates(transaction, session, halt === null ? 'closed' : 'stopped');
+  if (hold && halt === null) await saveRunHold(transaction, run, { kind: 'answers', ...hold, heldAt: app.clock.now() });
   const heldBack =
-    halt !== null || isAccepted || state === 'unbalanced'
+    !isApplied || isAccepted || state === 'unbalanced'
       ? null
       : await holdWebhooks(transaction, session, lastChange, sums.counts.inScope);
-  const closed = { openAlerts, sums, state, reasons, watch, haltedBy, snapshot, acceptedChanges, hold };
+  const closed = {
+    parties: applied?.parties ?? 0,
+    openAlerts,
+    sums,
+    state,
+    reasons,
+    watch,
+    haltedBy,
+    snapshot,
+    acceptedChanges,
+    hold: halt === null ? hold : null,
+  };
   if (heldBack === null) return closed;
   const warned = { state: state === 'complete' ? 'incomplete' : state, reasons: [...reasons, heldBack] } as const;
   await addRunReasons(transaction, run.runId, warned);
@@ -267,65 +257,23 @@ function describeHold({ heldBy, newIds, command }: RosterHold, roster: string | 
 const describeUncompared = ({ file, ...earlier }: Parameters<typeof toRunId>[0] & { file: string }): string =>
   `${toRunId(earlier)} did not compare the customers with ${file}, and not all of them were searched since. Run nightscreen screen --because-of with that file`;
 
-/** Remarks besides the sums: answers that wait for control searches, and retracted early warnings. */
+/** Remarks besides the sums: answers that wait for control searches, and early warnings that did not hold. */
 async function describeProvisional(
   transaction: Queryable,
   { app, run }: RunSession,
   isStopped: boolean,
 ): Promise<readonly string[]> {
   if (app.settings.controls.length === 0) return [];
-  const reported = await countReportedAndTakenBack(transaction, run.runId);
-  const waiting = isStopped ? (await countUnconfirmed(transaction, run.runId)).customers : 0;
+  // What a stopped run has told waits.
+  const told = isStopped ? 0 : await countToldAndUnapplied(transaction, run.runId);
+  const waiting = isStopped ? (await countUnproven(transaction, run.runId)).customers : 0;
   return [
-    ...(reported > 0 ? [`${countNoun(reported, 'change')} that this run reported before the report did not hold`] : []),
+    ...(told > 0 ? [`${countNoun(told, 'change')} that this run reported before the report did not hold`] : []),
     ...(waiting > 0
       ? [`the answers for ${countNoun(waiting, 'customer')} count only once further control searches have passed`]
       : []),
   ];
 }
-
-/**
- * Describes that the second searches contradict the first ones, or returns null. Then the other first answers of the
- * run are as unreliable: a wrong answer shows only on customers with a known hit.
- */
-function describeContradiction(second: { searches: number; vanished: number } | null, vanished: number): string | null {
-  if (second === null || vanished >= second.vanished) return null;
-  const searches = countNoun(second.searches, 'search was', 'searches were');
-  return `known hits came back when ${searches} made again, so the first answers of this run are unreliable`;
-}
-
-/** Why a run is held, and the number of customers whose answers it withholds. */
-interface AnswerHold {
-  reasons: readonly string[];
-  customers: number;
-}
-
-/**
- * Assesses the answers of a run that has ended, inside the transaction that closes it. Retracts all of them and returns
- * why when they are unreliable, else null.
- */
-async function holdUnreliable(
-  transaction: Queryable,
-  session: RunSession,
-  accountId: number,
-): Promise<AnswerHold | null> {
-  const { run, app } = session;
-  const { figures, findings, vanished } = await assessRun(transaction, session, accountId);
-  await saveVanishing(transaction, run.runId, figures);
-  const second = await readSecondSearches(transaction, run.runId);
-  const contradiction = describeContradiction(second, vanished);
-  const reasons = [...findings.map(describeFinding), ...(contradiction === null ? [] : [contradiction])];
-  if (reasons.length === 0) return null;
-  const customers = await countAnswered(transaction, run.runId);
-  await takeBackAnswers(transaction, run.runId, { reason: 'held', now: app.clock.now(), which: 'all' });
-  return { reasons, customers };
-}
-
-const describeHeldAnswers = ({ reasons, customers }: AnswerHold, runId: string): string =>
-  `its answers for ${countNoun(customers, 'customer')} are held, because ${reasons.join('; ')}: states stay as they were. ` +
-  `If the lists did change like this, ${acceptCommand(runId)} applies the answers`;
-
-const acceptCommand = (runId: string): string => `nightscreen runs accept ${runId} --by NAME --reason TEXT`;
 
 /**
  * Holds back the webhooks of the state changes after `lastChange` when too many customers are newly open. Returns the

@@ -4,11 +4,11 @@ import type { AmlSearchResult } from '../../client/aml.js';
 import type { Answer } from '../../client/operation.js';
 import { type MatchSet, toMatchSet, toPartyState, treatAsTruncated } from '../../matches/match.js';
 import type { ScreeningOutcome } from '../../screening/screen.js';
-import { saveChangeEvents } from '../../store/changes.js';
+import { saveChanges } from '../../store/changes.js';
 import { type Queryable, requireFound, type Transaction } from '../../store/database/database.js';
-import { type SearchAttempts, saveAttempts } from '../../store/ledger.js';
+import { insertBatch, isBatchSaved, type SearchAttempts, saveAttempts } from '../../store/ledger.js';
 import type { Organisation } from '../../store/organisations.js';
-import { dateReusedStates } from '../../store/plan.js';
+import { noteReused } from '../../store/plan.js';
 import { readReusable } from '../../store/plan-sql.js';
 import { readMatchSets, saveResponses } from '../../store/responses.js';
 import {
@@ -16,10 +16,9 @@ import {
   readAssessedParties,
   readPartyStates,
   type SearchTask,
-  savePartyStates,
-  saveScreeningResults,
+  saveFailures,
+  saveNextStates,
 } from '../../store/screenings.js';
-import { insertBatch, isBatchSaved, packCalls } from '../../store/search-batch.js';
 import { toSignalHalt } from '../halt.js';
 import type { RunSession } from '../session.js';
 import type { WatchedAccount } from './monitoring.js';
@@ -115,24 +114,15 @@ async function assessAnswers(
     return {
       events: changes.map((change) => ({ partyId, customerVersion, formerCustomerVersion, change })),
       state,
-      isDated: isUnchanged && isSameState(state, known),
+      isNew: !isUnchanged || !isSameState(state, known),
     };
   });
   return {
     events: assessed.flatMap(({ events }) => events),
-    dated: assessed.flatMap(({ state, isDated }) => (isDated ? [state.partyId] : [])),
-    replaced: assessed.flatMap(({ state, isDated }) => (isDated ? [] : [state])),
+    /** What the answers make of states, where that is more than a new date. */
+    states: assessed.flatMap(({ state, isNew }) => (isNew ? [state] : [])),
   };
 }
-
-/** The outcomes of parties whose answer is stored. */
-const toScreened = <Outcome extends 'screened' | 'reused'>(
-  outcome: Outcome,
-  answered: readonly Pick<AnsweredTask, 'task' | 'responseId'>[],
-) =>
-  answered.flatMap(({ task, responseId }) =>
-    task.parties.map(({ partyId }) => ({ partyId, outcome, responseId, reason: null })),
-  );
 
 const isSame = ({ known, party, matchSet }: PartyAnswer): boolean =>
   isSameAnswer(known, { responseId: party.responseId, truncated: matchSet.truncated });
@@ -159,72 +149,49 @@ export interface FinishedSearch {
 }
 
 /**
- * Saves searches in one transaction: ledger, answers, match sets, change events and the outcome of each party. A search
- * that failed because of the service, or is made again, stays planned.
+ * Saves searches in one transaction: ledger, answers, match sets, and the changes and states that the answers will make. A search that failed
+ * because of the service, or is made again, stays planned.
  */
 export async function commitScreenings(
   session: RunSession,
   account: WatchedAccount,
   finished: readonly FinishedSearch[],
 ): Promise<void> {
-  await writeBatch(session, async (transaction, batchId) => {
-    const now = session.app.clock.now();
-    const { runId } = session.run;
+  const { app, numbers } = session;
+  await writeBatch(session, async (transaction) => {
+    const now = app.clock.now();
     const ended = finished.filter(isAnswered);
-    const packed = packCalls(
-      ended.map(({ attempts }) => attempts),
-      now,
-    );
-    const requestIds = ended.map(({ task }) => task.requestId);
-    // Independent statements are sent together: each wait costs a turn of a busy event loop.
-    const saved = Promise.all([
-      insertBatch(transaction, { runId, batchId, now }, requestIds, packed),
-      saveAttempts(
-        transaction,
-        session.numbers,
-        finished.map(({ attempts }) => attempts),
-        new Set(Array.from(packed.values(), ({ attemptId }) => attemptId)),
-      ),
-    ]);
-    saved.catch(() => undefined);
-    const unchanged = ended.flatMap(({ task, known }) => (known ? [{ task, responseId: known.responseId }] : []));
     const others = ended.filter(({ known }) => known === null);
+    // Independent statements are sent together: each wait costs a turn of a busy event loop.
     const [known, answered] = await Promise.all([
       readKnownStates(transaction, account, others),
       storeAnswers(transaction, session, others, now),
-    ]).catch(async (error: unknown) => {
-      // What failed first says why; the rest only that the transaction had ended.
-      await saved;
-      throw error;
-    });
-    const { events, dated, replaced } = await assessAnswers(transaction, session, account, { answered, known });
-    const same = unchanged.flatMap(({ task }) => task.parties.map(({ partyId }) => partyId));
-    const [isExplicit] = await Promise.all([
-      savePartyStates(
-        transaction,
-        { accountId: account.accountId, runId, batchId, screenedAt: now },
-        { dated: [...same, ...dated], replaced },
-      ),
-      saveChangeEvents(transaction, runId, batchId, events),
-      saveScreeningResults(transaction, runId, batchId, finished.flatMap(toFailures)),
-      saved,
     ]);
-    if (!isExplicit) return;
-    await saveScreeningResults(transaction, runId, batchId, toScreened('screened', [...unchanged, ...answered]));
+    const { events, states } = await assessAnswers(transaction, session, account, { answered, known });
+    const responses = new Map(ended.flatMap(({ task, known }) => (known ? [[task.requestId, known.responseId]] : [])));
+    for (const { task, responseId } of answered) responses.set(task.requestId, responseId);
+    const attempts = finished.map((search) => search.attempts);
+    await Promise.all([
+      saveAttempts(transaction, numbers, attempts, responses),
+      saveNextStates(transaction, { accountId: account.accountId, runId: numbers.runId }, states),
+      saveChanges(transaction, numbers, events),
+      saveFailures(transaction, numbers.runId, finished.flatMap(toFailure)),
+    ]);
   });
 }
 
 /** Writes a batch once, also when the answer to its commit was lost and the transaction is repeated. */
 async function writeBatch(
-  { run, numbers, write }: RunSession,
-  work: (transaction: Transaction, batchId: number) => Promise<void>,
+  { app, numbers, write }: RunSession,
+  work: (transaction: Transaction) => Promise<void>,
 ): Promise<void> {
-  const batchId = numbers.nextBatch();
+  const batch = numbers.nextBatch();
   let isRepeat = false;
   await write(async (transaction) => {
-    if (isRepeat && (await isBatchSaved(transaction, run.runId, batchId))) return;
+    if (isRepeat && (await isBatchSaved(transaction, numbers, batch))) return;
     isRepeat = true;
-    await work(transaction, batchId);
+    await insertBatch(transaction, numbers, batch, app.clock.now());
+    await work(transaction);
   });
 }
 
@@ -261,10 +228,9 @@ const readKnownStates = (
     tasks.flatMap(({ task }) => task.parties.map(({ partyId }) => partyId)),
   );
 
-function toFailures({ task, outcome, isMadeAgain }: FinishedSearch) {
+function toFailure({ task, outcome, isMadeAgain }: FinishedSearch) {
   if (outcome.kind !== 'failed' || outcome.isTransient || isMadeAgain) return [];
-  const { reason } = outcome;
-  return task.parties.map(({ partyId }) => ({ partyId, outcome: 'failed' as const, responseId: null, reason }));
+  return [{ requestId: task.requestId, reason: outcome.reason }];
 }
 
 /** Fails searches that found the service out of reach twice; each keeps its own reason. */
@@ -273,13 +239,13 @@ export async function commitFailures(
   failures: readonly { task: SearchTask; reason: string }[],
 ): Promise<void> {
   if (failures.length === 0) return;
-  await writeBatch(session, async (transaction, batchId) => {
-    await insertBatch(transaction, { runId: session.run.runId, batchId, now: session.app.clock.now() });
-    const results = failures.flatMap(({ task, reason }) =>
-      task.parties.map(({ partyId }) => ({ partyId, outcome: 'failed' as const, responseId: null, reason })),
-    );
-    await saveScreeningResults(transaction, session.run.runId, batchId, results);
-  });
+  await writeBatch(session, (transaction) =>
+    saveFailures(
+      transaction,
+      session.run.runId,
+      failures.map(({ task, reason }) => ({ requestId: task.requestId, reason })),
+    ),
+  );
 }
 
 const chunkSize = 256;
@@ -306,11 +272,8 @@ async function commitReuse(
   account: WatchedAccount,
   reusable: readonly { partyId: number; requestId: number; customerVersion: number; responseId: number }[],
 ): Promise<void> {
-  const { runId } = session.run;
-  const { accountId } = account;
-  await writeBatch(session, async (transaction, batchId) => {
-    const now = session.app.clock.now();
-    await insertBatch(transaction, { runId, batchId, now });
+  const { numbers } = session;
+  await writeBatch(session, async (transaction) => {
     const matchSets = await readMatchSets(
       transaction,
       reusable.map(({ responseId }) => responseId),
@@ -321,11 +284,13 @@ async function commitReuse(
       matchSet: requireFound(matchSets, responseId, 'response'),
     }));
     const known = await readKnownStates(transaction, account, answered);
-    const { events, dated, replaced } = await assessAnswers(transaction, session, account, { answered, known });
-    await saveChangeEvents(transaction, runId, batchId, events);
-    await savePartyStates(transaction, { accountId, runId, batchId, screenedAt: now }, { dated, replaced });
-    const partyIds = reusable.map(({ partyId }) => partyId);
-    await dateReusedStates(transaction, { accountId, runId }, partyIds);
-    await saveScreeningResults(transaction, runId, batchId, toScreened('reused', answered));
+    const { events, states } = await assessAnswers(transaction, session, account, { answered, known });
+    await saveChanges(transaction, numbers, events);
+    await saveNextStates(transaction, { accountId: account.accountId, runId: numbers.runId }, states);
+    await noteReused(
+      transaction,
+      numbers,
+      reusable.map(({ partyId }) => partyId),
+    );
   });
 }

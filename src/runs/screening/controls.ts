@@ -1,9 +1,9 @@
 import type { Client } from '../../client/client.js';
 import { assessControl, type ControlSearch } from '../../matches/control.js';
+import { endWave, noteUnproven, proveWave } from '../../store/apply-answers.js';
 import { type ControlOutcome, countControls, findNextRound, saveControlOutcome } from '../../store/controls.js';
+import { findAnsweredRequest } from '../../store/ledger.js';
 import { countSearchTasks } from '../../store/screenings.js';
-import { findAnsweredRequest } from '../../store/search-batch.js';
-import { confirmAnswers, failUnconfirmed, readLastBatch } from '../../store/unconfirmed-answers.js';
 import type { RunSession } from '../session.js';
 import { saveAnswer } from './commit.js';
 import { retryUntilDeadline, type WaitPolicy } from './outages.js';
@@ -33,7 +33,7 @@ async function searchControl(session: RunSession, client: Client, ordinal: numbe
 
 /**
  * Makes every control search once and waits during an outage. Returns true when this round and all earlier rounds
- * passed. Then the answers that the run had saved before the round are confirmed. Throws RunHalted when the run stops
+ * passed. Then the answers that the run had saved before the round are proven. Throws RunHalted when the run stops
  * waiting.
  */
 async function searchControls(
@@ -47,7 +47,7 @@ async function searchControls(
   const [first, ...others] = app.settings.controls.entries();
   if (first === undefined) return true;
   app.emit({ kind: 'stage_started', runId, stage: 'controls' });
-  const lastBatchId = await readLastBatch(app.database, run.runId);
+  const wave = await session.write((transaction) => endWave(transaction, session.numbers));
   const round = { ...when, round: await findNextRound(app.database, run.runId) };
   const ask = async ([ordinal, control]: [number, ControlSearch]): Promise<boolean> => {
     const { value: outcome } = await retryUntilDeadline(waitPolicy, (signal) =>
@@ -59,7 +59,7 @@ async function searchControls(
   // The first runs alone, so that an outage costs only one search.
   const passed = [await ask(first), ...(await allOf(others.map(ask)))].filter((isWell) => isWell).length;
   const failed = 1 + others.length - passed;
-  if (failed === 0) await session.write((transaction) => confirmAnswers(transaction, run.runId, lastBatchId));
+  if (failed === 0) await session.write((transaction) => proveWave(transaction, run.runId, wave));
   const { trigger } = when;
   app.emit({ kind: 'stage_finished', runId, stage: 'controls', counts: { passed, failed }, occasion: trigger });
   return failed === 0;
@@ -124,12 +124,12 @@ async function countDone({ app, run }: RunSession): Promise<number> {
   return total - remaining;
 }
 
-/** Saves a control search. A failed one retracts all unconfirmed answers in the same transaction. */
+/** Saves a control search. After a failed one the answers since the last passed round never count. */
 async function recordControl(session: RunSession, outcome: ControlOutcome): Promise<void> {
   const { runId } = session.run;
   await session.write(async (transaction) => {
     await saveControlOutcome(transaction, runId, outcome);
-    if (outcome.verdict === 'failed') await failUnconfirmed(transaction, runId, session.app.clock.now());
+    if (outcome.verdict === 'failed') await noteUnproven(transaction, runId, 'control_failed');
   });
 }
 

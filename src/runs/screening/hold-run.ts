@@ -4,7 +4,6 @@ import { type HoldBounds, toHoldBounds } from '../../screening/settings.js';
 import type { Queryable } from '../../store/database/database.js';
 import { readComparedParties, readVanishedBefore } from '../../store/held-runs.js';
 import type { RunRow } from '../../store/runs.js';
-import { takeBackAnswers } from '../../store/unconfirmed-answers.js';
 import { codeWords } from '../../vocabulary/words.js';
 import type { AppContext, RunSettings } from '../app-context.js';
 
@@ -18,22 +17,19 @@ const weekMs = 7 * 24 * 60 * 60 * 1_000;
 /** The bounds beyond which a run is held. */
 export const readBounds = ({ screening }: Pick<RunSettings, 'screening'>): HoldBounds => toHoldBounds(screening.hold);
 
-/**
- * Compares the answers of a run so far with each party's last trusted answer. Returns how many known hits vanished
- * (`vanished`, summed over the families), why the run is to be held, and up to a limit the searches that miss them.
- */
-export async function assessRun(database: Queryable, { app, run }: HoldableRun, accountId: number) {
+/** Compares the answers of a run up to a wave with each party's last applied answer. Returns why the run is to be held. */
+export async function assessRun(database: Queryable, { app, run }: HoldableRun, accountId: number, upTo: number) {
   const { settings, clock } = app;
   const tally = new VanishedTally(settings.changes.topics);
   const { runId, rosterId } = run;
   const scope = rosterId === null ? null : { runId, rosterId, accountId };
-  if (scope) for await (const party of readComparedParties(database, scope)) tally.add(party);
+  if (scope) for await (const party of readComparedParties(database, scope, upTo)) tally.add(party);
   const figures = tally.figures();
   const vanished = figures.reduce((sum, one) => sum + one.vanished, 0);
   const since = new Date(clock.now().getTime() - weekMs);
   const before = scope && vanished > 0 ? await readVanishedBefore(database, scope, since) : {};
   const findings = assessVanished(figures, before, readBounds(settings));
-  return { figures, findings, vanished, findSearches: (limit: number) => tally.findSearches(limit) };
+  return { figures, findings };
 }
 
 /** Why a run is held, in words with both figures. */
@@ -48,17 +44,4 @@ export function describeFinding({
   const when = span === 'week' ? ' within seven days' : '';
   const limit = bound === null ? 'all of them' : `the bound is ${Number((bound * 100).toFixed(1))} %`;
   return `${hits} vanished${when} (${limit})`;
-}
-
-/**
- * Retracts the remaining answers of an abandoned run that would have been held. Returns the reasons, empty when none.
- */
-export async function takeBackVanished(transaction: Queryable, { app, run }: HoldableRun): Promise<readonly string[]> {
-  if (run.accountId === null) return [];
-  const { findings } = await assessRun(transaction, { app, run }, run.accountId);
-  if (findings.length === 0) return [];
-  // Its customers are planned again.
-  const now = app.clock.now();
-  await takeBackAnswers(transaction, run.runId, { reason: 'not_confirmed', now, which: 'all' });
-  return findings.map(describeFinding);
 }

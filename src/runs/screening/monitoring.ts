@@ -133,7 +133,7 @@ const toTerm = (seen: number, expected: number): number => (seen === 0 ? 0 : see
  */
 export async function assessLists(
   transaction: Queryable,
-  { app, run }: RunSession,
+  { app, run }: Pick<RunSession, 'app' | 'run'>,
   accountId: number,
   answersByLength: ReadonlyMap<number, number>,
 ): Promise<WatchFacts['listCap']> {

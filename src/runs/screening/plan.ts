@@ -2,12 +2,12 @@ import { countNoun, describeSpan } from '../../reports/text.js';
 import { toDurationMs } from '../../roster/duration.js';
 import { toBudgetLeft, toPlanAllowance } from '../../screening/budget.js';
 import { listTierDueTimes, toCadence } from '../../screening/cadence.js';
+import { countUnproven } from '../../store/apply-answers.js';
 import { type Queryable, takeWorkMemory } from '../../store/database/database.js';
 import { readBudgetUsage, readNotedSince, readUsageAndPosition } from '../../store/ledger.js';
 import { type PlanCounts, type PlanInput, storePlan } from '../../store/plan.js';
 import { findLeftRuns } from '../../store/runs.js';
 import { countSearchTasks } from '../../store/screenings.js';
-import { countUnconfirmed } from '../../store/unconfirmed-answers.js';
 import type { PlanSelection } from '../../vocabulary.js';
 import type { AppContext, RunSettings } from '../app-context.js';
 import { RunHalted } from '../halt.js';
@@ -44,8 +44,6 @@ export interface Allowance {
   maxSearches: number | undefined;
   /** Replaces the halt `max_searches` by the budget's halt when the budget set the limit. */
   toLimitHalt(halted: RunHalted): RunHalted;
-  /** The number of searches that the caps allow now, without the control searches at the end. */
-  readAffordable(): number;
   /**
    * A session for the control searches at the end, paid from the reserve; null when the reserve is too small for a
    * round.
@@ -66,8 +64,7 @@ export async function openAllowance(
   const { app, run } = session;
   const { database, settings } = app;
   if (!hasCaps(settings)) {
-    const readAffordable = (): number => Number.POSITIVE_INFINITY;
-    return { session, maxSearches, toLimitHalt: (halted) => halted, readAffordable, openReserve: async () => session };
+    return { session, maxSearches, toLimitHalt: (halted) => halted, openReserve: async () => session };
   }
   const { remaining, remainingOfNew } = await countSearchTasks(database, run.runId);
   const controlSearches = expectControlSearches(settings, remaining);
@@ -77,7 +74,7 @@ export async function openAllowance(
   if (affordable <= 0 && remaining > 0) throw toHalt();
   if (affordable < 0) {
     // Control searches without a later search are not worth the rest of a budget, unless answers wait for them.
-    if (settings.controls.length > 0 && (await countUnconfirmed(database, run.runId)).searched > 0) throw toHalt();
+    if (settings.controls.length > 0 && (await countUnproven(database, run.runId)).searched > 0) throw toHalt();
     return null;
   }
   const isShort = affordable < Math.min(remaining, maxSearches ?? Number.POSITIVE_INFINITY);
@@ -85,7 +82,6 @@ export async function openAllowance(
     session: watched.session,
     maxSearches: isShort ? affordable : maxSearches,
     toLimitHalt: (halted) => (isShort && halted.code === 'max_searches' ? toHalt() : halted),
-    readAffordable: () => Math.max(0, watched.affordable - settings.controls.length),
     openReserve: async () => {
       const kept = await watchLedger(session, accountId, Number.POSITIVE_INFINITY);
       return kept.affordable < settings.controls.length ? null : kept.session;

@@ -1,15 +1,10 @@
 import type { Client } from '../../client/client.js';
-import { countNoun } from '../../reports/text.js';
-import { countControls } from '../../store/controls.js';
-import { readSecondSearches, saveSecondSearches } from '../../store/held-runs.js';
 import { countBadAnswers } from '../../store/ledger.js';
 import { countSearchTasks, readSearchTasks, type SearchTask } from '../../store/screenings.js';
-import { putBackSearches } from '../../store/unconfirmed-answers.js';
 import { RunHalted, toAccountHalt } from '../halt.js';
 import type { RunSession } from '../session.js';
 import { commitFailures, commitScreenings, type FinishedSearch } from './commit.js';
 import { findControl, openControlRounds } from './controls.js';
-import { assessRun, describeFinding, readBounds } from './hold-run.js';
 import { retryUntilDeadline, type WaitPolicy, waitForService } from './outages.js';
 import type { Allowance } from './plan.js';
 import {
@@ -28,14 +23,12 @@ import {
  * Stage: makes every remaining search of the plan. Each attempt is noted as in flight before it is sent; outcomes are
  * committed in groups. Control searches repeat during the run and at its end, also when the budget stops it; a failed
  * one ends all searches. A search that failed because of the service is repeated at the end, and fails only when the
- * service is then proven to work. Answers that break the contract are repeated while they are few, and so are those for
- * which the run would be held. An outage is waited out within the run's deadline. Throws RunHalted when the account is
+ * service is then proven to work. Answers that break the contract are repeated while they are few. An outage is waited out within the run's deadline. Throws RunHalted when the account is
  * refused, the outage lasts longer, the budget or the limit of searches is reached, or a stop is requested; all answers
  * are saved by then.
  */
 export async function screenTasks({
   maxSearches,
-  readAffordable,
   openReserve,
   toLimitHalt,
   ...part
@@ -51,9 +44,7 @@ export async function screenTasks({
   const badAnswers = new BadAnswers(run.resumed > 0 ? await countBadAnswers(app.database, run.runId) : new Map());
   const context = { ...part, tally, signals, controls, badAnswers, noteAttempt: createAttemptNotes(session) };
   try {
-    const stopped = await screenAll(context)
-      .then(() => searchVanishedAgain(context, readAffordable()))
-      .then(() => null, requireLimitHalt);
+    const stopped = await screenAll(context).then(() => null, requireLimitHalt);
     // Also after a limit: the service still answers, and the time of a resume is unknown.
     const halted = await searchLastRound(controls, openReserve, stopped);
     if (halted) throw toLimitHalt(halted);
@@ -67,30 +58,6 @@ export async function screenTasks({
 function requireLimitHalt(error: unknown): RunHalted {
   if (error instanceof RunHalted && (error.code === 'budget' || error.code === 'max_searches')) return error;
   throw error;
-}
-
-/**
- * Repeats the searches that no longer find known hits when the run would be held for them. Their first answers stay as
- * evidence. Once in a run, within the limits.
- */
-async function searchVanishedAgain(context: SearchContext, affordable: number): Promise<void> {
-  const { session, account, tally } = context;
-  const { app, run, runId } = session;
-  const { database } = app;
-  if ((await countControls(database, run.runId)).failed > 0) return;
-  const { findings, vanished, findSearches } = await assessRun(database, session, account.accountId);
-  if (findings.length === 0 || (await readSecondSearches(database, run.runId)) !== null) return;
-  const again = findSearches(Math.min(readBounds(app.settings).searchAgain, affordable, tally.affordable));
-  if (again.length === 0) return;
-  await session.write(async (transaction) => {
-    await saveSecondSearches(transaction, run.runId, { searches: again.length, vanished });
-    await putBackSearches(transaction, run.runId, again, app.clock.now());
-  });
-  const searches = countNoun(again.length, 'search', 'searches');
-  const message = `${findings.map(describeFinding).join('; ')}; ${searches} ${again.length === 1 ? 'is' : 'are'} made again before the run is assessed`;
-  app.emit({ kind: 'warning', runId, code: 'hits_vanished', message });
-  tally.putBack(again.length);
-  await screenAll(context);
 }
 
 /** Makes passes over the remaining searches while each pass reduces them enough, then retries the rest one by one. */
@@ -159,7 +126,7 @@ function openPass(context: SearchContext): { work(): Promise<void>; close(): Pro
 }
 
 const hasLeftTraces = ({ outcome, attempts }: FinishedSearch): boolean =>
-  outcome.kind !== 'aborted' || attempts.attempts.length + attempts.unsentIds.length > 0;
+  outcome.kind !== 'aborted' || attempts.attempts.length + attempts.unsent.length > 0;
 
 /** Counts running searches; `ended` resolves when none runs. */
 class UnderWay {

@@ -22,7 +22,7 @@ export function createAttemptNotes({
   numbers,
   write,
 }: Pick<RunSession, 'app' | 'numbers' | 'write'>): (requestId: number) => Promise<number> {
-  let due: { requestId: number; resolve: (attemptId: number) => void; reject: (error: unknown) => void }[] = [];
+  let due: { requestId: number; resolve: (call: number) => void; reject: (error: unknown) => void }[] = [];
   let isWriting = false;
 
   const writeDue = async (): Promise<void> => {
@@ -32,7 +32,7 @@ export function createAttemptNotes({
     try {
       const first = numbers.nextCalls(group.length);
       await write((transaction) => noteInFlight(transaction, numbers, first, requestIds, app.clock.now()));
-      for (const [place, { resolve }] of group.entries()) resolve(numbers.toAttemptId(first + place));
+      for (const [place, { resolve }] of group.entries()) resolve(first + place);
     } catch (error) {
       for (const { reject } of group) reject(error);
     }
@@ -61,35 +61,35 @@ function recordAttempts(note: () => Promise<number>): {
   finish(): Omit<SearchAttempts, 'requestId'>;
 } {
   const attempts: SearchAttempts['attempts'][number][] = [];
-  let attemptId: number | undefined;
+  let call: number | undefined;
   // An attempt that was held back is made later, under the same row.
-  let heldBackId: number | undefined;
+  let heldBack: number | undefined;
   return {
     observer: {
       leaving: async () => {
-        attemptId = heldBackId ?? (await note());
-        heldBackId = undefined;
+        call = heldBack ?? (await note());
+        heldBack = undefined;
       },
       ended: (attempt, end) => {
-        if (attemptId === undefined)
+        if (call === undefined)
           throw new Error(`attempt ${attempt.attempt} of ${attempt.operation} was not noted before it was sent`);
         if (!end.isSent && end.outcome === 'aborted') {
-          heldBackId = attemptId;
-          attemptId = undefined;
+          heldBack = call;
+          call = undefined;
           return;
         }
         attempts.push({
-          attemptId,
+          number: call,
           startedAt: attempt.startedAt,
           endedAt: end.endedAt,
           status: end.status,
           outcome: toLedgerOutcome(end),
           serviceRequestId: end.requestId ?? null,
         });
-        attemptId = undefined;
+        call = undefined;
       },
     },
-    finish: () => ({ attempts, unsentIds: heldBackId === undefined ? [] : [heldBackId] }),
+    finish: () => ({ attempts, unsent: heldBack === undefined ? [] : [heldBack] }),
   };
 }
 
@@ -118,7 +118,7 @@ export async function searchUnplanned(
       requestId = firstRow(ids, 'screening_request');
       await noteInFlight(transaction, numbers, call, [requestId], app.clock.now());
     });
-    return numbers.toAttemptId(call);
+    return call;
   };
   const { observer, finish } = recordAttempts(note);
   const calls = abortLater(signal, stopGraceMs);
@@ -219,11 +219,6 @@ export class SearchTally {
     this.done += 1;
     this.found.matches += known ? known.matches : outcome.answer.data.results.length;
     this.found.hits += known ? known.hits : outcome.answer.data.results.filter((result) => result.match).length;
-  }
-
-  /** Counts so many answered searches as open again. */
-  putBack(searches: number): void {
-    this.done -= searches;
   }
 
   /** How many searches this start has made. */

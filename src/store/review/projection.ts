@@ -21,7 +21,7 @@ import {
 import { firstRow, type Queryable, readColumn, readValue } from '../database/database.js';
 import { findListedSql, saveListedParties, toMatchRow } from '../listed-parties.js';
 import { assessedTierSql, hiddenMatchesSql, seenCustomerSql, storedMatchesSql } from '../row-shapes.js';
-import { type ProjectionScope, saveChangeAlerts } from './waiting.js';
+import { type AppliedPart, type ProjectionScope, saveChangeAlerts } from './waiting.js';
 
 /** A stored review alert. */
 export interface StoredAlert extends Alert {
@@ -35,7 +35,7 @@ export interface StoredAlert extends Alert {
   dueAt: Date | null;
   /** Whether it makes the customer a true match; only `false_positive` or `no_longer_matched` ends that. */
   isTrueMatch: boolean;
-  /** Whether a held run found it as it is listed, after the party's last valid answer. */
+  /** Whether an answer that is not applied found it as it is listed, after the party's last applied one. */
   isProvisional: boolean;
 }
 
@@ -83,7 +83,8 @@ async function readAlertsOf(database: Queryable, accountId: number, partyIds: re
        alert.is_true_match, alert.absence, ${seenCustomerSql} as customer,
        alert.absence is null and alert.state <> 'no_longer_matched' and exists (
          select from alert_event event
-         join run_hold hold on hold.run_id = event.run_id and hold.kind = 'answers' and hold.held_at >= event.happened_at
+         join run on run.run_id = event.run_id
+         join party_answer answer on answer.run_id = run.run_id and answer.party_id = alert.party_id and answer.wave > run.applied_wave
          where event.alert_id = alert.alert_id and event.run_id > coalesce(state.run_id, 0)
        ) as "isProvisional"
      from alert_with_match alert
@@ -206,15 +207,6 @@ export interface UnprojectedParty {
   causes: ReadonlyMap<string, ChangeCause>;
 }
 
-/** SQL: the changes of a roster's runs ($1) on an account ($2) that are in no alert yet. */
-const unprojectedSql = `
-  run cross join lateral (
-    -- \`offset 0\` keeps the search run by run, because nearly all changes of earlier runs are projected.
-    select run_id, change_id, party_id, severity from change_event
-    where run_id = run.run_id and change_id > coalesce(run.projected_change_id, 0) offset 0
-  ) event`;
-const inScopeSql = 'run.roster_id = $1 and run.account_id = $2';
-
 /**
  * SQL: the number of hits of a party's last answer (`state`), hits that a truncated list does not show included. Matches are not counted: without
  * statistics of them the planner compared every customer with every hit (100,000 customers: 10 s instead of 0.2 s).
@@ -267,13 +259,16 @@ export async function findStateDisagreements(database: Queryable, { rosterId, ac
  * Finds the parties whose alerts may be out of date: their matches or record have changed, the roster has removed or restored them, a decision
  * has expired by `now`, a hit has no alert, or a held run has opened one.
  */
-function findUnprojectedParties(database: Queryable, { rosterId, accountId }: ProjectionScope, now: Date) {
+function findUnprojectedParties(
+  database: Queryable,
+  { rosterId, accountId, now, ...part }: ProjectionScope & AppliedPart & { now: Date },
+) {
   return readColumn(
     database,
     z.number(),
     // Without an alert and a hit only a serious change needs review; a first night has ten times as many others.
-    `select event.party_id from ${unprojectedSql}
-     where ${inScopeSql} and (
+    `select event.party_id from change_event event
+     where event.run_id = $4 and event.wave > $5 and (
        event.severity in ('critical', 'high')
        or exists (select from alert where alert.party_id = event.party_id and alert.account_id = $2)
        or exists (
@@ -299,14 +294,15 @@ function findUnprojectedParties(database: Queryable, { rosterId, accountId }: Pr
      union
      -- Items of a held run are compared with the next valid answer.
      select alert.party_id
-     from run_hold hold
-     join run on run.run_id = hold.run_id and ${inScopeSql}
-     join alert_event event on event.run_id = hold.run_id
+     from run
+     join alert_event event on event.run_id = run.run_id
      join alert on alert.alert_id = event.alert_id and alert.state <> 'no_longer_matched' and alert.absence is null
-     join party_state state on state.party_id = alert.party_id and state.account_id = alert.account_id and state.run_id >= hold.run_id
-     where hold.kind = 'answers'
+     join party_state state on state.party_id = alert.party_id and state.account_id = alert.account_id and state.run_id >= run.run_id
+     where run.roster_id = $1 and run.account_id = $2 and (
+       run.run_id = $4 or exists (select from run_hold hold where hold.run_id = run.run_id and hold.kind = 'answers')
+     )
      order by 1`,
-    [rosterId, accountId, now],
+    [rosterId, accountId, now, part.runId, part.afterWave],
   );
 }
 
@@ -360,7 +356,7 @@ const changeSql = `jsonb_build_object(
 /** The current facts of parties, each with the record that was searched for. */
 async function readUnprojectedParties(
   database: Queryable,
-  { rosterId, accountId }: ProjectionScope,
+  { accountId, runId, afterWave }: ProjectionScope & AppliedPart,
   partyIds: readonly number[],
 ): Promise<readonly UnprojectedParty[]> {
   return database.query(
@@ -370,10 +366,7 @@ async function readUnprojectedParties(
        ${storedMatchesSql('state.response_id')} as returned,
        ${hiddenMatchesSql('state.unreturned')} as hidden,
        (select coalesce(jsonb_agg(${changeSql} order by event.change_id), '[]')
-        -- \`offset 0\`: without statistics the planner would read all changes of a run for each party.
-        from (select * from change_event where party_id = party.party_id offset 0) event
-        join run on run.run_id = event.run_id and run.roster_id = $1 and run.account_id = $2
-          and event.change_id > coalesce(run.projected_change_id, 0)) as changes
+        from change_event event where event.run_id = $1 and event.wave > $4 and event.party_id = party.party_id) as changes
      from party
      join customer on customer.customer_id = party.customer_id
      left join party_state state on state.account_id = $2 and state.party_id = party.party_id
@@ -381,13 +374,13 @@ async function readUnprojectedParties(
        on version.customer_id = party.customer_id and version.version = coalesce(state.customer_version, customer.version)
      where party.party_id = any ($3::bigint[])
      order by party.party_id`,
-    [rosterId, accountId, [...partyIds]],
+    [runId, accountId, [...partyIds], afterWave],
   );
 }
 
 /**
- * The parties for which the answers that were taken back show something new, or a decided match with another record of the customer; at most
- * `limit` after party `last`.
+ * The parties for which the answers that a held run does not apply show something new, or a decided match with another record of the customer; at
+ * most `limit` after party `last`.
  */
 async function readHeldParties(
   database: Queryable,
@@ -396,45 +389,37 @@ async function readHeldParties(
 ): Promise<readonly UnprojectedParty[]> {
   return database.query(
     partyRow,
-    `select taken.party_id, coalesce(state.customer_version, taken.customer_version) as "customerVersion",
+    `select answer.party_id, coalesce(state.customer_version, answer.customer_version) as "customerVersion",
        ${assessedTierSql} as "riskTier", party.is_current, ${seenCustomerSql} as customer,
-       ${storedMatchesSql('taken.response_id')} as returned,
-       ${hiddenMatchesSql('taken.unreturned')} as hidden,
+       ${storedMatchesSql('answer.response_id')} as returned,
+       ${hiddenMatchesSql('next.unreturned')} as hidden,
        (select coalesce(jsonb_agg(${changeSql} order by event.change_id), '[]')
-        from change_record event
-        where event.run_id = $1 and event.party_id = taken.party_id and event.batch_id = taken.batch_id) as changes
-     from retracted_answer taken
-     join party on party.party_id = taken.party_id
+        from found_change event where event.run_id = $1 and event.party_id = answer.party_id) as changes
+     from next_state next
+     join party_answer answer on answer.run_id = next.run_id and answer.party_id = next.party_id
+     join run on run.run_id = next.run_id
+     join party on party.party_id = next.party_id
      join customer on customer.customer_id = party.customer_id and customer.roster_id = $2
      join customer_version version
-       on version.customer_id = party.customer_id and version.version = taken.customer_version
-     left join party_state state on state.account_id = $3 and state.party_id = taken.party_id
-     where taken.run_id = $1 and taken.party_id > $4 and taken.state is not null
+       on version.customer_id = party.customer_id and version.version = answer.customer_version
+     left join party_state state on state.account_id = $3 and state.party_id = next.party_id
+     where next.run_id = $1 and next.party_id > $4
+       and answer.wave > run.applied_wave and (run.proven_wave = 0 or answer.wave <= run.proven_wave)
        and (
          exists (
-           select from change_record event
-           where event.run_id = $1 and event.party_id = taken.party_id and event.batch_id = taken.batch_id
+           select from change event
+           where event.run_id = $1 and event.party_id = next.party_id
              and event.kind not in ('match_removed', 'match_not_returned', 'hit_lost')
          )
          or exists (
            select from alert
-           where alert.party_id = taken.party_id and alert.account_id = $3 and alert.disposition_id is not null
-             and alert.customer_version <> taken.customer_version
+           where alert.party_id = next.party_id and alert.account_id = $3 and alert.disposition_id is not null
+             and alert.customer_version <> answer.customer_version
          )
        )
-     order by taken.party_id
+     order by next.party_id
      limit $5`,
     [runId, rosterId, accountId, last, limit],
-  );
-}
-
-/** Notes that all changes so far are in alerts. */
-async function markProjected(transaction: Queryable, { rosterId, accountId }: ProjectionScope): Promise<void> {
-  await transaction.execute(
-    `update run set projected_change_id = reported.last
-     from (select event.run_id, max(event.change_id) as last from ${unprojectedSql} where ${inScopeSql} group by event.run_id) reported
-     where run.run_id = reported.run_id`,
-    [rosterId, accountId],
   );
 }
 
@@ -442,20 +427,20 @@ const partiesAtOnce = 500;
 
 /**
  * Makes the alerts of all parties of a roster on an account whose alerts may be out of date, and stores the alert's state with each change. For a
- * held run it then does the same with the answers that were taken back; their changes stay unprojected. The alerts are locked until the
+ * held run it then does the same with the answers that are not applied. The alerts are locked until the
  * transaction ends.
  */
 export async function projectParties(
   transaction: Queryable,
-  scope: ProjectionScope & { runId: number; now: Date; isHeld: boolean },
+  scope: ProjectionScope & AppliedPart & { now: Date; isHeld: boolean },
   toChanges: (
     party: UnprojectedParty,
     alerts: readonly StoredAlert[],
     hasHeldAnswers: boolean,
   ) => readonly AlertChange[],
 ): Promise<void> {
-  const { accountId, now } = scope;
-  const partyIds = await findUnprojectedParties(transaction, scope, now);
+  const { accountId } = scope;
+  const partyIds = await findUnprojectedParties(transaction, scope);
   await holdAlertsOfParties(transaction, accountId, partyIds);
   for (let start = 0; start < partyIds.length; start += partiesAtOnce) {
     const chunk = partyIds.slice(start, start + partiesAtOnce);
@@ -467,7 +452,6 @@ export async function projectParties(
     const changedIds = changed.map(({ partyId }) => partyId);
     await saveChangeAlerts(transaction, scope, changedIds);
   }
-  await markProjected(transaction, scope);
   for (let last = 0; scope.isHeld; ) {
     const parties = await readHeldParties(transaction, scope, { last, limit: partiesAtOnce });
     const ids = parties.map(({ partyId }) => partyId);

@@ -9,6 +9,12 @@ export interface ProjectionScope {
   accountId: number;
 }
 
+/** The answers that a run has just applied: those of the waves after this one. */
+export interface AppliedPart {
+  runId: number;
+  afterWave: number;
+}
+
 /** SQL: why an alert is open again, `undone` after an undo; empty for an alert that was never decided. */
 const reopenedBecauseSql = (alert: string): string => `coalesce((
   select reported.reasons
@@ -276,11 +282,10 @@ export async function findAutoClosable(
          from screening
          join run on run.run_id = screening.run_id and run.account_id = alert.account_id
          join response on response.response_id = screening.response_id and not response.truncated
-         join search_batch batch on batch.run_id = screening.run_id and batch.batch_id = screening.batch_id
-         where screening.party_range = alert.party_id >> 7 and screening.party_id = alert.party_id and screening.outcome = 'screened'
+         where screening.party_id = alert.party_id and screening.outcome = 'screened'
            and (run.run_id = $1 or run.state in ('complete', 'incomplete'))
            -- The time of the answer counts, because an acceptance moves the end of a run. The absence has the end of its run as date.
-           and (batch.committed_at >= alert.absent_since or exists (
+           and (screening.answered_at >= alert.absent_since or exists (
              select from alert_event found
              where found.alert_id = alert.alert_id and found.run_id = run.run_id and found.happened_at = alert.absent_since
            ))
@@ -289,7 +294,7 @@ export async function findAutoClosable(
              select from account
              cross join jsonb_to_recordset(account.list_caps) as cap (length bigint, "goneAt" timestamptz)
              where account.account_id = alert.account_id and cap.length = response.total
-               and coalesce(cap."goneAt" > batch.committed_at, true)
+               and coalesce(cap."goneAt" > screening.answered_at, true)
            )
        )
      order by alert.alert_id`,
@@ -346,7 +351,7 @@ const saidAtMost = 3;
  */
 export async function saveChangeAlerts(
   transaction: Queryable,
-  { rosterId, accountId }: ProjectionScope,
+  { accountId, runId, afterWave }: ProjectionScope & AppliedPart,
   partyIds: readonly number[],
 ): Promise<void> {
   if (partyIds.length === 0) return;
@@ -355,11 +360,7 @@ export async function saveChangeAlerts(
        change_id, state, opened_at, due_at, assigned_to, reopened_because, said, replaced_disposition_id, replaced_listed_id
      )
      select event.change_id, found.*
-     from unnest($3::bigint[]) as chosen (party_id)
-     -- Fenced off: without statistics all changes of a run would be walked through for each party.
-     cross join lateral (select * from change_event where party_id = chosen.party_id offset 0) event
-     join run on run.run_id = event.run_id and run.roster_id = $1 and run.account_id = $2
-       and event.change_id > coalesce(run.projected_change_id, 0)
+     from change_event event
      cross join lateral (
        select alert.state, alert.opened_at, alert.due_at, alert.assigned_to, ${reopenedBecauseSql('alert')},
          array(select disposition_id from disposition where disposition.alert_id = alert.alert_id order by 1 desc limit ${saidAtMost}),
@@ -369,8 +370,8 @@ export async function saveChangeAlerts(
        where alert.party_id = event.party_id and alert.account_id = $2 and alert.match_id = event.match_id
        order by (alert.state = 'no_longer_matched'), alert.alert_id desc limit 1
      ) found
-     where not event.is_baseline
+     where event.run_id = $1 and event.wave > $4 and event.party_id = any ($3::bigint[]) and not event.is_baseline
      on conflict (change_id) do nothing`,
-    [rosterId, accountId, [...partyIds]],
+    [runId, accountId, [...partyIds], afterWave],
   );
 }

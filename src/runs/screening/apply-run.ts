@@ -1,0 +1,72 @@
+import { countNoun } from '../../reports/text.js';
+import {
+  applyAnswers,
+  countApplicable,
+  holdAnswers,
+  readApplicableWave,
+  readAppliedWave,
+} from '../../store/apply-answers.js';
+import type { Transaction } from '../../store/database/database.js';
+import { saveVanishing } from '../../store/held-runs.js';
+import { readAnswerFindings } from '../../store/run-health.js';
+import { readRun } from '../../store/runs.js';
+import { makeAlerts } from '../review/alerts.js';
+import type { RunSession } from '../session.js';
+import { assessRun, describeFinding } from './hold-run.js';
+import { assessLists } from './monitoring.js';
+
+/** Why the answers of a run are held, and the number of customers that they are for. */
+export interface AnswerHold {
+  reasons: readonly string[];
+  customers: number;
+}
+
+/** Whether a run has ended, stops and may go on, or was held and is accepted now. */
+type Occasion = 'ended' | 'stopped' | 'accepted';
+
+/**
+ * Applies the proven answers of a run that are not applied yet to states and alerts. When too many known hits have vanished, they are held:
+ * only their new hits become alerts. Null for a run without a roster or an account.
+ */
+export async function applyRun(
+  transaction: Transaction,
+  { app, run }: Pick<RunSession, 'app' | 'run'>,
+  occasion: Occasion,
+) {
+  const { runId, rosterId } = run;
+  const accountId = (await readRun(transaction, runId))?.accountId ?? null;
+  if (rosterId === null || accountId === null) return null;
+  const upTo = await readApplicableWave(transaction, runId);
+  const afterWave = await readAppliedWave(transaction, runId);
+  const hold = occasion === 'accepted' ? null : await findHold(transaction, { app, run }, accountId, upTo);
+  if (hold !== null) {
+    if (occasion === 'ended') await holdAnswers(transaction, runId);
+    const openAlerts = await makeAlerts(transaction, { app, run }, accountId, { afterWave, answers: 'held' });
+    return { accountId, parties: 0, hold, listCap: null, openAlerts };
+  }
+  const parties = await applyAnswers(transaction, runId, upTo);
+  const { answersByLength } = await readAnswerFindings(transaction, runId);
+  const listCap = await assessLists(transaction, { app, run }, accountId, answersByLength);
+  const answers = { ended: 'whole', stopped: 'part', accepted: 'accepted_later' } as const;
+  const openAlerts = await makeAlerts(transaction, { app, run }, accountId, { afterWave, answers: answers[occasion] });
+  return { accountId, parties, hold: null, listCap, openAlerts };
+}
+
+async function findHold(
+  transaction: Transaction,
+  { app, run }: Pick<RunSession, 'app' | 'run'>,
+  accountId: number,
+  upTo: number,
+): Promise<AnswerHold | null> {
+  const { figures, findings } = await assessRun(transaction, { app, run }, accountId, upTo);
+  await saveVanishing(transaction, run.runId, figures);
+  if (findings.length === 0) return null;
+  return { reasons: findings.map(describeFinding), customers: await countApplicable(transaction, run.runId, upTo) };
+}
+
+/** What a held run says of itself, with the command that accepts it. */
+export const describeHeldAnswers = ({ reasons, customers }: AnswerHold, runId: string): string =>
+  `its answers for ${countNoun(customers, 'customer')} are held, because ${reasons.join('; ')}: states stay as they were. ` +
+  `If the lists did change like this, ${acceptCommand(runId)} applies the answers`;
+
+export const acceptCommand = (runId: string): string => `nightscreen runs accept ${runId} --by NAME --reason TEXT`;
