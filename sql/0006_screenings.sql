@@ -124,7 +124,7 @@ create view screening as
 select
   planned.run_id, planned.party_id, planned.request_id, planned.customer_version, planned.reason as plan_reason, planned.search_order,
   case when counted.is_valid then answer.response_id end as response_id,
-  answer.answered_at, answer.wave,
+  answer.answered_at, answer.wave, answer.is_reused,
   case
     when planned.skipped_because is not null then 'skipped'
     when counted.is_valid then case when answer.is_reused then 'reused' else 'screened' end
@@ -146,7 +146,7 @@ cross join lateral (
   select coalesce(run.unproven_because is not null and answer.wave > run.proven_wave, false) as is_unproven
 ) proof
 cross join lateral (
-  select proof.is_unproven, coalesce(answer.wave <= run.applied_wave or not (proof.is_unproven or run.is_held), false) as is_valid
+  select proof.is_unproven, answer.wave is not null and (answer.wave <= run.applied_wave or not (proof.is_unproven or run.is_held)) as is_valid
 ) counted;
 
 -- Control searches of a run and what came of them.

@@ -221,7 +221,7 @@ where customer.left_at is null or customer.is_open or customer.is_true_match
 union all
 select
   basis.organisation_id, basis.roster_id, basis.roster, basis.is_test, basis.moment, null, unaccepted.reference, 'high', true, 'not_screened',
-  unaccepted.reason, null, null, null, true, null, null, false, null, 0, null, basis.account_id
+  unaccepted.reason, null, null, null, true, null, null, null, 0, null, basis.account_id
 from basis
 join unaccepted_customer unaccepted on unaccepted.roster_id = basis.roster_id;
 

@@ -98,7 +98,6 @@ begin
       when standing.state = 'open_alert' or flagged.customer_id is not null then 'alert_waits'
       when standing.state is null or standing.is_test and not owner.is_test then 'not_screened'
       when standing.state not in ('clear', 'below_threshold', 'false_positive') then standing.state
-      when standing.is_provisional then 'screening_open'
     end
   from discrepancy missing
   join account owner on owner.account_id = missing.account_id

@@ -317,7 +317,7 @@ function warnOfDifferences(
  */
 async function abandon(
   app: AppContext,
-  transaction: Queryable,
+  transaction: Transaction,
   { open, roster }: { open: RunRow; roster: string | null },
   blocker: string,
 ): Promise<void> {

@@ -230,7 +230,7 @@ const unreadPartySql = `jsonb_build_object('reference', gap.reference, 'role', '
 /** SQL: the last answer of the party of `screening` before `run` must be looked up in the history. */
 const needsHistorySql = `state.run_id is not null and not (state.run_id < run.run_id and state.screened_at > 'epoch')`;
 
-const lastScreenedSql = toLastAnswerSql('coalesce(reuse.answered_at, batch.committed_at)');
+const lastScreenedSql = toLastAnswerSql('before.answered_at');
 
 // The history has a row for each party and night. It is read only where the party's own state is newer or empty: after a later run, and after a
 // failed control search took answers back. Both ways give the same result.

@@ -310,7 +310,7 @@ async function saveParties(
        cross join lateral (
          select case
            when party.is_true_match then 'true_match'
-           when party.waiting > 0 or party.has_new_hits then 'open_alert'
+           when party.waiting > 0 then 'open_alert'
            else party.answer_state
          end as state
        ) attendance

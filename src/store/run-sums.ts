@@ -91,15 +91,14 @@ const toStateCount = (state: CustomerState): string => {
 };
 
 /**
- * SQL: the worst state by answers and alerts of each customer (`customer_id`) of a run ($1), of those of its parties that meet a condition;
- * whether one of them has no answer that counts, and whether an answer of this run waits for control searches without one before it.
+ * SQL: the worst state by answers and alerts of each customer (`customer_id`) of a run ($1), of those of its parties that meet a condition, and
+ * whether one of them has no answer that counts.
  */
 const worstStatesSql = (condition: string): string => `
   select party.customer_id, bool_or(party.answer_state is null) as has_none,
-    bool_or(party.answer_state is null and party.party_id in (select party_id from own where is_valid)) as is_waiting,
     max(array_position(${customerStatesSql}, case
       when party.is_true_match then 'true_match'
-      when party.waiting > 0 or party.has_new_hits then 'open_alert'
+      when party.waiting > 0 then 'open_alert'
       else party.answer_state
     end)) as worst
   from run join party_standing party on party.roster_id = run.roster_id and party.account_id = run.account_id
@@ -117,7 +116,7 @@ const unreadableSql = `
 
 /** SQL: the same as the walk of this transaction has found it. It leaves out who is offboarded meanwhile, and may be about another account. */
 const walkedStatesSql = `
-  select own.customer_id, coalesce(walked.never_screened, judged.has_none) as has_none, coalesce(judged.is_waiting, false) as is_waiting,
+  select own.customer_id, coalesce(walked.never_screened, judged.has_none) as has_none,
     coalesce(array_position(${customerStatesSql}, walked.last_state), judged.worst) as worst
   from (select distinct customer_id from own) own
   join run on run.run_id = $1
@@ -134,7 +133,7 @@ async function sumCustomers(
     customersRow,
     `with own as materialized (
        select party.party_id, party.customer_id, party.is_current, party.ordinal, screening.request_id, screening.outcome, screening.outcome_reason,
-         screening.batch_id is not null and screening.outcome <> 'reused' as is_searched,
+         screening.wave is not null and not screening.is_reused as is_searched,
          screening.outcome in ('screened', 'reused') or coalesce(screening.outcome_reason = 'not_due', false) as is_valid
        from screening
        join party using (party_id)
@@ -152,8 +151,6 @@ async function sumCustomers(
          ) as skipped_because,
          -- A party that is no longer in the roster, without a waiting alert, does not affect its customer's state.
          greatest(coalesce(min(standing.worst), ${toPlace('clear')}), case
-           -- It may be a hit.
-           when bool_or(standing.is_waiting) then ${toPlace('open_alert')}
            when bool_or(is_current and (not is_valid or standing.has_none is not false)) or bool_or(unreadable.customer_id is not null) or min(ordinal) > 0
              then ${toPlace('not_screened')}
          end) as worst,

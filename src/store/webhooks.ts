@@ -171,7 +171,6 @@ const statusRow = z.object({
   neverScreened: z.boolean(),
   dueAt: z.date().nullable(),
   expiresAt: z.date().nullable(),
-  isProvisional: z.boolean(),
   riskTier: z.enum(['high', 'medium', 'low']),
   mode: z.enum(runModes).nullable(),
   runId: z.string().nullable(),
@@ -187,7 +186,7 @@ export function readCustomerStatuses(database: Database, organisation: string, r
   return database.cursor(
     statusRow,
     `select roster, reference, in_scope, state, worst_topic, waiting, held, reason, because, last_state, as_of, never_screened, due_at,
-       expires_at, is_provisional, risk_tier, mode, run_id, changed_at
+       expires_at, risk_tier, mode, run_id, changed_at
      from customer_screening_status
      where organisation = $1 and roster = any ($2::text[])
      order by roster collate "C", reference collate "C"`,

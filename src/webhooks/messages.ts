@@ -28,7 +28,7 @@ interface StateChange {
  */
 export function buildMessage(url: string, changes: readonly StateChange[]): WebhookMessage {
   const id = `nightscreen_${hash('sha256', url).slice(0, 16)}_${changes.at(-1)?.sequence ?? 0}`;
-  const events = changes.map((change) => ({ id: `status_${change.sequence}`, ...change, isProvisional: false }));
+  const events = changes.map((change) => ({ id: `status_${change.sequence}`, ...change }));
   return { id, body: JSON.stringify({ schema: 'nightscreen/status-changes/1', id, events }) };
 }
 

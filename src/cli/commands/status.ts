@@ -70,7 +70,6 @@ const columns: readonly Column<CustomerStatus>[] = [
   { key: 'never_screened', cell: ({ neverScreened }) => String(neverScreened) },
   { key: 'due_at', cell: ({ dueAt }) => dueAt },
   { key: 'expires_at', cell: ({ expiresAt }) => expiresAt },
-  { key: 'is_provisional', cell: ({ isProvisional }) => String(isProvisional) },
   { key: 'risk_tier', cell: ({ riskTier }) => riskTier },
   { key: 'mode', cell: ({ mode }) => mode },
   { key: 'run_id', cell: ({ runId }) => runId },
