@@ -73,7 +73,7 @@ create table run (
   proven_wave integer default 0 not null,
   applied_wave integer default 0 not null,
   -- Why the answers after the proven wave never count: a control search failed, or the run was abandoned before another round passed.
-  unproven_because text check (unproven_because in ('control_failed', 'not_confirmed')),
+  unconfirmed_because text check (unconfirmed_because in ('control_failed', 'not_confirmed')),
   -- Its proven answers are withheld until a person accepts them.
   is_held boolean default false not null,
   -- The file that was given with the command in place of the configured source; '-' for standard input.

@@ -23,18 +23,23 @@ create table call (
   number integer not null,
   started_at timestamptz not null,
   ended_at timestamptz,
-  -- The answer for the parties of the plan, and the wave that it was saved with; null for all other calls.
+  -- The answer for the parties of the plan, and the batch that saved it; null for all other calls.
   response_id bigint,
-  wave integer,
+  batch integer,
   status smallint,
   outcome text default 'in_flight' not null check (outcome in (
     'in_flight', 'ok', 'error_status', 'bad_response', 'timeout', 'connection', 'aborted', 'not_sent', 'unknown'
   )),
   service_request_id text,
   primary key (run_id, request_id, worker, number),
-  check ((response_id is null) = (wave is null)),
+  check ((response_id is null) = (batch is null)),
   check (response_id is null or outcome = 'ok')
 ) partition by range (run_id);
+
+-- The answers of runs to planned requests, applied or not.
+create view answer as
+select call.run_id, call.request_id, call.response_id, batch.wave, batch.committed_at as answered_at
+from call join batch on batch.run_id = call.run_id and batch.worker = call.worker and batch.number = call.batch;
 
 -- Answers by keyed digest: an unchanged answer is stored once, ever.
 create table response (

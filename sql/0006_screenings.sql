@@ -109,15 +109,15 @@ create view party_answer as
 select
   planned.run_id, planned.party_id, planned.request_id, planned.customer_version, planned.reason as plan_reason,
   reused.party_id is not null as is_reused,
-  coalesce(reused.response_id, call.response_id) as response_id,
-  coalesce(reused.answered_at, call.ended_at) as answered_at,
-  coalesce(reused.wave, call.wave) as wave
+  coalesce(reused.response_id, answer.response_id) as response_id,
+  coalesce(reused.answered_at, answer.answered_at) as answered_at,
+  coalesce(reused.wave, answer.wave) as wave
 from planned
 left join reused on reused.run_id = planned.run_id and reused.party_id = planned.party_id and reused.wave is not null
-left join call
-  on call.run_id = planned.run_id and call.request_id = planned.request_id and call.wave is not null
+left join answer
+  on answer.run_id = planned.run_id and answer.request_id = planned.request_id
   and planned.search_order is not null and reused.party_id is null
-where coalesce(reused.wave, call.wave) is not null;
+where coalesce(reused.wave, answer.wave) is not null;
 
 -- Plan and outcome of each party in each run, also before its answers are applied.
 create view screening as
@@ -128,22 +128,22 @@ select
   case
     when planned.skipped_because is not null then 'skipped'
     when counted.is_valid then case when answer.is_reused then 'reused' else 'screened' end
-    when answer.wave is not null or failure.reason is not null or run.unproven_because = 'control_failed' then 'failed'
+    when answer.wave is not null or failure.reason is not null or run.unconfirmed_because = 'control_failed' then 'failed'
     else 'remaining'
   end as outcome,
   case
     when planned.skipped_because is not null then planned.skipped_because
     when counted.is_valid then null
-    when counted.is_unproven then run.unproven_because
+    when counted.is_unproven then run.unconfirmed_because
     when answer.wave is not null then 'held'
-    else coalesce(failure.reason, case when run.unproven_because = 'control_failed' then run.unproven_because end)
+    else coalesce(failure.reason, case when run.unconfirmed_because = 'control_failed' then run.unconfirmed_because end)
   end as outcome_reason
 from planned
 join run on run.run_id = planned.run_id
 left join party_answer answer on answer.run_id = planned.run_id and answer.party_id = planned.party_id
 left join failure on failure.run_id = planned.run_id and failure.request_id = planned.request_id and planned.search_order is not null
 cross join lateral (
-  select coalesce(run.unproven_because is not null and answer.wave > run.proven_wave, false) as is_unproven
+  select coalesce(run.unconfirmed_because is not null and answer.wave > run.proven_wave, false) as is_unproven
 ) proof
 cross join lateral (
   select proof.is_unproven, answer.wave is not null and (answer.wave <= run.applied_wave or not (proof.is_unproven or run.is_held)) as is_valid
@@ -190,8 +190,6 @@ select
   tally.reused,
   tally.failed,
   tally.remaining,
-  answers.answered_parties,
-  answers.proven_parties,
   answers.answered_searches,
   calls.recorded_searches
 from run
@@ -222,21 +220,17 @@ cross join lateral (
     group by party.customer_id
   ) customers
 ) tally
--- Nobody is screened without an answer that is stored, nor without a call that this run made.
+-- Nobody is screened without an answered call in the ledger, and no answer is of a search that nobody asked for.
 cross join lateral (
-  select
-    count(*) as answered_parties,
-    count(response.response_id) as proven_parties,
-    count(distinct screening.request_id) filter (where screening.outcome = 'screened') as answered_searches
-  from screening
-  left join response on response.response_id = screening.response_id
-  where screening.run_id = run.run_id and screening.outcome in ('screened', 'reused')
+  select count(distinct screening.request_id) as answered_searches
+  from screening where screening.run_id = run.run_id and screening.outcome = 'screened'
 ) answers
--- Nor without a call in the ledger that was answered.
 cross join lateral (
-  select count(distinct screening.request_id) as recorded_searches
-  from screening join call on call.run_id = screening.run_id and call.request_id = screening.request_id and call.outcome = 'ok'
-  where screening.run_id = run.run_id and screening.outcome = 'screened'
+  select count(distinct answer.request_id) as recorded_searches
+  from answer
+  where answer.run_id = run.run_id and (
+    answer.wave <= run.applied_wave or not (run.is_held or run.unconfirmed_because is not null and answer.wave > run.proven_wave)
+  )
 ) calls;
 
 create trigger refuse_rewriting before update or truncate on planned for each statement

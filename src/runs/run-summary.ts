@@ -111,11 +111,6 @@ const toBalanceLines = (balance: RunBalance) => [
   ...toCountLines(balance),
   { sum: 'in scope = customers in the plan', left: balance.inScope, right: balance.inPlan },
   {
-    sum: 'screened or reused parties = parties with a stored answer',
-    left: balance.answeredParties,
-    right: balance.provenParties,
-  },
-  {
     sum: 'answered searches = answered searches in the ledger',
     left: balance.answeredSearches,
     right: balance.recordedSearches,

@@ -21,7 +21,7 @@ export async function proveWave(transaction: Queryable, runId: number, wave: num
 
 /** Notes why the answers after the proven wave of a run never count; the first reason stays. */
 export async function noteUnproven(transaction: Queryable, runId: number, because: 'control_failed' | 'not_confirmed') {
-  await transaction.execute('update run set unproven_because = coalesce(unproven_because, $2) where run_id = $1', [
+  await transaction.execute('update run set unconfirmed_because = coalesce(unconfirmed_because, $2) where run_id = $1', [
     runId,
     because,
   ]);
@@ -111,7 +111,7 @@ export async function applyAnswers(transaction: Queryable, runId: number, upTo: 
        unreturned = case when ${isReplacedSql} then excluded.unreturned else party_state.unreturned end`,
     [runId, upTo],
   );
-  await transaction.execute(
+  const superseded = await transaction.execute(
     `insert into superseded (run_id, party_id)
      select answer.run_id, answer.party_id
      from party_answer answer
@@ -120,6 +120,14 @@ export async function applyAnswers(transaction: Queryable, runId: number, upTo: 
      where answer.run_id = $1 and answer.wave > run.applied_wave and answer.wave <= $2`,
     [runId, upTo],
   );
+  const answered = await readValue(
+    transaction,
+    z.number(),
+    `select count(*)::integer as parties from party_answer answer join run using (run_id)
+     where answer.run_id = $1 and answer.wave > run.applied_wave and answer.wave <= $2`,
+    [runId, upTo],
+  );
+  requireRows(parties + superseded, answered, 'party_state');
   const noted = await transaction.execute('update run set applied_wave = $2, is_held = false where run_id = $1', [
     runId,
     upTo,

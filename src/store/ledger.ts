@@ -74,7 +74,8 @@ export async function insertBatch(
   batch: number,
   committedAt: Date,
 ): Promise<void> {
-  await transaction.execute(...toInsert('batch', { runId, worker, number: batch, wave, committedAt }));
+  const row = { runId, worker, number: batch, wave, committedAt };
+  requireRows(await transaction.execute(...toInsert('batch', row)), 1, 'batch');
 }
 
 /** Notes requests as in flight before they are sent, under the numbers from `firstCall`; a repeat changes nothing. */
@@ -100,18 +101,18 @@ export async function noteInFlight(
 }
 
 /**
- * Saves the outcome of these attempts; noted attempts that were never sent become `not_sent`. The stored answer of a request of the plan, in
- * `responses`, belongs to its answered call.
+ * Saves the outcome of these attempts; noted attempts that were never sent become `not_sent`. The stored answers of a batch, `responses` by
+ * request, belong to the answered calls.
  */
 export async function saveAttempts(
   transaction: Queryable,
-  { runId, worker, wave }: RunNumbers,
+  { runId, worker }: RunNumbers,
   searches: readonly SearchAttempts[],
-  responses: ReadonlyMap<number, number> = new Map(),
+  answers: { batch: number; responses: ReadonlyMap<number, number> } | null = null,
 ): Promise<void> {
   const calls = searches.flatMap(({ requestId, attempts, unsent }) => [
     ...attempts.map((attempt) => {
-      const responseId = (attempt.outcome === 'ok' && responses.get(requestId)) || null;
+      const responseId = (attempt.outcome === 'ok' && answers?.responses.get(requestId)) || null;
       return {
         request_id: requestId,
         number: attempt.number,
@@ -121,7 +122,7 @@ export async function saveAttempts(
         outcome: attempt.outcome,
         service_request_id: attempt.serviceRequestId,
         response_id: responseId,
-        wave: responseId && wave,
+        batch: responseId && answers?.batch,
       };
     }),
     ...unsent.map((number) => ({ request_id: requestId, number, outcome: 'not_sent' })),
@@ -129,10 +130,10 @@ export async function saveAttempts(
   if (calls.length === 0) return;
   const ended = await transaction.execute(
     `update call set started_at = coalesce(ended.started_at, call.started_at), ended_at = ended.ended_at, status = ended.status,
-       outcome = ended.outcome, service_request_id = ended.service_request_id, response_id = ended.response_id, wave = ended.wave
+       outcome = ended.outcome, service_request_id = ended.service_request_id, response_id = ended.response_id, batch = ended.batch
      from jsonb_to_recordset($3::text::jsonb) as ended (
        request_id bigint, number integer, started_at timestamptz, ended_at timestamptz, status smallint, outcome text,
-       service_request_id text, response_id bigint, wave integer
+       service_request_id text, response_id bigint, batch integer
      )
      where call.run_id = $1 and call.worker = $2 and call.request_id = ended.request_id and call.number = ended.number`,
     [runId, worker, JSON.stringify(calls)],
@@ -151,7 +152,7 @@ export function findAnsweredRequest(database: Queryable, runId: number) {
     database,
     z.object({ type: z.enum(partyTypes), name: z.string() }),
     `select request.type, request.name from call join screening_request request using (request_id)
-     where call.run_id = $1 and call.wave is not null limit 1`,
+     where call.run_id = $1 and call.batch is not null limit 1`,
     [runId],
   );
 }

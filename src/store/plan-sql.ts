@@ -293,6 +293,12 @@ function knownAnswersSql({ bind }: Bindings, accountId: number | null, reuse: Re
   from party_state state join run answering on answering.run_id = state.run_id
   where state.account_id = ${account} and state.screened_at > ${after}
   union all
+  -- An answer that is not applied says that the applied one may be out of date.
+  select answer.request_id, answer.response_id, answer.run_id, answer.answered_at, false
+  from run asking join answer on answer.run_id = asking.run_id and answer.wave > asking.applied_wave
+  where asking.account_id = ${account} and asking.wave > asking.applied_wave and answer.answered_at > ${after}
+    and coalesce(asking.finished_at > ${after}, true)
+  union all
   select single.request_id, single.response_id, single.run_id, single.ended_at, false
   from single_search single join run asking on asking.run_id = single.run_id
   where asking.account_id = ${account} and single.response_id is not null and single.ended_at > ${after}`;

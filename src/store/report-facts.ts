@@ -257,7 +257,7 @@ const notScreenedSql = `
       join run on run.run_id = screening.run_id
       ${joinPartySql('screening')}
       left join party_state state on state.account_id = run.account_id and state.party_id = screening.party_id
-      where screening.run_id = gap.run_id and party.customer_id = gap.customer_id and screening.party_range = party.party_id >> 7
+      where screening.run_id = gap.run_id and party.customer_id = gap.customer_id
       order by party.ordinal limit 1
     ) own on true
     where gap.run_id = $1

@@ -273,10 +273,7 @@ const balanceRow = z.object({
   reused: z.number(),
   failed: z.number(),
   remaining: z.number(),
-  /** Parties counted as screened or reused, and those of them with a stored answer and its transaction. */
-  answeredParties: z.number(),
-  provenParties: z.number(),
-  /** Searches counted as answered, and those of them that the ledger has as called and answered in this run. */
+  /** Searches of screened customers, and those that the ledger has as called and answered in this run. */
   answeredSearches: z.number(),
   recordedSearches: z.number(),
 });
@@ -285,7 +282,7 @@ export async function readRunBalance(database: Queryable, runId: number) {
   const rows = await database.query(
     balanceRow,
     `select rows, customers, rejected, duplicates, in_scope, in_plan + unaccepted.ids as "inPlan", planned, skipped + unaccepted.ids as skipped, screened, reused,
-       failed, remaining, answered_parties, proven_parties, answered_searches, recorded_searches
+       failed, remaining, answered_searches, recorded_searches
      from run_balance
      -- Ids without an accepted record are in scope but in no plan.
      cross join lateral (

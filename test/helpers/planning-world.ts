@@ -45,7 +45,7 @@ const emptyTables = `
     perform set_config('session_replication_role', 'replica', true);
     for each in
       with recursive reached as (
-        select unnest(array['organisation', 'screening_request', 'customer', 'customer_version', 'party', 'planned_screening']::regclass[])::oid as oid
+        select unnest(array['organisation', 'screening_request', 'customer', 'customer_version', 'party', 'planned', 'call']::regclass[])::oid as oid
         union
         select conrelid from pg_constraint join reached on confrelid = reached.oid where contype = 'f'
       )

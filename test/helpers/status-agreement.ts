@@ -41,7 +41,7 @@ export async function findUnrecorded({ database, clock }: AppContext) {
          select to_state, is_test from customer_state_change change
          where change.customer_id = standing.customer_id order by change_id desc limit 1
        ) last on true
-       where standing.customer_id is not null and standing.is_test is not null and standing.is_provisional is not true
+       where standing.customer_id is not null and standing.is_test is not null
          and (last.to_state, last.is_test) is distinct from (standing.state, standing.is_test)`,
     );
     return { found, missed: standing.filter((customerId) => !found.includes(customerId)) };

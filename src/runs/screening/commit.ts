@@ -158,7 +158,7 @@ export async function commitScreenings(
   finished: readonly FinishedSearch[],
 ): Promise<void> {
   const { app, numbers } = session;
-  await writeBatch(session, async (transaction) => {
+  await writeBatch(session, async (transaction, batch) => {
     const now = app.clock.now();
     const ended = finished.filter(isAnswered);
     const others = ended.filter(({ known }) => known === null);
@@ -172,7 +172,7 @@ export async function commitScreenings(
     for (const { task, responseId } of answered) responses.set(task.requestId, responseId);
     const attempts = finished.map((search) => search.attempts);
     await Promise.all([
-      saveAttempts(transaction, numbers, attempts, responses),
+      saveAttempts(transaction, numbers, attempts, { batch, responses }),
       saveNextStates(transaction, { accountId: account.accountId, runId: numbers.runId }, states),
       saveChanges(transaction, numbers, events),
       saveFailures(transaction, numbers.runId, finished.flatMap(toFailure)),
@@ -183,7 +183,7 @@ export async function commitScreenings(
 /** Writes a batch once, also when the answer to its commit was lost and the transaction is repeated. */
 async function writeBatch(
   { app, numbers, write }: RunSession,
-  work: (transaction: Transaction) => Promise<void>,
+  work: (transaction: Transaction, batch: number) => Promise<void>,
 ): Promise<void> {
   const batch = numbers.nextBatch();
   let isRepeat = false;
@@ -191,7 +191,7 @@ async function writeBatch(
     if (isRepeat && (await isBatchSaved(transaction, numbers, batch))) return;
     isRepeat = true;
     await insertBatch(transaction, numbers, batch, app.clock.now());
-    await work(transaction);
+    await work(transaction, batch);
   });
 }
 

@@ -200,11 +200,9 @@ describeOnPostgres('a check whose process was killed', (_open, databases) => {
       update run set state = 'running', finished_at = null, sums = null, stage = 'started', lease_key = 'check/default/' || (run_id + 4)
         where kind = 'check';
       update single_search set response_id = null, verdict = null, ended_at = null where run_id = 2;
-      insert into call_in_flight (run_id, worker, first_call, noted_at, requests)
-        select run_id, 1, attempt_id % 4294967296, started_at, array[request_id] from search_call where run_id = 2;
-      alter table search_call disable trigger refuse_rewriting;
-      delete from search_call where run_id = 2;
-      alter table search_call enable trigger refuse_rewriting;
+      alter table call disable trigger call_ends_once;
+      update call set ended_at = null, status = null, outcome = 'in_flight', service_request_id = null where run_id = 2;
+      alter table call enable trigger call_ends_once;
       insert into lease (lease_key, epoch, owner, acquired_at, heartbeat_at, expires_at)
         select 'check/default/' || (run_id + 4), epoch, 'somebody', now() - interval '1 minute', now(),
           now() + case run_id when 3 then interval '1 hour' else interval '-1 second' end
@@ -227,7 +225,7 @@ describeOnPostgres('a check whose process was killed', (_open, databases) => {
       notAnsweredBecause: ['its process ended before an answer was stored; run the check again'],
     });
     expect(await showCheck(site.database, 'default', alive.runId)).toMatchObject({ state: 'running' });
-    const unknown = await readRows(site.database, `select run_id as run from search_attempt where outcome = 'unknown'`);
+    const unknown = await readRows(site.database, `select run_id as run from call where outcome = 'unknown'`);
     expect(unknown).toEqual([{ run: 2 }]);
   });
 });

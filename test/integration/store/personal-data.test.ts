@@ -8,21 +8,19 @@ import { describeOnEachDatabase } from '../../helpers/databases.js';
 const codes = {
   acceptance: ['differences', 'digest', 'gap', 'kind', 'settings'],
   alert_event: ['kind', 'reasons', 'severity'],
+  call: ['outcome', 'service_request_id'],
+  change: 'adjustments birth_date_agreement cause country_agreement fields kind match_id rule severity'.split(' '),
   change_alert: ['reopened_because', 'state'],
-  change_record: 'adjustments birth_date_agreement cause country_agreement fields kind match_id rule severity'.split(
-    ' ',
-  ),
   discrepancy_event: ['kind', 'severity'],
   disposition: ['kind', 'origin', 'verdict'],
+  failure: ['reason'],
   match_detail: ['entity_ids', 'kind', 'reason', 'record_id', 'service_request_id'],
+  next_state:
+    'former_settings_digest former_state former_unreturned reported_scores settings_digest state unreturned'.split(' '),
+  planned: ['reason', 'skipped_because'],
   response: ['first_match_id'],
   restoration: ['lost_runs'],
-  retracted_answer: ['outcome', 'reported_scores', 'settings_digest', 'state', 'unreturned'],
-  retraction: ['kind'],
   run_hold: ['kind', 'reasons', 'states'],
-  screening_block: ['outcome', 'plan_reason'],
-  search_batch: ['service_prefix', 'service_texts'],
-  search_call: ['outcome', 'service_request_id'],
 };
 const staff = {
   acceptance: ['accepted_by', 'held_by', 'proposed_by', 'reason'],
@@ -58,9 +56,9 @@ const reached: Readonly<Record<string, string>> = {
     where request_id = any (array(select request_id from party where customer_id = 1))`,
   namesakes: `select customer_id from party where request_id = any (array(select request_id from party where customer_id = 1))`,
   party_state: `select state from party_state where account_id = 1 and party_id = ${parties}`,
-  change_record: `select match_id from change_record where party_id = ${parties}`,
+  change: `select match_id from change where party_id = ${parties}`,
   change_alert: `select said from change_alert
-    where change_id = any (array(select change_id from change_record where party_id = ${parties}))`,
+    where change_id = any (array(select change_id from change where party_id = ${parties}))`,
   alert: `select listed_id from alert where party_id = ${parties}`,
   disposition_text: `select seen from disposition_text
     where disposition_id = any (array(select disposition_id from disposition where alert_id = ${alerts}))`,
@@ -76,7 +74,7 @@ const readGuarded = (database: Database, types: readonly string[]) =>
   readColumn(
     database,
     z.string(),
-    `select guarded.relname || '.' || column_name as name
+    `select distinct guarded.relname || '.' || column_name as name
      from pg_trigger guard
      join pg_proc on pg_proc.oid = guard.tgfoid and pg_proc.proname = 'refuse_rewriting'
      join pg_class guarded on guarded.oid = guard.tgrelid and not guarded.relispartition

@@ -89,11 +89,14 @@ describeOnEachDatabase('the plan of a run', (open) => {
   it('asks about whom a run that was given up had left or not had confirmed, for its reason, whatever is selected', async () => {
     const recently = { screenedAt: hoursAgo(2) };
     await fillPlanningWorld(database, [recently, recently, recently, recently, {}], hoursAgo(3));
-    await database.execute(
-      `insert into planned_screening (run_id, party_id, request_id, customer_version, plan_reason, outcome, outcome_reason)
-       values (2, 1, 1, 1, 'overdue', 'remaining', null), (2, 2, 2, 1, 'forced', 'failed', 'not_confirmed'),
-         (2, 3, 3, 1, 'cadence', 'failed', 'http_400'), (2, 4, 4, 1, 'not_due', 'skipped', 'not_due')`,
-    );
+    await database.runScript(`
+      insert into planned (run_id, party_id, request_id, customer_version, search_order, reason, skipped_because)
+        values (2, 1, 1, 1, 1, 'overdue', null), (2, 2, 2, 1, 2, 'forced', null), (2, 3, 3, 1, 3, 'cadence', null), (2, 4, 4, 1, null, 'not_due', 'not_due');
+      insert into batch (run_id, worker, number, wave, committed_at) values (2, 1, 1, 1, now());
+      insert into call (run_id, request_id, worker, number, started_at, ended_at, outcome, response_id, batch)
+        values (2, 2, 1, 1, now(), now(), 'ok', 1, 1);
+      insert into failure (run_id, request_id, reason) values (2, 3, 'http_400');
+      update run set unconfirmed_because = 'not_confirmed' where run_id = 2`);
     await store(buildPlanInput(now, { selection: 'forced', leftRuns: [2] }));
     expect(await readPlan(database)).toEqual(['overdue', 'forced', 'not_due', 'not_due', 'new/not_selected']);
   });
@@ -236,7 +239,7 @@ describeOnEachDatabase('the plan of a run', (open) => {
       `settings_digest = 't'`,
     ])
       expect(await knownOf(`update party_state set ${change} where party_id = 2`)).toEqual([null, answer, null]);
-    const reused = `insert into plan_exception (run_id, party_id, response_id, answered_run_id, answered_at) values (1, 2, 1, 1, now())`;
+    const reused = `insert into reused (run_id, party_id, response_id, answered_run_id, answered_at) values (1, 2, 1, 1, now())`;
     expect(await knownOf(reused)).toEqual([null, answer, null]);
     // An answer of a program that was started again, perhaps as another version.
     expect(await knownOf('update run set resumed = 1 where run_id = 1')).toEqual([null, null, null]);
