@@ -8,7 +8,6 @@ import { isOfFamily, isUnknownTopic, type TopicFamilies } from './severity.js';
  * search.
  */
 interface ComparedAnswer {
-  requestId: number;
   before: readonly Match[];
   /** Null without a new answer. */
   after: readonly Match[] | null;
@@ -28,8 +27,6 @@ export interface VanishedFigures {
 interface VanishingParty {
   had: number;
   lost: number;
-  /** The searches that no longer find it. */
-  lostBy: number[];
 }
 
 /**
@@ -50,7 +47,7 @@ export class VanishedTally {
     }
   }
 
-  add({ requestId, before, after, isCompared }: ComparedAnswer): void {
+  add({ before, after, isCompared }: ComparedAnswer): void {
     const hits = before.filter(({ isHit }) => isHit);
     const remains = isCompared && after !== null ? this.#findRemaining(before, after) : null;
     // Entries of one content, for example on two lists, are numbered: which of them is lost does not matter.
@@ -69,7 +66,7 @@ export class VanishedTally {
       for (let number = 0; number < kept + lost; number += 1) {
         const key = `${place} ${number}`;
         this.#current.get(family)?.add(key);
-        if (isCompared) this.#note(family, key, number < kept ? null : requestId);
+        if (isCompared) this.#note(family, key, number >= kept);
       }
     }
   }
@@ -84,25 +81,11 @@ export class VanishedTally {
     });
   }
 
-  /** Searches that no longer find vanished hits, up to the limit: first one for each listed party, then the others. */
-  findSearches(limit: number): readonly number[] {
-    const vanished = [...(this.#compared.get('any')?.values() ?? [])].filter(isVanished);
-    const inFamilies = hitFamilies.flatMap((family) =>
-      [...(this.#compared.get(family)?.values() ?? [])].filter(isVanished),
-    );
-    const searches = new Set([...vanished, ...inFamilies].flatMap(({ lostBy: [first] }) => first ?? []));
-    for (const { lostBy } of inFamilies) for (const requestId of lostBy) searches.add(requestId);
-    return [...searches].slice(0, limit);
-  }
-
-  #note(family: HitFamily, key: string, lostBy: number | null): void {
+  #note(family: HitFamily, key: string, isLost: boolean): void {
     const listed = this.#compared.get(family);
-    const known = listed?.get(key) ?? { had: 0, lost: 0, lostBy: [] };
+    const known = listed?.get(key) ?? { had: 0, lost: 0 };
     known.had += 1;
-    if (lostBy !== null) {
-      known.lost += 1;
-      known.lostBy.push(lostBy);
-    }
+    if (isLost) known.lost += 1;
     listed?.set(key, known);
   }
 

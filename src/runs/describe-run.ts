@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { countUnproven } from '../store/apply-answers.js';
 import { readControlFacts } from '../store/controls.js';
 import { type Queryable, readAtOnce } from '../store/database/database.js';
 import { readSweep } from '../store/dossiers.js';
@@ -79,6 +80,9 @@ async function describeBy(
     heldBy: await findHolder(database, settings.organisation, run),
     holds,
     acceptances,
+    /** Customers with an answer that no control search has proven yet; null once it has ended. */
+    unproven:
+      run.state === 'running' || run.state === 'stopped' ? (await countUnproven(database, run.runId)).customers : null,
     sums,
     planned: await countPlanReasons(database, run.runId),
     balance: sums === null ? null : compareBalance(sums.counts, await readRunBalance(database, run.runId)),

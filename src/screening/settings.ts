@@ -45,8 +45,6 @@ export interface HoldBounds extends z.output<typeof holdSettingsSchema> {
   /** So many known hits hold a run when all of them vanish. */
   allOf: number;
   weekShare: number;
-  /** Searches that are repeated before a run is held, because one answer may be wrong. */
-  searchAgain: number;
   /** Fewer customers never hold webhooks. */
   newlyOpenLeast: number;
 }
@@ -63,7 +61,6 @@ export function toHoldBounds(settings: Partial<HoldBounds> = {}): HoldBounds {
     manyShare: vanishedShare / 2,
     allOf: 2,
     weekShare: Math.min(1, vanishedShare * 1.5),
-    searchAgain: 50,
     newlyOpenLeast: 50,
     ...settings,
   };

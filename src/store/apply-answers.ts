@@ -21,10 +21,10 @@ export async function proveWave(transaction: Queryable, runId: number, wave: num
 
 /** Notes why the answers after the proven wave of a run never count; the first reason stays. */
 export async function noteUnproven(transaction: Queryable, runId: number, because: 'control_failed' | 'not_confirmed') {
-  await transaction.execute('update run set unconfirmed_because = coalesce(unconfirmed_because, $2) where run_id = $1', [
-    runId,
-    because,
-  ]);
+  await transaction.execute(
+    'update run set unconfirmed_because = coalesce(unconfirmed_because, $2) where run_id = $1',
+    [runId, because],
+  );
 }
 
 /** Notes that the proven answers of a run are withheld until a person accepts them. */

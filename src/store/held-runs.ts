@@ -18,7 +18,6 @@ const matchesShape = z.array(matchSchema);
 const comparedRow = z
   .object({
     partyId: z.number(),
-    requestId: z.number(),
     isCompared: z.boolean(),
     before: matchesShape,
     hiddenBefore: matchesShape,
@@ -53,7 +52,7 @@ export async function* readComparedParties(
        )
        -- Answers that say something else than the former ones.
        select * from (
-         select next.party_id, answered.request_id,
+         select next.party_id,
            coalesce(next.former_request_id = answered.request_id and ${isSameSearchSql}, false) as "isCompared",
            ${storedMatchesSql('next.former_response_id')} as before, ${hiddenMatchesSql('next.former_unreturned')} as "hiddenBefore",
            ${storedMatchesSql('answered.response_id')} as after, ${hiddenMatchesSql('next.unreturned')} as "hiddenAfter"
@@ -64,7 +63,7 @@ export async function* readComparedParties(
          where next.run_id = $1 and 'open_alert' in (next.state, next.former_state) and next.party_id > $4
          union all
          -- Known hits that were found again as they were, or not searched for.
-         select state.party_id, state.request_id, answered.party_id is not null and ${isSameSearchSql},
+         select state.party_id, answered.party_id is not null and ${isSameSearchSql},
            ${storedMatchesSql('state.response_id', 'match.is_hit')}, ${hiddenMatchesSql('state.unreturned')}, null, '[]'
          from party_state state
          join run on run.run_id = $1

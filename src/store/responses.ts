@@ -254,6 +254,22 @@ export function readListCap(database: Queryable, accountId: number): Promise<num
   return findValue(database, z.number().nullable(), 'select list_cap from account where account_id = $1', [accountId]);
 }
 
+/** The number of searches of a run whose lists were longer before, by their length now. */
+export async function countShortened(database: Queryable, runId: number): Promise<ReadonlyMap<number, number>> {
+  const rows = await database.query(
+    z.object({ length: z.number(), searches: z.number() }),
+    `select response.total::integer as length, count(distinct answer.request_id)::integer as searches
+     from next_state next
+     join party_answer answer on answer.run_id = next.run_id and answer.party_id = next.party_id
+     join response on response.response_id = answer.response_id
+     join response former on former.response_id = next.former_response_id
+     where next.run_id = $1 and next.former_request_id = answer.request_id and response.total between 1 and former.total - 1
+     group by response.total`,
+    [runId],
+  );
+  return new Map(rows.map(({ length, searches }) => [length, searches]));
+}
+
 /**
  * Stores the cap of an account after a run, or its end; `gone` is the cap that ended. Treats the run's lists of these lengths as complete
  * again, or as truncated, and returns the number of customers with such a list.

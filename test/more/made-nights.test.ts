@@ -88,11 +88,11 @@ function isHeld(answers: Answers, night: Night, seed: number): boolean {
   const random = makeRandom(seed * 9_973 + 7);
   const delisted = new Set([...answers.values()].flat().filter(() => random() < 0.03));
   const tally = new VanishedTally(topicFamiliesSchema.parse({}));
-  for (const [requestId, entries] of [...answers.values()].entries()) {
+  for (const entries of answers.values()) {
     const [before, after] = [entries, night(entries, seed, (entry) => delisted.has(entry))].map((all) =>
       all.map(({ match }, place) => ({ ...match, rank: place + 1 })),
     );
-    tally.add({ requestId, before: before ?? [], after: after ?? [], isCompared: true });
+    tally.add({ before: before ?? [], after: after ?? [], isCompared: true });
   }
   return assessVanished(tally.figures(), {}, toHoldBounds()).length > 0;
 }

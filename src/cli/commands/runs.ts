@@ -249,7 +249,7 @@ const listHolds = ({ holds, acceptances }: RunDescription): Row[] => [
 const describeState = ({ state, haltedBy }: RunDescription): string =>
   haltedBy === null ? codeWords.runState[state] : `${codeWords.runState[state]} (${describeReason(haltedBy)})`;
 
-function listHolders({ heldBy, holders, state, resumed }: RunDescription): Row[] {
+function listHolders({ heldBy, holders, state, resumed, unproven }: RunDescription): Row[] {
   const now = heldBy
     ? `${heldBy.owner} since ${heldBy.since.toISOString()}, last heartbeat ${heldBy.heartbeatAgeSeconds} s ago`
     : 'no process: the last one died; the next start resumes the run';
@@ -261,6 +261,7 @@ function listHolders({ heldBy, holders, state, resumed }: RunDescription): Row[]
     (heldBy !== null || state === 'running') && ['held by', now],
     ...before,
     resumed > 0 && ['resumed', resumed === 1 ? 'once' : `${resumed} times`],
+    (unproven ?? 0) > 0 && ['not proven yet', `the answers for ${countNoun(unproven ?? 0, 'customer')}`],
   ];
 }
 

@@ -1,7 +1,7 @@
 import type { RateFacts, WatchFacts } from '../../reports/list-facts.js';
 import type { Queryable } from '../../store/database/database.js';
 import type { Account } from '../../store/organisations.js';
-import { applyListCap, readListCap } from '../../store/responses.js';
+import { applyListCap, countShortened, readListCap } from '../../store/responses.js';
 import { type AnswerFindings, type RunFindings, readChangeVolume, readFormerFindings } from '../../store/run-health.js';
 import type { RunSums } from '../../store/run-sums.js';
 import type { RunRow } from '../../store/runs.js';
@@ -139,7 +139,7 @@ export async function assessLists(
 ): Promise<WatchFacts['listCap']> {
   const { runId } = run;
   const known = await readListCap(transaction, accountId);
-  const { cap, status, gone } = assessCap(known, answersByLength);
+  const { cap, status, gone } = assessCap(known, answersByLength, await countShortened(transaction, runId));
   if (cap === null && gone === null) return null;
   const key = { accountId, runId, now: app.clock.now() };
   const customers = await applyListCap(transaction, key, { cap, gone });
@@ -152,8 +152,12 @@ export async function assessLists(
  * `gone` is a cap that no longer applies. A cap ends when one list is longer than it, or when the answers show a
  * shorter cap. Without a list of its length it stays.
  */
-export function assessCap(known: number | null, answersByLength: ReadonlyMap<number, number>) {
-  const detected = detectCap(answersByLength);
+export function assessCap(
+  known: number | null,
+  answersByLength: ReadonlyMap<number, number>,
+  shortened: ReadonlyMap<number, number> = new Map(),
+) {
+  const detected = detectCap(answersByLength) ?? detectShortening(answersByLength, shortened);
   if (known === null) return { cap: detected, status: 'found' as const, gone: null };
   const isExceeded = [...answersByLength].some(([length, answers]) => length > known && answers > 0);
   if (detected === known || (detected === null && !isExceeded)) {
@@ -182,6 +186,18 @@ export function detectCap(answersByLength: ReadonlyMap<number, number>): number 
   if (longest < shortestCap || atLongest < leastAtCap) return null;
   const decay = measureDecay(answersByLength, longest);
   return (atLongest * decay) / (1 - decay) >= leastMissing ? longest : null;
+}
+
+/** So many lists that were longer before and now have the greatest length show a cap. */
+const leastShortened = 5;
+
+/** The length to which lists appear to be cut since the answers before; `shortened` has the number of answers that were longer, by length. */
+function detectShortening(
+  answersByLength: ReadonlyMap<number, number>,
+  shortened: ReadonlyMap<number, number>,
+): number | null {
+  const longest = Math.max(0, ...answersByLength.keys(), ...shortened.keys());
+  return (shortened.get(longest) ?? 0) >= leastShortened ? longest : null;
 }
 
 /** The mean factor between the counts of neighbouring lengths, from half the greatest length to the one below it. */

@@ -13,7 +13,7 @@ const countAnalyses = async (database: Database) => {
   const rows = await database.query(
     z.object({ name: z.string(), times: z.number() }),
     `select relname::text as name, analyze_count::integer as times from pg_stat_all_tables
-     where relname ~ '^(search_batch|screening_block)' order by 1`,
+     where relname ~ '^(planned|call)' order by 1`,
   );
   return Object.fromEntries(rows.map(({ name, times }) => [name, times]));
 };
@@ -34,18 +34,18 @@ describeOnPostgres('nights on both sides of a range of runs', (open, databases) 
     const places = await readColumn(
       database,
       z.string(),
-      `select distinct tableoid::regclass || ' ' || run_id from search_batch
-       union select distinct tableoid::regclass || ' ' || run_id from screening_block order by 1`,
+      `select distinct tableoid::regclass || ' ' || run_id from planned
+       union select distinct tableoid::regclass || ' ' || run_id from call order by 1`,
     );
     expect(places).toEqual([
-      'screening_block_runs_0_255 1',
-      'screening_block_runs_0_255 255',
-      'screening_block_runs_256_511 256',
-      'search_batch_runs_0_255 1',
-      'search_batch_runs_0_255 255',
-      'search_batch_runs_256_511 256',
+      'call_runs_0_255 1',
+      'call_runs_0_255 255',
+      'call_runs_256_511 256',
+      'planned_runs_0_255 1',
+      'planned_runs_0_255 255',
+      'planned_runs_256_511 256',
     ]);
-    for (const view of ['screening', 'search_attempt']) {
+    for (const view of ['screening', 'answer']) {
       const plan = await readColumn(database, z.string(), `explain select * from ${view} where run_id = 256`);
       expect(plan.join('\n')).toContain('_runs_256_511');
       expect(plan.join('\n')).not.toContain('_runs_0_255');
@@ -56,8 +56,8 @@ describeOnPostgres('nights on both sides of a range of runs', (open, databases) 
       const rows = await readAllRows(of);
       return {
         run: rows['run'],
-        batches: rows['search_batch'],
-        blocks: rows['screening_block'],
+        planned: rows['planned'],
+        calls: rows['call'],
         history: await readHistory(of, 'default', 0, 100),
         runs: await listRuns(of, 'default', 10),
         coverage: (await measureCoverage(app, { list: 0 })).rosters,
@@ -72,7 +72,7 @@ describeOnPostgres('nights on both sides of a range of runs', (open, databases) 
   it('have statistics that are refreshed by a run of their range, those of the whole tables once these have doubled', async () => {
     const { database, run, work, prepared } = await openSite();
     // Doubled since the first night: all history was read for it.
-    expect(prepared).toMatchObject({ search_batch: 2, search_batch_runs_0_255: 4, search_batch_runs_256_511: 2 });
+    expect(prepared).toMatchObject({ call: 2, call_runs_0_255: 4, call_runs_256_511: 2 });
     // The copy has counted none of them.
     const before = await countAnalyses(database);
     expect(Object.keys(before)).toEqual(Object.keys(prepared));
@@ -80,8 +80,8 @@ describeOnPostgres('nights on both sides of a range of runs', (open, databases) 
     await run(await work({ offsetMs: 1.5 * dayMs }));
     expect(await countAnalyses(database)).toEqual({
       ...before,
-      search_batch_runs_256_511: 1,
-      screening_block_runs_256_511: 1,
+      planned_runs_256_511: 1,
+      call_runs_256_511: 1,
     });
   });
 
@@ -92,7 +92,7 @@ describeOnPostgres('nights on both sides of a range of runs', (open, databases) 
     readValue(
       database,
       z.number(),
-      `select count(*)::integer as ranges from pg_inherits where inhparent = 'search_batch'::regclass`,
+      `select count(*)::integer as ranges from pg_inherits where inhparent = 'call'::regclass`,
     );
 
   it('have partitions that are opened ahead by whoever need not wait, and while others write', async () => {
@@ -128,7 +128,7 @@ describeOnPostgres('nights on both sides of a range of runs', (open, databases) 
     });
     expect(await countRanges(database)).toBe(1);
     await database.execute(`select setval('run_run_id_seq', 204)`);
-    await startBeside('lock table search_batch, search_call, screening_block, change_record in row exclusive mode');
+    await startBeside('lock table planned, call, change in row exclusive mode');
     expect(await countRanges(database)).toBe(2);
   });
 });

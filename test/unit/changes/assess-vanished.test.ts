@@ -12,11 +12,10 @@ const bounds = toHoldBounds();
 const hit = (number: number, facts: Partial<Match> = {}): Match =>
   makeMatch({ id: `id-${number}`, name: `Listed Party ${number}`, isHit: true, topics: ['sanction'], ...facts });
 
-/** One party for each pair of answers; the number of the party is its search. */
+/** One party for each pair of answers. */
 function tallyOf(answers: readonly (readonly [readonly Match[], readonly Match[] | null])[]): VanishedTally {
   const tally = new VanishedTally(families);
-  for (const [requestId, [before, after]] of answers.entries())
-    tally.add({ requestId, before, after, isCompared: true });
+  for (const [before, after] of answers) tally.add({ before, after, isCompared: true });
   return tally;
 }
 
@@ -73,22 +72,11 @@ describe('known hits', () => {
 
   it('of other searches are known, and say nothing of what has vanished', () => {
     const tally = new VanishedTally(families);
-    tally.add({ requestId: 1, before: [hit(1)], after: [], isCompared: false });
+    tally.add({ before: [hit(1)], after: [], isCompared: false });
     expect(tally.figures()).toEqual([
       { family: 'any', known: 0, vanished: 0, current: 1 },
       { family: 'sanction', known: 0, vanished: 0, current: 1 },
     ]);
-  });
-
-  it('that have vanished are searched for again, each once before any twice', () => {
-    const answers = [
-      [[hit(1)], []],
-      [[hit(1)], []],
-      [[hit(2)], []],
-      [[hit(3)], null],
-    ] as const;
-    expect(tallyOf(answers).findSearches(2)).toEqual([0, 2]);
-    expect(tallyOf(answers).findSearches(50)).toEqual([0, 2, 1]);
   });
 });
 
