@@ -4,7 +4,7 @@ create table change (
   change_id bigint generated always as identity primary key,
   run_id bigint not null references run,
   wave integer not null,
-  -- A change that is told otherwise, since its list proved to be cut.
+  -- The change that this one corrects, because its list proved to be cut.
   replaces bigint unique references change,
   party_id bigint not null references party,
   customer_version integer not null,

@@ -11,6 +11,7 @@ import type { RosterSettings } from '../roster/settings.js';
 import type { BudgetSettings } from '../screening/budget.js';
 import type { ScreeningSettings } from '../screening/settings.js';
 import type { Database } from '../store/database/database.js';
+import type { RunRow } from '../store/runs.js';
 import type { ControlTrigger, RunKind, RunMode, RunState } from '../vocabulary.js';
 import type { webhooksSettingsSchema } from '../webhooks/settings.js';
 import type { ReviewSettings } from './review/settings.js';
@@ -222,4 +223,10 @@ export interface Job {
   /** The jobs of the same date that must end first, also with a failure. */
   after?: readonly string[];
   run(app: AppContext, signal: AbortSignal, slot: JobSlot): Promise<JobResult>;
+}
+
+/** A run and the installation that it belongs to. */
+export interface RunContext {
+  app: AppContext;
+  run: RunRow;
 }

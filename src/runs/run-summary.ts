@@ -147,6 +147,8 @@ interface RunEnd {
   /** Other problems of the run, of the service or of the connection to it. */
   alarms: readonly string[];
   mode: RunMode;
+  /** Answered customers whose answers are not applied yet. */
+  unapplied: number;
   /** The customers left out by the budget that are overdue, forced, or never screened as they are now. */
   urgentOverBudget: number;
 }
@@ -160,7 +162,7 @@ export function toRunVerdict(end: RunEnd): { state: RunState; reasons: readonly 
   const notSelected = end.sums.skippedBecause['not_selected'] ?? 0;
   const overBudget = end.sums.skippedBecause['over_budget'] ?? 0;
   const unaccepted = unacceptedReasons.reduce((sum, reason) => sum + (end.sums.skippedBecause[reason] ?? 0), 0);
-  const explained = notSelected + overBudget + unaccepted + end.sums.unreadableParties;
+  const explained = notSelected + overBudget + unaccepted + end.unapplied + end.sums.unreadableParties;
   const imbalances = [...findImbalances(counts, states, explained), ...end.disagreements];
   if (imbalances.length > 0) return { state: 'unbalanced', reasons: imbalances };
   if (end.haltedBecause !== null) {

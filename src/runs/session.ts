@@ -2,7 +2,7 @@ import type { Client } from '../client/client.js';
 import type { HeldBy } from '../errors.js';
 import { ConfigError, LeaseLostError, RosterError, RosterHeldError, usageError } from '../errors.js';
 import { countNoun } from '../reports/text.js';
-import { countToldAndUnapplied, countUnproven, noteUnproven } from '../store/apply-answers.js';
+import { countReportedUnapplied, countUnproven, noteUnproven } from '../store/apply-answers.js';
 import { readListComparison } from '../store/checks.js';
 import { countControls } from '../store/controls.js';
 import { type Database, DatabaseError, type Queryable, type Transaction } from '../store/database/database.js';
@@ -327,7 +327,7 @@ async function abandon(
   const unproven = isControlled ? await countUnproven(transaction, open.runId) : null;
   if (isControlled) await noteUnproven(transaction, open.runId, 'not_confirmed');
   const hold = (await applyRun(transaction, { app, run: open }, 'ended'))?.hold ?? null;
-  const told = await countToldAndUnapplied(transaction, open.runId);
+  const reported = await countReportedUnapplied(transaction, open.runId);
   const message = [
     `${toRunId(open)} is not resumed: ${blocker}`,
     isCompared ? 'its remaining customers are planned again' : `its customers were not compared with ${list.file}`,
@@ -337,7 +337,7 @@ async function abandon(
         ]
       : []),
     ...(hold ? [describeHeldAnswers(hold, toRunId(open))] : []),
-    ...(told > 0 ? [`${countNoun(told, 'change')} that it reported early did not hold`] : []),
+    ...(reported > 0 ? [`${countNoun(reported, 'change')} that it reported early did not hold`] : []),
   ].join('; ');
   app.emit({ kind: 'warning', runId: toRunId(open), roster, code: 'run_abandoned', message });
   await markInFlightUnknown(transaction, open.runId);

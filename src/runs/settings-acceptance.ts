@@ -22,7 +22,7 @@ import { isOnTrial } from '../store/runs.js';
 import { toImportMode } from './account.js';
 import type { AppContext, RunSettings } from './app-context.js';
 import { findReviewer } from './review/people.js';
-import { reviewSettingsSchema } from './review/settings.js';
+import { isAutoClosing, reviewSettingsSchema } from './review/settings.js';
 import type { RosterScope } from './roster-scope.js';
 import { openOrganisation } from './session.js';
 import { type Acceptance, nameChangedSettings, requireLogins, toCanonicalJson, toRecord } from './settings-diff.js';
@@ -273,12 +273,6 @@ export async function findUnacceptedSettings(
     waiting: organisationId === null ? [] : await readProposers(database, organisationId, kept),
   };
 }
-
-const autoClosing = z.object({ review: z.object({ autoClose: z.literal(true) }) });
-
-/** Whether accepted settings close alerts by policy. */
-export const isAutoClosing = (accepted: Pick<SettingsRecord, 'settings'> | null): boolean =>
-  accepted !== null && autoClosing.safeParse(accepted.settings).success;
 
 /** What became of an acceptance. */
 export interface AcceptedSettings {

@@ -61,14 +61,14 @@ export async function countUnproven(database: Queryable, runId: number) {
   return firstRow(rows, 'party_answer');
 }
 
-/** The number of customers with an answer of a run up to this wave that is not applied. */
-export function countApplicable(database: Queryable, runId: number, upTo: number): Promise<number> {
+/** The number of customers with an answer of a run, up to this wave or in all, that is not applied. */
+export function countUnapplied(database: Queryable, runId: number, upTo: number | null = null): Promise<number> {
   return readValue(
     database,
     z.number(),
     `select count(distinct party.customer_id)::integer as customers
      from party_answer answer join run using (run_id) join party using (party_id)
-     where answer.run_id = $1 and answer.wave > run.applied_wave and answer.wave <= $2`,
+     where answer.run_id = $1 and answer.wave > run.applied_wave and answer.wave <= coalesce($2, answer.wave)`,
     [runId, upTo],
   );
 }
@@ -158,9 +158,9 @@ export async function noteFailedParties(transaction: Queryable, runId: number): 
 }
 
 /**
- * The number of unapplied changes of a run that an early mail (accepted, or still waiting) or a report has told.
+ * The number of unapplied changes of a run that an early mail (accepted, or still waiting) has reported.
  */
-export function countToldAndUnapplied(database: Queryable, runId: number): Promise<number> {
+export function countReportedUnapplied(database: Queryable, runId: number): Promise<number> {
   return readValue(
     database,
     z.number(),
@@ -168,7 +168,7 @@ export function countToldAndUnapplied(database: Queryable, runId: number): Promi
      from change join run using (run_id)
      where change.run_id = $1 and change.wave > run.applied_wave and change.severity = 'critical' and exists (
        select from outbox warning
-       -- One that still waits tells the change later, although it does not count. One that was given up or refused never does.
+       -- One that still waits reports the change later, although it does not count. One that was given up or refused never does.
        where warning.run_id = $1 and warning.state in ('sent', 'queued')
          and change.change_id between warning.first_change_id and warning.last_change_id
      )`,

@@ -301,7 +301,7 @@ const partiesOfLength = `
   where screening.run_id = $1 and screening.outcome in ('screened', 'reused', 'skipped')
     and response.total = $2 and not response.truncated`;
 
-/** SQL: what a change keeps when it is told otherwise. */
+/** SQL: what a change keeps when another replaces it. */
 const changeColumns = `run_id, wave, party_id, customer_version, severity, cause, is_baseline, match_id, fields,
   before_listed_id, before_rank, before_is_hit, before_score, after_listed_id, after_rank, after_is_hit, after_score, adjustments,
   birth_date_agreement, country_agreement, sanction_hit, former_customer_version`;
@@ -317,7 +317,7 @@ async function takeForCut(transaction: Queryable, runId: number, length: number)
        select change_id, ${changeColumns}, rule from change_event
        where run_id = $1 and kind = 'match_removed' and party_id in (select party_id from (${partiesOfLength}) parties)
      ),
-     told as (
+     replacing as (
        insert into change (${changeColumns}, kind, rule, replaces)
        select ${changeColumns}, 'match_not_returned', case when rule = 'delisted' then 'not_returned' else rule end, change_id from removed
      )

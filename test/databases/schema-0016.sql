@@ -3,37 +3,61 @@
 set session_replication_role = replica;
 delete from acceptance;
 insert into acceptance (acceptance_id, kind, is_proposal, accepted_by, is_attested, reason, accepted_at, organisation_id, run_id, roster_id, settings, digest, differences, proposed_by, held_by, changes, gap, reference, rows, until) overriding system value select acceptance_id, kind, is_proposal, accepted_by, is_attested, reason, accepted_at, organisation_id, run_id, roster_id, settings, digest, differences, proposed_by, held_by, changes, gap, reference, rows, until from unnest(array[
-'(1,settings,f,"first settings",t,"recorded by the first run","2026-11-25 18:03:53.962+00",1,,,"{""guards"": {""people"": {""columns"": true, ""maxGrowth"": 0.5, ""maxDoubtShare"": 0.2, ""maxRejectShare"": 0.005, ""maxShrinkNight"": 0.01, ""maxChangedShare"": 0.01, ""maxShrink30Days"": 0.03, ""maxDuplicateShare"": 0.05}}, ""review"": {""fourEyes"": [], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}}, ""rosters"": {""people"": {""csv"": {""skipRows"": []}, ""columns"": {""ignore"": [], ""realDates"": [], ""realNames"": []}, ""parties"": {""columns"": {""ignore"": []}}}}, ""service"": {""aml"": {""nameField"": ""name""}}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}}",c30167830eab560908ffb1a891a759d0f205c74b3e7271c3103605ba6591ac55,{},,,,,,,)'
+'(1,settings,f,"first settings",t,"recorded by the first run","2026-11-25 20:06:58.649+00",1,,,"{""guards"": {""people"": {""columns"": true, ""maxGrowth"": 0.5, ""maxDoubtShare"": 0.2, ""maxRejectShare"": 0.005, ""maxShrinkNight"": 0.01, ""maxChangedShare"": 0.01, ""maxShrink30Days"": 0.03, ""maxDuplicateShare"": 0.05}}, ""review"": {""fourEyes"": [], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}}, ""rosters"": {""people"": {""csv"": {""skipRows"": []}, ""columns"": {""ignore"": [], ""realDates"": [], ""realNames"": []}, ""parties"": {""columns"": {""ignore"": []}}}}, ""service"": {""aml"": {""nameField"": ""name""}}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}}",c30167830eab560908ffb1a891a759d0f205c74b3e7271c3103605ba6591ac55,{},,,,,,,)'
 ]::acceptance[]);
 delete from account;
 insert into account (account_id, organisation_id, public_key, is_test, base_url, created_at, list_caps) overriding system value select account_id, organisation_id, public_key, is_test, base_url, created_at, list_caps from unnest(array[
-'(1,1,PUBLIC_KEY,t,SERVICE_URL,"2026-11-25 18:03:54.12+00",[],)'
+'(1,1,PUBLIC_KEY,t,SERVICE_URL,"2026-11-25 20:06:58.878+00",[],)'
 ]::account[]);
 delete from alert;
 insert into alert (alert_id, account_id, party_id, state, listed_id, rank, is_hit, score, customer_version, severity, rule, priority, is_baseline, opened_at, due_at, disposition_id, assigned_to, revision, absence, absent_since, topic, is_true_match, legacy) overriding system value select alert_id, account_id, party_id, state, listed_id, rank, is_hit, score, customer_version, severity, rule, priority, is_baseline, opened_at, due_at, disposition_id, assigned_to, revision, absence, absent_since, topic, is_true_match, legacy from unnest(array[
-'(1,1,1,open,2,1,t,1,1,critical,sanction_hit_gained,959,t,"2026-11-25 18:03:55.945+00","2026-11-25 22:03:55.945+00",,,1,,,sanction,f,)',
-'(2,1,2,open,3,1,t,1,1,critical,sanction_hit_gained,959,t,"2026-11-25 18:03:55.945+00","2026-11-25 22:03:55.945+00",,,1,,,sanction,f,)'
+'(1,1,1,open,2,1,t,1,1,critical,sanction_hit_gained,959,t,"2026-11-25 20:07:01.755+00","2026-11-26 00:07:01.755+00",,,1,,,sanction,f,)',
+'(2,1,2,open,3,1,t,1,1,critical,sanction_hit_gained,959,t,"2026-11-25 20:07:01.755+00","2026-11-26 00:07:01.755+00",,,1,,,sanction,f,)'
 ]::alert[]);
 delete from alert_event;
 insert into alert_event (event_id, alert_id, kind, happened_at, run_id, reasons, severity, actor, assigned_to, is_attested) overriding system value select event_id, alert_id, kind, happened_at, run_id, reasons, severity, actor, assigned_to, is_attested from unnest(array[
-'(1,1,opened,"2026-11-25 18:03:55.945+00",1,{},critical,,,f)',
-'(2,2,opened,"2026-11-25 18:03:55.945+00",1,{},critical,,,f)'
+'(1,1,opened,"2026-11-25 20:07:01.755+00",1,{},critical,,,f)',
+'(2,2,opened,"2026-11-25 20:07:01.755+00",1,{},critical,,,f)'
 ]::alert_event[]);
-delete from change_record;
-insert into change_record (change_id, revision, run_id, batch_id, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before_listed_id, before_rank, before_is_hit, before_score, after_listed_id, after_rank, after_is_hit, after_score, adjustments, birth_date_agreement, country_agreement, sanction_hit, former_customer_version) overriding system value select change_id, revision, run_id, batch_id, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before_listed_id, before_rank, before_is_hit, before_score, after_listed_id, after_rank, after_is_hit, after_score, adjustments, birth_date_agreement, country_agreement, sanction_hit, former_customer_version from unnest(array[
-'(1,1,1,4294967297,1,1,match_added,critical,sanction_hit_gained,service_data,t,amla_one,{},,,,,2,1,t,1,{},unknown,unknown,t,)',
-'(2,1,1,4294967297,2,1,match_added,critical,sanction_hit_gained,service_data,t,amla_two,{},,,,,3,1,t,1,{},unknown,unknown,t,)'
-]::change_record[]);
+delete from batch;
+insert into batch (run_id, worker, number, wave, committed_at) overriding system value select run_id, worker, number, wave, committed_at from unnest(array[
+'(1,1,1,2,"2026-11-25 20:07:00.99+00")',
+'(2,1,1,2,"2026-11-27 20:07:05.877+00")'
+]::batch[]);
+delete from call;
+insert into call (run_id, request_id, worker, number, started_at, ended_at, response_id, batch, status, outcome, service_request_id) overriding system value select run_id, request_id, worker, number, started_at, ended_at, response_id, batch, status, outcome, service_request_id from unnest(array[
+'(1,1,1,1,"2026-11-27 20:07:00.656+00","2026-11-27 20:07:00.712+00",,,201,ok,req_4df9c8e5-3980-46a5-a360-1a0679ffb41e)',
+'(1,2,1,2,"2026-11-27 20:07:00.758+00","2026-11-27 20:07:00.761+00",,,201,ok,req_d719ba58-3356-4d95-aeb8-cc9524af2b78)',
+'(1,1099511627777,1,3,"2026-11-27 20:07:00.903+00","2026-11-27 20:07:00.955+00",7,1,201,ok,req_545a5931-f6cf-41fc-b519-d1b09fc18190)',
+'(1,1099511627778,1,4,"2026-11-27 20:07:00.904+00","2026-11-27 20:07:00.955+00",6,1,201,ok,req_a566ffba-3395-45b4-a3a2-c7dfbad6aa3f)',
+'(1,1099511627779,1,5,"2026-11-27 20:07:00.904+00","2026-11-27 20:07:00.956+00",8,1,201,ok,req_115f53dc-79e1-4bc3-97f5-6fa55007d4f8)',
+'(1,1099511627780,1,6,"2026-11-27 20:07:00.904+00","2026-11-27 20:07:00.974+00",5,1,201,ok,req_c5ddce26-ef4e-4eff-b089-35001d51ae68)',
+'(1,1099511627781,1,7,"2026-11-27 20:07:00.904+00","2026-11-27 20:07:00.976+00",3,1,201,ok,req_25e83cef-d601-449f-858c-965639002266)',
+'(1,1099511627782,1,8,"2026-11-27 20:07:00.905+00","2026-11-27 20:07:00.989+00",4,1,201,ok,req_ea9b3f9f-a345-44d4-a5d1-30c7292666bd)',
+'(1,1,1,9,"2026-11-27 20:07:01.219+00","2026-11-27 20:07:01.234+00",,,201,ok,req_b91ce5cd-fabf-400b-8567-8ca73f18b2fa)',
+'(1,2,1,10,"2026-11-27 20:07:01.292+00","2026-11-27 20:07:01.306+00",,,201,ok,req_8416d4e4-9422-4f14-ac8b-7c050233d343)',
+'(2,1,1,1,"2026-11-27 20:07:05.171+00","2026-11-27 20:07:05.18+00",,,201,ok,req_8a70100a-0b9f-4e25-963e-50950d3fa68c)',
+'(2,2,1,2,"2026-11-27 20:07:05.296+00","2026-11-27 20:07:05.496+00",,,201,ok,req_6c1f58a0-43d6-4bab-87a1-32238d833766)',
+'(2,1099511627777,1,3,"2026-11-27 20:07:05.845+00","2026-11-27 20:07:05.876+00",7,1,201,ok,req_03039aa6-4b6e-41a7-a15f-a21f481df812)',
+'(2,1099511627778,1,4,"2026-11-27 20:07:05.846+00","2026-11-27 20:07:05.876+00",6,1,201,ok,req_43ab3d1f-ccda-4af9-aa82-0feb88e80387)',
+'(2,1,1,5,"2026-11-27 20:07:05.923+00","2026-11-27 20:07:05.946+00",,,201,ok,req_e103f9ed-932d-40a7-a397-9c3255909df7)',
+'(2,2,1,6,"2026-11-27 20:07:05.999+00","2026-11-27 20:07:06.012+00",,,201,ok,req_33058e2e-3763-475b-861f-078449762347)'
+]::call[]);
+delete from change;
+insert into change (change_id, run_id, wave, replaces, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before_listed_id, before_rank, before_is_hit, before_score, after_listed_id, after_rank, after_is_hit, after_score, adjustments, birth_date_agreement, country_agreement, sanction_hit, former_customer_version) overriding system value select change_id, run_id, wave, replaces, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before_listed_id, before_rank, before_is_hit, before_score, after_listed_id, after_rank, after_is_hit, after_score, adjustments, birth_date_agreement, country_agreement, sanction_hit, former_customer_version from unnest(array[
+'(1,1,2,,1,1,match_added,critical,sanction_hit_gained,service_data,t,amla_one,{},,,,,2,1,t,1,{},unknown,unknown,t,)',
+'(2,1,2,,2,1,match_added,critical,sanction_hit_gained,service_data,t,amla_two,{},,,,,3,1,t,1,{},unknown,unknown,t,)'
+]::change[]);
 delete from control_outcome;
 insert into control_outcome (run_id, ordinal, type, name, expect, verdict, found, response_id, round, occasion, searches, asked_at, label, topics) overriding system value select run_id, ordinal, type, name, expect, verdict, found, response_id, round, occasion, searches, asked_at, label, topics from unnest(array[
-'(1,0,person,"Control Listed",match,passed,,1,1,start,0,"2026-11-25 18:03:55.264+00",,{})',
-'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-25 18:03:55.348+00",,{})',
-'(1,0,person,"Control Listed",match,passed,,1,2,end,6,"2026-11-25 18:03:55.692+00",,{})',
-'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,6,"2026-11-25 18:03:55.731+00",,{})',
-'(2,0,person,"Control Listed",match,passed,,1,1,start,0,"2026-11-27 18:03:57.074+00",,{})',
-'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-27 18:03:57.085+00",,{})',
-'(2,0,person,"Control Listed",match,passed,,1,2,end,2,"2026-11-27 18:03:57.119+00",,{})',
-'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,2,"2026-11-27 18:03:57.142+00",,{})'
+'(1,0,person,"Control Listed",match,passed,,1,1,start,0,"2026-11-25 20:07:00.727+00",,{})',
+'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-25 20:07:00.768+00",,{})',
+'(1,0,person,"Control Listed",match,passed,,1,2,end,6,"2026-11-25 20:07:01.267+00",,{})',
+'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,6,"2026-11-25 20:07:01.327+00",,{})',
+'(2,0,person,"Control Listed",match,passed,,1,1,start,0,"2026-11-27 20:07:05.191+00",,{})',
+'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-27 20:07:05.541+00",,{})',
+'(2,0,person,"Control Listed",match,passed,,1,2,end,2,"2026-11-27 20:07:05.948+00",,{})',
+'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,2,"2026-11-27 20:07:06.034+00",,{})'
 ]::control_outcome[]);
 delete from customer;
 insert into customer (customer_id, roster_id, reference, version, record_digest, first_import_id, absent_since, own_digest, left_at, returned_at, left_because, unreadable_party_since) overriding system value select customer_id, roster_id, reference, version, record_digest, first_import_id, absent_since, own_digest, left_at, returned_at, left_because, unreadable_party_since from unnest(array[
@@ -46,16 +70,16 @@ insert into customer (customer_id, roster_id, reference, version, record_digest,
 ]::customer[]);
 delete from customer_state_change;
 insert into customer_state_change (change_id, customer_id, from_state, to_state, reason, is_test, as_of, due_at, expires_at, run_id, changed_at) overriding system value select change_id, customer_id, from_state, to_state, reason, is_test, as_of, due_at, expires_at, run_id, changed_at from unnest(array[
-'(1,2,,open_alert,,t,"2026-11-25 18:03:55.52+00","2026-11-26 18:03:55.52+00","2026-11-26 21:03:55.52+00",1,"2026-11-25 18:03:56.232+00")',
-'(2,3,,open_alert,,t,"2026-11-25 18:03:55.52+00","2026-11-26 18:03:55.52+00","2026-11-26 21:03:55.52+00",1,"2026-11-25 18:03:56.232+00")',
-'(3,4,,clear,,t,"2026-11-25 18:03:55.52+00","2026-11-26 18:03:55.52+00","2026-11-26 21:03:55.52+00",1,"2026-11-25 18:03:56.232+00")',
-'(4,5,,clear,,t,"2026-11-25 18:03:55.52+00","2026-11-26 18:03:55.52+00","2026-11-26 21:03:55.52+00",1,"2026-11-25 18:03:56.232+00")',
-'(5,6,,clear,,t,"2026-11-25 18:03:55.52+00","2026-11-26 18:03:55.52+00","2026-11-26 21:03:55.52+00",1,"2026-11-25 18:03:56.232+00")',
-'(6,7,,clear,,t,"2026-11-25 18:03:55.52+00","2026-11-26 18:03:55.52+00","2026-11-26 21:03:55.52+00",1,"2026-11-25 18:03:56.232+00")',
-'(7,4,clear,not_screened,expired,t,"2026-11-25 18:03:55.52+00","2026-11-26 18:03:55.52+00","2026-11-26 21:03:55.52+00",1,"2026-11-27 18:03:57.018+00")',
-'(8,5,clear,not_screened,expired,t,"2026-11-25 18:03:55.52+00","2026-11-26 18:03:55.52+00","2026-11-26 21:03:55.52+00",1,"2026-11-27 18:03:57.018+00")',
-'(9,6,clear,not_screened,expired,t,"2026-11-25 18:03:55.52+00","2026-11-26 18:03:55.52+00","2026-11-26 21:03:55.52+00",1,"2026-11-27 18:03:57.018+00")',
-'(10,7,clear,not_screened,expired,t,"2026-11-25 18:03:55.52+00","2026-11-26 18:03:55.52+00","2026-11-26 21:03:55.52+00",1,"2026-11-27 18:03:57.018+00")'
+'(1,2,,open_alert,,t,"2026-11-25 20:07:00.99+00","2026-11-26 20:07:00.99+00","2026-11-26 23:07:00.99+00",1,"2026-11-25 20:07:02.109+00")',
+'(2,3,,open_alert,,t,"2026-11-25 20:07:00.99+00","2026-11-26 20:07:00.99+00","2026-11-26 23:07:00.99+00",1,"2026-11-25 20:07:02.109+00")',
+'(3,4,,clear,,t,"2026-11-25 20:07:00.99+00","2026-11-26 20:07:00.99+00","2026-11-26 23:07:00.99+00",1,"2026-11-25 20:07:02.109+00")',
+'(4,5,,clear,,t,"2026-11-25 20:07:00.99+00","2026-11-26 20:07:00.99+00","2026-11-26 23:07:00.99+00",1,"2026-11-25 20:07:02.109+00")',
+'(5,6,,clear,,t,"2026-11-25 20:07:00.99+00","2026-11-26 20:07:00.99+00","2026-11-26 23:07:00.99+00",1,"2026-11-25 20:07:02.109+00")',
+'(6,7,,clear,,t,"2026-11-25 20:07:00.99+00","2026-11-26 20:07:00.99+00","2026-11-26 23:07:00.99+00",1,"2026-11-25 20:07:02.109+00")',
+'(7,4,clear,not_screened,expired,t,"2026-11-25 20:07:00.99+00","2026-11-26 20:07:00.99+00","2026-11-26 23:07:00.99+00",1,"2026-11-27 20:07:04.756+00")',
+'(8,5,clear,not_screened,expired,t,"2026-11-25 20:07:00.99+00","2026-11-26 20:07:00.99+00","2026-11-26 23:07:00.99+00",1,"2026-11-27 20:07:04.756+00")',
+'(9,6,clear,not_screened,expired,t,"2026-11-25 20:07:00.99+00","2026-11-26 20:07:00.99+00","2026-11-26 23:07:00.99+00",1,"2026-11-27 20:07:04.756+00")',
+'(10,7,clear,not_screened,expired,t,"2026-11-25 20:07:00.99+00","2026-11-26 20:07:00.99+00","2026-11-26 23:07:00.99+00",1,"2026-11-27 20:07:04.756+00")'
 ]::customer_state_change[]);
 delete from customer_version;
 insert into customer_version (customer_id, version, import_id, risk_tier, record, changed_fields) overriding system value select customer_id, version, import_id, risk_tier, record, changed_fields from unnest(array[
@@ -68,7 +92,7 @@ insert into customer_version (customer_id, version, import_id, risk_tier, record
 ]::customer_version[]);
 delete from lease;
 insert into lease (lease_key, epoch, owner, acquired_at, heartbeat_at, expires_at) overriding system value select lease_key, epoch, owner, acquired_at, heartbeat_at, expires_at from unnest(array[
-'(screening/default/people,2,test-25779,"2026-11-27 18:03:56.881+00","2026-11-27 18:03:56.881+00","1970-01-01 00:00:00+00")'
+'(screening/default/people,2,test-26628,"2026-11-27 20:07:04.24+00","2026-11-27 20:07:05.398+00","1970-01-01 00:00:00+00")'
 ]::lease[]);
 delete from listed_party;
 insert into listed_party (listed_id, organisation_id, digest, match_id, name, schema, topics, birth_dates, countries) overriding system value select listed_id, organisation_id, digest, match_id, name, schema, topics, birth_dates, countries from unnest(array[
@@ -76,14 +100,18 @@ insert into listed_party (listed_id, organisation_id, digest, match_id, name, sc
 '(2,1,"\\x1bcf441644d0019a56ffa7bb6e1becc4e402432435bf18dd8fceb66db74ecd47",amla_one,"Wilhelmina Achterberg",Person,{sanction},{1960-01-01},{fr})',
 '(3,1,"\\xb49a036225e9020f97fd1cd6fcfc1f73ec69f0d661f97e3cff05534b0a445155",amla_two,"Oktavian Prunescu",Person,{sanction},{1960-01-01},{fr})'
 ]::listed_party[]);
-delete from match_detail;
-insert into match_detail (run_id, record_id, account_id, kind, asked_at, status, reason, service_request_id, received_digest, digest, body, withheld_links, entity_ids) overriding system value select run_id, record_id, account_id, kind, asked_at, status, reason, service_request_id, received_digest, digest, body, withheld_links, entity_ids from unnest(array[
-'(1,amla_one,1,activity,"2026-11-25 18:03:55.778+00",200,,req_0c3e431c-813e-459e-898e-61c12cba2c67,"\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a","\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a","{""id"":""amla_one"",""schema"":""Person"",""name"":""Wilhelmina Achterberg"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{})',
-'(1,amla_two,1,activity,"2026-11-25 18:03:55.779+00",200,,req_435fa739-ac35-4d44-84d3-7d72b80ecfb6,"\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149","\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149","{""id"":""amla_two"",""schema"":""Person"",""name"":""Oktavian Prunescu"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{})'
-]::match_detail[]);
+delete from next_state;
+insert into next_state (run_id, party_id, former_run_id, former_request_id, former_response_id, former_settings_digest, former_state, former_unreturned, settings_digest, state, reported_scores, unreturned) overriding system value select run_id, party_id, former_run_id, former_request_id, former_response_id, former_settings_digest, former_state, former_unreturned, settings_digest, state, reported_scores, unreturned from unnest(array[
+'(1,1,,,,,,,settings-of-the-test,open_alert,,)',
+'(1,2,,,,,,,settings-of-the-test,open_alert,,)',
+'(1,3,,,,,,,settings-of-the-test,clear,,)',
+'(1,4,,,,,,,settings-of-the-test,clear,,)',
+'(1,5,,,,,,,settings-of-the-test,clear,,)',
+'(1,6,,,,,,,settings-of-the-test,clear,,)'
+]::next_state[]);
 delete from organisation;
 insert into organisation (organisation_id, name, digest_key, review_key, created_at, schedule_paused_at, schedule_paused_until, schedule_paused_by, schedule_pause_reason, schedule_resumed_by, webhooks) overriding system value select organisation_id, name, digest_key, review_key, created_at, schedule_paused_at, schedule_paused_until, schedule_paused_by, schedule_pause_reason, schedule_resumed_by, webhooks from unnest(array[
-'(1,default,"\\xc65df3222191c892f29634b37ddc46b2a866ae0ad02defa4c4f6ee4a93e06678","\\x6caf6f9fd0074270a2071fa2a933110c1310d404b46749f79fee07afcc0f3ace","2026-11-25 18:03:53.79+00",,,,,,[])'
+'(1,default,"\\x85319880f9d753d80d6dc997d3cfee4c3cde5122218b7f1028baea2fa3f50dbe","\\x0c5c1c91454b48659a6720d16d392a97b9b9ebfd65ed40b08f047d0bf399848d","2026-11-25 20:06:58.541+00",,,,,,[])'
 ]::organisation[]);
 delete from party;
 insert into party (party_id, customer_id, ordinal, request_id, is_current) overriding system value select party_id, customer_id, ordinal, request_id, is_current from unnest(array[
@@ -95,62 +123,70 @@ insert into party (party_id, customer_id, ordinal, request_id, is_current) overr
 '(6,7,0,1099511627782,t)'
 ]::party[]);
 delete from party_state;
-insert into party_state (account_id, party_id, run_id, batch_id, request_id, response_id, customer_version, settings_digest, screened_at, state, reported_scores, unreturned, failed_run_id, former_run_id, former_screened_at, former_answer) overriding system value select account_id, party_id, run_id, batch_id, request_id, response_id, customer_version, settings_digest, screened_at, state, reported_scores, unreturned, failed_run_id, former_run_id, former_screened_at, former_answer from unnest(array[
-'(1,3,1,4294967297,1099511627779,8,1,settings-of-the-test,"2026-11-25 18:03:55.52+00",clear,,,,,,)',
-'(1,4,1,4294967297,1099511627780,6,1,settings-of-the-test,"2026-11-25 18:03:55.52+00",clear,,,,,,)',
-'(1,5,1,4294967297,1099511627781,3,1,settings-of-the-test,"2026-11-25 18:03:55.52+00",clear,,,,,,)',
-'(1,6,1,4294967297,1099511627782,5,1,settings-of-the-test,"2026-11-25 18:03:55.52+00",clear,,,,,,)',
-'(1,1,2,4294967297,1099511627777,7,1,settings-of-the-test,"2026-11-27 18:03:57.102+00",open_alert,,,,1,"2026-11-25 18:03:55.52+00",)',
-'(1,2,2,4294967297,1099511627778,4,1,settings-of-the-test,"2026-11-27 18:03:57.102+00",open_alert,,,,1,"2026-11-25 18:03:55.52+00",)'
+insert into party_state (account_id, party_id, run_id, request_id, response_id, customer_version, settings_digest, screened_at, state, reported_scores, unreturned, failed_run_id) overriding system value select account_id, party_id, run_id, request_id, response_id, customer_version, settings_digest, screened_at, state, reported_scores, unreturned, failed_run_id from unnest(array[
+'(1,3,1,1099511627779,8,1,settings-of-the-test,"2026-11-25 20:07:00.99+00",clear,,,)',
+'(1,4,1,1099511627780,5,1,settings-of-the-test,"2026-11-25 20:07:00.99+00",clear,,,)',
+'(1,5,1,1099511627781,3,1,settings-of-the-test,"2026-11-25 20:07:00.99+00",clear,,,)',
+'(1,6,1,1099511627782,4,1,settings-of-the-test,"2026-11-25 20:07:00.99+00",clear,,,)',
+'(1,1,2,1099511627777,7,1,settings-of-the-test,"2026-11-27 20:07:05.877+00",open_alert,,,)',
+'(1,2,2,1099511627778,6,1,settings-of-the-test,"2026-11-27 20:07:05.877+00",open_alert,,,)'
 ]::party_state[]);
-delete from plan_block;
-insert into plan_block (run_id, party_range, part, plan_reason, outcome, outcome_reason, request_base, customer_version, places, requests, customer_versions, search_orders) overriding system value select run_id, party_range, part, plan_reason, outcome, outcome_reason, request_base, customer_version, places, requests, customer_versions, search_orders from unnest(array[
-'(2,0,1,overdue,remaining,,1099511627777,1,"{,,,,,}","{0,1,2,3,4,5}",,"{-20635,-20635,-20635,-20635,-20635,-20635}")'
-]::plan_block[]);
+delete from planned;
+insert into planned (run_id, party_id, request_id, customer_version, search_order, reason, skipped_because) overriding system value select run_id, party_id, request_id, customer_version, search_order, reason, skipped_because from unnest(array[
+'(1,1,1099511627777,1,0,new,)',
+'(1,2,1099511627778,1,0,new,)',
+'(1,3,1099511627779,1,0,new,)',
+'(1,4,1099511627780,1,0,new,)',
+'(1,5,1099511627781,1,0,new,)',
+'(1,6,1099511627782,1,0,new,)',
+'(2,1,1099511627777,1,3333329,overdue,)',
+'(2,2,1099511627778,1,3333329,overdue,)',
+'(2,3,1099511627779,1,3333329,overdue,)',
+'(2,4,1099511627780,1,3333329,overdue,)',
+'(2,5,1099511627781,1,3333329,overdue,)',
+'(2,6,1099511627782,1,3333329,overdue,)'
+]::planned[]);
 delete from report;
 insert into report (run_id, revision, sweep_run_ids, earlier_run_ids, created_at, manifest_sha256, sent_at, former_settings_id) overriding system value select run_id, revision, sweep_run_ids, earlier_run_ids, created_at, manifest_sha256, sent_at, former_settings_id from unnest(array[
-'(1,1,{},{},"2026-11-25 18:03:56.602+00",7351d4e7213c18524a8cc7c996dd957b081fde774c1f1403a72537e3e239c4a2,,)',
-'(2,1,{},{},"2026-11-27 18:03:57.313+00",bc24b12499ee010295565fb1682948e67c1855c206311a752017e956fafe3648,,1)'
+'(1,1,{},{},"2026-11-25 20:07:03.021+00",a78fe4194d6b95e6c53dd7e65f8a41f1387013c90a45b8332f784824e669a967,,)',
+'(2,1,{},{},"2026-11-27 20:07:06.905+00",23357617098779d3bb4acd9fc5eae391d992eef85cab9d5f9a38fd1d87c0a639,,1)'
 ]::report[]);
 delete from response;
 insert into response (response_id, organisation_id, digest, body, total, truncated, first_seen_at, matches, hits, first_match_id, listed_ids, are_hits, scores) overriding system value select response_id, organisation_id, digest, body, total, truncated, first_seen_at, matches, hits, first_match_id, listed_ids, are_hits, scores from unnest(array[
-'(1,1,"\\x2037ce618bc08ae65d85c2787ec5f104030ded0c2338832e3873f67892572b49","{""query"":""Control Listed"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_c"",""name"":""Control Listed"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-25 18:03:55.264+00",1,1,amla_c,{1},{t},{1})',
-'(2,1,"\\x8880ffbbe931fe0ecb93eab734e25f2ee347c85737af45d598334eb778b93e49","{""query"":""Zzyzx Qwfpg"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 18:03:55.348+00",0,0,,,,)',
-'(3,1,"\\x0c3227a5188bfeb120896c91a9c85187061692a1fa36e79ddb43f9a299e8093f","{""query"":""Aroha Ngata"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 18:03:55.52+00",0,0,,,,)',
-'(4,1,"\\x39ae65ed3d91e2375c43bb9d8bf6ef97581eb153cd7c3f5cf32312055e976d03","{""query"":""Oktavian Prunescu"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_two"",""name"":""Oktavian Prunescu"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-25 18:03:55.52+00",1,1,amla_two,{3},{t},{1})',
-'(5,1,"\\x3f502a8779b5e0600d0197300081f9f993975c46086b4099c818e66410bc3720","{""query"":""Ciro Malvestuto"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 18:03:55.52+00",0,0,,,,)',
-'(6,1,"\\x4ffab082c3c9aba4f0306471a67889ed0874c21eceebdc7dc80b4c67cd61ab06","{""query"":""Bertil Kvarnström"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 18:03:55.52+00",0,0,,,,)',
-'(7,1,"\\x742d10a8762574560ed0d4f5830a701d022ca9fe12d5b85f32c1a8b8960a71fc","{""query"":""Wilhelmina Achterberg"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_one"",""name"":""Wilhelmina Achterberg"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-25 18:03:55.52+00",1,1,amla_one,{2},{t},{1})',
-'(8,1,"\\xc982d6527d9871804f0094c1e7d70ba605e91823869ae122b20e8b1f5e4c96ef","{""query"":""Tamsin Oyelaran"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 18:03:55.52+00",0,0,,,,)'
+'(1,1,"\\x04e6f4b65fa304b78286f893241c6bb34689e98c80e859610ee47dcc38883c78","{""query"":""Control Listed"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_c"",""name"":""Control Listed"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-25 20:07:00.727+00",1,1,amla_c,{1},{t},{1})',
+'(2,1,"\\x6c7e3dc1e54385dfd3516265e02755aa366d6c26d59e5ec37426c4cd95ac8698","{""query"":""Zzyzx Qwfpg"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 20:07:00.768+00",0,0,,,,)',
+'(3,1,"\\x21112930e31af882401dfa9e18a8de27ad9b7fef0ba5c29132c2fa8938c4929d","{""query"":""Aroha Ngata"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 20:07:01.029+00",0,0,,,,)',
+'(4,1,"\\x6cbd341669e390dccf08ebeb5927c1e0178ea86a3fec292e723abd01cfb0d289","{""query"":""Ciro Malvestuto"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 20:07:01.029+00",0,0,,,,)',
+'(5,1,"\\x715dcd9c72af2e7625e03085838a1c2246c50beeb420649739478d12be0ec83b","{""query"":""Bertil Kvarnström"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 20:07:01.029+00",0,0,,,,)',
+'(6,1,"\\xa20e136849dec4a837c7729c1908c15cb61576248f1fd0c54d2c39a0e98b0e7a","{""query"":""Oktavian Prunescu"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_two"",""name"":""Oktavian Prunescu"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-25 20:07:01.029+00",1,1,amla_two,{3},{t},{1})',
+'(7,1,"\\xa5905cd2427295e9b7424fc7ed2b6016f116d5446df81489b91d4b907c3d03bd","{""query"":""Wilhelmina Achterberg"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_one"",""name"":""Wilhelmina Achterberg"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-25 20:07:01.029+00",1,1,amla_one,{2},{t},{1})',
+'(8,1,"\\xb110c8c908a974c5831dff28d722801903c938d3dcc1582fb0a1bebc884faf40","{""query"":""Tamsin Oyelaran"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 20:07:01.029+00",0,0,,,,)'
 ]::response[]);
 delete from review_sheet;
 insert into review_sheet (sheet_id, organisation_id, exported_at, exported_by, run_id, shown_ids, waiting, alert_ids) overriding system value select sheet_id, organisation_id, exported_at, exported_by, run_id, shown_ids, waiting, alert_ids from unnest(array[
-'(1,1,"2026-11-25 18:03:55.945+00",report,1,"{1,2}",2,)'
+'(1,1,"2026-11-25 20:07:01.755+00",report,1,"{1,2}",2,)',
+'(2,1,"2026-11-27 20:07:06.233+00",report,2,"{1,2}",2,)'
 ]::review_sheet[]);
 delete from roster;
 insert into roster (roster_id, organisation_id, name, created_at, coverage) overriding system value select roster_id, organisation_id, name, created_at, coverage from unnest(array[
-'(1,1,people,"2026-11-25 18:03:53.861+00","{""at"": ""2026-11-25T18:03:56.232+00:00"", ""cap"": null, ""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""runId"": 1, ""entries"": [[""high"", ""clear"", null, null, 4, 1795629835520.000000], [""high"", ""open_alert"", null, null, 2, 1795629835520.000000]], ""seconds"": 1, ""accountId"": 1, ""lastChange"": 6, ""lastDisposition"": 0}")'
+'(1,1,people,"2026-11-25 20:06:58.553+00","{""at"": ""2026-11-25T20:07:02.109+00:00"", ""cap"": null, ""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""runId"": 1, ""entries"": [[""high"", ""open_alert"", null, null, 2, 1795637220990.000000], [""high"", ""clear"", null, null, 4, 1795637220990.000000]], ""seconds"": 1, ""accountId"": 1, ""lastChange"": 6, ""lastDisposition"": 0}")'
 ]::roster[]);
 delete from roster_import;
 insert into roster_import (import_id, run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent, is_delta, headers, party_headers, joined, changed, leavers, returned, conflicts, party_rows, party_rejected, overridden_guards, unreadable_ids, doubts, dropped_parties, control_total, unmapped_names, mapping) overriding system value select import_id, run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent, is_delta, headers, party_headers, joined, changed, leavers, returned, conflicts, party_rows, party_rejected, overridden_guards, unreadable_ids, doubts, dropped_parties, control_total, unmapped_names, mapping from unnest(array[
-'(1,1,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-25 18:03:54.485+00",6,6,0,0,0,f,"{customer_id,type,name}",{},6,0,0,0,0,0,0,{},0,[],[],,{},"{""birthDate"": [null, null], ""countries"": [null, null]}")',
-'(2,2,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-27 18:03:56.908+00",6,6,0,0,0,f,"{customer_id,type,name}",{},0,0,0,0,0,0,0,{},0,[],[],,{},"{""birthDate"": [null, null], ""countries"": [null, null]}")'
+'(1,1,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-25 20:06:59.232+00",6,6,0,0,0,f,"{customer_id,type,name}",{},6,0,0,0,0,0,0,{},0,[],[],,{},"{""birthDate"": [null, null], ""countries"": [null, null]}")',
+'(2,2,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-27 20:07:04.293+00",6,6,0,0,0,f,"{customer_id,type,name}",{},0,0,0,0,0,0,0,{},0,[],[],,{},"{""birthDate"": [null, null], ""countries"": [null, null]}")'
 ]::roster_import[]);
 delete from run;
-insert into run (run_id, organisation_id, roster_id, account_id, mode, kind, state, state_reasons, stage, selection, in_scope, lease_key, epoch, owner, resumed, settings_digest, version, compared_run_id, started_at, finished_at, sums, cadence, billable_attempts, settings, halted_by, confirmed_batch_id, roster_file, projected_change_id, open_alerts, details, settings_id, health, settled_alerts, unaccepted, keys, watch, second_search, sweep, published_list, vanishing) overriding system value select run_id, organisation_id, roster_id, account_id, mode, kind, state, state_reasons, stage, selection, in_scope, lease_key, epoch, owner, resumed, settings_digest, version, compared_run_id, started_at, finished_at, sums, cadence, billable_attempts, settings, halted_by, confirmed_batch_id, roster_file, projected_change_id, open_alerts, details, settings_id, health, settled_alerts, unaccepted, keys, watch, second_search, sweep, published_list, vanishing from unnest(array[
-'(1,1,1,1,test,rescreen,complete,{},finished,due,6,screening/default/people,1,test-25779,0,settings-of-the-test,0.0.0-test,,"2026-11-25 18:03:54.164+00","2026-11-25 18:03:56.497+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 10, ""rejected"": 0, ""screened"": 6, ""searches"": 6, ""customers"": 6, ""remaining"": 0, ""duplicates"": 0}, ""states"": {""clear"": 4, ""truncated"": 0, ""open_alert"": 2, ""true_match"": 0, ""not_screened"": 0, ""false_positive"": 0, ""below_threshold"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 2}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 10}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",10,"{""run"": {""deadline"": ""200ms""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""maxPerRun"": 200}}, ""timezone"": ""UTC"", ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",,4294967297,,2,"{""byAge"": {""older"": 0, ""upToOneDay"": 2, ""upToOneWeek"": 0, ""upToThirtyDays"": 0}, ""absent"": 0, ""overdue"": 0, ""waiting"": 2, ""oldestAt"": ""2026-11-25T18:03:55.945+00:00"", ""proposed"": 0, ""customers"": 2, ""byAssignee"": [], ""bySeverity"": [{""overdue"": 0, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}","{""hits"": 2, ""kept"": 2, ""asked"": 2, ""leftOver"": 0, ""backlogLeft"": 0, ""backlogAsked"": 0, ""notAvailable"": 0, ""withoutRecord"": 0, ""stoppedBecause"": null}",1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 10, ""repeated"": 0, ""perSecond"": 17.3, ""limitPerSecond"": 400}","{""gone"": 0, ""carried"": 0, ""expired"": 0, ""reopened"": 0, ""trueMatch"": 0, ""inconclusive"": 0, ""falsePositive"": 0}",,{7fc6fcf97343},"{""rates"": {""hits"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 333.3333333333333}, ""matches"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 333.3333333333333}}, ""volume"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 0}, ""listCap"": null, ""findings"": {""hits"": 2, ""changes"": 0, ""matches"": 2, ""screened"": 6, ""hitSquares"": 2, ""matchSquares"": 2, ""changeSquares"": 0, ""searchesAgain"": 0}, ""isComparable"": true}",,,,[])',
-'(2,1,1,1,test,rescreen,stopped,"{""the limit of 2 searches for this run is reached; 4 customers remain and the run can be resumed""}",planned,due,6,screening/default/people,2,test-25779,0,settings-of-the-test,0.0.0-test,1,"2026-11-27 18:03:56.891+00","2026-11-27 18:03:57.271+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 6, ""rejected"": 0, ""screened"": 2, ""searches"": 2, ""customers"": 6, ""remaining"": 4, ""duplicates"": 0}, ""states"": {""clear"": 0, ""truncated"": 0, ""open_alert"": 2, ""true_match"": 0, ""not_screened"": 4, ""false_positive"": 0, ""below_threshold"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 6}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",6,"{""run"": {""deadline"": ""200ms""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""maxPerRun"": 200}}, ""timezone"": ""UTC"", ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",max_searches,4294967297,,,"{""byAge"": {""older"": 0, ""upToOneDay"": 0, ""upToOneWeek"": 2, ""upToThirtyDays"": 0}, ""absent"": 0, ""overdue"": 2, ""waiting"": 2, ""oldestAt"": ""2026-11-25T18:03:55.945+00:00"", ""proposed"": 0, ""customers"": 2, ""byAssignee"": [], ""bySeverity"": [{""overdue"": 2, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}",,1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 6, ""repeated"": 0, ""perSecond"": 79.4, ""limitPerSecond"": 400}",,,{7fc6fcf97343},"{""rates"": null, ""volume"": null, ""listCap"": null, ""findings"": {""hits"": 2, ""changes"": 0, ""matches"": 2, ""screened"": 2, ""hitSquares"": 2, ""matchSquares"": 2, ""changeSquares"": 0, ""searchesAgain"": 2}, ""isComparable"": false}",,,,)'
+insert into run (run_id, organisation_id, roster_id, account_id, mode, kind, state, state_reasons, stage, selection, in_scope, lease_key, epoch, owner, resumed, settings_digest, version, compared_run_id, started_at, finished_at, sums, cadence, billable_attempts, settings, halted_by, wave, proven_wave, applied_wave, unconfirmed_because, is_held, roster_file, open_alerts, details, settings_id, health, settled_alerts, unaccepted, keys, watch, sweep, published_list, vanishing) overriding system value select run_id, organisation_id, roster_id, account_id, mode, kind, state, state_reasons, stage, selection, in_scope, lease_key, epoch, owner, resumed, settings_digest, version, compared_run_id, started_at, finished_at, sums, cadence, billable_attempts, settings, halted_by, wave, proven_wave, applied_wave, unconfirmed_because, is_held, roster_file, open_alerts, details, settings_id, health, settled_alerts, unaccepted, keys, watch, sweep, published_list, vanishing from unnest(array[
+'(1,1,1,1,test,rescreen,complete,{},finished,due,6,screening/default/people,1,test-26628,0,settings-of-the-test,0.0.0-test,,"2026-11-25 20:06:58.928+00","2026-11-25 20:07:02.654+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 10, ""rejected"": 0, ""screened"": 6, ""searches"": 6, ""customers"": 6, ""remaining"": 0, ""duplicates"": 0}, ""states"": {""clear"": 4, ""truncated"": 0, ""open_alert"": 2, ""true_match"": 0, ""not_screened"": 0, ""false_positive"": 0, ""below_threshold"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 2}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 10}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",10,"{""run"": {""deadline"": ""200ms""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""maxPerRun"": 200}}, ""timezone"": ""UTC"", ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",,3,2,2,,f,,"{""byAge"": {""older"": 0, ""upToOneDay"": 2, ""upToOneWeek"": 0, ""upToThirtyDays"": 0}, ""absent"": 0, ""overdue"": 0, ""waiting"": 2, ""oldestAt"": ""2026-11-25T20:07:01.755+00:00"", ""proposed"": 0, ""customers"": 2, ""byAssignee"": [], ""bySeverity"": [{""overdue"": 0, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}","{""hits"": 0, ""kept"": 0, ""asked"": 0, ""leftOver"": 0, ""backlogLeft"": 0, ""backlogAsked"": 0, ""notAvailable"": 0, ""withoutRecord"": 0, ""stoppedBecause"": null}",1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 10, ""repeated"": 0, ""perSecond"": 14.2, ""limitPerSecond"": 400}","{""gone"": 0, ""carried"": 0, ""expired"": 0, ""reopened"": 0, ""trueMatch"": 0, ""inconclusive"": 0, ""falsePositive"": 0}",,{869e211b6bad},"{""rates"": {""hits"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 333.3333333333333}, ""matches"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 333.3333333333333}}, ""volume"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 0}, ""listCap"": null, ""findings"": {""hits"": 2, ""changes"": 0, ""matches"": 2, ""screened"": 6, ""hitSquares"": 2, ""matchSquares"": 2, ""changeSquares"": 0, ""searchesAgain"": 0}, ""isComparable"": true}",,,[])',
+'(2,1,1,1,test,rescreen,stopped,"{""the limit of 2 searches for this run is reached; 4 customers remain and the run can be resumed""}",planned,due,6,screening/default/people,2,test-26628,0,settings-of-the-test,0.0.0-test,1,"2026-11-27 20:07:04.251+00","2026-11-27 20:07:06.726+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 6, ""rejected"": 0, ""screened"": 2, ""searches"": 2, ""customers"": 6, ""remaining"": 4, ""duplicates"": 0}, ""states"": {""clear"": 0, ""truncated"": 0, ""open_alert"": 2, ""true_match"": 0, ""not_screened"": 4, ""false_positive"": 0, ""below_threshold"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 6}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",6,"{""run"": {""deadline"": ""200ms""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""maxPerRun"": 200}}, ""timezone"": ""UTC"", ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",max_searches,3,2,2,,f,,"{""byAge"": {""older"": 0, ""upToOneDay"": 0, ""upToOneWeek"": 2, ""upToThirtyDays"": 0}, ""absent"": 0, ""overdue"": 2, ""waiting"": 2, ""oldestAt"": ""2026-11-25T20:07:01.755+00:00"", ""proposed"": 0, ""customers"": 2, ""byAssignee"": [], ""bySeverity"": [{""overdue"": 2, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}",,1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 6, ""repeated"": 0, ""perSecond"": 6, ""limitPerSecond"": 400}","{""gone"": 0, ""carried"": 0, ""expired"": 0, ""reopened"": 0, ""trueMatch"": 0, ""inconclusive"": 0, ""falsePositive"": 0}",,{869e211b6bad},"{""rates"": null, ""volume"": null, ""listCap"": null, ""findings"": {""hits"": 2, ""changes"": 0, ""matches"": 2, ""screened"": 2, ""hitSquares"": 2, ""matchSquares"": 2, ""changeSquares"": 0, ""searchesAgain"": 2}, ""isComparable"": false}",,,"[{""known"": 2, ""family"": ""any"", ""standing"": 2, ""vanished"": 0}, {""known"": 2, ""family"": ""sanction"", ""standing"": 2, ""vanished"": 0}]")'
 ]::run[]);
 select open_run_range(run_id) from run;
 delete from run_worker;
 insert into run_worker (run_id, worker, epoch, owner, taken_at, differences, calls) overriding system value select run_id, worker, epoch, owner, taken_at, differences, calls from unnest(array[
-'(1,1,1,test-25779,"2026-11-25 18:03:54.164+00",{},10)',
-'(2,1,2,test-25779,"2026-11-27 18:03:56.891+00",{},6)'
+'(1,1,1,test-26628,"2026-11-25 20:06:58.928+00",{},10)',
+'(2,1,2,test-26628,"2026-11-27 20:07:04.251+00",{},6)'
 ]::run_worker[]);
-delete from screening_block;
-insert into screening_block (run_id, party_range, part, plan_reason, outcome, request_base, response_base, batch_base, customer_version, places, requests, responses, batches, customer_versions) overriding system value select run_id, party_range, part, plan_reason, outcome, request_base, response_base, batch_base, customer_version, places, requests, responses, batches, customer_versions from unnest(array[
-'(1,0,1,new,screened,1099511627777,3,4294967297,1,"{,,,,,}","{0,1,2,3,4,5}","{4,1,5,3,0,2}","{0,0,0,0,0,0}",)'
-]::screening_block[]);
 delete from screening_request;
 insert into screening_request (request_id, organisation_id, type, name) overriding system value select request_id, organisation_id, type, name from unnest(array[
 '(1099511627781,1,person,"Aroha Ngata")',
@@ -162,45 +198,23 @@ insert into screening_request (request_id, organisation_id, type, name) overridi
 '(1,1,person,"Control Listed")',
 '(2,1,person,"Zzyzx Qwfpg")'
 ]::screening_request[]);
-delete from search_batch;
-insert into search_batch (run_id, batch_id, committed_at, request_base, requests, wide_requests, call_base, calls, service_prefix, service_ids, service_texts) overriding system value select run_id, batch_id, committed_at, request_base, requests, wide_requests, call_base, calls, service_prefix, service_ids, service_texts from unnest(array[
-'(1,4294967297,"2026-11-25 18:03:55.52+00",1099511627777,"{0,1,2,3,4,5}",,,,,,)',
-'(2,4294967297,"2026-11-27 18:03:57.102+00",1099511627777,"{0,1}",,3,"{83886083,281475060596740}",req_,"{a0e7fe3b-9001-433f-80b9-4f5365b93684,e2e7ed73-81e0-4b3a-86c9-d80dc8f2f068}",)'
-]::search_batch[]);
-delete from search_call;
-insert into search_call (run_id, attempt_id, request_id, started_at, ended_at, status, outcome, service_request_id) overriding system value select run_id, attempt_id, request_id, started_at, ended_at, status, outcome, service_request_id from unnest(array[
-'(1,4294967297,1,"2026-11-27 18:03:55.2+00","2026-11-27 18:03:55.246+00",201,ok,req_85128ec8-2dfd-4d85-8a06-d2ea7fd8153a)',
-'(1,4294967298,2,"2026-11-27 18:03:55.32+00","2026-11-27 18:03:55.332+00",201,ok,req_9d71ae97-39b5-4cab-b3ad-f19a4164e608)',
-'(1,4294967299,1099511627777,"2026-11-27 18:03:55.432+00","2026-11-27 18:03:55.487+00",201,ok,req_331dbedb-dcc1-4ac9-b86e-17d6c22a6100)',
-'(1,4294967300,1099511627778,"2026-11-27 18:03:55.432+00","2026-11-27 18:03:55.487+00",201,ok,req_cbd701e4-6518-4f56-b605-c42924da5009)',
-'(1,4294967301,1099511627779,"2026-11-27 18:03:55.432+00","2026-11-27 18:03:55.488+00",201,ok,req_1f8ec90c-8113-476e-95a9-c2cd467baf6c)',
-'(1,4294967302,1099511627780,"2026-11-27 18:03:55.432+00","2026-11-27 18:03:55.506+00",201,ok,req_be7f2da5-e89b-48c3-a01a-d3a49688edfd)',
-'(1,4294967303,1099511627781,"2026-11-27 18:03:55.432+00","2026-11-27 18:03:55.508+00",201,ok,req_7f66fb1b-00c2-4399-9760-0dcbad81f55a)',
-'(1,4294967304,1099511627782,"2026-11-27 18:03:55.433+00","2026-11-27 18:03:55.519+00",201,ok,req_3a481fc2-64fd-40e8-987d-a3b7d2fe59d8)',
-'(1,4294967305,1,"2026-11-27 18:03:55.657+00","2026-11-27 18:03:55.672+00",201,ok,req_2977e1b1-9e91-4420-ac2b-9ebb68576f65)',
-'(1,4294967306,2,"2026-11-27 18:03:55.721+00","2026-11-27 18:03:55.724+00",201,ok,req_da5974ad-bef5-4987-88fd-54a53a8ab843)',
-'(2,4294967297,1,"2026-11-27 18:03:57.068+00","2026-11-27 18:03:57.071+00",201,ok,req_acb6661a-010e-46d9-b45b-93613dbcae8e)',
-'(2,4294967298,2,"2026-11-27 18:03:57.079+00","2026-11-27 18:03:57.082+00",201,ok,req_620fc246-5f53-43be-a9c5-f7860e53dbb2)',
-'(2,4294967301,1,"2026-11-27 18:03:57.114+00","2026-11-27 18:03:57.117+00",201,ok,req_44a89c69-dd38-49a6-9be0-1d804cf218c4)',
-'(2,4294967302,2,"2026-11-27 18:03:57.131+00","2026-11-27 18:03:57.138+00",201,ok,req_99957a3d-8bea-4f10-b34a-76996dd53d44)'
-]::search_call[]);
 delete from shown_alert;
 insert into shown_alert (shown_id, alert_id, listed_id, rank, is_hit, score, facts, revision) overriding system value select shown_id, alert_id, listed_id, rank, is_hit, score, facts, revision from unnest(array[
-'(1,1,2,1,t,1,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-25T22:03:55.945+00:00"", ""party"": {""name"": ""Wilhelmina Achterberg"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-1""}, ""state"": ""open"", ""legacy"": null, ""absence"": null, ""alertId"": 1, ""openedAt"": ""2026-11-25T18:03:55.945+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""assignedTo"": null, ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1)',
-'(2,2,3,1,t,1,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-25T22:03:55.945+00:00"", ""party"": {""name"": ""Oktavian Prunescu"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-2""}, ""state"": ""open"", ""legacy"": null, ""absence"": null, ""alertId"": 2, ""openedAt"": ""2026-11-25T18:03:55.945+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""assignedTo"": null, ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1)'
+'(1,1,2,1,t,1,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-26T00:07:01.755+00:00"", ""party"": {""name"": ""Wilhelmina Achterberg"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-1""}, ""state"": ""open"", ""legacy"": null, ""absence"": null, ""alertId"": 1, ""openedAt"": ""2026-11-25T20:07:01.755+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""assignedTo"": null, ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1)',
+'(2,2,3,1,t,1,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-26T00:07:01.755+00:00"", ""party"": {""name"": ""Oktavian Prunescu"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-2""}, ""state"": ""open"", ""legacy"": null, ""absence"": null, ""alertId"": 2, ""openedAt"": ""2026-11-25T20:07:01.755+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""assignedTo"": null, ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1)'
 ]::shown_alert[]);
 select setval('acceptance_acceptance_id_seq', 1);
 select setval('account_account_id_seq', 1);
 select setval('alert_alert_id_seq', 2);
 select setval('alert_event_event_id_seq', 2);
-select setval('change_record_change_id_seq', 2);
+select setval('change_change_id_seq', 2);
 select setval('customer_customer_id_seq', 28);
 select setval('customer_state_change_change_id_seq', 10);
 select setval('listed_party_listed_id_seq', 3);
 select setval('organisation_organisation_id_seq', 1);
 select setval('party_party_id_seq', 100);
 select setval('response_response_id_seq', 8);
-select setval('review_sheet_sheet_id_seq', 1);
+select setval('review_sheet_sheet_id_seq', 2);
 select setval('roster_import_import_id_seq', 2);
 select setval('roster_roster_id_seq', 2);
 select setval('run_run_id_seq', 2);

@@ -25,8 +25,8 @@ import {
 } from '../../store/review/projection.js';
 import { findAutoClosable, type ProjectionScope, type StoredWaitingAlert } from '../../store/review/waiting.js';
 import { type Severity, severities } from '../../vocabulary.js';
-import type { RunSession } from '../session.js';
-import { isAutoClosing } from '../settings-acceptance.js';
+import type { RunContext } from '../app-context.js';
+import { isAutoClosing } from './settings.js';
 
 /**
  * Makes review alerts from the answers that a run has just applied (those after `afterWave`), and keeps or re-opens their decisions. Answers that
@@ -34,7 +34,7 @@ import { isAutoClosing } from '../settings-acceptance.js';
  */
 export async function makeAlerts(
   transaction: Queryable,
-  { app, run }: Pick<RunSession, 'app' | 'run'>,
+  { app, run }: RunContext,
   accountId: number,
   { afterWave, answers }: { afterWave: number; answers: 'whole' | 'part' | 'held' | 'accepted_later' },
 ): Promise<OpenAlertsFacts | null> {

@@ -29,3 +29,9 @@ export const reviewSettingsSchema = z.strictObject({
     ),
 });
 export type ReviewSettings = z.infer<typeof reviewSettingsSchema>;
+
+const autoClosing = z.object({ review: z.object({ autoClose: z.literal(true) }) });
+
+/** Whether accepted settings close alerts by policy. */
+export const isAutoClosing = (accepted: { settings: unknown } | null): boolean =>
+  accepted !== null && autoClosing.safeParse(accepted.settings).success;

@@ -1,7 +1,7 @@
 import { countNoun } from '../../reports/text.js';
 import {
   applyAnswers,
-  countApplicable,
+  countUnapplied,
   holdAnswers,
   readApplicableWave,
   readAppliedWave,
@@ -10,8 +10,8 @@ import type { Transaction } from '../../store/database/database.js';
 import { saveVanishing } from '../../store/held-runs.js';
 import { readAnswerFindings } from '../../store/run-health.js';
 import { readRun } from '../../store/runs.js';
+import type { RunContext } from '../app-context.js';
 import { makeAlerts } from '../review/alerts.js';
-import type { RunSession } from '../session.js';
 import { assessRun, describeFinding } from './hold-run.js';
 import { assessLists } from './monitoring.js';
 
@@ -22,25 +22,21 @@ export interface AnswerHold {
 }
 
 /** Whether a run has ended, stops and may go on, or was held and is accepted now. */
-type Occasion = 'ended' | 'stopped' | 'accepted';
+type RunPhase = 'ended' | 'stopped' | 'accepted';
 
 /**
  * Applies the proven answers of a run that are not applied yet to states and alerts. When too many known hits have vanished, they are held:
  * only their new hits become alerts. Null for a run without a roster or an account.
  */
-export async function applyRun(
-  transaction: Transaction,
-  { app, run }: Pick<RunSession, 'app' | 'run'>,
-  occasion: Occasion,
-) {
+export async function applyRun(transaction: Transaction, { app, run }: RunContext, phase: RunPhase) {
   const { runId, rosterId } = run;
   const accountId = (await readRun(transaction, runId))?.accountId ?? null;
   if (rosterId === null || accountId === null) return null;
   const upTo = await readApplicableWave(transaction, runId);
   const afterWave = await readAppliedWave(transaction, runId);
-  const hold = occasion === 'accepted' ? null : await findHold(transaction, { app, run }, accountId, upTo);
+  const hold = phase === 'accepted' ? null : await findHold(transaction, { app, run }, accountId, upTo);
   if (hold !== null) {
-    if (occasion === 'ended') await holdAnswers(transaction, runId);
+    if (phase === 'ended') await holdAnswers(transaction, runId);
     const openAlerts = await makeAlerts(transaction, { app, run }, accountId, { afterWave, answers: 'held' });
     return { accountId, parties: 0, hold, listCap: null, openAlerts };
   }
@@ -48,20 +44,20 @@ export async function applyRun(
   const { answersByLength } = await readAnswerFindings(transaction, runId);
   const listCap = await assessLists(transaction, { app, run }, accountId, answersByLength);
   const answers = { ended: 'whole', stopped: 'part', accepted: 'accepted_later' } as const;
-  const openAlerts = await makeAlerts(transaction, { app, run }, accountId, { afterWave, answers: answers[occasion] });
+  const openAlerts = await makeAlerts(transaction, { app, run }, accountId, { afterWave, answers: answers[phase] });
   return { accountId, parties, hold: null, listCap, openAlerts };
 }
 
 async function findHold(
   transaction: Transaction,
-  { app, run }: Pick<RunSession, 'app' | 'run'>,
+  { app, run }: RunContext,
   accountId: number,
   upTo: number,
 ): Promise<AnswerHold | null> {
   const { figures, findings } = await assessRun(transaction, { app, run }, accountId, upTo);
   await saveVanishing(transaction, run.runId, figures);
   if (findings.length === 0) return null;
-  return { reasons: findings.map(describeFinding), customers: await countApplicable(transaction, run.runId, upTo) };
+  return { reasons: findings.map(describeFinding), customers: await countUnapplied(transaction, run.runId, upTo) };
 }
 
 /** What a held run says of itself, with the command that accepts it. */

@@ -2,7 +2,7 @@ import { describeHeldBy, listGuards, nameGuards, unreadableGuard } from '../../e
 import type { ControlSearch } from '../../matches/control.js';
 import { describeDrops, describeNotices, describeRestoration, listSnapshotRemarks } from '../../reports/reasons.js';
 import { countNoun, formatCount } from '../../reports/text.js';
-import { countToldAndUnapplied, countUnproven } from '../../store/apply-answers.js';
+import { countReportedUnapplied, countUnapplied, countUnproven } from '../../store/apply-answers.js';
 import { readRestorationsBefore } from '../../store/backup/restoration.js';
 import { findUncomparedLists } from '../../store/checks.js';
 import { countControls } from '../../store/controls.js';
@@ -90,8 +90,8 @@ export async function concludeRun(
   const halt = failed > 0 ? null : halted;
   // After a signal the process has eight seconds: whoever takes the roster next applies what is proven.
   const isApplied = halt?.code !== 'signal';
-  const occasion = isAccepted ? 'accepted' : halt === null ? 'ended' : 'stopped';
-  const applied = isApplied ? await applyRun(transaction, session, occasion) : null;
+  const phase = isAccepted ? 'accepted' : halt === null ? 'ended' : 'stopped';
+  const applied = isApplied ? await applyRun(transaction, session, phase) : null;
   const { hold, listCap, openAlerts } = applied ?? { hold: null, listCap: null, openAlerts: null };
   const provisional = await describeProvisional(transaction, session, halt !== null);
   const accountId = (await readRun(transaction, run.runId))?.accountId ?? null;
@@ -145,6 +145,7 @@ export async function concludeRun(
       failed,
     },
     mode: run.mode,
+    unapplied: halt === null ? 0 : await countUnapplied(transaction, run.runId),
     urgentOverBudget: (await countOverBudget(transaction, run.runId)).urgent,
   });
   const haltedBy = state === 'stopped' && halt ? halt.code : null;
@@ -264,11 +265,11 @@ async function describeProvisional(
   isStopped: boolean,
 ): Promise<readonly string[]> {
   if (app.settings.controls.length === 0) return [];
-  // What a stopped run has told waits.
-  const told = isStopped ? 0 : await countToldAndUnapplied(transaction, run.runId);
+  // What a stopped run has reported waits.
+  const reported = isStopped ? 0 : await countReportedUnapplied(transaction, run.runId);
   const waiting = isStopped ? (await countUnproven(transaction, run.runId)).customers : 0;
   return [
-    ...(told > 0 ? [`${countNoun(told, 'change')} that this run reported before the report did not hold`] : []),
+    ...(reported > 0 ? [`${countNoun(reported, 'change')} that this run reported before the report did not hold`] : []),
     ...(waiting > 0
       ? [`the answers for ${countNoun(waiting, 'customer')} count only once further control searches have passed`]
       : []),

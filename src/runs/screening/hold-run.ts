@@ -3,14 +3,8 @@ import { countNoun, formatCount } from '../../reports/text.js';
 import { type HoldBounds, toHoldBounds } from '../../screening/settings.js';
 import type { Queryable } from '../../store/database/database.js';
 import { readComparedParties, readVanishedBefore } from '../../store/held-runs.js';
-import type { RunRow } from '../../store/runs.js';
 import { codeWords } from '../../vocabulary/words.js';
-import type { AppContext, RunSettings } from '../app-context.js';
-
-interface HoldableRun {
-  app: AppContext;
-  run: RunRow;
-}
+import type { RunContext, RunSettings } from '../app-context.js';
 
 const weekMs = 7 * 24 * 60 * 60 * 1_000;
 
@@ -18,7 +12,7 @@ const weekMs = 7 * 24 * 60 * 60 * 1_000;
 export const readBounds = ({ screening }: Pick<RunSettings, 'screening'>): HoldBounds => toHoldBounds(screening.hold);
 
 /** Compares the answers of a run up to a wave with each party's last applied answer. Returns why the run is to be held. */
-export async function assessRun(database: Queryable, { app, run }: HoldableRun, accountId: number, upTo: number) {
+export async function assessRun(database: Queryable, { app, run }: RunContext, accountId: number, upTo: number) {
   const { settings, clock } = app;
   const tally = new VanishedTally(settings.changes.topics);
   const { runId, rosterId } = run;

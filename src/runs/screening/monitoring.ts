@@ -5,7 +5,7 @@ import { applyListCap, countShortened, readListCap } from '../../store/responses
 import { type AnswerFindings, type RunFindings, readChangeVolume, readFormerFindings } from '../../store/run-health.js';
 import type { RunSums } from '../../store/run-sums.js';
 import type { RunRow } from '../../store/runs.js';
-import type { RunSession } from '../session.js';
+import type { RunContext } from '../app-context.js';
 
 /** The number of former runs that a run is compared with. */
 const formerRuns = 14;
@@ -133,7 +133,7 @@ const toTerm = (seen: number, expected: number): number => (seen === 0 ? 0 : see
  */
 export async function assessLists(
   transaction: Queryable,
-  { app, run }: Pick<RunSession, 'app' | 'run'>,
+  { app, run }: RunContext,
   accountId: number,
   answersByLength: ReadonlyMap<number, number>,
 ): Promise<WatchFacts['listCap']> {

@@ -194,7 +194,7 @@ const readMarkedCustomers = (database: Database): Promise<readonly string[]> =>
   readColumn(
     database,
     z.string(),
-    `select reference from customer_mark join customer using (customer_id) where kind = 'search' order by reference`,
+    `select reference from customer_mark join customer using (customer_id) order by reference`,
   );
 const countRuns = async (database: Database): Promise<number> => (await readRows(database, 'select from run')).length;
 const snapshotRow = z.object({ id: z.string(), snapshot: z.unknown(), gone: z.boolean() });

@@ -43,6 +43,7 @@ const sums = (counts: Partial<RunSums['counts']> = {}, clear = 10): RunSums => (
 const fired = { configured: 2, missing: [], failed: 0 };
 const assess = (end: Partial<Parameters<typeof toRunVerdict>[0]>) =>
   toRunVerdict({
+    unapplied: 0,
     urgentOverBudget: 0,
     sums: sums(),
     disagreements: [],

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { measureCoverage } from '../../../../src/runs/coverage.js';
 import { showRun } from '../../../../src/runs/run-reference.js';
 import type { RunSummary } from '../../../../src/runs/run-summary.js';
-import { countToldAndUnapplied } from '../../../../src/store/apply-answers.js';
+import { countReportedUnapplied } from '../../../../src/store/apply-answers.js';
 import { type Database, findValue } from '../../../../src/store/database/database.js';
 import { describeOnPostgres } from '../../../helpers/databases.js';
 import { listenAlong, openSmallSites, type SmallSite, searched } from '../../../helpers/small-site.js';
@@ -246,7 +246,7 @@ describeOnPostgres('an answer is applied only once a later control search has pa
     expect(red.reasons.join('; ')).toMatch(/\d changes? that this run reported before the report did not hold/);
     const countReported = async (state: string): Promise<number> => {
       await database.execute(`update outbox set state = $1 where kind = 'mail_warning'`, [state]);
-      return countToldAndUnapplied(database, 2);
+      return countReportedUnapplied(database, 2);
     };
     expect(await countReported('sent')).toBeGreaterThan(0);
     expect(await countReported('queued')).toBe(await countReported('sent'));
