@@ -123,6 +123,7 @@ export interface ProposedParty {
   role: { value: Exclude<RelatedKind, 'alias'> };
   birthDate?: string;
   countries?: string;
+  separator?: string;
 }
 
 /** Proposes settings for columns of names: first and last name, birth date and country form one party. */
@@ -181,12 +182,13 @@ function toLines({ parties, aliases }: ReturnType<typeof proposeNames>): readonl
 }
 
 /** An entry of `columns.parties` in YAML on one line. */
-export function toEntry({ name, role, birthDate, countries }: ProposedParty): string {
+export function toEntry({ name, role, birthDate, countries, separator }: ProposedParty): string {
   const facts = [
     `name: ${typeof name === 'string' ? quote(name) : `[${name.map(quote).join(', ')}]`}`,
     `role: { value: ${role.value} }`,
     ...(birthDate === undefined ? [] : [`birthDate: ${quote(birthDate)}`]),
     ...(countries === undefined ? [] : [`countries: ${quote(countries)}`]),
+    ...(separator === undefined ? [] : [`separator: ${quote(separator)}`]),
   ];
   return `{ ${facts.join(', ')} }`;
 }

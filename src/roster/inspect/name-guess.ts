@@ -1,3 +1,4 @@
+import { guessPartySeparator } from '../name-lists.js';
 import { rosterSettingsSchema } from '../settings.js';
 import { proposeNames, UnmappedNameTally } from '../unmapped-names.js';
 import { type ColumnProfile, enough, type Guess, toHeaders } from './column-profile.js';
@@ -166,7 +167,11 @@ export function guessParties(guess: Guess, profiles: readonly ColumnProfile[]): 
     .list()
     .filter(({ isNamed, kind, fact }) => isNamed && fact !== 'unknown' && kind !== 'other' && kind !== 'alias');
   if (sure.length === 0) return;
-  const { parties } = proposeNames(sure, headers);
+  const parties = proposeNames(sure, headers).parties.map((party) => {
+    const cells = profiles.find(({ header }) => header === party.name)?.values ?? [];
+    const separator = guessPartySeparator(cells);
+    return separator === null ? party : { ...party, separator };
+  });
   guess.columns.parties = parties;
   const read = new Set(parties.flatMap(({ name, birthDate, countries }) => [name, birthDate, countries].flat()));
   guess.take('parties', 'by their headers', ...profiles.filter(({ header }) => read.has(header)));
