@@ -177,7 +177,11 @@ export function guessParties(
     .filter(({ isNamed, kind, fact }) => isNamed && fact !== 'unknown' && kind !== 'other' && kind !== 'alias');
   if (sure.length === 0) return;
   const byHeader = new Map(profiles.map((profile) => [profile.header, profile]));
-  const proposed = proposeNames(sure, headers).parties;
+  const holdsCountries = (header: string): boolean => (byHeader.get(header)?.countryShare ?? 0) >= 0.5;
+  const proposed = proposeNames(sure, headers).parties.map(({ countries, ...party }) => ({
+    ...party,
+    ...(countries !== undefined && holdsCountries(countries) && { countries }),
+  }));
   const read = new Set(proposed.flatMap(({ name, birthDate, countries }) => [name, birthDate, countries].flat()));
   const parties = proposed.map((party) => {
     const separator = guessPartySeparator(byHeader.get(String(party.name))?.values ?? []);
