@@ -2,6 +2,7 @@ import type { ColumnDoubts } from '../roster/doubts.js';
 import { describeFormats } from '../vocabulary/date-formats.js';
 import type { FactsOf, restorationSchema } from '../vocabulary/facts.js';
 import { codeWords, toWords } from '../vocabulary/words.js';
+import type { DoubtReason } from '../vocabulary.js';
 import type { ControlFacts, RateFacts, WatchFacts } from './list-facts.js';
 import type { SnapshotFacts } from './run-facts.js';
 import { countNoun, formatCount, keep, toVisibleText } from './text.js';
@@ -46,7 +47,7 @@ export function listSnapshotRemarks(
     unreadableIds > 0 &&
       `${countNoun(unreadableIds, 'rejected row')} ${unreadableIds === 1 ? 'has' : 'have'} no readable customer id: a customer may be missing because of ${unreadableIds === 1 ? 'it' : 'them'}.`,
     otherRoles > 0 &&
-      `${countNoun(otherRoles, 'related party', 'related parties')} ${otherRoles === 1 ? 'has' : 'have'} an unknown role and ${otherRoles === 1 ? 'is' : 'are'} screened as other. Add the role to the values of columns.role.`,
+      `${countNoun(otherRoles, 'related party', 'related parties')} ${otherRoles === 1 ? 'has' : 'have'} no known role and ${otherRoles === 1 ? 'is' : 'are'} screened as other. A role that you know belongs under role in the mapping.`,
     partyRejected > 0 &&
       `${countNoun(partyRejected, 'row')} of related parties ${partyRejected === 1 ? 'was' : 'were'} rejected: a known customer keeps its former parties.`,
   );
@@ -62,7 +63,7 @@ function toDoubtRemark(column: ColumnDoubts): string {
     return `${describeDoubts(column)} ${are} in doubt: a spreadsheet has changed ${column.doubts === 1 ? 'it' : 'them'}, so two customers may have the same id. The customers are screened; export the column as text.`;
   }
   if (column.field === 'name') {
-    return `${describeDoubts(column)} ${are} in doubt: searched as written, and without a hit the customer is not screened. Correct the roster, or list a name that is right under columns.realNames.`;
+    return `${describeDoubts(column)} ${are} in doubt: searched as written, and without a hit the customer is not screened. Correct the roster, name the \`separator\` of several parties in one cell, or list a name that is right under columns.realNames.`;
   }
   const formats = describeFormats(column.values);
   const remedy = formats === null ? '' : ` Write the format of the dates in the mapping: ${formats}.`;
@@ -72,19 +73,32 @@ function toDoubtRemark(column: ColumnDoubts): string {
 const describeDoubts = ({ column, doubts, read }: ColumnDoubts): string =>
   `${formatCount(doubts)} of ${countNoun(doubts + read, 'value')} of column ${toVisibleText(column)}`;
 
-/** The values in doubt as table lines, column by column. */
-export const listDoubtLines = (columns: readonly ColumnDoubts[]): readonly [string, string][] =>
+/** The values in doubt as table lines, column by column; without `hasValues` they are counted by reason. */
+export const listDoubtLines = (
+  columns: readonly ColumnDoubts[],
+  { hasValues }: { hasValues: boolean },
+): readonly [string, string][] =>
   columns.map((column, index) => [
     index === 0 ? 'in doubt' : '',
-    `${describeDoubts(column)}${column.values.length === 0 ? '' : `: ${describeDoubtedValues(column)}`}`,
+    `${describeDoubts(column)}${column.values.length === 0 ? '' : `: ${describeDoubtedValues(column, hasValues)}`}`,
   ]);
 
+type DoubtedValues = ColumnDoubts['values'];
+
+/** One entry for each reason, without the values, which are personal data. */
+function mergeByReason(values: DoubtedValues): DoubtedValues {
+  const rowsByReason = new Map<DoubtReason, number>();
+  for (const { why, rows } of values) rowsByReason.set(why, (rowsByReason.get(why) ?? 0) + rows);
+  return [...rowsByReason].map(([why, rows]) => ({ value: '', why, rows }));
+}
+
 /** The most frequent values in doubt of a column, each with the reason. */
-export const describeDoubtedValues = ({ values, doubts }: ColumnDoubts): string => {
+export const describeDoubtedValues = ({ field, values, doubts }: ColumnDoubts, hasValues = true): string => {
   const rest = doubts - values.reduce((sum, { rows }) => sum + rows, 0);
-  const shown = values.map(
+  const noun = field === 'name' || field === 'namePart' ? 'name' : 'value';
+  const shown = (hasValues ? values : mergeByReason(values)).map(
     ({ value, why, rows }) =>
-      `${value === '' ? countNoun(rows, 'name') : describeValue(value, rows)}: ${codeWords.doubt[why]}`,
+      `${value === '' ? countNoun(rows, noun) : describeValue(value, rows)}: ${codeWords.doubt[why]}`,
   );
   const formats = describeFormats(values);
   return keep(

@@ -73,6 +73,20 @@ export function countUnapplied(database: Queryable, runId: number, upTo: number 
   );
 }
 
+/** The number of parties whose answers a held run withholds, without those for whom a later run has answered. */
+export function countWithheld(database: Queryable, runId: number): Promise<number> {
+  return readValue(
+    database,
+    z.number(),
+    `select count(*)::integer as parties
+     from party_answer answer
+     join run on run.run_id = answer.run_id
+     left join party_state state on state.account_id = run.account_id and state.party_id = answer.party_id
+     where run.run_id = $1 and run.is_held and answer.wave > run.applied_wave and coalesce(state.run_id < run.run_id, true)`,
+    [runId],
+  );
+}
+
 /** SQL: scores of a party that people have decided on since its answer: what an open run found settles no disposition. */
 const decidedScoresSql = `(
   select jsonb_object_agg(alert.match_id, alert.score order by said.disposition_id)

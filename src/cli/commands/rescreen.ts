@@ -1,10 +1,10 @@
 import { rescreenRosters } from '../../../jobs/rescreen.js';
 import { definePreparedCommand } from '../command.js';
-import { describeError, formatError } from '../describe-error.js';
+import { describeError, formatError, isReported } from '../describe-error.js';
 import { combineExitCodes, toErrorExitCode } from '../exit-code.js';
 import type { Outcome } from '../invocation.js';
 import { acceptOptions, chooseRosters, findRosterAcceptance, shared } from '../options.js';
-import { presentRun } from '../present-run.js';
+import { presentRun, toRunDocument } from '../present-run.js';
 
 export const addRescreenCommand = definePreparedCommand({
   usage: 'rescreen',
@@ -26,7 +26,7 @@ export function presentNight({ summaries, failures }: Awaited<ReturnType<typeof 
   if (only && others.length === 0 && failures.length === 0) return presentRun(only);
   const [failure] = failures;
   if (failure && summaries.length === 0 && failures.length === 1) throw failure.error;
-  const described = failures.map(({ roster, error }) => ({ roster, ...describeError(error) }));
+  const described = failures.map(({ roster, error }) => ({ roster, error, ...describeError(error) }));
   return {
     exitCode: combineExitCodes([
       ...summaries.map((summary) => summary.exitCode),
@@ -34,12 +34,16 @@ export function presentNight({ summaries, failures }: Awaited<ReturnType<typeof 
     ]),
     document: {
       schema: 'nightscreen/run-summaries/1',
-      runs: summaries,
+      runs: summaries.map(toRunDocument),
       errors: described.map(({ roster, code, message, problems }) => ({ roster, code, message, problems })),
     },
     text: [
       ...summaries.map((summary) => presentRun(summary).text),
-      ...described.map((description) => `roster ${description.roster}\n${formatError(description)}`),
+      ...described.map(({ roster, error, ...description }) =>
+        isReported(error)
+          ? `roster ${roster} failed [${description.code}]: standard error says why\n`
+          : `roster ${roster}\n${formatError(description)}`,
+      ),
     ].join('\n'),
   };
 }

@@ -1,3 +1,4 @@
+import { countWithheld } from '../../store/apply-answers.js';
 import type { Transaction } from '../../store/database/database.js';
 import { countMissing } from '../../store/dossiers.js';
 import { findLaterHeld, ownsTables, readRunHolds, saveRunAcceptance } from '../../store/held-runs.js';
@@ -50,7 +51,7 @@ export async function acceptRun(
     return database.transaction(async (transaction) => {
       await assertLease(transaction, held.lease);
       const current = (await readRun(transaction, run.runId)) ?? run;
-      const kinds = await refuseUnlessHeld(transaction, current);
+      await refuseUnlessHeld(transaction, current);
       // The answers of the open run would become alerts before its control searches have confirmed them.
       const open = await findOpenRun(transaction, run.leaseKey);
       if (open) throw refuseRun(`${toRunId(open)} has not ended: resume it or start a new run first`);
@@ -58,7 +59,6 @@ export async function acceptRun(
       if (await proposesOnly(app, transaction, current, acceptance)) {
         return { kind: 'proposed', runId, waitsFor: 'second_person' };
       }
-      if (kinds.has('answers')) await refuseOlder(transaction, current);
       const roster = (await readRosterNames(transaction, organisation.name)).get(run.rosterId ?? 0) ?? null;
       const write: RunSession['write'] = (work) => work(transaction);
       const numbers = new RunNumbers(run);
@@ -68,9 +68,6 @@ export async function acceptRun(
         isReported: false,
         isAccepted: true,
       });
-      if (kinds.has('answers') && parties === 0) {
-        throw refuseRun(`a later run has screened every customer of ${runId}, so there is nothing to accept`);
-      }
       await saveAcceptance(app, transaction, current, acceptance, false);
       return { kind: 'accepted', runId, parties, dossiers: 0, state, reasons };
     });
@@ -89,9 +86,6 @@ async function acceptSweep(
       await assertLease(transaction, lease);
       await refuseUnlessHeld(transaction, run);
       const dossiers = await countMissing(transaction, run.runId);
-      if (dossiers === 0) {
-        throw refuseRun(`a later sweep has listed, missed or removed each dossier that ${runId} missed`);
-      }
       if (await proposesOnly(app, transaction, run, acceptance)) {
         return { kind: 'proposed', runId, waitsFor: 'second_person' };
       }
@@ -101,14 +95,18 @@ async function acceptSweep(
   );
 }
 
-/** What is held of a run; throws ConfigError when nothing is. */
+/** What is held of a run; throws ConfigError when nothing is, or when a later run has replaced it. */
 async function refuseUnlessHeld(database: Parameters<typeof readRunHolds>[0], run: RunRow) {
   const runId = toRunId(run);
   if (run.state === 'running' || run.state === 'stopped') throw refuseRun(`${runId} has not ended`);
   const { holds, accepted } = await readRunHolds(database, run.runId);
   if (holds.length === 0) throw refuseRun(`${runId} is not held, so there is nothing to accept`);
-  const waiting = holds.filter(({ acceptedAt }) => acceptedAt === null);
-  if (waiting.length > 0) return new Set(waiting.map(({ kind }) => kind));
+  const waiting = new Set(holds.filter(({ acceptedAt }) => acceptedAt === null).map(({ kind }) => kind));
+  if (waiting.has('answers')) await refuseReplaced(database, run);
+  if (waiting.has('dossiers') && (await countMissing(database, run.runId)) === 0) {
+    throw refuseRun(`a later sweep has listed, missed or removed each dossier that ${runId} missed`);
+  }
+  if (waiting.size > 0) return waiting;
   const by = accepted ? `, by ${accepted.acceptedBy} on ${accepted.acceptedAt.toISOString()}` : '';
   throw refuseRun(`${runId} is already accepted${by}`);
 }
@@ -155,11 +153,14 @@ async function saveAcceptance(
   await saveRunAcceptance(transaction, runId, { isProposal, ...who, reason, acceptedAt: clock.now() });
 }
 
-/** Throws ConfigError while a later run of the roster is held too. */
-async function refuseOlder(transaction: Transaction, run: RunRow): Promise<void> {
+/** Throws ConfigError when a later run holds or has newer answers, so that those of `run` can never apply. */
+async function refuseReplaced(database: Parameters<typeof readRunHolds>[0], run: RunRow): Promise<void> {
   const { runId, rosterId, accountId } = run;
-  if (rosterId === null || accountId === null) throw refuseRun(`${toRunId(run)} belongs to no roster`);
-  const later = await findLaterHeld(transaction, { runId, rosterId, accountId });
-  const held = later === null ? null : await readRun(transaction, later);
+  const name = toRunId(run);
+  if (rosterId === null || accountId === null) throw refuseRun(`${name} belongs to no roster`);
+  const later = await findLaterHeld(database, { runId, rosterId, accountId });
+  const held = later === null ? null : await readRun(database, later);
   if (held) throw refuseRun(`a later run is held too, with newer answers: accept ${toRunId(held)} instead`);
+  if ((await countWithheld(database, runId)) > 0) return;
+  throw refuseRun(`a later run has screened every customer of ${name}, so there is nothing to accept`);
 }

@@ -2,6 +2,7 @@ import { describeHeldBy, listGuards, nameGuards, unreadableGuard } from '../../e
 import type { ControlSearch } from '../../matches/control.js';
 import { describeDrops, describeNotices, describeRestoration, listSnapshotRemarks } from '../../reports/reasons.js';
 import { countNoun, formatCount } from '../../reports/text.js';
+import { describeExpired } from '../../reports/words.js';
 import { countReportedUnapplied, countUnapplied, countUnproven } from '../../store/apply-answers.js';
 import { readRestorationsBefore } from '../../store/backup/restoration.js';
 import { findUncomparedLists } from '../../store/checks.js';
@@ -11,7 +12,7 @@ import { type Queryable, type Transaction, takeWorkMemory } from '../../store/da
 import { clearSearchedMarks } from '../../store/event-marks.js';
 import { holdWebhookEvents, saveRunHold } from '../../store/held-runs.js';
 import { countOverBudget } from '../../store/plan.js';
-import { saveOpenAlerts } from '../../store/review/decisions.js';
+import { readSettledAlerts, saveOpenAlerts } from '../../store/review/decisions.js';
 import { findStateDisagreements } from '../../store/review/projection.js';
 import {
   type RosterHold,
@@ -69,7 +70,9 @@ export async function finishScreening(
     openAlerts: closed.openAlerts,
   });
   const ofSnapshot = closed.snapshot ? listSnapshotRemarks(closed.snapshot) : [];
-  return { ...summary, remarks: [...remarks, ...ofSnapshot, ...remarkMissingControls(session)] };
+  const expired = describeExpired(await readSettledAlerts(app.database, run.runId));
+  const ofAlerts = expired === null ? [] : [`${expired}: their alerts are open again`];
+  return { ...summary, remarks: [...remarks, ...ofSnapshot, ...ofAlerts, ...remarkMissingControls(session)] };
 }
 
 /**

@@ -49,8 +49,8 @@ describe('a Postgres database without anything of ours', () => {
     for (const words of ['runs', 'status', 'outbox', 'schedule show', 'db backup all.backup']) {
       const { exitCode, stdout, stderr } = await run(words, { DATABASE_URL: url });
       expect([words, exitCode, stdout]).toEqual([words, 2, '']);
-      expect(stderr).toMatch(/the database \S+\/test_\w+ has no tables of Nightscreen.*\[database_missing\]/);
-      expect(stderr).toMatch(/^ {2}next: .*DATABASE_URL/m);
+      expect(stderr).toMatch(/the database \S+\/test_\w+ has no tables of Nightscreen/);
+      expect(stderr).toMatch(/"next":".*DATABASE_URL/);
     }
     expect(await countTables()).toEqual([{ n: 0 }]);
     expect(await readdir(folder)).not.toContain('all.backup');
@@ -151,7 +151,7 @@ describe('doctor where no night could run', () => {
         message: expect.stringContaining('retail'),
       });
       const except = await run('roster except --all --until 2099-12-31 --reason late', environment);
-      expect(except).toMatchObject({ exitCode: 0, stdout: '2  row_rejected  until 2099-12-31\n' });
+      expect(except).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^1 gap accepted until 2099-12-31/) });
     });
 
     it('says nothing of it where one is configured', async () => {
