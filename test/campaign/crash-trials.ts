@@ -76,7 +76,7 @@ async function assessDisturbed(site: Site, night: DisturbedNight, database: Data
       (await count('(select from change_event group by run_id, party_id, match_id, kind having count(*) > 1) doubled')),
     repeated: [...answered.values()].reduce((sum, times) => sum + times - 1, 0),
     mostRepeated: Math.max(0, ...night.repeats),
-    inFlight: await count(`search_attempt where outcome in ('in_flight', 'unknown', 'aborted')`),
+    inFlight: await count(`call where outcome in ('in_flight', 'unknown', 'aborted')`),
     exits: night.exits,
     ledger: await countLedger(database, new Date(0), site.calls()),
   };

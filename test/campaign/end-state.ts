@@ -68,7 +68,7 @@ export async function countLedger(
        -- A call that was cut or too late may never have arrived, as on a connection that the service has closed meanwhile.
        count(*) filter (where outcome not in ('not_sent', 'in_flight', 'unknown', 'timeout', 'connection'))::integer as known,
        count(*) filter (where outcome in ('in_flight', 'unknown', 'aborted'))::integer as unanswered
-     from search_attempt join screening_request request using (request_id) join run using (run_id)
+     from call join screening_request request using (request_id) join run using (run_id)
      where run.started_at >= $1 group by 1`,
     [since],
   );
@@ -108,7 +108,7 @@ const dumps = {
     from party_state state join party using (party_id) join customer using (customer_id) join response using (response_id)
     order by customer.reference collate "C"`,
   outcomes: `select jsonb_build_array(run.kind, run.started_at::date, customer.reference, plan_reason, outcome, outcome_reason, response.body,
-      screening.batch_id is null) as row
+      screening.wave is null) as row
     from screening join run using (run_id) join party using (party_id) join customer using (customer_id)
     left join response using (response_id)
     order by run.run_id, customer.reference collate "C"`,
@@ -122,7 +122,7 @@ const dumps = {
     from control_outcome join run using (run_id) order by 1`,
   imports: `select jsonb_build_array(rows, customers, rejected, duplicates, absent) as row from roster_import order by import_id`,
   leftovers: `select jsonb_build_array(
-      (select count(*) from roster_staging), (select count(*) from search_attempt where outcome = 'in_flight'),
+      (select count(*) from roster_staging), (select count(*) from call where outcome = 'in_flight'),
       (select count(*) from run where state = 'running')) as row`,
 } as const;
 

@@ -128,10 +128,10 @@ async function countLateBatches(database: Parameters<typeof dumpState>[0]): Prom
   const late = await findValue(
     database,
     z.number(),
-    `select count(*)::integer as late from search_batch batch
+    `select count(*)::integer as late from batch
      where exists (
-       select from search_batch newer
-       where newer.run_id = batch.run_id and newer.batch_id >> 32 > batch.batch_id >> 32 and newer.committed_at < batch.committed_at
+       select from batch newer
+       where newer.run_id = batch.run_id and newer.worker > batch.worker and newer.committed_at < batch.committed_at
      )`,
   );
   return late ?? Number.NaN;

@@ -166,7 +166,7 @@ describe('answers that are not what they should be', () => {
       const misplaced = stored.filter(({ name, body }) => !(body ?? '').includes(JSON.stringify(name)));
       const [row] = await database.query(
         z.object({ caught: z.number() }),
-        "select count(*)::integer as caught from search_attempt where outcome = 'bad_response'",
+        "select count(*)::integer as caught from call where outcome = 'bad_response'",
       );
       printFigure(
         `${proxy.crossed()} answers crossed: ${row?.caught} caught, ${misplaced.length} of ${stored.length} stored under another name, ${customers - stored.length} of ${customers} customers failed`,

@@ -25,7 +25,7 @@ async function countHistoryReads(database: Database): Promise<number> {
   const rows = await database.query(
     z.object({ reads: z.number() }),
     `select coalesce(sum(seq_scan + coalesce(idx_scan, 0)), 0)::bigint as reads from pg_stat_user_tables
-     where relname ~ '^(screening|search_|call_in_flight|plan_|change_|retracted_answer|party_state)' and relname <> 'screening_request'`,
+     where relname ~ '^(planned|call|batch|failure|change|next_state|party_state)'`,
   );
   return rows[0]?.reads ?? 0;
 }

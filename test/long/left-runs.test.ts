@@ -109,7 +109,7 @@ describe('a run that is given up', () => {
         z.object({ account: z.number(), state: z.string(), screened: z.number(), calls: z.number() }),
         `select account_id as account, state,
            (select count(*) from screening where screening.run_id = run.run_id and outcome = 'screened') as screened,
-           (select count(*) from search_attempt attempt where attempt.run_id = run.run_id) as calls
+           (select count(*) from call attempt where attempt.run_id = run.run_id) as calls
          from run order by run_id`,
       );
     const [before] = await readRuns();

@@ -17,11 +17,11 @@ const fillSql = `
   insert into organisation (name, digest_key, created_at) values ('default', '\\x00', now());
   insert into roster (organisation_id, name, created_at) values (1, 'people', now());
   insert into account (organisation_id, public_key, is_test, base_url, created_at) values (1, 'public_x', true, '', now());
-  insert into run (organisation_id, roster_id, account_id, mode, kind, state, stage, selection, lease_key, epoch, owner, settings_digest, version, started_at, finished_at)
+  insert into run (organisation_id, roster_id, account_id, mode, kind, state, stage, selection, lease_key, epoch, owner, settings_digest, version, started_at, finished_at, applied_wave)
     select 1, 1, 1, 'test', 'rescreen', 'incomplete', 'finished', 'due', 'k', 1, 'o', 's', 'v', timestamptz '2026-03-01' + n * interval '1 day',
-      timestamptz '2026-03-01' + n * interval '1 day' from generate_series(1, ${nights}) n;
-  insert into search_batch (run_id, batch_id, committed_at)
-    select n, n, timestamptz '2026-03-01' + n * interval '1 day' from generate_series(1, ${nights}) n;
+      timestamptz '2026-03-01' + n * interval '1 day', 1 from generate_series(1, ${nights}) n;
+  insert into batch (run_id, worker, number, wave, committed_at)
+    select n, 1, 1, 1, timestamptz '2026-03-01' + n * interval '1 day' from generate_series(1, ${nights}) n;
   insert into roster_import (run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent)
     values (1, 1, 's', 'd', now(), 0, 0, 0, 0, 0);
   insert into response (organisation_id, digest, body, total, truncated, first_seen_at, matches, hits) values (1, '\\x01', '{}', 0, false, now(), 0, 0);
@@ -33,12 +33,15 @@ const fillSql = `
       'role', 'customer', 'type', 'person', 'name', 'Name ' || n, 'birthDate', null, 'countries', '[]'::jsonb)))
     from generate_series(1, ${customers}) n;
   insert into party (customer_id, ordinal, request_id, is_current) select n, 0, n, true from generate_series(1, ${customers}) n;
-  insert into planned_screening (run_id, party_id, request_id, response_id, batch_id, customer_version, plan_reason, outcome, outcome_reason)
-    select night, n, n, case when is_answered then 1 end, case when is_answered then night end, 1, 'cadence',
-      case when is_answered then 'screened' else 'failed' end, case when not is_answered then 'timeout' end
-    from generate_series(1, ${nights}) night
-    cross join generate_series(1, ${customers}) n
-    cross join lateral (select night < ${nights} and n % 10 > 0 and (n % 10 > 1 or night = 1) as is_answered) as what;
+  insert into planned (run_id, party_id, request_id, customer_version, search_order, reason)
+    select night, n, n, 1, 1, 'cadence' from generate_series(1, ${nights}) night cross join generate_series(1, ${customers}) n;
+  insert into call (run_id, request_id, worker, number, started_at, ended_at, outcome, response_id, batch)
+    select night, n, 1, n, now(), now(), 'ok', 1, 1
+    from generate_series(1, ${nights}) night cross join generate_series(1, ${customers}) n
+    where night < ${nights} and n % 10 > 0 and (n % 10 > 1 or night = 1);
+  insert into failure (run_id, request_id, reason)
+    select run_id, request_id, 'timeout' from planned
+    where not exists (select from call where call.run_id = planned.run_id and call.request_id = planned.request_id);
   insert into party_state (account_id, party_id, run_id, request_id, response_id, customer_version, settings_digest, screened_at, state)
     select 1, party_id, max(run_id), party_id, 1, 1, 's', timestamptz '2026-03-01' + max(run_id) * interval '1 day', 'clear'
     from screening where outcome = 'screened' group by party_id;

@@ -293,13 +293,13 @@ describe('what must not be lost, mixed up or told wrongly', () => {
     const { database, work, run, roster } = await begin();
     const dying = dyingDatabase(
       database,
-      async () => (await countRows(database, `search_attempt where outcome = 'in_flight'`)) > 0,
+      async () => (await countRows(database, `call where outcome = 'in_flight'`)) > 0,
     );
     await expect(run({ ...(await work()), database: dying })).rejects.toThrow('killed');
     const staged = dyingDatabase(database, async () => (await countRows(database, 'roster_staging')) > 0);
     await expect(runImport({ ...(await work()), database: staged }, roster, signal)).rejects.toThrow('killed');
     await run(await work());
-    expect.soft(await countRows(database, `search_attempt where outcome = 'in_flight'`)).toBe(0);
+    expect.soft(await countRows(database, `call where outcome = 'in_flight'`)).toBe(0);
     expect.soft(await countRows(database, 'roster_staging')).toBe(0);
   });
 });

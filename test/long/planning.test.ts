@@ -32,7 +32,7 @@ const planOf = ({ events }: TestAppContext) =>
   events.flatMap((event) => (event.kind === 'stage_finished' && event.stage === 'plan' ? [event.counts] : []));
 
 /** Calls of another process in the ledger. */
-const spend = 'insert into search_call (run_id, attempt_id, request_id, started_at, outcome) ';
+const spend = 'insert into call (run_id, number, request_id, started_at, outcome, worker) ';
 
 describe('planning', () => {
   const databases = testDatabases('postgres');
@@ -148,7 +148,9 @@ describe('planning', () => {
     const { sandbox, database, work, run } = await begin();
     await run(await work({ settings: { controls: [] } }));
     // 20 of the day may be spent by anybody, 23 are: three of the 20 that are kept are gone.
-    await database.execute(`${spend}select run_id, n, 1, $1, 'ok' from run, generate_series(1, 17) n`, [new Date()]);
+    await database.execute(`${spend}select run_id, 1000 + n, 1, $1, 'ok', 1 from run, generate_series(1, 17) n`, [
+      new Date(),
+    ]);
     await database.execute('update run set billable_attempts = 23');
     const before = countSearches(sandbox);
     const caps = budget({ maxSearchesPerDay: 40, reserveShare: 0.5 }).settings;
@@ -198,7 +200,7 @@ describe('planning', () => {
       spending ??= database.execute(
         `with other as (update run set finished_at = null where run_id = 1 returning run_id),
          counted as (update run_worker set calls = calls + 1000 where run_id = 1)
-         ${spend}select run_id, n, 1, $1, 'ok' from other, generate_series(1, 1000) n`,
+         ${spend}select run_id, 1000 + n, 1, $1, 'ok', 1 from other, generate_series(1, 1000) n`,
         [new Date()],
       );
     };

@@ -57,7 +57,7 @@ async function readRun({ url }: Site) {
     );
     const calls = await database.query(
       z.object({ outcome: z.string(), count: z.number() }),
-      'select outcome, count(*) as count from search_attempt group by outcome',
+      'select outcome, count(*) as count from call group by outcome',
     );
     return { run: runs.at(-1), calls: Object.fromEntries(calls.map(({ outcome, count }) => [outcome, count])) };
   } finally {

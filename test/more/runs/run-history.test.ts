@@ -33,8 +33,8 @@ describeOnPostgres('what a report tells of how runs went', (_open, databases) =>
     const outcomes = ['error_status,timeout,ok', 'ok,unknown', 'unknown,not_sent,ok,ok', 'timeout,ok,timeout'];
     for (const [place, reported] of outcomes.entries()) {
       await database.execute(
-        `insert into search_call (run_id, attempt_id, request_id, started_at, outcome)
-         select $1, $2::bigint * 10 + place, $2, now(), outcome from unnest($3::text[]) with ordinality as one (outcome, place)`,
+        `insert into call (run_id, request_id, worker, number, started_at, outcome)
+         select $1, $2, 1, 1000 + place, now(), outcome from unnest($3::text[]) with ordinality as one (outcome, place)`,
         [number, 1_000 + place, reported.split(',')],
       );
     }

@@ -84,7 +84,10 @@ describe('critical changes of a long run', () => {
       z.object({ ms: z.number() }),
       `select extract(epoch from min(warning.queued_at) - batch.committed_at)::double precision * 1000 as ms
        from change_event event
-       join search_batch batch using (run_id, batch_id)
+       join lateral (
+         select max(answered_at) as committed_at from party_answer answer
+         where answer.run_id = event.run_id and answer.party_id = event.party_id
+       ) batch on true
        join outbox warning on event.change_id between warning.first_change_id and warning.last_change_id
        where event.severity = 'critical'
        group by event.change_id, batch.committed_at`,
