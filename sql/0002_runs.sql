@@ -250,7 +250,7 @@ begin
     part := format('%s.%s_runs_%s_%s', tables_schema, parent, first_run, first_run + 255);
     continue when to_regclass(part) is not null;
     -- A call grows when it ends, within its page.
-    execute format('create table %s (like %s including all) with (fillfactor = %s)', part, parent, case parent when 'call' then 45 else 100 end);
+    execute format('create table %s (like %s including all) with (fillfactor = %s)', part, parent, case parent when 'call' then 90 else 100 end);
     for guard in
       select pg_get_triggerdef(oid) from pg_trigger where tgrelid = parent::regclass and tgname = 'refuse_rewriting'
     loop

@@ -6,7 +6,7 @@
 -- outcome is found again.
 create table batch (
   run_id bigint references run,
-  worker integer,
+  worker smallint,
   number integer,
   -- Of its answers.
   wave integer not null,
@@ -18,14 +18,14 @@ create table batch (
 create table call (
   run_id bigint not null,
   request_id bigint not null,
-  -- The process, and the number that it gave the call.
-  worker integer not null,
-  number integer not null,
   started_at timestamptz not null,
   ended_at timestamptz,
   -- The answer for the parties of the plan, and the batch that saved it; null for all other calls.
   response_id bigint,
   batch integer,
+  -- The process, and the number that it gave the call.
+  number integer not null,
+  worker smallint not null,
   status smallint,
   outcome text default 'in_flight' not null check (outcome in (
     'in_flight', 'ok', 'error_status', 'bad_response', 'timeout', 'connection', 'aborted', 'not_sent', 'unknown'

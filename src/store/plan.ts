@@ -76,7 +76,7 @@ async function insertPlan(transaction: Queryable, runId: number, input: PlanInpu
     `with ${[planSql(bindings, input), ...(input.reuse ? [storeReuse] : []), storeScope].join(',')}
      insert into planned (run_id, party_id, request_id, customer_version, search_order, reason, skipped_because)
      select ${run}, party_id, request_id, version, case when outcome = 'remaining' then search_order end, reason, outcome_reason
-     from plan`,
+     from plan order by party_id`,
     bindings.values,
   );
   if (input.selection !== 'dirty') await saveRunGaps(transaction, runId, input.rosterId);

@@ -1,5 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { z } from 'zod';
+import { applyAnswers } from '../../../src/store/apply-answers.js';
 import type { Database } from '../../../src/store/database/database.js';
 import type { DatabaseLocation } from '../../../src/store/database/open-database.js';
 import { readRows, testDatabases } from '../../helpers/databases.js';
@@ -65,39 +66,26 @@ it('a decision that is stored while a run closes stands, whatever the run makes 
   await expect(database.execute('update alert set disposition_id = null')).rejects.toThrow(/alert_decided/);
 });
 
-it('of several changes that wait for a run to close the most severe one counts', async () => {
-  const { sandbox, database, work, run } = await begin();
-  sandbox.setWorld({ watchlist: [second, control], dossiers: [] });
-  await run(await work({ offsetMs: -3 * dayMs }));
-  const { alertId } = await database
-    .query(z.object({ alertId: z.number() }), 'select max(alert_id) as "alertId" from alert')
-    .then(([row]) => row ?? { alertId: 0 });
-  // Told, and left before control searches confirmed it; the next night finds the same listed party with another id and country.
-  sandbox.setWorld({ watchlist: [first, second, control], dossiers: [] });
-  await run(await work({ offsetMs: -2 * dayMs }));
-  await database.execute('update run set projected_change_id = null');
-  await database.runScript(
-    `alter table alert_event disable trigger user; delete from shown_alert where alert_id > ${alertId}; delete from alert_event where alert_id > ${alertId}; delete from alert where alert_id > ${alertId};
-     alter table alert_event enable trigger user;`,
-  );
-  sandbox.setWorld({ watchlist: [{ ...first, country: ['fr', 'de'] }, second, control], dossiers: [] });
-  await run(await work({ offsetMs: -dayMs }));
-  expect(await readFirst(database)).toMatchObject({ state: 'open', severity: 'critical' });
-});
-
 it('a run holds states in the order in which reviewers do, wherever they lie in the table', async () => {
   location = await databases.locate();
   const database = await databases.open(location);
   const now = new Date();
   await fillPlanningWorld(database, Array(6).fill({ screenedAt: now }), now);
   // A new row version comes to lie behind all others, where a walk through the whole table, the quickest here, would find it last.
-  await database.runScript('update party_state set screened_at = screened_at where party_id = 1; analyze party_state;');
-  const [reviewing, dating] = [await databases.open(location), await databases.open(location)];
-  let dated: Promise<number> = Promise.resolve(0);
+  await database.runScript(`
+    update party_state set screened_at = screened_at where party_id = 1;
+    insert into batch (run_id, worker, number, wave, committed_at) values (2, 1, 1, 1, now());
+    insert into planned (run_id, party_id, request_id, customer_version, search_order, reason)
+      select 2, n, n, 1, 4 - n, 'cadence' from unnest('{3,2,1}'::bigint[]) n;
+    insert into call (run_id, request_id, worker, number, started_at, ended_at, outcome, response_id, batch)
+      select 2, n, 1, n, now(), now(), 'ok', 1, 1 from unnest('{3,2,1}'::bigint[]) n;
+    analyze;`);
+  const [reviewing, applying] = [await databases.open(location), await databases.open(location)];
+  let applied: Promise<number> = Promise.resolve(0);
   await reviewing.transaction(async (transaction) => {
     const lock = 'select from party_state where account_id = 1 and party_id =';
     await transaction.execute(`${lock} 1 for no key update`);
-    dated = dating.execute(`select date_states(1, 2, 1, now(), '{3,2,1}', '{3}')`);
+    applied = applying.transaction((applying) => applyAnswers(applying, 2, 1));
     await vi.waitFor(async () => {
       const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
       expect(await readRows(database, waiting)).toHaveLength(1);
@@ -105,5 +93,5 @@ it('a run holds states in the order in which reviewers do, wherever they lie in 
     await transaction.execute(`${lock} 2 for no key update nowait`);
     await transaction.execute(`${lock} 3 for no key update nowait`);
   });
-  expect(await dated).toBe(1);
+  expect(await applied).toBe(3);
 });
