@@ -178,7 +178,7 @@ function showStatus(alert: WaitingAlert, run: Report['run']): Markup {
   const isLate = dueAt !== null && dueAt < finishedAt;
   const since =
     openedAt >= startedAt
-      ? html`<b>new</b>`
+      ? html`<b>${reopenedBecause.length > 0 ? 'open again' : 'new'}</b>`
       : html`open since ${showDay(openedAt, run)} (${countDays(openedAt, finishedAt)})`;
   const due =
     dueAt === null

@@ -72,11 +72,16 @@ async function openFile(path: string): Promise<FileHandle> {
         { cause: error },
       );
     }
-    throw new RosterError('roster_unreadable', `${path} cannot be opened (${readCode(error)}).`, { cause: error });
+    throw new RosterError(
+      'roster_unreadable',
+      `${path} cannot be opened (${readCode(error)}). Check the file and this user's right to read it.`,
+      { cause: error },
+    );
   }
 }
 
-const readCode = (error: unknown): string => readErrorCode(error) ?? 'unknown';
+/** The code of the operating system. */
+export const readCode = (error: unknown): string => readErrorCode(error) ?? 'unknown';
 
 /** Whether a path is a regular file that begins like a ZIP archive, as a workbook does. A missing file is reported when it is opened. */
 export async function isZipFile(path: string): Promise<boolean> {
