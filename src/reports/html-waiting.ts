@@ -5,6 +5,7 @@ import type { PartyType } from '../vocabulary.js';
 import {
   noMarkup,
   type PageSection,
+  showAgreement,
   showCode,
   showCountries,
   showDay,
@@ -158,11 +159,6 @@ function showEntry(alert: WaitingAlert, index: number, first: WaitingAlert, run:
 const showBorn = (birthDates: readonly string[], type: PartyType, agreement = noMarkup): Markup =>
   birthDates.length === 0 && type === 'entity' ? noMarkup : html`born ${showTexts(birthDates)}${agreement}, `;
 
-const showAgreement = (agreement: WaitingAlert['corroboration']['birthDate']): Markup =>
-  agreement === 'unknown'
-    ? noMarkup
-    : html` <span class="agreement ${agreement}">${codeWords.agreement[agreement]}</span>`;
-
 function showStatus(alert: WaitingAlert, run: Report['run']): Markup {
   const { startedAt, finishedAt, timezone } = run;
   const {
@@ -182,7 +178,7 @@ function showStatus(alert: WaitingAlert, run: Report['run']): Markup {
   const isLate = dueAt !== null && dueAt < finishedAt;
   const since =
     openedAt >= startedAt
-      ? html`<b>new</b>`
+      ? html`<b>${reopenedBecause.length > 0 ? 'open again' : 'new'}</b>`
       : html`open since ${showDay(openedAt, run)} (${countDays(openedAt, finishedAt)})`;
   const due =
     dueAt === null

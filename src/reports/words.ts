@@ -51,7 +51,7 @@ export function describeWaiting(openAlerts: OpenAlertsFacts): string {
   ).join(', ');
 }
 
-/** How many dispositions expired in a run: `82 dispositions expired`; null for none. */
+/** How many dispositions expired in a run: `82 dispositions expired`; null for none. Their alerts are open again. */
 export const describeExpired = (settled: HistoryFacts['settled']): string | null =>
   settled === null || settled.expired === 0 ? null : `${countNoun(settled.expired, 'disposition')} expired`;
 

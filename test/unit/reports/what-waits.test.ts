@@ -79,6 +79,10 @@ describe('the first screen', () => {
     for (const state of ['complete', 'incomplete'] as const)
       expect(toReport({ ...expired, state }, null).verdict.short).toContain('103 overdue, 82 dispositions expired');
     expect(await toPage(busy, null)).not.toContain('expired');
+    const again = buildWaitingAlert({ openedAt: busy.finishedAt, reopenedBecause: ['expired'] });
+    const waiting = toSection(await toPage(expired, buildToReview([again])), 'waiting');
+    expect(waiting).toContain('<b>open again</b>');
+    expect(waiting).not.toContain('<b>new</b>');
   });
 
   it('is followed by what waits, what changed and coverage, in this order', async () => {
