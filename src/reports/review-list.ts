@@ -45,6 +45,7 @@ const alertColumns: readonly Column<WaitingAlert>[] = [
   { key: workingListColumns.alert, width: 26, cell: ({ mark }) => mark },
   { key: workingListColumns.sheet, width: 9, cell: ({ sheetId }) => `S-${sheetId}` },
   { key: 'due', width: 21, cell: ({ dueAt }) => dueAt },
+  { key: 'new', width: 18, cell: ({ news }) => news && codeWords.alertNews[news] },
   {
     key: 'absence',
     width: 28,
@@ -130,6 +131,7 @@ const usualColumns = alertColumns.slice(0, 10);
 
 /** Columns of a list only where a row fills them. */
 const sparseKeys = new Set([
+  'new',
   'absence',
   'absent_since',
   'alerts',

@@ -8,7 +8,7 @@ import {
   listSnapshotRemarks,
 } from '../../reports/reasons.js';
 import { countNoun, describeSpan, formatCount } from '../../reports/text.js';
-import { describeAcceptance, describeDetails, describeWaiting } from '../../reports/words.js';
+import { describeAcceptance, describeAlerts, describeDetails } from '../../reports/words.js';
 import type { describeRun } from '../../runs/describe-run.js';
 import type { listRuns } from '../../runs/run-reference.js';
 import type { acceptRun } from '../../runs/screening/accept-run.js';
@@ -327,7 +327,7 @@ function formatControls({ controls }: RunDescription): string {
 function listWatch({ watch, earlyWarnings, openAlerts, details }: RunDescription): Row[] {
   const fetched = details && describeDetails(details);
   return [
-    openAlerts !== null && ['alerts', describeWaiting(openAlerts)],
+    openAlerts !== null && ['alerts', describeAlerts(openAlerts)],
     fetched !== null && ['details', fetched],
     ...(watch === null ? [] : describeWatch(watch)).map((line): Row => ['watch', line]),
     ...earlyWarnings.map(({ recipient, changes, queuedAt, acceptedAt }): Row => {

@@ -68,7 +68,7 @@ describe("a report's workbook", () => {
       { type: 'list', showInputMessage: true },
       { type: 'custom', showErrorMessage: true },
     ]);
-    expect(sheet).toMatchObject({ freezePane: { rows: 1, columns: 3 }, autoFilter: { range: 'A1:AW2' } });
+    expect(sheet).toMatchObject({ freezePane: { rows: 1, columns: 3 }, autoFilter: { range: 'A1:AX2' } });
   });
 
   it('has no heading twice on a sheet that is read back, which `review import` refuses', async () => {
