@@ -238,7 +238,7 @@ const newParty = toPartyColumns<WaitingAlert>(({ party }) => party);
 const provisionalColumns: readonly Column<WaitingAlert>[] = [
   { key: 'severity', cell: ({ severity }) => severity },
   ...newParty.names,
-  { key: 'what', cell: ({ news }) => news && `Alert ${codeWords.alertNews[news]}, by held answers` },
+  { key: 'what', cell: ({ news }) => news && `Alert by held answers: ${codeWords.alertNews[news]}` },
   { key: 'about', cell: () => 'provisional' },
   ...newParty.facts,
   ...toMatchColumns<WaitingAlert>('after', 'now', ({ listed }) => listed),

@@ -7,7 +7,7 @@ import {
 } from '../reconciliation/discrepancy.js';
 import { codeWords, describeDisposition, describeTopic, toWords } from '../vocabulary/words.js';
 import { renderCsv } from './csv.js';
-import type { DiscrepancyList, ToReviewFacts, WaitingAlert } from './list-facts.js';
+import { type DiscrepancyList, isNew, type ToReviewFacts, type WaitingAlert } from './list-facts.js';
 import { toPartyColumns } from './lists.js';
 import type { Column } from './section.js';
 import {
@@ -145,8 +145,10 @@ const sparseKeys = new Set([
 /** The columns of a list of these alerts: those of every list and the sparse ones, or all. */
 function chooseColumns(alerts: readonly WaitingAlert[], areAll: boolean): readonly Column<WaitingAlert>[] {
   if (areAll) return alertColumns;
+  // Where all alerts are new, as after a first screening, the column says nothing.
+  const areMixed = alerts.some((alert) => !isNew(alert));
   const isFilled = ({ key = '', cell }: Column<WaitingAlert>): boolean =>
-    sparseKeys.has(key) && alerts.some((alert) => (cell?.(alert, 'UTC') ?? null) !== null);
+    sparseKeys.has(key) && (areMixed || key !== 'new') && alerts.some((alert) => (cell?.(alert, 'UTC') ?? null) !== null);
   return [...usualColumns, ...alertColumns.slice(usualColumns.length).filter(isFilled)];
 }
 

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { type FactsOf, waitingAlertSchema } from '../../vocabulary/facts.js';
 import { type AlertNews, alertNews } from '../../vocabulary.js';
 import { findValue, type Queryable, readValue, toInsert } from '../database/database.js';
-import { isWholeSql } from '../metrics.js';
 import { joinPartySql, partyFactsSql, replacedSql, screeningKindsSql } from '../row-shapes.js';
 
 /** The alerts of a roster's customers on an account. */
@@ -139,13 +138,14 @@ async function readNews(database: Queryable, runIds: readonly number[]): Promise
   return new Map(rows.map(({ alertId, news }) => [alertId, news]));
 }
 
-/** The last whole screening of each roster and account that ended, and the runs after it. */
+/** The last screening of each roster and account that ended, and later runs over some customers. */
 function readLatestRuns(database: Queryable, organisationId: number) {
   return database.query(
     z.object({ runId: z.number() }).transform(({ runId }) => runId),
     `select run_id
      from (
-       select run_id, max(run_id) filter (where ${isWholeSql('run')}) over (partition by roster_id, account_id) as whole_id
+       select run_id,
+         max(run_id) filter (where selection in ('due', 'all') or kind = 'onboard') over (partition by roster_id, account_id) as whole_id
        from run
        where organisation_id = $1 and kind in (${screeningKindsSql}) and open_alerts is not null
          and state in ('complete', 'incomplete', 'unbalanced')

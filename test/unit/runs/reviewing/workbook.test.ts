@@ -46,7 +46,7 @@ it('a workbook shows every column of the list, and only what is to be filled in 
   const bytes = await render([toAlert('A')], facts);
   const [sheet, guide] = (await readXlsx(bytes, { readStyles: true })).sheets;
   expect([sheet?.name, guide?.name]).toEqual([listSheetName, 'How to']);
-  expect(new Set(sheet?.rows[0]).size).toBe(49);
+  expect(new Set(sheet?.rows[0]).size).toBe(50);
   expect(sheet?.rows[0]?.slice(0, 8)).toEqual([
     'Disposition',
     'Reason',
@@ -59,7 +59,7 @@ it('a workbook shows every column of the list, and only what is to be filled in 
   ]);
   expect(sheet?.protection).toMatchObject({ sheet: true, autoFilter: true, sort: true });
   expect(sheet?.protection?.password).toBeUndefined();
-  expect(sheet).toMatchObject({ freezePane: { rows: 1 }, autoFilter: { range: 'A1:AW2' } });
+  expect(sheet).toMatchObject({ freezePane: { rows: 1 }, autoFilter: { range: 'A1:AX2' } });
   const unlocked = (sheet?.rows[0] ?? []).filter(
     (_, column) => sheet?.cells?.get(`1,${column}`)?.style?.protection?.locked === false,
   );
@@ -72,7 +72,7 @@ it('a workbook shows every column of the list, and only what is to be filled in 
       showErrorMessage: true,
     },
     { type: 'list', range: 'B2:B2', showInputMessage: true },
-    { type: 'custom', range: 'D2:AW2', showErrorMessage: true },
+    { type: 'custom', range: 'D2:AX2', showErrorMessage: true },
   ]);
 });
 
