@@ -148,7 +148,9 @@ function chooseColumns(alerts: readonly WaitingAlert[], areAll: boolean): readon
   // Where all alerts are new, as after a first screening, the column says nothing.
   const areMixed = alerts.some((alert) => !isNew(alert));
   const isFilled = ({ key = '', cell }: Column<WaitingAlert>): boolean =>
-    sparseKeys.has(key) && (areMixed || key !== 'new') && alerts.some((alert) => (cell?.(alert, 'UTC') ?? null) !== null);
+    sparseKeys.has(key) &&
+    (areMixed || key !== 'new') &&
+    alerts.some((alert) => (cell?.(alert, 'UTC') ?? null) !== null);
   return [...usualColumns, ...alertColumns.slice(usualColumns.length).filter(isFilled)];
 }
 
