@@ -117,7 +117,7 @@ function listActions(report: Report): readonly string[] {
   const actions = keep(
     verdict.level === 'red' && 'Do not rely on this run. Wait for the next one, or ask the operator of Nightscreen.',
     hasAlerts &&
-      'Enter a disposition for each open alert: in the sheet To review of report.xlsx, or in the list of nightscreen review export. The report shows the alerts by customer, most urgent first.',
+      'Enter a disposition for each open alert: in the sheet To review of report.xlsx, or in the list of nightscreen review export. The report shows the alerts by customer, new ones first.',
     !hasAlerts && toReview && 'Read the report. It shows each match with its customer.',
     discrepancies !== null &&
       discrepancies.count > 0 &&

@@ -330,7 +330,7 @@ const listTruncationNotices = (
   waiting > shown
     ? [
         toWarning(
-          `Only the ${formatCount(shown)} most urgent of ${countNoun(waiting, 'open alert')} are listed. For all of them, run: ${wholeListCommand}`,
+          `Only the first ${formatCount(shown)} of ${countNoun(waiting, 'open alert')} are listed: new ones, then the most urgent. For all of them, run: ${wholeListCommand}`,
         ),
       ]
     : [];

@@ -52,6 +52,7 @@ export async function exportAlerts(
   const alerts = sheet.waiting
     .filter(({ proposal }) => isChosenBy(proposal?.reviewer ?? null))
     .filter((alert) => !onlyNew || isNew(alert))
+    .toSorted((left, right) => Number(isNew(right)) - Number(isNew(left)))
     .map((alert) => ({ alertId: alert.alertId, shown: toWaitingAlert(alert, { sheetId, reviewKey }) }));
   const bulk = await listBulkRows(database, alerts, { organisationId, sheetId, reviewKey });
   const isEveryone = !onlyProposals && notProposedBy === null;

@@ -66,6 +66,8 @@ describeOnPostgres('new alerts', (_open, databases) => {
     expect(cut?.slice(0, 3).toSorted()).toEqual(['escalated', 'opened', 'opened']);
     const list = { roster: null, exportedBy: 'ada' };
     const { alerts } = await exportAlerts(app, { ...list, onlyNew: true });
+    const whole = await exportAlerts(app, list);
+    expect(whole.alerts.map(({ news }) => news === null || news === 'expired').indexOf(true)).toBe(alerts.length);
     expect(alerts.map(({ mark }) => mark).toSorted()).toEqual(report.newAlerts.map(({ code }) => code).toSorted());
     await decide(database, await findAlerts(database, 'C-26'), { now: app.clock.now() });
 

@@ -147,6 +147,7 @@ function plantWaiting(names: readonly string[]): ToReviewFacts {
   const toAlert = (mark: string) =>
     buildWaitingAlert({
       mark,
+      news: 'opened',
       state: 'pending_approval',
       assignedTo: next(),
       party: buildParty({ name: next(), birthDate: '1961-04-17' }),

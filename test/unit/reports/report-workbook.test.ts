@@ -106,7 +106,7 @@ describe("a report's workbook", () => {
   it('says what did not fit and where all of it is', async () => {
     const { find } = await open(buildRunFacts(), buildToReview([buildWaitingAlert()], 12_345));
     expect(find('To review')?.rows[0]?.[0]).toBe(
-      'Only the 1 most urgent of 12,345 open alerts are listed. For all of them, run: nightscreen review export --out review.csv',
+      'Only the first 1 of 12,345 open alerts are listed: new ones, then the most urgent. For all of them, run: nightscreen review export --out review.csv',
     );
     const notScreened = Array.from({ length: maxTableRows + 1 }, () => buildNotScreened());
     const section = toNotScreenedSection({ ...toReport(buildRunFacts()), notScreened });

@@ -130,7 +130,8 @@ it('what cannot be seen but misleads is shown by its number, and what no workboo
 it('what does not fit is said on both sheets, and is no row of the list when it is read back', async () => {
   const alerts = ['N1', 'N2', 'N3'].map((mark) => toAlert('A', mark));
   const bytes = await render(alerts, { ...facts, waiting: 3 }, 2);
-  const notice = 'Only the 2 most urgent of 3 open alerts are listed. For all of them, run: nightscreen review export';
+  const notice =
+    'Only the first 2 of 3 open alerts are listed: new ones, then the most urgent. For all of them, run: nightscreen review export';
   const texts = (await readXlsx(bytes)).sheets.map(({ rows }) => rows.flat());
   expect(texts.map((cells) => cells.includes(notice))).toEqual([true, true]);
   expect((await open(bytes)).map(([, alert]) => alert)).toEqual(['N1', 'N2', '']);
