@@ -106,6 +106,23 @@ export function describeError(error: unknown, { isDoctor } = { isDoctor: false }
   };
 }
 
+/** The parts of an error beside code and message that are known. */
+export const toErrorDetails = ({ problems, where, next }: ErrorDescription) => ({
+  ...(problems.length > 0 && { problems }),
+  ...(where !== null && { where }),
+  ...(next !== null && { next }),
+});
+
+const reported = new WeakSet<object>();
+
+/** Notes that a log line has reported this error, so that no other line does. */
+export function noteReported(error: unknown): void {
+  if (typeof error === 'object' && error !== null) reported.add(error);
+}
+
+export const isReported = (error: unknown): boolean =>
+  typeof error === 'object' && error !== null && reported.has(error);
+
 /** The error as lines for people, in at most `width` columns where words allow it. */
 export function formatError(description: ErrorDescription, width = Number.POSITIVE_INFINITY): string {
   const listed = description.problems.length > 1 ? description.problems : [];

@@ -65,7 +65,7 @@ export function describeNews({ news: { alerts, sanctionHits } }: Pick<OpenAlerts
 export const describeAlerts = (openAlerts: OpenAlertsFacts): string =>
   keep(openAlerts.news.alerts < openAlerts.waiting && describeNews(openAlerts), describeWaiting(openAlerts)).join(', ');
 
-/** How many dispositions expired in a run: `82 dispositions expired`; null for none. */
+/** How many dispositions expired in a run: `82 dispositions expired`; null for none. Their alerts are open again. */
 export const describeExpired = (settled: HistoryFacts['settled']): string | null =>
   settled === null || settled.expired === 0 ? null : `${countNoun(settled.expired, 'disposition')} expired`;
 

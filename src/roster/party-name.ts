@@ -18,7 +18,12 @@ export interface PartyName {
 const words = `\\n, n a, n/k, nan, unnamed, untitled, test, test test, testing, test name, test user, test customer,
   test person, dummy, tba, xxx, xxxx, xxxxx, no name, noname, not set, object object, asdf, qwerty, k. a.,
   nicht angegeben, non renseigne, non renseigné, sin nombre, n.v.t., nvt, brak danych, fnu, lnu, fnu lnu, leer, vide,
-  vacío, vuoto, leeg, tom, puste`;
+  vacío, vuoto, leeg, tom, puste, skyddad identitet, skyddad, skyddade personuppgifter, skyddade uppgifter,
+  sekretessmarkering, sekretessmarkerad, sekretess, navnebeskyttet, navnebeskyttelse, navne- og adressebeskyttet,
+  fortrolig, strengt fortrolig, fortrolig adresse, strengt fortrolig adresse, turvakielto, protected identity,
+  protected, withheld, name withheld, redacted, confidential, anonymous, anonymised, anonymized, anonym,
+  anonymisiert, auskunftssperre, gesperrt, geschützt, geheim, dane zastrzeżone, zastrzeżone, utajnione, omissis,
+  riservato, anonimo, anónimo, confidencial, confidentiel, anonyme, identité protégée, utajeno, засекречено`;
 
 const listWords = (text: string): ReadonlySet<string> =>
   new Set(text.split(',').map((word) => word.trim().replace(/\s+/g, ' ')));

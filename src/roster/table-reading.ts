@@ -12,6 +12,8 @@ export interface TableRecord {
   fault: RejectReason | null;
   /** Whether the file ends within it. */
   isCut?: boolean;
+  /** Whether the file ends with it, without a line ending: it may lack its last characters. */
+  isOpen?: boolean;
 }
 
 /** The physical lines of a source: lines = headers + blanks + continuations + skipped + records. */

@@ -72,11 +72,16 @@ async function openFile(path: string): Promise<FileHandle> {
         { cause: error },
       );
     }
-    throw new RosterError('roster_unreadable', `${path} cannot be opened (${readCode(error)}).`, { cause: error });
+    throw new RosterError(
+      'roster_unreadable',
+      `${path} cannot be opened (${readCode(error)}). Check the file and this user's right to read it.`,
+      { cause: error },
+    );
   }
 }
 
-function readCode(error: unknown): string {
+/** The code of the operating system. */
+export function readCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
 }
 

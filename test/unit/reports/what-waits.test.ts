@@ -80,6 +80,11 @@ describe('the first screen', () => {
     for (const state of ['complete', 'incomplete'] as const)
       expect(toReport({ ...expired, state }, null).verdict.short).toContain('103 overdue, 82 dispositions expired');
     expect(await toPage(busy, null)).not.toContain('expired');
+    const again = buildWaitingAlert({ openedAt: busy.finishedAt, news: 'expired' });
+    const waiting = toSection(await toPage(expired, buildToReview([again])), 'waiting');
+    expect(waiting).toContain('<h3>Open again: the disposition expired: 1 alert</h3>');
+    expect(waiting).toContain('<b>disposition expired</b>, open since');
+    expect(waiting).not.toContain('<b>new</b>');
   });
 
   it('of a held run begins with the new alerts by its answers, apart from expired dispositions and older alerts', async () => {

@@ -231,3 +231,43 @@ test('an unmistakable placeholder at either end of a name is left out of it', as
   ]);
   expect(summarise(await readText('customer_id,type,name\n1,person,N/A FNU\n'))).toEqual(['2 missing_name name']);
 });
+
+test('the name of a firm beside that of a person is an alias, and the name is that of its type', async () => {
+  const columns = {
+    name: ['Vorname', 'Name', 'Firma'],
+    type: { column: 'Art', values: { N: 'person', J: 'entity' } },
+  };
+  const rows = [
+    'C1,N,Ada,Berg,Backstube Berg',
+    'C2,J,Ada,Berg,Berg Bau GmbH',
+    'C3,J,,,Berg Bau GmbH',
+    'C4,N,,,Bäckerei Berg',
+    'C5,J,-,N/A,Berg Bau GmbH',
+    'C6,N,Ada,Berg,-',
+    'C7,N,Ada,Berg,"BERG, ADA"',
+    'C8,N,Ada,Berg,Berg & Søn / Bau & Co',
+  ];
+  const found = await readText(['customer_id,Art,Vorname,Name,Firma', ...rows].join('\n'), { columns });
+  expect(found.map(describe)).toEqual([
+    'Ada Berg + Backstube Berg',
+    'Berg Bau GmbH + Ada Berg',
+    'Berg Bau GmbH',
+    'Bäckerei Berg',
+    'Berg Bau GmbH (said), namePart: says_unknown, namePart: says_unknown',
+    'Ada Berg (said), namePart: says_unknown',
+    'Ada Berg',
+    'Ada Berg + Berg & Søn / Bau & Co',
+  ]);
+});
+
+const withheld = `Skyddad identitet;SKYDDADE PERSONUPPGIFTER;Sekretessmarkerad;Navnebeskyttet;Fortrolig adresse;Turvakielto;
+  Protected identity;Name withheld;Redacted;Anonym;Auskunftssperre;Dane zastrzeżone;Omissis;Confidential;Identité protégée`;
+
+test('a name that is withheld is a missing name, never a search for its words', async () => {
+  const names = withheld.split(/;\s*/);
+  expect(await readNames(names, 'person')).toEqual(Object.fromEntries(names.map((name) => [name, 'missing_name'])));
+  expect(await readNames(['Anonymous Films Ltd', 'Ada Anonym'], 'entity')).toEqual({
+    'Anonymous Films Ltd': 'Anonymous Films Ltd',
+    'Ada Anonym': 'Ada Anonym',
+  });
+});
