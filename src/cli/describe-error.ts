@@ -19,6 +19,7 @@ import {
   RosterError,
   RosterHeldError,
   RunLockedError,
+  readErrorCode,
   StoreError,
 } from '../errors.js';
 import { DatabaseError } from '../store/database/database.js';
@@ -196,8 +197,7 @@ const fullDiskOfEngine = /\(errno (?:19|51|69)\)/;
 /** Whether a file could not be written for want of room, or because its file system is read-only. */
 function isOfFullDisk(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  const isFull = 'code' in error && fullDisk.has(error.code);
-  return isFull || fullDiskOfEngine.test(error.message) || isOfFullDisk(error.cause);
+  return fullDisk.has(readErrorCode(error)) || fullDiskOfEngine.test(error.message) || isOfFullDisk(error.cause);
 }
 
 function describeDatabaseNext({ sqlState }: DatabaseError, isDoctor: boolean): string | null {

@@ -5,6 +5,7 @@ import type { PartyType } from '../vocabulary.js';
 import {
   noMarkup,
   type PageSection,
+  showAgreement,
   showCode,
   showCountries,
   showDay,
@@ -159,11 +160,6 @@ function showEntry(alert: WaitingAlert, index: number, first: WaitingAlert, run:
 
 const showBorn = (birthDates: readonly string[], type: PartyType, agreement = noMarkup): Markup =>
   birthDates.length === 0 && type === 'entity' ? noMarkup : html`born ${showTexts(birthDates)}${agreement}, `;
-
-const showAgreement = (agreement: WaitingAlert['corroboration']['birthDate']): Markup =>
-  agreement === 'unknown'
-    ? noMarkup
-    : html` <span class="agreement ${agreement}">${codeWords.agreement[agreement]}</span>`;
 
 function showStatus(alert: WaitingAlert, run: Report['run']): Markup {
   const { finishedAt, timezone } = run;

@@ -211,43 +211,45 @@ const formatUnread = (unread: readonly string[]): string =>
 
 const pending = 'pending the approval of another person';
 
+/** The acceptances of a list by their results; null without a list of discrepancies. */
+function sumAcceptances(discrepancies: ImportedDecisions['discrepancies']) {
+  if (discrepancies === null) return null;
+  const { rows, faulty } = discrepancies;
+  const countOf = (kind: string): number => rows.filter(({ result }) => result.kind === kind).length;
+  const refused = rows.flatMap(({ row: { sheet, line, customer }, result }) =>
+    result.kind === 'refused' ? [{ sheet, line, customer, reason: result.reason }] : [],
+  );
+  const accepted = countOf('accepted') + countOf('approved');
+  return { accepted, proposed: countOf('proposed'), sameAlready: countOf('same_already'), refused, faulty };
+}
+
 /** The result of `review import`; `storing` is the command that stores the decisions. */
 export function presentImportedDecisions(
   imported: ImportedDecisions,
   { storing, wasApplied }: { storing: string; wasApplied: boolean },
 ): Outcome {
-  const { isApplied, decided, proposed, approved, sameAlready, proposedAlready, discrepancies } = imported;
-  const { undecided, unread, guessedEncoding } = imported;
-  const acceptances = discrepancies?.rows ?? [];
-  const read = [...decided, ...proposed, ...approved, ...sameAlready, ...acceptances.map(({ row }) => row)];
-  const countOf = (kind: string): number => acceptances.filter(({ result }) => result.kind === kind).length;
-  const accepted = countOf('accepted') + countOf('approved');
-  const acceptanceProposed = countOf('proposed');
-  const acceptedAlready = countOf('same_already');
-  const refusedAcceptances = acceptances.flatMap(({ row: { sheet, line, customer }, result }) =>
-    result.kind === 'refused' ? [{ sheet, line, customer, reason: result.reason }] : [],
-  );
-  const refused = imported.refused.map(({ row: { sheet, line, customer }, reason }) => ({
-    sheet,
-    line,
-    customer,
-    reason,
-  }));
+  const { isApplied, decided, proposed, approved, sameAlready, proposedAlready, undecided } = imported;
+  const { unread, guessedEncoding } = imported;
+  const acceptances = sumAcceptances(imported.discrepancies);
+  const refused = imported.refused.map(({ row: { sheet, line, customer }, reason }) => {
+    return { sheet, line, customer, reason };
+  });
   const faulty = imported.faulty.map(({ alertId: _, ...row }) => row);
-  const instead = imported.instead.map(({ row: { sheet, line, customer }, ...former }) => ({
-    sheet,
-    line,
-    customer,
-    ...former,
-  }));
-  const bad = [
-    ...[...refusedAcceptances, ...refused].map(({ reason, ...row }) => ({ ...row, words: refusalWords[reason] })),
-    ...[...(discrepancies?.faulty ?? []), ...faulty].map(({ problem, ...row }) => ({ ...row, words: problem })),
-  ].sort((left, right) => (left.sheet ?? '').localeCompare(right.sheet ?? '') || left.line - right.line);
+  const instead = imported.instead.map(({ row: { sheet, line, customer }, ...former }) => {
+    return { sheet, line, customer, ...former };
+  });
+  const refusals = [...(acceptances?.refused ?? []), ...refused].map(({ reason, ...row }) => {
+    return { ...row, words: refusalWords[reason] };
+  });
+  const faults = [...(acceptances?.faulty ?? []), ...faulty].map(({ problem, ...row }) => ({ ...row, words: problem }));
+  const bad = [...refusals, ...faults].sort(
+    (left, right) => (left.sheet ?? '').localeCompare(right.sheet ?? '') || left.line - right.line,
+  );
   const replaced = instead.map(({ verdict, reviewer, ...row }) => {
     return { ...row, words: `replaces the ${describeDisposition(verdict)} that ${reviewer} proposed` };
   });
   const would = (what: string): string => (isApplied ? what : `would be ${what}`);
+  const { accepted = 0, proposed: acceptanceProposed = 0, sameAlready: acceptedAlready = 0 } = acceptances ?? {};
   const counts: Row[] = [
     [would('decided'), String(decided.length)],
     proposed.length > 0 && [would('proposed'), `${proposed.length}, ${pending}`],
@@ -255,7 +257,7 @@ export function presentImportedDecisions(
     ['decided already', String(sameAlready.length)],
     proposedAlready.length > 0 && ['proposed already', `${proposedAlready.length}, ${pending}`],
     ['without a disposition', String(undecided)],
-    discrepancies !== null && [`discrepancies ${isApplied ? '' : 'that '}${would('accepted')}`, String(accepted)],
+    acceptances !== null && [`discrepancies ${isApplied ? '' : 'that '}${would('accepted')}`, String(accepted)],
     acceptanceProposed > 0 && ['discrepancies proposed', `${acceptanceProposed}, ${pending}`],
     acceptedAlready > 0 && ['accepted already', String(acceptedAlready)],
     ['refused', String(bad.length)],
@@ -263,6 +265,7 @@ export function presentImportedDecisions(
   const stored = decided.length + proposed.length + approved.length + accepted + acceptanceProposed;
   const result = { isApplied, wasApplied, hasNew: stored > 0, refused: bad.length, storing };
   const waiting = (isApplied ? proposed.length + acceptanceProposed : 0) + proposedAlready.length;
+  const accepting = imported.discrepancies?.rows.map(({ row }) => row) ?? [];
   return {
     exitCode: toImportExitCode(result),
     document: {
@@ -279,19 +282,13 @@ export function presentImportedDecisions(
       instead,
       refused,
       faulty,
-      discrepancies: discrepancies && {
-        accepted,
-        proposed: acceptanceProposed,
-        sameAlready: acceptedAlready,
-        refused: refusedAcceptances,
-        faulty: discrepancies.faulty,
-      },
+      discrepancies: acceptances,
     },
     text: [
       formatTable(counts),
       formatLines([...bad, ...replaced]),
       formatUnread(unread),
-      formatEncoding(guessedEncoding, read),
+      formatEncoding(guessedEncoding, [...decided, ...proposed, ...approved, ...sameAlready, ...accepting]),
       `\n${describeImport(result, describePending(waiting))}\n`,
     ].join(''),
   };
