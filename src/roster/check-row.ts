@@ -21,12 +21,12 @@ import type { TableRecord } from './table-reading.js';
 
 /** Turns a record of a roster into a customer, or into a rejected row with its first fault. */
 export function checkRow(binding: CustomerBinding, record: TableRecord): RosterRow {
-  const { line, file } = record;
+  const { line, file, isOpen = false } = record;
   const fields = fitFields(binding, record);
   const customer = findRowFault(binding, record, fields) ?? toCustomer(binding, fields);
   return customer instanceof RowFault
     ? rejectRow(binding, { ...record, fields }, customer)
-    : { kind: 'customer', line, file, customer, fields };
+    : { kind: 'customer', line, file, customer, fields, ...(isOpen && { isOpen }) };
 }
 
 /** Turns a record of related parties into a party of a customer, or into a rejected row with its first fault. */

@@ -1,6 +1,6 @@
 import { RosterError } from '../../errors.js';
 import { formatCount } from '../../reports/text.js';
-import { ChangeTally, type FactMapping } from '../../roster/change-guards.js';
+import { ChangeTally, type FactMapping, hasLostNameEnd } from '../../roster/change-guards.js';
 import { maxParties } from '../../roster/customer.js';
 import { isOftenSubstitute, type SharedDate, sharing } from '../../roster/fact-dates.js';
 import { assessSnapshot, guardsSchema, type WrittenGuards } from '../../roster/guards.js';
@@ -54,7 +54,7 @@ export async function compareSnapshot(
   const settings = { ...guardsSchema.parse(roster.guards ?? {}), path: `${rule.path}.guards` };
   const compared = { headers: source.headers, known, now: rule.importedAt, reread: new Set(before.reread) };
   const changes = isFirst
-    ? { verdicts: [], examples: [] }
+    ? { verdicts: [], examples: [], shortened: [] }
     : await assessChanges(transaction, staged, compared, settings);
   const { isTrial, mode } = rule;
   const given = {
@@ -66,7 +66,10 @@ export async function compareSnapshot(
     isRead: toIsRead(roster, source.headers, standardHeaders),
     isPartyRead: toIsPartyRead(roster, source.partyHeaders),
     unmapped: source.unmapped,
-    cutOff: describeCuts(source.cutRows, isFirst ? cutReferences : before.references),
+    cutOff: [
+      ...describeCuts(source.cutRows, isFirst ? cutReferences : before.references),
+      ...describeCuts(source.openRows, changes.shortened),
+    ],
     isLive: mode === 'live',
     isTrial,
     doubts,
@@ -142,11 +145,11 @@ function toIsPartyRead(roster: RosterSettings, headers: readonly string[]): (hea
 }
 
 /**
- * Describes the files that end within a known customer's row. A line below the last row, such as a sum, may lack an
+ * Describes the files that end within a row of these customers. A line below the last row, such as a sum, may lack an
  * ending too, but names no known customer.
  */
-function describeCuts(cutRows: StagedSource['cutRows'], known: readonly string[]): readonly string[] {
-  return cutRows.flatMap(({ reference, file, line }) =>
+function describeCuts(lastRows: StagedSource['openRows'], known: readonly string[]): readonly string[] {
+  return lastRows.flatMap(({ reference, file, line }) =>
     reference !== null && known.includes(reference)
       ? [`${file === null ? '' : `${file}, `}line ${line}, the last one, ends within its row, so the file is cut off`]
       : [],
@@ -165,8 +168,12 @@ async function assessChanges(
   settings: WrittenGuards,
 ) {
   const tally = new ChangeTally(reread);
+  const shortened: string[] = [];
   for await (const batch of compareRecords(transaction, staged, now)) {
-    for (const customer of batch) tally.add(customer);
+    for (const customer of batch) {
+      tally.add(customer);
+      if (hasLostNameEnd(customer)) shortened.push(customer.reference);
+    }
   }
   const { fields, ...figures } = await readComparedFigures(transaction, staged, {
     asksBirthDates: tally.losesBirthDates,
@@ -174,7 +181,7 @@ async function assessChanges(
     customers: tally.mayBeSwapped(known) ? tally.sample : [],
   });
   const verdicts = tally.assess({ known, ...figures, movedTo: tally.findMovedNames(fields) }, settings);
-  return { verdicts, examples: verdicts.length === 0 ? [] : tally.listExamples() };
+  return { verdicts, examples: verdicts.length === 0 ? [] : tally.listExamples(), shortened };
 }
 
 /** The settings that read the facts that no search sends. */
