@@ -35,6 +35,7 @@ const exportList = definePreparedCommand({
     out: text('<file>', meanings.out),
     roster: shared.roster,
     assignee: text('<name>', 'alerts assigned to this reviewer'),
+    new: flag(meanings.new),
     proposals: flag('pending approvals, without those that this login has proposed'),
     discrepancies: flag('discrepancies instead (CSV); a workbook has both'),
     allColumns: flag('all facts of each alert, not only the usual columns'),
@@ -46,12 +47,13 @@ const exportList = definePreparedCommand({
     const { exportAlerts } = await import('../../runs/review/lists.js');
     const { findLogin } = await import('../../store/database/postgres.js');
     const { roster = null, assignee = null, proposals = false, discrepancies: ofDiscrepancies = false } = options;
-    const { allColumns = false } = options;
+    const { allColumns = false, new: onlyNew = false } = options;
     const list = await exportAlerts(app, {
       roster,
       assignee,
       exportedBy: findCurrentUser(),
       onlyProposals: proposals,
+      onlyNew,
       allDiscrepancies: ofDiscrepancies,
       notProposedBy: proposals ? await findLogin(app.database) : null,
     });
@@ -59,7 +61,8 @@ const exportList = definePreparedCommand({
     const config = repeatConfig(invocation);
     const how = { roster, ofDiscrepancies, allColumns, config };
     const { notice, leftOut } = await writeWorkingList(file, list, how);
-    return presentExport(list, { file, notice: `${kept}${notice}`, leftOut, ofDiscrepancies, config });
+    const noun = onlyNew ? 'new alert' : 'open alert';
+    return presentExport(list, { file, notice: `${kept}${notice}`, leftOut, ofDiscrepancies, config, noun });
   },
 });
 
@@ -130,14 +133,14 @@ const describeAccounts = (accounts: WorkingList['accounts']): string =>
 /** The file of a working list and the next step; `leftOut` alerts did not fit. */
 function presentExport(
   { sheetId, alerts, discrepancies, accounts }: WorkingList,
-  said: { file: string; notice: string; leftOut: number; ofDiscrepancies: boolean; config: string },
+  said: { file: string; notice: string; leftOut: number; ofDiscrepancies: boolean; config: string; noun: string },
 ): Outcome {
-  const { file, notice, leftOut, ofDiscrepancies, config } = said;
+  const { file, notice, leftOut, ofDiscrepancies, config, noun } = said;
   const hasAlerts = isWorkbook(file) || !ofDiscrepancies;
   const hasDiscrepancies = ofDiscrepancies || (isWorkbook(file) && discrepancies.count > 0);
   const shown = hasAlerts ? alerts.length - leftOut : 0;
   const counted = countNoun(discrepancies.count, 'discrepancy', 'discrepancies');
-  const written = [hasAlerts && countNoun(shown, 'open alert'), hasDiscrepancies && counted];
+  const written = [hasAlerts && countNoun(shown, noun), hasDiscrepancies && counted];
   // A run counts those of its own account only.
   const ofAccounts = hasAlerts && accounts.length > 0 ? `of several accounts: ${describeAccounts(accounts)}\n` : '';
   const howTo = [hasAlerts && toDecide, hasDiscrepancies && toAccept].filter(Boolean).join('; ');
