@@ -267,7 +267,7 @@ export function countWithheld(database: Queryable, runId: number): Promise<numbe
 
 /**
  * Restores the answers of a held run (`takeBackAnswers` with the reason `held`) for parties without a later answer: they count with their
- * own time, and with its acceptance, which the caller saves, their changes too. The others stay retracted. Returns the number of parties.
+ * own time, and with its acceptance, which the caller saves, their changes too. The others count as searched; their answers stay retracted. Returns the number of parties.
  */
 export async function giveBackAnswers(transaction: Queryable, runId: number, now: Date): Promise<number> {
   const given = await transaction.execute(
@@ -325,6 +325,13 @@ export async function giveBackAnswers(transaction: Queryable, runId: number, now
      ${joinReuseSql}
      where party_state.account_id = run.account_id and party_state.party_id = taken.party_id
        and taken.state is null`,
+    [runId],
+  );
+  // A later answer holds for the others, but this run searched for them: they have not failed.
+  await transaction.execute(
+    `update planned_screening screening set outcome = held.outcome, outcome_reason = null, response_id = held.response_id, batch_id = held.batch_id
+     from (select distinct on (party_id) * from retracted_answer where run_id = $1 order by party_id, batch_id desc) held
+     where screening.run_id = $1 and screening.party_id = held.party_id and ${isHeldSql}`,
     [runId],
   );
   return given;
