@@ -19,6 +19,7 @@ import {
   RosterError,
   RosterHeldError,
   RunLockedError,
+  readErrorCode,
   StoreError,
 } from '../errors.js';
 import { DatabaseError, fullDiskState } from '../store/database/database.js';
@@ -199,8 +200,7 @@ const fullDiskOfEngine = /\(errno (?:19|51|69)\)/;
 function isOfFullDisk(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof DatabaseError && error.sqlState === fullDiskState) return true;
-  const isFull = 'code' in error && fullDisk.has(error.code);
-  return isFull || fullDiskOfEngine.test(error.message) || isOfFullDisk(error.cause);
+  return fullDisk.has(readErrorCode(error)) || fullDiskOfEngine.test(error.message) || isOfFullDisk(error.cause);
 }
 
 function describeDatabaseNext({ sqlState }: DatabaseError, isDoctor: boolean): string | null {

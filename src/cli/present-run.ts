@@ -3,7 +3,7 @@ import type { RunCounts } from '../reports/list-facts.js';
 import { describeSnapshot, listDoubtLines } from '../reports/reasons.js';
 import type { SnapshotFacts } from '../reports/run-facts.js';
 import { countNoun, formatCount, toVisibleText } from '../reports/text.js';
-import { describeControls, describeRecord, describeWaiting } from '../reports/words.js';
+import { describeAlerts, describeControls, describeRecord } from '../reports/words.js';
 import type { AssuranceResult } from '../runs/checks/assurance.js';
 import type { BecauseOf } from '../runs/checks/because-of.js';
 import type { CheckResult } from '../runs/checks/check.js';
@@ -79,7 +79,7 @@ function describeSums({ kind, counts, snapshot, openAlerts }: RunSummary): Row[]
       `${count(counts.searches)} distinct; ${countNoun(counts.attempts, 'call')}, control searches and repeats included`,
     ],
     ...listFindings(counts),
-    openAlerts !== null && openAlerts !== undefined && ['alerts', describeWaiting(openAlerts)],
+    openAlerts !== null && openAlerts !== undefined && ['alerts', describeAlerts(openAlerts)],
   ];
 }
 
