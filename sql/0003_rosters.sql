@@ -45,6 +45,8 @@ create table roster_import (
   unmapped_names text[] default '{}' not null,
   -- The settings that read birth dates and countries, by fact: under other settings a value may change without its row.
   mapping jsonb,
+  -- How it changed known customers: {"known", "joined", "missing", "offboarded", "returned", "fields"}; null for a first import.
+  changes jsonb,
   check (rows = ((customers + rejected) + duplicates))
 );
 

@@ -34,6 +34,7 @@ function toSource(report: Report): Source<Omit<ReportJson, Lists>> & Readonly<Re
       states: stateOrder.flatMap((code) => (one.states[code] === undefined ? [] : [{ code, count: one.states[code] }])),
       alerts: one.alerts.map((alert) => ({ ...alert, reference: alert.party.reference, name: alert.party.name })),
     })),
+    rosterChanges: report.rosterChanges,
     coverage: report.coverage,
     baseline: baseline.map(({ severity, count }) => ({ code: severity, count })),
     carriedFrom: report.carriedFrom,

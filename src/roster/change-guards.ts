@@ -7,7 +7,8 @@ export interface ComparedRecord {
   parties: readonly (ComparedParty | null)[];
 }
 
-interface ComparedParty {
+/** A party of a compared record. */
+export interface ComparedParty {
   role: string;
   type: string;
   name: string;
@@ -353,7 +354,7 @@ function compareRecords(before: ComparedRecord, after: ComparedRecord, reread: R
     own.type !== now.type ||
     isOtherBirth(own.birthDate, now.birthDate) ||
     (own.countries.length > 0 && now.countries.length === 0) ||
-    (own.name !== now.name && toKey(toTokens(own.name)) !== toKey(toTokens(now.name)));
+    !isSameName(own.name, now.name);
   return { isMaterial, areCountries };
 }
 
@@ -406,17 +407,22 @@ function toTokens(name: string): readonly string[] {
 const toKey = (tokens: readonly string[]): string =>
   tokens.length < 2 ? (tokens[0] ?? '') : tokens.toSorted().join(' ');
 
+/** Whether two names differ at most in case, accents and the order of words. */
+export const isSameName = (one: string, other: string): boolean =>
+  one === other || toKey(toTokens(one)) === toKey(toTokens(other));
+
 const offset = 0x811c9dc5;
 const prime = 0x01000193;
 
 /** A number that replaces a name to save memory: among a million names collisions are too rare to matter. */
-function digest(text: string): number {
+export function digest(text: string): number {
   let hash = offset;
   for (let index = 0; index < text.length; index += 1) hash = Math.imul(hash ^ text.charCodeAt(index), prime);
   return hash;
 }
 
-function count<Key>(counts: Map<Key, number>, key: Key): void {
+/** Counts one more of a key. */
+export function count<Key>(counts: Map<Key, number>, key: Key): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
@@ -430,7 +436,8 @@ function findCuts(before: string, after: string): readonly string[] {
   return lengths.size === 1 ? [...cuts, ...[...lengths].map((length) => `word ${length}`)] : cuts;
 }
 
-function exchangeDayAndMonth(date: string | null): string | null {
+/** The date with day and month exchanged; null where that is the same date or none. */
+export function exchangeDayAndMonth(date: string | null): string | null {
   const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(date ?? '') ?? [];
   return year === undefined || month === day || Number(day) > 12 ? null : `${year}-${day}-${month}`;
 }

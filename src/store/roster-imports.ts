@@ -6,10 +6,11 @@ import {
   doubtedRowSchema,
   rejectSchema,
   rosterAcceptanceSchema,
+  rosterChangesSchema,
   rosterSourceSchema,
   snapshotSchema,
 } from '../vocabulary/source-facts.js';
-import { findRow, type Queryable, readValue, toInsert } from './database/database.js';
+import { findRow, type Queryable, readColumn, readValue, toInsert } from './database/database.js';
 import { type StagedImport, toJson } from './roster-staging.js';
 
 const { changes } = rosterAcceptanceSchema.shape;
@@ -239,5 +240,20 @@ export function readRosterSource(database: Queryable, rosterId: number | null, r
      from roster_import where roster_id = $1 and run_id <= $2
      order by import_id desc limit 1`,
     [rosterId, runId],
+  );
+}
+
+/** How each import of the runs behind `after`, up to `until`, changed a roster; a first import is left out. */
+export function readRosterChanges(
+  database: Queryable,
+  rosterId: number | null,
+  { after, until }: { after: number; until: number },
+) {
+  return readColumn(
+    database,
+    rosterChangesSchema,
+    `select changes from roster_import
+     where roster_id = $1 and run_id > $2 and run_id <= $3 and changes is not null order by import_id`,
+    [rosterId, after, until],
   );
 }

@@ -1,12 +1,14 @@
 // The shapes of the facts about rosters, dossiers and their comparison, which the database stores and reports show; each is defined here only.
 import { z } from 'zod';
 import {
+  changeWays,
   discrepancyEvents,
   discrepancyKinds,
   discrepancySeverities,
   dossierChangeKinds,
   doubtFields,
   doubtReasons,
+  recordFields,
   rejectReasons,
 } from '../vocabulary.js';
 import { acceptanceSchema, count, instant, partySchema, texts } from './facts.js';
@@ -102,6 +104,26 @@ export const columnDoubtsSchema = z.object({
   unknown: count,
   /** The most frequent values in doubt; of names only the reasons, with an empty value. */
   values: z.array(z.object({ value: z.string(), why: z.enum(doubtReasons), rows: count })),
+});
+
+/** The changed values of a field, those of related parties included, and what some of them have in common. */
+export const fieldChangesSchema = z.object({
+  field: z.enum(recordFields),
+  values: count,
+  /** `value` of `same_value`: the new one; null for a name. */
+  ways: z.array(z.object({ way: z.enum(changeWays), value: z.string().nullable(), values: count })),
+});
+
+/** How imports changed a roster, first imports not included. */
+export const rosterChangesSchema = z.object({
+  /** Customers before the first of them. */
+  known: count,
+  joined: count,
+  /** Customers that the source no longer shows. */
+  missing: count,
+  offboarded: count,
+  returned: count,
+  fields: z.array(fieldChangesSchema),
 });
 
 /** The result of a roster import. */

@@ -176,6 +176,7 @@ export function buildRunFacts(changes: Partial<RunFacts> = {}): RunFacts {
       overriddenGuards: [],
       doubts: [],
     },
+    rosterChanges: [],
     counts: buildCounts(),
     states: {
       clear: 443,

@@ -3,6 +3,7 @@ import { formatCount } from '../../reports/text.js';
 import { ChangeTally, type FactMapping } from '../../roster/change-guards.js';
 import { maxParties } from '../../roster/customer.js';
 import { isOftenSubstitute, type SharedDate, sharing } from '../../roster/fact-dates.js';
+import { type FieldChanges, FieldTally, type RosterChanges } from '../../roster/field-changes.js';
 import { assessSnapshot, guardsSchema, type WrittenGuards } from '../../roster/guards.js';
 import { createIsRead, standardHeaders, standardPartyHeaders } from '../../roster/headers.js';
 import { listPartySources, type PartySettings, type RosterSettings } from '../../roster/settings.js';
@@ -12,6 +13,7 @@ import {
   compareRecords,
   readAcceptedQuality,
   readComparedFigures,
+  type SnapshotCounts,
   summarizeSnapshot,
 } from '../../store/roster-figures.js';
 import { digestRecord, type SlottedParty, type SlottedRecord, type StagedImport } from '../../store/roster-staging.js';
@@ -54,7 +56,7 @@ export async function compareSnapshot(
   const settings = { ...guardsSchema.parse(roster.guards ?? {}), path: `${rule.path}.guards` };
   const compared = { headers: source.headers, known, now: rule.importedAt, reread: new Set(before.reread) };
   const changes = isFirst
-    ? { verdicts: [], examples: [] }
+    ? { verdicts: [], examples: [], fields: [] }
     : await assessChanges(transaction, staged, compared, settings);
   const { isTrial, mode } = rule;
   const given = {
@@ -87,8 +89,15 @@ export async function compareSnapshot(
     heldBy: verdicts.filter(({ isWarning }) => !isWarning),
     warnings: verdicts.filter(({ isWarning }) => isWarning),
     changes: changes.examples,
+    rosterChanges: toRosterChanges(counts, known, changes.fields),
   };
 }
+
+const toRosterChanges = (
+  { joined, newlyAbsent, leavers, returned }: SnapshotCounts,
+  known: number,
+  fields: readonly FieldChanges[],
+): RosterChanges => ({ known, joined, missing: newlyAbsent, offboarded: leavers, returned, fields });
 
 /**
  * A date that too many rows share is a substitute, whatever it is: such birth dates become uncertain, and such end
@@ -165,8 +174,12 @@ async function assessChanges(
   settings: WrittenGuards,
 ) {
   const tally = new ChangeTally(reread);
+  const changed = new FieldTally();
   for await (const batch of compareRecords(transaction, staged, now)) {
-    for (const customer of batch) tally.add(customer);
+    for (const customer of batch) {
+      tally.add(customer);
+      if (customer.next !== null) changed.add(customer.known, customer.next);
+    }
   }
   const { fields, ...figures } = await readComparedFigures(transaction, staged, {
     asksBirthDates: tally.losesBirthDates,
@@ -174,7 +187,7 @@ async function assessChanges(
     customers: tally.mayBeSwapped(known) ? tally.sample : [],
   });
   const verdicts = tally.assess({ known, ...figures, movedTo: tally.findMovedNames(fields) }, settings);
-  return { verdicts, examples: verdicts.length === 0 ? [] : tally.listExamples() };
+  return { verdicts, examples: verdicts.length === 0 ? [] : tally.listExamples(), fields: changed.list() };
 }
 
 /** The settings that read the facts that no search sends. */
