@@ -25,6 +25,7 @@ function addRosterChanges(imports: readonly RosterChanges[]): RosterChanges | nu
       missing: sum.missing + one.missing,
       offboarded: sum.offboarded + one.offboarded,
       returned: sum.returned + one.returned,
+      reread: [...new Set([...sum.reread, ...one.reread])],
       fields: addFields([...sum.fields, ...one.fields]),
     };
   }, null);
@@ -68,7 +69,14 @@ const wayWords: Readonly<Record<Exclude<ChangeWay, 'same_value'>, string>> = {
 };
 
 /** All counts in one line: `900 customers joined, 3 missing; changed: 15 birth dates`. */
-export function describeRosterChanges({ joined, missing, offboarded, returned, fields }: RosterChanges): string {
+export function describeRosterChanges({
+  joined,
+  missing,
+  offboarded,
+  returned,
+  reread,
+  fields,
+}: RosterChanges): string {
   const moved = keep(
     joined > 0 && `${countNoun(joined, 'customer')} joined`,
     missing > 0 && `${formatCount(missing)} missing in the source`,
@@ -76,7 +84,11 @@ export function describeRosterChanges({ joined, missing, offboarded, returned, f
     returned > 0 && `${formatCount(returned)} returned`,
   );
   const changed = fields.map(({ field, values }) => countNoun(values, ...fieldNouns[field]));
-  const parts = keep(moved.join(', '), changed.length > 0 && `changed: ${changed.join(', ')}`);
+  const parts = keep(
+    moved.join(', '),
+    changed.length > 0 && `changed: ${changed.join(', ')}`,
+    reread.length > 0 && `with another mapping of ${reread.join(', ')}`,
+  );
   return parts.length === 0 ? 'none' : parts.join('; ');
 }
 

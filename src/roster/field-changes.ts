@@ -1,14 +1,8 @@
 import type { FactsOf } from '../vocabulary/facts.js';
 import type { fieldChangesSchema, rosterChangesSchema } from '../vocabulary/source-facts.js';
 import { type ChangeWay, type RecordField, recordFields } from '../vocabulary.js';
-import {
-  type ComparedParty,
-  type ComparedRecord,
-  count,
-  digest,
-  exchangeDayAndMonth,
-  isSameName,
-} from './change-guards.js';
+import { count, digest, exchangeDayAndMonth } from './change-guards.js';
+import { type ComparedParty, type ComparedRecord, isSameName } from './compare-records.js';
 
 /** The changed values of a field, and what some of them have in common. */
 export type FieldChanges = FactsOf<typeof fieldChangesSchema>;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { FactMapping } from '../roster/change-guards.js';
+import type { FactMapping } from '../roster/compare-records.js';
 import type { ColumnDoubts, DoubtedRow } from '../roster/doubts.js';
 import type { RosterChanges } from '../roster/field-changes.js';
 import { firstRow, type Queryable, readValue, requireAll, toInsert } from './database/database.js';

@@ -123,6 +123,8 @@ export const rosterChangesSchema = z.object({
   missing: count,
   offboarded: count,
   returned: count,
+  /** Paths of the settings that read facts in another way than the import before. */
+  reread: texts,
   fields: z.array(fieldChangesSchema),
 });
 
@@ -149,6 +151,8 @@ export const snapshotSchema = z.object({
   keptRecords: count,
   /** The guards that a person overrode. */
   overriddenGuards: texts,
+  /** Paths of the settings that read facts in another way than the import before. */
+  reread: texts,
   /** The columns with values in doubt, which count as unknown. */
   doubts: z.array(columnDoubtsSchema),
 });

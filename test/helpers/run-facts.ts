@@ -174,6 +174,7 @@ export function buildRunFacts(changes: Partial<RunFacts> = {}): RunFacts {
       keptRecords: 0,
       droppedParties: 0,
       overriddenGuards: [],
+      reread: [],
       doubts: [],
     },
     rosterChanges: [],

@@ -1,6 +1,7 @@
 import { RosterError } from '../../errors.js';
 import { formatCount } from '../../reports/text.js';
-import { ChangeTally, type FactMapping } from '../../roster/change-guards.js';
+import { ChangeTally } from '../../roster/change-guards.js';
+import type { FactMapping } from '../../roster/compare-records.js';
 import { maxParties } from '../../roster/customer.js';
 import { isOftenSubstitute, type SharedDate, sharing } from '../../roster/fact-dates.js';
 import { type FieldChanges, FieldTally, type RosterChanges } from '../../roster/field-changes.js';
@@ -11,11 +12,11 @@ import type { Queryable } from '../../store/database/database.js';
 import { type ImportConflict, resolveRows } from '../../store/roster-conflicts.js';
 import {
   compareRecords,
-  readAcceptedQuality,
   readComparedFigures,
   type SnapshotCounts,
   summarizeSnapshot,
 } from '../../store/roster-figures.js';
+import { readAcceptedQuality } from '../../store/roster-imports.js';
 import { digestRecord, type SlottedParty, type SlottedRecord, type StagedImport } from '../../store/roster-staging.js';
 import {
   findSharedPartyDates,
@@ -54,7 +55,8 @@ export async function compareSnapshot(
   const isFedBack = source.isFedBack && isDelta && !isFirst;
   const figures = { ...counts, isFirst, isDelta, isFedBack, known, mostIn30Days, partyRowsBefore };
   const settings = { ...guardsSchema.parse(roster.guards ?? {}), path: `${rule.path}.guards` };
-  const compared = { headers: source.headers, known, now: rule.importedAt, reread: new Set(before.reread) };
+  const { reread, rereadInWeek } = before;
+  const compared = { headers: source.headers, known, now: rule.importedAt, reread, rereadInWeek };
   const changes = isFirst
     ? { verdicts: [], examples: [], fields: [] }
     : await assessChanges(transaction, staged, compared, settings);
@@ -89,15 +91,15 @@ export async function compareSnapshot(
     heldBy: verdicts.filter(({ isWarning }) => !isWarning),
     warnings: verdicts.filter(({ isWarning }) => isWarning),
     changes: changes.examples,
-    rosterChanges: toRosterChanges(counts, known, changes.fields),
+    rosterChanges: toRosterChanges(counts, before, changes.fields),
   };
 }
 
 const toRosterChanges = (
   { joined, newlyAbsent, leavers, returned }: SnapshotCounts,
-  known: number,
+  { known, reread }: { known: number; reread: readonly string[] },
   fields: readonly FieldChanges[],
-): RosterChanges => ({ known, joined, missing: newlyAbsent, offboarded: leavers, returned, fields });
+): RosterChanges => ({ known, joined, missing: newlyAbsent, offboarded: leavers, returned, reread, fields });
 
 /**
  * A date that too many rows share is a substitute, whatever it is: such birth dates become uncertain, and such end
@@ -169,11 +171,17 @@ async function assessChanges(
     headers,
     known,
     now,
-    reread,
-  }: { headers: readonly string[]; known: number; now: Date; reread: ReadonlySet<string> },
+    ...settingsThatChanged
+  }: {
+    headers: readonly string[];
+    known: number;
+    now: Date;
+    reread: readonly string[];
+    rereadInWeek: readonly string[];
+  },
   settings: WrittenGuards,
 ) {
-  const tally = new ChangeTally(reread);
+  const tally = new ChangeTally(settingsThatChanged);
   const changed = new FieldTally();
   for await (const batch of compareRecords(transaction, staged, now)) {
     for (const customer of batch) {
@@ -190,11 +198,22 @@ async function assessChanges(
   return { verdicts, examples: verdicts.length === 0 ? [] : tally.listExamples(), fields: changed.list() };
 }
 
-/** The settings that read the facts that no search sends. */
-export const toFactMapping = ({ columns }: RosterSettings): FactMapping => ({
-  birthDate: [columns.birthDate ?? null, columns.language ?? null],
-  countries: [columns.countries ?? null, columns.language ?? null],
-});
+const ownFacts = ['type', 'birthDate', 'countries', 'riskTier', 'language'] as const;
+const partyFacts = ['type', 'birthDate', 'countries'] as const;
+
+/** The settings that read facts; null for one that is not set. */
+export function toFactMapping({ columns, parties }: RosterSettings): FactMapping {
+  const rowParties = columns.parties ?? [];
+  return Object.fromEntries([
+    ...ownFacts.map((fact) => [`columns.${fact}`, columns[fact] ?? null]),
+    ...rowParties.flatMap((party, at) =>
+      partyFacts.map((fact) => [`columns.parties[${at}].${fact}`, party[fact] ?? null]),
+    ),
+    ...parties.flatMap(({ columns: own }, at) =>
+      partyFacts.map((fact) => [`parties[${at}].columns.${fact}`, own[fact] ?? null]),
+    ),
+  ]);
+}
 
 const ownRoles = new Set(['customer', 'alias']);
 const conflictRole = 'conflicting_row';

@@ -3,7 +3,7 @@ import { buildReportMessage } from '../../../src/mail/report-message.js';
 import { renderHtml } from '../../../src/reports/html-page.js';
 import { toReport } from '../../../src/reports/report.js';
 import { describeRosterChanges } from '../../../src/reports/roster-changes.js';
-import type { ComparedParty, ComparedRecord } from '../../../src/roster/change-guards.js';
+import type { ComparedParty, ComparedRecord } from '../../../src/roster/compare-records.js';
 import { FieldTally, type RosterChanges } from '../../../src/roster/field-changes.js';
 import { joinChunks } from '../../helpers/report-files.js';
 import { buildRunFacts } from '../../helpers/run-facts.js';
@@ -24,6 +24,7 @@ const ofRoster = (facts: Partial<RosterChanges>): RosterChanges => ({
   missing: 0,
   offboarded: 0,
   returned: 0,
+  reread: [],
   fields: [],
   ...facts,
 });
