@@ -191,6 +191,6 @@ function describeDatabaseNext({ sqlState }: DatabaseError, isDoctor: boolean): s
   if (sqlState === forbiddenState)
     return isDoctor
       ? 'grant the right to the login of DATABASE_URL, or use the login that owns the database'
-      : 'the login of DATABASE_URL lacks a right: `nightscreen doctor` tries those of runs and migrations, docs/review.md has those of reviewers';
+      : 'the login of DATABASE_URL lacks a right: `nightscreen doctor` tries those of runs and migrations. Those of reviewers are in docs/review.md, docs/rosters.md and docs/settings-changes.md';
   return null;
 }

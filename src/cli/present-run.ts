@@ -2,6 +2,7 @@ import { describeHeldBy } from '../errors.js';
 import type { RunCounts } from '../reports/list-facts.js';
 import { describeReread, describeSnapshot, listDoubtLines } from '../reports/reasons.js';
 import { describeRosterChanges } from '../reports/roster-changes.js';
+import type { SnapshotFacts } from '../reports/run-facts.js';
 import { countNoun, formatCount, toVisibleText } from '../reports/text.js';
 import { describeControls, describeRecord, describeWaiting } from '../reports/words.js';
 import type { AssuranceResult } from '../runs/checks/assurance.js';
@@ -13,7 +14,7 @@ import { codeWords, describeTopic } from '../vocabulary/words.js';
 import type { RejectReason } from '../vocabulary.js';
 import { exitCodes } from './exit-code.js';
 import type { Outcome } from './invocation.js';
-import { describeCounts, formatTable, omitZeros, type Row } from './text.js';
+import { describeCounts, formatTable, isForTerminal, omitZeros, type Row } from './text.js';
 
 /** The matches of a run, where each distinct search counts once, and its changes, which are counted per customer and related party. */
 export const listFindings = ({ matches, hits, changes }: Pick<RunCounts, 'matches' | 'hits' | 'changes'>): Row[] => [
@@ -41,6 +42,14 @@ export function describeRows({ rows, customers, rejected, duplicates }: Screenin
   return `${formatCount(rows)} rows = ${formatCount(customers)} customers + ${rest}`;
 }
 
+/** The values in doubt; where a log or a mail may keep them, their reasons and where the values are. */
+export function listDoubts(columns: SnapshotFacts['doubts'], elsewhere = 'in rejects.csv of the report'): Row[] {
+  const hasValues = isForTerminal();
+  const lines = listDoubtLines(columns, { hasValues });
+  const isOmitted = !hasValues && columns.some(({ values }) => values.length > 0);
+  return [...lines, isOmitted && ['', `the values are shown on a terminal, and ${elsewhere}`]];
+}
+
 function describeSums({ kind, counts, snapshot, openAlerts }: RunSummary): Row[] {
   if ('pages' in counts) {
     const { proven, ...others } = counts;
@@ -59,9 +68,7 @@ function describeSums({ kind, counts, snapshot, openAlerts }: RunSummary): Row[]
     ];
   }
   const roster: Row = ['roster', describeRows(counts)];
-  const customers: Row[] = snapshot
-    ? [['customers', describeSnapshot(snapshot)], ...listDoubtLines(snapshot.doubts)]
-    : [];
+  const customers: Row[] = snapshot ? [['customers', describeSnapshot(snapshot)], ...listDoubts(snapshot.doubts)] : [];
   if (kind === 'import') return [roster, ...customers];
   // Some runs screen the roster as it was last imported.
   const isImported = counts.rows > 0;
@@ -120,14 +127,21 @@ export function formatRun(summary: RunSummary): string {
     describeNext(summary),
   ];
   const page: Row = summary.artifacts !== null && ['report', `${summary.artifacts}/report.html`];
-  const changes = formatChanges({ changes: summary.acceptedChanges ?? [] });
+  const changes = formatChanges(summary.acceptedChanges ?? [], 'in report.html of the report');
   return changes === '' ? formatTable([...rows, page]) : `${formatTable(rows)}${changes}\n${formatTable([page])}`;
+}
+
+/** A summary as a document, without the records and values of customers: logs may keep what a run prints. */
+export function toRunDocument({ acceptedChanges: _, snapshot, ...summary }: RunSummary): Outcome['document'] {
+  if (snapshot === undefined) return summary;
+  const doubts = snapshot.doubts.map((column) => ({ ...column, values: [] }));
+  return { ...summary, snapshot: { ...snapshot, doubts } };
 }
 
 /** The result of a command that made one run. */
 export const presentRun = (summary: RunSummary): Outcome => ({
   exitCode: summary.exitCode,
-  document: { ...summary },
+  document: toRunDocument(summary),
   text: formatRun(summary),
 });
 
@@ -157,7 +171,7 @@ function listReads({ roster, source, counts, rejectedByReason, doubts, rosterCha
       `  ${reason}`,
       `${formatCount(count)}  ${isKnown(reason) ? codeWords.reject[reason] : ''}`,
     ]),
-    ...listDoubtLines(doubts),
+    ...listDoubts(doubts, 'with --json'),
     conflicts > 0 && ['conflicts', `${formatCount(conflicts)} ids with rows that differ`],
     ['customers', describeCounts(omitZeros(history)) || 'no change'],
     rosterChanges.fields.length > 0 && ['changes', describeRosterChanges(rosterChanges)],
@@ -180,26 +194,34 @@ const shownRejections = 20;
 
 type Rejected = Omit<ImportPreview['firstRejections'][number], 'reason'>;
 
-/** The place of a rejected row without its values, which are personal data: file and line, customer, and column. */
-export function describePlace({ line, file, reference, column, valueClass }: Rejected): [string, string, string] {
+/** The place of a rejected row without its values: file and line, the customer if it is named, and column. */
+export function describePlace(
+  { line, file, reference, column, valueClass }: Rejected,
+  { isNamed }: { isNamed: boolean },
+): [string, string, string] {
   const place = `${file === null ? '' : `${toVisibleText(file)}, `}line ${line}`;
   const kind = valueClass === null ? '' : `: ${valueClass}`;
-  return [place, toVisibleText(reference ?? '-'), column === null ? '-' : `${toVisibleText(column)}${kind}`];
+  return [
+    place,
+    isNamed ? toVisibleText(reference ?? '-') : '',
+    column === null ? '-' : `${toVisibleText(column)}${kind}`,
+  ];
 }
 
 function formatRejections({ firstRejections }: ImportPreview): string {
   if (firstRejections.length === 0) return '';
   const rows = firstRejections.slice(0, shownRejections).map((rejected) => {
-    const [place, reference, column] = describePlace(rejected);
+    const [place, reference, column] = describePlace(rejected, { isNamed: isForTerminal() });
     return [`  ${place}`, reference, rejected.reason, column];
   });
   const more = firstRejections.length > shownRejections ? `  ... more with --json\n` : '';
   return `\nThe first rejected rows\n${formatTable(rows)}${more}`;
 }
 
-/** The first changes that guards found. */
-function formatChanges({ changes }: Pick<ImportPreview, 'changes'>): string {
+/** The first changes that guards found; where a log or a mail may keep them, only where they are shown. */
+function formatChanges(changes: ImportPreview['changes'], elsewhere: string): string {
   if (changes.length === 0) return '';
+  if (!isForTerminal()) return `\nChanges of known customers are shown on a terminal, and ${elsewhere}\n`;
   const rows = changes.flatMap(({ reference, before, after }) => [
     [`  ${toVisibleText(reference)}`, 'before', toVisibleText(describeRecord(before))],
     ['', 'after', toVisibleText(describeRecord(after))],
@@ -234,14 +256,13 @@ export function presentImportPreview(preview: ImportPreview | OnboardingPreview)
     text:
       formatTable([...listReads(preview), ...listGuards(preview), ...listWarnings(preview), ...rows]) +
       formatRejections(preview) +
-      formatChanges(preview),
+      formatChanges(preview.changes, 'with --json'),
   };
 }
 
 /** A published list and the customers that it forced, as lines for people. */
 export function formatBecauseOf({ comparison, forced }: BecauseOf): string {
   const { file, digest, listed, spellings, comparedParties, forcedCustomers } = comparison;
-  const others = forcedCustomers - forced.length;
   const rows: Row[] = [
     [
       'because of',
@@ -251,10 +272,17 @@ export function formatBecauseOf({ comparison, forced }: BecauseOf): string {
       'forced',
       `${countNoun(forcedCustomers, 'customer')} of ${countNoun(comparedParties, 'party', 'parties')} compared`,
     ],
-    ...forced.map(({ reference, because }) => ['', `${reference}: ${because}`]),
-    others > 0 && ['', `and ${formatCount(others)} more`],
+    ...(isForTerminal() ? listForced(comparison, forced) : [['', 'they are named on a terminal']]),
   ];
   return `\n${formatTable(rows)}`;
+}
+
+function listForced({ forcedCustomers }: BecauseOf['comparison'], forced: BecauseOf['forced']): Row[] {
+  const others = forcedCustomers - forced.length;
+  return [
+    ...forced.map(({ reference, because }): Row => ['', `${reference}: ${because}`]),
+    others > 0 && ['', `and ${formatCount(others)} more`],
+  ];
 }
 
 /** The same for a document. */

@@ -106,9 +106,11 @@ function renderRow(row: readonly (string | number)[], { widths, numeric }: Colum
   }).join('');
 }
 
+/** Whether data goes to a terminal. Elsewhere a log or a mail may keep it, so customers and their values are left out. */
+export const isForTerminal = (): boolean => process.stdout.isTTY === true;
+
 /** The columns of the screen for data; unlimited where it goes to a file or another program. */
-const screenWidth = (): number =>
-  process.stdout.isTTY === true ? process.stdout.columns || 80 : Number.POSITIVE_INFINITY;
+const screenWidth = (): number => (isForTerminal() ? process.stdout.columns || 80 : Number.POSITIVE_INFINITY);
 
 /**
  * Rows as aligned columns, two spaces apart; columns with a number are aligned to the right. On a narrower screen long

@@ -202,36 +202,29 @@ class Cursor {
   }
 }
 
-/** A window in progress. It reads no further page when `isGoing` is false. */
-interface Walker {
-  windowIndex: number;
-  window: CreationWindow;
-  cursor: Cursor;
-  pages: AsyncGenerator<DossierPage>;
-  isGoing: boolean;
-}
-
-type Arrival = { walker: Walker } & ({ result: IteratorResult<DossierPage> } | { error: unknown });
-
-/** Gives what the walkers have read, as it arrives. A walker reads its next page after the consumer is done with its last one. */
-async function* mergePages(walkers: readonly Walker[]): AsyncGenerator<readonly Arrival[]> {
-  const arrived: Arrival[] = [];
-  const reading = new Map<Walker, Promise<unknown>>();
-  const read = (walker: Walker): void => {
-    const arrival = walker.pages.next().then(
-      (result) => arrived.push({ walker, result }),
-      (error: unknown) => arrived.push({ walker, error }),
-    );
-    reading.set(walker, arrival);
-  };
-  walkers.forEach(read);
-  while (reading.size > 0) {
-    await Promise.race(reading.values());
-    const arrivals = arrived.splice(0);
-    for (const { walker } of arrivals) reading.delete(walker);
-    yield arrivals;
-    for (const { walker } of arrivals) if (walker.isGoing) read(walker);
+/** Walks a window from its cursor on; gives whether it has come to the end. */
+async function* walkWindow(
+  list: DossierList,
+  perPage: number,
+  { window, windowIndex }: { window: WindowWalk; windowIndex: number },
+  takeFresh: TakeFresh,
+): AsyncGenerator<WalkedPage, boolean> {
+  const cursor = new Cursor(window.walked);
+  try {
+    for await (const page of walkOn(list, { per_page: perPage, ...toFilter(window) }, cursor)) {
+      const dossiers = page.dossiers.map(toDossierSnapshot);
+      const fresh = takeFresh(dossiers);
+      cursor.advance(fresh);
+      if (fresh.length > 0) yield { windowIndex, dossiers: fresh, hasEnded: false };
+      // A dossier outside of the window means that the service ignores the filter; each window would walk the whole list.
+      if (!dossiers.every(({ createdAt }) => isIn(Date.parse(createdAt), window))) return false;
+    }
+  } catch (error) {
+    if (isCursorGone(error, cursor.hasWalked)) return false;
+    throw error;
   }
+  yield { windowIndex, dossiers: [], hasEnded: true };
+  return true;
 }
 
 /**
@@ -244,41 +237,31 @@ async function* walkWindows(
   walks: readonly WindowWalk[],
   takeFresh: TakeFresh,
 ): AsyncGenerator<readonly WalkedPage[], boolean> {
-  const walkers = walks.flatMap((window, windowIndex): Walker[] => {
-    if (window.hasEnded) return [];
-    const cursor = new Cursor(window.walked);
-    const pages = walkOn(list, { per_page: perPage, ...toFilter(window) }, cursor);
-    return [{ windowIndex, window, cursor, pages, isGoing: true }];
-  });
-  let hasEnded = true;
+  const arrived: { page: WalkedPage; read: () => void }[] = [];
+  const reading = new Set<Promise<unknown>>();
   const failures: unknown[] = [];
-  for await (const arrivals of mergePages(walkers)) {
-    const pages: WalkedPage[] = [];
-    for (const { walker, ...arrival } of arrivals) {
-      const { windowIndex, window, cursor } = walker;
-      if ('error' in arrival) {
-        hasEnded = false;
-        walker.isGoing = false;
-        if (!isCursorGone(arrival.error, cursor.hasWalked)) failures.push(arrival.error);
-        continue;
-      }
-      if (arrival.result.done) {
-        walker.isGoing = false;
-        pages.push({ windowIndex, dossiers: [], hasEnded: true });
-        continue;
-      }
-      const dossiers = arrival.result.value.dossiers.map(toDossierSnapshot);
-      const fresh = takeFresh(dossiers);
-      cursor.advance(fresh);
-      if (fresh.length > 0) pages.push({ windowIndex, dossiers: fresh, hasEnded: false });
-      // A dossier outside of the window means that the service ignores the filter; each window would walk the whole list.
-      if (!dossiers.every(({ createdAt }) => isIn(Date.parse(createdAt), window))) {
-        walker.isGoing = false;
-        hasEnded = false;
-      }
-    }
-    if (pages.length > 0) yield pages;
-    if (failures.length > 0) for (const walker of walkers) walker.isGoing = false;
+  let hasEnded = true;
+  for (const [windowIndex, window] of walks.entries()) {
+    if (window.hasEnded) continue;
+    const pages = walkWindow(list, perPage, { window, windowIndex }, takeFresh);
+    const take = (result: IteratorResult<WalkedPage, boolean>): void => {
+      if (result.done) hasEnded &&= result.value;
+      else arrived.push({ page: result.value, read });
+    };
+    const read = (): void => {
+      const arrival = pages
+        .next()
+        .then(take, (error: unknown) => failures.push(error))
+        .finally(() => reading.delete(arrival));
+      reading.add(arrival);
+    };
+    read();
+  }
+  while (reading.size > 0) {
+    await Promise.race(reading);
+    const arrivals = arrived.splice(0);
+    if (arrivals.length > 0) yield arrivals.map(({ page }) => page);
+    if (failures.length === 0) for (const { read } of arrivals) read();
   }
   if (failures.length > 0) throw failures[0];
   return hasEnded;
@@ -371,19 +354,11 @@ async function findDifferences(
     const listedCount = await countWindow(list, window);
     if (listedCount === null) return null;
     const known = ordered.slice(countBefore(ordered, window.from), countBefore(ordered, window.to + 1));
-    const differenceCount = Math.abs(known.length - listedCount);
-    if (differenceCount === 0) continue;
-    // A walk costs one call for each page. To find one difference by halving costs about four.
-    const pageCount = Math.ceil(Math.max(known.length, listedCount) / perPage);
-    const shouldWalk = 4 * differenceCount >= pageCount || window.to - window.from <= 1_000;
-    if (!shouldWalk) {
-      const median = known[Math.floor(known.length / 2)];
-      const middle = floorToSecond(median?.[1] ?? (window.from + window.to) / 2);
-      // The halves share their limit, so that no dossier is between them; a dossier of that moment counts in both.
-      if (middle > window.from && middle < window.to) {
-        windows.push({ from: window.from, to: middle }, { from: middle, to: window.to });
-        continue;
-      }
+    if (known.length === listedCount) continue;
+    const halves = halve(window, known, listedCount, perPage);
+    if (halves !== null) {
+      windows.push(...halves);
+      continue;
     }
     const listed = new Set<string>();
     const cursor = new Cursor();
@@ -391,17 +366,35 @@ async function findDifferences(
       counted.pages += 1;
       counted.calls += 1;
       if (counted.calls > maxCalls) return null;
-      for (const dossier of page.dossiers.map(toDossierSnapshot)) {
-        if (!isIn(Date.parse(dossier.createdAt), window)) return null;
-        if (listed.has(dossier.id)) continue;
-        listed.add(dossier.id);
-        cursor.advance([dossier]);
-        if (!seen.has(dossier.id)) differences.found.push(dossier);
-      }
+      const dossiers = page.dossiers.map(toDossierSnapshot);
+      if (!dossiers.every(({ createdAt }) => isIn(Date.parse(createdAt), window))) return null;
+      const fresh = dossiers.filter(({ id }) => !listed.has(id));
+      cursor.advance(fresh);
+      for (const { id } of fresh) listed.add(id);
+      differences.found.push(...fresh.filter(({ id }) => !seen.has(id)));
     }
     differences.gone.push(...known.flatMap(([id]) => (listed.has(id) ? [] : id)));
   }
   return differences;
+}
+
+/** The halves of a window, or null where a walk is as cheap: it costs one call for each page, and to find one difference by halving about four. */
+function halve(
+  { from, to }: CreationWindow,
+  known: readonly (readonly [id: string, ms: number])[],
+  listedCount: number,
+  perPage: number,
+): readonly [CreationWindow, CreationWindow] | null {
+  const pageCount = Math.ceil(Math.max(known.length, listedCount) / perPage);
+  if (4 * Math.abs(known.length - listedCount) >= pageCount || to - from <= 1_000) return null;
+  const median = known[Math.floor(known.length / 2)];
+  const middle = floorToSecond(median?.[1] ?? (from + to) / 2);
+  if (middle <= from || middle >= to) return null;
+  // The halves share their limit, so that no dossier is between them; a dossier of that moment counts in both.
+  return [
+    { from, to: middle },
+    { from: middle, to },
+  ];
 }
 
 /** The number of dossiers before a time, of those in the order of their times. */

@@ -1,5 +1,6 @@
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { z } from 'zod';
+import { splitElements, type XmlElement } from '../xml.js';
 import {
   cleanAliases,
   downloadAgain,
@@ -30,10 +31,10 @@ const partySchema = z.object({
   ENTITY_ALIAS: aliases,
 });
 
-async function* readUnXml({ path, pieces }: ListText): AsyncGenerator<ListedParty> {
+async function* readUnXml(list: ListText): AsyncGenerator<ListedParty> {
+  const { path } = list;
   const parse = createElementParser(path, partySchema, ['INDIVIDUAL_ALIAS', 'ENTITY_ALIAS']);
-  const names = ['INDIVIDUAL', 'ENTITY'];
-  for await (const element of splitElements(path, pieces, { root: 'CONSOLIDATED_LIST', names })) {
+  for await (const element of splitList(list, 'CONSOLIDATED_LIST', ['INDIVIDUAL', 'ENTITY'])) {
     const party = parse(element);
     const parts = [party.FIRST_NAME, party.SECOND_NAME, party.THIRD_NAME, party.FOURTH_NAME];
     const name = readName(path, element.line, parts.join(' '));
@@ -57,13 +58,13 @@ const join = ({ firstName, lastName }: { firstName: string; lastName: string }):
   `${firstName} ${lastName}`.trim();
 
 /** Reads `sdnEntry` elements; throws ConfigError when the number of entries is not the declared one. */
-async function* readOfacXml({ path, pieces }: ListText): AsyncGenerator<ListedParty> {
+async function* readOfacXml(list: ListText): AsyncGenerator<ListedParty> {
+  const { path } = list;
   const parseEntry = createElementParser(path, entrySchema, ['aka']);
   const parseCount = createElementParser(path, countSchema, []);
   let announced: number | null = null;
   let count = 0;
-  const names = ['sdnEntry', 'Record_Count'];
-  for await (const element of splitElements(path, pieces, { root: 'sdnList', names })) {
+  for await (const element of splitList(list, 'sdnList', ['sdnEntry', 'Record_Count'])) {
     if (element.name === 'Record_Count') {
       announced = Number(parseCount(element));
       continue;
@@ -79,6 +80,9 @@ async function* readOfacXml({ path, pieces }: ListText): AsyncGenerator<ListedPa
     throw toListError(path, null, `declares ${announced} entries and holds ${count}: ${downloadAgain}`);
   }
 }
+
+const splitList = ({ path, pieces }: ListText, root: string, names: readonly string[]) =>
+  splitElements(pieces, { root, names }, (problem, line) => toListError(path, line, `${problem}: ${downloadAgain}`));
 
 /** Makes a reader of elements whose shape is `schema`; elements named in `repeated` are lists. Its errors are ConfigErrors with the line. */
 function createElementParser<T>(
@@ -116,58 +120,4 @@ function createElementParser<T>(
     const missing = result.error.issues.map((issue) => issue.path.join('.')).join(', ');
     throw toListError(path, line, `<${name}> is not in the publisher's format (${missing}): ${downloadAgain}`);
   };
-}
-
-const maxElementLength = 4 * 1024 * 1024;
-
-/** An element of an XML file as text, and the line on which it begins, from 1. */
-interface XmlElement {
-  name: string;
-  line: number;
-  text: string;
-}
-
-/**
- * Gives the elements of these names one after the other, so that a large file is never in memory as a whole. Elements inside of others are not
- * found. Throws ConfigError when the file ends before `root` does.
- */
-async function* splitElements(
-  path: string,
-  pieces: AsyncIterable<string>,
-  { root, names }: { root: string; names: readonly string[] },
-): AsyncGenerator<XmlElement> {
-  const opening = new RegExp(`<(${names.join('|')})(?=[\\s>])|</${root}\\s*>|<!--`, 'g');
-  let text = '';
-  let line = 1;
-  let isWhole = false;
-  const skip = (length: number): void => {
-    for (let at = text.indexOf('\n'); at !== -1 && at < length; at = text.indexOf('\n', at + 1)) line += 1;
-    text = text.slice(length);
-  };
-  for await (const piece of pieces) {
-    text += piece;
-    for (;;) {
-      opening.lastIndex = 0;
-      const found = opening.exec(text);
-      if (!found) {
-        // The end of the piece may split a tag.
-        skip(Math.max(0, text.lastIndexOf('<')));
-        break;
-      }
-      const name = found[1];
-      const closing = name === undefined ? (found[0] === '<!--' ? '-->' : '>') : `</${name}>`;
-      const end = text.indexOf(closing, found.index);
-      if (end === -1) {
-        skip(found.index);
-        if (text.length > maxElementLength) throw toListError(path, line, `${found[0]} never ends: ${downloadAgain}`);
-        break;
-      }
-      skip(found.index);
-      const element = text.slice(0, end - found.index + closing.length);
-      if (name !== undefined) yield { name, line, text: element };
-      else if (found[0] !== '<!--') isWhole = true;
-      skip(element.length);
-    }
-  }
-  if (!isWhole) throw toListError(path, line, `the file ends before </${root}>, so it is truncated: ${downloadAgain}`);
 }

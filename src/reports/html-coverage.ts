@@ -83,7 +83,7 @@ const doubtColumns: readonly Column<ColumnDoubts>[] = [
   { title: 'Column', cell: ({ column }) => column },
   { title: 'In doubt', numeric: true, cell: ({ doubts }) => doubts },
   { title: 'Read', numeric: true, cell: ({ read }) => read },
-  { title: 'The most frequent values', cell: describeDoubtedValues },
+  { title: 'The most frequent values', cell: (column) => describeDoubtedValues(column) },
 ];
 
 function toDoubtsSection(report: Report): PageSection | null {

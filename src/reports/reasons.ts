@@ -2,6 +2,7 @@ import type { ColumnDoubts } from '../roster/doubts.js';
 import { describeFormats } from '../vocabulary/date-formats.js';
 import type { FactsOf, restorationSchema } from '../vocabulary/facts.js';
 import { codeWords, toWords } from '../vocabulary/words.js';
+import type { DoubtReason } from '../vocabulary.js';
 import type { ControlFacts, RateFacts, WatchFacts } from './list-facts.js';
 import type { SnapshotFacts } from './run-facts.js';
 import { countNoun, formatCount, keep, toVisibleText } from './text.js';
@@ -77,19 +78,32 @@ function toDoubtRemark(column: ColumnDoubts): string {
 const describeDoubts = ({ column, doubts, read }: ColumnDoubts): string =>
   `${formatCount(doubts)} of ${countNoun(doubts + read, 'value')} of column ${toVisibleText(column)}`;
 
-/** The values in doubt as table lines, column by column. */
-export const listDoubtLines = (columns: readonly ColumnDoubts[]): readonly [string, string][] =>
+/** The values in doubt as table lines, column by column; without `hasValues` they are counted by reason. */
+export const listDoubtLines = (
+  columns: readonly ColumnDoubts[],
+  { hasValues }: { hasValues: boolean },
+): readonly [string, string][] =>
   columns.map((column, index) => [
     index === 0 ? 'in doubt' : '',
-    `${describeDoubts(column)}${column.values.length === 0 ? '' : `: ${describeDoubtedValues(column)}`}`,
+    `${describeDoubts(column)}${column.values.length === 0 ? '' : `: ${describeDoubtedValues(column, hasValues)}`}`,
   ]);
 
+type DoubtedValues = ColumnDoubts['values'];
+
+/** One entry for each reason, without the values, which are personal data. */
+function mergeByReason(values: DoubtedValues): DoubtedValues {
+  const rowsByReason = new Map<DoubtReason, number>();
+  for (const { why, rows } of values) rowsByReason.set(why, (rowsByReason.get(why) ?? 0) + rows);
+  return [...rowsByReason].map(([why, rows]) => ({ value: '', why, rows }));
+}
+
 /** The most frequent values in doubt of a column, each with the reason. */
-export const describeDoubtedValues = ({ values, doubts }: ColumnDoubts): string => {
+export const describeDoubtedValues = ({ field, values, doubts }: ColumnDoubts, hasValues = true): string => {
   const rest = doubts - values.reduce((sum, { rows }) => sum + rows, 0);
-  const shown = values.map(
+  const noun = field === 'name' || field === 'namePart' ? 'name' : 'value';
+  const shown = (hasValues ? values : mergeByReason(values)).map(
     ({ value, why, rows }) =>
-      `${value === '' ? countNoun(rows, 'name') : describeValue(value, rows)}: ${codeWords.doubt[why]}`,
+      `${value === '' ? countNoun(rows, noun) : describeValue(value, rows)}: ${codeWords.doubt[why]}`,
   );
   const formats = describeFormats(values);
   return keep(

@@ -130,7 +130,7 @@ function toMethodSheet(report: Report, above: readonly SheetRow[]): Sheet {
   });
 }
 
-/** The most rows of a read-only sheet: a workbook with all sheets full stays below the size limit of `review import`. */
+/** The most rows of a read-only sheet, which keeps a workbook with all sheets full small enough for mail. */
 export const maxTableRows = 20_000;
 
 /** The first `maxTableRows` lines of a section; `firstColumns` identify a line. */

@@ -63,8 +63,8 @@ export async function runReports(
 ): Promise<readonly ReportResult[]> {
   if (!(await ownsTables(app.database))) {
     throw usageError(
-      'report',
-      'this login does not own the tables: their owner writes reports. See runs show and review export',
+      'run',
+      'this login does not own the tables, and only their owner writes reports. `nightscreen runs show ID` and `nightscreen review export` show the same facts',
     );
   }
   const { organisation } = app.settings;

@@ -245,6 +245,26 @@ export function countReportedAndTakenBack(database: Queryable, runId: number): P
   );
 }
 
+/** SQL: the answers of a held run ($1) to parties without a later one; of a repeated search the later answer. */
+const withheldSql = `
+  select distinct on (taken.party_id) taken.*
+  from retracted_answer taken
+  join run on run.run_id = taken.run_id
+  left join party_state state on state.account_id = run.account_id and state.party_id = taken.party_id
+  where taken.run_id = $1 and coalesce(state.run_id < $1, true)
+  order by taken.party_id, taken.batch_id desc`;
+
+/** The number of parties whose answers `giveBackAnswers` would restore. */
+export function countWithheld(database: Queryable, runId: number): Promise<number> {
+  return readValue(
+    database,
+    z.number(),
+    `select count(*)::integer as parties
+     from planned_screening screening join (${withheldSql}) held using (run_id, party_id) where ${isHeldSql}`,
+    [runId],
+  );
+}
+
 /**
  * Restores the answers of a held run (`takeBackAnswers` with the reason `held`) for parties without a later answer: they count with their
  * own time, and with its acceptance, which the caller saves, their changes too. The others stay retracted. Returns the number of parties.
@@ -252,15 +272,7 @@ export function countReportedAndTakenBack(database: Queryable, runId: number): P
 export async function giveBackAnswers(transaction: Queryable, runId: number, now: Date): Promise<number> {
   const given = await transaction.execute(
     `update planned_screening screening set outcome = held.outcome, outcome_reason = null, response_id = held.response_id, batch_id = held.batch_id
-     from (
-       -- Of a repeated search the later answer.
-       select distinct on (taken.party_id) taken.*
-       from retracted_answer taken
-       join run on run.run_id = taken.run_id
-       left join party_state state on state.account_id = run.account_id and state.party_id = taken.party_id
-       where taken.run_id = $1 and coalesce(state.run_id < $1, true)
-       order by taken.party_id, taken.batch_id desc
-     ) held
+     from (${withheldSql}) held
      where screening.run_id = $1 and screening.party_id = held.party_id and ${isHeldSql}`,
     [runId],
   );

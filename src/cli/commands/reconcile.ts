@@ -10,7 +10,7 @@ import { limitTo, shared } from '../options.js';
 import { presentRun } from '../present-run.js';
 import { waitForAbort } from '../process.js';
 import { loadInvocationConfig, openLogger, withAppContext } from '../session.js';
-import { formatTable, type Row } from '../text.js';
+import { formatTable, isForTerminal, type Row } from '../text.js';
 
 const invite = defineDatabaseCommand({
   usage: 'invite',
@@ -73,8 +73,6 @@ function presentInviting(result: InvitingResult): Outcome {
     cost === null
       ? 'unknown: set budget.pricePerEmail and budget.pricePerSms'
       : `${cost.amount.toFixed(2)} ${cost.currency}`;
-  const shown = customers.slice(0, mostShown);
-  const rest = customers.length - shown.length;
   const lines: Row[] = [
     ['invite', isSent ? 'sent' : 'dry run, nothing was sent; --send sends'],
     [
@@ -97,16 +95,25 @@ function presentInviting(result: InvitingResult): Outcome {
   return {
     exitCode: stoppedBecause !== null ? exitCodes.stopped : isPartial ? exitCodes.incomplete : exitCodes.complete,
     document: { schema: 'nightscreen/invitations/1', ...result },
-    text: `${formatTable(lines)}${shown.length === 0 ? '' : '\n'}${formatTable(
-      shown.map(({ roster, customer, channel, outcome }) => [
-        roster,
-        customer,
-        'customer without a dossier',
-        channel,
-        outcome ?? '',
-      ]),
-    )}${rest > 0 ? `and ${formatCount(rest)} more: --json lists all\n` : ''}`,
+    // Who asks for a preview asks for the customers.
+    text: formatTable(lines) + formatInvited(customers, !isSent || isForTerminal() ? mostShown : 0),
   };
+}
+
+function formatInvited(customers: InvitingResult['customers'], most: number): string {
+  if (customers.length === 0) return '';
+  const rows = customers
+    .slice(0, most)
+    .map(({ roster, customer, channel, outcome }) => [
+      roster,
+      customer,
+      'customer without a dossier',
+      channel,
+      outcome ?? '',
+    ]);
+  const rest = customers.length - rows.length;
+  const left = rows.length === 0 ? countNoun(rest, 'customer') : `and ${formatCount(rest)} more`;
+  return `\n${formatTable(rows)}${rest === 0 ? '' : `${left}: --json lists all\n`}`;
 }
 
 const forgetEveryMs = 600_000;

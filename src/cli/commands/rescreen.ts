@@ -4,7 +4,7 @@ import { describeError, formatError } from '../describe-error.js';
 import { combineExitCodes, toErrorExitCode } from '../exit-code.js';
 import type { Outcome } from '../invocation.js';
 import { acceptOptions, chooseRosters, findRosterAcceptance, shared } from '../options.js';
-import { presentRun } from '../present-run.js';
+import { presentRun, toRunDocument } from '../present-run.js';
 
 export const addRescreenCommand = definePreparedCommand({
   usage: 'rescreen',
@@ -34,7 +34,7 @@ export function presentNight({ summaries, failures }: Awaited<ReturnType<typeof 
     ]),
     document: {
       schema: 'nightscreen/run-summaries/1',
-      runs: summaries,
+      runs: summaries.map(toRunDocument),
       errors: described.map(({ roster, code, message, problems }) => ({ roster, code, message, problems })),
     },
     text: [

@@ -11,7 +11,7 @@ import { defineCommand, definePreparedCommand, mandatory, negated, parsed, text,
 import { exitCodes } from '../exit-code.js';
 import type { Outcome } from '../invocation.js';
 import { meanings, shared } from '../options.js';
-import { formatTable } from '../text.js';
+import { formatTable, isForTerminal } from '../text.js';
 
 const inspect = defineCommand({
   usage: 'inspect <file>',
@@ -58,18 +58,27 @@ const except = definePreparedCommand({
     const { findAcceptance } = await import('../../runs/settings-acceptance.js');
     const { until } = choice;
     const accepted = await acceptGaps(app, choice, await findAcceptance(app.database, { by, reason }));
-    const rows = accepted.map(({ reference, reason: because, rows: count }) => [
-      toVisibleText(reference ?? `${count} rows`),
-      because,
-      `until ${until}`,
-    ]);
     return {
       exitCode: exitCodes.complete,
       document: { schema: 'nightscreen/roster-exceptions/1', until, accepted },
-      text: accepted.length === 0 ? 'nothing to accept\n' : formatTable(rows),
+      text: describeExceptions(accepted, until),
     };
   },
 });
+
+function describeExceptions(
+  accepted: readonly { reference: string | null; reason: string; rows: number | null }[],
+  until: string,
+): string {
+  if (accepted.length === 0) return 'nothing to accept\n';
+  if (!isForTerminal()) {
+    return `${countNoun(accepted.length, 'gap')} accepted until ${until}; a terminal and --json name the customers\n`;
+  }
+  const toCustomer = (reference: string | null, rows: number | null) => toVisibleText(reference ?? `${rows} rows`);
+  return formatTable(
+    accepted.map(({ reference, reason, rows }) => [toCustomer(reference, rows), reason, `until ${until}`]),
+  );
+}
 
 /** Checks a day as `yyyy-mm-dd`; throws InvalidArgumentError for anything else. */
 function parseDay(text: string): string {

@@ -4,7 +4,6 @@ import {
   describeRounds,
   describeSnapshot,
   describeWatch,
-  listDoubtLines,
   listSnapshotRemarks,
 } from '../../reports/reasons.js';
 import { countNoun, describeSpan, formatCount } from '../../reports/text.js';
@@ -25,13 +24,22 @@ import {
   formatAssurance,
   formatBecauseOf,
   formatCheck,
+  listDoubts,
   listFindings,
   listReasons,
   nameRun,
   presentRun,
   toBecauseOfDocument,
 } from '../present-run.js';
-import { describeCounts, describeReasons, describeStates, formatTable, type Row, showTimes } from '../text.js';
+import {
+  describeCounts,
+  describeReasons,
+  describeStates,
+  formatTable,
+  isForTerminal,
+  type Row,
+  showTimes,
+} from '../text.js';
 
 const defaultLimit = 20;
 
@@ -197,7 +205,9 @@ function formatRejects({ list, rejects, rejectsInAll }: RunDescription['listed']
       ? '\nRejected rows\nnone: this run has rejected no row; the run that imported the roster lists those of its import\n'
       : '';
   }
-  const rows = rejects.map((reject) => [...describePlace(reject), codeWords.reject[reject.reason]]);
+  // Who asks for the list asks for the customers.
+  const isNamed = list === 'rejected' || isForTerminal();
+  const rows = rejects.map((reject) => [...describePlace(reject, { isNamed }), codeWords.reject[reject.reason]]);
   const more = rejectsInAll - rejects.length;
   const rest = more > 0 ? `and ${formatCount(more)} more: --list rejected --limit ${rejectsInAll}\n` : '';
   const files =
@@ -294,7 +304,7 @@ function listCounts(
 
 const listSnapshot = (snapshot: NonNullable<RunDescription['snapshot']>): Row[] => [
   ['customers', describeSnapshot(snapshot)],
-  ...listDoubtLines(snapshot.doubts),
+  ...listDoubts(snapshot.doubts),
   ...listSnapshotRemarks(snapshot).map((remark) => ['note', remark]),
 ];
 

@@ -13,7 +13,7 @@ import { exitCodes } from '../exit-code.js';
 import type { Outcome } from '../invocation.js';
 import { acceptOptions, chooseRoster, findRosterAcceptance, type RosterChoice, shared } from '../options.js';
 import { formatBecauseOf, listCalls, presentNothingMarked, presentRun, toBecauseOfDocument } from '../present-run.js';
-import { formatTable, type Row } from '../text.js';
+import { formatTable, isForTerminal, type Row } from '../text.js';
 
 export const addScreenCommand = definePreparedCommand({
   usage: 'screen',
@@ -91,7 +91,9 @@ async function present(app: OpenAppContext, summary: RunSummary): Promise<Outcom
   const { parseRunId } = await import('../../runs/run-reference.js');
   const becauseOf = await describeBecauseOf(app.database, { runId: parseRunId(summary.runId) }, mostNamed);
   const outcome = presentRun(summary);
-  return becauseOf ? addBecauseOf(outcome, becauseOf) : outcome;
+  if (becauseOf === null) return outcome;
+  const document = { ...outcome.document, becauseOf: { ...becauseOf.comparison } };
+  return { exitCode: outcome.exitCode, document, text: outcome.text + formatBecauseOf(becauseOf) };
 }
 
 /** The roster of stored customers, which may be imported without being configured; `default` when none is configured. */
@@ -124,7 +126,7 @@ function describeLeftOut({ overBudget, leftOut, budget }: ScreeningPreview): Row
   const { cadence = 0, ...urgent } = overBudget;
   const customers = Object.values(urgent).reduce((sum, count) => sum + count, 0);
   const more = customers > shownLeftOut ? ' ...' : '';
-  const names = customers === 0 ? '' : `: ${leftOut.slice(0, shownLeftOut).join(', ')}${more}`;
+  const names = customers === 0 || !isForTerminal() ? '' : `: ${leftOut.slice(0, shownLeftOut).join(', ')}${more}`;
   return [
     ['budget left', left],
     customers > 0 && [

@@ -17,11 +17,11 @@ import type { Invocation, Outcome } from '../invocation.js';
 import { notifyDecidedStates } from '../notify.js';
 import { meanings, shared } from '../options.js';
 import { findCurrentUser, findUserName } from '../process.js';
-import { formatTable, type Row } from '../text.js';
+import { formatTable, isForTerminal, type Row } from '../text.js';
 
 /** A person works in a spreadsheet; other programs read CSV. */
 const chooseFile = ({ json }: Invocation['options'], ofDiscrepancies: boolean): string =>
-  process.stdout.isTTY === true && json !== true && !ofDiscrepancies ? 'review.xlsx' : 'review.csv';
+  isForTerminal() && json !== true && !ofDiscrepancies ? 'review.xlsx' : 'review.csv';
 
 /** The configuration that was given, for a printed command. */
 const repeatConfig = ({ options: { config }, folder }: Invocation): string =>

@@ -292,14 +292,19 @@ const zipBytes = 'PK\x03\x04';
 const formats: readonly { bytes: string; what: string; advice: string }[] = [
   { bytes: zipBytes, what: 'an Excel workbook or another ZIP file', advice: `${exportSheet}, or unpack it` },
   { bytes: 'PK\x05\x06', what: 'an empty ZIP file', advice: 'Fetch or write the file again' },
-  { bytes: '\xd0\xcf\x11\xe0', what: 'an old Excel workbook or another Office file', advice: exportSheet },
+  {
+    bytes: '\xd0\xcf\x11\xe0',
+    what: 'an old Excel workbook (.xls), or a file with a password',
+    advice: 'Save it as .xlsx without a password, or as CSV UTF-8',
+  },
   { bytes: '%PDF', what: 'a PDF', advice: 'Ask for the table itself, exported as CSV UTF-8' },
   { bytes: 'SQLite format 3\0', what: 'an SQLite database', advice: 'Export its table as CSV UTF-8' },
   { bytes: '\x89PNG', what: 'a picture (PNG)', advice: 'Ask for the table itself, exported as CSV UTF-8' },
   { bytes: '\xff\xd8\xff', what: 'a picture (JPEG)', advice: 'Ask for the table itself, exported as CSV UTF-8' },
 ];
 
-function refuseOtherFormats(start: Buffer, path: string): void {
+/** Throws RosterError `not_a_table` for the first bytes of another format. */
+export function refuseOtherFormats(start: Buffer, path: string): void {
   const format = formats.find(({ bytes }) => start.subarray(0, bytes.length).toString('latin1') === bytes);
   if (format === undefined) return;
   throw new RosterError('not_a_table', `${path} is ${format.what}, not CSV. ${format.advice}.`);

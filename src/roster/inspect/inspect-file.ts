@@ -80,7 +80,47 @@ const encodingSampleBytes = 4 * 1024 * 1024;
  * RosterError when it is unreadable, ConfigError for an unknown delimiter or encoding.
  */
 export async function inspectFile(request: InspectionRequest): Promise<FileInspection> {
-  const { path, name } = request;
+  const { first, rows, profiles, tally, ...sampled } = await sampleFile(request);
+  const { path, sheet, delimiter, encoding, hasHeader, headerLine, headers } = sampled.form;
+  const guess = tryColumns(guessColumns(profiles), headers, rows);
+  const doubts = [...sampled.doubts, ...guess.doubts];
+  const found = { ...sampled.form, guess: { ...guess, doubts } };
+  const header = headerLine ?? hasHeader;
+  const csv = { path, delimiter, encoding, ...(header === true ? {} : { header }) };
+  const parsed = rosterSettingsSchema.safeParse({ name: request.name, csv, columns: guess.columns });
+  if (!parsed.success || guess.columns.id === undefined || guess.columns.name === undefined) {
+    return {
+      ...found,
+      settings: null,
+      firstRows: [],
+      repeatedLines: [],
+      counts: { customers: 0, rejected: 0, repeated: 0, rejectedBecause: {}, doubts: [], isComplete: true },
+      tally,
+      unknown: [],
+      unmappedNames: [],
+    };
+  }
+  const ofFirst = { ...csv, path: first, ...(sheet !== null && { sheet }) };
+  const whole = await readWhole(
+    rosterSettingsSchema.parse({ name: request.name, csv: ofFirst, columns: guess.columns }),
+    guess.unmapped,
+  );
+  const ofWhole = [
+    ...describeChangedIds(whole.counts.doubts),
+    ...describeUnmappedNames(whole.unmappedNames, headers, 'roster'),
+  ];
+  const { customers, rejected, repeated } = whole.counts;
+  return {
+    ...found,
+    ...whole,
+    guess: { ...guess, doubts: [...doubts, ...ofWhole] },
+    settings: rejected > (customers + rejected + repeated) / 2 ? null : parsed.data,
+  };
+}
+
+/** Reads the first rows of a file: its form, what is in its columns, and the doubts about both. */
+async function sampleFile(request: InspectionRequest) {
+  const { path } = request;
   const given = parseRequest(request);
   const files = await findFiles([path]);
   const first = files[0] ?? path;
@@ -105,63 +145,22 @@ export async function inspectFile(request: InspectionRequest): Promise<FileInspe
       names[index],
     ),
   );
-  const guess = tryColumns(guessColumns(profiles), headers, rows);
-  const doubts = [
-    ...(otherSheets.length === 0
-      ? []
-      : [
-          `only the sheet ${sheet} is read, not ${otherSheets.join(', ')}: name another with \`sheet:\` under \`csv:\``,
-        ]),
-    ...(headerLine === null ? [] : [`line ${headerLine} is the header: the lines above it are not read`]),
-    ...(mixed.length > 0 ? mixed : doubtGarbledLetters(profiles, encoding)),
-    ...doubtLostLetters(profiles),
-    ...guess.doubts,
-  ];
-  const { delimiter } = table;
-  const header = headerLine ?? hasHeader;
-  const csv = { path, delimiter, encoding, ...(header === true ? {} : { header }) };
-  const found = {
-    path,
-    files,
-    sheet: sheet ?? null,
-    encoding,
-    delimiter,
-    hasHeader,
-    headerLine,
-    headers,
-    guess: { ...guess, doubts },
-  };
-  const parsed = rosterSettingsSchema.safeParse({ name, csv, columns: guess.columns });
-  if (!parsed.success || guess.columns.id === undefined || guess.columns.name === undefined) {
-    const counted = table.tally();
-    // It was opened as if each line were a record, so the header counts as one.
-    const { headers: headerLines, records } = counted;
-    const tally = header === true ? { ...counted, headers: headerLines + 1, records: records - 1 } : counted;
-    return {
-      ...found,
-      settings: null,
-      firstRows: [],
-      repeatedLines: [],
-      counts: { customers: 0, rejected: 0, repeated: 0, rejectedBecause: {}, doubts: [], isComplete: true },
-      tally,
-      unknown: [],
-      unmappedNames: [],
-    };
+  const doubts: string[] = [];
+  if (otherSheets.length > 0) {
+    const unread = otherSheets.join(', ');
+    doubts.push(`only the sheet ${sheet} is read, not ${unread}: name another with \`sheet:\` under \`csv:\``);
   }
-  const ofFirst = rosterSettingsSchema.parse({ name, csv: { ...csv, path: first, sheet }, columns: guess.columns });
-  const whole = await readWhole(ofFirst, guess.unmapped);
-  const doubtsOfAll = [
-    ...doubts,
-    ...describeChangedIds(whole.counts.doubts),
-    ...describeUnmappedNames(whole.unmappedNames, headers, 'roster'),
-  ];
-  const { customers, rejected, repeated } = whole.counts;
-  return {
-    ...found,
-    ...whole,
-    guess: { ...guess, doubts: doubtsOfAll },
-    settings: rejected > (customers + rejected + repeated) / 2 ? null : parsed.data,
-  };
+  if (headerLine !== null) doubts.push(`line ${headerLine} is the header: the lines above it are not read`);
+  doubts.push(...(mixed.length > 0 ? mixed : doubtGarbledLetters(profiles, encoding)), ...doubtLostLetters(profiles));
+  const { delimiter } = table;
+  const tally = table.tally();
+  if (hasHeader && headerLine === null) {
+    // It was opened as if each line were a record.
+    tally.headers += 1;
+    tally.records -= 1;
+  }
+  const form = { path, files, sheet: sheet ?? null, encoding, delimiter, hasHeader, headerLine, headers };
+  return { form, first, rows, profiles, tally, doubts };
 }
 
 /** Opens a table: below title lines with their header, else as if each line were a record. */

@@ -1,8 +1,8 @@
 import { openAsBlob } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { BlobReader, configure, type FileEntry, ZipReader } from '@zip.js/zip.js';
-import { decodeXML } from 'entities/decode';
 import { RosterError } from '../../errors.js';
+import { splitElements, type XmlElement } from '../../xml.js';
 
 configure({ useWebWorkers: false });
 
@@ -13,15 +13,19 @@ const maxPartBytes = 16 * mebibyte;
 /** A part above `ratioBytes` may unpack to so many times its size. XML of sheets unpacks to about 10 times. */
 const maxRatio = 200;
 const ratioBytes = 4 * mebibyte;
-const maxElementLength = 4 * mebibyte;
 
 /** The parts of a workbook by their path in the archive. */
 export interface WorkbookParts {
   has(path: string): boolean;
   /** The whole text of a part of at most 16 MiB; empty for a missing one. */
   readText(path: string): Promise<string>;
-  /** The elements of one name in a part as XML, one after the other; throws when the part ends before its root does. */
-  readElements(path: string, name: string, root: string, maxBytes?: number): AsyncGenerator<string, void, undefined>;
+  /** The elements of one name in a part, one after the other; throws when the part ends before its root does. */
+  readElements(
+    path: string,
+    name: string,
+    root: string,
+    maxBytes?: number,
+  ): AsyncGenerator<XmlElement, void, undefined>;
   /** Throws RosterError `roster_changed` when the file is not as it was at its opening. */
   checkUnchanged(): Promise<void>;
 }
@@ -82,7 +86,7 @@ export async function openArchive(path: string, name: string): Promise<WorkbookP
       return text;
     },
     readElements: (part, element, root, maxBytes = Number.POSITIVE_INFINITY) =>
-      splitElements(readPieces(part, maxBytes), element, root, (problem) =>
+      splitElements(readPieces(part, maxBytes), { root, names: [element] }, (problem) =>
         refuseWorkbook(name, `has a part ${part} that ${problem}`),
       ),
   };
@@ -114,62 +118,3 @@ const refuseChanged = (name: string, cause?: unknown): RosterError =>
     `${name} was changed while it was read. Start when the export is complete; export under another name and rename the file at the end.`,
     { cause },
   );
-
-async function* splitElements(
-  pieces: AsyncIterable<string>,
-  name: string,
-  root: string,
-  refuse: (problem: string) => RosterError,
-): AsyncGenerator<string, void, undefined> {
-  const opening = new RegExp(`<((?:[\\w.-]+:)?${name})(?=[\\s/>])|</(?:[\\w.-]+:)?${root}\\s*>`, 'g');
-  let text = '';
-  let isWhole = false;
-  for await (const piece of pieces) {
-    text += piece;
-    let done = 0;
-    for (;;) {
-      opening.lastIndex = done;
-      const found = opening.exec(text);
-      if (found === null) {
-        // The end of the piece may split a tag.
-        done = Math.max(done, text.lastIndexOf('<'));
-        break;
-      }
-      const [, tag] = found;
-      isWhole ||= tag === undefined;
-      const end = tag === undefined ? opening.lastIndex : findElementEnd(text, found.index, tag);
-      if (end === null) {
-        done = found.index;
-        break;
-      }
-      if (tag !== undefined) yield text.slice(found.index, end);
-      done = end;
-    }
-    text = text.slice(done);
-    if (text.length > maxElementLength) throw refuse('holds an element without an end');
-  }
-  if (!isWhole || text.includes('<')) throw refuse('ends too early');
-}
-
-function findElementEnd(text: string, start: number, tag: string): number | null {
-  const tagEnd = text.indexOf('>', start);
-  if (tagEnd > 0 && text[tagEnd - 1] === '/') return tagEnd + 1;
-  const closing = `</${tag}>`;
-  const end = text.indexOf(closing, start);
-  return end < 0 ? null : end + closing.length;
-}
-
-/** The attributes of each tag of one name, without the prefixes of names. */
-export function listTags(xml: string, name: string): readonly ReadonlyMap<string, string>[] {
-  const tag = new RegExp(`<(?:[\\w.-]+:)?${name}((?:\\s+[\\w.:-]+\\s*=\\s*(?:"[^"]*"|'[^']*'))*)\\s*/?>`, 'g');
-  return [...xml.matchAll(tag)].map(([, attributes = '']) => readAttributes(attributes));
-}
-
-export function readAttributes(text: string): ReadonlyMap<string, string> {
-  const attributes = new Map<string, string>();
-  const attribute = /(?<![\w.:-])(?:[\w.-]+:)?([\w.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
-  for (const [, name = '', quoted, other = ''] of text.matchAll(attribute)) {
-    attributes.set(name, decodeXML(quoted ?? other));
-  }
-  return attributes;
-}

@@ -1,5 +1,5 @@
 import { decodeXML } from 'entities/decode';
-import { listTags } from './archive.js';
+import { listTags } from '../../xml.js';
 
 /** How the numbers of a style are read. */
 type NumberReading = 'as_stored' | 'day' | 'month' | 'year' | { placeholders: string };

@@ -1,9 +1,10 @@
 import { posix } from 'node:path';
 import { RosterError } from '../../errors.js';
+import { listTags, readAttributes } from '../../xml.js';
 import { findHeaderBelow, mostHeaderRows, type ReadRow } from '../header-row.js';
 import type { CsvSettings } from '../settings.js';
 import type { LineTally, TableRecord } from '../table-reading.js';
-import { listTags, openArchive, readAttributes, refuseWorkbook, type WorkbookParts } from './archive.js';
+import { openArchive, refuseWorkbook, type WorkbookParts } from './archive.js';
 import { type Calendar, decodeText, readStyles, toNumberText, toPlainText } from './cell-text.js';
 
 const maxColumns = 5_000;
@@ -19,7 +20,7 @@ const comparedRows = 20;
 type FilledRows = AsyncGenerator<ReadRow, void, undefined>;
 
 /** A workbook with the names of its sheets, visible ones first. */
-interface OpenedWorkbook extends Pick<WorkbookParts, 'checkUnchanged'> {
+interface OpenedWorkbook {
   sheets: readonly string[];
   readRows(sheet: string): FilledRows;
 }
@@ -63,7 +64,7 @@ export async function openWorkbookFile(
   tally.blanks += first.line - headerLine;
   tally.lines += headerLines + first.line - headerLine;
   const lastLine = source.header === false ? first.line - 1 : first.line;
-  const rows = checkAtEnd(workbook, workbook.readRows(sheet));
+  const rows = workbook.readRows(sheet);
   const mayBeTitled = source.header === true && !headers.some(isMapped);
   const records = toRecords(rows, lastLine, (row, blanks): TableRecord => {
     tally.lines += blanks + 1;
@@ -160,13 +161,8 @@ function findLowerRow(rows: readonly ReadRow[]): { line: number } | null {
   return found === undefined ? null : { line: found.line };
 }
 
-async function* checkAtEnd(workbook: OpenedWorkbook, rows: FilledRows): FilledRows {
-  yield* rows;
-  await workbook.checkUnchanged();
-}
-
 /** Gives the rows after a line in batches; `toRecord` receives the count of blank rows before each. */
-async function* toRecords(
+export async function* toRecords(
   rows: FilledRows,
   lastLine: number,
   toRecord: (row: ReadRow, blanks: number) => TableRecord,
@@ -184,7 +180,11 @@ async function* toRecords(
   if (batch.length > 0) yield batch;
 }
 
-async function openWorkbook(path: string, name: string): Promise<OpenedWorkbook> {
+/**
+ * Opens a workbook (XLSX). Throws RosterError when the file is none, is damaged or too large. Reading rows also throws for a formula without a
+ * stored value, and at the end of a sheet when the file was changed meanwhile.
+ */
+export async function openWorkbook(path: string, name: string): Promise<OpenedWorkbook> {
   const archive = await openArchive(path, name);
   const root = await findPart(archive, '', 'officeDocument');
   const xml = root === undefined || !/\.xml$/i.test(root.path) ? '' : await archive.readText(root.path);
@@ -215,10 +215,11 @@ async function openWorkbook(path: string, name: string): Promise<OpenedWorkbook>
   const styles = stylePath === undefined ? [] : readStyles(await archive.readText(stylePath));
   const texts: string[] = [];
   if (textPath !== undefined && archive.has(textPath)) {
-    for await (const text of archive.readElements(textPath, 'si', 'sst', maxTextBytes)) texts.push(toPlainText(text));
+    for await (const { text } of archive.readElements(textPath, 'si', 'sst', maxTextBytes)) {
+      texts.push(toPlainText(text));
+    }
   }
   return {
-    checkUnchanged: archive.checkUnchanged,
     sheets: [...sheets.keys()],
     readRows: (sheet) => readRows(archive, { path: sheets.get(sheet) ?? '', sheet, name, texts, styles, calendar }),
   };
@@ -248,7 +249,7 @@ interface SheetSource {
 
 async function* readRows(archive: WorkbookParts, source: SheetSource): FilledRows {
   let last = 0;
-  for await (const row of archive.readElements(source.path, 'row', 'worksheet')) {
+  for await (const { text: row } of archive.readElements(source.path, 'row', 'worksheet')) {
     const [opening = ''] = /^<[^>]*>/.exec(row) ?? [];
     const line = Number(readAttributes(opening).get('r') ?? last + 1);
     if (!Number.isInteger(line) || line <= last || line > maxRows) {
@@ -258,6 +259,7 @@ async function* readRows(archive: WorkbookParts, source: SheetSource): FilledRow
     const cells = opening.endsWith('/>') ? [] : readCells(row, opening.length, line, source);
     if (cells.some((cell) => cell.trim() !== '')) yield { line, cells };
   }
+  await archive.checkUnchanged();
 }
 
 function readCells(row: string, start: number, line: number, source: SheetSource): readonly string[] {

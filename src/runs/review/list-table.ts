@@ -1,12 +1,13 @@
-import { open, readFile, stat } from 'node:fs/promises';
-import { Uint8ArrayReader, ZipReader } from '@zip.js/zip.js';
-import { readXlsx, streamXlsxRows } from 'hucre/xlsx';
+import { open } from 'node:fs/promises';
 import { RosterError } from '../../errors.js';
 import { findOddFile } from '../../files.js';
 import type { ListPlace } from '../../reports/text.js';
 import { openCsvTable } from '../../roster/csv/csv-table.js';
 import { inspectEncoding } from '../../roster/csv/encodings.js';
+import { isZipFile, refuseOtherFormats } from '../../roster/csv/source-bytes.js';
+import type { ReadRow } from '../../roster/header-row.js';
 import type { TableReading, TableRecord } from '../../roster/table-reading.js';
+import { openWorkbook, toRecords } from '../../roster/workbook/workbook-file.js';
 import { type DispositionVerdict, dispositionVerdicts } from '../../vocabulary.js';
 import type { Reviewer } from './people.js';
 
@@ -63,7 +64,7 @@ export async function openListTable(path: string, wanted: WantedList): Promise<L
   const odd = findOddFile(path);
   if (odd !== null)
     throw new RosterError('roster_unreadable', `${path} ${odd}. Save the list as a file and give its path.`);
-  const { tables, ...about } = await ((await isWorkbook(path))
+  const { tables, ...about } = await ((await isZipFile(path))
     ? openWorkbookTables(path, wanted)
     : openCsvList(path, names));
   const closeAll = async (): Promise<void> => {
@@ -92,7 +93,9 @@ type OpenedTables = Pick<ListTable, 'unread' | 'guessedEncoding'> & { tables: re
 
 /** Spreadsheets save CSV in the code page of the system, so the encoding of a file that is not UTF is guessed by its letters. */
 async function openCsvList(path: string, names: readonly string[]): Promise<OpenedTables> {
-  const { encoding, doubts } = inspectEncoding(await readStart(path, sampleBytes), 'auto', path);
+  const start = await readStart(path);
+  refuseOtherFormats(start, path);
+  const { encoding, doubts } = inspectEncoding(start, 'auto', path);
   if (doubts.length > 0) throw new RosterError('encoding', `${path}: ${doubts.join('; ')}.`);
   const isOurs = (header: string): boolean => names.includes(foldHeader(header));
   const source = { path, delimiter: 'auto', encoding, header: true } as const;
@@ -152,34 +155,14 @@ export const foldHeader = (header: string): string =>
     .toLowerCase()
     .replace(/[\s-]+/g, '_');
 
-const saveAs = 'Save it as .xlsx without a password, or as CSV UTF-8';
-
-const zipHeaderLength = 30;
-
-/** Throws RosterError for other files of office programs. */
-async function isWorkbook(path: string): Promise<boolean> {
-  const start = (await readStart(path, 100)).toString('latin1');
-  if (start.startsWith('\xd0\xcf\x11\xe0')) {
-    throw new RosterError('not_a_workbook', `${path} has a password or is an old workbook (.xls). ${saveAs}.`);
-  }
-  if (start.startsWith('mimetypeapplication/vnd.oasis.opendocument', zipHeaderLength)) {
-    throw new RosterError('not_a_workbook', `${path} is an OpenDocument file (.ods). ${saveAs}.`);
-  }
-  if (start.startsWith('PK')) return true;
-  if (/\.xlsx$/i.test(path)) {
-    throw new RosterError('not_a_workbook', `${path} ends in .xlsx but is not a workbook. ${saveAs}.`);
-  }
-  return false;
-}
-
 /** Ten columns of 10,000 alerts take 2 MB. */
 const sampleBytes = 8_000_000;
 
 /** The first bytes; empty without such a file, because the CSV reader reports patterns and missing files. */
-async function readStart(path: string, count: number): Promise<Buffer> {
+async function readStart(path: string): Promise<Buffer> {
   const file = await open(path, 'r').catch(() => null);
   try {
-    const found = await file?.read(Buffer.alloc(count), 0, count, 0).catch(() => undefined);
+    const found = await file?.read(Buffer.alloc(sampleBytes), 0, sampleBytes, 0).catch(() => undefined);
     return found?.buffer.subarray(0, found.bytesRead) ?? Buffer.alloc(0);
   } finally {
     await file?.close();
@@ -192,159 +175,50 @@ export function parseVerdict(text: string): DispositionVerdict | null {
   return dispositionVerdicts.find((verdict) => verdict === folded) ?? null;
 }
 
-const maxFileBytes = 50_000_000;
-/** The most unpacked bytes of a workbook. The parts other than sheets are held in memory many times over during reading. */
-const limits = { all: 100_000_000, besideSheets: 16_000_000 };
-const maxSheets = 20;
-const maxRows = 50_000;
-const maxColumns = 256;
 /** The header is one of the first rows; only titles may precede it. */
 const headerRows = 20;
 
 /** Sheets of our workbooks that are only for reading. */
 const ownSheets = new Set(['Summary', 'All changes', 'Dossiers', 'Not screened', 'Method', 'How to']);
 
-type Cells = readonly string[];
-type ListRow = readonly [line: number, cells: Cells];
-
-/**
- * Opens every sheet of a workbook (XLSX) that has the required headings near its top; without one, the first sheet with content.
- * Lines are rows of the sheet, without empty ones. Throws RosterError when the file is no workbook, damaged,
- * protected by a password, empty, or larger than 50 MB, 100 MB unpacked, 20 sheets, 50,000 rows or 256 columns.
- */
+/** Opens every sheet of a workbook that has the required headings near its top; without one, the first sheet with a value. */
 async function openWorkbookTables(path: string, wanted: WantedList): Promise<OpenedTables> {
-  const { size } = await stat(path);
-  if (size > maxFileBytes) throw refuse('workbook_too_large', `${path} is larger than ${maxFileBytes / 1_000_000} MB`);
-  const bytes = await readFile(path);
-  await checkArchive(bytes, path);
+  const workbook = await openWorkbook(path, path);
   const tables: RawTable[] = [];
   const unread = new Map<string, number | null>();
   let first: RawTable | null = null;
-  let count = 0;
-  for (const sheet of await listSheets(bytes, path)) {
-    const { rows, header, trace } = await readSheet(bytes, path, sheet, wanted);
-    if (rows.length === 0) continue;
-    const table = toTable(sheet, rows, header ?? 0);
+  for (const sheet of workbook.sheets) {
+    const isOwn = ownSheets.has(sheet);
+    const { top, isList, trace } = await scanSheet(workbook.readRows(sheet), wanted, isOwn);
+    if (top === null) continue;
+    const toRecord = ({ line, cells }: ReadRow): TableRecord => ({ line, file: null, fields: cells, fault: null });
+    const table = {
+      sheet,
+      headers: top.cells.map((cell) => cell.trim().normalize('NFC')),
+      records: toRecords(workbook.readRows(sheet), top.line, toRecord),
+      close: async () => {},
+    };
     first ??= table;
-    if (header === null) {
-      if (!ownSheets.has(sheet)) unread.set(sheet, trace);
-      continue;
-    }
-    tables.push(table);
-    count += rows.length;
-    if (count > maxRows) throw refuse('workbook_too_large', `${path} has more than ${maxRows} rows on its sheets`);
+    if (isList) tables.push(table);
+    else if (!isOwn) unread.set(sheet, trace);
   }
-  if (first === null) throw refuse('roster_empty', `${path} has only empty sheets`);
+  if (first === null) throw new RosterError('roster_empty', `${path} has only empty sheets.`);
   return { tables: tables.length > 0 ? tables : [first], unread, guessedEncoding: null };
 }
 
-async function listSheets(bytes: Buffer, path: string): Promise<readonly string[]> {
-  const names: string[] = [];
-  const note = ({ name }: { name: string }): boolean => {
-    names.push(name);
-    return false;
-  };
-  await orRefuse(path, () => readXlsx(bytes, { sheets: note }));
-  if (names.length > maxSheets) throw refuse('workbook_too_large', `${path} has more than ${maxSheets} sheets`);
-  return names;
-}
-
-interface SheetRows {
-  /** Without a header only the first rows. */
-  rows: ListRow[];
-  /** The index of the header in `rows`. */
-  header: number | null;
-  /** The first line with a trace of a list. */
-  trace: number | null;
-}
-
-async function readSheet(bytes: Buffer, path: string, sheet: string, wanted: WantedList): Promise<SheetRows> {
-  const read: SheetRows = { rows: [], header: null, trace: null };
-  const isHeader = (cells: Cells): boolean => {
-    const headings = cells.map(foldHeader);
-    return wanted.required.every((name) => headings.includes(name));
-  };
-  await orRefuse(path, async () => {
-    for await (const { index, values } of streamXlsxRows(bytes, { sheet })) {
-      if (values.length > maxColumns || read.rows.length > maxRows) {
-        throw refuse(
-          'workbook_too_large',
-          `${path} has more than ${maxColumns} columns or ${maxRows} rows on the sheet ${sheet}`,
-        );
-      }
-      const cells = values.map(toText);
-      if (cells.every((cell) => cell === '')) continue;
-      const isTop = read.rows.length < headerRows;
-      if (read.header === null && isTop && isHeader(cells)) read.header = read.rows.length;
-      if (read.header === null && cells.some(wanted.isTrace)) read.trace ??= index + 1;
-      if (read.header !== null || isTop) read.rows.push([index + 1, cells]);
-      else if (ownSheets.has(sheet)) break;
-    }
-  });
-  return read;
-}
-
-function toTable(sheet: string, rows: readonly ListRow[], header: number): RawTable {
-  const [, headers] = rows[header] ?? [0, []];
-  return {
-    sheet,
-    headers: headers.map((cell) => cell.trim().normalize('NFC')),
-    records: readAll(rows.slice(header + 1)),
-    close: async () => {},
-  };
-}
-
-async function* readAll(rows: readonly ListRow[]): AsyncGenerator<readonly TableRecord[]> {
-  yield rows.map(([line, fields]) => ({ line, file: null, fields, fault: null }));
-}
-
-function toText(value: string | number | boolean | Date | null): string {
-  if (value instanceof Date) return Number.isNaN(value.getTime()) ? '' : value.toISOString().slice(0, 10);
-  return value === null ? '' : String(value);
-}
-
-/** Every error of the reader is reported as a fault of the file. */
-async function orRefuse<Result>(path: string, read: () => Promise<Result>): Promise<Result> {
-  try {
-    return await read();
-  } catch (error) {
-    if (error instanceof RosterError) throw error;
-    throw refuse('not_a_workbook', `${path} cannot be read as a workbook: save it again as .xlsx or CSV`, error);
+/** Finds the headings of a list, or the first row and the first line with a trace of a list; of our own sheets it reads only the top. */
+async function scanSheet(rows: AsyncIterable<ReadRow>, { required, isTrace }: WantedList, isOwn: boolean) {
+  let first: ReadRow | null = null;
+  let trace: number | null = null;
+  let count = 0;
+  for await (const row of rows) {
+    first ??= row;
+    count += 1;
+    const headings = row.cells.map(foldHeader);
+    const isList = count <= headerRows && required.every((name) => headings.includes(name));
+    if (isList) return { top: row, isList, trace: null };
+    if (row.cells.some(isTrace)) trace ??= row.line;
+    if (count >= headerRows && (isOwn || trace !== null)) break;
   }
-}
-
-const refuse = (code: string, message: string, cause?: unknown): RosterError =>
-  new RosterError(code, `${message}.`, { cause });
-
-const maxEntries = 2_000;
-const isSheet = /^xl\/worksheets\/[^/]+\.xml$/i;
-
-/**
- * Checks by the directory of a ZIP archive that it unpacks to no more than the limits. The unpacking code must limit each entry to the size in
- * the directory. Throws RosterError `not_a_workbook` when it is no archive, truncated or too large.
- */
-async function checkArchive(bytes: Buffer, name: string): Promise<void> {
-  const refuseArchive = (message: string): RosterError => refuse('not_a_workbook', `${name} ${message}`);
-  let entries = 0;
-  let allBytes = 0;
-  let besideBytes = 0;
-  const directory = new ZipReader(new Uint8ArrayReader(bytes)).getEntriesGenerator();
-  for (;;) {
-    const { done, value: entry } = await directory.next().catch((error: unknown) => {
-      throw refuse('not_a_workbook', `${name} is no workbook, or it is incomplete: save it again as .xlsx`, error);
-    });
-    if (done || entry === undefined) return;
-    entries += 1;
-    if (entries > maxEntries) throw refuseArchive(`is no workbook: it has more than ${maxEntries} parts`);
-    const { filename, compressedSize, uncompressedSize, compressionMethod, bitFlag, zip64 } = entry;
-    // The sizes of such an entry are elsewhere in the archive, and may be any.
-    const isDescribedBehind = bitFlag?.dataDescriptor === true && (compressedSize === 0 || uncompressedSize === 0);
-    const isUnsized =
-      zip64 || (compressionMethod !== 0 && (isDescribedBehind || (uncompressedSize === 0 && compressedSize > 2)));
-    allBytes += uncompressedSize;
-    if (!isSheet.test(filename)) besideBytes += uncompressedSize;
-    if (isUnsized || allBytes > limits.all || besideBytes > limits.besideSheets) {
-      throw refuseArchive('unpacks to more than a working list ever does: save its sheet as CSV UTF-8');
-    }
-  }
+  return { top: first, isList: false, trace };
 }

@@ -48,7 +48,7 @@ export async function findReviewer(database: Database, name: string | undefined,
   if (name === undefined || name === login) return { name: login, isAttested: false };
   throw flagError(
     '--by',
-    `is ${name}, but the database login is ${login}; on Postgres each reviewer decides under their own login`,
+    `is ${name}, but the database login is ${login}; on Postgres each reviewer decides under their own login. Omit --by, or use that login`,
   );
 }
 

@@ -6,7 +6,7 @@ import { RunNumbers } from '../../store/ledger.js';
 import { readRosterNames } from '../../store/organisations.js';
 import { readFourEyes } from '../../store/review/decisions.js';
 import { findOpenRun, type RunRow, readRun, toRunId } from '../../store/runs.js';
-import { giveBackAnswers } from '../../store/unconfirmed-answers.js';
+import { countWithheld, giveBackAnswers } from '../../store/unconfirmed-answers.js';
 import type { RunState } from '../../vocabulary.js';
 import type { AppContext } from '../app-context.js';
 import { findRun, refuseRun } from '../run-reference.js';
@@ -59,7 +59,7 @@ export async function acceptRun(
       if (await proposesOnly(app, transaction, current, acceptance)) {
         return { kind: 'proposed', runId, waitsFor: 'second_person' };
       }
-      const parties = kinds.has('answers') ? await giveBack(transaction, current, app.clock.now()) : 0;
+      const parties = kinds.has('answers') ? await giveBackAnswers(transaction, run.runId, app.clock.now()) : 0;
       await saveAcceptance(app, transaction, current, acceptance, false);
       const roster = (await readRosterNames(transaction, organisation.name)).get(run.rosterId ?? 0) ?? null;
       const write: RunSession['write'] = (work) => work(transaction);
@@ -87,9 +87,6 @@ async function acceptSweep(
       await assertLease(transaction, lease);
       await refuseUnlessHeld(transaction, run);
       const dossiers = await countMissing(transaction, run.runId);
-      if (dossiers === 0) {
-        throw refuseRun(`a later sweep has listed, missed or removed each dossier that ${runId} missed`);
-      }
       if (await proposesOnly(app, transaction, run, acceptance)) {
         return { kind: 'proposed', runId, waitsFor: 'second_person' };
       }
@@ -99,14 +96,18 @@ async function acceptSweep(
   );
 }
 
-/** What is held of a run; throws ConfigError when nothing is. */
+/** What is held of a run; throws ConfigError when nothing is, or when a later run has replaced it. */
 async function refuseUnlessHeld(database: Parameters<typeof readRunHolds>[0], run: RunRow) {
   const runId = toRunId(run);
   if (run.state === 'running' || run.state === 'stopped') throw refuseRun(`${runId} has not ended`);
   const { holds, accepted } = await readRunHolds(database, run.runId);
   if (holds.length === 0) throw refuseRun(`${runId} is not held, so there is nothing to accept`);
-  const waiting = holds.filter(({ acceptedAt }) => acceptedAt === null);
-  if (waiting.length > 0) return new Set(waiting.map(({ kind }) => kind));
+  const waiting = new Set(holds.filter(({ acceptedAt }) => acceptedAt === null).map(({ kind }) => kind));
+  if (waiting.has('answers')) await refuseReplaced(database, run);
+  if (waiting.has('dossiers') && (await countMissing(database, run.runId)) === 0) {
+    throw refuseRun(`a later sweep has listed, missed or removed each dossier that ${runId} missed`);
+  }
+  if (waiting.size > 0) return waiting;
   const by = accepted ? `, by ${accepted.acceptedBy} on ${accepted.acceptedAt.toISOString()}` : '';
   throw refuseRun(`${runId} is already accepted${by}`);
 }
@@ -153,14 +154,14 @@ async function saveAcceptance(
   await saveRunAcceptance(transaction, runId, { isProposal, ...who, reason, acceptedAt: clock.now() });
 }
 
-async function giveBack(transaction: Transaction, run: RunRow, now: Date): Promise<number> {
+/** Throws ConfigError when a later run holds or has newer answers, so that those of `run` can never apply. */
+async function refuseReplaced(database: Parameters<typeof readRunHolds>[0], run: RunRow): Promise<void> {
   const { runId, rosterId, accountId } = run;
   const name = toRunId(run);
   if (rosterId === null || accountId === null) throw refuseRun(`${name} belongs to no roster`);
-  const later = await findLaterHeld(transaction, { runId, rosterId, accountId });
-  const held = later === null ? null : await readRun(transaction, later);
+  const later = await findLaterHeld(database, { runId, rosterId, accountId });
+  const held = later === null ? null : await readRun(database, later);
   if (held) throw refuseRun(`a later run is held too, with newer answers: accept ${toRunId(held)} instead`);
-  const parties = await giveBackAnswers(transaction, runId, now);
-  if (parties > 0) return parties;
+  if ((await countWithheld(database, runId)) > 0) return;
   throw refuseRun(`a later run has screened every customer of ${name}, so there is nothing to accept`);
 }

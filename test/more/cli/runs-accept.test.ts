@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -28,6 +28,7 @@ describe('runs accept', () => {
 controls: [{ type: person, name: Control Listed, expect: match }, { type: person, name: Zzyzx Qwfpg, expect: none }]
 reports: { dir: ${JSON.stringify(join(folder, 'reports'))} }
 review: { fourEyes: [critical] }
+mail: { transport: file, from: from@mail.example, to: [to@mail.example] }
 ${assessing}
 `,
     );
@@ -71,6 +72,13 @@ ${assessing}
       .object({ held: z.array(z.object({ accepted: z.array(z.unknown()) })) })
       .parse(JSON.parse(await readFile(join(directory, 'report.json'), 'utf8')));
     return { held, page: await readFile(join(directory, 'report.html'), 'utf8') };
+  }
+  async function readLastMail(): Promise<string> {
+    const mails = join(folder, 'reports', 'mail');
+    const names = (await readdir(mails)).map((name) => join(mails, name));
+    const sent = await Promise.all(names.map(async (name) => ({ name, at: (await stat(name)).mtimeMs })));
+    const [last] = sent.sort((one, other) => other.at - one.at);
+    return (await readFile(last?.name ?? '', 'utf8')).replaceAll(/=\r?\n/g, '');
   }
   const expectRefused = async (words: readonly string[], message: RegExp) => {
     const { exitCode, stdout, stderr } = await run(['runs', 'accept', ...words]);
@@ -128,10 +136,21 @@ ${assessing}
 
   it('shows everyone who proposed or accepted it, with reasons, in runs show at once and then in the report', async () => {
     await screenAll(watchlist, 0);
+    const older = await screenAll(onlyControl, 3);
+    const owner = await databases.open({ url });
+    const { login } = await createLogin(owner, 'third', toReviewerGrants);
+    const { login: other } = await createLogin(owner, 'fourth', toReviewerGrants);
+    expect(await run(['runs', 'accept', older, ...said], login)).toMatchObject({ exitCode: 3 });
     const held = await screenAll(onlyControl, 3);
-    const { login } = await createLogin(await databases.open({ url }), 'third', toReviewerGrants);
-    expect(await run(['runs', 'accept', held, ...said])).toMatchObject({ exitCode: 3 });
-    expect(await run(['runs', 'accept', held, ...said], login)).toMatchObject({ exitCode: 3 });
+    // The newer night has replaced the older one: nobody consents to what can never apply.
+    for (const one of [other, undefined]) {
+      const late = await run(['runs', 'accept', older, ...said], one);
+      expect([late.exitCode, late.stderr]).toEqual([2, expect.stringContaining(`accept ${held} instead`)]);
+    }
+    const named = await run(['runs', 'accept', held, '--by', 'A. Meyer', ...said], login);
+    expect([named.exitCode, named.stderr]).toEqual([2, expect.stringContaining('Omit --by')]);
+    const consents = [login, other].map((one) => run(['runs', 'accept', held, ...said], one));
+    for (const consent of await Promise.all(consents)) expect(consent).toMatchObject({ exitCode: 3, stderr: '' });
     // All who consented are shown before the acceptance; the report as it was written stays as it is.
     const waiting = (await run(['runs', 'show', held], login)).stdout;
     expect(waiting).toMatch(/^held +answers, not accepted yet$/m);
@@ -139,26 +158,29 @@ ${assessing}
     expect(waiting).toMatch(new RegExp(`^acceptance +proposed by ${login} on 20.+: the publisher confirmed it$`, 'm'));
     expect((await readHeld(held, 3)).held).toMatchObject([{ accepted: [] }]);
     const refused = await run(['report', '--run', held], login);
-    expect([refused.exitCode, refused.stderr]).toEqual([2, expect.stringContaining('their owner writes reports')]);
+    expect([refused.exitCode, refused.stderr]).toEqual([2, expect.stringContaining('`nightscreen runs show ID`')]);
     expect(await run(['runs', 'accept', held, ...said])).toMatchObject({ exitCode: 0 });
     const shown = (await run(['runs', 'show', held], login)).stdout;
     expect(shown).toMatch(/^state +complete/m);
     expect(shown).toMatch(/^held +answers, accepted$/m);
     expect(shown.match(/^acceptance +(proposed|accepted) by .+: the publisher confirmed it$/gm)).toHaveLength(3);
     const document = JSON.parse((await run(['runs', 'show', held, '--json'])).stdout);
-    expect(document).toMatchObject({ holds: [{ kind: 'answers' }], acceptances: [{}, { acceptedBy: login }, {}] });
-    const report = await readHeld(held, 0);
+    expect(document).toMatchObject({ holds: [{ kind: 'answers' }], acceptances: [{}, {}, { isProposal: false }] });
+    const report = await readHeld(held, 0, '--send');
     const reason = 'the publisher confirmed it';
     expect(report.held).toMatchObject([
       {
         accepted: [
           { isProposal: true, reason },
-          { isProposal: true, acceptedBy: login, reason },
+          { isProposal: true, reason },
           { isProposal: false, reason },
         ],
       },
     ]);
-    expect(report.page).toContain(`proposed by ${login}`);
+    for (const one of [login, other]) {
+      expect(report.page).toContain(`proposed by ${one}`);
+      expect(await readLastMail()).toContain(`The run was held: proposed by ${one}`);
+    }
     const masked = await readHeld(held, 0, '--mask');
     expect(JSON.stringify(masked.held)).not.toMatch(new RegExp(`${login}|publisher`));
   });

@@ -99,12 +99,11 @@ const files = [...listFiles('src'), ...listFiles('jobs')].map((file) => ({ file,
 
 /** Files whose functions compose expressions of what they are given: short names, a format of dates, patterns of a configuration, and a copy. */
 const composedLater = [
-  'src/lists/xml-lists.ts',
   'src/roster/csv/find-files.ts',
   'src/roster/read-date.ts',
   'src/roster/settings.ts',
-  'src/roster/workbook/archive.ts',
   'src/store/database/values.ts',
+  'src/xml.ts',
 ];
 
 /** The expressions that a file composes of constant parts when it is loaded. */

@@ -118,7 +118,7 @@ describe('a published list', () => {
       'list:3: has another number of columns',
     ],
     ['a quotation mark left open', 'name,type\n"Erika,person\n', 'quotation mark is never closed'],
-    ['a list cut off', unList('').replace('</CONSOLIDATED_LIST>', ''), 'the file ends before </CONSOLIDATED_LIST>'],
+    ['a list cut off', unList('').replace('</CONSOLIDATED_LIST>', ''), 'ends before </CONSOLIDATED_LIST>'],
     ['a list with fewer entries than it says', ofacList('', 3), 'declares 3 entries and holds 0'],
     ['broken XML', unList('<INDIVIDUAL><DATAID>1</INDIVIDUAL>'), 'is not well-formed'],
     [
