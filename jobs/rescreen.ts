@@ -38,7 +38,7 @@ export async function rescreenRosters(
     const failed = { task: 'rescreen', roster, error, signal };
     const code = error instanceof NightscreenError ? error.code : 'unexpected';
     night.failures.push(failure);
-    app.emit({ kind: 'roster_failed', roster, runId, code, message: describeFailure(failed).reason });
+    app.emit({ kind: 'roster_failed', roster, runId, code, message: describeFailure(failed).reason, error });
     if (isMailed) await mailFailure(app, failed);
   };
   let begun = 0;

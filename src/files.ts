@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { accessSync, constants, statSync } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { usageError } from './errors.js';
+import { readErrorCode, usageError } from './errors.js';
 
 /**
  * Makes a folder and its parents with mode 0700. Throws ConfigError, ending with `remedy`, when this process cannot
@@ -25,9 +25,7 @@ export function findFolderProblem(folder: string): string | null {
     accessSync(at, constants.W_OK | constants.X_OK);
     return null;
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EROFS'
-      ? `${at} is on ${readOnly}`
-      : `this user may not write to ${at}`;
+    return readErrorCode(error) === 'EROFS' ? `${at} is on ${readOnly}` : `this user may not write to ${at}`;
   }
 }
 
@@ -124,4 +122,14 @@ export async function writePrivately(
     await writeFile(draft, content);
     return file;
   });
+}
+
+/** Makes the entries of a folder durable. */
+export async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, constants.O_RDONLY);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
 }

@@ -318,3 +318,7 @@ export const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 /** The outcomes of customers that are not screened, in the order of reports. */
 export const listableOutcomes = ['failed', 'remaining', 'skipped'] as const;
 export type ListableOutcome = (typeof listableOutcomes)[number];
+
+/** What a run did with an alert that waits. `expired`: its disposition expired, and no answer opened it. */
+export const alertNews = ['opened', 'reopened', 'expired', 'escalated', 'returned'] as const;
+export type AlertNews = (typeof alertNews)[number];

@@ -19,6 +19,7 @@ import {
   RosterError,
   RosterHeldError,
   RunLockedError,
+  readErrorCode,
   StoreError,
 } from '../errors.js';
 import { DatabaseError } from '../store/database/database.js';
@@ -106,6 +107,23 @@ export function describeError(error: unknown, { isDoctor } = { isDoctor: false }
   };
 }
 
+/** The parts of an error beside code and message that are known. */
+export const toErrorDetails = ({ problems, where, next }: ErrorDescription) => ({
+  ...(problems.length > 0 && { problems }),
+  ...(where !== null && { where }),
+  ...(next !== null && { next }),
+});
+
+const reported = new WeakSet<object>();
+
+/** Notes that a log line has reported this error, so that no other line does. */
+export function noteReported(error: unknown): void {
+  if (typeof error === 'object' && error !== null) reported.add(error);
+}
+
+export const isReported = (error: unknown): boolean =>
+  typeof error === 'object' && error !== null && reported.has(error);
+
 /** The error as lines for people, in at most `width` columns where words allow it. */
 export function formatError(description: ErrorDescription, width = Number.POSITIVE_INFINITY): string {
   const listed = description.problems.length > 1 ? description.problems : [];
@@ -179,8 +197,7 @@ const fullDiskOfEngine = /\(errno (?:19|51|69)\)/;
 /** Whether a file could not be written for want of room, or because its file system is read-only. */
 function isOfFullDisk(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  const isFull = 'code' in error && fullDisk.has(error.code);
-  return isFull || fullDiskOfEngine.test(error.message) || isOfFullDisk(error.cause);
+  return fullDisk.has(readErrorCode(error)) || fullDiskOfEngine.test(error.message) || isOfFullDisk(error.cause);
 }
 
 function describeDatabaseNext({ sqlState }: DatabaseError, isDoctor: boolean): string | null {

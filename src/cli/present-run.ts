@@ -4,7 +4,7 @@ import { describeReread, describeSnapshot, listDoubtLines } from '../reports/rea
 import { describeRosterChanges } from '../reports/roster-changes.js';
 import type { SnapshotFacts } from '../reports/run-facts.js';
 import { countNoun, formatCount, toVisibleText } from '../reports/text.js';
-import { describeControls, describeRecord, describeWaiting } from '../reports/words.js';
+import { describeAlerts, describeControls, describeRecord } from '../reports/words.js';
 import type { AssuranceResult } from '../runs/checks/assurance.js';
 import type { BecauseOf } from '../runs/checks/because-of.js';
 import type { CheckResult } from '../runs/checks/check.js';
@@ -80,7 +80,7 @@ function describeSums({ kind, counts, snapshot, openAlerts }: RunSummary): Row[]
       `${count(counts.searches)} distinct; ${countNoun(counts.attempts, 'call')}, control searches and repeats included`,
     ],
     ...listFindings(counts),
-    openAlerts !== null && openAlerts !== undefined && ['alerts', describeWaiting(openAlerts)],
+    openAlerts !== null && openAlerts !== undefined && ['alerts', describeAlerts(openAlerts)],
   ];
 }
 

@@ -4,6 +4,7 @@ import { systemClock } from '../clock.js';
 import { countNoun, describeSpan, formatCount, toVisibleLines, toVisibleText } from '../reports/text.js';
 import { LastRun, type ProgressStage, type RunEvent } from '../runs/app-context.js';
 import { codeWords } from '../vocabulary/words.js';
+import { describeError, noteReported, toErrorDetails } from './describe-error.js';
 import type { Terminal } from './terminal.js';
 import { describeCounts, describeReasons, omitZeros, showTimes, wrap } from './text.js';
 
@@ -394,7 +395,8 @@ export function logEvents(logger: Logger, perSecond: number, everyMs = progressE
       lastRun.note(event);
       if (event.kind === 'run_started') rosters.set(event.runId, event.roster);
       const current = lastRun.current?.isFinished ? null : (lastRun.current?.runId ?? null);
-      logEvent(logger, event, toRun('runId' in event ? event.runId : current));
+      if (event.kind === 'roster_failed') logFailure(logger, event, lastRun);
+      else logEvent(logger, event, toRun('runId' in event ? event.runId : current));
     },
     meter,
     /** Reports what is pending and stops the timer. */
@@ -416,8 +418,10 @@ function toFields({ found, waitingFor, callsPerSecond, ...figures }: NonNullable
   };
 }
 
-/** Single steps have level debug, warnings and incomplete runs level warn, failed rosters level error. */
-function logEvent(logger: Logger, event: RunEvent, run: Record<string, string | null>): void {
+type RosterFailure = Extract<RunEvent, { kind: 'roster_failed' }>;
+
+/** Single steps have level debug, warnings and incomplete runs level warn. */
+function logEvent(logger: Logger, event: Exclude<RunEvent, RosterFailure>, run: Record<string, string | null>): void {
   // One for each search, and nearly nobody reads them.
   if (event.kind === 'progress' && !logger.isLevelEnabled('debug')) return;
   const { kind, ...facts } = event.kind === 'service' ? event.event : event;
@@ -425,7 +429,16 @@ function logEvent(logger: Logger, event: RunEvent, run: Record<string, string | 
   const isBad =
     ['outage_began', 'outage_ended', 'warning'].includes(kind) ||
     (event.kind === 'run_finished' && event.state !== 'complete');
-  if (kind === 'roster_failed') logger.error(facts, kind);
-  else if (kind === 'progress') logger.debug({ ...run, ...facts }, 'step');
+  if (kind === 'progress') logger.debug({ ...run, ...facts }, 'step');
   else logger[isBad ? 'warn' : 'info']({ ...run, ...facts }, kind);
+}
+
+/** A failed roster has level error; what the end of its run said is not repeated. */
+function logFailure(logger: Logger, { kind, error, ...given }: RosterFailure, lastRun: LastRun): void {
+  if (!logger.isLevelEnabled('error')) return;
+  const isShown = logger.isLevelEnabled('warn');
+  const facts = isShown ? { ...given, message: lastRun.shorten(given.message) } : given;
+  const stack = logger.isLevelEnabled('debug') ? { err: error } : {};
+  logger.error({ ...facts, ...toErrorDetails(describeError(error)), ...stack }, kind);
+  noteReported(error);
 }

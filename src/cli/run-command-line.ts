@@ -5,7 +5,7 @@ import { createLogger, openRedactor, toRedactor } from '../logging.js';
 import { LastRun } from '../runs/app-context.js';
 import type { logLevels } from '../vocabulary.js';
 import type { AddCommand } from './command.js';
-import { describeError, formatError } from './describe-error.js';
+import { describeError, formatError, isReported, toErrorDetails } from './describe-error.js';
 import { exitCodes, InterruptedError, toErrorExitCode } from './exit-code.js';
 import type { Act, Invocation, Notify, Outcome } from './invocation.js';
 import { mailDirectly } from './notify.js';
@@ -37,7 +37,6 @@ export async function runCommandLine({
     redact,
     findLevel,
     isQuiet,
-    isScheduled: () => /^schedule(?: run| watchdog)?$/.test(command),
   });
   const isJson = words.includes('--json');
   let helpText = '';
@@ -55,7 +54,9 @@ export async function runCommandLine({
   };
   const program = await createProgram(act, { writeOut, writeErr }, words);
   // What is said at a signal depends on the options of the command.
-  const listening = listenForSignals(commandLog.stopping);
+  const listening = listenForSignals(commandLog.stopping, (error) => {
+    void reportError(error).finally(() => process.exit(exitCodes.unexpected));
+  });
   program.hook('preAction', (_, called) => {
     command = nameCommand(called);
   });
@@ -102,7 +103,7 @@ export async function runCommandLine({
       ...(isWithoutCommand && { message: 'no command is given' }),
       ...(called !== undefined && { next: described.next?.replace('COMMAND', called) ?? null }),
     };
-    if (isWithoutCommand && !isJson) terminal.writeMessage(`${usageText}\n`);
+    if (isWithoutCommand && !isJson && terminal.isScreen) terminal.writeMessage(`${usageText}\n`);
     commandLog.failed(description, error);
     if (isJson) await terminal.writeData(redact(toLine(toErrorDocument(description))));
   }
@@ -123,13 +124,11 @@ const nameCommand = (called: Command): string =>
 const toLine = (document: Outcome['document'] | Record<string, unknown>): string => `${JSON.stringify(document)}\n`;
 
 /** The error as the document that `--json` prints; unknown parts are left out. */
-const toErrorDocument = ({ code, message, problems, where, next }: ReturnType<typeof describeError>) => ({
+const toErrorDocument = (description: ReturnType<typeof describeError>) => ({
   schema: 'nightscreen/error/1',
-  code,
-  message,
-  ...(problems.length > 0 && { problems }),
-  ...(where !== null && { where }),
-  ...(next !== null && { next }),
+  code: description.code,
+  message: description.message,
+  ...toErrorDetails(description),
 });
 
 /** The readable secrets of the environment: error messages must not show them, even when the configuration is wrong. */
@@ -201,9 +200,13 @@ type StopListener = (event: { kind: 'asked'; signal: string } | { kind: 'overdue
 
 /**
  * Turns the first SIGINT or SIGTERM into an abort. A second signal, or a stop that takes longer than 7 seconds, ends
- * the process at once with exit code 4; the next start repeats what was not saved.
+ * the process at once with exit code 4; the next start repeats what was not saved. An error that nobody catches goes to
+ * `fail`, which ends the process.
  */
-function listenForSignals(emit: StopListener): { signal: AbortSignal; stop: () => void } {
+function listenForSignals(
+  emit: StopListener,
+  fail: (error: unknown) => void,
+): { signal: AbortSignal; stop: () => void } {
   const controller = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   const listen = (name: NodeJS.Signals): void => {
@@ -216,12 +219,14 @@ function listenForSignals(emit: StopListener): { signal: AbortSignal; stop: () =
     controller.abort(new InterruptedError(name));
   };
   for (const name of endingSignals) process.on(name, listen);
+  process.on('uncaughtException', fail);
   leaveSignals();
   return {
     signal: controller.signal,
     stop: () => {
       clearTimeout(timer);
       for (const name of endingSignals) process.off(name, listen);
+      process.off('uncaughtException', fail);
     },
   };
 }
@@ -232,14 +237,11 @@ interface LogMeans {
   redact: (text: string) => string;
   findLevel: () => (typeof logLevels)[number];
   isQuiet?: boolean;
-  /** Whether the command is one that a scheduler starts, whose messages are all log lines. */
-  isScheduled?: () => boolean;
 }
 
 /**
  * Reports notices, stops and failures of a command once: as words on a screen, elsewhere as log lines with the current
- * run and roster. A failure before the first run is written as words elsewhere too, unless a scheduler started the
- * command.
+ * run and roster.
  */
 export class CommandLog {
   readonly #means: LogMeans;
@@ -273,19 +275,19 @@ export class CommandLog {
 
   /** Reports that the command failed, at level debug with the stack; what the end of its run said is not repeated. */
   failed(given: ReturnType<typeof describeError>, error: unknown): void {
-    const { terminal, lastRun, redact, findLevel, isQuiet, isScheduled } = this.#means;
+    const { terminal, lastRun, redact, findLevel, isQuiet } = this.#means;
     const level = findLevel();
     const isDebug = level === 'debug';
     const isShown = !isQuiet && (terminal.isScreen || !['error', 'silent'].includes(level));
-    const isSaid = isShown && [...lastRun.reasons, lastRun.reasons.join('\n')].includes(given.message);
-    const message = `${lastRun.current?.runId} ended for the reason above`;
-    const description = isSaid ? { ...given, message } : given;
-    const isLogged = lastRun.current !== null || isScheduled?.() === true;
-    const logger = isLogged ? this.#openLogger(level) : null;
-    const { problems, where, next, ...said } = description;
-    const facts = { ...(problems.length > 0 && { problems }), ...(where !== null && { where }), ...(next && { next }) };
-    logger?.error({ ...this.#describeRun(), ...said, ...facts, ...(isDebug ? { err: error } : {}) }, 'command_failed');
-    if (logger !== null) return;
+    const description = isShown ? { ...given, message: lastRun.shorten(given.message) } : given;
+    const logger = this.#openLogger(level);
+    if (logger !== null) {
+      if (isReported(error)) return;
+      const { code, message: text } = description;
+      const facts = { ...this.#describeRun(), code, message: text, ...toErrorDetails(description) };
+      logger.error({ ...facts, ...(isDebug ? { err: error } : {}) }, 'command_failed');
+      return;
+    }
     terminal.writeMessage(
       redact(
         `${formatError(description, terminal.isScreen ? terminal.columns : undefined)}${this.#describeUnfinished()}`,

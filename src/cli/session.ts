@@ -54,7 +54,8 @@ const runEvents = channel('nightscreen:run-event');
 const attempts = channel('nightscreen:attempt');
 
 /** Publishes a run event to listeners in this process, such as a preloaded tracer; it holds no customer data. */
-export const publishRunEvent = (event: RunEvent): void => runEvents.publish(event);
+export const publishRunEvent = (event: RunEvent): void =>
+  runEvents.publish('error' in event ? { ...event, error: undefined } : event);
 
 /** The observer, which also publishes each ended attempt to listeners in this process as `{ attempt, end }`. */
 export const publishAttempts = (observer: AttemptObserver = {}): AttemptObserver => ({

@@ -153,7 +153,7 @@ const countWords: ReadonlyMap<string, string> = new Map([
   ['gone', 'removed'],
   ['leavers', 'offboarded'],
   ['leaversByRow', 'offboarded by their rows'],
-  ['otherRoles', 'unknown roles'],
+  ['otherRoles', 'without a known role'],
   ['unreadableIds', 'rows without a readable id'],
 ]);
 

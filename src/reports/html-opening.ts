@@ -16,7 +16,14 @@ import { type Report, toTitle } from './report.js';
 import { describeRosterChanges } from './roster-changes.js';
 import type { Column, Markup } from './section.js';
 import { countNoun, formatCount, formatDuration, keep } from './text.js';
-import { countCritical, countDays, describeAcceptance, describeExpired, describeRecord } from './words.js';
+import {
+  countCritical,
+  countDays,
+  describeAcceptance,
+  describeExpired,
+  describeNews,
+  describeRecord,
+} from './words.js';
 
 /** The top of the page: title, test banner, verdict and contents. */
 export function showOpening(report: Report, sections: readonly PageSection[]): Markup {
@@ -37,10 +44,11 @@ ${verdict.remarks.length === 0 ? noMarkup : html`<ul>${verdict.remarks.map((rema
 ${showContents(sections)}`;
 }
 
-function toHeadline({ openAlerts, verdict, history }: Report): string {
+function toHeadline({ run, openAlerts, verdict, history }: Report): string {
   if (openAlerts === null || openAlerts.waiting === 0) return verdict.waiting ?? verdict.coverage;
   const waiting = `${countNoun(openAlerts.waiting, 'open alert')} of ${countNoun(openAlerts.customers, 'customer')}`;
-  return keep(waiting, describeExpired(history.settled)).join(', ');
+  const news = run.comparedWith !== null && describeNews(openAlerts);
+  return keep(news, waiting, describeExpired(history.settled)).join(', ');
 }
 
 function showFigures({ openAlerts, run }: Report): Markup {

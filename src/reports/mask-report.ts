@@ -190,7 +190,6 @@ const maskAcceptance = <Accepted extends AcceptanceFacts>(accepted: Accepted): A
 
 const maskHeld = (held: HeldFacts): HeldFacts => ({
   ...held,
-  alerts: held.alerts.map((alert) => ({ ...maskLine(alert), listedName: toInitials(alert.listedName) })),
   accepted: held.accepted.map(maskAcceptance),
 });
 

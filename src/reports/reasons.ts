@@ -48,7 +48,7 @@ export function listSnapshotRemarks(
     unreadableIds > 0 &&
       `${countNoun(unreadableIds, 'rejected row')} ${unreadableIds === 1 ? 'has' : 'have'} no readable customer id: a customer may be missing because of ${unreadableIds === 1 ? 'it' : 'them'}.`,
     otherRoles > 0 &&
-      `${countNoun(otherRoles, 'related party', 'related parties')} ${otherRoles === 1 ? 'has' : 'have'} an unknown role and ${otherRoles === 1 ? 'is' : 'are'} screened as other. Add the role to the values of columns.role.`,
+      `${countNoun(otherRoles, 'related party', 'related parties')} ${otherRoles === 1 ? 'has' : 'have'} no known role and ${otherRoles === 1 ? 'is' : 'are'} screened as other. A role that you know belongs under role in the mapping.`,
     partyRejected > 0 &&
       `${countNoun(partyRejected, 'row')} of related parties ${partyRejected === 1 ? 'was' : 'were'} rejected: a known customer keeps its former parties.`,
   );
@@ -68,7 +68,7 @@ function toDoubtRemark(column: ColumnDoubts): string {
     return `${describeDoubts(column)} ${are} in doubt: a spreadsheet has changed ${column.doubts === 1 ? 'it' : 'them'}, so two customers may have the same id. The customers are screened; export the column as text.`;
   }
   if (column.field === 'name') {
-    return `${describeDoubts(column)} ${are} in doubt: searched as written, and without a hit the customer is not screened. Correct the roster, or list a name that is right under columns.realNames.`;
+    return `${describeDoubts(column)} ${are} in doubt: searched as written, and without a hit the customer is not screened. Correct the roster, name the \`separator\` of several parties in one cell, or list a name that is right under columns.realNames.`;
   }
   const formats = describeFormats(column.values);
   const remedy = formats === null ? '' : ` Write the format of the dates in the mapping: ${formats}.`;

@@ -29,6 +29,7 @@ import {
 import { stateOrder } from '../vocabulary/words.js';
 import {
   agreements,
+  alertNews,
   changeCauses,
   controlTriggers,
   discrepancyEvents,
@@ -153,17 +154,6 @@ const held = z.array(
     reasons: names,
     customers: count,
     states: z.array(z.strictObject({ code: z.enum(stateOrder), count })),
-    openedAlerts: count,
-    alerts: z.array(
-      z.strictObject({
-        alertId: count,
-        reference: z.string(),
-        name: z.string(),
-        severity: z.enum(severities),
-        listedName: z.string(),
-        topics: names,
-      }),
-    ),
     accepted: z.array(z.strictObject({ isProposal: z.boolean(), ...acceptedBy })),
   }),
 );
@@ -271,12 +261,26 @@ const reportLists = {
   openAlerts: z
     .strictObject({
       ...openAlertsSchema.shape,
+      news: z.strictObject(openAlertsSchema.shape.news.shape),
       oldestAt: z.string().nullable(),
       bySeverity: z.array(z.strictObject(openAlertsSchema.shape.bySeverity.element.shape)),
       byAssignee: z.array(z.strictObject(openAlertsSchema.shape.byAssignee.element.shape)),
       byAge: z.strictObject(openAlertsSchema.shape.byAge.shape),
     })
     .nullable(),
+  /** The first alerts that the answers opened or made more severe; empty for the first run of a roster. */
+  newAlerts: z.array(
+    z.strictObject({
+      /** The alert code. */
+      code: z.string(),
+      news: z.enum(alertNews),
+      severity: z.enum(severities),
+      reference: z.string(),
+      name: z.string(),
+      listedName: z.string(),
+      topics: names,
+    }),
+  ),
   /** The records fetched about new hits. A record belongs to the changes of its match id, and to those whose record names it. */
   details: z.strictObject({
     counts: z.strictObject(detailCountsSchema.shape).nullable(),

@@ -6,7 +6,6 @@ import type { partyFilePrefix } from '../roster/rejects.js';
 import type {
   FactsOf,
   healthSchema,
-  heldAlertSchema,
   restorationSchema,
   settledSchema,
   stateCountsSchema,
@@ -136,9 +135,6 @@ export interface HeldFacts {
   customers: number;
   /** The customers of the roster by state when the part was held. */
   states: Readonly<Partial<Record<CustomerState, number>>>;
-  /** The most severe of the alerts that the held answers opened; `openedAlerts` counts all. */
-  alerts: readonly FactsOf<typeof heldAlertSchema>[];
-  openedAlerts: number;
   /** Who proposed and who accepted it, in order; empty while it is held. */
   accepted: readonly (AcceptanceFacts & { isProposal: boolean })[];
 }

@@ -22,6 +22,13 @@ interface ComparedCustomer {
   weekAgo: ComparedRecord | null;
 }
 
+/** Whether the name has lost its end, as that of the last row of a file that is cut off. */
+export function hasLostNameEnd({ known, next }: ComparedCustomer): boolean {
+  const before = findOwn(known)?.name ?? '';
+  const after = next === null ? before : (findOwn(next)?.name ?? '');
+  return after.length < before.length && before.startsWith(after);
+}
+
 interface ScreenedFacts {
   name: string;
   type: string;

@@ -21,12 +21,12 @@ import type { TableRecord } from './table-reading.js';
 
 /** Turns a record of a roster into a customer, or into a rejected row with its first fault. */
 export function checkRow(binding: CustomerBinding, record: TableRecord): RosterRow {
-  const { line, file } = record;
+  const { line, file, isOpen = false } = record;
   const fields = fitFields(binding, record);
   const customer = findRowFault(binding, record, fields) ?? toCustomer(binding, fields);
   return customer instanceof RowFault
     ? rejectRow(binding, { ...record, fields }, customer)
-    : { kind: 'customer', line, file, customer, fields };
+    : { kind: 'customer', line, file, customer, fields, ...(isOpen && { isOpen }) };
 }
 
 /** Turns a record of related parties into a party of a customer, or into a rejected row with its first fault. */
@@ -121,12 +121,17 @@ function toParty(
   fields: readonly string[],
   readings: RowReadings,
 ): Party | RowFault {
-  const text = readName(binding.name, fields);
-  if (typeof text !== 'string') return text;
+  const whole = readName(binding.name, fields);
+  if (typeof whole !== 'string') return whole;
   const type = readWord(binding.type, fields, 'unknown_type');
   if (type instanceof RowFault) return type;
   if (type === null) return new RowFault('missing_type', binding.type.column, '');
-  const { columns } = binding.name;
+  const own = listNameColumns(binding, fields, type);
+  if (own.length < binding.name.columns.length && role !== 'customer')
+    readings.doubt('name', listHeaders(binding.name.columns), whole, 'list_of_names');
+  const columns = role === 'customer' ? own : binding.name.columns;
+  const text = readName({ ...binding.name, columns }, fields);
+  if (typeof text !== 'string') return text;
   const parts = columns.length > 1 ? columns.map((column) => readField(fields, column)) : [];
   const read = binding.readName(text, type, parts);
   if (read === null) return new RowFault('missing_name', columns[0] ?? null, text);
@@ -134,12 +139,47 @@ function toParty(
   const fault = name === text ? null : checkName(name, columns[0] ?? null);
   if (fault !== null) return fault;
   for (const out of leftOut) readings.doubt('namePart', columns[out.part]?.header ?? '', out.text, 'says_unknown');
-  if (why !== null) readings.doubt('name', columns.map(({ header }) => header).join(' + '), text, why);
+  if (why !== null) readings.doubt('name', listHeaders(columns), text, why);
   if (said !== null) readings.say('name', said);
   const birthDate = readDate(binding.birthDate, fields, readings, 'birthDate', { type, birthDate: null });
   const countries = readCountries(binding.countries, fields, readings);
   return { role, type, name, birthDate, countries };
 }
+
+const listHeaders = (columns: readonly BoundColumn[]): string => columns.map(({ header }) => header).join(' + ');
+
+/** The columns of the name for a type: where a row has the name of a person and that of a firm, one of them. */
+function listNameColumns({ name, readName: read }: PartyBinding, fields: readonly string[], type: Party['type']) {
+  const { columns, companies } = name;
+  const isName = (column: BoundColumn): boolean => {
+    const text = readField(fields, column);
+    return letterOrDigit.test(text) && read(text, 'entity', []) !== null;
+  };
+  if (!companies.some(isName)) return columns;
+  const persons = columns.filter((column) => !companies.includes(column));
+  if (!persons.some(isName)) return columns;
+  return type === 'person' ? persons : companies;
+}
+
+/** The trade name of a person, or the person beside the name of a firm: an alias of the other type. */
+function readOtherName(binding: CustomerBinding, party: Party, fields: readonly string[], readings: RowReadings) {
+  const type = party.type === 'person' ? 'entity' : 'person';
+  const columns = listNameColumns(binding, fields, type);
+  if (columns.length === binding.name.columns.length) return [];
+  const text = readName({ ...binding.name, columns }, fields);
+  const read = typeof text === 'string' ? binding.readName(text, type, []) : null;
+  if (typeof text !== 'string' || read === null || toWords(read.name) === toWords(party.name)) return [];
+  if (read.why !== null) readings.doubt('name', listHeaders(columns), text, read.why);
+  const alias: Party = { ...party, role: 'alias', type, name: read.name };
+  return [alias];
+}
+
+const toWords = (name: string): string =>
+  name
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .toSorted()
+    .join(' ');
 
 /** Drops an alias whose request equals that of an earlier name. */
 function withAliases(
@@ -149,11 +189,10 @@ function withAliases(
   readings: RowReadings,
 ): Customer['parties'] | RowFault {
   const { aliases } = binding;
-  if (aliases === null) return [party];
+  const others: Party[] = readOtherName(binding, party, fields, readings);
+  if (aliases === null) return [party, ...others];
   const names = readAliases(binding, aliases, party.type, fields, readings);
-  if (names.length === 0) return [party];
-  const known = new Set([toScreeningRequest(party).name]);
-  const others: Party[] = [];
+  const known = new Set([party, ...others].map((each) => toScreeningRequest(each).name));
   for (const name of names) {
     const alias: Party = { ...party, role: 'alias', name };
     const { name: sentName } = toScreeningRequest(alias);

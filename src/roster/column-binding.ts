@@ -2,7 +2,7 @@ import { RosterError } from '../errors.js';
 import type { DoubtReason, PartyRole, PartyType, RiskTier } from '../vocabulary.js';
 import { readCountry } from './country.js';
 import { createBirthDateReader, createEndDateReader, type FactDateReader } from './fact-dates.js';
-import { type BoundColumn, standardHeaders, standardPartyHeaders } from './headers.js';
+import { type BoundColumn, readHeader, standardHeaders, standardPartyHeaders } from './headers.js';
 import { foldPlaceholder, type PartyName, readPartyName } from './party-name.js';
 import { rememberWords } from './read-date.js';
 import {
@@ -13,7 +13,7 @@ import {
   maxFieldLength,
   type PartyColumnSettings,
 } from './settings.js';
-import { describeLowerHeader, type TableReading } from './table-reading.js';
+import { describeLowerHeader, mostQuoted, quoteAll, type TableReading } from './table-reading.js';
 
 /** Binds the countries to their columns; `standard` is the header that needs no mapping. */
 function bindCountries(
@@ -148,8 +148,8 @@ export interface PartyBinding {
   headers: readonly string[];
   /** The columns of the customer's id. */
   id: readonly BoundColumn[];
-  /** The columns of the name, and what joins them. */
-  name: { columns: readonly BoundColumn[]; separator: string };
+  /** The columns of the name, what joins them, and those of firms beside the first or last name of a person. */
+  name: { columns: readonly BoundColumn[]; separator: string; companies: readonly BoundColumn[] };
   type: WordColumn<PartyType>;
   birthDate: { column: BoundColumn; read: FactDateReader } | null;
   countries: {
@@ -177,7 +177,7 @@ export interface PartyBinding {
 export interface CustomerBinding extends PartyBinding {
   riskTier: WordColumn<RiskTier>;
   /** `isSplit`: the settings name the separator, so what it leaves together is one name. */
-  aliases: (PartyBinding['name'] & { isSplit: boolean }) | null;
+  aliases: (Omit<PartyBinding['name'], 'companies'> & { isSplit: boolean }) | null;
   activity: WordColumn<boolean>;
   endDate: PartyBinding['birthDate'];
 }
@@ -287,9 +287,12 @@ function bindParty(
 }
 
 function bindName(name: NonNullable<ColumnSettings['name']>, separator: string, { find }: ColumnFinder) {
-  return typeof name === 'string' || Array.isArray(name)
-    ? { columns: [name].flat().map(find), separator }
-    : { columns: name.columns.map(find), separator: name.separator };
+  const isPlain = typeof name === 'string' || Array.isArray(name);
+  const columns = (isPlain ? [name].flat() : name.columns).map(find);
+  const roles = columns.map(({ header }) => readHeader(header).role);
+  const hasPersons = roles.includes('first_name') || roles.includes('last_name');
+  const companies = hasPersons ? columns.filter((_, at) => roles[at] === 'company') : [];
+  return { columns, separator: isPlain ? separator : name.separator, companies };
 }
 
 function bindAliases(aliases: ColumnSettings['aliases'], { find }: ColumnFinder) {
@@ -419,11 +422,4 @@ function describeThere(
     `\`nightscreen roster inspect FILE\` shows them. Name the right columns ${place} ${byName}. ` +
     `${withoutHeader}: columns: ${byNumber}.`
   );
-}
-
-const mostQuoted = 50;
-
-function quoteAll(headers: readonly string[]): string {
-  const shown = headers.slice(0, mostQuoted).map((header) => JSON.stringify(header.slice(0, 60)));
-  return shown.join(', ') + (headers.length > shown.length ? ' ...' : '');
 }

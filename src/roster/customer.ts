@@ -60,6 +60,8 @@ export type RosterRow =
       fields: readonly string[];
       /** Related parties within the row, if the mapping names any. */
       related?: readonly PartyRow[];
+      /** Whether the file ends with the row, without a line ending. */
+      isOpen?: boolean;
     }
   | { kind: 'rejected'; rejected: RejectedRow };
 

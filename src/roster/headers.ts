@@ -84,7 +84,7 @@ const words: Readonly<Record<ColumnRole, string>> = {
     bdate, bday, birthdt, geburtsdatum, geburtstag, geboren, geboren am, geb datum, geb dat, geb am, geb, gebdat,
     gebdatum, geburtsdat, gbdat, geburtsjahr, fodselsdato, fodselsdag, fodselsdata, fodt, fodd, fodelsedatum,
     fodelsear, geboortedatum, geboortejaar, naissance, ne, nee, ne nee, fecha nacimiento, nacimiento, fecha nac,
-    data nascita, nascita, nato, nato il, data nasc, data nascimento, nascimento, data urodzenia, urodzony,
+    data nascita, nascita, nato, nato il, data nasc, data nascimento, nascimento, data urodzenia, data ur, ur, urodzony,
     syntymaaika, syntymapaiva, datum narozeni, narozen, datum narodenia, datum rodenja, datum rojstva,
     szuletesi datum, szuletesi ido, szuletett, dogum tarihi, dogum, data nasterii, дата рождения, рождение,
     год рождения, ημερομηνια γεννησης, γεννηση, 出生日期, 生日, 出生年月日, 生年月日, 誕生日, 생년월일, تاريخ الميلاد, sunniaeg,
@@ -344,7 +344,7 @@ const otherWords = new Set(
     changed createdby by betreuer berater bearbeiter sachbearbeiter ansprechpartner vertreter vermittler ehepartner
     ehegatte burge arbeitgeber conseiller gestionnaire conjoint garant charge gestor gestore asesor conyuge consulente
     referente coniuge radgiver radgivare handlaggare kontaktperson aegtefaelle medarbejder opiekun doradca malzonek
-    менеджер супруг temsilci state province region county bundesland language lang sprache langue idioma lingua sprog
+    менеджер супруг temsilci state province provincia prov comune region county bundesland language lang sprache langue idioma lingua sprog
     sprak taal currency ccy wahrung waehrung devise moneda valuta bank branch product issuer issue issued phone mobile
     telefon email mail street strasse zip postal postcode postnummer plz cap iban bic passport pass ssn fax city town
     ort stadt ville ciudad citta by place birthplace lieu lugar luogo geburtsort industry sector occupation profession

@@ -59,6 +59,32 @@ export function looksLikeNames(text: string, type: PartyType): boolean {
   return areWholeNames(text.split(betweenPersons), 2) || areWholeNames(text.split(/[,،，]/), 3);
 }
 
+/**
+ * Whether a name in a column that may list parties is several. Beside what shows it in any name, whole names with a
+ * Romance "and" between them do, and without a configured separator those with a comma as well.
+ */
+export function looksLikeParties(text: string, type: PartyType, separator: string | undefined): boolean {
+  if (type === 'person' && areWholeNames(text.split(/\s(?:e|ed|i|y)\s/i), 2)) return true;
+  if (separator !== undefined) return false;
+  const parts = text.split(/[,،，]/);
+  return areWholeNames(parts, 2) || areFirms(parts);
+}
+
+/**
+ * The separator that splits most cells of a column of parties; null when the default does, or none. A comma is one only
+ * where most names have none: `Lund Berg, Ada Maria` is one person.
+ */
+export function guessPartySeparator(cells: readonly string[]): string | null {
+  const counts = [' / ', '/', ',', ' + ', ' & '].map((separator) => ({
+    separator,
+    count: cells.filter((cell) => areWholeNames(cell.split(separator), 2)).length,
+  }));
+  const [best] = counts.toSorted((one, other) => other.count - one.count);
+  if (best === undefined || best.count === 0 || cells.some((cell) => /[;|]/.test(cell))) return null;
+  const others = cells.filter((cell) => !cell.includes(',') && isWholeName(cell)).length;
+  return best.separator !== ',' || others >= best.count ? best.separator : null;
+}
+
 const areWholeNames = (parts: readonly string[], least: number): boolean =>
   parts.length >= least && parts.every(isWholeName);
 

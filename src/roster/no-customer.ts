@@ -9,7 +9,7 @@ const totalWords =
     .map((word) => word.trim().replace(/\s+/g, ' '))
     .join('|');
 const counted =
-  'rows?|records?|lines?|entries|customers?|clients?|zeilen|datensätze|sätze|kunden|lignes?|enregistrements?|filas?|registros?|righe|record|rekordów|wierszy|rader|rækker|rivit|строк\\p{L}*|запис\\p{L}*|行|件|条';
+  'rows?|records?|lines?|entries|customers?|clients?|clienti|klient\\p{L}*|kunder|asiakasta|клиент\\p{L}*|zeilen|datensätze|sätze|kunden|lignes?|enregistrements?|filas?|registros?|righe|record|rekordów|wierszy|rader|rækker|rivit|строк\\p{L}*|запис\\p{L}*|行|件|条';
 
 /** A word for a total, alone or with a figure, as in `Grand total`, `Summe:` and `Total rows: 3`. */
 const totalPhrase = new RegExp(
@@ -19,7 +19,7 @@ const totalPhrase = new RegExp(
 /** What databases and reports write below the last row. */
 const footers: readonly RegExp[] = [
   new RegExp(`^\\(?\\d[\\d.,]{0,12} (?:${counted})(?![\\p{L}\\p{N}])[^;]{0,40}$`, 'iu'),
-  /^(?:end of|ende d\p{L}{1,2}|fin du?|fin de la|fine d\p{L}{1,4}|koniec|конец|slut på)\s(?:the )?(?:report|file|data|list|listing|export|extract|berichts?|datei|liste|rapport|fichier|informe|archivo|file|raportu|pliku|отчета|файла)[.\s*=-]{0,20}$/iu,
+  /^(?:end of|ende d\p{L}{1,2}|fin du?|fin de la|fine(?: d\p{L}{1,4})?|koniec|конец|slut på)\s(?:the )?(?:report|file|data|list|listing|export|extract|berichts?|datei|liste|rapport|fichier|informe|archivo|file|stampa|elenco|estrazione|wydruku|raportu|pliku|отчета|файла)[.\s*=-]{0,20}$/iu,
   /^(?:[-*=#<>_]{1,20}\s{0,3})(?:end|ende|fin|fine|slut|koniec|конец|eof)\b[\p{L}\s]{0,30}[-*=#<>_\s]{1,20}$/iu,
   /^(?:page|seite|side|sida|página|pagina|strona|страница)\s\d{1,6}(?:\s?(?:of|von|de|av|af|di|z|из|\/)\s?\d{1,6})?$/iu,
   /^eof$/i,

@@ -4,7 +4,7 @@ import { bindPartyColumns, type PartyBinding, type SourceHeaders, type WordColum
 import type { PartyRow } from './customer.js';
 import { saysUnknown } from './doubts.js';
 import { createIsMapped, standardHeaders } from './headers.js';
-import { isCompanyName, readListText } from './name-lists.js';
+import { isCompanyName, looksLikeParties, readListText } from './name-lists.js';
 import { partyFilePrefix } from './rejects.js';
 import type { ColumnSettings, PartyColumnSettings } from './settings.js';
 import type { TableRecord } from './table-reading.js';
@@ -49,10 +49,17 @@ function createReader(
   places: readonly number[],
   { name: setting, type, separator }: NonNullable<ColumnSettings['parties']>[number],
 ): RowPartyReader {
-  const several: Binding = { ...binding, birthDate: null, countries: { ...binding.countries, columns: [] } };
+  const isOneCell = typeof setting === 'string';
+  const readName: Binding['readName'] = (text, partyType, parts) => {
+    const read = binding.readName(text, partyType, parts);
+    if (read === null || read.why !== null || !isOneCell || binding.isReal(text)) return read;
+    return looksLikeParties(read.name, partyType, separator) ? { ...read, why: 'list_of_names' } : read;
+  };
+  const one: Binding = { ...binding, readName };
+  const several: Binding = { ...one, birthDate: null, countries: { ...binding.countries, columns: [] } };
   const { columns } = binding.name;
   const toBinding = (name: string, isOnly: boolean): Binding => {
-    const base = isOnly ? binding : several;
+    const base = isOnly ? one : several;
     if (type !== undefined) return base;
     return { ...base, type: { ...base.type, column: null, absent: isCompanyName(name) ? 'entity' : 'person' } };
   };
@@ -61,7 +68,7 @@ function createReader(
     const cells = columns.map(({ index }) => (fields[index] ?? '').trim());
     if (cells.every(saysNobody)) return [];
     const [column] = columns;
-    if (typeof setting !== 'string' || column === undefined)
+    if (!isOneCell || column === undefined)
       return [checkPartyRow(toBinding(cells.join(' '), true), { ...record, fields })];
     const names = splitParties(cells[0] ?? '', separator);
     return names.map((name) =>

@@ -121,8 +121,9 @@ const isCountry = (text: string): boolean => !('why' in readCountry(text, null))
 export interface ProposedParty {
   name: string | readonly string[];
   role: { value: Exclude<RelatedKind, 'alias'> };
-  birthDate?: string;
+  birthDate?: string | { column: string; format: string };
   countries?: string;
+  separator?: string;
 }
 
 /** Proposes settings for columns of names: first and last name, birth date and country form one party. */
@@ -180,13 +181,17 @@ function toLines({ parties, aliases }: ReturnType<typeof proposeNames>): readonl
   ];
 }
 
+const toDateEntry = (date: NonNullable<ProposedParty['birthDate']>): string =>
+  typeof date === 'string' ? quote(date) : `{ column: ${quote(date.column)}, format: ${quote(date.format)} }`;
+
 /** An entry of `columns.parties` in YAML on one line. */
-export function toEntry({ name, role, birthDate, countries }: ProposedParty): string {
+export function toEntry({ name, role, birthDate, countries, separator }: ProposedParty): string {
   const facts = [
     `name: ${typeof name === 'string' ? quote(name) : `[${name.map(quote).join(', ')}]`}`,
     `role: { value: ${role.value} }`,
-    ...(birthDate === undefined ? [] : [`birthDate: ${quote(birthDate)}`]),
+    ...(birthDate === undefined ? [] : [`birthDate: ${toDateEntry(birthDate)}`]),
     ...(countries === undefined ? [] : [`countries: ${quote(countries)}`]),
+    ...(separator === undefined ? [] : [`separator: ${quote(separator)}`]),
   ];
   return `{ ${facts.join(', ')} }`;
 }

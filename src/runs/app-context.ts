@@ -117,7 +117,7 @@ export type RunEvent =
   /** `roster` is set for a run that has not started here. */
   | { kind: 'warning'; runId: string | null; roster?: string | null; code: string; message: string }
   /** A roster of a night without a summary; for an unexpected error `message` has only its kind. */
-  | { kind: 'roster_failed'; roster: string; runId: string | null; code: string; message: string }
+  | { kind: 'roster_failed'; roster: string; runId: string | null; code: string; message: string; error: unknown }
   | { kind: 'run_finished'; runId: string; runKind: RunKind; state: RunState; reasons: readonly string[] };
 
 /** The time zone of the whole configuration. */
@@ -169,6 +169,12 @@ export class LastRun {
   /** The latest run with its roster (null for a sweep) and whether it has ended; null without one. */
   get current() {
     return this.#run;
+  }
+
+  /** The message of an error; where the end of the latest run has said it, a reference to that. */
+  shorten(message: string): string {
+    const isSaid = [...this.reasons, this.reasons.join('\n')].includes(message);
+    return isSaid ? `${this.#run?.runId} ended for the reason above` : message;
   }
 
   note(event: RunEvent): void {

@@ -8,7 +8,7 @@ import { readHeldLeases } from '../store/leases.js';
 import { readDetailCounts } from '../store/match-details.js';
 import { readAccountName, readRosterNames } from '../store/organisations.js';
 import { readRevisions } from '../store/report-revisions.js';
-import { readOpenAlerts } from '../store/review/decisions.js';
+import { readOpenAlerts, readSettledAlerts } from '../store/review/decisions.js';
 import { countRejects, readRejects, readSnapshot } from '../store/roster-imports.js';
 import { readRunCalls, readRunWatch } from '../store/run-health.js';
 import { computeRunSums, countPlanReasons, listRunCustomers, type RunSums, readRunBalance } from '../store/run-sums.js';
@@ -85,6 +85,7 @@ async function describeBy(
     calls: await readRunCalls(database, run.runId),
     controls: await readControlFacts(database, run.runId),
     openAlerts: await readOpenAlerts(database, run.runId),
+    settled: await readSettledAlerts(database, run.runId),
     details: await readDetailCounts(database, run.runId),
     watch: await readRunWatch(database, run.runId),
     earlyWarnings: await readEarlyWarnings(database, run.runId),

@@ -53,7 +53,7 @@ it('has nothing to decide before a first import, whatever the filled-in list', a
   for (const words of sheets) {
     expect(await run(words)).toEqual({
       exitCode: 2,
-      log: expect.stringMatching(/nothing was imported for default yet.*\[database_missing\]\n {2}next: {2}/),
+      log: expect.stringMatching(/"code":"database_missing","message":"nothing was imported for default yet.*"next":/),
     });
   }
 });

@@ -32,7 +32,7 @@ test('what a refused command says next can be done, and no stack trace is shown'
     return stdout + stderr;
   };
   await refuse('rescreen');
-  expect(await refuse('onboard --file none.csv')).toMatch(/next: .*`nightscreen init` writes one/);
+  expect(await refuse('onboard --file none.csv')).toMatch(/"next":"[^"]*`nightscreen init` writes one/);
   expect(await refuse('runs --limt 3')).toContain('`nightscreen runs --help` their options');
   expect(await refuse('scren')).toContain('`nightscreen COMMAND --help`');
   await refuse('config --config half.yaml');

@@ -57,7 +57,7 @@ test('a reading command during a run on the embedded database learns what runs, 
     const refused = await runCli(words, site);
     expect([words, refused.exitCode]).toEqual([words, 2]);
     expect(refused.stderr).toMatch(
-      /It runs \d{4}-\d\d-\d\d-onboard-1 of default, stage screen, \d+ of 120, until about [-\d]+ [:\d]+ UTC/,
+      /It runs \d{4}-\d\d-\d\d-onboard-1 of default, stage screen, \d+ of 120, until about [-\dT:.]+Z/,
     );
     expect(refused.stderr).toContain('With Postgres (DATABASE_URL)');
     expect(refused.stderr).not.toContain('stop it');

@@ -1,6 +1,6 @@
 import { rescreenRosters } from '../../../jobs/rescreen.js';
 import { definePreparedCommand } from '../command.js';
-import { describeError, formatError } from '../describe-error.js';
+import { describeError, formatError, isReported } from '../describe-error.js';
 import { combineExitCodes, toErrorExitCode } from '../exit-code.js';
 import type { Outcome } from '../invocation.js';
 import { acceptOptions, chooseRosters, findRosterAcceptance, shared } from '../options.js';
@@ -26,7 +26,7 @@ export function presentNight({ summaries, failures }: Awaited<ReturnType<typeof 
   if (only && others.length === 0 && failures.length === 0) return presentRun(only);
   const [failure] = failures;
   if (failure && summaries.length === 0 && failures.length === 1) throw failure.error;
-  const described = failures.map(({ roster, error }) => ({ roster, ...describeError(error) }));
+  const described = failures.map(({ roster, error }) => ({ roster, error, ...describeError(error) }));
   return {
     exitCode: combineExitCodes([
       ...summaries.map((summary) => summary.exitCode),
@@ -39,7 +39,11 @@ export function presentNight({ summaries, failures }: Awaited<ReturnType<typeof 
     },
     text: [
       ...summaries.map((summary) => presentRun(summary).text),
-      ...described.map((description) => `roster ${description.roster}\n${formatError(description)}`),
+      ...described.map(({ roster, error, ...description }) =>
+        isReported(error)
+          ? `roster ${roster} failed [${description.code}]: standard error says why\n`
+          : `roster ${roster}\n${formatError(description)}`,
+      ),
     ].join('\n'),
   };
 }

@@ -18,6 +18,7 @@ import { toDueTimes } from '../../scheduling/due-times.js';
 import { decideDue, findNextStart, readJobStatuses, type SchedulePlan } from '../../scheduling/schedule.js';
 import { DatabaseError } from '../../store/database/database.js';
 import type { JobDue, JobEnding, JobRun } from '../../store/jobs.js';
+import { isReported } from '../describe-error.js';
 import { combineExitCodes, exitCodes, toErrorExitCode } from '../exit-code.js';
 import type { Outcome } from '../invocation.js';
 import { describePause } from './operate-schedule.js';
@@ -232,6 +233,7 @@ function logJobFailure(
   job: string,
   { error, runId, roster }: { error: unknown; runId: string | null; roster: string | null },
 ): void {
+  if (isReported(error)) return;
   const where = { ...(runId === null ? {} : { runId }), ...(roster === null ? {} : { roster }) };
   logger.error({ job, ...where, err: error }, 'job_failed');
 }

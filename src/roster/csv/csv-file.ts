@@ -74,14 +74,15 @@ function findTableDialect(...[first, source, isMapped, name]: Parameters<typeof 
   }
 }
 
-/** Marks an incomplete last row of a file that ends without a line ending: the file was truncated. */
+/** Marks the last row of a file that ends without a line ending. If it is incomplete, the file was truncated. */
 function markTruncation(split: (block: LineBlock) => readonly TableRecord[], columnCount: number) {
   return (block: LineBlock): readonly TableRecord[] => {
     const records = split(block);
     const last = records.at(-1);
-    if (!block.isOpen || last === undefined || last.fault === null) return records;
+    if (!block.isOpen || last === undefined) return records;
     const isShort = last.fields.length > 1 && last.fields.length < columnCount;
-    return isShort ? [...records.slice(0, -1), { ...last, isCut: true }] : records;
+    const isCut = last.fault !== null && isShort;
+    return [...records.slice(0, -1), { ...last, isOpen: true, ...(isCut && { isCut }) }];
   };
 }
 

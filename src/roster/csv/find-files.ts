@@ -1,7 +1,7 @@
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { RosterError } from '../../errors.js';
-import { standardInput } from './source-bytes.js';
+import { readCode, standardInput } from './source-bytes.js';
 
 const maxFiles = 10_000;
 
@@ -58,9 +58,17 @@ async function matchBelow(folder: string, segments: readonly string[]): Promise<
   return matched.filter((_, index) => isFolder[index] !== true);
 }
 
-/** A folder that cannot be listed has no match. Links to folders may form a loop, so they are no folders. */
+/**
+ * Links to folders may form a loop, so they are no folders. Throws RosterError `roster_unreadable` for a folder that
+ * this user may not read: its files would be missing without a word.
+ */
 async function listNames(folder: string, isMeant: (name: string, isFolder: boolean) => boolean): Promise<string[]> {
-  const entries = await readdir(folder === '' ? '.' : folder, { withFileTypes: true }).catch(() => []);
+  const entries = await readdir(folder === '' ? '.' : folder, { withFileTypes: true }).catch((error: unknown) => {
+    const code = readCode(error);
+    if (code === 'ENOENT' || code === 'ENOTDIR') return [];
+    const advice = 'Its files may belong to the roster: grant this user the right to read it, or narrow the pattern';
+    throw new RosterError('roster_unreadable', `The folder ${resolve(folder)} cannot be read (${code}). ${advice}.`);
+  });
   return entries.filter((entry) => isMeant(entry.name, entry.isDirectory())).map((entry) => entry.name);
 }
 

@@ -4,6 +4,8 @@ import { readCountry } from '../country.js';
 import { readHeader, standardHeaders } from '../headers.js';
 import { guessAliasSeparator, isCompanyName } from '../name-lists.js';
 import { createLooseDateReader } from '../read-date.js';
+import { readRelatedHeader } from '../related-headers.js';
+import { quoteAll } from '../table-reading.js';
 import { type ColumnGuess, type ColumnProfile, enough, Guess, toHeaders } from './column-profile.js';
 import { guessName, guessParties } from './name-guess.js';
 
@@ -16,12 +18,14 @@ const yearLength = 4;
 export function guessColumns(profiles: readonly ColumnProfile[]): ColumnGuess {
   const guess = new Guess(profiles.map(withFittingRole));
   guessId(guess);
-  guessType(guess, guessName(guess));
+  const names = guessName(guess);
+  // First, so that a firm is no person because of the birth date of its owner.
+  guessParties(guess, profiles, (profile) => toDateColumn(guess, profile));
+  guessType(guess, names);
   guessBirthDate(guess);
   guessTier(guess);
   guessCountries(guess);
   if (guess.columns.id === undefined) guessNoId(guess, profiles);
-  guessParties(guess, profiles);
   guessOthers(guess);
   doubtUnread(guess);
   return guess;
@@ -96,8 +100,13 @@ function guessNoId(guess: Guess, profiles: readonly ColumnProfile[]): void {
   );
 }
 
+/** The columns of birth dates, without those of a proxy and the like. */
+const listBirthDates = (guess: Guess): readonly ColumnProfile[] =>
+  guess.ofRole('birth_date').filter(({ header, strength }) => strength > 1 || readRelatedHeader(header).party === '');
+
 function guessBirthDate(guess: Guess): void {
-  const named = guess.ofRole('birth_date').find(({ filled }) => filled > 0) ?? guess.byRole('birth_date');
+  const births = listBirthDates(guess);
+  const named = births.find(({ filled }) => filled > 0) ?? births[0];
   if (named !== undefined) {
     guess.columns.birthDate = toDateColumn(guess, named);
     guess.take('birthDate', 'by its header', named);
@@ -107,9 +116,11 @@ function guessBirthDate(guess: Guess): void {
     ({ dateFormats: [best], meanLength }) => best !== undefined && best.share >= enough && meanLength > yearLength,
   );
   const [oldest] = dated.toSorted((one, other) => toMiddleYear(one) - toMiddleYear(other));
-  if (oldest === undefined) return;
   const { type } = guess.columns;
   const isOfCompanies = typeof type === 'object' && 'value' in type && type.value === 'entity';
+  if (!isOfCompanies && guess.columns.name !== undefined && (oldest === undefined || !isOfBirths(oldest)))
+    guess.doubts.push(noBirthDates);
+  if (oldest === undefined) return;
   if (!isOfCompanies && isOfBirths(oldest)) {
     guess.columns.birthDate = toDateColumn(guess, oldest);
     guess.take('birthDate', 'by its values, plausible birth years', oldest);
@@ -119,6 +130,9 @@ function guessBirthDate(guess: Guess): void {
   const format = oldest.dateFormats[0]?.format;
   guess.doubts.push(`${oldest.header} holds dates (${format}): if they are birth dates, name it under birthDate`);
 }
+
+const noBirthDates =
+  'no column of birth dates: matches are judged without them. Dates within personal numbers are not read; export a column of dates';
 
 const toMiddleYear = ({ dateFormats: [best] }: ColumnProfile): number => best?.middleYear ?? 0;
 
@@ -262,7 +276,8 @@ function doubtUnread(guess: Guess): void {
   if (columns.id === undefined || columns.name === undefined) return;
   for (const profile of unread) {
     const { header, role, countryShare, dateFormats } = profile;
-    const isOfCountries = role === 'countries' || (role === null && countryShare >= half && !isOfStates(profile));
+    const isOpen = profile.isOpen && countryShare >= half && !isOfStates(profile);
+    const isOfCountries = role === 'countries' || isOpen;
     if (isOfCountries && columns.countries !== undefined) {
       const all = JSON.stringify([columns.countries, header].flat());
       const hint = countryShare >= half ? `to read it too, write countries: ${all}` : 'most of its values are unknown';
@@ -291,7 +306,7 @@ function assessRows(names: readonly ColumnProfile[], births: readonly ColumnProf
 }
 
 function guessType(guess: Guess, names: readonly ColumnProfile[]): void {
-  const rows = assessRows(names, guess.ofRole('birth_date'));
+  const rows = assessRows(names, listBirthDates(guess));
   const isNamedByCompany = names.length > 0 && names.every(({ role }) => role === 'company');
   const named = guess
     .ofRole('type')
@@ -352,6 +367,7 @@ function readTypes(column: ColumnProfile, rows: RowTypes) {
     if (type) count[type] += 1;
   }
   const shown: string[] = [];
+  const isOfTypes = new Set(Object.values(values)).size === 2;
   // If the rows of one word are clearly companies, a word whose rows never are must mean persons.
   const hasEntities = [...counts.values()].some(({ entity, all }) => entity >= 3 && entity > all * 0.6);
   for (const [word, { person, entity, all }] of counts) {
@@ -360,7 +376,7 @@ function readTypes(column: ColumnProfile, rows: RowTypes) {
     const isNoEntity = values[word] === undefined && hasEntities && all >= 3 && entity <= all / 50;
     const type =
       (isShown && person >= sum * 0.95) || isNoEntity ? 'person' : isShown && entity >= sum * 0.95 ? 'entity' : null;
-    const isOfFew = all < Math.max(leastRows, rows.length * leastShare);
+    const isOfFew = all < (isOfTypes ? 3 : Math.max(leastRows, rows.length * leastShare));
     if (type === null || values[word] === type || isOfFew) continue;
     values[word] = type;
     shown.push(word);
@@ -382,7 +398,7 @@ const typeWords: Readonly<Record<PartyType, readonly string[]>> = {
     private customer, retail, consumer, p, i, ind, indv, np, nat, privat, privatperson, privatkunde, natürlich,
     natürliche person, einzelperson, mensch, personne physique, physique, pp, particulier, particulière,
     natuurlijk persoon, persona fisica, persona física, física, fisica, pf, pessoa física, particular,
-    osoba fizyczna, fyzická osoba, fo, henkilö, yksityishenkilö, magánszemély, természetes személy, bireysel,
+    osoba fizyczna, of, jdg, di, fyzická osoba, fo, henkilö, yksityishenkilö, magánszemély, természetes személy, bireysel,
     gerçek kişi, şahıs, persoană fizică, fizička osoba, фл, физлицо, физическое лицо, физ. лицо, φυσικό πρόσωπο, 个人,
     個人, 自然人, 개인, فرد, شخص طبيعي`),
   entity: split(`entity, organisation, organization, company, corporate, corporation, business, legal, legal entity,
@@ -391,7 +407,7 @@ const typeWords: Readonly<Record<PartyType, readonly string[]>> = {
     unternehmen, gesellschaft, verein, stiftung, juristisch, juristische person, personne morale, morale, pm,
     entreprise, société, association, rechtspersoon, zakelijk, bedrijf, empresa, persona juridica, persona jurídica,
     jurídica, juridica, pj, pessoa jurídica, persona giuridica, giuridica, pg, azienda, società, företag, foretak,
-    bedrift, bolag, juridisk person, yritys, osoba prawna, przedsiębiorstwo, právnická osoba, po, cég, vállalat,
+    bedrift, bolag, juridisk person, yritys, osoba prawna, op, przedsiębiorstwo, právnická osoba, po, cég, vállalat,
     jogi személy, kurumsal, tüzel kişi, şirket, persoană juridică, pravna osoba, юл, юрлицо, юридическое лицо,
     юр. лицо, организация, компания, νομικό πρόσωπο, εταιρεία, 企业, 公司, 法人, 机构, 법인, شركة, شخص اعتباري, مؤسسة`),
 };
@@ -447,9 +463,9 @@ function toValues<Word extends string>(
 /** Corrects the role by the values: `Customer` may hold the id or the name, `Individual / Company` the type. */
 function withFittingRole(profile: ColumnProfile): ColumnProfile {
   const { role, letterShare, words } = profile;
+  // The place of birth has no digit.
+  if (role === 'birth_date' && letterShare > 0.9) return { ...profile, role: null, isOpen: false };
   const isOfTypes = words !== null && words.length > 1 && words.every((word) => toWord(typeWords, word) !== null);
   if (isOfTypes && (role === 'name' || role === 'last_name' || role === 'company')) return { ...profile, role: 'type' };
   return role === 'id' && letterShare > 0.9 ? { ...profile, role: 'name' } : profile;
 }
-
-const quoteAll = (values: readonly string[]): string => values.map((value) => JSON.stringify(value)).join(', ');

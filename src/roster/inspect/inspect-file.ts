@@ -14,6 +14,7 @@ import { type ColumnDoubts, DoubtTally } from '../doubts.js';
 import { looksLikeHeader } from '../header-row.js';
 import { nameHeaders, readHeader, standardHeaders } from '../headers.js';
 import { findMeant, readNameText } from '../name-text.js';
+import { findNoCustomer } from '../no-customer.js';
 import { readRoster } from '../read-roster.js';
 import { type CsvSettings, type RosterSettings, rosterSettingsSchema } from '../settings.js';
 import type { LineTally, TableReading } from '../table-reading.js';
@@ -136,7 +137,8 @@ async function sampleFile(request: InspectionRequest) {
   const others = below.filter((fields) => fields.join('\n') !== top.join('\n'));
   const hasHeader = headerLine !== null || (request.header ?? looksLikeHeader(top, others));
   const headers = hasHeader ? nameHeaders(top) : table.headers;
-  const rows = thinOut(hasHeader ? others : sample);
+  const unbound = { headers: [], id: [], name: { columns: [] } };
+  const rows = thinOut((hasHeader ? others : sample).filter((fields) => findNoCustomer(unbound, fields) === null));
   const names = dropSharedPrefix(headers);
   const profiles = headers.map((header, index) =>
     profileColumn(

@@ -1,5 +1,7 @@
+import { guessPartySeparator } from '../name-lists.js';
+import { readRelatedHeader } from '../related-headers.js';
 import { rosterSettingsSchema } from '../settings.js';
-import { proposeNames, UnmappedNameTally } from '../unmapped-names.js';
+import { type ProposedParty, proposeNames, UnmappedNameTally } from '../unmapped-names.js';
 import { type ColumnProfile, enough, type Guess, toHeaders } from './column-profile.js';
 
 /** Guesses and gives the columns of the name: the known headers that name the most rows, otherwise by the values. */
@@ -14,7 +16,7 @@ export function guessName(guess: Guess): readonly ColumnProfile[] {
   const company = guess.byRole('company');
   if (company && company.filledShare > 0.02 && columns.every(({ role }) => role !== 'company')) {
     guess.doubts.push(
-      `${company.header} is not part of the name, because its rows have another name too: if these rows are companies, write name: ${JSON.stringify(company.header)}`,
+      `${company.header} is not part of the name, because its rows have another name too: if it names customers, write name: ${JSON.stringify([...columns, company].map(({ header }) => header))}`,
     );
   }
   return columns;
@@ -46,11 +48,15 @@ function withMissing(guess: Guess, columns: readonly ColumnProfile[]): readonly 
     columns.every(({ values }) => values[row] === ''),
   );
   if (missing.length <= rows / 50) return columns;
-  const other = guess.free.find((profile) => {
-    const mayBeName = profile.role === 'name' || profile.role === 'company' || (profile.isOpen && isOfNames(profile));
+  const others = guess.free.filter((profile) => {
+    const isOfCompanies = profile.role === 'company';
+    const mayBeName = profile.role === 'name' || isOfCompanies || (profile.isOpen && isOfNames(profile));
+    if (!mayBeName || columns.includes(profile) || readRelatedHeader(profile.header).says === 'related') return false;
     const filled = missing.filter((row) => profile.values[row] !== '').length;
-    return mayBeName && !columns.includes(profile) && filled > missing.length * 0.8 && filled > profile.filled * 0.8;
+    // Sole traders have a trade name beside their own.
+    return filled > missing.length * 0.8 && filled > profile.filled * (isOfCompanies ? 0.5 : 0.8);
   });
+  const other = others.find(({ role }) => role === 'company') ?? others[0];
   if (other === undefined) return columns;
   guess.doubts.push(`${other.header} is used as the name of rows without another one`);
   return [...columns, other];
@@ -157,7 +163,11 @@ function findPair({ free }: Guess, likely: readonly ColumnProfile[]): readonly C
 }
 
 /** Maps related parties whose headers say what they are; others may be staff, so that a person decides. */
-export function guessParties(guess: Guess, profiles: readonly ColumnProfile[]): void {
+export function guessParties(
+  guess: Guess,
+  profiles: readonly ColumnProfile[],
+  toDate: (profile: ColumnProfile) => ProposedParty['birthDate'],
+): void {
   const headers = profiles.map(({ header }) => header);
   const tally = new UnmappedNameTally(headers, rosterSettingsSchema.shape.columns.parse(guess.columns), {});
   const rows = profiles[0]?.values.length ?? 0;
@@ -166,9 +176,24 @@ export function guessParties(guess: Guess, profiles: readonly ColumnProfile[]): 
     .list()
     .filter(({ isNamed, kind, fact }) => isNamed && fact !== 'unknown' && kind !== 'other' && kind !== 'alias');
   if (sure.length === 0) return;
-  const { parties } = proposeNames(sure, headers);
+  const byHeader = new Map(profiles.map((profile) => [profile.header, profile]));
+  const holdsCountries = (header: string): boolean => (byHeader.get(header)?.countryShare ?? 0) >= 0.5;
+  const proposed = proposeNames(sure, headers).parties.map(({ countries, ...party }) => ({
+    ...party,
+    ...(countries !== undefined && holdsCountries(countries) && { countries }),
+  }));
+  const read = new Set(proposed.flatMap(({ name, birthDate, countries }) => [name, birthDate, countries].flat()));
+  const parties = proposed.map((party) => {
+    const separator = guessPartySeparator(byHeader.get(String(party.name))?.values ?? []);
+    const dates = byHeader.get(String(party.birthDate));
+    const birthDate = dates && toDate(dates);
+    return {
+      ...party,
+      ...(birthDate !== undefined && { birthDate }),
+      ...(separator !== null && { separator }),
+    };
+  });
   guess.columns.parties = parties;
-  const read = new Set(parties.flatMap(({ name, birthDate, countries }) => [name, birthDate, countries].flat()));
   guess.take('parties', 'by their headers', ...profiles.filter(({ header }) => read.has(header)));
   const names = sure.map(({ header }) => header).join(', ');
   guess.doubts.push(`${names}: related parties, each at the price of a search; check their roles (parties)`);

@@ -1,6 +1,6 @@
 import { RosterError } from '../../errors.js';
 import { formatCount } from '../../reports/text.js';
-import { ChangeTally } from '../../roster/change-guards.js';
+import { ChangeTally, hasLostNameEnd } from '../../roster/change-guards.js';
 import type { FactMapping } from '../../roster/compare-records.js';
 import { maxParties } from '../../roster/customer.js';
 import { isOftenSubstitute, type SharedDate, sharing } from '../../roster/fact-dates.js';
@@ -58,7 +58,7 @@ export async function compareSnapshot(
   const { reread, rereadInWeek } = before;
   const compared = { headers: source.headers, known, now: rule.importedAt, reread, rereadInWeek };
   const changes = isFirst
-    ? { verdicts: [], examples: [], fields: [] }
+    ? { verdicts: [], examples: [], fields: [], shortened: [] }
     : await assessChanges(transaction, staged, compared, settings);
   const { isTrial, mode } = rule;
   const given = {
@@ -70,7 +70,10 @@ export async function compareSnapshot(
     isRead: toIsRead(roster, source.headers, standardHeaders),
     isPartyRead: toIsPartyRead(roster, source.partyHeaders),
     unmapped: source.unmapped,
-    cutOff: describeCuts(source.cutRows, isFirst ? cutReferences : before.references),
+    cutOff: [
+      ...describeCuts(source.cutRows, isFirst ? cutReferences : before.references),
+      ...describeCuts(source.openRows, changes.shortened),
+    ],
     isLive: mode === 'live',
     isTrial,
     doubts,
@@ -153,11 +156,11 @@ function toIsPartyRead(roster: RosterSettings, headers: readonly string[]): (hea
 }
 
 /**
- * Describes the files that end within a known customer's row. A line below the last row, such as a sum, may lack an
+ * Describes the files that end within a row of these customers. A line below the last row, such as a sum, may lack an
  * ending too, but names no known customer.
  */
-function describeCuts(cutRows: StagedSource['cutRows'], known: readonly string[]): readonly string[] {
-  return cutRows.flatMap(({ reference, file, line }) =>
+function describeCuts(lastRows: StagedSource['openRows'], known: readonly string[]): readonly string[] {
+  return lastRows.flatMap(({ reference, file, line }) =>
     reference !== null && known.includes(reference)
       ? [`${file === null ? '' : `${file}, `}line ${line}, the last one, ends within its row, so the file is cut off`]
       : [],
@@ -183,10 +186,12 @@ async function assessChanges(
 ) {
   const tally = new ChangeTally(settingsThatChanged);
   const changed = new FieldTally();
+  const shortened: string[] = [];
   for await (const batch of compareRecords(transaction, staged, now)) {
     for (const customer of batch) {
       tally.add(customer);
       if (customer.next !== null) changed.add(customer.known, customer.next);
+      if (hasLostNameEnd(customer)) shortened.push(customer.reference);
     }
   }
   const { fields, ...figures } = await readComparedFigures(transaction, staged, {
@@ -195,7 +200,8 @@ async function assessChanges(
     customers: tally.mayBeSwapped(known) ? tally.sample : [],
   });
   const verdicts = tally.assess({ known, ...figures, movedTo: tally.findMovedNames(fields) }, settings);
-  return { verdicts, examples: verdicts.length === 0 ? [] : tally.listExamples(), fields: changed.list() };
+  const examples = verdicts.length === 0 ? [] : tally.listExamples();
+  return { verdicts, examples, fields: changed.list(), shortened };
 }
 
 const ownFacts = ['type', 'birthDate', 'countries', 'riskTier', 'language'] as const;

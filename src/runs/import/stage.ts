@@ -44,6 +44,8 @@ export interface StagedSource {
   unmappedNames: readonly string[];
   /** Rows within which their file ends. */
   cutRows: readonly RejectedRow[];
+  /** Accepted rows with which their file ends, without a line ending. */
+  openRows: readonly Pick<RejectedRow, 'reference' | 'file' | 'line'>[];
   /** Whether the roster is a `rejects.csv`. */
   isFedBack: boolean;
   /** The number of rows, related parties included. */
@@ -105,7 +107,7 @@ export async function stageRoster(roster: RosterSettings, stager: Stager): Promi
     found.names.push(...describeUnmappedNames(own.names.list(), headers, 'roster'));
     for (const settings of listPartySources(roster)) await stagePartySource(settings, stager, found);
     const doubts = [own, ...found.parties].map((tally) => tally.doubts);
-    const { ordinals, cutRows, partyHeaders, names } = found;
+    const { ordinals, cutRows, openRows, partyHeaders, names } = found;
     return {
       source,
       sourceDigest: joinDigests(found.digests),
@@ -114,6 +116,7 @@ export async function stageRoster(roster: RosterSettings, stager: Stager): Promi
       unmapped: [...found.facts, ...names],
       unmappedNames: names,
       cutRows,
+      openRows,
       isFedBack,
       ordinals,
       ...(reading.controlTotal && { controlTotal: reading.controlTotal() }),
@@ -132,6 +135,7 @@ export async function stageRoster(roster: RosterSettings, stager: Stager): Promi
 class Findings {
   ordinals = 0;
   readonly cutRows: RejectedRow[] = [];
+  readonly openRows: Pick<RejectedRow, 'reference' | 'file' | 'line'>[] = [];
   readonly digests: string[] = [];
   readonly partyHeaders: string[] = [];
   /** Messages about columns that look like an unmapped fact, and like names. */
@@ -187,6 +191,7 @@ async function stageCustomers(
         chunk.add(toStagedRow(row, ordinal, today, known));
         if (row.kind !== 'customer') continue;
         const { customer, line, file, fields } = row;
+        if (row.isOpen) found.openRows.push({ reference: customer.reference, file, line });
         own.births.add(customer.parties[0].birthDate);
         own.ends.add(customer.endDate);
         own.names.add(fields);

@@ -2,6 +2,7 @@ import { describeHeldBy, listGuards, nameGuards, unreadableGuard } from '../../e
 import type { ControlSearch } from '../../matches/control.js';
 import { describeDrops, describeNotices, describeRestoration, listSnapshotRemarks } from '../../reports/reasons.js';
 import { countNoun, formatCount } from '../../reports/text.js';
+import { describeExpired } from '../../reports/words.js';
 import { readRestorationsBefore } from '../../store/backup/restoration.js';
 import { findUncomparedLists } from '../../store/checks.js';
 import { countControls } from '../../store/controls.js';
@@ -17,7 +18,7 @@ import {
 } from '../../store/held-runs.js';
 import { countOverBudget } from '../../store/plan.js';
 import { packScreenings } from '../../store/plan-blocks.js';
-import { saveOpenAlerts } from '../../store/review/decisions.js';
+import { readSettledAlerts, saveOpenAlerts } from '../../store/review/decisions.js';
 import { findStateDisagreements } from '../../store/review/projection.js';
 import {
   type RosterHold,
@@ -81,7 +82,9 @@ export async function finishScreening(
     openAlerts: closed.openAlerts,
   });
   const ofSnapshot = closed.snapshot ? listSnapshotRemarks(closed.snapshot) : [];
-  return { ...summary, remarks: [...remarks, ...ofSnapshot, ...remarkMissingControls(session)] };
+  const expired = describeExpired(await readSettledAlerts(app.database, run.runId));
+  const ofAlerts = expired === null ? [] : [`${expired}: their alerts are open again`];
+  return { ...summary, remarks: [...remarks, ...ofSnapshot, ...ofAlerts, ...remarkMissingControls(session)] };
 }
 
 /**

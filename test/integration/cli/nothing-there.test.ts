@@ -49,8 +49,8 @@ describe('a Postgres database without anything of ours', () => {
     for (const words of ['runs', 'status', 'outbox', 'schedule show', 'db backup all.backup']) {
       const { exitCode, stdout, stderr } = await run(words, { DATABASE_URL: url });
       expect([words, exitCode, stdout]).toEqual([words, 2, '']);
-      expect(stderr).toMatch(/the database \S+\/test_\w+ has no tables of Nightscreen.*\[database_missing\]/);
-      expect(stderr).toMatch(/^ {2}next: .*DATABASE_URL/m);
+      expect(stderr).toMatch(/the database \S+\/test_\w+ has no tables of Nightscreen/);
+      expect(stderr).toMatch(/"next":".*DATABASE_URL/);
     }
     expect(await countTables()).toEqual([{ n: 0 }]);
     expect(await readdir(folder)).not.toContain('all.backup');

@@ -189,5 +189,13 @@ describeOnEachDatabase('a run with far too many newly open customers', (open) =>
     expect(bodies.match(/"reference":"C-\d+"/g)).toHaveLength(58 + fresh - held);
     const last = `select settled_alerts -> 'expired' as expired from run order by run_id desc limit 1`;
     expect(await readRows(database, last)).toEqual([{ expired: 60 }]);
+    expect(night.remarks).toContain('60 dispositions expired: their alerts are open again');
+    // The next night has no news of them.
+    received.splice(0);
+    const next = await run(await at(4));
+    expect(next).toMatchObject({ state: 'complete', openAlerts: { waiting: 60 + fresh } });
+    expect(next.remarks?.join()).not.toContain('expired');
+    expect(received).toEqual([]);
+    expect(await readRows(database, last)).toEqual([{ expired: 0 }]);
   });
 });

@@ -146,7 +146,7 @@ webhooks: [{ url: 'http://127.0.0.1:${port}/', secretEnv: HOOK_SECRET }]
     const excepted = await run(['roster', 'except', '--roster', 'people', '--all', '--until', until, ...said], login);
     expect([excepted.exitCode, excepted.stdout + excepted.stderr]).toEqual([
       0,
-      expect.stringContaining('C-77  row_rejected'),
+      expect.stringContaining('1 gap accepted until'),
     ]);
     const report = await run(['report'], login);
     expect([report.exitCode, report.stderr]).toEqual([2, expect.stringContaining('only their owner writes reports')]);

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { describeError } from '../../../src/cli/describe-error.js';
+import { logEvents } from '../../../src/cli/progress.js';
 import { CommandLog } from '../../../src/cli/run-command-line.js';
 import { ReportError, RosterError } from '../../../src/errors.js';
-import type { createLogger } from '../../../src/logging.js';
+import { createLogger } from '../../../src/logging.js';
 import { LastRun } from '../../../src/runs/app-context.js';
 
 const runId = '2026-01-01-screen-1';
@@ -15,7 +16,6 @@ function end(
     state = 'none',
     reasons = [] as readonly string[],
     isQuiet = false,
-    isScheduled = false,
     level = 'info' as Parameters<typeof createLogger>[0]['level'],
   } = {},
 ): string {
@@ -32,7 +32,7 @@ function end(
   };
   const terminal = { writeData: async () => {}, writeMessage, isScreen, columns: 80, hasColours: false };
   const redact = (text: string): string => text.replaceAll('planted', '[secret]');
-  act(new CommandLog({ terminal, lastRun, redact, findLevel: () => level, isQuiet, isScheduled: () => isScheduled }));
+  act(new CommandLog({ terminal, lastRun, redact, findLevel: () => level, isQuiet }));
   return said;
 }
 
@@ -53,10 +53,9 @@ describe('where standard error is no screen', () => {
     }
   });
 
-  test('before any run it is words alone, unless a scheduler started the command, and so it is with the log off', () => {
-    const words = 'nightscreen: [secret]: a "different" report [report_exists]\n';
-    expect(end(fail)).toBe(words);
-    expect(JSON.parse(end(fail, { isScheduled: true }))).toMatchObject({ level: 'error', code: 'report_exists' });
+  test('before any run it is one line as well; with the log off it is words', () => {
+    const said = { level: 'error', code: 'report_exists', message: '[secret]: a "different" report' };
+    expect(JSON.parse(end(fail))).toMatchObject({ ...said, msg: 'command_failed' });
     expect(end(fail, { state: 'going', level: 'silent' })).toMatch(
       /^nightscreen: .*\n {2}run: {3}\S+ of retail has not/,
     );
@@ -80,6 +79,21 @@ describe('where standard error is no screen', () => {
       expect(refuse('error', true)(isScreen)).toContain('the roster is held');
     }
     expect(refuse('error')(false)).toContain('the roster is held');
+  });
+
+  test('an error that a line of its roster has reported is not reported again, but an equal one is', () => {
+    const failed = new RosterError('roster_unreadable', 'no such file');
+    const event = { kind: 'roster_failed', roster: 'retail', runId: null, code: failed.code } as const;
+    let lines = '';
+    const logger = createLogger({ level: 'info', secrets: [], write: (line) => (lines += line) });
+    logEvents(logger, 10).emit({ ...event, message: failed.message, error: failed });
+    const next = 'correct the file or the query and start again; nothing was spent';
+    expect(JSON.parse(lines)).toMatchObject({ msg: 'roster_failed', message: 'no such file', next });
+    expect(lines).not.toContain('stack');
+    const report = (error: RosterError) => (log: CommandLog) => log.failed(describeError(error), error);
+    expect(end(report(failed))).toBe('');
+    expect(end(report(failed), { isScreen: true })).toContain('no such file');
+    expect(end(report(new RosterError(failed.code, failed.message)))).toContain('no such file');
   });
 
   test('at level debug the stack is in the line, not under it', () => {

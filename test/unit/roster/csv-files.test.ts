@@ -46,12 +46,16 @@ test('files are ordered by name, and each is read once', async () => {
   ]);
 });
 
-test('a pattern that matches nothing is named with the folder', async () => {
+test('a pattern that matches nothing, or a folder that cannot be read, is named with the folder', async () => {
   await withFiles({ 'a.txt': '' }, async (folder) => {
     const error = await failCsv(openCsv(join(folder, '*.csv')));
     expect(error.code).toBe('roster_not_found');
     expect(error.message).toContain(join(folder, '*.csv'));
     expect(error.message).toContain(`in ${folder};`);
+    // A folder that cannot be listed may hold a part of the roster.
+    await symlink(join(folder, 'loop'), join(folder, 'loop'));
+    const unreadable = await failCsv(openCsv(join(folder, 'loop', '*.csv')));
+    expect(unreadable).toMatchObject({ code: 'roster_unreadable', message: expect.stringContaining('ELOOP') });
   });
 });
 

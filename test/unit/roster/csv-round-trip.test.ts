@@ -123,7 +123,7 @@ test('stray quotes anywhere cost at most their own lines', async () => {
         lines[at + 1] = `${line.slice(0, cut)}"${line.slice(cut)}`;
       }
       const touched = new Set(places.map(([at]) => at));
-      const { records, tally } = await readCsv(lines.join('\n'));
+      const { records, tally } = await readCsv(`${lines.join('\n')}\n`);
       for (const [index, row] of rows.entries()) {
         if (!touched.has(index)) {
           expect(records).toContainEqual({ line: index + 2, file: null, fields: row, fault: null });

@@ -19,6 +19,8 @@ function guess(table: readonly (readonly string[])[]) {
   );
 }
 
+const noBirthDates = /^no column of birth dates: .*personal numbers are not read/;
+
 describe('a header', () => {
   it.each([
     ['customer_id', 'id'],
@@ -151,6 +153,7 @@ describe('the guessed mapping', () => {
     expect(columns.type).toEqual({ column: 'type', values: { private: 'person' } });
     expect(doubts).toEqual([
       'type has values of unknown type: "vehicle"',
+      expect.stringMatching(noBirthDates),
       'risk holds no known words for tiers: give its values, or every customer counts as high',
     ]);
   });
@@ -297,6 +300,7 @@ describe('the guessed mapping', () => {
       ['2', 'Bob Ray', 'person', 'Italy', 'it', 'ZI'],
     ]);
     expect(doubts).toEqual([
+      expect.stringMatching(noBirthDates),
       'tax country looks like countries: to read it too, write countries: ["country","tax country"]',
       'pays naissance looks like countries: most of its values are unknown',
       'not read: tax country, pays naissance',
@@ -329,9 +333,102 @@ describe('the guessed mapping', () => {
     ]);
     expect(columns).toEqual({ id: 'customer_id', name: 'name', type: 'type' });
     expect(doubts).toEqual([
+      expect.stringMatching(noBirthDates),
       'risk_tier holds no known words for tiers: give its values, or every customer counts as high',
       'countries holds no countries: give its values, or they count as unknown',
     ]);
+  });
+});
+
+describe('an export of persons and firms with related parties', () => {
+  const rows = (make: (at: number) => readonly string[]) => Array.from({ length: 40 }, (_, at) => make(at));
+  const person = (at: number) =>
+    `${'Rossi Gallo Greco Conti'.split(' ')[at % 4]} ${'Ada Bea Eva Ida Ugo'.split(' ')[at % 5]}`;
+  const born = (at: number, year: string) => `${String((at % 28) + 1).padStart(2, '0')}/03/${year}`;
+
+  it('takes firms from their own column and not from their owners, and the dates of parties for the parties', () => {
+    const { columns } = guess([
+      [
+        'Nr klienta',
+        'Rodzaj',
+        'Nazwisko',
+        'Imię',
+        'Nazwa firmy',
+        'Data ur.',
+        'Benef. rzecz. 1 nazwisko i imię',
+        'Benef. rzecz. 1 data ur.',
+        'Współposiadacz',
+        'Data ur. współposiadacza',
+      ],
+      ...rows((at) => {
+        const [last = '', first = ''] = person(at).split(' ');
+        return at % 2 === 0
+          ? [`K${at}`, 'OP', '', '', `Firma ${at} Sp. z o.o.`, '', person(at + 1), born(at, '1970'), '', '']
+          : [
+              `K${at}`,
+              at % 10 === 1 ? 'JDG' : 'OF',
+              last,
+              first,
+              at % 10 === 1 ? `Usługi ${last}` : '',
+              born(at, String(1940 + at)),
+              '',
+              '',
+              person(at + 2),
+              born(at, '1980'),
+            ];
+      }),
+    ]);
+    expect(columns.name).toEqual(['Imię', 'Nazwisko', 'Nazwa firmy']);
+    expect(columns.type).toEqual({ column: 'Rodzaj', values: { op: 'entity', of: 'person', jdg: 'person' } });
+    expect(columns.birthDate).toEqual({ column: 'Data ur.', format: 'dd/MM/yyyy' });
+    expect(columns.parties).toEqual([
+      {
+        name: 'Benef. rzecz. 1 nazwisko i imię',
+        role: { value: 'beneficial_owner' },
+        birthDate: { column: 'Benef. rzecz. 1 data ur.', format: 'dd/MM/yyyy' },
+      },
+      {
+        name: 'Współposiadacz',
+        role: { value: 'joint_holder' },
+        birthDate: { column: 'Data ur. współposiadacza', format: 'dd/MM/yyyy' },
+      },
+    ]);
+  });
+
+  it('takes no place of birth for a date, and no province for a country', () => {
+    const provinces = ['BR', 'CH', 'NO', 'LU'];
+    const { columns, doubts } = guess([
+      [
+        'N. CLIENTE',
+        'COGNOME',
+        'NOME',
+        'COMUNE NASCITA',
+        'PROV. NASC.',
+        'PROV.',
+        'COINTESTATARIO',
+        'DATA NASC. COINT.',
+      ],
+      ...rows((at) => [
+        `${at + 100}`,
+        ...person(at).split(' '),
+        'TORINO',
+        provinces[at % 4] ?? '',
+        provinces[at % 3] ?? '',
+        `${person(at + 1)}, ${at % 3 === 0 ? person(at + 2) : ''}`.replace(/, $/, ''),
+        born(at, '61'),
+      ]),
+    ]);
+    expect(columns.birthDate).toBeUndefined();
+    expect(columns.countries).toBeUndefined();
+    expect(columns.parties).toEqual([
+      {
+        name: 'COINTESTATARIO',
+        role: { value: 'joint_holder' },
+        birthDate: { column: 'DATA NASC. COINT.', format: 'dd/MM/yy' },
+        separator: ',',
+      },
+    ]);
+    expect(doubts.join()).not.toContain('looks like');
   });
 });
 

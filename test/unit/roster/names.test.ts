@@ -231,3 +231,64 @@ test('an unmistakable placeholder at either end of a name is left out of it', as
   ]);
   expect(summarise(await readText('customer_id,type,name\n1,person,N/A FNU\n'))).toEqual(['2 missing_name name']);
 });
+
+test('the name of a firm beside that of a person is an alias, and the name is that of its type', async () => {
+  const columns = {
+    name: ['Vorname', 'Name', 'Firma'],
+    type: { column: 'Art', values: { N: 'person', J: 'entity' } },
+  };
+  const rows = [
+    'C1,N,Ada,Berg,Backstube Berg',
+    'C2,J,Ada,Berg,Berg Bau GmbH',
+    'C3,J,,,Berg Bau GmbH',
+    'C4,N,,,Bäckerei Berg',
+    'C5,J,-,N/A,Berg Bau GmbH',
+    'C6,N,Ada,Berg,-',
+    'C7,N,Ada,Berg,"BERG, ADA"',
+    'C8,N,Ada,Berg,Berg & Søn / Bau & Co',
+  ];
+  const found = await readText(['customer_id,Art,Vorname,Name,Firma', ...rows].join('\n'), { columns });
+  expect(found.map(describe)).toEqual([
+    'Ada Berg + Backstube Berg',
+    'Berg Bau GmbH + Ada Berg',
+    'Berg Bau GmbH',
+    'Bäckerei Berg',
+    'Berg Bau GmbH (said), namePart: says_unknown, namePart: says_unknown',
+    'Ada Berg (said), namePart: says_unknown',
+    'Ada Berg',
+    'Ada Berg + Berg & Søn / Bau & Co',
+  ]);
+});
+
+const withheld = `Skyddad identitet;SKYDDADE PERSONUPPGIFTER;Sekretessmarkerad;Navnebeskyttet;Fortrolig adresse;Turvakielto;
+  Protected identity;Name withheld;Redacted;Anonym;Auskunftssperre;Dane zastrzeżone;Omissis;Confidential;Identité protégée`;
+
+test('a name that is withheld is a missing name, never a search for its words', async () => {
+  const names = withheld.split(/;\s*/);
+  expect(await readNames(names, 'person')).toEqual(Object.fromEntries(names.map((name) => [name, 'missing_name'])));
+  expect(await readNames(['Anonymous Films Ltd', 'Ada Anonym'], 'entity')).toEqual({
+    'Anonymous Films Ltd': 'Anonymous Films Ltd',
+    'Ada Anonym': 'Ada Anonym',
+  });
+});
+
+const remarked: Readonly<Record<string, string>> = {
+  'Dott.ssa RAUTAVAARALA LEOCADIA': 'RAUTAVAARALA LEOCADIA',
+  'mgr inż. Oriol Abernethy': 'Oriol Abernethy',
+  'Prof. Dr. Ada Berg': 'Ada Berg',
+  'Sig.ra Ada Berg': 'Ada Berg',
+  'Ada Krawczyk (zm.)': 'Ada Krawczyk',
+  '† Ada Berg': 'Ada Berg',
+  'Dödsbo efter Björn Hägglund': 'Björn Hägglund',
+  'Estate of Ada Berg': 'Ada Berg',
+  'Eredi di Ada Berg': 'Ada Berg',
+};
+
+test('titles and remarks about the death of a person are no part of the name that is searched for', async () => {
+  const expected = Object.entries(remarked).map(([text, name]) => [text, `${name} (said)`]);
+  expect(await readNames(Object.keys(remarked), 'person')).toEqual(Object.fromEntries(expected));
+  const kept = ['Dr. Rossi', 'Sig Hansson Berg', 'Ma. Teresa Cruz', 'Pan Wei Li', 'Herrera Gil', 'Ada (Bo) Berg'];
+  expect(await readNames(kept, 'person')).toEqual(Object.fromEntries(kept.map((name) => [name, name])));
+  expect(await readNames(['Dr. Oetker GmbH'], 'entity')).toEqual({ 'Dr. Oetker GmbH': 'Dr. Oetker GmbH' });
+  expect(await readNames(['Dr. Ada Berg'], 'person', ['Dr. Ada Berg'])).toEqual({ 'Dr. Ada Berg': 'Dr. Ada Berg' });
+});

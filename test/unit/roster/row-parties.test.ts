@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import type { RosterRow } from '../../../src/roster/customer.js';
+import type { PartyRow, RosterRow } from '../../../src/roster/customer.js';
+import { guessPartySeparator } from '../../../src/roster/name-lists.js';
 import { splitParties } from '../../../src/roster/row-parties.js';
 import { readText as readRosterText } from './read-text.js';
 
@@ -13,6 +14,12 @@ const describeRow = (row: RosterRow): readonly string[] =>
         const { role, type, name, birthDate, countries } = party.related.party;
         return [role, type, name, birthDate, ...countries].filter((part) => part !== null).join(', ');
       });
+
+const describeParty = (party: PartyRow): string => {
+  if (party.kind === 'rejected') return party.rejected.reason;
+  const { related } = party;
+  return [related.party.name, ...related.readings.doubts.map(({ why }) => why)].join(': ');
+};
 
 test.each([
   [
@@ -137,4 +144,46 @@ test('a column of parties that the source lacks refuses the roster like any othe
     code: 'column_missing',
     message: expect.stringContaining('no column "ubo"'),
   });
+});
+
+const severalPersons = [
+  'MARINO CHIARA, FERRARA LUCA',
+  'Mazur Jan, Ćwikła Eudora',
+  'TEMBOLINI TEOFILO e BIANCHI ANNA',
+  'ROSSI PIERO E GALLO ANNA',
+  'Ana Gil Ruiz y Luis Vera',
+  'Jordi Puig i Marta Soler',
+  'Alfa Impianti S.r.l., Beta Trasporti S.p.A.',
+  'Mario Rossi, Alfa Impianti S.r.l.',
+];
+const oneParty = [
+  'Lindhøj Vestergaard-Holt, Søren',
+  'José Ortega y Gasset',
+  'Studio Legale Costa E Barbieri S.r.l.',
+  'Smith Sons Ltd, Inc.',
+];
+
+test('a cell of several parties without a known separator is in doubt, never one search without a word', async () => {
+  const read = async (cells: readonly string[], separator?: string) => {
+    const rows = cells.map((cell, at) => `C${at},person,Ann Lee,"${cell}"`);
+    const text = ['customer_id,type,name,owners', ...rows].join('\n');
+    const found = await readText(text, { parties: [{ name: 'owners', separator }] });
+    return found.map((row) => (row.kind === 'customer' ? row.related : [])?.map((one) => describeParty(one)));
+  };
+  expect(await read(severalPersons)).toEqual(severalPersons.map((cell) => [`${cell}: list_of_names`]));
+  expect(await read(oneParty)).toEqual(oneParty.map((cell) => [cell]));
+  expect(await read(['Ana Gil, Luis Vera', 'Ada Berg e Bo Ek'], ',')).toEqual([
+    ['Ana Gil', 'Luis Vera'],
+    ['Ada Berg e Bo Ek: list_of_names'],
+  ]);
+  expect(await read(['Lund Berg, Ada Maria'], ';')).toEqual([['Lund Berg, Ada Maria']]);
+});
+
+test.each([
+  [['MARINO CHIARA, FERRARA LUCA', 'GRECO ANNA'], ','],
+  [['Lund Berg, Ada Maria', 'Ek, Bo'], null],
+  [['ROSSI CARLO / GALLO ANNA', 'GRECO ANNA'], ' / '],
+  [['Ada Berg; Bo Ek', 'Cy Lund, Di Lund', 'Di Lund'], null],
+])('the parties of %j are divided by %j', (cells, separator) => {
+  expect(guessPartySeparator(cells)).toBe(separator);
 });

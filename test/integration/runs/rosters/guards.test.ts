@@ -136,6 +136,8 @@ describeOnPostgres('guards of a roster', (open) => {
     ]);
     expect(await previewText(`${text}Rows,100`)).toEqual([]);
     expect(await previewText(text.trimEnd())).toEqual([]);
+    expect(await previewText(text.trimEnd().slice(0, -1))).toEqual([message(101)]);
+    expect(await previewText(`${text.trimEnd().slice(0, -1)}\n`)).toEqual([]);
     const first = await openRosterNights(database, 'others');
     const others = await first.prepare({ header, rows: [], guards: {} });
     await writeFile(String(others.settings.csv?.path), text.slice(0, text.indexOf(',Customer 98')));

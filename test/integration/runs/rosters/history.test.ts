@@ -238,7 +238,7 @@ describeOnPostgres('rows of a roster that belong together', (open) => {
     expect(first).toMatchObject({
       snapshot: { partyRows: 30, partyRejected: 0, otherRoles: 30 },
       remarks: [
-        '30 related parties have an unknown role and are screened as other. Add the role to the values of columns.role.',
+        '30 related parties have no known role and are screened as other. A role that you know belongs under role in the mapping.',
       ],
     });
     const searched = await readParties(database);

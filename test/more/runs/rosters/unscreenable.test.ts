@@ -168,6 +168,13 @@ describeOnPostgres('customers of whom the roster cannot be read', (open) => {
     expect(await readUnscreened(database)).toEqual([doubtful[0], 'D-3 not_screened doubtful_name']);
     expect(await night()).toMatchObject({ exitCode: 3 });
     expect(await expectAgreement(app)).toEqual({ clear: 5, not_screened: 2 });
+    // Coverage says the same of each, and not that they were never searched for.
+    const uncovered = { status: 'unreadable', failedBecause: 'doubtful_name', lastScreenedAt: expect.any(Date) };
+    expect(await measureCoverage(app, { list: 5 })).toMatchObject({
+      isCovered: false,
+      total: { inScope: 7, valid: 5, never: 0, unreadable: 2 },
+      rosters: [{ uncovered: [uncovered, uncovered], gaps: [{ reason: 'doubtful_name', count: 2 }] }],
+    });
     // Who was clear before is not any more, and a name that is mended is.
     await writeRows([
       ...sound,
