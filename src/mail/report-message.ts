@@ -2,6 +2,7 @@ import { basename, join, resolve } from 'node:path';
 import type { ChangeGroup } from '../reports/change-groups.js';
 import { describeReason, describeWatch } from '../reports/reasons.js';
 import { type Coverage, listNewAlerts, type Report, type Tally } from '../reports/report.js';
+import { describeRosterChanges } from '../reports/roster-changes.js';
 import { countNoun, formatCount, formatMinute, formatSize, keep } from '../reports/text.js';
 import { describeAcceptance, listRunAcceptances } from '../reports/words.js';
 import type { WrittenReport } from '../reports/write-report.js';
@@ -34,9 +35,10 @@ export function toOpening({ run, accepted, held, verdict }: Report): readonly st
   );
 }
 
-function listRunFacts({ run }: Report): MessageLines['facts'] {
+function listRunFacts({ run, rosterChanges }: Report): MessageLines['facts'] {
+  const changes = rosterChanges === null ? '' : ` (changes: ${describeRosterChanges(rosterChanges)})`;
   return [
-    ['Roster', run.roster ?? 'none'],
+    ['Roster', `${run.roster ?? 'none'}${changes}`],
     ['Organisation', run.organisation],
     ['Run', `${run.runId} (${run.kind})`],
     ['Finished', formatMinute(run.finishedAt, run.timezone)],
@@ -127,6 +129,9 @@ function listActions(report: Report): readonly string[] {
     (rejects ?? []).length > 0 &&
       'Have the rejected rows corrected: rejects.csv, in the folder of the report, says what is wrong with each.',
     accepted.settingsChanges.length > 0 && 'Check that the changed settings are intended.',
+    report.rosterChanges !== null &&
+      report.rosterChanges.inBulk.length > 0 &&
+      'Check the source of the roster: it changed in bulk.',
   );
   if (actions.length > 0) return actions;
   const done =

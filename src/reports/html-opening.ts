@@ -13,6 +13,7 @@ import {
 } from './html-markup.js';
 import type { RosterAcceptanceFacts, RosterChangeFacts } from './list-facts.js';
 import { type Report, toTitle } from './report.js';
+import { describeRosterChanges } from './roster-changes.js';
 import type { Column, Markup } from './section.js';
 import { countNoun, formatCount, formatDuration, keep } from './text.js';
 import {
@@ -31,7 +32,7 @@ export function showOpening(report: Report, sections: readonly PageSection[]): M
 <header>
 <p class="masthead">Nightscreen <span>${run.organisation === 'default' ? '' : showText(run.organisation)}</span></p>
 <h1>${showText(toTitle(report))}</h1>
-<p class="muted">${showWhat(report)}${showCompared(report)}.<br>Times are in ${run.timezone}.</p>
+<p class="muted">${showWhat(report)}${showCompared(report)}.${showRosterChanges(report)}<br>Times are in ${run.timezone}.</p>
 ${run.mode === 'test' ? html`<p class="test" role="note"><strong>TEST: not evidence.</strong> This run used a test key; its answers are not about real customers. The list of a sandbox has invented names and finds no real sanctioned name.</p>` : noMarkup}
 ${showAccepted(report)}<div class="verdict">
 <p class="level">${codeWords.level[verdict.level]}${verdict.waiting === null ? noMarkup : html`<span>${showSentence(verdict.coverage)}</span>`}</p>
@@ -82,6 +83,9 @@ function showCompared(report: Report): Markup {
     return report.changes === null ? noMarkup : html`. There is no earlier run to compare with`;
   return html`.<br>Compared with run ${showCode(comparedWith.runId)} of ${showTime(comparedWith.finishedAt, run)}`;
 }
+
+const showRosterChanges = ({ rosterChanges }: Report): Markup =>
+  rosterChanges === null ? noMarkup : html`<br>Roster changes: ${describeRosterChanges(rosterChanges)}.`;
 
 const columns: readonly Column<RosterChangeFacts>[] = [
   { title: 'Customer', cell: ({ reference }) => reference },

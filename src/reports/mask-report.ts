@@ -76,6 +76,7 @@ export function maskReport(report: Report): Report {
       })),
     },
     held: report.held.map(maskHeld),
+    rosterChanges: report.rosterChanges,
     cut: maskTruncatedLists(report.cut),
     changes: report.changes?.map(maskGroup) ?? null,
     baseline: report.baseline.map(maskGroup),

@@ -19,8 +19,10 @@ import {
 import {
   dossierChangeSchema,
   dossierSchema,
+  fieldChangesSchema,
   reconciliationSumsSchema,
   rosterChangeSchema,
+  rosterChangesSchema,
   snapshotSchema,
   sweepSchema,
 } from '../vocabulary/source-facts.js';
@@ -84,6 +86,15 @@ const accepted = {
     }),
   ),
 };
+
+const fieldJson = fieldChangesSchema.shape;
+
+const rosterChangesJson = z.strictObject({
+  ...rosterChangesSchema.shape,
+  /** A sentence for each mass among them. */
+  inBulk: names,
+  fields: z.array(z.strictObject({ ...fieldJson, ways: z.array(z.strictObject(fieldJson.ways.element.shape)) })),
+});
 
 const { inScope, planned, screened, reused, failed, skipped, remaining, searches } = runCountsSchema.shape;
 const spanCounts = { inScope, planned, screened, reused, failed, skipped, remaining, searches };
@@ -345,6 +356,8 @@ export const reportJsonSchema = z.strictObject({
   }),
   ...accepted,
   held,
+  /** How imports changed the roster since the compared run; null where there are none. */
+  rosterChanges: rosterChangesJson.nullable(),
   coverage: coverage.nullable(),
   baseline: z.array(z.strictObject({ code: z.enum(severities), count })),
   carriedFrom: z.array(z.strictObject({ runId: z.string(), changes: count, baseline: count })),

@@ -18,6 +18,7 @@ import {
   type ToReviewFacts,
   type WaitingAlert,
 } from './list-facts.js';
+import { type RosterSum, sumRosterChanges } from './roster-changes.js';
 import {
   countBaseline,
   countChanges,
@@ -86,6 +87,8 @@ export interface Report
   verdict: Verdict;
   coverage: Coverage | null;
   accepted: AcceptedFacts;
+  /** By all imports since the compared run; null where there are none. */
+  rosterChanges: RosterSum | null;
   /** Only severities that occur, most severe first. */
   changes: readonly ChangeGroup[] | null;
   dossiers: { sweeps: readonly SweepFacts[]; changes: readonly DossierChangeFacts[] } | null;
@@ -138,6 +141,7 @@ export function toReport(
     controls: screens ? (facts.span ? mergeControls(facts.span.runs) : facts.controls) : null,
     watch: facts.watch,
     held: facts.held,
+    rosterChanges: sumRosterChanges(facts),
     calls: {
       searches: span ? countSearches(span) : screens ? (counts?.searches ?? null) : null,
       byOutcome: toTallies(facts.attemptsByOutcome),

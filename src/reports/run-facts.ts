@@ -1,6 +1,7 @@
 import { ReportError } from '../errors.js';
 import type { ReconciliationFacts } from '../reconciliation/discrepancy.js';
 import type { RejectedRow } from '../roster/customer.js';
+import type { RosterChanges } from '../roster/field-changes.js';
 import type { partyFilePrefix } from '../roster/rejects.js';
 import type {
   FactsOf,
@@ -58,6 +59,8 @@ export interface RunFacts extends AcceptedFacts, HistoryFacts {
   /** The earlier run that this one is compared with. */
   comparedWith: { runId: string; finishedAt: Date } | null;
   rosterSource: RosterSource | null;
+  /** By each import since the run that this one is compared with. */
+  rosterChanges: readonly RosterChanges[];
   /** Null for a sweep. */
   counts: RunCounts | null;
   /** Customers in scope by state, `counts.inScope` in all; null for a sweep or an import. */

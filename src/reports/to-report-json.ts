@@ -33,6 +33,7 @@ function toSource(report: Report): Source<Omit<ReportJson, Lists>> & Readonly<Re
       ...one,
       states: stateOrder.flatMap((code) => (one.states[code] === undefined ? [] : [{ code, count: one.states[code] }])),
     })),
+    rosterChanges: report.rosterChanges,
     coverage: report.coverage,
     baseline: baseline.map(({ severity, count }) => ({ code: severity, count })),
     carriedFrom: report.carriedFrom,

@@ -2,6 +2,7 @@ import { codeWords } from '../vocabulary/words.js';
 import { type Severity, severities } from '../vocabulary.js';
 import type { CadenceFacts, OpenAlertsFacts } from './list-facts.js';
 import { describeDrops, describeNotices, describeRestoration, listSnapshotRemarks } from './reasons.js';
+import { sumRosterChanges } from './roster-changes.js';
 import { countBaseline, countChanges, type RunFacts, type SpanRunFacts } from './run-facts.js';
 import { countNoun, formatCount, formatDay, formatMinute, keep, toSentence } from './text.js';
 import { countCritical, countDays, describeExpired, describeNews, describeWaiting } from './words.js';
@@ -174,6 +175,8 @@ function toNews(facts: RunFacts): string {
   const expired = describeExpired(facts.settled);
   if (expired !== null) parts.push(`${expired}: their alerts are open again.`);
   if (facts.kind === 'import') parts.push('This run only imported the roster: it screened no customer.');
+  const inBulk = sumRosterChanges(facts)?.inBulk ?? [];
+  if (inBulk.length > 0) parts.push(`The roster changed in bulk: ${inBulk.join(' ')} Check its source.`);
   if (facts.states !== null) {
     const bySeverity = severities
       .map((severity) => ({ severity, count: countSeverity(facts, severity) }))

@@ -174,8 +174,10 @@ export function buildRunFacts(changes: Partial<RunFacts> = {}): RunFacts {
       keptRecords: 0,
       droppedParties: 0,
       overriddenGuards: [],
+      reread: [],
       doubts: [],
     },
+    rosterChanges: [],
     counts: buildCounts(),
     states: {
       clear: 443,

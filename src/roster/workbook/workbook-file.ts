@@ -135,7 +135,7 @@ async function refuseLikeSheets(
     throw new RosterError(
       'sheets_alike',
       `${name}: the sheets ${quoteAll([sheet, other])} may both hold customers, and only one is read. ` +
-        `Put all customers on one sheet, or write \`sheet: ${JSON.stringify(sheet)}\` under \`csv:\` of this roster.`,
+        `Put all customers on one sheet, or write \`sheet: ${JSON.stringify(sheet)}\` under its \`csv:\`.`,
     );
   }
 }

@@ -132,6 +132,13 @@ describeOnPostgres('customers of whom the roster cannot be read', (open) => {
     await writeRows([...sound, "'000124,person,Ann Lee", '000124,person,Bo Ek', '####,person,Cy Dow']);
     expect(await night()).toMatchObject({ exitCode: 3, counts: { rejected: 2 } });
     expect(await readUnscreened(database)).toContain('000124 not_screened conflicting_duplicate');
+    // The same customer in two forms of the id is one, repeated, also when the form changes in a later night.
+    const same = ["'000124,person,Ann Lee", '000124,person,Ann Lee', '####,person,Cy Dow'];
+    for (const rows of [same, same.toReversed(), same.slice(1)]) {
+      await writeRows([...sound, ...rows]);
+      expect((await night()).counts).toMatchObject({ rejected: 0, duplicates: rows.length - 2 });
+      expect(await readUnscreened(database)).not.toContain('000124 not_screened conflicting_duplicate');
+    }
     await expectAgreement(app);
   });
 
