@@ -137,8 +137,6 @@ create table run_hold (
   reasons text[] not null check (cardinality(reasons) > 0),
   -- Of a roster: ids that no accepted roster has named, customers whom nobody screens until it is accepted or mended. Of a sweep: its dossiers.
   customers integer not null,
-  -- Alerts that its answers opened although they are withheld.
-  opened_alerts integer default 0 not null,
   -- How many customers of the roster are in which state while it is held.
   states jsonb default '{}'::jsonb not null,
   held_at timestamptz not null,

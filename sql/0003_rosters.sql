@@ -43,8 +43,10 @@ create table roster_import (
   control_total bigint,
   -- Messages about columns that look like names of people or firms, and that no setting reads or ignores.
   unmapped_names text[] default '{}' not null,
-  -- The settings that read birth dates and countries, by fact: under other settings a value may change without its row.
+  -- The settings that read facts, by path: under other settings a value may change without its row.
   mapping jsonb,
+  -- How it changed known customers: {"known", "joined", "missing", "offboarded", "returned", "reread", "fields"}; null for a first import.
+  changes jsonb,
   check (rows = ((customers + rejected) + duplicates))
 );
 

@@ -108,6 +108,10 @@ export const describeHeldBy = (heldBy: readonly HeldBy[]): readonly string[] =>
       `- ${message} [guard ${guard}]. ${look.charAt(0).toUpperCase()}${look.slice(1)}${look.endsWith('?') ? '' : '.'}`,
   );
 
+/** The code of an error of the system or a library, such as ENOENT; null without one. */
+export const readErrorCode = (error: unknown): string | null =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
+
 /** Work that did not start, because the work before it had to stop. */
 export class NotStartedError extends NightscreenError {
   constructor(message: string, context: ErrorContext = {}) {

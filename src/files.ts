@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { accessSync, constants, statSync } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { usageError } from './errors.js';
+import { NightscreenError, readErrorCode, usageError } from './errors.js';
 
 /**
  * Makes a folder and its parents with mode 0700. Throws ConfigError, ending with `remedy`, when this process cannot
@@ -25,9 +25,7 @@ export function findFolderProblem(folder: string): string | null {
     accessSync(at, constants.W_OK | constants.X_OK);
     return null;
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EROFS'
-      ? `${at} is on ${readOnly}`
-      : `this user may not write to ${at}`;
+    return readErrorCode(error) === 'EROFS' ? `${at} is on ${readOnly}` : `this user may not write to ${at}`;
   }
 }
 
@@ -113,15 +111,32 @@ export async function writeWhole(
   }
 }
 
-/** Writes a file (0600) whole or not at all, and replaces an existing one. Throws ConfigError when its folder cannot be written. */
+/** Writes a file (0600) whole or not at all, and replaces an existing one. Throws ConfigError when its folder cannot be written, NightscreenError when the disk is full. */
 export async function writePrivately(
   file: string,
   content: string | Uint8Array | AsyncIterable<string | Uint8Array>,
 ): Promise<void> {
   const problem = findFolderProblem(dirname(file));
   if (problem !== null) throw usageError(`file ${file}`, `${problem}; name a file in another folder`);
-  await writeWhole(file, async (draft) => {
-    await writeFile(draft, content);
-    return file;
-  });
+  try {
+    await writeWhole(file, async (draft) => {
+      await writeFile(draft, content);
+      return file;
+    });
+  } catch (error) {
+    if (error instanceof NightscreenError || readErrorCode(error) === null) throw error;
+    throw new NightscreenError('file_not_written', `${file} cannot be written; nothing was left there`, {
+      cause: error,
+    });
+  }
+}
+
+/** Makes the entries of a folder durable. */
+export async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, constants.O_RDONLY);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
 }

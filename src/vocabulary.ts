@@ -274,6 +274,31 @@ export const doubtReasons = [
 ] as const;
 export type DoubtReason = (typeof doubtReasons)[number];
 
+/** The fields of a customer's record whose changes are counted. */
+export const recordFields = [
+  'name',
+  'type',
+  'birth_date',
+  'countries',
+  'risk_tier',
+  'aliases',
+  'related_parties',
+] as const;
+export type RecordField = (typeof recordFields)[number];
+
+/** What many changes of a field may have in common. */
+export const changeWays = [
+  'one_day_later',
+  'one_day_earlier',
+  'day_and_month_exchanged',
+  'other_century',
+  'other_case',
+  'other_spelling',
+  'same_value',
+  'lost',
+] as const;
+export type ChangeWay = (typeof changeWays)[number];
+
 /** The kinds of problems that the watchdog reports. */
 export const incidentKinds = [
   'did_not_run',
@@ -293,3 +318,7 @@ export const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 /** The outcomes of customers that are not screened, in the order of reports. */
 export const listableOutcomes = ['failed', 'remaining', 'skipped'] as const;
 export type ListableOutcome = (typeof listableOutcomes)[number];
+
+/** What a run did with an alert that waits. `expired`: its disposition expired, and no answer opened it. */
+export const alertNews = ['opened', 'reopened', 'expired', 'escalated', 'returned'] as const;
+export type AlertNews = (typeof alertNews)[number];

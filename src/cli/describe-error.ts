@@ -19,9 +19,10 @@ import {
   RosterError,
   RosterHeldError,
   RunLockedError,
+  readErrorCode,
   StoreError,
 } from '../errors.js';
-import { DatabaseError } from '../store/database/database.js';
+import { DatabaseError, fullDiskState } from '../store/database/database.js';
 import { showTimes, wrap } from './text.js';
 
 /** An error as it is reported: stable code, what happened, where, and what to do next. */
@@ -61,9 +62,9 @@ function describeNext(error: unknown, isDoctor: boolean): string | null {
   if (error instanceof ReportError && error.code === 'report_not_written')
     return 'free disk space or grant the right, or name another folder with --out; the run is stored, and `nightscreen report --run ID` writes its report';
   if (error instanceof StoreError) return describeStoreNext(error, isDoctor);
-  if (error instanceof NightscreenError) return null;
   if (isOfFullDisk(error))
     return 'make room on that disk, or name a file on another one; then start the same command again';
+  if (error instanceof NightscreenError) return null;
   return 'this is a fault of Nightscreen: repeat the command with --log-level debug and report its output';
 }
 
@@ -172,6 +173,8 @@ function describeStoreNext(error: StoreError, isDoctor: boolean): string | null 
   if (error.code === 'schema_in_use')
     return 'this version needs a newer schema, and nothing was changed. Wait until that process has finished, or stop it: its run can be resumed. Then start the same command again';
   if (error instanceof BackupError) return adviceOnBackups[error.code] ?? null;
+  // Its message says what to do.
+  if (error.code === 'backup_not_written') return null;
   if (isWithoutRoom(error)) return adviceOnRoom;
   if (isOfFullDisk(error)) return adviceOnDisk;
   if (error instanceof DatabaseError && error.code === 'database_error') return describeDatabaseNext(error, isDoctor);
@@ -196,8 +199,8 @@ const fullDiskOfEngine = /\(errno (?:19|51|69)\)/;
 /** Whether a file could not be written for want of room, or because its file system is read-only. */
 function isOfFullDisk(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  const isFull = 'code' in error && fullDisk.has(error.code);
-  return isFull || fullDiskOfEngine.test(error.message) || isOfFullDisk(error.cause);
+  if (error instanceof DatabaseError && error.sqlState === fullDiskState) return true;
+  return fullDisk.has(readErrorCode(error)) || fullDiskOfEngine.test(error.message) || isOfFullDisk(error.cause);
 }
 
 function describeDatabaseNext({ sqlState }: DatabaseError, isDoctor: boolean): string | null {

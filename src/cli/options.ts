@@ -50,6 +50,7 @@ export const shared = {
 export const meanings = {
   customer: 'the customers with these references',
   limit: 'how many at most',
+  new: 'customers never screened; alerts of the last night',
   out: 'the file or folder to write',
   since: 'only from then on',
   until: 'until then; a day counts to its end',

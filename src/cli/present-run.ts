@@ -1,9 +1,10 @@
 import { describeHeldBy } from '../errors.js';
 import type { RunCounts } from '../reports/list-facts.js';
-import { describeSnapshot, listDoubtLines } from '../reports/reasons.js';
+import { describeReread, describeSnapshot, listDoubtLines } from '../reports/reasons.js';
+import { describeRosterChanges } from '../reports/roster-changes.js';
 import type { SnapshotFacts } from '../reports/run-facts.js';
 import { countNoun, formatCount, toVisibleText } from '../reports/text.js';
-import { describeControls, describeRecord, describeWaiting } from '../reports/words.js';
+import { describeAlerts, describeControls, describeRecord } from '../reports/words.js';
 import type { AssuranceResult } from '../runs/checks/assurance.js';
 import type { BecauseOf } from '../runs/checks/because-of.js';
 import type { CheckResult } from '../runs/checks/check.js';
@@ -79,7 +80,7 @@ function describeSums({ kind, counts, snapshot, openAlerts }: RunSummary): Row[]
       `${count(counts.searches)} distinct; ${countNoun(counts.attempts, 'call')}, control searches and repeats included`,
     ],
     ...listFindings(counts),
-    openAlerts !== null && openAlerts !== undefined && ['alerts', describeWaiting(openAlerts)],
+    openAlerts !== null && openAlerts !== undefined && ['alerts', describeAlerts(openAlerts)],
   ];
 }
 
@@ -160,7 +161,7 @@ export const describeCost = (cost: OnboardingPreview['cost']): string =>
 
 const isKnown = (reason: string): reason is RejectReason => Object.hasOwn(codeWords.reject, reason);
 
-function listReads({ roster, source, counts, rejectedByReason, doubts }: ImportPreview): Row[] {
+function listReads({ roster, source, counts, rejectedByReason, doubts, rosterChanges }: ImportPreview): Row[] {
   const { rows, customers, rejected, duplicates, conflicts, ...history } = counts;
   const sums = `${formatCount(rows)} = ${formatCount(customers)} customers + ${formatCount(rejected)} rejected + ${formatCount(duplicates)} repeated`;
   return [
@@ -173,6 +174,8 @@ function listReads({ roster, source, counts, rejectedByReason, doubts }: ImportP
     ...listDoubts(doubts, 'with --json'),
     conflicts > 0 && ['conflicts', `${formatCount(conflicts)} ids with rows that differ`],
     ['customers', describeCounts(omitZeros(history)) || 'no change'],
+    rosterChanges.fields.length > 0 && ['changes', describeRosterChanges(rosterChanges)],
+    rosterChanges.reread.length > 0 && ['mapping', describeReread(rosterChanges.reread)],
   ];
 }
 

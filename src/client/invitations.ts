@@ -207,7 +207,8 @@ export const isSameRecipient = (channel: InvitationInput['channel'], one: string
 /** The tolerated lag of the service's clock. */
 const clockSlackMs = 5 * 60_000;
 
-const isOutcomeUnknown = (error: unknown): boolean => {
+/** Whether the service may have done what a call asked for although the call failed. */
+export const isOutcomeUnknown = (error: unknown): boolean => {
   if (error instanceof ConnectionError) return error.mayHaveArrived;
   return error instanceof ServerError || error instanceof ServiceUnavailableError || error instanceof ResponseError;
 };

@@ -1,7 +1,13 @@
 import { createRequire } from 'node:module';
 import { type Dispatcher, errors } from 'undici';
 import { z } from 'zod';
-import { ConnectionError, type ConnectionErrorContext, NightscreenError, TimeoutError } from '../errors.js';
+import {
+  ConnectionError,
+  type ConnectionErrorContext,
+  NightscreenError,
+  readErrorCode,
+  TimeoutError,
+} from '../errors.js';
 import { openDispatcher } from '../outgoing.js';
 import { isSuccess, type RawAnswer, readAnswer, readHead } from './answers.js';
 import type { Answer, AttemptEnd, CallOptions, Operation } from './operation.js';
@@ -135,12 +141,9 @@ const connectionCodes: readonly [RegExp, string][] = [
   [/^HPE_/, 'malformed_answer'],
 ];
 
-const readCode = (error: unknown): string =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
-
 const toConnectionError = (error: unknown, context: ConnectionErrorContext): ConnectionError => {
   const { method, path } = context;
-  const systemCode = readCode(error);
+  const systemCode = readErrorCode(error) ?? '';
   if (error instanceof errors.ConnectTimeoutError) {
     return new TimeoutError('connect_timeout', `${method} ${path}: no connection in time`, {
       ...context,
@@ -158,7 +161,7 @@ const { version } = z.object({ version: z.string() }).parse(createRequire(import
 
 const requestFaultCodes = /^(UND_ERR_INVALID_ARG|UND_ERR_NOT_SUPPORTED|ERR_INVALID_(CHAR|HTTP_TOKEN|URL))$/;
 
-const isRequestFault = (error: unknown): boolean => requestFaultCodes.test(readCode(error));
+const isRequestFault = (error: unknown): boolean => requestFaultCodes.test(readErrorCode(error) ?? '');
 
 const ownHeaders = { accept: 'application/json', 'user-agent': `nightscreen/${version}` };
 

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 import { findKeyProblem } from '../client/credentials.js';
-import { ConfigError, type ConfigProblem, usageError } from '../errors.js';
+import { ConfigError, type ConfigProblem, readErrorCode, usageError } from '../errors.js';
 import { findOddFile } from '../files.js';
 import { isSafeUrl } from '../loopback.js';
 import type { RunMode } from '../vocabulary.js';
@@ -261,7 +261,7 @@ function readText(file: string, shownAs: string): string {
   try {
     bytes = readFileSync(file);
   } catch (error) {
-    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    const isMissing = readErrorCode(error) === 'ENOENT';
     const message = isMissing ? 'the configuration file does not exist' : 'the configuration file cannot be read';
     throw usageError(isMissing ? `file ${shownAs}` : shownAs, message, error);
   }

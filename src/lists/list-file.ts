@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { TextDecoder } from 'node:util';
-import { type ConfigError, usageError } from '../errors.js';
+import { type ConfigError, readErrorCode, usageError } from '../errors.js';
 import { findOddFile } from '../files.js';
 import type { PartyType } from '../vocabulary.js';
 
@@ -76,10 +76,10 @@ async function* readBytes(path: string): AsyncGenerator<Buffer> {
       if (Buffer.isBuffer(bytes)) yield bytes;
     }
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
+    const code = readErrorCode(error);
     if (code === 'ENOENT') throw toListError(`file ${path}`, null, 'there is no such file', error);
     if (code === 'EISDIR') throw toListError(path, null, 'is a folder: give the path of the list in it', error);
-    if (code === undefined) throw error;
+    if (code === null) throw error;
     throw toListError(path, null, `cannot be read (${code})`, error);
   }
 }

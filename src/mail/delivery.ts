@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { html } from 'hono/html';
 import { createTransport, type SMTPTransportOptions } from 'nodemailer';
 import MailComposer from 'nodemailer/lib/mail-composer';
-import { MailError } from '../errors.js';
+import { MailError, readErrorCode } from '../errors.js';
 import { makeFolder, writeWhole } from '../files.js';
 import { isLoopback } from '../loopback.js';
 import type { ReportSettings } from '../reports/settings.js';
@@ -260,8 +260,7 @@ export async function probeSmtp(
 const longestProbeMessage = 300;
 
 function findAdvice(message: string, error: unknown): string {
-  const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'EAUTH') return 'correct user and password in SMTP_URL, percent-encoded';
+  if (readErrorCode(error) === 'EAUTH') return 'correct user and password in SMTP_URL, percent-encoded';
   if (/TLS|SSL|certificate|altnames/i.test(message))
     return 'the server must offer STARTTLS, or TLS from the start with smtps://, with a certificate for this host name that this machine trusts (NODE_EXTRA_CA_CERTS adds an authority of your own)';
   return 'check host and port in SMTP_URL, and that this machine may connect there';

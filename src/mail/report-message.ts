@@ -1,11 +1,12 @@
 import { basename, join, resolve } from 'node:path';
 import type { ChangeGroup } from '../reports/change-groups.js';
 import { describeReason, describeWatch } from '../reports/reasons.js';
-import type { Coverage, Report, Tally } from '../reports/report.js';
+import { type Coverage, listNewAlerts, type Report, type Tally } from '../reports/report.js';
+import { describeRosterChanges } from '../reports/roster-changes.js';
 import { countNoun, formatCount, formatMinute, formatSize, keep } from '../reports/text.js';
 import { describeAcceptance, listRunAcceptances } from '../reports/words.js';
 import type { WrittenReport } from '../reports/write-report.js';
-import { codeWords } from '../vocabulary/words.js';
+import { codeWords, describeTopic } from '../vocabulary/words.js';
 import type { ReportToMail } from './archive.js';
 import {
   describeMode,
@@ -34,9 +35,10 @@ export function toOpening({ run, accepted, held, verdict }: Report): readonly st
   );
 }
 
-function listRunFacts({ run }: Report): MessageLines['facts'] {
+function listRunFacts({ run, rosterChanges }: Report): MessageLines['facts'] {
+  const changes = rosterChanges === null ? '' : ` (changes: ${describeRosterChanges(rosterChanges)})`;
   return [
-    ['Roster', run.roster ?? 'none'],
+    ['Roster', `${run.roster ?? 'none'}${changes}`],
     ['Organisation', run.organisation],
     ['Run', `${run.runId} (${run.kind})`],
     ['Finished', formatMinute(run.finishedAt, run.timezone)],
@@ -55,6 +57,7 @@ function toReportWords(report: Report): ReportWords {
   return {
     sentences: toOpening(report),
     details: [
+      ...describeNewAlerts(report),
       ...describeOpenAlerts(report),
       ...(report.changes ?? []).map((group) => describeGroup(group, 'change')),
       ...report.baseline.map((group) =>
@@ -64,6 +67,20 @@ function toReportWords(report: Report): ReportWords {
     ],
     actions: listActions(report),
   };
+}
+
+const mostCodes = 20;
+
+/** The new alerts by their codes. */
+function describeNewAlerts(report: Report): readonly string[] {
+  const all = listNewAlerts(report);
+  const shown = all.slice(0, mostCodes).map(({ news, mark, severity, listed, dueAt }) => {
+    const due = dueAt && `due ${formatMinute(dueAt, report.run.timezone)}`;
+    const what = `${codeWords.alertNews[news ?? 'opened']}: ${mark}`;
+    return keep(what, severity, ...listed.topics.map(describeTopic), due).join(', ');
+  });
+  const left = all.length - shown.length;
+  return left === 0 ? shown : [...shown, `${countNoun(left, 'further new alert')}: see the report`];
 }
 
 /** `3 critical changes, 2 of them sanction hits`. */
@@ -102,7 +119,7 @@ function listActions(report: Report): readonly string[] {
   const actions = keep(
     verdict.level === 'red' && 'Do not rely on this run. Wait for the next one, or ask the operator of Nightscreen.',
     hasAlerts &&
-      'Enter a disposition for each open alert: in the sheet To review of report.xlsx, or in the list of nightscreen review export. The report shows the alerts by customer, most urgent first.',
+      'Enter a disposition for each open alert: in the sheet To review of report.xlsx, or in the list of nightscreen review export. The report shows the alerts by customer, new ones first.',
     !hasAlerts && toReview && 'Read the report. It shows each match with its customer.',
     discrepancies !== null &&
       discrepancies.count > 0 &&
@@ -112,6 +129,9 @@ function listActions(report: Report): readonly string[] {
     (rejects ?? []).length > 0 &&
       'Have the rejected rows corrected: rejects.csv, in the folder of the report, says what is wrong with each.',
     accepted.settingsChanges.length > 0 && 'Check that the changed settings are intended.',
+    report.rosterChanges !== null &&
+      report.rosterChanges.inBulk.length > 0 &&
+      'Check the source of the roster: it changed in bulk.',
   );
   if (actions.length > 0) return actions;
   const done =

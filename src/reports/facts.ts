@@ -3,6 +3,7 @@ import type { ChangeGroup } from './change-groups.js';
 import type { CadenceFacts } from './list-facts.js';
 import { describeDoubtedValues, describeReason, describeSnapshot } from './reasons.js';
 import { listOwnDoubts, type Report, type Tally } from './report.js';
+import { describeRosterChanges } from './roster-changes.js';
 import type { Fact, FactBlock } from './section.js';
 import { countNoun, formatCount, formatDuration, formatMinute, keep, toVisibleText } from './text.js';
 import { describeAges, describeDetails } from './words.js';
@@ -92,7 +93,7 @@ function listSums({ coverage, run }: Report): readonly Fact[] {
 const listReasons = (tallies: readonly Tally[] = []): readonly Fact[] =>
   tallies.map(({ code, count }) => [describeReason(code), count]);
 
-function listRunFacts({ run, calls, controls }: Report): readonly Fact[] {
+function listRunFacts({ run, rosterChanges, calls, controls }: Report): readonly Fact[] {
   const { startedAt, finishedAt, comparedWith, timezone } = run;
   const former = comparedWith && formatMinute(comparedWith.finishedAt, timezone);
   const passed = controls?.filter(({ verdict }) => verdict === 'passed').length ?? 0;
@@ -101,6 +102,7 @@ function listRunFacts({ run, calls, controls }: Report): readonly Fact[] {
     ['Run', run.runId, `${run.kind}, ${run.state}`],
     ['Time', formatMinute(startedAt, timezone), `took ${formatDuration(startedAt, finishedAt)}`],
     ['Compared with', comparedWith?.runId ?? 'no earlier run', former],
+    rosterChanges && ['Roster changes', null, describeRosterChanges(rosterChanges)],
     calls.searches !== null && ['Searches', calls.searches, 'control searches not included'],
     controls && ['Control searches', controls.length, proof],
   );

@@ -5,6 +5,7 @@ import { codeWords, toWords } from '../vocabulary/words.js';
 import {
   comparedFields,
   noMarkup,
+  showAgreement,
   showCode,
   showDigest,
   showHead,
@@ -78,16 +79,9 @@ function showCustomer(
 ): Markup {
   return html`<tr><th scope="row">${title}</th>${comparedFields.map((column) => {
     const isChanged = other !== null && String(column.customer(party)) !== String(column.customer(other));
-    return html`<td data-label="${column.title}"${isChanged ? html` class="marked"` : noMarkup}>${column.customer(party)}${showAgreement(column.corroborates, agreements)}</td>`;
+    return html`<td data-label="${column.title}"${isChanged ? html` class="marked"` : noMarkup}>${column.customer(party)}${showAgreement(column.corroborates && agreements?.[column.corroborates])}</td>`;
   })}</tr>
 `;
-}
-
-function showAgreement(corroborates: keyof Corroboration | undefined, agreements: Corroboration | null): Markup {
-  if (corroborates === undefined || agreements === null) return noMarkup;
-  const agreement = agreements[corroborates];
-  if (agreement === 'unknown') return noMarkup;
-  return html` <span class="agreement ${agreement}">${codeWords.agreement[agreement]}</span>`;
 }
 
 function showListed(

@@ -232,3 +232,9 @@ export const comparedFields: readonly ComparedField[] = [
     note: ({ rank }) => `rank ${rank}`,
   },
 ];
+
+/** Whether a fact of a listed party agrees with the customer's; empty where that is unknown. */
+export const showAgreement = (agreement: Corroboration[keyof Corroboration] = 'unknown'): Markup =>
+  agreement === 'unknown'
+    ? noMarkup
+    : html` <span class="agreement ${agreement}">${codeWords.agreement[agreement]}</span>`;

@@ -13,9 +13,17 @@ import {
 } from './html-markup.js';
 import type { RosterAcceptanceFacts, RosterChangeFacts } from './list-facts.js';
 import { type Report, toTitle } from './report.js';
+import { describeRosterChanges } from './roster-changes.js';
 import type { Column, Markup } from './section.js';
 import { countNoun, formatCount, formatDuration, keep } from './text.js';
-import { countCritical, countDays, describeAcceptance, describeExpired, describeRecord } from './words.js';
+import {
+  countCritical,
+  countDays,
+  describeAcceptance,
+  describeExpired,
+  describeNews,
+  describeRecord,
+} from './words.js';
 
 /** The top of the page: title, test banner, verdict and contents. */
 export function showOpening(report: Report, sections: readonly PageSection[]): Markup {
@@ -24,7 +32,7 @@ export function showOpening(report: Report, sections: readonly PageSection[]): M
 <header>
 <p class="masthead">Nightscreen <span>${run.organisation === 'default' ? '' : showText(run.organisation)}</span></p>
 <h1>${showText(toTitle(report))}</h1>
-<p class="muted">${showWhat(report)}${showCompared(report)}.<br>Times are in ${run.timezone}.</p>
+<p class="muted">${showWhat(report)}${showCompared(report)}.${showRosterChanges(report)}<br>Times are in ${run.timezone}.</p>
 ${run.mode === 'test' ? html`<p class="test" role="note"><strong>TEST: not evidence.</strong> This run used a test key; its answers are not about real customers. The list of a sandbox has invented names and finds no real sanctioned name.</p>` : noMarkup}
 ${showAccepted(report)}<div class="verdict">
 <p class="level">${codeWords.level[verdict.level]}${verdict.waiting === null ? noMarkup : html`<span>${showSentence(verdict.coverage)}</span>`}</p>
@@ -36,10 +44,11 @@ ${verdict.remarks.length === 0 ? noMarkup : html`<ul>${verdict.remarks.map((rema
 ${showContents(sections)}`;
 }
 
-function toHeadline({ openAlerts, verdict, history }: Report): string {
+function toHeadline({ run, openAlerts, verdict, history }: Report): string {
   if (openAlerts === null || openAlerts.waiting === 0) return verdict.waiting ?? verdict.coverage;
   const waiting = `${countNoun(openAlerts.waiting, 'open alert')} of ${countNoun(openAlerts.customers, 'customer')}`;
-  return keep(waiting, describeExpired(history.settled)).join(', ');
+  const news = run.comparedWith !== null && describeNews(openAlerts);
+  return keep(news, waiting, describeExpired(history.settled)).join(', ');
 }
 
 function showFigures({ openAlerts, run }: Report): Markup {
@@ -74,6 +83,9 @@ function showCompared(report: Report): Markup {
     return report.changes === null ? noMarkup : html`. There is no earlier run to compare with`;
   return html`.<br>Compared with run ${showCode(comparedWith.runId)} of ${showTime(comparedWith.finishedAt, run)}`;
 }
+
+const showRosterChanges = ({ rosterChanges }: Report): Markup =>
+  rosterChanges === null ? noMarkup : html`<br>Roster changes: ${describeRosterChanges(rosterChanges)}.`;
 
 const columns: readonly Column<RosterChangeFacts>[] = [
   { title: 'Customer', cell: ({ reference }) => reference },

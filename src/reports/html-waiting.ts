@@ -5,6 +5,7 @@ import type { PartyType } from '../vocabulary.js';
 import {
   noMarkup,
   type PageSection,
+  showAgreement,
   showCode,
   showCountries,
   showDay,
@@ -18,7 +19,7 @@ import {
   showTopics,
   toAnchor,
 } from './html-markup.js';
-import type { OpenAlertsFacts, WaitingAlert } from './list-facts.js';
+import { isNew, type OpenAlertsFacts, type WaitingAlert } from './list-facts.js';
 import type { Report } from './report.js';
 import type { HeldFacts } from './run-facts.js';
 import type { Column, Markup } from './section.js';
@@ -55,22 +56,11 @@ export const listWaitingSections = (report: Report): readonly (PageSection | nul
   toWaitingSection(report),
 ];
 
-const heldColumns: readonly Column<HeldFacts['alerts'][number]>[] = [
-  { title: 'Customer', html: ({ party }) => showParty(party) },
-  { title: 'Severity', cell: ({ severity }) => codeWords.severity[severity] },
-  { title: 'Listed party', cell: ({ listedName }) => listedName },
-  { title: 'Risk category', cell: ({ topics }) => topics.map(describeTopic).join(', ') },
-  { title: 'Alert', html: ({ alertId }) => String(alertId) },
-];
-
 /** The parts of the run that are or were held. */
 const toHeldSection = ({ held, run }: Report): PageSection | null =>
   held.length === 0 ? null : { id: 'held', title: 'Held', body: html`${held.map((one) => showHeldPart(one, run))}` };
 
-function showHeldPart(
-  { kind, reasons, customers, states, alerts, openedAlerts, accepted }: HeldFacts,
-  run: Report['run'],
-): Markup {
+function showHeldPart({ kind, reasons, customers, states, accepted }: HeldFacts, run: Report['run']): Markup {
   const what =
     kind === 'answers'
       ? `The answers of this run for ${countNoun(customers, 'customer')} are held: no state improves, and no release of a customer is sent.`
@@ -83,19 +73,10 @@ function showHeldPart(
   const how = html`<p>To accept it: ${showCode(`nightscreen runs accept ${run.runId} --by NAME --reason TEXT`)}</p>`;
   const who = accepted.map((one) => html`<p>${showRemark(describeAcceptance(one, run.timezone))}</p>`);
   const standing = `States of the roster's customers when the answers were held, by their last valid answers and their alerts: ${known.join(', ')}.`;
-  const caption = `${countNoun(openedAlerts, 'alert')} new or worse by these answers. They are provisional, but need a disposition`;
-  const table = showTable({
-    caption,
-    columns: heldColumns,
-    lines: alerts,
-    count: openedAlerts,
-    file: 'report.xlsx',
-    timezone: run.timezone,
-  });
   return html`<p><strong>${isHeld ? what : 'Held, then accepted.'}</strong></p>
 <ul>${reasons.map((reason) => html`<li>${showRemark(reason)}</li>`)}</ul>
 ${isHeld ? how : who}
-${known.length === 0 ? noMarkup : html`<p>${standing}</p>\n`}${openedAlerts === 0 ? noMarkup : table}`;
+${known.length === 0 ? noMarkup : html`<p>${standing}</p>\n`}`;
 }
 
 /** Every alert that waited when the run closed, by customer, most urgent first; null where alerts were not counted. */
@@ -115,9 +96,31 @@ function toWaitingSection(report: Report): PageSection | null {
 
 function showAlerts(report: Report, openAlerts: OpenAlertsFacts): Markup {
   const { toReview, run } = report;
-  const cases = toWaitingCases(toReview?.alerts ?? []);
-  return html`${showHow(report)}${cases.slice(0, casesInFull).map((one) => showCase(one, run))}
-${showShort(cases.slice(casesInFull), run)}${showLeftOut(report)}${showSums(openAlerts, run)}`;
+  const parts = splitByNews(report, toReview?.alerts ?? []).filter(({ alerts }) => alerts.length > 0);
+  return html`${showHow(report)}${parts.map((part) => showPart(part, run))}${showLeftOut(report)}${showSums(openAlerts, run)}`;
+}
+
+/** Alerts under one title; a first run has one part without a title. */
+interface AlertsPart {
+  title: string | null;
+  alerts: readonly WaitingAlert[];
+}
+
+function splitByNews({ run, span }: Report, alerts: readonly WaitingAlert[]): readonly AlertsPart[] {
+  if (run.comparedWith === null) return [{ title: null, alerts }];
+  const runs = span === null ? 'this run' : 'these runs';
+  return [
+    { title: `New in ${runs}`, alerts: alerts.filter(isNew) },
+    { title: 'Open again: the disposition expired', alerts: alerts.filter(({ news }) => news === 'expired') },
+    { title: 'Open before', alerts: alerts.filter(({ news }) => news === null) },
+  ];
+}
+
+function showPart({ title, alerts }: AlertsPart, run: Report['run']): Markup {
+  const cases = toWaitingCases(alerts);
+  const heading = title === null ? noMarkup : html`<h3>${title}: ${countNoun(alerts.length, 'alert')}</h3>`;
+  return html`${heading}${cases.slice(0, casesInFull).map((one) => showCase(one, run))}
+${showShort(cases.slice(casesInFull), run)}`;
 }
 
 function showHow({ toReview }: Report): Markup {
@@ -158,14 +161,10 @@ function showEntry(alert: WaitingAlert, index: number, first: WaitingAlert, run:
 const showBorn = (birthDates: readonly string[], type: PartyType, agreement = noMarkup): Markup =>
   birthDates.length === 0 && type === 'entity' ? noMarkup : html`born ${showTexts(birthDates)}${agreement}, `;
 
-const showAgreement = (agreement: WaitingAlert['corroboration']['birthDate']): Markup =>
-  agreement === 'unknown'
-    ? noMarkup
-    : html` <span class="agreement ${agreement}">${codeWords.agreement[agreement]}</span>`;
-
 function showStatus(alert: WaitingAlert, run: Report['run']): Markup {
-  const { startedAt, finishedAt, timezone } = run;
+  const { finishedAt, timezone } = run;
   const {
+    news,
     openedAt,
     dueAt,
     assignedTo,
@@ -180,10 +179,9 @@ function showStatus(alert: WaitingAlert, run: Report['run']): Markup {
   } = alert;
   const lines: Markup[] = [];
   const isLate = dueAt !== null && dueAt < finishedAt;
+  const old = html`open since ${showDay(openedAt, run)} (${countDays(openedAt, finishedAt)})`;
   const since =
-    openedAt >= startedAt
-      ? html`<b>${reopenedBecause.length > 0 ? 'open again' : 'new'}</b>`
-      : html`open since ${showDay(openedAt, run)} (${countDays(openedAt, finishedAt)})`;
+    news === null ? old : html`<b>${codeWords.alertNews[news]}</b>${news === 'opened' ? noMarkup : html`, ${old}`}`;
   const due =
     dueAt === null
       ? noMarkup
@@ -253,7 +251,7 @@ function showLeftOut({ openAlerts, toReview }: Report): Markup {
   const waiting = Math.max(openAlerts?.waiting ?? 0, toReview?.waiting ?? 0);
   const shown = toReview?.alerts.length ?? 0;
   if (shown >= waiting) return noMarkup;
-  return html`<p class="rest" role="note">${shown === 0 ? 'The alerts are not on this page.' : `Only the ${formatCount(shown)} most urgent of ${countNoun(waiting, 'alert')} are shown.`} For all of them, run <code>nightscreen review export</code>.</p>
+  return html`<p class="rest" role="note">${shown === 0 ? 'The alerts are not on this page.' : `Only ${formatCount(shown)} of ${countNoun(waiting, 'alert')} are shown: the new ones first, then the most urgent.`} For all of them, run <code>nightscreen review export</code>.</p>
 `;
 }
 

@@ -26,6 +26,7 @@ import type {
   rosterChangeSchema,
   sweepSchema,
 } from '../vocabulary/source-facts.js';
+import type { AlertNews } from '../vocabulary.js';
 
 // The shapes in `vocabulary` say what each is.
 export type RunCounts = FactsOf<typeof runCountsSchema>;
@@ -81,17 +82,22 @@ export interface WaitingAlert extends FactsOf<typeof waitingAlertSchema> {
   /** The alert code, by which an import identifies the row. */
   mark: string;
   sheetId: number;
+  /** What the runs of the report did with it, or in a list the last ones; null for an alert that was open before. */
+  news: AlertNews | null;
   corroboration: Corroboration;
   /** For a row that confirms many absent alerts of one listed party: their number, and a sample of their customers. */
   bulk?: { alerts: number; sample: readonly string[] };
 }
+
+/** Whether an answer opened the alert or made it more severe, as against what was open before and expired dispositions. */
+export const isNew = ({ news }: Pick<WaitingAlert, 'news'>): boolean => news !== null && news !== 'expired';
 
 /** The alerts that waited for a decision when a run closed. */
 export interface ToReviewFacts {
   sheetId: number;
   /** The number of all, listed or not. */
   waiting: number;
-  /** The most urgent ones. */
+  /** The first ones: the new ones, then the others, each the most urgent first. */
   alerts: readonly WaitingAlert[];
 }
 

@@ -11,12 +11,14 @@ import type {
   MatchChangeFacts,
   NotScreenedFacts,
   PartyFacts,
+  WaitingAlert,
 } from './list-facts.js';
 import { describeReason } from './reasons.js';
-import { type Report, readBaseline, readChanges } from './report.js';
+import { listNewAlerts, type Report, readBaseline, readChanges } from './report.js';
 import { readWhole } from './run-facts.js';
 import type { Cell, Column, ListSection, Markup, Section } from './section.js';
 import { countNoun } from './text.js';
+import { isHeld } from './verdict.js';
 import { describeChange, describeReplaced, describeSaid } from './words.js';
 
 const join = (texts: readonly string[] | undefined): Cell => texts?.join('; ') ?? null;
@@ -52,11 +54,11 @@ interface ChangeLine {
 const waitingOf = ({ change: { alert } }: ChangeLine): ChangeAlertFacts | null =>
   alert?.state === 'open' || alert?.state === 'pending_approval' ? alert : null;
 
-const matchColumns = (
+const toMatchColumns = <Line>(
   when: 'before' | 'after',
   words: 'before' | 'now',
-  toMatch: (line: ChangeLine) => Match | null,
-): readonly Column<ChangeLine>[] => [
+  toMatch: (line: Line) => Match | null,
+): readonly Column<Line>[] => [
   { key: `${when}_name`, width: 26, title: `Listed party ${words}`, cell: (line) => toMatch(line)?.name ?? null },
   {
     key: `${when}_risk_categories`,
@@ -148,8 +150,8 @@ const changeColumns: readonly Column<ChangeLine>[] = [
   { key: 'what', width: 26, title: 'What happened', cell: ({ change }) => describeChange(change) },
   { key: 'about', width: 15, cell: ({ about }) => about },
   ...changedParty.facts,
-  ...matchColumns('after', 'now', ({ change }) => change.after),
-  ...matchColumns('before', 'before', ({ change }) => change.before),
+  ...toMatchColumns<ChangeLine>('after', 'now', ({ change }) => change.after),
+  ...toMatchColumns<ChangeLine>('before', 'before', ({ change }) => change.before),
   ...formerPartyColumns,
   { key: 'fields', width: 18, title: 'Fields that changed', cell: ({ change }) => join(change.fields) },
   {
@@ -230,18 +232,42 @@ const dossierColumns: readonly Column<DossierChangeFacts>[] = [
   { key: 'change_id', width: 11, cell: ({ changeId }) => changeId },
 ];
 
-type ChangesLine = ChangeLine | DossierChangeFacts;
+const newParty = toPartyColumns<WaitingAlert>(({ party }) => party);
 
-/** The columns of `changes.csv`: those of matches and those of dossiers. A line fills those of its own list. */
+/** The new alerts of a held run, whose changes do not count yet. */
+const provisionalColumns: readonly Column<WaitingAlert>[] = [
+  { key: 'severity', cell: ({ severity }) => severity },
+  ...newParty.names,
+  { key: 'what', cell: ({ news }) => news && `Alert by held answers: ${codeWords.alertNews[news]}` },
+  { key: 'about', cell: () => 'provisional' },
+  ...newParty.facts,
+  ...toMatchColumns<WaitingAlert>('after', 'now', ({ listed }) => listed),
+  { key: 'birth_date_agreement', cell: ({ corroboration }) => codeWords.agreement[corroboration.birthDate] },
+  { key: 'country_agreement', cell: ({ corroboration }) => codeWords.agreement[corroboration.country] },
+  { key: 'rule', cell: ({ rule }) => rule },
+  { key: 'alert_state', cell: ({ state }) => codeWords.alertState[state] },
+  { key: 'alert_open_since', cell: ({ openedAt }) => openedAt },
+  { key: 'alert_due', cell: ({ dueAt }) => dueAt },
+  { key: 'alert_assigned_to', cell: ({ assignedTo }) => assignedTo },
+  ...newParty.kind,
+  { key: 'match_id', cell: ({ listed }) => listed.id },
+  { key: 'alert', cell: ({ mark }) => mark },
+];
+
+type ChangesLine = ChangeLine | WaitingAlert | DossierChangeFacts;
+
+/** The columns of `changes.csv`: those of matches, of new alerts and of dossiers. A line fills those of its own list. */
 const changesFileColumns: readonly Column<ChangesLine>[] = [
-  ...new Set([...changeColumns, ...dossierColumns].flatMap(({ key }) => key ?? [])),
+  ...new Set([...changeColumns, ...dossierColumns, ...provisionalColumns].flatMap(({ key }) => key ?? [])),
 ].map((key) => {
   const ofMatch = changeColumns.find((column) => column.key === key)?.cell;
+  const ofAlert = provisionalColumns.find((column) => column.key === key)?.cell;
   const ofDossier = dossierColumns.find((column) => column.key === key)?.cell;
-  return {
-    key,
-    cell: (line, timezone) => ('change' in line ? ofMatch?.(line, timezone) : ofDossier?.(line, timezone)) ?? null,
+  const toCell = (line: ChangesLine, timezone: string): Cell | undefined => {
+    if ('change' in line) return ofMatch?.(line, timezone);
+    return 'mark' in line ? ofAlert?.(line, timezone) : ofDossier?.(line, timezone);
   };
+  return { key, cell: (line, timezone) => toCell(line, timezone) ?? null };
 });
 
 /** The changes of dossiers; null where no sweep belongs to the run. */
@@ -342,12 +368,16 @@ export function toNotScreenedSection({ notScreened, cut, verdict }: Report): Sec
   };
 }
 
-/** `changes.csv`: all changes of matches, most severe first, then all matches of first screenings, then all changes of dossiers. */
+/**
+ * `changes.csv`: the new alerts of a held run, all changes of matches, most severe first, then all matches of first screenings, then all
+ * changes of dossiers.
+ */
 export function renderChangesCsv(report: Report): AsyncGenerator<string> {
   return renderCsvBatches(changesFileColumns, listLines(report), report.run.timezone);
 }
 
 async function* listLines(report: Report): AsyncGenerator<readonly ChangesLine[]> {
+  if (isHeld(report)) yield listNewAlerts(report);
   for await (const changes of readChanges(report)) yield changes.map((change) => ({ about: 'match', change }));
   for await (const changes of readBaseline(report))
     yield changes.map((change) => ({ about: 'first_screening', change }));

@@ -76,6 +76,7 @@ export function maskReport(report: Report): Report {
       })),
     },
     held: report.held.map(maskHeld),
+    rosterChanges: report.rosterChanges,
     cut: maskTruncatedLists(report.cut),
     changes: report.changes?.map(maskGroup) ?? null,
     baseline: report.baseline.map(maskGroup),
@@ -189,7 +190,6 @@ const maskAcceptance = <Accepted extends AcceptanceFacts>(accepted: Accepted): A
 
 const maskHeld = (held: HeldFacts): HeldFacts => ({
   ...held,
-  alerts: held.alerts.map((alert) => ({ ...maskLine(alert), listedName: toInitials(alert.listedName) })),
   accepted: held.accepted.map(maskAcceptance),
 });
 

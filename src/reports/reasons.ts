@@ -35,10 +35,11 @@ export function listSnapshotRemarks(
   droppedParties = snapshot?.droppedParties ?? 0,
 ): readonly string[] {
   if (snapshot === null) return listDropRemarks(droppedParties);
-  const { overriddenGuards, conflicts, partyRejected, otherRoles, unreadableIds, keptRecords } = snapshot;
+  const { overriddenGuards, conflicts, partyRejected, otherRoles, unreadableIds, keptRecords, reread } = snapshot;
   return keep(
     ...listDropRemarks(droppedParties),
     overriddenGuards.length > 0 && `The roster was accepted although guards held it: ${overriddenGuards.join(', ')}.`,
+    reread.length > 0 && `${describeReread(reread)}.`,
     conflicts > 0 &&
       `${countNoun(conflicts, 'customer id')} ${conflicts === 1 ? 'has' : 'have'} rows that contradict each other: all names in them are searched for.`,
     keptRecords > 0 &&
@@ -52,6 +53,10 @@ export function listSnapshotRemarks(
       `${countNoun(partyRejected, 'row')} of related parties ${partyRejected === 1 ? 'was' : 'were'} rejected: a known customer keeps its former parties.`,
   );
 }
+
+/** Which settings have changed, and what it means. */
+export const describeReread = (paths: readonly string[]): string =>
+  `The mapping of ${paths.join(', ')} has changed: other values that it reads are no change of customers`;
 
 /** Without the values, because remarks are mailed. */
 function toDoubtRemark(column: ColumnDoubts): string {

@@ -19,14 +19,17 @@ import {
 import {
   dossierChangeSchema,
   dossierSchema,
+  fieldChangesSchema,
   reconciliationSumsSchema,
   rosterChangeSchema,
+  rosterChangesSchema,
   snapshotSchema,
   sweepSchema,
 } from '../vocabulary/source-facts.js';
 import { stateOrder } from '../vocabulary/words.js';
 import {
   agreements,
+  alertNews,
   changeCauses,
   controlTriggers,
   discrepancyEvents,
@@ -83,6 +86,15 @@ const accepted = {
     }),
   ),
 };
+
+const fieldJson = fieldChangesSchema.shape;
+
+const rosterChangesJson = z.strictObject({
+  ...rosterChangesSchema.shape,
+  /** A sentence for each mass among them. */
+  inBulk: names,
+  fields: z.array(z.strictObject({ ...fieldJson, ways: z.array(z.strictObject(fieldJson.ways.element.shape)) })),
+});
 
 const { inScope, planned, screened, reused, failed, skipped, remaining, searches } = runCountsSchema.shape;
 const spanCounts = { inScope, planned, screened, reused, failed, skipped, remaining, searches };
@@ -142,17 +154,6 @@ const held = z.array(
     reasons: names,
     customers: count,
     states: z.array(z.strictObject({ code: z.enum(stateOrder), count })),
-    openedAlerts: count,
-    alerts: z.array(
-      z.strictObject({
-        alertId: count,
-        reference: z.string(),
-        name: z.string(),
-        severity: z.enum(severities),
-        listedName: z.string(),
-        topics: names,
-      }),
-    ),
     accepted: z.array(z.strictObject({ isProposal: z.boolean(), ...acceptedBy })),
   }),
 );
@@ -260,12 +261,26 @@ const reportLists = {
   openAlerts: z
     .strictObject({
       ...openAlertsSchema.shape,
+      news: z.strictObject(openAlertsSchema.shape.news.shape),
       oldestAt: z.string().nullable(),
       bySeverity: z.array(z.strictObject(openAlertsSchema.shape.bySeverity.element.shape)),
       byAssignee: z.array(z.strictObject(openAlertsSchema.shape.byAssignee.element.shape)),
       byAge: z.strictObject(openAlertsSchema.shape.byAge.shape),
     })
     .nullable(),
+  /** The first alerts that the answers opened or made more severe; empty for the first run of a roster. */
+  newAlerts: z.array(
+    z.strictObject({
+      /** The alert code. */
+      code: z.string(),
+      news: z.enum(alertNews),
+      severity: z.enum(severities),
+      reference: z.string(),
+      name: z.string(),
+      listedName: z.string(),
+      topics: names,
+    }),
+  ),
   /** The records fetched about new hits. A record belongs to the changes of its match id, and to those whose record names it. */
   details: z.strictObject({
     counts: z.strictObject(detailCountsSchema.shape).nullable(),
@@ -341,6 +356,8 @@ export const reportJsonSchema = z.strictObject({
   }),
   ...accepted,
   held,
+  /** How imports changed the roster since the compared run; null where there are none. */
+  rosterChanges: rosterChangesJson.nullable(),
   coverage: coverage.nullable(),
   baseline: z.array(z.strictObject({ code: z.enum(severities), count })),
   carriedFrom: z.array(z.strictObject({ runId: z.string(), changes: count, baseline: count })),

@@ -5,17 +5,20 @@ import { listCountSums } from '../vocabulary/facts.js';
 import { codeWords, stateOrder } from '../vocabulary/words.js';
 import { type CustomerState, type DossierChangeKind, listableOutcomes } from '../vocabulary.js';
 import { type ChangeGroup, groupFacts } from './change-groups.js';
-import type {
-  AcceptedFacts,
-  ControlFacts,
-  DiscrepancyList,
-  DossierChangeFacts,
-  MatchChangeFacts,
-  NotScreenedFacts,
-  RunCounts,
-  SweepFacts,
-  ToReviewFacts,
+import {
+  type AcceptedFacts,
+  type ControlFacts,
+  type DiscrepancyList,
+  type DossierChangeFacts,
+  isNew,
+  type MatchChangeFacts,
+  type NotScreenedFacts,
+  type RunCounts,
+  type SweepFacts,
+  type ToReviewFacts,
+  type WaitingAlert,
 } from './list-facts.js';
+import { type RosterSum, sumRosterChanges } from './roster-changes.js';
 import {
   countBaseline,
   countChanges,
@@ -84,6 +87,8 @@ export interface Report
   verdict: Verdict;
   coverage: Coverage | null;
   accepted: AcceptedFacts;
+  /** By all imports since the compared run; null where there are none. */
+  rosterChanges: RosterSum | null;
   /** Only severities that occur, most severe first. */
   changes: readonly ChangeGroup[] | null;
   dossiers: { sweeps: readonly SweepFacts[]; changes: readonly DossierChangeFacts[] } | null;
@@ -136,6 +141,7 @@ export function toReport(
     controls: screens ? (facts.span ? mergeControls(facts.span.runs) : facts.controls) : null,
     watch: facts.watch,
     held: facts.held,
+    rosterChanges: sumRosterChanges(facts),
     calls: {
       searches: span ? countSearches(span) : screens ? (counts?.searches ?? null) : null,
       byOutcome: toTallies(facts.attemptsByOutcome),
@@ -266,6 +272,10 @@ export const listOwnDoubts = ({
   evidence,
 }: Pick<Report, 'coverage' | 'evidence'>): readonly ColumnDoubts[] =>
   coverage !== null && coverage.formerRosterAt === null ? (evidence.rosterSource?.doubts ?? []) : [];
+
+/** The new alerts, the most urgent first; none in a first run, where all are new. */
+export const listNewAlerts = ({ run, toReview }: Report): readonly WaitingAlert[] =>
+  run.comparedWith === null ? [] : (toReview?.alerts ?? []).filter(isNew);
 
 /** All changes in batches, in the report's order. Throws ReportError `unbalanced` when their number differs from the count. */
 export const readChanges = ({ changes, cut }: Report): AsyncIterable<readonly MatchChangeFacts[]> =>

@@ -7,7 +7,7 @@ import {
 } from '../reconciliation/discrepancy.js';
 import { codeWords, describeDisposition, describeTopic, toWords } from '../vocabulary/words.js';
 import { renderCsv } from './csv.js';
-import type { DiscrepancyList, ToReviewFacts, WaitingAlert } from './list-facts.js';
+import { type DiscrepancyList, isNew, type ToReviewFacts, type WaitingAlert } from './list-facts.js';
 import { toPartyColumns } from './lists.js';
 import type { Column } from './section.js';
 import {
@@ -45,6 +45,7 @@ const alertColumns: readonly Column<WaitingAlert>[] = [
   { key: workingListColumns.alert, width: 26, cell: ({ mark }) => mark },
   { key: workingListColumns.sheet, width: 9, cell: ({ sheetId }) => `S-${sheetId}` },
   { key: 'due', width: 21, cell: ({ dueAt }) => dueAt },
+  { key: 'new', width: 18, cell: ({ news }) => news && codeWords.alertNews[news] },
   {
     key: 'absence',
     width: 28,
@@ -130,6 +131,7 @@ const usualColumns = alertColumns.slice(0, 10);
 
 /** Columns of a list only where a row fills them. */
 const sparseKeys = new Set([
+  'new',
   'absence',
   'absent_since',
   'alerts',
@@ -143,8 +145,12 @@ const sparseKeys = new Set([
 /** The columns of a list of these alerts: those of every list and the sparse ones, or all. */
 function chooseColumns(alerts: readonly WaitingAlert[], areAll: boolean): readonly Column<WaitingAlert>[] {
   if (areAll) return alertColumns;
+  // Where all alerts are new, as after a first screening, the column says nothing.
+  const areMixed = alerts.some((alert) => !isNew(alert));
   const isFilled = ({ key = '', cell }: Column<WaitingAlert>): boolean =>
-    sparseKeys.has(key) && alerts.some((alert) => (cell?.(alert, 'UTC') ?? null) !== null);
+    sparseKeys.has(key) &&
+    (areMixed || key !== 'new') &&
+    alerts.some((alert) => (cell?.(alert, 'UTC') ?? null) !== null);
   return [...usualColumns, ...alertColumns.slice(usualColumns.length).filter(isFilled)];
 }
 
@@ -324,7 +330,7 @@ const listTruncationNotices = (
   waiting > shown
     ? [
         toWarning(
-          `Only the ${formatCount(shown)} most urgent of ${countNoun(waiting, 'open alert')} are listed. For all of them, run: ${wholeListCommand}`,
+          `Only the first ${formatCount(shown)} of ${countNoun(waiting, 'open alert')} are listed: new ones, then the most urgent. For all of them, run: ${wholeListCommand}`,
         ),
       ]
     : [];

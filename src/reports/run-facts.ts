@@ -1,11 +1,11 @@
 import { ReportError } from '../errors.js';
 import type { ReconciliationFacts } from '../reconciliation/discrepancy.js';
 import type { RejectedRow } from '../roster/customer.js';
+import type { RosterChanges } from '../roster/field-changes.js';
 import type { partyFilePrefix } from '../roster/rejects.js';
 import type {
   FactsOf,
   healthSchema,
-  heldAlertSchema,
   restorationSchema,
   settledSchema,
   stateCountsSchema,
@@ -59,6 +59,8 @@ export interface RunFacts extends AcceptedFacts, HistoryFacts {
   /** The earlier run that this one is compared with. */
   comparedWith: { runId: string; finishedAt: Date } | null;
   rosterSource: RosterSource | null;
+  /** By each import since the run that this one is compared with. */
+  rosterChanges: readonly RosterChanges[];
   /** Null for a sweep. */
   counts: RunCounts | null;
   /** Customers in scope by state, `counts.inScope` in all; null for a sweep or an import. */
@@ -133,9 +135,6 @@ export interface HeldFacts {
   customers: number;
   /** The customers of the roster by state when the part was held. */
   states: Readonly<Partial<Record<CustomerState, number>>>;
-  /** The most severe of the alerts that the held answers opened; `openedAlerts` counts all. */
-  alerts: readonly FactsOf<typeof heldAlertSchema>[];
-  openedAlerts: number;
   /** Who proposed and who accepted it, in order; empty while it is held. */
   accepted: readonly (AcceptanceFacts & { isProposal: boolean })[];
 }

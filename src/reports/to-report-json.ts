@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { stateOrder } from '../vocabulary/words.js';
 import { severities } from '../vocabulary.js';
 import { type MatchChangeFacts, type NotScreenedFacts, toPublishedControl, toPublishedWatch } from './list-facts.js';
-import { type Report, readBaseline, readChanges } from './report.js';
+import { listNewAlerts, type Report, readBaseline, readChanges } from './report.js';
 import { type ReportJson, reportJsonSchema } from './report-json.js';
 import { readWhole } from './run-facts.js';
 
@@ -32,8 +32,8 @@ function toSource(report: Report): Source<Omit<ReportJson, Lists>> & Readonly<Re
     held: report.held.map((one) => ({
       ...one,
       states: stateOrder.flatMap((code) => (one.states[code] === undefined ? [] : [{ code, count: one.states[code] }])),
-      alerts: one.alerts.map((alert) => ({ ...alert, reference: alert.party.reference, name: alert.party.name })),
     })),
+    rosterChanges: report.rosterChanges,
     coverage: report.coverage,
     baseline: baseline.map(({ severity, count }) => ({ code: severity, count })),
     carriedFrom: report.carriedFrom,
@@ -46,6 +46,15 @@ function toSource(report: Report): Source<Omit<ReportJson, Lists>> & Readonly<Re
     })),
     evidence: report.evidence,
     openAlerts: report.openAlerts,
+    newAlerts: listNewAlerts(report).map(({ mark, news, severity, party, listed }) => ({
+      code: mark,
+      news: news ?? 'opened',
+      severity,
+      reference: party.reference,
+      name: party.name,
+      listedName: listed.name,
+      topics: listed.topics,
+    })),
     details: { counts: report.details.counts, records: report.details.lookups },
     controls: report.controls?.map(toPublishedControl) ?? null,
     watch: report.watch && toPublishedWatch(report.watch),

@@ -2,9 +2,10 @@ import { codeWords } from '../vocabulary/words.js';
 import { type Severity, severities } from '../vocabulary.js';
 import type { CadenceFacts, OpenAlertsFacts } from './list-facts.js';
 import { describeDrops, describeNotices, describeRestoration, listSnapshotRemarks } from './reasons.js';
+import { sumRosterChanges } from './roster-changes.js';
 import { countBaseline, countChanges, type RunFacts, type SpanRunFacts } from './run-facts.js';
 import { countNoun, formatCount, formatDay, formatMinute, keep, toSentence } from './text.js';
-import { countCritical, countDays, describeExpired, describeWaiting } from './words.js';
+import { countCritical, countDays, describeExpired, describeNews, describeWaiting } from './words.js';
 
 /** The result of a run in words, without personal data. */
 export interface Verdict {
@@ -58,8 +59,12 @@ function toLevel(facts: Assessed): Verdict['level'] {
     : 'partial';
 }
 
-const toShort = (facts: RunFacts, level: Verdict['level']): string =>
-  level === 'complete' ? describeWork(facts) : [toTrouble(facts, level), ...listWaiting(facts)].join(', ');
+function toShort(facts: RunFacts, level: Verdict['level']): string {
+  if (level === 'complete') return describeWork(facts);
+  // No state improves in a held run, but its new alerts need a disposition.
+  const news = isHeld(facts) && facts.openAlerts !== null && describeNews(facts.openAlerts);
+  return keep(news, toTrouble(facts, level), ...listWaiting(facts)).join(', ');
+}
 
 const listWaiting = ({ openAlerts, settled }: Pick<RunFacts, 'openAlerts' | 'settled'>): readonly string[] =>
   openAlerts === null || openAlerts.waiting === 0 ? [] : keep(describeWaiting(openAlerts), describeExpired(settled));
@@ -166,10 +171,12 @@ function describeSweeps(facts: RunFacts): string {
 
 function toNews(facts: RunFacts): string {
   const since = facts.comparedWith === null ? '' : ` since ${formatDay(facts.comparedWith.finishedAt, facts.timezone)}`;
-  const parts: string[] = [];
+  const parts = [...listNews(facts)];
   const expired = describeExpired(facts.settled);
   if (expired !== null) parts.push(`${expired}: their alerts are open again.`);
   if (facts.kind === 'import') parts.push('This run only imported the roster: it screened no customer.');
+  const inBulk = sumRosterChanges(facts)?.inBulk ?? [];
+  if (inBulk.length > 0) parts.push(`The roster changed in bulk: ${inBulk.join(' ')} Check its source.`);
   if (facts.states !== null) {
     const bySeverity = severities
       .map((severity) => ({ severity, count: countSeverity(facts, severity) }))
@@ -182,7 +189,8 @@ function toNews(facts: RunFacts): string {
         : isComparing(facts)
           ? 'No change was found, but this run cannot be relied on.'
           : 'No customer was screened in this run: nothing was compared.';
-    parts.push(bySeverity.length === 0 ? quiet : `${changes}${since}: ${bySeverity.join(', ')}.`);
+    if (bySeverity.length > 0) parts.push(`${changes}${since}: ${bySeverity.join(', ')}.`);
+    else if (!isHeld(facts)) parts.push(quiet);
   }
   const baseline = countBaseline(facts);
   if (baseline > 0) {
@@ -202,6 +210,18 @@ function toNews(facts: RunFacts): string {
     parts.push(dossiers === 0 ? 'No dossier changed.' : `${countNoun(dossiers, 'dossier change')}.`);
   }
   return parts.join(' ');
+}
+
+/** The new alerts, in a sentence; none in a first run, where all are new. */
+function listNews(facts: RunFacts): readonly string[] {
+  const { openAlerts, comparedWith, span } = facts;
+  if (openAlerts === null || comparedWith === null) return [];
+  const news = describeNews(openAlerts);
+  if (isHeld(facts)) {
+    if (news === null) return ['The held answers show no new alert.'];
+    return [`By the held answers: ${news}. They are provisional, but need a disposition.`];
+  }
+  return news === null ? [] : [`By ${span === null ? 'this' : 'the last'} run: ${news}.`];
 }
 
 function toRemarks(facts: RunFacts): readonly string[] {
@@ -228,7 +248,8 @@ const isComparing = ({ counts, span }: RunFacts): boolean =>
   );
 const isServiceTrusted = (facts: Assessed): boolean =>
   countFailedControls(facts) === 0 && describeDrops(facts.watch).length === 0;
-const isHeld = ({ held }: Assessed): boolean =>
+/** Whether the answers of the run wait for acceptance. */
+export const isHeld = ({ held }: Pick<Assessed, 'held'>): boolean =>
   held.some(({ kind, accepted }) => kind === 'answers' && accepted.length === 0);
 const countFailedControls = (facts: Assessed): number =>
   facts.controls.filter((control) => control.verdict === 'failed').length;

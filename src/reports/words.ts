@@ -51,6 +51,20 @@ export function describeWaiting(openAlerts: OpenAlertsFacts): string {
   ).join(', ');
 }
 
+/** How many alerts a run opened or made more severe: `2 new sanction hits, 1 other new alert`; null for none. */
+export function describeNews({ news: { alerts, sanctionHits } }: Pick<OpenAlertsFacts, 'news'>): string | null {
+  if (alerts === 0) return null;
+  const others = alerts - sanctionHits;
+  if (sanctionHits === 0) return countNoun(others, 'new alert');
+  return keep(countNoun(sanctionHits, 'new sanction hit'), others > 0 && countNoun(others, 'other new alert')).join(
+    ', ',
+  );
+}
+
+/** The open alerts of a run, the new ones first where others were open before. */
+export const describeAlerts = (openAlerts: OpenAlertsFacts): string =>
+  keep(openAlerts.news.alerts < openAlerts.waiting && describeNews(openAlerts), describeWaiting(openAlerts)).join(', ');
+
 /** How many dispositions expired in a run: `82 dispositions expired`; null for none. Their alerts are open again. */
 export const describeExpired = (settled: HistoryFacts['settled']): string | null =>
   settled === null || settled.expired === 0 ? null : `${countNoun(settled.expired, 'disposition')} expired`;

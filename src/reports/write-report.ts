@@ -3,13 +3,14 @@ import { constants } from 'node:fs';
 import { chmod, lstat, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
-import { ReportError } from '../errors.js';
-import { makeFolder, removeRemains, toPassingName } from '../files.js';
+import { ReportError, readErrorCode } from '../errors.js';
+import { makeFolder, removeRemains, syncFolder, toPassingName } from '../files.js';
+import { markFormula } from '../formulas.js';
 import type { RejectedRow } from '../roster/customer.js';
 import type { RejectsColumn, surplusColumn } from '../roster/rejects.js';
 import { codeWords } from '../vocabulary/words.js';
 import type { RejectReason } from '../vocabulary.js';
-import { markFormula, renderCsv } from './csv.js';
+import { renderCsv } from './csv.js';
 import { renderHtml } from './html-page.js';
 import { csvFiles } from './lists.js';
 import type { Report } from './report.js';
@@ -71,7 +72,7 @@ async function openFileSet(directory: string) {
         await rename(passing, final);
         committed.push(final);
       }
-      await syncDirectory(directory);
+      await syncFolder(directory);
     },
     discard: async () => {
       // A part of a set is worse than none. A file that cannot be removed was never written.
@@ -111,15 +112,6 @@ async function* gather(chunks: Chunks): AsyncGenerator<Uint8Array> {
     if (typeof chunk !== 'string') yield chunk;
   }
   if (waiting !== '') yield Buffer.from(waiting, 'utf8');
-}
-
-async function syncDirectory(directory: string): Promise<void> {
-  const handle = await open(directory, constants.O_RDONLY);
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
 
 /**
@@ -194,7 +186,7 @@ const permit = (path: string, mode: number): Promise<void> =>
 const ignoreCodes =
   (...codes: readonly string[]) =>
   (error: unknown): undefined => {
-    if (error instanceof Error && 'code' in error && codes.some((code) => code === error.code)) return undefined;
+    if (codes.includes(readErrorCode(error) ?? '')) return undefined;
     throw error;
   };
 
@@ -248,7 +240,7 @@ const fullDisk: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
 function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (!('code' in error) || !fullDisk.has(error.code)) return error.message;
+  if (!fullDisk.has(readErrorCode(error))) return error.message;
   return `${error.message}; no file of the report was left there. Free disk space, or choose another folder with --out, and run \`nightscreen report\` again`;
 }
 

@@ -1,19 +1,14 @@
-import anyAscii from 'any-ascii';
+import {
+  type ComparedRecord,
+  compareRecords,
+  findOthers,
+  findOwn,
+  type RereadFacts,
+  toKey,
+  toReread,
+  toTokens,
+} from './compare-records.js';
 import { assessShare, type GuardVerdict, type Limit, type WrittenGuards } from './guards.js';
-
-/** The part of a customer's record that guards compare. */
-export interface ComparedRecord {
-  riskTier: string | null;
-  parties: readonly (ComparedParty | null)[];
-}
-
-interface ComparedParty {
-  role: string;
-  type: string;
-  name: string;
-  birthDate: string | null;
-  countries: readonly string[];
-}
 
 /** A known customer whose record the snapshot changes or a snapshot of the last seven days changed. */
 interface ComparedCustomer {
@@ -33,9 +28,6 @@ export function hasLostNameEnd({ known, next }: ComparedCustomer): boolean {
   const after = next === null ? before : (findOwn(next)?.name ?? '');
   return after.length < before.length && before.startsWith(after);
 }
-
-/** The settings that read facts that no search sends, by fact. */
-export type FactMapping = Readonly<Record<'birthDate' | 'countries', readonly unknown[]>>;
 
 interface ScreenedFacts {
   name: string;
@@ -115,18 +107,26 @@ export class ChangeTally {
   readonly #filled = new Map<string, number>();
   #personsTurned = 0;
 
-  /** `reread` are facts that another mapping reads than before: another value of them is no change. */
-  constructor(readonly reread: ReadonlySet<string> = new Set()) {}
+  readonly #paths: readonly string[];
+  readonly #reread: RereadFacts;
+  readonly #rereadInWeek: RereadFacts;
+
+  /** Gets the paths of settings that have changed since the last import, and within seven days. */
+  constructor({ reread, rereadInWeek }: { reread: readonly string[]; rereadInWeek: readonly string[] }) {
+    this.#paths = reread;
+    this.#reread = toReread(reread);
+    this.#rereadInWeek = toReread(rereadInWeek);
+  }
 
   add({ reference, hasAlerts, known, next, weekAgo }: ComparedCustomer): void {
     const after = next ?? known;
     if (weekAgo !== null || next !== null) {
-      const week = compareRecords(weekAgo ?? known, after, this.reread);
+      const week = compareRecords(weekAgo ?? known, after, this.#rereadInWeek);
       if (week.isMaterial) this.#counts.changedInWeek += 1;
       if (week.areCountries) this.#counts.countriesInWeek += 1;
     }
     if (next === null) return;
-    const currentRun = compareRecords(known, next, this.reread);
+    const currentRun = compareRecords(known, next, this.#reread);
     if (currentRun.isMaterial) this.#counts.changed += 1;
     if (currentRun.areCountries) this.#counts.countries += 1;
     if (currentRun.isMaterial && hasAlerts) this.#counts.withAlerts += 1;
@@ -183,7 +183,10 @@ export class ChangeTally {
         look: 'check the changes: a changed record must not remove an alert of a customer',
       }),
     ];
-    return [...this.#assessShapes(scale), ...verdicts.filter((verdict) => verdict !== null)];
+    const found = [...this.#assessShapes(scale), ...verdicts.filter((verdict) => verdict !== null)];
+    if (this.#paths.length === 0) return found;
+    const reread = `The mapping of ${this.#paths.join(', ')} has changed; other values that it reads are not counted here`;
+    return found.map(({ look, ...rest }) => ({ ...rest, look: `${look}${look.endsWith('?') ? '' : '.'} ${reread}` }));
   }
 
   #addShapes(reference: string, known: ComparedRecord, next: ComparedRecord): boolean {
@@ -194,12 +197,13 @@ export class ChangeTally {
     const before = findOwn(known);
     const after = findOwn(next);
     if (before === null || after === null) return false;
-    if (before.type === 'person' && after.type === 'entity') this.#personsTurned += 1;
+    const isTurned = before.type === 'person' && after.type === 'entity';
+    if (isTurned && !this.#reread.own.has('type')) this.#personsTurned += 1;
     if (before.birthDate !== after.birthDate) {
       this.#births.changed += 1;
       if (before.birthDate === null && after.birthDate !== null) count(this.#filled, after.birthDate);
       if (after.birthDate === null) this.#births.lost += 1;
-      const isReread = this.reread.has('birthDate');
+      const isReread = this.#reread.own.has('birthDate');
       if (!isReread && after.birthDate !== null && after.birthDate === exchangeDayAndMonth(before.birthDate))
         this.#births.exchanged += 1;
     }
@@ -324,14 +328,6 @@ function findNameColumn(fields: Readonly<Record<string, string>>, name: string):
   return null;
 }
 
-const findOwn = ({ parties }: ComparedRecord): ComparedParty | null =>
-  parties[0]?.role === 'customer' ? parties[0] : null;
-
-const findOthers = ({ parties }: ComparedRecord): readonly ComparedParty[] =>
-  parties.filter(
-    (party): party is ComparedParty => party !== null && party.role !== 'customer' && party.role !== 'conflicting_row',
-  );
-
 function toFacts(record: ComparedRecord): ScreenedFacts {
   const own = findOwn(record);
   const parties = findOthers(record).map(({ role, name }) => `${role}: ${name}`);
@@ -344,86 +340,18 @@ function toFacts(record: ComparedRecord): ScreenedFacts {
   };
 }
 
-/**
- * Compares two records. Material: another name, type or birth date, a lost party or a lost value. Case, accents, word
- * order and new parties do not count, nor do other values of facts that are read anew.
- */
-function compareRecords(before: ComparedRecord, after: ComparedRecord, reread: ReadonlySet<string>) {
-  const [own, now] = [findOwn(before), findOwn(after)];
-  const isOtherBirth = reread.has('birthDate') ? isLostDate : isOtherDate;
-  const isPartyLost = isAnyLost(findOthers(before), findOthers(after), isOtherBirth);
-  if (own === null || now === null) return { isMaterial: isPartyLost, areCountries: false };
-  const areOther = own.countries.length !== now.countries.length || hasOther(own.countries, now.countries);
-  const areCountries = areOther && !(reread.has('countries') && now.countries.length > 0);
-  const isMaterial =
-    isPartyLost ||
-    own.type !== now.type ||
-    isOtherBirth(own.birthDate, now.birthDate) ||
-    (own.countries.length > 0 && now.countries.length === 0) ||
-    (own.name !== now.name && toKey(toTokens(own.name)) !== toKey(toTokens(now.name)));
-  return { isMaterial, areCountries };
-}
-
-const hasOther = (former: readonly string[], now: readonly string[]): boolean => {
-  const left = new Set(now);
-  return former.some((one) => !left.has(one));
-};
-
-/** An unknown date, or one with only a year, counts as unchanged when it becomes more precise or more certain. */
-const isOtherDate = (before: string | null, after: string | null): boolean =>
-  before !== null && after?.startsWith(before.replace('?', '')) !== true;
-
-const isLostDate = (before: string | null, after: string | null): boolean => before !== null && after === null;
-
-// The role is not screened.
-const toPartyKey = ({ type, name }: ComparedParty): string => `${type} ${toKey(toTokens(name))}`;
-
-function isAnyLost(
-  before: readonly ComparedParty[],
-  after: readonly ComparedParty[],
-  isOtherBirth: typeof isOtherDate,
-): boolean {
-  if (before.length === 0) return false;
-  const left = new Map<string, (string | null)[]>();
-  for (const party of after) {
-    const key = toPartyKey(party);
-    const dates = left.get(key);
-    if (dates) dates.push(party.birthDate);
-    else left.set(key, [party.birthDate]);
-  }
-  return before.some(({ role, birthDate, ...party }) => {
-    // An alias has the birth date of its customer; other parties have a mapping of their own.
-    const isOther = role === 'alias' ? isOtherBirth : isOtherDate;
-    return left.get(toPartyKey({ role, birthDate, ...party }))?.some((date) => !isOther(birthDate, date)) !== true;
-  });
-}
-
-const latin = /\p{Script=Latin}+/gu;
-const words = /[\p{L}\p{M}\p{N}]+/gu;
-
-/** The words of a name without case and accents; letters of other scripts are kept. */
-function toTokens(name: string): readonly string[] {
-  const plain = name
-    .normalize('NFKD')
-    .replace(/\p{Script=Inherited}/gu, '')
-    .replace(latin, anyAscii);
-  return plain.toLowerCase().match(words) ?? [plain];
-}
-
-const toKey = (tokens: readonly string[]): string =>
-  tokens.length < 2 ? (tokens[0] ?? '') : tokens.toSorted().join(' ');
-
 const offset = 0x811c9dc5;
 const prime = 0x01000193;
 
 /** A number that replaces a name to save memory: among a million names collisions are too rare to matter. */
-function digest(text: string): number {
+export function digest(text: string): number {
   let hash = offset;
   for (let index = 0; index < text.length; index += 1) hash = Math.imul(hash ^ text.charCodeAt(index), prime);
   return hash;
 }
 
-function count<Key>(counts: Map<Key, number>, key: Key): void {
+/** Counts one more of a key. */
+export function count<Key>(counts: Map<Key, number>, key: Key): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
@@ -437,7 +365,8 @@ function findCuts(before: string, after: string): readonly string[] {
   return lengths.size === 1 ? [...cuts, ...[...lengths].map((length) => `word ${length}`)] : cuts;
 }
 
-function exchangeDayAndMonth(date: string | null): string | null {
+/** The date with day and month exchanged; null where that is the same date or none. */
+export function exchangeDayAndMonth(date: string | null): string | null {
   const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(date ?? '') ?? [];
   return year === undefined || month === day || Number(day) > 12 ? null : `${year}-${day}-${month}`;
 }

@@ -13,7 +13,7 @@ import {
   maxFieldLength,
   type PartyColumnSettings,
 } from './settings.js';
-import { describeLowerHeader, type TableReading } from './table-reading.js';
+import { describeLowerHeader, mostQuoted, quoteAll, type TableReading } from './table-reading.js';
 
 /** Binds the countries to their columns; `standard` is the header that needs no mapping. */
 function bindCountries(
@@ -422,11 +422,4 @@ function describeThere(
     `\`nightscreen roster inspect FILE\` shows them. Name the right columns ${place} ${byName}. ` +
     `${withoutHeader}: columns: ${byNumber}.`
   );
-}
-
-const mostQuoted = 50;
-
-function quoteAll(headers: readonly string[]): string {
-  const shown = headers.slice(0, mostQuoted).map((header) => JSON.stringify(header.slice(0, 60)));
-  return shown.join(', ') + (headers.length > shown.length ? ' ...' : '');
 }

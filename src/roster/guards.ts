@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { HeldBy } from '../errors.js';
 import { describeFormats } from '../vocabulary/date-formats.js';
 import type { ColumnDoubts } from './doubts.js';
+import { quoteAll } from './table-reading.js';
 
 /** The guards that may hold a roster; the codes are stable and stored with an import that overrode them. */
 type GuardName =
@@ -285,11 +286,6 @@ function compareColumns(
   if (added.length > 0) parts.push(`new: ${quoteAll(added)}`);
   return parts.join('; ');
 }
-
-const quoteAll = (headers: readonly string[]): string => {
-  const shown = headers.slice(0, 20).map((header) => JSON.stringify(header.slice(0, 60)));
-  return shown.join(', ') + (headers.length > shown.length ? ' ...' : '');
-};
 
 /** How many of a whole may be affected. */
 export interface Limit {

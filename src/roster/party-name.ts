@@ -76,12 +76,32 @@ export function readPartyName(
   const { kept, leftOut } =
     parts.length > 1 ? leaveOutParts(text, parts, separator, isReal) : leaveOutWords(text, type, isReal);
   if (leftOut.length > 0 && isPlaceholderName(kept, type, none)) return null;
-  const read = isReal(kept) ? { name: kept, said: null, why: null } : readNameText(kept, type);
+  const read = isReal(kept) ? { name: kept, said: null, why: null } : readNameText(leaveOutRemarks(kept, type), type);
   const why = read.why ?? (!isReal(kept) && looksLikeNames(read.name, type) ? 'list_of_names' : null);
   return { name: read.name, said: read.name === text ? null : text, why, leftOut };
 }
 
 const none: readonly never[] = [];
+
+/** Forms of address and degrees before a name. Those that are names as well, such as Sig, have their dot. */
+const titles =
+  /^(?:(?:dott\.?ssa|prof\.?ssa|sig\.?ra|dr|prof|dott|avv|mgr|inż|mr|mrs|mme|mlle|herr|frau)\.?|(?:ing|rag|geom|arch|sig|mec|adw|hab|dipl|mag|lic|doc|hr|ms|sr|sra)\.)\s/iu;
+/** What shows that a person has died. */
+const ofDead =
+  /(?<=^|\s)(?:[†✝]|\((?:†|zm\.?|deceased|dec'd|verst\.?|verstorben|décédée?|fallecid[oa]|decedut[oa]|avliden|afdød|død|zemř\.?|kuollut|overleden)\))(?=\s|$)/giu;
+const estates =
+  /^(?:dödsbo(?:et)? efter|dødsbo(?:et)? (?:etter|efter)|(?:the )?estate of|nachlass(?: von)?|erben (?:von|nach)|eredi di|herederos de|succession de|hoirie(?: de)?|spadkobiercy|kuolinpesä)\s/iu;
+const hasTwoWords = (name: string): boolean => name.split(/\s/).filter((word) => /\p{L}{2}/u.test(word)).length > 1;
+
+/** Leaves out what services compare like a part of the name: `Dott. Ada Berg`, `Ada Berg (†)` and `Estate of Ada Berg`. */
+function leaveOutRemarks(name: string, type: PartyType): string {
+  if (type !== 'person') return name;
+  const living = name.replace(ofDead, '');
+  let bare = (living === name ? name : living.replace(/\s+/g, ' ').trim()).replace(estates, '');
+  for (let next = bare.replace(titles, ''); next !== bare && hasTwoWords(next); next = bare.replace(titles, ''))
+    bare = next;
+  return hasTwoWords(bare) ? bare : name;
+}
 
 /**
  * Whether a whole name is a placeholder: `NULL`, `N/A`, `none`, `test`, a JSON object, or a number. An entity may have

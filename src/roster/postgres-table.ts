@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import pg from 'pg';
-import { ConfigError, RosterError } from '../errors.js';
+import { ConfigError, RosterError, readErrorCode } from '../errors.js';
 import { isConspicuous } from './check-row.js';
 import type { PostgresSettings } from './settings.js';
 import { maxFieldLength } from './settings.js';
@@ -179,7 +179,7 @@ function createClient(url: string, urlEnv: string, source: string, timeoutMs: nu
       keepAlive: true,
     });
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    const code = readErrorCode(error) ?? '';
     if (/^(ENOENT|EACCES|EISDIR)$/.test(code)) {
       throw new RosterError(
         'database_url_invalid',
@@ -393,7 +393,7 @@ export function toConnectError(error: unknown, source: string, host: string, url
         '(ssl = on). Only in a private network, set sslmode=disable in the URL instead.',
     );
   }
-  const code = error instanceof Error && 'code' in error ? String(error.code) : 'no answer in time';
+  const code = readErrorCode(error) ?? 'no answer in time';
   if (/CERT|SELF_SIGNED|UNABLE_TO|^ERR_(SSL|TLS)|^EPROTO$/.test(code)) {
     return new RosterError(
       'tls_failed',

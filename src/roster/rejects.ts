@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { open, stat } from 'node:fs/promises';
 import { RosterError } from '../errors.js';
+import { restoreFormula } from '../formulas.js';
 import type { RejectReason } from '../vocabulary.js';
 import { openCsvTable } from './csv/csv-table.js';
 import type { CsvSettings } from './settings.js';
@@ -41,19 +42,7 @@ function isRejectsHeader(headers: readonly string[]): boolean {
 /** The prefix of the file of related parties: such rows are never rows of the roster itself. */
 export const partyFilePrefix = 'parties: ';
 
-// The signs that get an apostrophe in a `rejects.csv`, as in src/reports/csv.ts; a test compares both.
-const ignorable = '[\\s\\p{C}]*';
-const starters = '[=+\\-@\\uff1d\\uff0b\\uff0d\\uff20\\ufe66\\ufe62\\ufe63\\ufe6b\\u2212]';
-const atStart = new RegExp(`^'(?='*${ignorable}${starters})`, 'u');
-const breaks = '[;|\\t\\n\\v\\f\\r\\u0085\\u2028\\u2029]';
-const afterBreak = new RegExp(`(?<!')'('*${starters})(?<=${breaks}${ignorable}'+${starters})`, 'gu');
-
-/** Removes the apostrophes that `rejects.csv` puts before a possible formula; others stay. */
-export function restoreFormula(text: string): string {
-  return text.includes("'") ? text.replace(afterBreak, '$1').replace(atStart, '') : text;
-}
-
-// The characters that src/reports/visible-text.ts shows as code points; `[` is shown so in a text that looks like a code point.
+// The characters that src/reports/text.ts shows as code points; `[` is shown so in a text that looks like a code point.
 const shown = /^[\p{C}\p{M}\u2028\u2029[]$/u;
 
 /** Restores the characters that `rejects.csv` shows as code points (`[U+001B]`); other text in brackets stays. */

@@ -403,6 +403,7 @@ const partySettingsSchema = z
           .enum(['auto', ...csvEncodings])
           .optional()
           .describe('as of the roster, and without it that of the roster'),
+        sheet: csvSchema.shape.sheet,
       })
       .optional()
       .describe('CSV files in the form of those of the roster; this or `postgres`'),
@@ -422,10 +423,9 @@ export interface PartySettings {
 export const listPartySources = ({ csv, columns, parties }: Pick<RosterSettings, 'csv' | 'columns' | 'parties'>) =>
   parties.map((source): PartySettings => {
     const { language, realNames, realDates } = columns;
-    const { path, encoding = csv?.encoding ?? 'auto' } = source.csv ?? {};
+    const { path, sheet, encoding = csv?.encoding ?? 'auto' } = { path: undefined, ...source.csv };
     return {
-      csv:
-        path === undefined ? undefined : { delimiter: 'auto', header: true, ...csv, sheet: undefined, path, encoding },
+      csv: path === undefined ? undefined : { delimiter: 'auto', header: true, ...csv, sheet, path, encoding },
       postgres: source.postgres,
       columns: { language, realNames, realDates, ...source.columns },
     };

@@ -60,3 +60,12 @@ export function parseTotal(text: string): number | null {
 /** What to write when a title is above the header. */
 export const describeLowerHeader = (line: number): string =>
   `Line ${line} looks like the header: write \`header: ${line}\` under \`csv:\` of this roster, and the lines above it are not read.`;
+
+/** So many texts of a table are quoted in a message. */
+export const mostQuoted = 50;
+
+/** Quotes texts of a table for a message, each with its first 60 characters. */
+export function quoteAll(texts: readonly string[]): string {
+  const shown = texts.slice(0, mostQuoted).map((text) => JSON.stringify(text.slice(0, 60)));
+  return shown.join(', ') + (texts.length > shown.length ? ' ...' : '');
+}

@@ -144,12 +144,14 @@ export async function readRosterGroups(
   return { accountId: input.accountId, groups };
 }
 
-/** Counts of customers. Each counts once in `valid`, `never`, `changed`, `overdue` or `unproven`, and once in `states`. */
+/** Counts of customers. Each counts once in `valid`, `never`, `unreadable`, `changed`, `overdue` or `unproven`, and once in `states`. */
 interface CoverageSums {
   inScope: number;
   /** Screened with the current record, within the frequency of their tier and its grace. */
   valid: number;
   never: number;
+  /** Searched for under a name that nobody can vouch for, so the searches do not cover them. */
+  unreadable: number;
   /** Screened before a change of their record that needs a new screening. */
   changed: number;
   overdue: number;
@@ -174,6 +176,7 @@ function sumCoverage(groups: readonly CoverageGroup[], now: Date): CoverageSums 
     inScope: count(() => true),
     valid: count(({ status }) => status === 'valid'),
     never: count(({ status }) => status === 'never'),
+    unreadable: count(({ status }) => status === 'unreadable'),
     changed: count(({ status }) => status === 'changed'),
     overdue: count(({ status }) => status === 'overdue'),
     unproven: count(({ status }) => status === 'unproven'),

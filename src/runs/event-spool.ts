@@ -1,7 +1,8 @@
 import { type FileHandle, mkdir, open, readdir, readFile, rename, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { StoreError } from '../errors.js';
+import { readErrorCode, StoreError } from '../errors.js';
+import { syncFolder } from '../files.js';
 import type { Database } from '../store/database/database.js';
 import { markDossiers } from '../store/event-marks.js';
 import type { HeardEvent } from '../webhooks/listener.js';
@@ -89,15 +90,6 @@ export async function openEventSpool(folder: string): Promise<EventSpool> {
   };
 }
 
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
 /** Imports stored events into the database. A file is removed after its marks are stored; after a crash it is imported again and marks nothing new. */
 export async function takeSpooledEvents(
   database: Database,
@@ -106,7 +98,7 @@ export async function takeSpooledEvents(
   now: Date,
 ): Promise<void> {
   const names = await readdir(folder).catch((error: unknown) => {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    if (readErrorCode(error) === 'ENOENT') return [];
     throw error;
   });
   for (const name of names.toSorted()) {

@@ -116,7 +116,7 @@ export async function previewImport(
         isTrial: await isOnTrial(transaction, settings.organisation, mode),
         path: findRosterPath(settings.rosters, roster.name),
       };
-      const { counts, isFirst, isFedBack, heldBy, warnings, changes, doubts } = await compareSnapshot(
+      const { counts, isFirst, isFedBack, heldBy, warnings, changes, rosterChanges, doubts } = await compareSnapshot(
         transaction,
         staged,
         roster,
@@ -137,6 +137,7 @@ export async function previewImport(
         unmapped: mode === 'test' ? source.unmapped : [],
         isFedBack,
         changes,
+        rosterChanges,
       };
     },
     () => false,

@@ -130,9 +130,14 @@ async function writeMaskedReport(app: AppContext, run: RunRow, directory?: strin
   return { ...written, runId: report.run.runId, runNumber: run.runId, revision, state, exitCode: toExitCode(state) };
 }
 
-/** What waited for reviewers when a run closed; null for a run without a stored sheet. */
-async function readToReview(database: Queryable, runId: number, organisation: string): Promise<ToReviewFacts | null> {
-  const sheet = await readReportSheet(database, runId);
+/** What waited for reviewers when a run closed, with the news of these runs; null for a run without a stored sheet. */
+async function readToReview(
+  database: Queryable,
+  runId: number,
+  organisation: string,
+  runIds = [runId],
+): Promise<ToReviewFacts | null> {
+  const sheet = await readReportSheet(database, runId, runIds);
   if (sheet === null) return null;
   const { reviewKey } = await readReviewOrganisation(database, organisation);
   const { sheetId, waiting } = sheet;
@@ -181,7 +186,8 @@ async function writeSpan(
     const facts = await readSpanFacts(transaction, span, database);
     const { organisation } = facts;
     const { runId } = span.last;
-    const toReview = await readToReview(transaction, runId, organisation);
+    const runIds = span.runs.map((run) => run.runId);
+    const toReview = await readToReview(transaction, runId, organisation, runIds);
     return toReport(facts, toReview, await listDiscrepancies(transaction, organisation, { runId }));
   });
   const written = mask ? await writeMasked(report, directory) : await writeReport(report, directory, keepFormerSpan);

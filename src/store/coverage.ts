@@ -4,10 +4,10 @@ import { gapsSql, type PlanInput } from './plan-sql.js';
 import { toSqlList } from './row-shapes.js';
 
 /**
- * The status of a customer's screening: never made, made for a former record, overdue, made with a live key by a run without a passed control
- * search, or valid.
+ * The status of a customer's screening: never made, made under names that nobody can vouch for (garbled, or of rows that contradict each other),
+ * made for a former record, overdue, made with a live key by a run without a passed control search, or valid.
  */
-const statuses = ['never', 'changed', 'overdue', 'unproven', 'valid'] as const;
+const statuses = ['never', 'unreadable', 'changed', 'overdue', 'unproven', 'valid'] as const;
 
 const tier = z.enum(['high', 'medium', 'low']);
 const groupRow = z.object({
@@ -64,8 +64,9 @@ function coveredCustomersSql({ bind }: Bindings, input: PlanInput): string {
       case
         when current_status.reason is null then 'valid'
         when current_status.reason = 'expired' then 'overdue'
-        when current_status.reason in ('changed', 'unproven') then current_status.reason
-        else 'never'
+        when current_status.reason in ('never', 'changed', 'unproven') then current_status.reason
+        when current_status.as_of is null then 'never'
+        else 'unreadable'
       end as status,
       case
         when current_status.reason in ('never', 'changed', 'expired', 'unproven') then failure.reason
@@ -79,7 +80,7 @@ function coveredCustomersSql({ bind }: Bindings, input: PlanInput): string {
 
 /**
  * Counts the customers in scope of a roster by tier, status, state and last failure, and lists `list` of those without a valid screening, the
- * worst first: never screened, then changed, then by age.
+ * worst first: never screened, then unreadable, then changed, then by age.
  */
 export async function readCoverage(database: Database, input: PlanInput, list = 0) {
   const groups = (await findNotedGroups(database, input)) ?? (await countCovered(database, input));
@@ -213,7 +214,7 @@ function groupNoted(entries: Noted['entries'], validMs: Noted['validMs'], assess
       oldest + (validMs[tierOf] ?? 0) <= assessedAt.getTime();
     const reason = isExpired ? 'expired' : before;
     const state = isExpired && !['open_alert', 'true_match'].includes(noted) ? 'not_screened' : noted;
-    const status = statusByReason[reason ?? ''] ?? 'never';
+    const status = statusByReason[reason ?? ''] ?? (oldest === null ? 'never' : 'unreadable');
     const failedBecause = reason !== null && reason in statusByReason ? failure : (reason ?? failure);
     const key = JSON.stringify([tierOf, status, state, failedBecause]);
     const known = groups.get(key);

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { VanishedFigures } from '../changes/assess-vanished.js';
 import type { HeldFacts } from '../reports/run-facts.js';
-import { heldAlertSchema, matchSchema } from '../vocabulary/facts.js';
+import { matchSchema } from '../vocabulary/facts.js';
 import { type HitFamily, hitFamilies } from '../vocabulary.js';
 import { type Queryable, readValue, toInsert } from './database/database.js';
-import { hiddenMatchesSql, joinPartySql, partyFactsSql, storedMatchesSql } from './row-shapes.js';
+import { hiddenMatchesSql, storedMatchesSql } from './row-shapes.js';
 
 interface AnsweredRun {
   runId: number;
@@ -128,34 +128,21 @@ const holdRow = z.object({
   kind: z.enum(['answers', 'webhooks', 'dossiers']),
   reasons: z.array(z.string()).readonly(),
   customers: z.number(),
-  /** Alerts that its answers opened nevertheless. */
-  openedAlerts: z.number(),
   /** The number of customers of the roster by state during the hold. */
   states: z.record(z.string(), z.number()),
   heldAt: z.date(),
   acceptedAt: z.date().nullable(),
 });
 
-/** Stores a hold of a run; a hold of answers counts the alerts that they opened or escalated, and the states of the roster. */
+/** Stores a hold of a run; a hold of answers counts the states of the roster. */
 export async function saveRunHold(
   transaction: Queryable,
   { runId, rosterId }: { runId: number; rosterId: number | null },
   { kind, reasons, customers, heldAt }: Pick<z.infer<typeof holdRow>, 'kind' | 'reasons' | 'customers' | 'heldAt'>,
 ): Promise<void> {
-  const openedAlerts = kind === 'answers' ? await countOpenedAlerts(transaction, runId) : 0;
   const states = kind === 'answers' && rosterId !== null ? await countStates(transaction, rosterId, heldAt) : {};
-  const row = { runId, kind, reasons, customers, openedAlerts, states, heldAt };
+  const row = { runId, kind, reasons, customers, states, heldAt };
   await transaction.execute(...toInsert('run_hold', row));
-}
-
-function countOpenedAlerts(database: Queryable, runId: number): Promise<number> {
-  return readValue(
-    database,
-    z.number(),
-    `select count(distinct alert_id)::integer as alerts from alert_event
-     where run_id = $1 and kind in ('opened', 'reopened', 'escalated', 'returned')`,
-    [runId],
-  );
 }
 
 async function countStates(transaction: Queryable, rosterId: number, now: Date): Promise<Record<string, number>> {
@@ -235,7 +222,7 @@ const acceptanceRow = z.object({
 export async function readRunHolds(database: Queryable, runId: number) {
   const holds = await database.query(
     holdRow,
-    `select kind, reasons, customers, opened_alerts, states, held_at, accepted_at
+    `select kind, reasons, customers, states, held_at, accepted_at
      from run_hold left join accepted_run using (run_id) where run_id = $1 and kind <> 'roster' order by kind`,
     [runId],
   );
@@ -269,41 +256,20 @@ export async function saveRunAcceptance(
   await transaction.execute('update webhook_event set held_run_id = null where held_run_id = $1', [runId]);
 }
 
-/** The workbook lists more. */
-const mostAlerts = 200;
-
-/** The holds of a run with the most severe alerts that its answers opened, and its acceptances. */
+/** The holds of a run, and its acceptances. */
 export async function readHeldFacts(database: Queryable, runId: number): Promise<readonly HeldFacts[]> {
   const { holds, acceptances, accepted: last } = await readRunHolds(database, runId);
   if (holds.length === 0) return [];
   // A proposal alone makes no new revision of the report, which must stay as it was written.
   const accepted = last === undefined ? [] : acceptances;
-  const alerts = await database.query(
-    heldAlertSchema,
-    `select alert.alert_id as "alertId", ${partyFactsSql} as party, alert.severity, alert.listed ->> 'name' as "listedName",
-       array(select jsonb_array_elements_text(alert.listed -> 'topics')) as topics
-     from alert_with_match alert
-     ${joinPartySql('alert')}
-     where ${openedBySql}
-     order by alert.priority desc, alert.alert_id
-     limit $2`,
-    [runId, mostAlerts],
+  return (
+    holds
+      // The report of a sweep has the reason where it says that it is not proven.
+      .flatMap(({ kind, reasons, customers, states }) =>
+        kind === 'dossiers' ? [] : [{ kind, reasons, customers, states, accepted }],
+      )
   );
-  return holds.flatMap(({ kind, reasons, customers, states, openedAlerts }) => {
-    // Of a sweep: its report has the reason where it says that it is not proven.
-    if (kind === 'dossiers') return [];
-    const opened = kind === 'answers' ? alerts : [];
-    return { kind, reasons, customers, states, openedAlerts, alerts: opened, accepted };
-  });
 }
-
-/** SQL: the alert (`alert`) was opened or escalated when the run ($1) was held, not by later answers. */
-const openedBySql = `exists (
-  select from alert_event event
-  join run_hold hold on hold.run_id = event.run_id and hold.kind = 'answers'
-  where event.run_id = $1 and event.alert_id = alert.alert_id and event.kind in ('opened', 'reopened', 'escalated', 'returned')
-    and event.happened_at <= hold.held_at
-)`;
 
 /** The newest later run of the same roster and account with held answers, or null. */
 export function findLaterHeld(database: Queryable, { runId, rosterId, accountId }: AnsweredRun) {

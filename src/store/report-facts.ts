@@ -16,7 +16,13 @@ import { isWholeSql } from './metrics.js';
 import { readSettingsChanges } from './organisations.js';
 import type { ReportRevision } from './report-revisions.js';
 import { readOpenAlerts, readSettledAlerts } from './review/decisions.js';
-import { readDoubtedRows, readRejects, readRosterAcceptances, readRosterSource } from './roster-imports.js';
+import {
+  readDoubtedRows,
+  readRejects,
+  readRosterAcceptances,
+  readRosterChanges,
+  readRosterSource,
+} from './roster-imports.js';
 import { joinPartySql, partyFactsSql, screeningKindsSql, toSqlList } from './row-shapes.js';
 import { readRunHealth, readRunWatch } from './run-health.js';
 import { runSumsSchema } from './run-sums.js';
@@ -62,6 +68,7 @@ export async function readRunFacts(
     keyFingerprint: (await readRunKeys(database, run.runId)).join(', '),
     comparedWith: compared?.finishedAt ? { runId: toRunId(compared), finishedAt: compared.finishedAt } : null,
     rosterSource: await readRosterSource(database, run.rosterId, run.runId),
+    rosterChanges: await readRunChanges(database, run),
     rosterAcceptances: await readRosterAcceptances(database, run.runId),
     counts: sums?.counts ?? null,
     states: isScreening ? (sums?.states ?? null) : null,
@@ -94,6 +101,12 @@ export async function readRunFacts(
     attemptsByOutcome: sums?.attemptsByOutcome ?? {},
     span: null,
   };
+}
+
+/** A first screening has none to compare with; the report of an import is about this import. */
+async function readRunChanges(database: Queryable, { kind, runId, rosterId, comparedRunId }: RunRow) {
+  const after = kind === 'import' ? runId - 1 : comparedRunId;
+  return after === null ? [] : readRosterChanges(database, rosterId, { after, until: runId });
 }
 
 /** The time zone in the settings of a run. */

@@ -1,9 +1,6 @@
 import { z } from 'zod';
-import type { FactMapping } from '../roster/change-guards.js';
-import type { AcceptedQuality } from '../roster/guards.js';
-import { columnDoubtsSchema } from '../vocabulary/source-facts.js';
-import type { RunMode } from '../vocabulary.js';
-import { findRow, findValue, firstRow, type Queryable, readValue, requireAll } from './database/database.js';
+import type { FactMapping } from '../roster/compare-records.js';
+import { findValue, firstRow, type Queryable, requireAll } from './database/database.js';
 import {
   analyzeRecords,
   countOnTheWay,
@@ -187,8 +184,10 @@ const beforeRow = z.object({
   partyHeaders: z.array(z.string()).nullable(),
   /** The given references that are customers of the roster. */
   references: z.array(z.string()),
-  /** The facts that the last accepted import read under other settings. */
+  /** The settings of facts that differ from those of the last accepted import. */
   reread: z.array(z.string()),
+  /** Those that differ from any import of the last seven days, or from the one before these. */
+  rereadInWeek: z.array(z.string()),
 });
 
 /** Reads the state of the roster before the snapshot for the guards. */
@@ -217,9 +216,19 @@ async function readRosterBefore(
        coalesce(last.party_rows - last.party_rejected, 0) as party_rows, last.party_headers,
        array(select reference from customer where roster_id = $1 and reference = any($3::text[])) as references,
        array(
-         select fact from jsonb_each($4::jsonb) as now (fact, settings)
-         where settings <> (select mapping from roster_import where roster_id = $1 order by import_id desc limit 1) -> fact
-       ) as reread
+         select path from jsonb_each($4::jsonb) as now (path, setting)
+         where setting <> (select mapping from roster_import where roster_id = $1 order by import_id desc limit 1) -> path
+         order by path collate "C"
+       ) as reread,
+       array(
+         select path from jsonb_each($4::jsonb) as now (path, setting)
+         where exists (
+           select from roster_import
+           where roster_id = $1 and setting <> mapping -> path and import_id >= coalesce((
+             select max(import_id) from roster_import where roster_id = $1 and imported_at <= $2::timestamptz - interval '7 days'
+           ), 0)
+         )
+       ) as "rereadInWeek"
      from (values (1)) once
      left join lateral (
        select * from roster_import where roster_id = $1 and not is_delta order by import_id desc limit 1
@@ -250,62 +259,6 @@ export async function summarizeSnapshot(
   return { counts, plain, onTheWay, before };
 }
 
-/** The staged rows that equal rejected rows of an earlier import; a contradicting row equals one of the same customer. */
-function countSameRejects(transaction: Queryable, runId: number, importId: number, isParty: boolean): Promise<number> {
-  return readValue(
-    transaction,
-    z.number(),
-    `with staged as (
-       select reject_reason as reason, coalesce(reference, '') as reference, coalesce(fields::text, '') as fields, count(*) as rows
-       from roster_staging where run_id = $1 and is_party = $3 and reject_reason is not null
-       group by 1, 2, 3
-     ),
-     accepted as (
-       select reason, coalesce(reference, '') as reference,
-         case when reason = 'conflicting_id' then '' else fields::text end as fields, count(*) as rows
-       from roster_row where import_id = $2 and is_party = $3 and reason is not null group by 1, 2, 3
-     )
-     select coalesce(sum(least(staged.rows, accepted.rows)), 0)::integer as rows
-     from staged join accepted using (reason, reference, fields)`,
-    [runId, importId, isParty],
-  );
-}
-
-const acceptedRow = z.object({ importId: z.number(), duplicates: z.number(), doubts: z.array(columnDoubtsSchema) });
-
-/**
- * For each finding about the quality of rows the staged rows that the roster's last import had as well when a person accepted it against this guard
- * with a key of this mode; in a trial, those of its last import.
- */
-export async function readAcceptedQuality(
-  transaction: Queryable,
-  { runId, rosterId, isDelta }: StagedImport,
-  found: readonly { guard: string }[],
-  { mode, isTrial }: { mode: RunMode; isTrial: boolean },
-): Promise<AcceptedQuality> {
-  const accepted: AcceptedQuality = { rejected: 0, partyRejected: 0, duplicates: 0, doubts: [] };
-  for (const guard of ['rejects', 'duplicates', 'doubts']) {
-    if (!found.some((finding) => finding.guard === guard)) continue;
-    const former = await findRow(
-      transaction,
-      acceptedRow,
-      `select import_id, roster_import.duplicates, roster_import.doubts
-       from roster_import join run using (run_id)
-       where roster_import.roster_id = $1 and is_delta = $2 and run.mode = $3 and ($4 or $5 = any (overridden_guards))
-       order by import_id desc limit 1`,
-      [rosterId, isDelta, mode, isTrial, guard],
-    );
-    if (former === null) continue;
-    const { importId, duplicates, doubts } = former;
-    if (guard === 'rejects') {
-      accepted.rejected = await countSameRejects(transaction, runId, importId, false);
-      accepted.partyRejected = await countSameRejects(transaction, runId, importId, true);
-    } else if (guard === 'duplicates') accepted.duplicates = duplicates;
-    else accepted.doubts = doubts;
-  }
-  return accepted;
-}
-
 const batchSize = 5_000;
 
 const comparedRow = z.object({
@@ -325,15 +278,13 @@ const hasAlertsSql = `exists (
 
 /**
  * Gives in batches the known customers whose records the snapshot changes, or snapshots of the seven days before `now`
- * changed. Changes that a person accepted, and those before, do not count, nor those of an import under other settings.
+ * changed. Changes that a person accepted, and those before, do not count.
  */
 export async function* compareRecords(transaction: Queryable, { runId, rosterId }: StagedImport, now: Date) {
   const recent = await transaction.query(
     z.object({ importId: z.number() }),
-    `select import_id from (
-       select *, mapping <> lag(mapping) over (order by import_id) as is_reread from roster_import where roster_id = $1
-     ) as import
-     where is_reread is not true and imported_at > $2::timestamptz - interval '7 days' and changed > 0
+    `select import_id from roster_import
+     where roster_id = $1 and imported_at > $2::timestamptz - interval '7 days' and changed > 0
        and import_id > coalesce((
          select max(import_id) from roster_import where roster_id = $1 and overridden_guards && array['changed', 'changed_alerts']
        ), 0)`,

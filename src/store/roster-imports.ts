@@ -2,14 +2,18 @@ import { z } from 'zod';
 import { type HeldBy, nameGuards } from '../errors.js';
 import type { RosterAcceptanceFacts, RosterChangeFacts } from '../reports/list-facts.js';
 import type { SnapshotFacts } from '../reports/run-facts.js';
+import type { AcceptedQuality } from '../roster/guards.js';
 import {
+  columnDoubtsSchema,
   doubtedRowSchema,
   rejectSchema,
   rosterAcceptanceSchema,
+  rosterChangesSchema,
   rosterSourceSchema,
   snapshotSchema,
 } from '../vocabulary/source-facts.js';
-import { findRow, type Queryable, readValue, toInsert } from './database/database.js';
+import type { RunMode } from '../vocabulary.js';
+import { findRow, type Queryable, readColumn, readValue, toInsert } from './database/database.js';
 import { type StagedImport, toJson } from './roster-staging.js';
 
 const { changes } = rosterAcceptanceSchema.shape;
@@ -219,7 +223,7 @@ const snapshotColumns = `
     where reject.import_id = roster_import.import_id and not reject.is_party and reject.reason <> 'conflicting_id'
       and customer.first_import_id < reject.import_id
   ) as "keptRecords",
-  overridden_guards, doubts`;
+  overridden_guards, coalesce(changes -> 'reread', '[]') as reread, doubts`;
 /** The result of a run's own import; null when it imported nothing. */
 export function readSnapshot(database: Queryable, runId: number): Promise<SnapshotFacts | null> {
   return findRow(
@@ -240,4 +244,75 @@ export function readRosterSource(database: Queryable, rosterId: number | null, r
      order by import_id desc limit 1`,
     [rosterId, runId],
   );
+}
+
+/** How each import of the runs behind `after`, up to `until`, changed a roster; a first import is left out. */
+export function readRosterChanges(
+  database: Queryable,
+  rosterId: number | null,
+  { after, until }: { after: number; until: number },
+) {
+  return readColumn(
+    database,
+    rosterChangesSchema,
+    `select changes from roster_import
+     where roster_id = $1 and run_id > $2 and run_id <= $3 and changes is not null order by import_id`,
+    [rosterId, after, until],
+  );
+}
+
+/** The staged rows that equal rejected rows of an earlier import; a contradicting row equals one of the same customer. */
+function countSameRejects(transaction: Queryable, runId: number, importId: number, isParty: boolean): Promise<number> {
+  return readValue(
+    transaction,
+    z.number(),
+    `with staged as (
+       select reject_reason as reason, coalesce(reference, '') as reference, coalesce(fields::text, '') as fields, count(*) as rows
+       from roster_staging where run_id = $1 and is_party = $3 and reject_reason is not null
+       group by 1, 2, 3
+     ),
+     accepted as (
+       select reason, coalesce(reference, '') as reference,
+         case when reason = 'conflicting_id' then '' else fields::text end as fields, count(*) as rows
+       from roster_row where import_id = $2 and is_party = $3 and reason is not null group by 1, 2, 3
+     )
+     select coalesce(sum(least(staged.rows, accepted.rows)), 0)::integer as rows
+     from staged join accepted using (reason, reference, fields)`,
+    [runId, importId, isParty],
+  );
+}
+
+const acceptedRow = z.object({ importId: z.number(), duplicates: z.number(), doubts: z.array(columnDoubtsSchema) });
+
+/**
+ * For each finding about the quality of rows the staged rows that the roster's last import had as well when a person accepted it against this guard
+ * with a key of this mode; in a trial, those of its last import.
+ */
+export async function readAcceptedQuality(
+  transaction: Queryable,
+  { runId, rosterId, isDelta }: StagedImport,
+  found: readonly { guard: string }[],
+  { mode, isTrial }: { mode: RunMode; isTrial: boolean },
+): Promise<AcceptedQuality> {
+  const accepted: AcceptedQuality = { rejected: 0, partyRejected: 0, duplicates: 0, doubts: [] };
+  for (const guard of ['rejects', 'duplicates', 'doubts']) {
+    if (!found.some((finding) => finding.guard === guard)) continue;
+    const former = await findRow(
+      transaction,
+      acceptedRow,
+      `select import_id, roster_import.duplicates, roster_import.doubts
+       from roster_import join run using (run_id)
+       where roster_import.roster_id = $1 and is_delta = $2 and run.mode = $3 and ($4 or $5 = any (overridden_guards))
+       order by import_id desc limit 1`,
+      [rosterId, isDelta, mode, isTrial, guard],
+    );
+    if (former === null) continue;
+    const { importId, duplicates, doubts } = former;
+    if (guard === 'rejects') {
+      accepted.rejected = await countSameRejects(transaction, runId, importId, false);
+      accepted.partyRejected = await countSameRejects(transaction, runId, importId, true);
+    } else if (guard === 'duplicates') accepted.duplicates = duplicates;
+    else accepted.doubts = doubts;
+  }
+  return accepted;
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import type { FactMapping } from '../roster/change-guards.js';
+import type { FactMapping } from '../roster/compare-records.js';
 import type { ColumnDoubts, DoubtedRow } from '../roster/doubts.js';
+import type { RosterChanges } from '../roster/field-changes.js';
 import { firstRow, type Queryable, readValue, requireAll, toInsert } from './database/database.js';
 import { type SnapshotCounts, saveAttendance } from './roster-figures.js';
 import {
@@ -97,6 +98,7 @@ function insertImport(transaction: Queryable, origin: ImportOrigin, counts: Snap
     controlTotal,
     doubts: toJson(origin.doubts),
     mapping: toJson(origin.mapping),
+    changes: origin.changes && toJson(origin.changes),
     ...sums,
   };
   return readValue(transaction, z.number(), ...toInsert('roster_import', row, 'returning import_id'));
@@ -455,6 +457,8 @@ interface ImportOrigin {
   doubted: readonly DoubtedRow[];
   /** The settings of each fact that no search sends. */
   mapping: FactMapping;
+  /** Null for a first import. */
+  changes: RosterChanges | null;
   /** The row count that the source states. */
   controlTotal?: number | null;
   /** New customers get the next numbers; at least as many as staged rows and conflicts are reserved. */

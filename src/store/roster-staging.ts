@@ -397,6 +397,8 @@ export type SlottedParty = z.infer<typeof slottedPartySchema>;
 /** A record: its parties by slot; a slot without a current party holds null. */
 export const slottedRecordSchema = z.looseObject({
   riskTier: z.string().nullable(),
+  /** The source texts of the customer's facts in doubt. */
+  doubts: z.record(z.string(), z.string()).optional(),
   parties: z.array(slottedPartySchema.nullable()),
 });
 

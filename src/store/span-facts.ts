@@ -9,7 +9,7 @@ import { readHeldFacts } from './held-runs.js';
 import { readDetailCounts } from './match-details.js';
 import { isOfSql } from './organisations.js';
 import { readRunFacts } from './report-facts.js';
-import { readRosterAcceptances } from './roster-imports.js';
+import { readRosterAcceptances, readRosterChanges } from './roster-imports.js';
 import { screeningKindsSql } from './row-shapes.js';
 import { readRunWatch } from './run-health.js';
 import { type RunRow, readRun, readRunKeys, runRow, toRunId } from './runs.js';
@@ -47,6 +47,10 @@ export async function readSpanFacts(database: Queryable, span: SpanOfRuns, lists
     ),
     comparedWith: await readComparedWith(database, runs),
     keyFingerprint: [...new Set((await readEach(runs, (run) => readRunKeys(database, run.runId))).flat())].join(', '),
+    rosterChanges: await readRosterChanges(database, first.rosterId, {
+      after: runs.find(({ kind }) => kind !== 'import')?.comparedRunId ?? first.runId - 1,
+      until: runs.at(-1)?.runId ?? first.runId,
+    }),
     rosterAcceptances: uniteEqual((await readEach(runs, (run) => readRosterAcceptances(database, run.runId))).flat()),
     details: {
       ...facts.details,

@@ -232,15 +232,6 @@ export const waitingAlertSchema = z.object({
     .nullable(),
 });
 
-/** An alert opened by the answers of a held run. */
-export const heldAlertSchema = z.object({
-  alertId: count,
-  party: partySchema,
-  severity: z.enum(severities),
-  listedName: z.string(),
-  topics: texts,
-});
-
 /** The alerts that waited for a decision when the run closed, in figures. */
 export const openAlertsSchema = z.object({
   /** All, pending approvals included. */
@@ -253,6 +244,8 @@ export const openAlertsSchema = z.object({
   proposed: count,
   /** When the oldest was opened; null where none waits. */
   oldestAt: instant.nullable(),
+  /** What the run did: its answers opened `alerts` or made them more severe; dispositions that expired opened others. */
+  news: z.object({ alerts: count, sanctionHits: count, expired: count }),
   /** Only severities that occur, most severe first. */
   bySeverity: z.array(z.object({ severity: z.enum(severities), waiting: count, overdue: count })),
   /** By owner, those with most first; unassigned alerts are not included. */

@@ -1,12 +1,14 @@
 // The shapes of the facts about rosters, dossiers and their comparison, which the database stores and reports show; each is defined here only.
 import { z } from 'zod';
 import {
+  changeWays,
   discrepancyEvents,
   discrepancyKinds,
   discrepancySeverities,
   dossierChangeKinds,
   doubtFields,
   doubtReasons,
+  recordFields,
   rejectReasons,
 } from '../vocabulary.js';
 import { acceptanceSchema, count, instant, partySchema, texts } from './facts.js';
@@ -104,6 +106,28 @@ export const columnDoubtsSchema = z.object({
   values: z.array(z.object({ value: z.string(), why: z.enum(doubtReasons), rows: count })),
 });
 
+/** The changed values of a field, those of related parties included, and what some of them have in common. */
+export const fieldChangesSchema = z.object({
+  field: z.enum(recordFields),
+  values: count,
+  /** `value` of `same_value`: the new one; null for a name. */
+  ways: z.array(z.object({ way: z.enum(changeWays), value: z.string().nullable(), values: count })),
+});
+
+/** How imports changed a roster, first imports not included. */
+export const rosterChangesSchema = z.object({
+  /** Customers before the first of them. */
+  known: count,
+  joined: count,
+  /** Customers that the source no longer shows. */
+  missing: count,
+  offboarded: count,
+  returned: count,
+  /** Paths of the settings that read facts in another way than the import before. */
+  reread: texts,
+  fields: z.array(fieldChangesSchema),
+});
+
 /** The result of a roster import. */
 export const snapshotSchema = z.object({
   /** The source was a part of the roster: absence in it means nothing. */
@@ -127,6 +151,8 @@ export const snapshotSchema = z.object({
   keptRecords: count,
   /** The guards that a person overrode. */
   overriddenGuards: texts,
+  /** Paths of the settings that read facts in another way than the import before. */
+  reread: texts,
   /** The columns with values in doubt, which count as unknown. */
   doubts: z.array(columnDoubtsSchema),
 });

@@ -2,6 +2,7 @@
 import type {
   Absence,
   Agreement,
+  AlertNews,
   AlertState,
   ChangeCause,
   ControlTrigger,
@@ -45,6 +46,14 @@ export const codeWords = {
     true_match: 'true match',
     no_longer_matched: 'no longer matched',
   } satisfies WordsOf<AlertState>,
+  /** What a run did with an alert that waits. */
+  alertNews: {
+    opened: 'new',
+    reopened: 're-opened',
+    expired: 'disposition expired',
+    escalated: 'more severe',
+    returned: 'matched again',
+  } satisfies WordsOf<AlertNews>,
   /** The roles of a party. */
   role: {
     customer: 'customer',

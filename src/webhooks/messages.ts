@@ -1,6 +1,6 @@
 import { createHmac, hash } from 'node:crypto';
 import { type Dispatcher, request } from 'undici';
-import { type ConfigError, usageError } from '../errors.js';
+import { type ConfigError, readErrorCode, usageError } from '../errors.js';
 import type { RunMode } from '../vocabulary.js';
 
 interface StateChange {
@@ -102,8 +102,8 @@ function assessStatus(status: number, retryAfter: string | string[] | undefined)
 
 /** Why no answer came, without the address. */
 export const describeFailure = (error: unknown): string => {
-  const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined;
-  return typeof code === 'string' ? `no connection (${code})` : 'no connection';
+  const code = readErrorCode(error);
+  return code === null ? 'no connection' : `no connection (${code})`;
 };
 
 /**

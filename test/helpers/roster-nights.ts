@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { type GuardSettings, guardsSchema } from '../../src/roster/guards.js';
-import type { ColumnSettings } from '../../src/roster/settings.js';
+import type { ColumnSettings, PartySettings } from '../../src/roster/settings.js';
 import { type RosterSettings, toFileRoster } from '../../src/roster/settings.js';
 import { type ImportOptions, runImport } from '../../src/runs/import/import-run.js';
 import type { RunSummary } from '../../src/runs/run-summary.js';
@@ -23,6 +23,7 @@ export interface RosterNight extends ImportOptions {
   /** That of the key; without it a test key's. */
   mode?: 'test' | 'live';
   columns?: ColumnSettings;
+  partyColumns?: PartySettings['columns'];
 }
 
 const everythingPasses: Partial<GuardSettings> = {
@@ -57,7 +58,7 @@ export async function openRosterNights(database: Database, roster = 'people') {
     apps.push(app);
     const base = toFileRoster(roster, path);
     const { csv } = toFileRoster(roster, partyPath);
-    const parties = night.parties && csv ? [{ csv, columns: {} }] : [];
+    const parties = night.parties && csv ? [{ csv, columns: night.partyColumns ?? {} }] : [];
     const guards = night.guards ?? everythingPasses;
     const headers = (night.header ?? defaultHeader).split(',');
     const columns = Object.fromEntries(Object.entries(optional).filter(([, header]) => headers.includes(header)));

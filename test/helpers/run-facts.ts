@@ -174,8 +174,10 @@ export function buildRunFacts(changes: Partial<RunFacts> = {}): RunFacts {
       keptRecords: 0,
       droppedParties: 0,
       overriddenGuards: [],
+      reread: [],
       doubts: [],
     },
+    rosterChanges: [],
     counts: buildCounts(),
     states: {
       clear: 443,
@@ -261,6 +263,7 @@ const openedAt = new Date('2026-11-21T02:10:00Z');
 export const buildWaitingAlert = (changed: Partial<WaitingAlert> = {}): WaitingAlert => ({
   mark: 'N12345678-ABCDEFGHJK-0',
   sheetId: 7,
+  news: null,
   mode: 'live',
   severity: 'high',
   rule: 'pep_hit_gained',
@@ -409,6 +412,7 @@ export function buildManyChanges(count: number, mostAlerts: number): { facts: Ru
       absent: 0,
       unassigned: alerts.length,
       proposed: 0,
+      news: { alerts: 0, sanctionHits: 0, expired: 0 },
       oldestAt: new Date('2026-11-20T02:00:00Z'),
       bySeverity: [{ severity: 'critical', ...tally }],
       byAssignee: [],

@@ -14,8 +14,8 @@ async function countByView({ database, clock }: AppContext) {
       tally,
       `with told as materialized (
          select state, case
-           -- Without a readable record nobody was ever screened.
-           when reason in ('row_rejected', 'conflicting_duplicate', 'roster_held', 'related_party_unreadable', 'doubtful_name') then 'never'
+           when reason in ('row_rejected', 'conflicting_duplicate', 'roster_held', 'related_party_unreadable', 'doubtful_name')
+             then case when never_screened then 'never' else 'unreadable' end
            else reason
          end as reason
          from customer_screening_status where in_scope
@@ -53,8 +53,9 @@ export async function expectAgreement(app: AppContext) {
   expect((await findUnrecorded(app)).missed).toEqual([]);
   const seen = await countByView(app);
   const { total } = await measureCoverage(app, { list: 0 });
-  const { never, changed, overdue, unproven } = total;
-  const reasons = Object.entries({ never, changed, expired: overdue, unproven }).filter(([, count]) => count > 0);
+  const { never, unreadable, changed, overdue, unproven } = total;
+  const all = { never, unreadable, changed, expired: overdue, unproven };
+  const reasons = Object.entries(all).filter(([, count]) => count > 0);
   expect(seen).toEqual({ states: total.states, reasons: Object.fromEntries(reasons) });
   return total.states;
 }

@@ -16,6 +16,7 @@ const head = [
   'in scope',
   'valid',
   'never',
+  'unreadable',
   'changed',
   'overdue',
   'unproven',
@@ -24,10 +25,10 @@ const head = [
 ];
 
 function toRow(roster: string, tier: string, sums: RosterCoverage['total'], at: Date): (string | number)[] {
-  const { inScope, valid, never, changed, overdue, unproven, failedBecause, oldestScreenedAt } = sums;
+  const { inScope, valid, never, unreadable, changed, overdue, unproven, failedBecause, oldestScreenedAt } = sums;
   const failed = Object.values(failedBecause).reduce((sum, count) => sum + count, 0);
   const oldest = oldestScreenedAt === null ? '-' : describeAge(oldestScreenedAt, at);
-  return [roster, tier, inScope, valid, never, changed, overdue, unproven, failed, oldest];
+  return [roster, tier, inScope, valid, never, unreadable, changed, overdue, unproven, failed, oldest];
 }
 
 const describeAge = (since: Date, at: Date): string =>
@@ -55,7 +56,7 @@ function formatCoverage(coverage: RosterCoverage): string {
       status,
       reference,
       lastScreenedAt === null ? 'never' : toMinute(lastScreenedAt),
-      failedBecause === null ? '' : describeReason(failedBecause),
+      describeUncovered(status, failedBecause),
     ]),
   );
   return [
@@ -76,6 +77,11 @@ function formatCoverage(coverage: RosterCoverage): string {
     listed.length === 0 ? '' : `\nNot covered\n${formatTable(listed)}`,
     gap === null ? '' : `\n${gap}\n`,
   ].join('');
+}
+
+function describeUncovered(status: string, because: string | null): string {
+  const reason = because === null ? '' : describeReason(because);
+  return status === 'unreadable' ? `${reason}: the searches do not cover this customer` : reason;
 }
 
 const toPublished = ({ uncovered, ...roster }: RosterCoverage['rosters'][number]) => ({

@@ -7,7 +7,7 @@ import {
   listSnapshotRemarks,
 } from '../../reports/reasons.js';
 import { countNoun, describeSpan, formatCount } from '../../reports/text.js';
-import { describeAcceptance, describeDetails, describeExpired, describeWaiting } from '../../reports/words.js';
+import { describeAcceptance, describeAlerts, describeDetails, describeExpired } from '../../reports/words.js';
 import type { describeRun } from '../../runs/describe-run.js';
 import type { listRuns } from '../../runs/run-reference.js';
 import type { acceptRun } from '../../runs/screening/accept-run.js';
@@ -339,7 +339,7 @@ function listWatch({ watch, earlyWarnings, openAlerts, settled, details }: RunDe
   const fetched = details && describeDetails(details);
   const expired = describeExpired(settled);
   return [
-    openAlerts !== null && ['alerts', describeWaiting(openAlerts)],
+    openAlerts !== null && ['alerts', describeAlerts(openAlerts)],
     expired !== null && ['alerts', `${expired}: their alerts are open again`],
     fetched !== null && ['details', fetched],
     ...(watch === null ? [] : describeWatch(watch)).map((line): Row => ['watch', line]),

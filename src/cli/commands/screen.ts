@@ -11,7 +11,7 @@ import type { OpenAppContext } from '../app-context.js';
 import { definePreparedCommand, flag, text } from '../command.js';
 import { exitCodes } from '../exit-code.js';
 import type { Outcome } from '../invocation.js';
-import { acceptOptions, chooseRoster, findRosterAcceptance, type RosterChoice, shared } from '../options.js';
+import { acceptOptions, chooseRoster, findRosterAcceptance, meanings, type RosterChoice, shared } from '../options.js';
 import { formatBecauseOf, listCalls, presentNothingMarked, presentRun, toBecauseOfDocument } from '../present-run.js';
 import { formatTable, isForTerminal, type Row } from '../text.js';
 
@@ -20,7 +20,7 @@ export const addScreenCommand = definePreparedCommand({
   description: 'screen the customers of an imported roster',
   options: {
     due: { ...flag('customers whose screening is due (default)'), conflicts: ['new', 'all'] },
-    new: { ...flag('customers never screened with their current record'), conflicts: ['due', 'all'] },
+    new: { ...flag(meanings.new), conflicts: ['due', 'all'] },
     all: { ...shared.all, conflicts: ['due', 'new'] },
     dirty: {
       ...shared.dirty,

@@ -35,6 +35,7 @@ const exportList = definePreparedCommand({
     out: text('<file>', meanings.out),
     roster: shared.roster,
     assignee: text('<name>', 'alerts assigned to this reviewer'),
+    new: flag(meanings.new),
     proposals: flag('pending approvals, without those that this login has proposed'),
     discrepancies: flag('discrepancies instead (CSV); a workbook has both'),
     allColumns: flag('all facts of each alert, not only the usual columns'),
@@ -46,12 +47,13 @@ const exportList = definePreparedCommand({
     const { exportAlerts } = await import('../../runs/review/lists.js');
     const { findLogin } = await import('../../store/database/postgres.js');
     const { roster = null, assignee = null, proposals = false, discrepancies: ofDiscrepancies = false } = options;
-    const { allColumns = false } = options;
+    const { allColumns = false, new: onlyNew = false } = options;
     const list = await exportAlerts(app, {
       roster,
       assignee,
       exportedBy: findCurrentUser(),
       onlyProposals: proposals,
+      onlyNew,
       allDiscrepancies: ofDiscrepancies,
       notProposedBy: proposals ? await findLogin(app.database) : null,
     });
@@ -59,7 +61,8 @@ const exportList = definePreparedCommand({
     const config = repeatConfig(invocation);
     const how = { roster, ofDiscrepancies, allColumns, config };
     const { notice, leftOut } = await writeWorkingList(file, list, how);
-    return presentExport(list, { file, notice: `${kept}${notice}`, leftOut, ofDiscrepancies, config });
+    const noun = onlyNew ? 'new alert' : 'open alert';
+    return presentExport(list, { file, notice: `${kept}${notice}`, leftOut, ofDiscrepancies, config, noun });
   },
 });
 
@@ -130,14 +133,14 @@ const describeAccounts = (accounts: WorkingList['accounts']): string =>
 /** The file of a working list and the next step; `leftOut` alerts did not fit. */
 function presentExport(
   { sheetId, alerts, discrepancies, accounts }: WorkingList,
-  said: { file: string; notice: string; leftOut: number; ofDiscrepancies: boolean; config: string },
+  said: { file: string; notice: string; leftOut: number; ofDiscrepancies: boolean; config: string; noun: string },
 ): Outcome {
-  const { file, notice, leftOut, ofDiscrepancies, config } = said;
+  const { file, notice, leftOut, ofDiscrepancies, config, noun } = said;
   const hasAlerts = isWorkbook(file) || !ofDiscrepancies;
   const hasDiscrepancies = ofDiscrepancies || (isWorkbook(file) && discrepancies.count > 0);
   const shown = hasAlerts ? alerts.length - leftOut : 0;
   const counted = countNoun(discrepancies.count, 'discrepancy', 'discrepancies');
-  const written = [hasAlerts && countNoun(shown, 'open alert'), hasDiscrepancies && counted];
+  const written = [hasAlerts && countNoun(shown, noun), hasDiscrepancies && counted];
   // A run counts those of its own account only.
   const ofAccounts = hasAlerts && accounts.length > 0 ? `of several accounts: ${describeAccounts(accounts)}\n` : '';
   const howTo = [hasAlerts && toDecide, hasDiscrepancies && toAccept].filter(Boolean).join('; ');
@@ -208,43 +211,45 @@ const formatUnread = (unread: readonly string[]): string =>
 
 const pending = 'pending the approval of another person';
 
+/** The acceptances of a list by their results; null without a list of discrepancies. */
+function sumAcceptances(discrepancies: ImportedDecisions['discrepancies']) {
+  if (discrepancies === null) return null;
+  const { rows, faulty } = discrepancies;
+  const countOf = (kind: string): number => rows.filter(({ result }) => result.kind === kind).length;
+  const refused = rows.flatMap(({ row: { sheet, line, customer }, result }) =>
+    result.kind === 'refused' ? [{ sheet, line, customer, reason: result.reason }] : [],
+  );
+  const accepted = countOf('accepted') + countOf('approved');
+  return { accepted, proposed: countOf('proposed'), sameAlready: countOf('same_already'), refused, faulty };
+}
+
 /** The result of `review import`; `storing` is the command that stores the decisions. */
 export function presentImportedDecisions(
   imported: ImportedDecisions,
   { storing, wasApplied }: { storing: string; wasApplied: boolean },
 ): Outcome {
-  const { isApplied, decided, proposed, approved, sameAlready, proposedAlready, discrepancies } = imported;
-  const { undecided, unread, guessedEncoding } = imported;
-  const acceptances = discrepancies?.rows ?? [];
-  const read = [...decided, ...proposed, ...approved, ...sameAlready, ...acceptances.map(({ row }) => row)];
-  const countOf = (kind: string): number => acceptances.filter(({ result }) => result.kind === kind).length;
-  const accepted = countOf('accepted') + countOf('approved');
-  const acceptanceProposed = countOf('proposed');
-  const acceptedAlready = countOf('same_already');
-  const refusedAcceptances = acceptances.flatMap(({ row: { sheet, line, customer }, result }) =>
-    result.kind === 'refused' ? [{ sheet, line, customer, reason: result.reason }] : [],
-  );
-  const refused = imported.refused.map(({ row: { sheet, line, customer }, reason }) => ({
-    sheet,
-    line,
-    customer,
-    reason,
-  }));
+  const { isApplied, decided, proposed, approved, sameAlready, proposedAlready, undecided } = imported;
+  const { unread, guessedEncoding } = imported;
+  const acceptances = sumAcceptances(imported.discrepancies);
+  const refused = imported.refused.map(({ row: { sheet, line, customer }, reason }) => {
+    return { sheet, line, customer, reason };
+  });
   const faulty = imported.faulty.map(({ alertId: _, ...row }) => row);
-  const instead = imported.instead.map(({ row: { sheet, line, customer }, ...former }) => ({
-    sheet,
-    line,
-    customer,
-    ...former,
-  }));
-  const bad = [
-    ...[...refusedAcceptances, ...refused].map(({ reason, ...row }) => ({ ...row, words: refusalWords[reason] })),
-    ...[...(discrepancies?.faulty ?? []), ...faulty].map(({ problem, ...row }) => ({ ...row, words: problem })),
-  ].sort((left, right) => (left.sheet ?? '').localeCompare(right.sheet ?? '') || left.line - right.line);
+  const instead = imported.instead.map(({ row: { sheet, line, customer }, ...former }) => {
+    return { sheet, line, customer, ...former };
+  });
+  const refusals = [...(acceptances?.refused ?? []), ...refused].map(({ reason, ...row }) => {
+    return { ...row, words: refusalWords[reason] };
+  });
+  const faults = [...(acceptances?.faulty ?? []), ...faulty].map(({ problem, ...row }) => ({ ...row, words: problem }));
+  const bad = [...refusals, ...faults].sort(
+    (left, right) => (left.sheet ?? '').localeCompare(right.sheet ?? '') || left.line - right.line,
+  );
   const replaced = instead.map(({ verdict, reviewer, ...row }) => {
     return { ...row, words: `replaces the ${describeDisposition(verdict)} that ${reviewer} proposed` };
   });
   const would = (what: string): string => (isApplied ? what : `would be ${what}`);
+  const { accepted = 0, proposed: acceptanceProposed = 0, sameAlready: acceptedAlready = 0 } = acceptances ?? {};
   const counts: Row[] = [
     [would('decided'), String(decided.length)],
     proposed.length > 0 && [would('proposed'), `${proposed.length}, ${pending}`],
@@ -252,7 +257,7 @@ export function presentImportedDecisions(
     ['decided already', String(sameAlready.length)],
     proposedAlready.length > 0 && ['proposed already', `${proposedAlready.length}, ${pending}`],
     ['without a disposition', String(undecided)],
-    discrepancies !== null && [`discrepancies ${isApplied ? '' : 'that '}${would('accepted')}`, String(accepted)],
+    acceptances !== null && [`discrepancies ${isApplied ? '' : 'that '}${would('accepted')}`, String(accepted)],
     acceptanceProposed > 0 && ['discrepancies proposed', `${acceptanceProposed}, ${pending}`],
     acceptedAlready > 0 && ['accepted already', String(acceptedAlready)],
     ['refused', String(bad.length)],
@@ -260,6 +265,7 @@ export function presentImportedDecisions(
   const stored = decided.length + proposed.length + approved.length + accepted + acceptanceProposed;
   const result = { isApplied, wasApplied, hasNew: stored > 0, refused: bad.length, storing };
   const waiting = (isApplied ? proposed.length + acceptanceProposed : 0) + proposedAlready.length;
+  const accepting = imported.discrepancies?.rows.map(({ row }) => row) ?? [];
   return {
     exitCode: toImportExitCode(result),
     document: {
@@ -276,19 +282,13 @@ export function presentImportedDecisions(
       instead,
       refused,
       faulty,
-      discrepancies: discrepancies && {
-        accepted,
-        proposed: acceptanceProposed,
-        sameAlready: acceptedAlready,
-        refused: refusedAcceptances,
-        faulty: discrepancies.faulty,
-      },
+      discrepancies: acceptances,
     },
     text: [
       formatTable(counts),
       formatLines([...bad, ...replaced]),
       formatUnread(unread),
-      formatEncoding(guessedEncoding, read),
+      formatEncoding(guessedEncoding, [...decided, ...proposed, ...approved, ...sameAlready, ...accepting]),
       `\n${describeImport(result, describePending(waiting))}\n`,
     ].join(''),
   };

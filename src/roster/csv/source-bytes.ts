@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, type Gunzip } from 'node:zlib';
-import { RosterError } from '../../errors.js';
+import { RosterError, readErrorCode } from '../../errors.js';
 import { findOddFile } from '../../files.js';
 
 const chunkBytes = 128 * 1024;
@@ -81,9 +81,7 @@ async function openFile(path: string): Promise<FileHandle> {
 }
 
 /** The code of the operating system. */
-export function readCode(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-}
+export const readCode = (error: unknown): string => readErrorCode(error) ?? 'unknown';
 
 /** Whether a path is a regular file that begins like a ZIP archive, as a workbook does. A missing file is reported when it is opened. */
 export async function isZipFile(path: string): Promise<boolean> {

@@ -5,6 +5,7 @@ import { readHeader, standardHeaders } from '../headers.js';
 import { guessAliasSeparator, isCompanyName } from '../name-lists.js';
 import { createLooseDateReader } from '../read-date.js';
 import { readRelatedHeader } from '../related-headers.js';
+import { quoteAll } from '../table-reading.js';
 import { type ColumnGuess, type ColumnProfile, enough, Guess, toHeaders } from './column-profile.js';
 import { guessName, guessParties } from './name-guess.js';
 
@@ -468,5 +469,3 @@ function withFittingRole(profile: ColumnProfile): ColumnProfile {
   if (isOfTypes && (role === 'name' || role === 'last_name' || role === 'company')) return { ...profile, role: 'type' };
   return role === 'id' && letterShare > 0.9 ? { ...profile, role: 'name' } : profile;
 }
-
-const quoteAll = (values: readonly string[]): string => values.map((value) => JSON.stringify(value)).join(', ');

@@ -3,7 +3,7 @@ import { RosterError } from '../../errors.js';
 import { listTags, readAttributes } from '../../xml.js';
 import { findHeaderBelow, mostHeaderRows, type ReadRow } from '../header-row.js';
 import type { CsvSettings } from '../settings.js';
-import type { LineTally, TableRecord } from '../table-reading.js';
+import { type LineTally, quoteAll, type TableRecord } from '../table-reading.js';
 import { openArchive, refuseWorkbook, type WorkbookParts } from './archive.js';
 import { type Calendar, decodeText, readStyles, toNumberText, toPlainText } from './cell-text.js';
 
@@ -105,8 +105,6 @@ async function chooseSheet(workbook: OpenedWorkbook, { sheet, header }: CsvSetti
   return { sheet: '', top: [] };
 }
 
-const quoteAll = (names: readonly string[]): string => names.map((name) => JSON.stringify(name)).join(', ');
-
 /**
  * Throws RosterError `sheets_alike` when another sheet has mapped headers too, or rows as wide as the table: nobody may be left out unseen. Without
  * a header any other sheet with a value may hold customers.
@@ -137,7 +135,7 @@ async function refuseLikeSheets(
     throw new RosterError(
       'sheets_alike',
       `${name}: the sheets ${quoteAll([sheet, other])} may both hold customers, and only one is read. ` +
-        `Put all customers on one sheet, or write \`sheet: ${JSON.stringify(sheet)}\` under \`csv:\` of this roster.`,
+        `Put all customers on one sheet, or write \`sheet: ${JSON.stringify(sheet)}\` under its \`csv:\`.`,
     );
   }
 }

@@ -1,8 +1,10 @@
 import { RosterError } from '../../errors.js';
 import { formatCount } from '../../reports/text.js';
-import { ChangeTally, type FactMapping, hasLostNameEnd } from '../../roster/change-guards.js';
+import { ChangeTally, hasLostNameEnd } from '../../roster/change-guards.js';
+import type { FactMapping } from '../../roster/compare-records.js';
 import { maxParties } from '../../roster/customer.js';
 import { isOftenSubstitute, type SharedDate, sharing } from '../../roster/fact-dates.js';
+import { type FieldChanges, FieldTally, type RosterChanges } from '../../roster/field-changes.js';
 import { assessSnapshot, guardsSchema, type WrittenGuards } from '../../roster/guards.js';
 import { createIsRead, standardHeaders, standardPartyHeaders } from '../../roster/headers.js';
 import { listPartySources, type PartySettings, type RosterSettings } from '../../roster/settings.js';
@@ -10,10 +12,11 @@ import type { Queryable } from '../../store/database/database.js';
 import { type ImportConflict, resolveRows } from '../../store/roster-conflicts.js';
 import {
   compareRecords,
-  readAcceptedQuality,
   readComparedFigures,
+  type SnapshotCounts,
   summarizeSnapshot,
 } from '../../store/roster-figures.js';
+import { readAcceptedQuality } from '../../store/roster-imports.js';
 import { digestRecord, type SlottedParty, type SlottedRecord, type StagedImport } from '../../store/roster-staging.js';
 import {
   findSharedPartyDates,
@@ -52,9 +55,10 @@ export async function compareSnapshot(
   const isFedBack = source.isFedBack && isDelta && !isFirst;
   const figures = { ...counts, isFirst, isDelta, isFedBack, known, mostIn30Days, partyRowsBefore };
   const settings = { ...guardsSchema.parse(roster.guards ?? {}), path: `${rule.path}.guards` };
-  const compared = { headers: source.headers, known, now: rule.importedAt, reread: new Set(before.reread) };
+  const { reread, rereadInWeek } = before;
+  const compared = { headers: source.headers, known, now: rule.importedAt, reread, rereadInWeek };
   const changes = isFirst
-    ? { verdicts: [], examples: [], shortened: [] }
+    ? { verdicts: [], examples: [], fields: [], shortened: [] }
     : await assessChanges(transaction, staged, compared, settings);
   const { isTrial, mode } = rule;
   const given = {
@@ -90,8 +94,15 @@ export async function compareSnapshot(
     heldBy: verdicts.filter(({ isWarning }) => !isWarning),
     warnings: verdicts.filter(({ isWarning }) => isWarning),
     changes: changes.examples,
+    rosterChanges: toRosterChanges(counts, before, changes.fields),
   };
 }
+
+const toRosterChanges = (
+  { joined, newlyAbsent, leavers, returned }: SnapshotCounts,
+  { known, reread }: { known: number; reread: readonly string[] },
+  fields: readonly FieldChanges[],
+): RosterChanges => ({ known, joined, missing: newlyAbsent, offboarded: leavers, returned, reread, fields });
 
 /**
  * A date that too many rows share is a substitute, whatever it is: such birth dates become uncertain, and such end
@@ -163,15 +174,23 @@ async function assessChanges(
     headers,
     known,
     now,
-    reread,
-  }: { headers: readonly string[]; known: number; now: Date; reread: ReadonlySet<string> },
+    ...settingsThatChanged
+  }: {
+    headers: readonly string[];
+    known: number;
+    now: Date;
+    reread: readonly string[];
+    rereadInWeek: readonly string[];
+  },
   settings: WrittenGuards,
 ) {
-  const tally = new ChangeTally(reread);
+  const tally = new ChangeTally(settingsThatChanged);
+  const changed = new FieldTally();
   const shortened: string[] = [];
   for await (const batch of compareRecords(transaction, staged, now)) {
     for (const customer of batch) {
       tally.add(customer);
+      if (customer.next !== null) changed.add(customer.known, customer.next);
       if (hasLostNameEnd(customer)) shortened.push(customer.reference);
     }
   }
@@ -181,14 +200,26 @@ async function assessChanges(
     customers: tally.mayBeSwapped(known) ? tally.sample : [],
   });
   const verdicts = tally.assess({ known, ...figures, movedTo: tally.findMovedNames(fields) }, settings);
-  return { verdicts, examples: verdicts.length === 0 ? [] : tally.listExamples(), shortened };
+  const examples = verdicts.length === 0 ? [] : tally.listExamples();
+  return { verdicts, examples, fields: changed.list(), shortened };
 }
 
-/** The settings that read the facts that no search sends. */
-export const toFactMapping = ({ columns }: RosterSettings): FactMapping => ({
-  birthDate: [columns.birthDate ?? null, columns.language ?? null],
-  countries: [columns.countries ?? null, columns.language ?? null],
-});
+const ownFacts = ['type', 'birthDate', 'countries', 'riskTier', 'language'] as const;
+const partyFacts = ['type', 'birthDate', 'countries'] as const;
+
+/** The settings that read facts; null for one that is not set. */
+export function toFactMapping({ columns, parties }: RosterSettings): FactMapping {
+  const rowParties = columns.parties ?? [];
+  return Object.fromEntries([
+    ...ownFacts.map((fact) => [`columns.${fact}`, columns[fact] ?? null]),
+    ...rowParties.flatMap((party, at) =>
+      partyFacts.map((fact) => [`columns.parties[${at}].${fact}`, party[fact] ?? null]),
+    ),
+    ...parties.flatMap(({ columns: own }, at) =>
+      partyFacts.map((fact) => [`parties[${at}].columns.${fact}`, own[fact] ?? null]),
+    ),
+  ]);
+}
 
 const ownRoles = new Set(['customer', 'alias']);
 const conflictRole = 'conflicting_row';

@@ -181,6 +181,7 @@ async function importSnapshot(
     ...rule,
     organisationId,
     doubts: compared.doubts,
+    changes: compared.isFirst ? null : compared.rosterChanges,
     mapping: toFactMapping(roster),
     isFirst: compared.isFirst,
     overriddenGuards: nameGuards(compared.heldBy),

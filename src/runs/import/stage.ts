@@ -356,7 +356,7 @@ function toRecord({ riskTier, parties, isActive, endDate, attributes, readings }
     ...(kept.length > 0 && {
       attributes: Object.fromEntries(kept.toSorted(([one], [other]) => (one < other ? -1 : 1))),
     }),
-    ...(readings.doubts.length > 0 && { doubts: toDoubted(readings) }),
+    ...toDoubted(readings),
   };
 }
 
@@ -376,18 +376,20 @@ function inOneOrder(record: ReturnType<typeof toRecord>): typeof record {
   return { ...record, parties: [own, ...aliases.toSorted((one, other) => (one.name < other.name ? -1 : 1))] };
 }
 
-/** The source text of each fact in doubt. */
-function toDoubted({ doubts }: Readings): Record<string, string> {
+/** The source text of each fact in doubt. That of the id is none: the same id with and without an apostrophe is one. */
+function toDoubted({ doubts }: Readings): { doubts?: Readonly<Record<string, string>> } {
   const doubted: Record<string, string> = {};
-  for (const { field, value } of doubts) doubted[field] = field in doubted ? `${doubted[field]};${value}` : value;
-  return doubted;
+  for (const { field, value } of doubts) {
+    if (field !== 'id') doubted[field] = field in doubted ? `${doubted[field]};${value}` : value;
+  }
+  return Object.keys(doubted).length === 0 ? {} : { doubts: doubted };
 }
 
 function toParty(party: Party, readings: Readings): SlottedParty {
-  const { doubts, said } = readings;
+  const { said } = readings;
   return {
     ...toRecordParty(party, toScreeningRequest(party).name),
-    ...(doubts.length > 0 && { doubts: toDoubted(readings) }),
+    ...toDoubted(readings),
     ...(said !== null && { said }),
   };
 }

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { Client } from '../../client/client.js';
-import type { Invitation } from '../../client/invitations.js';
+import { type Invitation, isOutcomeUnknown } from '../../client/invitations.js';
 import type { Answer, CallOptions } from '../../client/operation.js';
 import {
   ApiError,
@@ -11,8 +11,6 @@ import {
   PaymentRequiredError,
   RateLimitError,
   ResponseError,
-  ServerError,
-  ServiceUnavailableError,
   StoreError,
   usageError,
 } from '../../errors.js';
@@ -416,12 +414,6 @@ async function dispatch(
     }
   }
 }
-
-const isOutcomeUnknown = (error: unknown): boolean =>
-  (error instanceof ConnectionError && error.mayHaveArrived) ||
-  error instanceof ServerError ||
-  error instanceof ServiceUnavailableError ||
-  error instanceof ResponseError;
 
 const isThrottle = (error: unknown): error is RateLimitError =>
   error instanceof RateLimitError && error.code !== 'cooldown_active';

@@ -250,7 +250,8 @@ function makeAbsent(
     absence === alert.absence ? { kind: 'rekeyed', reasons: [] } : { kind: 'absent', reasons: [absence] };
   if (alert.state !== 'true_match') return { ...absent, event };
   // An absent true match waits from now on, with one business day until it is due.
-  return { ...absent, state: 'open', openedAt: now, dueAt: toDueTime('high', now, calendar), event };
+  const opening = { kind: 'absent', reasons: ['true_match', absence] } as const;
+  return { ...absent, state: 'open', openedAt: now, dueAt: toDueTime('high', now, calendar), event: opening };
 }
 
 /** The facts of an alert whose match is seen with the current record. */

@@ -1,12 +1,12 @@
 import { createHmac } from 'node:crypto';
 import { compareBirthDates } from '../../changes/corroboration.js';
 import { StoreError } from '../../errors.js';
+import { markFormula, restoreFormula } from '../../formulas.js';
 import { foldName } from '../../matches/match.js';
-import { markFormula, renderCsv } from '../../reports/csv.js';
+import { renderCsv } from '../../reports/csv.js';
 import type { Column } from '../../reports/section.js';
 import type { ListPlace } from '../../reports/text.js';
 import { parseIsoDate } from '../../roster/read-date.js';
-import { restoreFormula } from '../../roster/rejects.js';
 import { type Queryable, tryOut } from '../../store/database/database.js';
 import { holdAlerts } from '../../store/review/decisions.js';
 import { type LegacyCustomer, readLegacyCustomers, saveLegacyDecisions } from '../../store/review/legacy.js';

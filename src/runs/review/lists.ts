@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { toAlertCode } from '../../matches/alert-code.js';
-import type { DiscrepancyList, WaitingAlert } from '../../reports/list-facts.js';
+import { type DiscrepancyList, isNew, type WaitingAlert } from '../../reports/list-facts.js';
 import type { Queryable } from '../../store/database/database.js';
 import { readReviewOrganisation } from '../../store/organisations.js';
 import { readDecidableAlerts } from '../../store/review/decisions.js';
@@ -21,6 +21,8 @@ interface WorkingListRequest {
   assignee?: string | null;
   /** Only proposals that wait for a second person. */
   onlyProposals?: boolean;
+  /** Only alerts that the last screening, or a run after it, opened or made more severe. */
+  onlyNew?: boolean;
   /** Also the discrepancies beyond the limit of one sheet. */
   allDiscrepancies?: boolean;
   /** Without the proposals of this person, which others must confirm. */
@@ -35,6 +37,7 @@ export async function exportAlerts(
     exportedBy,
     assignee = null,
     onlyProposals = false,
+    onlyNew = false,
     notProposedBy = null,
     allDiscrepancies = false,
   }: WorkingListRequest,
@@ -48,6 +51,8 @@ export async function exportAlerts(
     proposer === null ? !onlyProposals : proposer !== notProposedBy;
   const alerts = sheet.waiting
     .filter(({ proposal }) => isChosenBy(proposal?.reviewer ?? null))
+    .filter((alert) => !onlyNew || isNew(alert))
+    .toSorted((left, right) => Number(isNew(right)) - Number(isNew(left)))
     .map((alert) => ({ alertId: alert.alertId, shown: toWaitingAlert(alert, { sheetId, reviewKey }) }));
   const bulk = await listBulkRows(database, alerts, { organisationId, sheetId, reviewKey });
   const isEveryone = !onlyProposals && notProposedBy === null;
@@ -124,6 +129,7 @@ async function listBulkRows(
         lastDecision: null,
         legacy: null,
         assignedTo: null,
+        news: null,
         bulk: { alerts: chunk.length, sample: chooseSample(chunk, reviewKey) },
       });
     }

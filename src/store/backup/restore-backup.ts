@@ -4,7 +4,7 @@ import { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { z } from 'zod';
-import { BackupError } from '../../errors.js';
+import { BackupError, readErrorCode } from '../../errors.js';
 import { findOddFile } from '../../files.js';
 import { type Database, readColumn, readValue, type Transaction } from '../database/database.js';
 import {
@@ -111,8 +111,8 @@ async function* readTexts(path: string): AsyncGenerator<string> {
 }
 
 function toBackupError(path: string, error: unknown): unknown {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (typeof code !== 'string' || error instanceof BackupError) return error;
+  const code = readErrorCode(error);
+  if (code === null || error instanceof BackupError) return error;
   const fail = (kind: string, words: string) => new BackupError(kind, `${path} ${words}`, { cause: error });
   if (code === 'ENOENT') return new BackupError('backup_missing', `there is no file ${path}`, { cause: error });
   if (code === 'EISDIR') return fail('backup_unreadable', 'is a folder, not a file');

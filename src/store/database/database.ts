@@ -67,6 +67,9 @@ interface DatabaseErrorContext extends ErrorContext {
   isWithoutRoom?: boolean;
 }
 
+/** The SQL state of a server or an engine without disk space. */
+export const fullDiskState = '53100';
+
 /** The database refused a statement, or the connection was lost; `sqlState` is set when the server answered. */
 export class DatabaseError extends StoreError {
   readonly sqlState: string | undefined;

@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, readdirSync, type Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
-import { FolderOwnerError, usageError } from '../../errors.js';
+import { FolderOwnerError, readErrorCode, usageError } from '../../errors.js';
 import { findFolderProblem, isReadOnly } from '../../files.js';
 
 const administrator = 0;
@@ -58,7 +58,7 @@ async function findOwner(folder: string, me: number): Promise<number | undefined
 async function readOwner(path: string): Promise<number | 'hidden' | undefined> {
   return stat(path).then(
     ({ uid }) => uid,
-    (error: unknown) => (isOf(error, 'EACCES') ? 'hidden' : undefined),
+    (error: unknown) => (readErrorCode(error) === 'EACCES' ? 'hidden' : undefined),
   );
 }
 
@@ -99,6 +99,3 @@ function listNames(folder: string): string[] {
 /** A path as a shell takes it. */
 export const quote = (path: string): string =>
   /^[\w./@:+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
-
-const isOf = (error: unknown, code: string): boolean =>
-  error instanceof Error && 'code' in error && error.code === code;

@@ -1,6 +1,7 @@
+import { statfs } from 'node:fs/promises';
 import { ConfigError, FolderOwnerError, RunLockedError, StoreError } from '../../errors.js';
 import type { ReconnectOptions } from './connections.js';
-import { type Database, toDatabaseError } from './database.js';
+import { type Database, DatabaseError, fullDiskState, toDatabaseError } from './database.js';
 import type { FolderWaitPolicy } from './folder-lock.js';
 
 /** The location of the data: a Postgres URL, or the folder of the embedded database; the URL wins. */
@@ -65,8 +66,19 @@ async function openEmbedded(
   } catch (error) {
     if ([RunLockedError, FolderOwnerError, ConfigError].some((type) => error instanceof type)) throw error;
     if (error === waitPolicy.signal?.reason) throw error;
-    throw unreachable(folder, error);
+    throw unreachable(folder, await describeRoom(folder, error));
   }
+}
+
+/** The engine does not say why it could not start; it needs room for one file of its log. */
+const leastRoomMb = 16;
+
+/** The error of a full disk where the engine gave another one for want of room. */
+async function describeRoom(folder: string, error: unknown): Promise<unknown> {
+  const { bavail, bsize } = await statfs(folder).catch(() => ({ bavail: Number.POSITIVE_INFINITY, bsize: 1 }));
+  if (bavail * bsize >= leastRoomMb * 1_048_576) return error;
+  const message = `${toDatabaseError(error).message}; less than ${leastRoomMb} MB are free on its disk`;
+  return new DatabaseError(message, { sqlState: fullDiskState, constraint: undefined, cause: error });
 }
 
 function unreachable(place: string, error: unknown): StoreError {

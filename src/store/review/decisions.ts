@@ -24,7 +24,7 @@ import {
 import { findValue, type Queryable, readValue } from '../database/database.js';
 import { keptDetailsSql } from '../match-details.js';
 import { joinPartySql, partyFactsSql, seenCustomerSql } from '../row-shapes.js';
-import { type ProjectionScope, saveReportSheet } from './waiting.js';
+import { newsSql, type ProjectionScope, saveReportSheet } from './waiting.js';
 
 const alertRow = z.object({
   alertId: z.number(),
@@ -271,12 +271,14 @@ export function saveOpenAlerts(
   return readValue(
     transaction,
     openAlertsSchema,
-    `with waiting as (
-       select alert.severity, alert.assigned_to, alert.state, alert.opened_at, alert.absence, party.customer_id,
+    `with news as materialized (${newsSql}),
+     waiting as (
+       select news.news, alert.topic, alert.severity, alert.assigned_to, alert.state, alert.opened_at, alert.absence, party.customer_id,
          coalesce(alert.due_at < $4::timestamptz, false) as is_overdue, $4::timestamptz - alert.opened_at as age
        from alert
        join party on party.party_id = alert.party_id
        join customer on customer.customer_id = party.customer_id and customer.roster_id = $2
+       left join news on news.alert_id = alert.alert_id
        where alert.account_id = $3 and alert.state in ('open', 'pending_approval')
      )
      update run set open_alerts = (
@@ -284,6 +286,11 @@ export function saveOpenAlerts(
          'waiting', count(*), 'customers', count(distinct customer_id), 'absent', count(absence), 'overdue', count(*) filter (where is_overdue),
          'unassigned', count(*) filter (where assigned_to is null),
          'proposed', count(*) filter (where state = 'pending_approval'), 'oldestAt', min(opened_at),
+         'news', jsonb_build_object(
+           'alerts', count(*) filter (where news <> 'expired'),
+           'sanctionHits', count(*) filter (where news <> 'expired' and topic = 'sanction'),
+           'expired', count(*) filter (where news = 'expired')
+         ),
          'bySeverity', (
            select coalesce(jsonb_agg(jsonb_build_object('severity', severity, 'waiting', alerts, 'overdue', late)
              order by array_position($5::text[], severity)), '[]')
@@ -308,9 +315,9 @@ export function saveOpenAlerts(
        )
        from waiting
      )
-     where run.run_id = $1
+     where run.run_id = any ($1::bigint[])
      returning open_alerts as alerts`,
-    [runId, rosterId, accountId, now, z.enum(severities).options],
+    [[runId], rosterId, accountId, now, z.enum(severities).options],
   );
 }
 

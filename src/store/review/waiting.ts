@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { type FactsOf, waitingAlertSchema } from '../../vocabulary/facts.js';
+import { type AlertNews, alertNews } from '../../vocabulary.js';
 import { findValue, type Queryable, readValue, toInsert } from '../database/database.js';
-import { joinPartySql, partyFactsSql, replacedSql } from '../row-shapes.js';
+import { joinPartySql, partyFactsSql, replacedSql, screeningKindsSql } from '../row-shapes.js';
 
 /** The alerts of a roster's customers on an account. */
 export interface ProjectionScope {
@@ -85,7 +86,7 @@ export async function countByAccount(database: Queryable, alertIds: readonly num
 }
 
 /** A stored waiting alert. */
-export type StoredWaitingAlert = FactsOf<typeof waitingRow>;
+export type StoredWaitingAlert = FactsOf<typeof waitingRow> & { news: AlertNews | null };
 
 /** SQL: the waiting alerts (`event`), as `waitingRow` reads them; the caller adds conditions and order. */
 const waitingAlertsSql = `
@@ -119,7 +120,46 @@ const waitingAlertsSql = `
   where event.state in ('open', 'pending_approval')`;
 
 /** SQL: the most urgent alerts first. */
-const waitingOrderSql = 'order by event.priority desc, event.due_at, event.alert_id';
+const urgencySql = 'event.priority desc, event.due_at, event.alert_id';
+
+/** SQL: the alerts that the runs `$1` (an array) opened or made more severe, each with what they did. An escalation counts least. */
+export const newsSql = `
+  select distinct on (event.alert_id) event.alert_id,
+    case
+      when event.reasons = '{expired}' or event.kind = 'absent' and 'expired' = any (event.reasons) then 'expired'
+      when event.kind = 'absent' then 'reopened'
+      else event.kind
+    end as news
+  from alert_event event
+  where event.run_id = any ($1::bigint[]) and (
+    event.kind in ('opened', 'reopened', 'escalated', 'returned')
+    -- An absence opens a decided alert only for these reasons.
+    or event.kind = 'absent' and event.reasons && '{expired,true_match}'
+  )
+  order by event.alert_id, event.kind = 'escalated', event.event_id desc`;
+
+/** What the runs did with each of the alerts that they opened or made more severe. */
+async function readNews(database: Queryable, runIds: readonly number[]): Promise<ReadonlyMap<number, AlertNews>> {
+  const rows = await database.query(z.object({ alertId: z.number(), news: z.enum(alertNews) }), newsSql, [[...runIds]]);
+  return new Map(rows.map(({ alertId, news }) => [alertId, news]));
+}
+
+/** The last screening of each roster and account that ended, and later runs over some customers. */
+function readLatestRuns(database: Queryable, organisationId: number) {
+  return database.query(
+    z.object({ runId: z.number() }).transform(({ runId }) => runId),
+    `select run_id
+     from (
+       select run_id,
+         max(run_id) filter (where selection in ('due', 'all') or kind = 'onboard') over (partition by roster_id, account_id) as whole_id
+       from run
+       where organisation_id = $1 and kind in (${screeningKindsSql}) and open_alerts is not null
+         and state in ('complete', 'incomplete', 'unbalanced')
+     ) ended
+     where run_id >= whole_id`,
+    [organisationId],
+  );
+}
 
 /**
  * Stores that a working list is written, and gives its number with what waits for reviewers, or for `assignee`, on all accounts; the most
@@ -138,15 +178,17 @@ export async function openReviewSheet(
        and roster.organisation_id = $1
        and ($2::text is null or roster.name = $2)
        and ($3::text is null or event.assigned_to = $3)
-     ${waitingOrderSql}`,
+     order by ${urgencySql}`,
     [organisationId, roster, assignee],
   );
-  return { sheetId, waiting };
+  const news = await readNews(database, await readLatestRuns(database, organisationId));
+  return { sheetId, waiting: waiting.map((alert) => ({ ...alert, news: news.get(alert.alertId) ?? null })) };
 }
 
 /**
- * Stores the most urgent `maxItems` of what waits for reviewers of a roster's customers on an account at `now`, as the report sheet of the run
- * that closes. An alert that an earlier report showed unchanged is not stored again.
+ * Stores the first `maxItems` of what waits for reviewers of a roster's customers on an account at `now`, as the report sheet of the run that
+ * closes: what its answers opened or made more severe, then the others, each the most urgent first. An alert that an earlier report showed
+ * unchanged is not stored again.
  */
 export async function saveReportSheet(
   transaction: Queryable,
@@ -155,20 +197,23 @@ export async function saveReportSheet(
   { now, maxItems }: { now: Date; maxItems: number },
 ): Promise<void> {
   await transaction.execute(
-    `with waiting as materialized (
-       select alert.alert_id, alert.revision, alert.priority, alert.due_at, alert.listed_id, alert.rank, alert.is_hit, alert.score
+    `with news as materialized (${newsSql}),
+     waiting as materialized (
+       select alert.alert_id, alert.revision, alert.priority, alert.due_at, alert.listed_id, alert.rank, alert.is_hit, alert.score,
+         coalesce(news.news <> 'expired', false) as is_new
        from alert
        join party on party.party_id = alert.party_id
        join customer on customer.customer_id = party.customer_id and customer.roster_id = $2
+       left join news on news.alert_id = alert.alert_id
        where alert.account_id = $3 and alert.state in ('open', 'pending_approval')
      ),
      urgent as (
-       select alert_id, revision, listed_id, rank, is_hit, score, row_number() over (${waitingOrderSql}) as place
-       from (select * from waiting event ${waitingOrderSql} limit $5) event
+       select alert_id, revision, listed_id, rank, is_hit, score, row_number() over (order by event.is_new desc, ${urgencySql}) as place
+       from (select * from waiting event order by event.is_new desc, ${urgencySql} limit $5) event
      ),
      -- Numbered here, because the planner has no statistics to join large lists again.
      listed as materialized (
-       select urgent.*, known.shown_id is null as is_new,
+       select urgent.*, known.shown_id is null as is_added,
          coalesce(known.shown_id, nextval(pg_get_serial_sequence('shown_alert', 'shown_id'))) as shown_id
        from urgent
        left join lateral (
@@ -187,17 +232,20 @@ export async function saveReportSheet(
        from listed
        -- \`offset 0\`: one alert after another, by indexes.
        cross join lateral (${waitingAlertsSql} and event.alert_id = listed.alert_id offset 0) alert
-       where listed.is_new
+       where listed.is_added
      )
      insert into review_sheet (organisation_id, exported_at, exported_by, run_id, shown_ids, waiting)
      select organisation_id, $4, 'report', run_id, array(select shown_id from listed order by place), (select count(*) from waiting)
-     from run where run_id = $1`,
-    [runId, rosterId, accountId, now, maxItems],
+     from run where run_id = any ($1::bigint[])`,
+    [[runId], rosterId, accountId, now, maxItems],
   );
 }
 
-/** The report sheet that a run stored when it last closed, with its alerts and the count of all waiting ones; null without a sheet. */
-export async function readReportSheet(database: Queryable, runId: number) {
+/**
+ * The report sheet that a run stored when it last closed, with its alerts and the count of all waiting ones; null without a sheet. The news are
+ * those of `runIds`.
+ */
+export async function readReportSheet(database: Queryable, runId: number, runIds: readonly number[] = [runId]) {
   const [sheet] = await database.query(
     z.object({ sheetId: z.number(), waiting: z.number() }),
     `select sheet_id, waiting from review_sheet where run_id = $1 and exported_by = 'report' order by sheet_id desc limit 1`,
@@ -219,7 +267,8 @@ export async function readReportSheet(database: Queryable, runId: number) {
      order by chosen.place`,
     [sheet.sheetId],
   );
-  return { ...sheet, alerts: alerts.map(({ facts }) => facts) };
+  const news = await readNews(database, runIds);
+  return { ...sheet, alerts: alerts.map(({ facts }) => ({ ...facts, news: news.get(facts.alertId) ?? null })) };
 }
 
 /** SQL: a held run (one for which `where` is true) has opened or changed the alert (`alert`). */

@@ -72,6 +72,9 @@ it('without a terminal nothing that a run, an import or an acceptance prints has
   await expectNobody('screen --all --dry-run');
   await expectNobody('roster except --all --until 2099-01-01 --reason late');
 
+  expect((await run('coverage --limit 10')).stdout).toMatch(
+    /^retail +high +unreadable +K-8 +\d{4}-.*: the searches do not cover this customer$/m,
+  );
   for (const asked of ['runs show 5 --list rejected', 'coverage --limit 10', 'import --dry-run --json']) {
     expect((await run(asked)).stdout).toMatch(personal);
   }

@@ -132,6 +132,10 @@ ${assessing}
     expect(sandbox.ledger()).toHaveLength(calls);
     expect((await run(['runs', 'show', held])).stdout).toMatch(/^state +complete/m);
     await expectRefused([held, ...said], /is already accepted, by .*nightscreen.* on 20/);
+    // The one with a newer answer was searched for too, and the report is written.
+    const { sums } = JSON.parse((await run(['runs', 'show', held, '--json'])).stdout);
+    expect(sums.counts).toMatchObject({ planned: 6, screened: 6, failed: 0, remaining: 0 });
+    expect((await readHeld(held, 0)).page).toContain('Every sum on this page holds');
   });
 
   it('shows everyone who proposed or accepted it, with reasons, in runs show at once and then in the report', async () => {

@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parse } from 'csv-parse/sync';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { toSubject } from '../../../src/mail/report-message.js';
@@ -71,17 +72,27 @@ describeOnPostgres('a held run, and what comes of its answers', (_open, database
     expect(held).toMatchObject({ state: 'incomplete', counts: { screened: 0, changes: 0 } });
     const facts = await showRun(database, 'default', held.runId);
     expect(facts.held).toMatchObject([
-      { kind: 'answers', customers: 30, openedAlerts: 2, accepted: [], states: { open_alert: 22, clear: 8 } },
+      { kind: 'answers', customers: 30, accepted: [], states: { open_alert: 22, clear: 8 } },
     ]);
-    expect(toSubject(toReport(facts))).toContain('[RED] answers held');
+    expect(toSubject(toReport(facts))).toContain('[RED] 2 new sanction hits, answers held, 22 open alerts,');
     const page = await readFile(join(held.artifacts ?? '', 'report.html'), 'utf8');
-    expect(page).toContain('2 alerts new or worse by these answers. They are provisional');
+    expect(page).toContain('By the held answers: 2 new sanction hits. They are provisional, but need a disposition.');
+    expect(page).toMatch(/<h3>New in this run: 2 alerts<\/h3>.*<h3>Open before: 20 alerts<\/h3>/s);
     expect(page).toContain('8 clear, 22 open alert');
     expect(page).not.toContain('have a valid screening');
-    const json = z.object({ held: z.array(z.object({ alerts: z.array(z.object({ reference: z.string() })) })) });
-    const reported = json.parse(JSON.parse(await readFile(join(held.artifacts ?? '', 'report.json'), 'utf8')));
-    expect(reported.held[0]?.alerts.map(({ reference }) => reference).toSorted()).toEqual(['C-26', 'C-27']);
-    expect(held.openAlerts).toMatchObject({ waiting: 22 });
+    const json = z.object({ newAlerts: z.array(z.object({ reference: z.string(), code: z.string() })) });
+    const { newAlerts } = json.parse(JSON.parse(await readFile(join(held.artifacts ?? '', 'report.json'), 'utf8')));
+    expect(newAlerts.map(({ reference }) => reference).toSorted()).toEqual(['C-26', 'C-27']);
+    const lines = parse<Record<string, string>>(await readFile(join(held.artifacts ?? '', 'changes.csv')), {
+      bom: true,
+      columns: true,
+    });
+    const provisional = lines.slice(0, newAlerts.length);
+    expect(new Set(lines.slice(newAlerts.length).map(({ about }) => about))).toEqual(new Set(['first_screening']));
+    expect(provisional.map(({ about, alert, after_hit: hit }) => [about, alert, hit])).toEqual(
+      newAlerts.map(({ code }) => ['provisional', code, 'yes']),
+    );
+    expect(held.openAlerts).toMatchObject({ waiting: 22, news: { alerts: 2, sanctionHits: 2, expired: 0 } });
     const stateOf = async (number: number): Promise<string | undefined> =>
       (await readStates(database)).find(({ reference }) => reference === `C-${number}`)?.state;
     expect([await stateOf(26), await stateOf(27), await stateOf(30)]).toEqual(['open_alert', 'open_alert', 'clear']);

@@ -1,10 +1,11 @@
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { writeBackupFile } from '../../../src/cli/commands/db.js';
 import { describeError, formatError } from '../../../src/cli/describe-error.js';
 import { BackupError, ConfigError, ConnectionError, RunLockedError, StoreError } from '../../../src/errors.js';
+import { writePrivately } from '../../../src/files.js';
 import { readBackup } from '../../../src/store/backup/restore-backup.js';
 import { DatabaseError, toDatabaseError } from '../../../src/store/database/database.js';
 
@@ -18,7 +19,7 @@ async function catchError(work: () => Promise<unknown>): Promise<unknown> {
   );
 }
 
-test.each([undefined, '08006', '57P01', '55000', '53100'])(
+test.each([undefined, '08006', '57P01', '55000'])(
   'a database that goes away amid a command (SQLSTATE %s) leaves advice',
   (sqlState) => {
     expect(describeError(refusal(sqlState)).next).toMatch(/DATABASE_URL.*nightscreen doctor.*same command again/);
@@ -49,10 +50,24 @@ test('a full or read-only disk is said to be one, in the database and in a file 
   const locked = new StoreError('folder_unusable', 'the folder cannot hold the socket', { cause: ofFile('ENOSPC') });
   const atStart = new StoreError('database_unreachable', 'cannot open the database', { cause: locked });
   const inRun = toDatabaseError({ errno: 51 });
-  for (const error of [atStart, inRun, new StoreError('folder_unusable', 'x', { cause: ofFile('EROFS') })]) {
+  const server = refusal('53100');
+  for (const error of [atStart, inRun, server, new StoreError('folder_unusable', 'x', { cause: ofFile('EROFS') })]) {
     expect(describeError(error).next).toMatch(/^make room on the disk of the database/);
   }
   for (const code of ['ENOSPC', 'EDQUOT']) expect(describeError(ofFile(code)).next).toMatch(/^make room on that disk/);
+  const backup = describeError(new StoreError('backup_not_written', 'name another file', { cause: ofFile('EROFS') }));
+  expect(backup).toMatchObject({ message: 'name another file (EROFS)', next: null });
+});
+
+test('a file of the output on a full disk is named, and nothing of it is left', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'nightscreen-advice-'));
+  const noRoom = Object.assign(new Error('no room'), { code: 'ENOSPC' });
+  const full = { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(noRoom) }) };
+  const list = join(folder, 'list.csv');
+  const { message, next } = describeError(await catchError(() => writePrivately(list, full)));
+  expect(message).toBe(`${list} cannot be written; nothing was left there (ENOSPC)`);
+  expect(next).toMatch(/^make room on that disk/);
+  expect(await readdir(folder)).toEqual([]);
 });
 
 test('a folder in the place of a backup is not called a broken backup', async () => {

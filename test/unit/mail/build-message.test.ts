@@ -106,6 +106,7 @@ describe('each reader is told what they need', () => {
       overdue: 3,
       unassigned: 2,
       proposed: 0,
+      news: { alerts: 0, sanctionHits: 0, expired: 0 },
       oldestAt: null,
       bySeverity: [{ severity: 'critical', waiting: 2, overdue: 1 }],
       byAssignee: [],

@@ -129,6 +129,7 @@ function plant(names: readonly string[]): RunFacts {
       overdue: 1,
       unassigned: 0,
       proposed: 0,
+      news: { alerts: 0, sanctionHits: 0, expired: 0 },
       oldestAt: new Date(0),
       bySeverity: [{ severity: 'critical', waiting: 2, overdue: 1 }],
       byAssignee: [{ name: next(), waiting: 2, overdue: 1 }],
@@ -146,6 +147,7 @@ function plantWaiting(names: readonly string[]): ToReviewFacts {
   const toAlert = (mark: string) =>
     buildWaitingAlert({
       mark,
+      news: 'opened',
       state: 'pending_approval',
       assignedTo: next(),
       party: buildParty({ name: next(), birthDate: '1961-04-17' }),

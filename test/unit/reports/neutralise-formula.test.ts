@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { neutraliseFormula } from '../../../src/reports/csv.js';
+import { neutraliseFormula } from '../../../src/formulas.js';
 
 const starters = ['=', '+', '-', '@', '＝', '＋', '－', '＠', '﹦', '﹢', '﹣', '﹫', '−'];
 const spaces = ['', ' ', '\t', '\n', '\r\n', '\u0000', '\u00a0', '\u3000', '\ufeff', '\u200b', '\u202e', ' \t\n\u0000'];

@@ -68,7 +68,7 @@ describe("a report's workbook", () => {
       { type: 'list', showInputMessage: true },
       { type: 'custom', showErrorMessage: true },
     ]);
-    expect(sheet).toMatchObject({ freezePane: { rows: 1, columns: 3 }, autoFilter: { range: 'A1:AW2' } });
+    expect(sheet).toMatchObject({ freezePane: { rows: 1, columns: 3 }, autoFilter: { range: 'A1:AX2' } });
   });
 
   it('has no heading twice on a sheet that is read back, which `review import` refuses', async () => {
@@ -106,7 +106,7 @@ describe("a report's workbook", () => {
   it('says what did not fit and where all of it is', async () => {
     const { find } = await open(buildRunFacts(), buildToReview([buildWaitingAlert()], 12_345));
     expect(find('To review')?.rows[0]?.[0]).toBe(
-      'Only the 1 most urgent of 12,345 open alerts are listed. For all of them, run: nightscreen review export --out review.csv',
+      'Only the first 1 of 12,345 open alerts are listed: new ones, then the most urgent. For all of them, run: nightscreen review export --out review.csv',
     );
     const notScreened = Array.from({ length: maxTableRows + 1 }, () => buildNotScreened());
     const section = toNotScreenedSection({ ...toReport(buildRunFacts()), notScreened });

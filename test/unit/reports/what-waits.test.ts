@@ -41,6 +41,7 @@ const openAlerts: NonNullable<RunFacts['openAlerts']> = {
   overdue: 103,
   unassigned: 103,
   proposed: 0,
+  news: { alerts: 0, sanctionHits: 0, expired: 0 },
   oldestAt: new Date('2026-11-02T02:00:00Z'),
   bySeverity: [
     { severity: 'critical', waiting: 12, overdue: 12 },
@@ -79,10 +80,53 @@ describe('the first screen', () => {
     for (const state of ['complete', 'incomplete'] as const)
       expect(toReport({ ...expired, state }, null).verdict.short).toContain('103 overdue, 82 dispositions expired');
     expect(await toPage(busy, null)).not.toContain('expired');
-    const again = buildWaitingAlert({ openedAt: busy.finishedAt, reopenedBecause: ['expired'] });
+    const again = buildWaitingAlert({ openedAt: busy.finishedAt, news: 'expired' });
     const waiting = toSection(await toPage(expired, buildToReview([again])), 'waiting');
-    expect(waiting).toContain('<b>open again</b>');
+    expect(waiting).toContain('<h3>Open again: the disposition expired: 1 alert</h3>');
+    expect(waiting).toContain('<b>disposition expired</b>, open since');
     expect(waiting).not.toContain('<b>new</b>');
+  });
+
+  it('of a held run begins with the new alerts by its answers, apart from expired dispositions and older alerts', async () => {
+    const held = { kind: 'answers', reasons: ['hits vanished'], customers: 30, states: {}, accepted: [] } as const;
+    const kinds = ['opened', 'escalated', 'returned', 'expired', null] as const;
+    const mixed = kinds.map((news, index) => buildWaitingAlert({ mark: `N${index}-A-0`, news }));
+    const opened = { ...openAlerts, news: { alerts: 3, sanctionHits: 2, expired: 1 } };
+    const quiet = { ...busy, changes: [], counts: buildCounts({ changes: 0 }) };
+    const night = { ...quiet, openAlerts: opened, state: 'incomplete', held: [held] } as const;
+    const { verdict } = toReport(night);
+    expect(verdict.short).toMatch(/^2 new sanction hits, 1 other new alert, answers held, 103 open alerts, /);
+    expect(verdict.news).toContain('By the held answers: 2 new sanction hits, 1 other new alert. They are provisional');
+    expect(toReport({ ...night, openAlerts }).verdict).toMatchObject({
+      short: expect.stringMatching(/^answers held, /),
+      news: expect.stringContaining('The held answers show no new alert.'),
+    });
+    const page = await toPage(night, buildToReview(mixed));
+    expect(page).toContain(
+      '<p class="headline">2 new sanction hits, 1 other new alert, 103 open alerts of 41 customers</p>',
+    );
+    const section = toSection(page, 'waiting');
+    const titles = [
+      'New in this run: 3 alerts',
+      'Open again: the disposition expired: 1 alert',
+      'Open before: 1 alert',
+    ];
+    const places = titles.map((title) => section.indexOf(`<h3>${title}</h3>`));
+    const marks = kinds.map((_, index) => section.indexOf(`id="alert-N${index}`));
+    const order = [places[0], ...marks.slice(0, 3), places[1], marks[3], places[2], marks[4]];
+    expect(order).toEqual(order.toSorted((one = 0, other = 0) => one - other));
+    expect(places).not.toContain(-1);
+  });
+
+  it('of a first run calls nothing new, because all is', async () => {
+    const first = {
+      ...busy,
+      comparedWith: null,
+      openAlerts: { ...openAlerts, news: { alerts: 103, sanctionHits: 3, expired: 0 } },
+    };
+    const page = await toPage(first, buildToReview(alerts.map((alert) => ({ ...alert, news: 'opened' }))));
+    expect(page).not.toMatch(/New in this run|Open before|new alert|new sanction/);
+    expect(page).toContain('<p class="headline">103 open alerts of 41 customers</p>');
   });
 
   it('is followed by what waits, what changed and coverage, in this order', async () => {
@@ -105,7 +149,7 @@ describe('what waits', () => {
     for (const { mark } of alerts) expect(waiting.split(`id="alert-${mark}"`)).toHaveLength(2);
     expect(waiting).toContain('<code>nightscreen review import report.xlsx</code>');
     const cut = toSection(await toPage(busy, buildToReview(alerts.slice(0, 50), 103)), 'waiting');
-    expect(cut).toContain('Only the 50 most urgent of 103 alerts are shown');
+    expect(cut).toContain('Only 50 of 103 alerts are shown: the new ones first, then the most urgent.');
   });
 
   it('stands together by customer, most urgent first, and entries about one person side by side', () => {
@@ -163,6 +207,25 @@ describe('mail', () => {
     );
     expect(text).toContain('26 changes since 2026-11-20: 16 high, 10 for information.');
     expect(toSection(await toPage(busy, null), 'changes')).toContain('26 changes since');
+  });
+
+  it('names the new alerts by their codes before all others, and nothing more of them', () => {
+    const fresh = alerts.slice(0, 30).map((alert) => ({ ...alert, news: 'opened' }) as const);
+    const night = { ...busy, openAlerts: { ...openAlerts, news: { alerts: 30, sanctionHits: 0, expired: 0 } } };
+    const report = toReport(night, buildToReview([...fresh, ...alerts.slice(30)]));
+    const { text, html } = buildReportMessage(report, { directory: '/r', files: [] }, reader, {
+      from: 'n@bank.example',
+    });
+    const lines = text.split('\n').filter((line) => line.startsWith('- '));
+    expect(lines[0]).toBe('- new: N0-ABCDEFGHJK-0, critical, Politically exposed, Sanctioned, due 2026-11-03 02:00');
+    expect(lines.slice(19, 22)).toEqual([
+      expect.stringContaining('N19-ABCDEFGHJK-0'),
+      '- 10 further new alerts: see the report',
+      expect.stringContaining('12 open alerts rated critical'),
+    ]);
+    expect(text).toContain('By this run: 30 new alerts.');
+    expect(html).toContain('<li>new: N0-ABCDEFGHJK-0');
+    expect(text).not.toMatch(/Customer \d|Listed \d|C-\d/);
   });
 
   it('never says that there is nothing to review above alerts that wait, and names them beside trouble', () => {

@@ -271,3 +271,24 @@ test('a name that is withheld is a missing name, never a search for its words', 
     'Ada Anonym': 'Ada Anonym',
   });
 });
+
+const remarked: Readonly<Record<string, string>> = {
+  'Dott.ssa RAUTAVAARALA LEOCADIA': 'RAUTAVAARALA LEOCADIA',
+  'mgr inż. Oriol Abernethy': 'Oriol Abernethy',
+  'Prof. Dr. Ada Berg': 'Ada Berg',
+  'Sig.ra Ada Berg': 'Ada Berg',
+  'Ada Krawczyk (zm.)': 'Ada Krawczyk',
+  '† Ada Berg': 'Ada Berg',
+  'Dödsbo efter Björn Hägglund': 'Björn Hägglund',
+  'Estate of Ada Berg': 'Ada Berg',
+  'Eredi di Ada Berg': 'Ada Berg',
+};
+
+test('titles and remarks about the death of a person are no part of the name that is searched for', async () => {
+  const expected = Object.entries(remarked).map(([text, name]) => [text, `${name} (said)`]);
+  expect(await readNames(Object.keys(remarked), 'person')).toEqual(Object.fromEntries(expected));
+  const kept = ['Dr. Rossi', 'Sig Hansson Berg', 'Ma. Teresa Cruz', 'Pan Wei Li', 'Herrera Gil', 'Ada (Bo) Berg'];
+  expect(await readNames(kept, 'person')).toEqual(Object.fromEntries(kept.map((name) => [name, name])));
+  expect(await readNames(['Dr. Oetker GmbH'], 'entity')).toEqual({ 'Dr. Oetker GmbH': 'Dr. Oetker GmbH' });
+  expect(await readNames(['Dr. Ada Berg'], 'person', ['Dr. Ada Berg'])).toEqual({ 'Dr. Ada Berg': 'Dr. Ada Berg' });
+});

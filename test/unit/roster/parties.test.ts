@@ -3,12 +3,21 @@ import { expect, test } from 'vitest';
 import type { PartyRow } from '../../../src/roster/customer.js';
 import { readParties } from '../../../src/roster/read-roster.js';
 import { listPartySources, rosterSettingsSchema } from '../../../src/roster/settings.js';
+import { makeWorkbook, toRows } from '../../helpers/make-workbook.js';
 import { withFiles } from './open-csv.js';
 
 const readPartyText = (content: string, columns: unknown = {}): Promise<PartyRow[]> =>
-  withFiles({ 'parties.csv': content }, async (folder) => {
-    const parties = [{ csv: { path: join(folder, 'parties.csv') }, columns }];
-    const roster = { name: 'retail', csv: { path: 'roster.csv' }, parties };
+  readPartyFile('parties.csv', content, { columns });
+
+const readPartyFile = (
+  name: string,
+  content: string | Buffer,
+  { sheet, columns }: { sheet?: string; columns?: unknown },
+) =>
+  withFiles({ [name]: content }, async (folder) => {
+    const parties = [{ csv: { path: join(folder, name), sheet }, columns }];
+    // A sheet of the roster is none of its related parties.
+    const roster = { name: 'retail', csv: { path: 'roster.csv', sheet: 'Customers' }, parties };
     const [settings] = listPartySources(rosterSettingsSchema.parse(roster));
     if (settings === undefined) throw new Error('expected one source of parties');
     const rows: PartyRow[] = [];
@@ -95,4 +104,22 @@ test('the same checks hold as for customers, and the source is named as the file
   for (const row of rows) {
     expect(row.kind === 'rejected' ? row.rejected.file : row.file).toMatch(/^parties: .*parties\.csv$/);
   }
+});
+
+test('parties are read from their own sheet of a workbook, which may be that of the roster', async () => {
+  const customers = toRows([
+    ['customer_id', 'name'],
+    ['C1', 'Acme Ltd'],
+  ]);
+  const directors = toRows([
+    ['customer_id', 'role', 'name'],
+    ['C1', 'director', 'Ann Lee'],
+  ]);
+  const book = await makeWorkbook({ sheets: { Customers: customers, Directors: directors } });
+  const read = (sheet?: string) => readPartyFile('book.xlsx', book, sheet === undefined ? {} : { sheet });
+  expect((await read('Directors')).map(summarise)).toEqual(['C1 director Ann Lee']);
+  await expect(read('Firms')).rejects.toMatchObject({ code: 'sheet_missing' });
+  await expect(read()).rejects.toMatchObject({ code: 'sheets_alike' });
+  const alone = await makeWorkbook({ sheets: { Directors: directors } });
+  expect((await readPartyFile('book.xlsx', alone, {})).map(summarise)).toEqual(['C1 director Ann Lee']);
 });

@@ -9,7 +9,7 @@ import { reportJsonSchema } from '../../../../src/reports/report-json.js';
 import { rosterSettingsSchema, toFileRoster } from '../../../../src/roster/settings.js';
 import { runImport } from '../../../../src/runs/import/import-run.js';
 import type { Database } from '../../../../src/store/database/database.js';
-import { describeOnPostgres } from '../../../helpers/databases.js';
+import { describeOnPostgres, testDatabases } from '../../../helpers/databases.js';
 import { makeAcceptance, openPreparedSites, openSmallSites, searched } from '../../../helpers/small-site.js';
 import { controls, listed, toCsv, watchlist } from '../../../helpers/small-world.js';
 import { expectAgreement } from '../../../helpers/status-agreement.js';
@@ -41,6 +41,7 @@ const readUnaccepted = async (database: Database): Promise<readonly string[]> =>
   ).map(({ line }) => line);
 
 describeOnPostgres('a night whose roster is held', (open, databases) => {
+  const core = testDatabases('postgres');
   const openSite = openSmallSites(open);
   const openScreened = openPreparedSites(
     databases,
@@ -150,6 +151,7 @@ describeOnPostgres('a night whose roster is held', (open, databases) => {
       ['customer_id,type,name\n', /only a header|no rows/],
       ['customer_id,type,surname\nC-1,person,Ada\n', /name/],
       [gzipSync(toCsv(names)).subarray(0, 90), /gzip/],
+      [Buffer.concat([Buffer.from('PK\x03\x04'), Buffer.alloc(900, 7)]), /damaged or incomplete/],
       [Buffer.from(toCsv(names), 'utf16le').subarray(1), /UTF|encoding|bytes|text/i],
     ];
     for (const [text, found] of spoilt) {
@@ -168,6 +170,29 @@ describeOnPostgres('a night whose roster is held', (open, databases) => {
     }
     await writeFile(path, toCsv([...names, 'Nova Entrant']));
     expect(await run(app, all)).toMatchObject({ state: 'complete', counts: { rows: 26, screened: 26 } });
+  });
+
+  it('whose database is away, refuses the query or gives no rows screens the last accepted one', async () => {
+    const { roster, run, work } = await openScreened();
+    const { url = '' } = await core.locate();
+    const empty = "select 'C-1' as customer_id, 'person' as type, 'Ada' as name where false";
+    const spoilt: readonly (readonly [string, string, RegExp])[] = [
+      ['postgres://nobody@127.0.0.1:1/none', 'select 1', /cannot connect to 127\.0\.0\.1:1/],
+      [url, 'select * from nowhere', /refused the query/],
+      [url, empty, /gave no rows/],
+    ];
+    for (const [source, query, found] of spoilt) {
+      const read = rosterSettingsSchema.parse({ name: 'people', postgres: { urlEnv: 'CORE_URL', query } });
+      const app = { ...(await work({ settings: { controls, rosters: [read] } })), secret: () => source };
+      const night = await run(app, { roster: read, selection: 'all' });
+      expect(night).toMatchObject({ exitCode: 3, state: 'incomplete', counts: { rows: 0, screened: 25 } });
+      expect(night.reasons[1]).toMatch(found);
+    }
+    const app = await work({ settings: { controls, rosters: [roster] } });
+    expect(await run(app, { selection: 'all' })).toMatchObject({
+      state: 'complete',
+      counts: { rows: 25, screened: 25 },
+    });
   });
 
   it('that cannot be read is refused at a first import, where it is onboarded or accepted, and where the command names it', async () => {

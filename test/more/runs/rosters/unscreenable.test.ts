@@ -132,6 +132,13 @@ describeOnPostgres('customers of whom the roster cannot be read', (open) => {
     await writeRows([...sound, "'000124,person,Ann Lee", '000124,person,Bo Ek', '####,person,Cy Dow']);
     expect(await night()).toMatchObject({ exitCode: 3, counts: { rejected: 2 } });
     expect(await readUnscreened(database)).toContain('000124 not_screened conflicting_duplicate');
+    // The same customer in two forms of the id is one, repeated, also when the form changes in a later night.
+    const same = ["'000124,person,Ann Lee", '000124,person,Ann Lee', '####,person,Cy Dow'];
+    for (const rows of [same, same.toReversed(), same.slice(1)]) {
+      await writeRows([...sound, ...rows]);
+      expect((await night()).counts).toMatchObject({ rejected: 0, duplicates: rows.length - 2 });
+      expect(await readUnscreened(database)).not.toContain('000124 not_screened conflicting_duplicate');
+    }
     await expectAgreement(app);
   });
 
@@ -161,6 +168,13 @@ describeOnPostgres('customers of whom the roster cannot be read', (open) => {
     expect(await readUnscreened(database)).toEqual([doubtful[0], 'D-3 not_screened doubtful_name']);
     expect(await night()).toMatchObject({ exitCode: 3 });
     expect(await expectAgreement(app)).toEqual({ clear: 5, not_screened: 2 });
+    // Coverage says the same of each, and not that they were never searched for.
+    const uncovered = { status: 'unreadable', failedBecause: 'doubtful_name', lastScreenedAt: expect.any(Date) };
+    expect(await measureCoverage(app, { list: 5 })).toMatchObject({
+      isCovered: false,
+      total: { inScope: 7, valid: 5, never: 0, unreadable: 2 },
+      rosters: [{ uncovered: [uncovered, uncovered], gaps: [{ reason: 'doubtful_name', count: 2 }] }],
+    });
     // Who was clear before is not any more, and a name that is mended is.
     await writeRows([
       ...sound,

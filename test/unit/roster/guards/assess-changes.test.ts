@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { ChangeTally, type ComparedRecord } from '../../../../src/roster/change-guards.js';
+import { ChangeTally } from '../../../../src/roster/change-guards.js';
+import type { ComparedRecord } from '../../../../src/roster/compare-records.js';
 import { guardsSchema } from '../../../../src/roster/guards.js';
 
 const settings = { ...guardsSchema.parse({}), path: 'rosters[0].guards' };
@@ -11,7 +12,7 @@ const toRecord = (name: string, facts: Partial<NonNullable<ComparedRecord['parti
 
 /** What holds when each of these records becomes the other one, among so many known customers. */
 function assess(pairs: readonly (readonly [ComparedRecord, ComparedRecord])[], known: number): readonly string[] {
-  const tally = new ChangeTally();
+  const tally = new ChangeTally({ reread: [], rereadInWeek: [] });
   for (const [index, [before, next]] of pairs.entries()) {
     tally.add({ reference: `C-${index}`, hasAlerts: false, known: before, next, weekAgo: null });
   }

@@ -47,7 +47,7 @@ it('a workbook shows every column of the list, and only what is to be filled in 
   const bytes = await render([toAlert('A')], facts);
   const [sheet, guide] = (await readXlsx(bytes, { readStyles: true })).sheets;
   expect([sheet?.name, guide?.name]).toEqual([listSheetName, 'How to']);
-  expect(new Set(sheet?.rows[0]).size).toBe(49);
+  expect(new Set(sheet?.rows[0]).size).toBe(50);
   expect(sheet?.rows[0]?.slice(0, 8)).toEqual([
     'Disposition',
     'Reason',
@@ -60,7 +60,7 @@ it('a workbook shows every column of the list, and only what is to be filled in 
   ]);
   expect(sheet?.protection).toMatchObject({ sheet: true, autoFilter: true, sort: true });
   expect(sheet?.protection?.password).toBeUndefined();
-  expect(sheet).toMatchObject({ freezePane: { rows: 1 }, autoFilter: { range: 'A1:AW2' } });
+  expect(sheet).toMatchObject({ freezePane: { rows: 1 }, autoFilter: { range: 'A1:AX2' } });
   const unlocked = (sheet?.rows[0] ?? []).filter(
     (_, column) => sheet?.cells?.get(`1,${column}`)?.style?.protection?.locked === false,
   );
@@ -73,7 +73,7 @@ it('a workbook shows every column of the list, and only what is to be filled in 
       showErrorMessage: true,
     },
     { type: 'list', range: 'B2:B2', showInputMessage: true },
-    { type: 'custom', range: 'D2:AW2', showErrorMessage: true },
+    { type: 'custom', range: 'D2:AX2', showErrorMessage: true },
   ]);
 });
 
@@ -130,7 +130,8 @@ it('what cannot be seen but misleads is shown by its number, and what no workboo
 it('what does not fit is said on both sheets, and is no row of the list when it is read back', async () => {
   const alerts = ['N1', 'N2', 'N3'].map((mark) => toAlert('A', mark));
   const bytes = await render(alerts, { ...facts, waiting: 3 }, 2);
-  const notice = 'Only the 2 most urgent of 3 open alerts are listed. For all of them, run: nightscreen review export';
+  const notice =
+    'Only the first 2 of 3 open alerts are listed: new ones, then the most urgent. For all of them, run: nightscreen review export';
   const texts = (await readXlsx(bytes)).sheets.map(({ rows }) => rows.flat());
   expect(texts.map((cells) => cells.includes(notice))).toEqual([true, true]);
   expect((await open(bytes)).map(([, alert]) => alert)).toEqual(['N1', 'N2', '']);
