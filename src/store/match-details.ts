@@ -15,7 +15,7 @@ const newHitRow = z.object({
 /** How a match became a hit in a run; a match of several customers has one row per way. */
 export type NewHit = z.infer<typeof newHitRow>;
 
-/** The matches that became hits in a run, with the facts for their priority. */
+/** The matches that became hits by the answers of a run, applied or not, with the facts for their priority. */
 export function readNewHits(database: Queryable, runId: number): Promise<readonly NewHit[]> {
   return database.query(
     newHitRow,
@@ -23,7 +23,7 @@ export function readNewHits(database: Queryable, runId: number): Promise<readonl
        max((after ->> 'score')::float8) as score, jsonb_build_object(
          'birthDate', coalesce(birth_date_agreement, 'unknown'), 'country', coalesce(country_agreement, 'unknown')
        ) as corroboration
-     from change_event
+     from found_change
      where run_id = $1 and kind in ('match_added', 'hit_gained', 'match_returned') and after_is_hit
      group by match_id, severity, sanction_hit, is_baseline, birth_date_agreement, country_agreement`,
     [runId],

@@ -41,7 +41,9 @@ export async function describeTables(database: Queryable, tables: readonly strin
      from pg_class class join pg_attribute attribute on attrelid = class.oid and attnum > 0 and not attisdropped
      where class.relnamespace = (select oid from pg_namespace where nspname = current_schema())
        and class.relkind in ('r', 'p') and class.relname = any ($1::text[])
-     group by class.relname`,
+     group by class.relname
+     -- What is partitioned by runs comes after them.
+     order by class.relname <> 'run', class.relname`,
     [[...tables]],
   );
   return new Map(rows.map((row) => [row.table, row]));

@@ -266,7 +266,7 @@ async function load(
     if (isRow) continue;
     if ('schema' in line) header = line;
     else if ('table' in line) {
-      // In the order of names, what is partitioned by runs comes after them.
+      // A backup begins with them: what is partitioned by runs comes later.
       if (target?.table === 'run') await openRunRanges(transaction);
       target = findTarget(described, line);
     } else if ('sequences' in line) await restoreSequences(transaction, line.sequences);

@@ -222,6 +222,8 @@ describeOnPostgres('a held run, and what comes of its answers', (_open, database
         where reference in ('C-13', 'C-14', 'C-20'));`);
     const accepted = await acceptRun(app, held.runId, await makeAcceptance(app), new AbortController().signal);
     expect(accepted).toMatchObject({ kind: 'accepted', parties: 27 });
+    // Whom a later run has answered for was searched all the same.
+    expect((await showRun(database, 'default', held.runId)).counts).toMatchObject({ screened: 30, failed: 0 });
     const counted = await readChanges('change_event');
     expect(counted.map(({ reference }) => reference).sort()).toEqual(['C-15', 'C-16', 'C-17', 'C-18', 'C-19']);
     expect(counted).toEqual(records.filter(({ reference }) => !['C-13', 'C-14', 'C-20'].includes(reference)));

@@ -71,7 +71,7 @@ describe('controls', () => {
     ]);
   });
 
-  it('that fail between searches, many at once, retract every answer that no earlier round confirmed', async () => {
+  it('that fail between searches, many at once, leave every answer unapplied that no earlier round proved', async () => {
     const { sandbox, database, work, run } = await begin(names);
     const [match, none] = controls;
     const many = { ...everyFive, controls: [match, none, match, match, match] };
