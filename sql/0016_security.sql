@@ -147,7 +147,12 @@ begin
     raise exception 'accepting a run takes two people' using errcode = 'insufficient_privilege';
   end if;
   -- Otherwise its customers would read as accepted by answers that nobody gave back.
-  if exists (select from run where run.run_id = new.run_id and run.is_held) then
+  if exists (
+    select from party_answer answer
+    join run on run.run_id = answer.run_id
+    left join party_state state on state.account_id = run.account_id and state.party_id = answer.party_id
+    where run.run_id = new.run_id and run.is_held and answer.wave > run.applied_wave and coalesce(state.run_id < new.run_id, true)
+  ) then
     raise exception 'run % still withholds answers: nightscreen runs accept gives them back', new.run_id
       using errcode = 'integrity_constraint_violation';
   end if;

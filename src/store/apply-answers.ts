@@ -142,10 +142,11 @@ export async function applyAnswers(transaction: Queryable, runId: number, upTo: 
     [runId, upTo],
   );
   requireRows(parties + superseded, answered, 'party_state');
-  const noted = await transaction.execute('update run set applied_wave = $2, is_held = false where run_id = $1', [
-    runId,
-    upTo,
-  ]);
+  // What is saved from now on is applied later.
+  const noted = await transaction.execute(
+    'update run set applied_wave = $2, wave = greatest(wave, $2 + 1), is_held = false where run_id = $1',
+    [runId, upTo],
+  );
   requireRows(noted, 1, 'run');
   return parties;
 }

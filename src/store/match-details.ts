@@ -31,12 +31,12 @@ export function readNewHits(database: Queryable, runId: number): Promise<readonl
 }
 
 /**
- * The ids that no run on the account has looked up: hits of the roster with an alert that the last answer still shows, and the entities
+ * The ids that no run on the account has looked up: hits of the roster with an alert that the last answer, or that of this run, still shows, and the entities
  * that their kept activities name. Waiting alerts come first, then by priority.
  */
 export function readDetailBacklog(
   database: Queryable,
-  { rosterId, accountId }: { rosterId: number; accountId: number },
+  { runId, rosterId, accountId }: { runId: number; rosterId: number; accountId: number },
 ) {
   return readColumn(
     database,
@@ -47,7 +47,8 @@ export function readDetailBacklog(
        join party on party.party_id = alert.party_id
        join customer on customer.customer_id = party.customer_id and customer.roster_id = $1
        join party_state state on state.party_id = alert.party_id and state.account_id = alert.account_id
-       join match on match.response_id = state.response_id and match.is_hit
+       left join party_answer answer on answer.run_id = $3 and answer.party_id = alert.party_id
+       join match on match.response_id = coalesce(answer.response_id, state.response_id) and match.is_hit
        join listed_party found on found.listed_id = match.listed_id and found.match_id = alert.match_id
        where alert.account_id = $2 and alert.state <> 'no_longer_matched'
        group by 1
@@ -67,7 +68,7 @@ export function readDetailBacklog(
      )
      group by id
      order by bool_or(waits) desc, max(priority) desc, id collate "C"`,
-    [rosterId, accountId],
+    [rosterId, accountId, runId],
   );
 }
 

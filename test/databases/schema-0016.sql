@@ -1,47 +1,53 @@
 -- What Nightscreen 0.1.0 left in a database; its schema is that of the first 16 files of sql/, without rows.
 -- roster: "customer_id,type,name\nC-1,person,Wilhelmina Achterberg\nC-2,person,Oktavian Prunescu\nC-3,person,Tamsin Oyelaran\nC-4,person,Bertil Kvarnström\nC-5,person,Aroha Ngata\nC-6,person,Ciro Malvestuto\n"
 set session_replication_role = replica;
+delete from run;
+insert into run (run_id, organisation_id, roster_id, account_id, mode, kind, state, state_reasons, stage, selection, in_scope, lease_key, epoch, owner, resumed, settings_digest, version, compared_run_id, started_at, finished_at, sums, cadence, billable_attempts, settings, halted_by, wave, proven_wave, applied_wave, unconfirmed_because, is_held, roster_file, open_alerts, details, settings_id, health, settled_alerts, unaccepted, keys, watch, sweep, published_list, vanishing) overriding system value select run_id, organisation_id, roster_id, account_id, mode, kind, state, state_reasons, stage, selection, in_scope, lease_key, epoch, owner, resumed, settings_digest, version, compared_run_id, started_at, finished_at, sums, cadence, billable_attempts, settings, halted_by, wave, proven_wave, applied_wave, unconfirmed_because, is_held, roster_file, open_alerts, details, settings_id, health, settled_alerts, unaccepted, keys, watch, sweep, published_list, vanishing from unnest(array[
+'(1,1,1,1,test,rescreen,complete,{},finished,due,6,screening/default/people,1,test-6697,0,settings-of-the-test,0.0.0-test,,"2026-11-25 20:47:14.803+00","2026-11-25 20:47:15.721+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 10, ""rejected"": 0, ""screened"": 6, ""searches"": 6, ""customers"": 6, ""remaining"": 0, ""duplicates"": 0}, ""states"": {""clear"": 4, ""truncated"": 0, ""open_alert"": 2, ""true_match"": 0, ""not_screened"": 0, ""false_positive"": 0, ""below_threshold"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 2}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 10}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",10,"{""run"": {""deadline"": ""200ms""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""maxPerRun"": 200}}, ""timezone"": ""UTC"", ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",,3,2,2,,f,,"{""news"": {""alerts"": 2, ""expired"": 0, ""sanctionHits"": 2}, ""byAge"": {""older"": 0, ""upToOneDay"": 2, ""upToOneWeek"": 0, ""upToThirtyDays"": 0}, ""absent"": 0, ""overdue"": 0, ""waiting"": 2, ""oldestAt"": ""2026-11-25T20:47:15.523+00:00"", ""proposed"": 0, ""customers"": 2, ""byAssignee"": [], ""bySeverity"": [{""overdue"": 0, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}","{""hits"": 2, ""kept"": 2, ""asked"": 2, ""leftOver"": 0, ""backlogLeft"": 0, ""backlogAsked"": 0, ""notAvailable"": 0, ""withoutRecord"": 0, ""stoppedBecause"": null}",1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 10, ""repeated"": 0, ""perSecond"": 45.5, ""limitPerSecond"": 400}","{""gone"": 0, ""carried"": 0, ""expired"": 0, ""reopened"": 0, ""trueMatch"": 0, ""inconclusive"": 0, ""falsePositive"": 0}",,{fe9227411b81},"{""rates"": {""hits"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 333.3333333333333}, ""matches"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 333.3333333333333}}, ""volume"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 0}, ""listCap"": null, ""findings"": {""hits"": 2, ""changes"": 0, ""matches"": 2, ""screened"": 6, ""hitSquares"": 2, ""matchSquares"": 2, ""changeSquares"": 0, ""searchesAgain"": 0}, ""isComparable"": true}",,,[])',
+'(2,1,1,1,test,rescreen,stopped,"{""the limit of 2 searches for this run is reached; 4 customers remain and the run can be resumed""}",planned,due,6,screening/default/people,2,test-6697,0,settings-of-the-test,0.0.0-test,1,"2026-11-27 20:47:16.049+00","2026-11-27 20:47:16.404+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 6, ""rejected"": 0, ""screened"": 2, ""searches"": 2, ""customers"": 6, ""remaining"": 4, ""duplicates"": 0}, ""states"": {""clear"": 0, ""truncated"": 0, ""open_alert"": 2, ""true_match"": 0, ""not_screened"": 4, ""false_positive"": 0, ""below_threshold"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 6}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",6,"{""run"": {""deadline"": ""200ms""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""maxPerRun"": 200}}, ""timezone"": ""UTC"", ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",max_searches,3,2,2,,f,,"{""news"": {""alerts"": 0, ""expired"": 0, ""sanctionHits"": 0}, ""byAge"": {""older"": 0, ""upToOneDay"": 0, ""upToOneWeek"": 2, ""upToThirtyDays"": 0}, ""absent"": 0, ""overdue"": 2, ""waiting"": 2, ""oldestAt"": ""2026-11-25T20:47:15.523+00:00"", ""proposed"": 0, ""customers"": 2, ""byAssignee"": [], ""bySeverity"": [{""overdue"": 2, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}",,1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 6, ""repeated"": 0, ""perSecond"": 96.2, ""limitPerSecond"": 400}","{""gone"": 0, ""carried"": 0, ""expired"": 0, ""reopened"": 0, ""trueMatch"": 0, ""inconclusive"": 0, ""falsePositive"": 0}",,{fe9227411b81},"{""rates"": null, ""volume"": null, ""listCap"": null, ""findings"": {""hits"": 2, ""changes"": 0, ""matches"": 2, ""screened"": 2, ""hitSquares"": 2, ""matchSquares"": 2, ""changeSquares"": 0, ""searchesAgain"": 2}, ""isComparable"": false}",,,"[{""known"": 2, ""family"": ""any"", ""standing"": 2, ""vanished"": 0}, {""known"": 2, ""family"": ""sanction"", ""standing"": 2, ""vanished"": 0}]")'
+]::run[]);
+select open_run_range(run_id) from run;
 delete from acceptance;
 insert into acceptance (acceptance_id, kind, is_proposal, accepted_by, is_attested, reason, accepted_at, organisation_id, run_id, roster_id, settings, digest, differences, proposed_by, held_by, changes, gap, reference, rows, until) overriding system value select acceptance_id, kind, is_proposal, accepted_by, is_attested, reason, accepted_at, organisation_id, run_id, roster_id, settings, digest, differences, proposed_by, held_by, changes, gap, reference, rows, until from unnest(array[
-'(1,settings,f,"first settings",t,"recorded by the first run","2026-11-25 20:38:17.033+00",1,,,"{""guards"": {""people"": {""columns"": true, ""maxGrowth"": 0.5, ""maxDoubtShare"": 0.2, ""maxRejectShare"": 0.005, ""maxShrinkNight"": 0.01, ""maxChangedShare"": 0.01, ""maxShrink30Days"": 0.03, ""maxDuplicateShare"": 0.05}}, ""review"": {""fourEyes"": [], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}}, ""rosters"": {""people"": {""csv"": {""skipRows"": []}, ""columns"": {""ignore"": [], ""realDates"": [], ""realNames"": []}, ""parties"": {""columns"": {""ignore"": []}}}}, ""service"": {""aml"": {""nameField"": ""name""}}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}}",c30167830eab560908ffb1a891a759d0f205c74b3e7271c3103605ba6591ac55,{},,,,,,,)'
+'(1,settings,f,"first settings",t,"recorded by the first run","2026-11-25 20:47:14.733+00",1,,,"{""guards"": {""people"": {""columns"": true, ""maxGrowth"": 0.5, ""maxDoubtShare"": 0.2, ""maxRejectShare"": 0.005, ""maxShrinkNight"": 0.01, ""maxChangedShare"": 0.01, ""maxShrink30Days"": 0.03, ""maxDuplicateShare"": 0.05}}, ""review"": {""fourEyes"": [], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}}, ""rosters"": {""people"": {""csv"": {""skipRows"": []}, ""columns"": {""ignore"": [], ""realDates"": [], ""realNames"": []}, ""parties"": {""columns"": {""ignore"": []}}}}, ""service"": {""aml"": {""nameField"": ""name""}}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}}",c30167830eab560908ffb1a891a759d0f205c74b3e7271c3103605ba6591ac55,{},,,,,,,)'
 ]::acceptance[]);
 delete from account;
 insert into account (account_id, organisation_id, public_key, is_test, base_url, created_at, list_caps) overriding system value select account_id, organisation_id, public_key, is_test, base_url, created_at, list_caps from unnest(array[
-'(1,1,PUBLIC_KEY,t,SERVICE_URL,"2026-11-25 20:38:17.072+00",[],)'
+'(1,1,PUBLIC_KEY,t,SERVICE_URL,"2026-11-25 20:47:14.799+00",[],)'
 ]::account[]);
 delete from alert;
 insert into alert (alert_id, account_id, party_id, state, listed_id, rank, is_hit, score, customer_version, severity, rule, priority, is_baseline, opened_at, due_at, disposition_id, assigned_to, revision, absence, absent_since, topic, is_true_match, legacy) overriding system value select alert_id, account_id, party_id, state, listed_id, rank, is_hit, score, customer_version, severity, rule, priority, is_baseline, opened_at, due_at, disposition_id, assigned_to, revision, absence, absent_since, topic, is_true_match, legacy from unnest(array[
-'(1,1,1,open,2,1,t,1,1,critical,sanction_hit_gained,959,t,"2026-11-25 20:38:17.437+00","2026-11-26 00:38:17.437+00",,,1,,,sanction,f,)',
-'(2,1,2,open,3,1,t,1,1,critical,sanction_hit_gained,959,t,"2026-11-25 20:38:17.437+00","2026-11-26 00:38:17.437+00",,,1,,,sanction,f,)'
+'(1,1,1,open,2,1,t,1,1,critical,sanction_hit_gained,959,t,"2026-11-25 20:47:15.523+00","2026-11-26 00:47:15.523+00",,,1,,,sanction,f,)',
+'(2,1,2,open,3,1,t,1,1,critical,sanction_hit_gained,959,t,"2026-11-25 20:47:15.523+00","2026-11-26 00:47:15.523+00",,,1,,,sanction,f,)'
 ]::alert[]);
 delete from alert_event;
 insert into alert_event (event_id, alert_id, kind, happened_at, run_id, reasons, severity, actor, assigned_to, is_attested) overriding system value select event_id, alert_id, kind, happened_at, run_id, reasons, severity, actor, assigned_to, is_attested from unnest(array[
-'(1,1,opened,"2026-11-25 20:38:17.437+00",1,{},critical,,,f)',
-'(2,2,opened,"2026-11-25 20:38:17.437+00",1,{},critical,,,f)'
+'(1,1,opened,"2026-11-25 20:47:15.523+00",1,{},critical,,,f)',
+'(2,2,opened,"2026-11-25 20:47:15.523+00",1,{},critical,,,f)'
 ]::alert_event[]);
 delete from batch;
 insert into batch (run_id, worker, number, wave, committed_at) overriding system value select run_id, worker, number, wave, committed_at from unnest(array[
-'(1,1,1,2,"2026-11-25 20:38:17.349+00")',
-'(2,1,1,2,"2026-11-27 20:38:17.906+00")'
+'(1,1,1,2,"2026-11-25 20:47:15.325+00")',
+'(2,1,1,2,"2026-11-27 20:47:16.229+00")'
 ]::batch[]);
 delete from call;
 insert into call (run_id, request_id, started_at, ended_at, response_id, batch, number, worker, status, outcome, service_request_id) overriding system value select run_id, request_id, started_at, ended_at, response_id, batch, number, worker, status, outcome, service_request_id from unnest(array[
-'(1,1,"2026-11-27 20:38:17.289+00","2026-11-27 20:38:17.297+00",,,1,1,201,ok,req_06a497d6-b36d-4e4d-b0d4-e8c260c9efb7)',
-'(1,2,"2026-11-27 20:38:17.317+00","2026-11-27 20:38:17.319+00",,,2,1,201,ok,req_4e67dd12-3209-4436-b33a-999155858aba)',
-'(1,1099511627777,"2026-11-27 20:38:17.336+00","2026-11-27 20:38:17.343+00",6,1,3,1,201,ok,req_cd4b28a3-ad0d-4e94-9257-d54c14e65061)',
-'(1,1099511627778,"2026-11-27 20:38:17.336+00","2026-11-27 20:38:17.344+00",4,1,4,1,201,ok,req_84b2b4e5-c5e9-494f-a255-3ed7129d0081)',
-'(1,1099511627779,"2026-11-27 20:38:17.336+00","2026-11-27 20:38:17.344+00",3,1,5,1,201,ok,req_62f290c7-039c-463a-886e-a6e899ed9d77)',
-'(1,1099511627780,"2026-11-27 20:38:17.337+00","2026-11-27 20:38:17.346+00",7,1,6,1,201,ok,req_20609632-7fd6-42df-8e43-f31a716c6654)',
-'(1,1099511627781,"2026-11-27 20:38:17.337+00","2026-11-27 20:38:17.347+00",5,1,7,1,201,ok,req_98e8d31b-bda9-49d4-bf39-0272a76af572)',
-'(1,1099511627782,"2026-11-27 20:38:17.337+00","2026-11-27 20:38:17.348+00",8,1,8,1,201,ok,req_c7b4e7bf-81d8-4f6c-858a-c19d6227cf3d)',
-'(1,1,"2026-11-27 20:38:17.37+00","2026-11-27 20:38:17.373+00",,,9,1,201,ok,req_e5559346-f03f-4147-9d43-ff9d9f4d6280)',
-'(1,2,"2026-11-27 20:38:17.378+00","2026-11-27 20:38:17.38+00",,,10,1,201,ok,req_7b7f6586-1737-4431-94f9-ae39ebd41bde)',
-'(2,1,"2026-11-27 20:38:17.874+00","2026-11-27 20:38:17.876+00",,,1,1,201,ok,req_e2c7bb8e-4916-4802-b508-6f85f5253fff)',
-'(2,2,"2026-11-27 20:38:17.882+00","2026-11-27 20:38:17.886+00",,,2,1,201,ok,req_7c5261b7-fd87-4098-a94b-b490dc37f4bd)',
-'(2,1099511627777,"2026-11-27 20:38:17.901+00","2026-11-27 20:38:17.905+00",6,1,3,1,201,ok,req_cdf19149-5a9c-4bcc-a716-afebeba5bbb5)',
-'(2,1099511627778,"2026-11-27 20:38:17.902+00","2026-11-27 20:38:17.906+00",4,1,4,1,201,ok,req_3d5940b7-ec69-41d6-aa48-a6ff3246e6be)',
-'(2,1,"2026-11-27 20:38:17.917+00","2026-11-27 20:38:17.92+00",,,5,1,201,ok,req_b3b2f697-c4e4-43e8-a4f5-930f3d6f3256)',
-'(2,2,"2026-11-27 20:38:17.925+00","2026-11-27 20:38:17.927+00",,,6,1,201,ok,req_128b5677-1f5e-47e7-b7b9-24ab388373a6)'
+'(1,1,"2026-11-27 20:47:15.192+00","2026-11-27 20:47:15.199+00",,,1,1,201,ok,req_402f8630-052b-4aa0-bfd3-d2dd9fc97a4e)',
+'(1,2,"2026-11-27 20:47:15.235+00","2026-11-27 20:47:15.241+00",,,2,1,201,ok,req_257f75e0-3218-4f3b-b52a-d7319d9031b4)',
+'(1,1099511627777,"2026-11-27 20:47:15.285+00","2026-11-27 20:47:15.306+00",5,1,3,1,201,ok,req_2dd5cff8-b8ea-481c-8f32-75198180160c)',
+'(1,1099511627778,"2026-11-27 20:47:15.286+00","2026-11-27 20:47:15.307+00",4,1,4,1,201,ok,req_5a9f2f15-c21f-411a-9e63-c883d4028fe2)',
+'(1,1099511627779,"2026-11-27 20:47:15.286+00","2026-11-27 20:47:15.307+00",6,1,5,1,201,ok,req_313bd086-4f8c-4309-8f4e-a5627e471748)',
+'(1,1099511627780,"2026-11-27 20:47:15.286+00","2026-11-27 20:47:15.314+00",3,1,6,1,201,ok,req_a135d203-9743-47e8-9d8b-fe488c255354)',
+'(1,1099511627781,"2026-11-27 20:47:15.286+00","2026-11-27 20:47:15.322+00",8,1,7,1,201,ok,req_59f8a8eb-31cd-4189-bad1-b4c35b7816d4)',
+'(1,1099511627782,"2026-11-27 20:47:15.286+00","2026-11-27 20:47:15.324+00",7,1,8,1,201,ok,req_2c56fb81-2b75-4f42-a80b-41934f098bf0)',
+'(1,1,"2026-11-27 20:47:15.373+00","2026-11-27 20:47:15.377+00",,,9,1,201,ok,req_6eae366f-c59f-4475-afb7-c0735c1b6c45)',
+'(1,2,"2026-11-27 20:47:15.39+00","2026-11-27 20:47:15.392+00",,,10,1,201,ok,req_5b8b6fe8-c22f-4bdd-b1b0-e7f8c863cb64)',
+'(2,1,"2026-11-27 20:47:16.193+00","2026-11-27 20:47:16.196+00",,,1,1,201,ok,req_cf5275ee-e1b8-4ffa-987e-bd1efd195876)',
+'(2,2,"2026-11-27 20:47:16.203+00","2026-11-27 20:47:16.206+00",,,2,1,201,ok,req_f87da5ed-7c28-42c5-8ff7-3bd31cfaf095)',
+'(2,1099511627777,"2026-11-27 20:47:16.225+00","2026-11-27 20:47:16.228+00",5,1,3,1,201,ok,req_5aa1c00f-ea27-472e-bde3-c75ea0183929)',
+'(2,1099511627778,"2026-11-27 20:47:16.226+00","2026-11-27 20:47:16.229+00",4,1,4,1,201,ok,req_3a0d7ab2-9de0-4328-a186-3f053fa60123)',
+'(2,1,"2026-11-27 20:47:16.236+00","2026-11-27 20:47:16.239+00",,,5,1,201,ok,req_ab5416dc-9052-4e60-8e46-daeca68b3de5)',
+'(2,2,"2026-11-27 20:47:16.245+00","2026-11-27 20:47:16.247+00",,,6,1,201,ok,req_1996c752-760e-42bd-9f0d-a22d52ac033b)'
 ]::call[]);
 delete from change;
 insert into change (change_id, run_id, wave, replaces, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before_listed_id, before_rank, before_is_hit, before_score, after_listed_id, after_rank, after_is_hit, after_score, adjustments, birth_date_agreement, country_agreement, sanction_hit, former_customer_version) overriding system value select change_id, run_id, wave, replaces, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before_listed_id, before_rank, before_is_hit, before_score, after_listed_id, after_rank, after_is_hit, after_score, adjustments, birth_date_agreement, country_agreement, sanction_hit, former_customer_version from unnest(array[
@@ -50,14 +56,14 @@ insert into change (change_id, run_id, wave, replaces, party_id, customer_versio
 ]::change[]);
 delete from control_outcome;
 insert into control_outcome (run_id, ordinal, type, name, expect, verdict, found, response_id, round, occasion, searches, asked_at, label, topics) overriding system value select run_id, ordinal, type, name, expect, verdict, found, response_id, round, occasion, searches, asked_at, label, topics from unnest(array[
-'(1,0,person,"Control Listed",match,passed,,1,1,start,0,"2026-11-25 20:38:17.299+00",,{})',
-'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-25 20:38:17.321+00",,{})',
-'(1,0,person,"Control Listed",match,passed,,1,2,end,6,"2026-11-25 20:38:17.374+00",,{})',
-'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,6,"2026-11-25 20:38:17.381+00",,{})',
-'(2,0,person,"Control Listed",match,passed,,1,1,start,0,"2026-11-27 20:38:17.878+00",,{})',
-'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-27 20:38:17.889+00",,{})',
-'(2,0,person,"Control Listed",match,passed,,1,2,end,2,"2026-11-27 20:38:17.921+00",,{})',
-'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,2,"2026-11-27 20:38:17.929+00",,{})'
+'(1,0,person,"Control Listed",match,passed,,1,1,start,0,"2026-11-25 20:47:15.211+00",,{})',
+'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-25 20:47:15.243+00",,{})',
+'(1,0,person,"Control Listed",match,passed,,1,2,end,6,"2026-11-25 20:47:15.381+00",,{})',
+'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,6,"2026-11-25 20:47:15.394+00",,{})',
+'(2,0,person,"Control Listed",match,passed,,1,1,start,0,"2026-11-27 20:47:16.198+00",,{})',
+'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-27 20:47:16.209+00",,{})',
+'(2,0,person,"Control Listed",match,passed,,1,2,end,2,"2026-11-27 20:47:16.241+00",,{})',
+'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,2,"2026-11-27 20:47:16.248+00",,{})'
 ]::control_outcome[]);
 delete from customer;
 insert into customer (customer_id, roster_id, reference, version, record_digest, first_import_id, absent_since, own_digest, left_at, returned_at, left_because, unreadable_party_since) overriding system value select customer_id, roster_id, reference, version, record_digest, first_import_id, absent_since, own_digest, left_at, returned_at, left_because, unreadable_party_since from unnest(array[
@@ -70,16 +76,16 @@ insert into customer (customer_id, roster_id, reference, version, record_digest,
 ]::customer[]);
 delete from customer_state_change;
 insert into customer_state_change (change_id, customer_id, from_state, to_state, reason, is_test, as_of, due_at, expires_at, run_id, changed_at) overriding system value select change_id, customer_id, from_state, to_state, reason, is_test, as_of, due_at, expires_at, run_id, changed_at from unnest(array[
-'(1,2,,open_alert,,t,"2026-11-25 20:38:17.349+00","2026-11-26 20:38:17.349+00","2026-11-26 23:38:17.349+00",1,"2026-11-25 20:38:17.487+00")',
-'(2,3,,open_alert,,t,"2026-11-25 20:38:17.349+00","2026-11-26 20:38:17.349+00","2026-11-26 23:38:17.349+00",1,"2026-11-25 20:38:17.487+00")',
-'(3,4,,clear,,t,"2026-11-25 20:38:17.349+00","2026-11-26 20:38:17.349+00","2026-11-26 23:38:17.349+00",1,"2026-11-25 20:38:17.487+00")',
-'(4,5,,clear,,t,"2026-11-25 20:38:17.349+00","2026-11-26 20:38:17.349+00","2026-11-26 23:38:17.349+00",1,"2026-11-25 20:38:17.487+00")',
-'(5,6,,clear,,t,"2026-11-25 20:38:17.349+00","2026-11-26 20:38:17.349+00","2026-11-26 23:38:17.349+00",1,"2026-11-25 20:38:17.487+00")',
-'(6,7,,clear,,t,"2026-11-25 20:38:17.349+00","2026-11-26 20:38:17.349+00","2026-11-26 23:38:17.349+00",1,"2026-11-25 20:38:17.487+00")',
-'(7,4,clear,not_screened,expired,t,"2026-11-25 20:38:17.349+00","2026-11-26 20:38:17.349+00","2026-11-26 23:38:17.349+00",1,"2026-11-27 20:38:17.834+00")',
-'(8,5,clear,not_screened,expired,t,"2026-11-25 20:38:17.349+00","2026-11-26 20:38:17.349+00","2026-11-26 23:38:17.349+00",1,"2026-11-27 20:38:17.834+00")',
-'(9,6,clear,not_screened,expired,t,"2026-11-25 20:38:17.349+00","2026-11-26 20:38:17.349+00","2026-11-26 23:38:17.349+00",1,"2026-11-27 20:38:17.834+00")',
-'(10,7,clear,not_screened,expired,t,"2026-11-25 20:38:17.349+00","2026-11-26 20:38:17.349+00","2026-11-26 23:38:17.349+00",1,"2026-11-27 20:38:17.834+00")'
+'(1,2,,open_alert,,t,"2026-11-25 20:47:15.325+00","2026-11-26 20:47:15.325+00","2026-11-26 23:47:15.325+00",1,"2026-11-25 20:47:15.603+00")',
+'(2,3,,open_alert,,t,"2026-11-25 20:47:15.325+00","2026-11-26 20:47:15.325+00","2026-11-26 23:47:15.325+00",1,"2026-11-25 20:47:15.603+00")',
+'(3,4,,clear,,t,"2026-11-25 20:47:15.325+00","2026-11-26 20:47:15.325+00","2026-11-26 23:47:15.325+00",1,"2026-11-25 20:47:15.603+00")',
+'(4,5,,clear,,t,"2026-11-25 20:47:15.325+00","2026-11-26 20:47:15.325+00","2026-11-26 23:47:15.325+00",1,"2026-11-25 20:47:15.603+00")',
+'(5,6,,clear,,t,"2026-11-25 20:47:15.325+00","2026-11-26 20:47:15.325+00","2026-11-26 23:47:15.325+00",1,"2026-11-25 20:47:15.603+00")',
+'(6,7,,clear,,t,"2026-11-25 20:47:15.325+00","2026-11-26 20:47:15.325+00","2026-11-26 23:47:15.325+00",1,"2026-11-25 20:47:15.603+00")',
+'(7,4,clear,not_screened,expired,t,"2026-11-25 20:47:15.325+00","2026-11-26 20:47:15.325+00","2026-11-26 23:47:15.325+00",1,"2026-11-27 20:47:16.133+00")',
+'(8,5,clear,not_screened,expired,t,"2026-11-25 20:47:15.325+00","2026-11-26 20:47:15.325+00","2026-11-26 23:47:15.325+00",1,"2026-11-27 20:47:16.133+00")',
+'(9,6,clear,not_screened,expired,t,"2026-11-25 20:47:15.325+00","2026-11-26 20:47:15.325+00","2026-11-26 23:47:15.325+00",1,"2026-11-27 20:47:16.133+00")',
+'(10,7,clear,not_screened,expired,t,"2026-11-25 20:47:15.325+00","2026-11-26 20:47:15.325+00","2026-11-26 23:47:15.325+00",1,"2026-11-27 20:47:16.133+00")'
 ]::customer_state_change[]);
 delete from customer_version;
 insert into customer_version (customer_id, version, import_id, risk_tier, record, changed_fields) overriding system value select customer_id, version, import_id, risk_tier, record, changed_fields from unnest(array[
@@ -92,7 +98,7 @@ insert into customer_version (customer_id, version, import_id, risk_tier, record
 ]::customer_version[]);
 delete from lease;
 insert into lease (lease_key, epoch, owner, acquired_at, heartbeat_at, expires_at) overriding system value select lease_key, epoch, owner, acquired_at, heartbeat_at, expires_at from unnest(array[
-'(screening/default/people,2,test-31534,"2026-11-27 20:38:17.755+00","2026-11-27 20:38:17.755+00","1970-01-01 00:00:00+00")'
+'(screening/default/people,2,test-6697,"2026-11-27 20:47:16.039+00","2026-11-27 20:47:16.039+00","1970-01-01 00:00:00+00")'
 ]::lease[]);
 delete from listed_party;
 insert into listed_party (listed_id, organisation_id, digest, match_id, name, schema, topics, birth_dates, countries) overriding system value select listed_id, organisation_id, digest, match_id, name, schema, topics, birth_dates, countries from unnest(array[
@@ -100,6 +106,11 @@ insert into listed_party (listed_id, organisation_id, digest, match_id, name, sc
 '(2,1,"\\x1bcf441644d0019a56ffa7bb6e1becc4e402432435bf18dd8fceb66db74ecd47",amla_one,"Wilhelmina Achterberg",Person,{sanction},{1960-01-01},{fr})',
 '(3,1,"\\xb49a036225e9020f97fd1cd6fcfc1f73ec69f0d661f97e3cff05534b0a445155",amla_two,"Oktavian Prunescu",Person,{sanction},{1960-01-01},{fr})'
 ]::listed_party[]);
+delete from match_detail;
+insert into match_detail (run_id, record_id, account_id, kind, asked_at, status, reason, service_request_id, received_digest, digest, body, withheld_links, entity_ids) overriding system value select run_id, record_id, account_id, kind, asked_at, status, reason, service_request_id, received_digest, digest, body, withheld_links, entity_ids from unnest(array[
+'(1,amla_one,1,activity,"2026-11-25 20:47:15.43+00",200,,req_062f6b93-35bb-4666-90d9-dafd7768d756,"\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a","\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a","{""id"":""amla_one"",""schema"":""Person"",""name"":""Wilhelmina Achterberg"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{})',
+'(1,amla_two,1,activity,"2026-11-25 20:47:15.43+00",200,,req_7f8dafb1-3160-47a6-a145-68dd73f26a1a,"\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149","\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149","{""id"":""amla_two"",""schema"":""Person"",""name"":""Oktavian Prunescu"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{})'
+]::match_detail[]);
 delete from next_state;
 insert into next_state (run_id, party_id, former_run_id, former_request_id, former_response_id, former_settings_digest, former_state, former_unreturned, settings_digest, state, reported_scores, unreturned) overriding system value select run_id, party_id, former_run_id, former_request_id, former_response_id, former_settings_digest, former_state, former_unreturned, settings_digest, state, reported_scores, unreturned from unnest(array[
 '(1,1,,,,,,,settings-of-the-test,open_alert,,)',
@@ -111,7 +122,7 @@ insert into next_state (run_id, party_id, former_run_id, former_request_id, form
 ]::next_state[]);
 delete from organisation;
 insert into organisation (organisation_id, name, digest_key, review_key, created_at, schedule_paused_at, schedule_paused_until, schedule_paused_by, schedule_pause_reason, schedule_resumed_by, webhooks) overriding system value select organisation_id, name, digest_key, review_key, created_at, schedule_paused_at, schedule_paused_until, schedule_paused_by, schedule_pause_reason, schedule_resumed_by, webhooks from unnest(array[
-'(1,default,"\\x9d7321632a3735d58251d40814550b41695aead41e98a9d13366fdcdabffcf5b","\\x18e7c78b66df4a0e85625bed125b755d3533c3f073b04359a548a80278b828c2","2026-11-25 20:38:17.017+00",,,,,,[])'
+'(1,default,"\\x3ef6f1826b12046c041440a90db89c56903599de03b52f2bfefd6a079795105d","\\xfde42bb91e764a668124899188441aa4d3bcd49bb985420ba651ba10814206da","2026-11-25 20:47:14.702+00",,,,,,[])'
 ]::organisation[]);
 delete from party;
 insert into party (party_id, customer_id, ordinal, request_id, is_current) overriding system value select party_id, customer_id, ordinal, request_id, is_current from unnest(array[
@@ -124,12 +135,12 @@ insert into party (party_id, customer_id, ordinal, request_id, is_current) overr
 ]::party[]);
 delete from party_state;
 insert into party_state (account_id, party_id, run_id, request_id, response_id, customer_version, settings_digest, screened_at, state, reported_scores, unreturned, failed_run_id) overriding system value select account_id, party_id, run_id, request_id, response_id, customer_version, settings_digest, screened_at, state, reported_scores, unreturned, failed_run_id from unnest(array[
-'(1,3,1,1099511627779,3,1,settings-of-the-test,"2026-11-25 20:38:17.349+00",clear,,,)',
-'(1,4,1,1099511627780,7,1,settings-of-the-test,"2026-11-25 20:38:17.349+00",clear,,,)',
-'(1,5,1,1099511627781,5,1,settings-of-the-test,"2026-11-25 20:38:17.349+00",clear,,,)',
-'(1,6,1,1099511627782,8,1,settings-of-the-test,"2026-11-25 20:38:17.349+00",clear,,,)',
-'(1,1,2,1099511627777,6,1,settings-of-the-test,"2026-11-27 20:38:17.906+00",open_alert,,,)',
-'(1,2,2,1099511627778,4,1,settings-of-the-test,"2026-11-27 20:38:17.906+00",open_alert,,,)'
+'(1,3,1,1099511627779,6,1,settings-of-the-test,"2026-11-25 20:47:15.325+00",clear,,,)',
+'(1,4,1,1099511627780,3,1,settings-of-the-test,"2026-11-25 20:47:15.325+00",clear,,,)',
+'(1,5,1,1099511627781,8,1,settings-of-the-test,"2026-11-25 20:47:15.325+00",clear,,,)',
+'(1,6,1,1099511627782,7,1,settings-of-the-test,"2026-11-25 20:47:15.325+00",clear,,,)',
+'(1,1,2,1099511627777,5,1,settings-of-the-test,"2026-11-27 20:47:16.229+00",open_alert,,,)',
+'(1,2,2,1099511627778,4,1,settings-of-the-test,"2026-11-27 20:47:16.229+00",open_alert,,,)'
 ]::party_state[]);
 delete from planned;
 insert into planned (run_id, party_id, request_id, customer_version, search_order, reason, skipped_because) overriding system value select run_id, party_id, request_id, customer_version, search_order, reason, skipped_because from unnest(array[
@@ -139,53 +150,47 @@ insert into planned (run_id, party_id, request_id, customer_version, search_orde
 '(1,4,1099511627780,1,0,new,)',
 '(1,5,1099511627781,1,0,new,)',
 '(1,6,1099511627782,1,0,new,)',
-'(2,1,1099511627777,1,3333333,overdue,)',
-'(2,2,1099511627778,1,3333333,overdue,)',
-'(2,3,1099511627779,1,3333333,overdue,)',
-'(2,4,1099511627780,1,3333333,overdue,)',
-'(2,5,1099511627781,1,3333333,overdue,)',
-'(2,6,1099511627782,1,3333333,overdue,)'
+'(2,1,1099511627777,1,3333332,overdue,)',
+'(2,2,1099511627778,1,3333332,overdue,)',
+'(2,3,1099511627779,1,3333332,overdue,)',
+'(2,4,1099511627780,1,3333332,overdue,)',
+'(2,5,1099511627781,1,3333332,overdue,)',
+'(2,6,1099511627782,1,3333332,overdue,)'
 ]::planned[]);
 delete from report;
 insert into report (run_id, revision, sweep_run_ids, earlier_run_ids, created_at, manifest_sha256, sent_at, former_settings_id) overriding system value select run_id, revision, sweep_run_ids, earlier_run_ids, created_at, manifest_sha256, sent_at, former_settings_id from unnest(array[
-'(1,1,{},{},"2026-11-25 20:38:17.581+00",87ef13fc835c90f2031aef6fe15704996f23c95ea527a28d261e5b4930a4d481,,)',
-'(2,1,{},{},"2026-11-27 20:38:18.05+00",5ae03f4e92b4cc3d6c5df732a5aabf76e4a31ef347482a35beadd3d29cb31df3,,1)'
+'(1,1,{},{},"2026-11-25 20:47:15.791+00",f06076547f9f296ad9e001694c9e1e51e95a250ed46afda2d7bb36cad97afa18,,)',
+'(2,1,{},{},"2026-11-27 20:47:16.459+00",6813e838685e8dc8784c7a37b526d68c2efe1d90ec7221c7f7f1b57af44b2abb,,1)'
 ]::report[]);
 delete from response;
 insert into response (response_id, organisation_id, digest, body, total, truncated, first_seen_at, matches, hits, first_match_id, listed_ids, are_hits, scores) overriding system value select response_id, organisation_id, digest, body, total, truncated, first_seen_at, matches, hits, first_match_id, listed_ids, are_hits, scores from unnest(array[
-'(1,1,"\\x3cd73bd9355524be6a9979573dbd09522859e95b83c617d3f8fb12f8c1bcfffd","{""query"":""Control Listed"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_c"",""name"":""Control Listed"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-25 20:38:17.299+00",1,1,amla_c,{1},{t},{1})',
-'(2,1,"\\xa8a7ce052ec481ea9da3a02d014365332eba75cbbc9bf5c9aac6fea1d04e03d3","{""query"":""Zzyzx Qwfpg"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 20:38:17.321+00",0,0,,,,)',
-'(3,1,"\\x00505370101bb2a509f4136b59831503f465c5ccfa91b293cc1236da6162e4a2","{""query"":""Tamsin Oyelaran"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 20:38:17.35+00",0,0,,,,)',
-'(4,1,"\\x912a8f293b28708da85dbd49c9c8fca732457e31a5bd7a9849bc5e7db98c5edc","{""query"":""Oktavian Prunescu"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_two"",""name"":""Oktavian Prunescu"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-25 20:38:17.35+00",1,1,amla_two,{3},{t},{1})',
-'(5,1,"\\x99d038f51e006815b8b69de81b27a89a08d92374e3381faa110bdd3bad3fe02e","{""query"":""Aroha Ngata"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 20:38:17.35+00",0,0,,,,)',
-'(6,1,"\\xa4092959a530526e620577fa80c0d33aafd05f06724509f986f5418eead0fbb8","{""query"":""Wilhelmina Achterberg"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_one"",""name"":""Wilhelmina Achterberg"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-25 20:38:17.35+00",1,1,amla_one,{2},{t},{1})',
-'(7,1,"\\xb425a2dc34e6f8ed30e0021b582ebf9b36aaf6fb263346a1a09b398d0c7d30ab","{""query"":""Bertil Kvarnström"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 20:38:17.35+00",0,0,,,,)',
-'(8,1,"\\xbdf4e6389371ceef4d8fbec7fb33cee365afc7f68715e5b28006917a89615589","{""query"":""Ciro Malvestuto"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 20:38:17.35+00",0,0,,,,)'
+'(1,1,"\\x4e71eff85376ceb8444f368084c6f2d5a8a38c0c7534d4e2885b9f51ef4685e5","{""query"":""Control Listed"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_c"",""name"":""Control Listed"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-25 20:47:15.211+00",1,1,amla_c,{1},{t},{1})',
+'(2,1,"\\xd69c7432f899884d49decb0465ad2716d69e2a3ca9a7ff3ff7864d92604f37e4","{""query"":""Zzyzx Qwfpg"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 20:47:15.243+00",0,0,,,,)',
+'(3,1,"\\x158014585b0939fd5d923152b36b4ec07af2d179a7c2311df82d30ec383c65b3","{""query"":""Bertil Kvarnström"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 20:47:15.331+00",0,0,,,,)',
+'(4,1,"\\x3269b6a312dae5267e1e9d5728f4880cf18cf773ca52052dab40741c35969f8a","{""query"":""Oktavian Prunescu"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_two"",""name"":""Oktavian Prunescu"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-25 20:47:15.331+00",1,1,amla_two,{3},{t},{1})',
+'(5,1,"\\x568747005f24c70f51cc62263e3c82230a779783f19033475bec0afd6615dd88","{""query"":""Wilhelmina Achterberg"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_one"",""name"":""Wilhelmina Achterberg"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-25 20:47:15.331+00",1,1,amla_one,{2},{t},{1})',
+'(6,1,"\\x8fdc69feba9b1277af4abd11f9862f0b440050c417fd48d4554fbeb5e0be4223","{""query"":""Tamsin Oyelaran"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 20:47:15.331+00",0,0,,,,)',
+'(7,1,"\\xa801806dc996150d3c59c22be440e6a45462c5d3d1027efa0d948037567bceae","{""query"":""Ciro Malvestuto"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 20:47:15.331+00",0,0,,,,)',
+'(8,1,"\\xd90e9fe04d912c0fc18f2a193c3a7684680f9b2dd14a515b71a1607c7b5008eb","{""query"":""Aroha Ngata"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 20:47:15.331+00",0,0,,,,)'
 ]::response[]);
 delete from review_sheet;
 insert into review_sheet (sheet_id, organisation_id, exported_at, exported_by, run_id, shown_ids, waiting, alert_ids) overriding system value select sheet_id, organisation_id, exported_at, exported_by, run_id, shown_ids, waiting, alert_ids from unnest(array[
-'(1,1,"2026-11-25 20:38:17.437+00",report,1,"{1,2}",2,)',
-'(2,1,"2026-11-27 20:38:17.964+00",report,2,"{1,2}",2,)'
+'(1,1,"2026-11-25 20:47:15.523+00",report,1,"{1,2}",2,)',
+'(2,1,"2026-11-27 20:47:16.305+00",report,2,"{1,2}",2,)'
 ]::review_sheet[]);
 delete from roster;
 insert into roster (roster_id, organisation_id, name, created_at, coverage) overriding system value select roster_id, organisation_id, name, created_at, coverage from unnest(array[
-'(1,1,people,"2026-11-25 20:38:17.021+00","{""at"": ""2026-11-25T20:38:17.487+00:00"", ""cap"": null, ""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""runId"": 1, ""entries"": [[""high"", ""open_alert"", null, null, 2, 1795639097349.000000], [""high"", ""clear"", null, null, 4, 1795639097349.000000]], ""seconds"": 1, ""accountId"": 1, ""lastChange"": 6, ""lastDisposition"": 0}")'
+'(1,1,people,"2026-11-25 20:47:14.711+00","{""at"": ""2026-11-25T20:47:15.603+00:00"", ""cap"": null, ""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""runId"": 1, ""entries"": [[""high"", ""open_alert"", null, null, 2, 1795639635325.000000], [""high"", ""clear"", null, null, 4, 1795639635325.000000]], ""seconds"": 1, ""accountId"": 1, ""lastChange"": 6, ""lastDisposition"": 0}")'
 ]::roster[]);
 delete from roster_import;
 insert into roster_import (import_id, run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent, is_delta, headers, party_headers, joined, changed, leavers, returned, conflicts, party_rows, party_rejected, overridden_guards, unreadable_ids, doubts, dropped_parties, control_total, unmapped_names, mapping, changes) overriding system value select import_id, run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent, is_delta, headers, party_headers, joined, changed, leavers, returned, conflicts, party_rows, party_rejected, overridden_guards, unreadable_ids, doubts, dropped_parties, control_total, unmapped_names, mapping, changes from unnest(array[
-'(1,1,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-25 20:38:17.123+00",6,6,0,0,0,f,"{customer_id,type,name}",{},6,0,0,0,0,0,0,{},0,[],[],,{},"{""columns.type"": null, ""columns.language"": null, ""columns.riskTier"": null, ""columns.birthDate"": null, ""columns.countries"": null}",)',
-'(2,2,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-27 20:38:17.775+00",6,6,0,0,0,f,"{customer_id,type,name}",{},0,0,0,0,0,0,0,{},0,[],[],,{},"{""columns.type"": null, ""columns.language"": null, ""columns.riskTier"": null, ""columns.birthDate"": null, ""columns.countries"": null}","{""known"": 6, ""fields"": [], ""joined"": 0, ""reread"": [], ""missing"": 0, ""returned"": 0, ""offboarded"": 0}")'
+'(1,1,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-25 20:47:14.887+00",6,6,0,0,0,f,"{customer_id,type,name}",{},6,0,0,0,0,0,0,{},0,[],[],,{},"{""columns.type"": null, ""columns.language"": null, ""columns.riskTier"": null, ""columns.birthDate"": null, ""columns.countries"": null}",)',
+'(2,2,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-27 20:47:16.065+00",6,6,0,0,0,f,"{customer_id,type,name}",{},0,0,0,0,0,0,0,{},0,[],[],,{},"{""columns.type"": null, ""columns.language"": null, ""columns.riskTier"": null, ""columns.birthDate"": null, ""columns.countries"": null}","{""known"": 6, ""fields"": [], ""joined"": 0, ""reread"": [], ""missing"": 0, ""returned"": 0, ""offboarded"": 0}")'
 ]::roster_import[]);
-delete from run;
-insert into run (run_id, organisation_id, roster_id, account_id, mode, kind, state, state_reasons, stage, selection, in_scope, lease_key, epoch, owner, resumed, settings_digest, version, compared_run_id, started_at, finished_at, sums, cadence, billable_attempts, settings, halted_by, wave, proven_wave, applied_wave, unconfirmed_because, is_held, roster_file, open_alerts, details, settings_id, health, settled_alerts, unaccepted, keys, watch, sweep, published_list, vanishing) overriding system value select run_id, organisation_id, roster_id, account_id, mode, kind, state, state_reasons, stage, selection, in_scope, lease_key, epoch, owner, resumed, settings_digest, version, compared_run_id, started_at, finished_at, sums, cadence, billable_attempts, settings, halted_by, wave, proven_wave, applied_wave, unconfirmed_because, is_held, roster_file, open_alerts, details, settings_id, health, settled_alerts, unaccepted, keys, watch, sweep, published_list, vanishing from unnest(array[
-'(1,1,1,1,test,rescreen,complete,{},finished,due,6,screening/default/people,1,test-31534,0,settings-of-the-test,0.0.0-test,,"2026-11-25 20:38:17.078+00","2026-11-25 20:38:17.538+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 10, ""rejected"": 0, ""screened"": 6, ""searches"": 6, ""customers"": 6, ""remaining"": 0, ""duplicates"": 0}, ""states"": {""clear"": 4, ""truncated"": 0, ""open_alert"": 2, ""true_match"": 0, ""not_screened"": 0, ""false_positive"": 0, ""below_threshold"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 2}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 10}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",10,"{""run"": {""deadline"": ""200ms""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""maxPerRun"": 200}}, ""timezone"": ""UTC"", ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",,3,2,2,,f,,"{""news"": {""alerts"": 2, ""expired"": 0, ""sanctionHits"": 2}, ""byAge"": {""older"": 0, ""upToOneDay"": 2, ""upToOneWeek"": 0, ""upToThirtyDays"": 0}, ""absent"": 0, ""overdue"": 0, ""waiting"": 2, ""oldestAt"": ""2026-11-25T20:38:17.437+00:00"", ""proposed"": 0, ""customers"": 2, ""byAssignee"": [], ""bySeverity"": [{""overdue"": 0, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}","{""hits"": 0, ""kept"": 0, ""asked"": 0, ""leftOver"": 0, ""backlogLeft"": 0, ""backlogAsked"": 0, ""notAvailable"": 0, ""withoutRecord"": 0, ""stoppedBecause"": null}",1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 10, ""repeated"": 0, ""perSecond"": 101.1, ""limitPerSecond"": 400}","{""gone"": 0, ""carried"": 0, ""expired"": 0, ""reopened"": 0, ""trueMatch"": 0, ""inconclusive"": 0, ""falsePositive"": 0}",,{89a2ed3dff67},"{""rates"": {""hits"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 333.3333333333333}, ""matches"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 333.3333333333333}}, ""volume"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 0}, ""listCap"": null, ""findings"": {""hits"": 2, ""changes"": 0, ""matches"": 2, ""screened"": 6, ""hitSquares"": 2, ""matchSquares"": 2, ""changeSquares"": 0, ""searchesAgain"": 0}, ""isComparable"": true}",,,[])',
-'(2,1,1,1,test,rescreen,stopped,"{""the limit of 2 searches for this run is reached; 4 customers remain and the run can be resumed""}",planned,due,6,screening/default/people,2,test-31534,0,settings-of-the-test,0.0.0-test,1,"2026-11-27 20:38:17.763+00","2026-11-27 20:38:18.027+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 6, ""rejected"": 0, ""screened"": 2, ""searches"": 2, ""customers"": 6, ""remaining"": 4, ""duplicates"": 0}, ""states"": {""clear"": 0, ""truncated"": 0, ""open_alert"": 2, ""true_match"": 0, ""not_screened"": 4, ""false_positive"": 0, ""below_threshold"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 6}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",6,"{""run"": {""deadline"": ""200ms""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""maxPerRun"": 200}}, ""timezone"": ""UTC"", ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",max_searches,3,2,2,,f,,"{""news"": {""alerts"": 0, ""expired"": 0, ""sanctionHits"": 0}, ""byAge"": {""older"": 0, ""upToOneDay"": 0, ""upToOneWeek"": 2, ""upToThirtyDays"": 0}, ""absent"": 0, ""overdue"": 2, ""waiting"": 2, ""oldestAt"": ""2026-11-25T20:38:17.437+00:00"", ""proposed"": 0, ""customers"": 2, ""byAssignee"": [], ""bySeverity"": [{""overdue"": 2, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}",,1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 6, ""repeated"": 0, ""perSecond"": 98, ""limitPerSecond"": 400}","{""gone"": 0, ""carried"": 0, ""expired"": 0, ""reopened"": 0, ""trueMatch"": 0, ""inconclusive"": 0, ""falsePositive"": 0}",,{89a2ed3dff67},"{""rates"": null, ""volume"": null, ""listCap"": null, ""findings"": {""hits"": 2, ""changes"": 0, ""matches"": 2, ""screened"": 2, ""hitSquares"": 2, ""matchSquares"": 2, ""changeSquares"": 0, ""searchesAgain"": 2}, ""isComparable"": false}",,,"[{""known"": 2, ""family"": ""any"", ""standing"": 2, ""vanished"": 0}, {""known"": 2, ""family"": ""sanction"", ""standing"": 2, ""vanished"": 0}]")'
-]::run[]);
-select open_run_range(run_id) from run;
 delete from run_worker;
 insert into run_worker (run_id, worker, epoch, owner, taken_at, differences, calls) overriding system value select run_id, worker, epoch, owner, taken_at, differences, calls from unnest(array[
-'(1,1,1,test-31534,"2026-11-25 20:38:17.078+00",{},10)',
-'(2,1,2,test-31534,"2026-11-27 20:38:17.763+00",{},6)'
+'(1,1,1,test-6697,"2026-11-25 20:47:14.803+00",{},10)',
+'(2,1,2,test-6697,"2026-11-27 20:47:16.049+00",{},6)'
 ]::run_worker[]);
 delete from screening_request;
 insert into screening_request (request_id, organisation_id, type, name) overriding system value select request_id, organisation_id, type, name from unnest(array[
@@ -200,8 +205,8 @@ insert into screening_request (request_id, organisation_id, type, name) overridi
 ]::screening_request[]);
 delete from shown_alert;
 insert into shown_alert (shown_id, alert_id, listed_id, rank, is_hit, score, facts, revision) overriding system value select shown_id, alert_id, listed_id, rank, is_hit, score, facts, revision from unnest(array[
-'(1,1,2,1,t,1,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-26T00:38:17.437+00:00"", ""party"": {""name"": ""Wilhelmina Achterberg"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-1""}, ""state"": ""open"", ""legacy"": null, ""absence"": null, ""alertId"": 1, ""openedAt"": ""2026-11-25T20:38:17.437+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""assignedTo"": null, ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1)',
-'(2,2,3,1,t,1,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-26T00:38:17.437+00:00"", ""party"": {""name"": ""Oktavian Prunescu"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-2""}, ""state"": ""open"", ""legacy"": null, ""absence"": null, ""alertId"": 2, ""openedAt"": ""2026-11-25T20:38:17.437+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""assignedTo"": null, ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1)'
+'(1,1,2,1,t,1,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-26T00:47:15.523+00:00"", ""party"": {""name"": ""Wilhelmina Achterberg"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-1""}, ""state"": ""open"", ""legacy"": null, ""absence"": null, ""alertId"": 1, ""openedAt"": ""2026-11-25T20:47:15.523+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""assignedTo"": null, ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1)',
+'(2,2,3,1,t,1,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-26T00:47:15.523+00:00"", ""party"": {""name"": ""Oktavian Prunescu"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-2""}, ""state"": ""open"", ""legacy"": null, ""absence"": null, ""alertId"": 2, ""openedAt"": ""2026-11-25T20:47:15.523+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""assignedTo"": null, ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1)'
 ]::shown_alert[]);
 select setval('acceptance_acceptance_id_seq', 1);
 select setval('account_account_id_seq', 1);

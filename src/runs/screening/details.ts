@@ -95,7 +95,7 @@ async function listNamed({ app, run }: RunSession, matchIds: readonly string[]):
 /** The records that earlier runs left and no run has looked up since. */
 async function listBacklog({ app, run }: RunSession, accountId: number): Promise<DetailRecord[]> {
   if (run.rosterId === null) return [];
-  const ids = await readDetailBacklog(app.database, { rosterId: run.rosterId, accountId });
+  const ids = await readDetailBacklog(app.database, { runId: run.runId, rosterId: run.rosterId, accountId });
   return ids.flatMap((id) => toDetailRecord(id) ?? []);
 }
 
