@@ -42,7 +42,7 @@ import {
 import type { HaltCode, PlanSelection, RunKind, RunMode } from '../vocabulary.js';
 import type { AppContext, RunEvent } from './app-context.js';
 import { OtherAccount, RunHalted } from './halt.js';
-import { applyRun, describeHeldAnswers } from './screening/apply-run.js';
+import { applyLeft, applyRun, describeHeldAnswers } from './screening/apply-run.js';
 import type { Acceptance } from './settings-diff.js';
 import { toAcceptanceFacts, toStoredSettings } from './settings-diff.js';
 
@@ -256,7 +256,7 @@ async function openRun(
     if (open && !blocker) {
       await markInFlightUnknown(transaction, open.runId);
       await noteOverridden(app, transaction, open.runId, overridden);
-      await applyRun(transaction, { app, run: open }, 'stopped');
+      await applyLeft(transaction, { app, run: open });
       return takeOverRun(transaction, open.runId, holder, request);
     }
     if (open && blocker) await abandon(app, transaction, { open, roster: request.roster }, blocker);
@@ -326,7 +326,7 @@ async function abandon(
   const isControlled = (await countControls(transaction, open.runId)).asked > 0;
   const unproven = isControlled ? await countUnproven(transaction, open.runId) : null;
   if (isControlled) await noteUnproven(transaction, open.runId, 'not_confirmed');
-  const hold = (await applyRun(transaction, { app, run: open }, 'ended'))?.hold ?? null;
+  const hold = (await applyRun(transaction, { app, run: open }, 'abandoned'))?.hold ?? null;
   const reported = await countReportedUnapplied(transaction, open.runId);
   const message = [
     `${toRunId(open)} is not resumed: ${blocker}`,

@@ -21,8 +21,8 @@ export interface AnswerHold {
   customers: number;
 }
 
-/** Whether a run has ended, stops and may go on, or was held and is accepted now. */
-type RunPhase = 'ended' | 'stopped' | 'accepted';
+/** Whether a run has ended, stops and may go on, is abandoned, or was held and is accepted now. */
+type RunPhase = 'ended' | 'stopped' | 'abandoned' | 'accepted';
 
 /**
  * Applies the proven answers of a run that are not applied yet to states and alerts. When too many known hits have vanished, they are held:
@@ -36,16 +36,23 @@ export async function applyRun(transaction: Transaction, { app, run }: RunContex
   const afterWave = await readAppliedWave(transaction, runId);
   const hold = phase === 'accepted' ? null : await findHold(transaction, { app, run }, accountId, upTo);
   if (hold !== null) {
-    if (phase === 'ended') await holdAnswers(transaction, runId);
+    if (phase !== 'stopped') await holdAnswers(transaction, runId);
     const openAlerts = await makeAlerts(transaction, { app, run }, accountId, { afterWave, answers: 'held' });
     return { accountId, parties: 0, hold, listCap: null, openAlerts };
   }
   const parties = await applyAnswers(transaction, runId, upTo);
   const { answersByLength } = await readAnswerFindings(transaction, runId);
   const listCap = await assessLists(transaction, { app, run }, accountId, answersByLength);
-  const answers = { ended: 'whole', stopped: 'part', accepted: 'accepted_later' } as const;
+  const answers = { ended: 'whole', stopped: 'part', abandoned: 'part', accepted: 'accepted_later' } as const;
   const openAlerts = await makeAlerts(transaction, { app, run }, accountId, { afterWave, answers: answers[phase] });
   return { accountId, parties, hold: null, listCap, openAlerts };
+}
+
+/** Applies what a killed or stopped run has left to whoever takes it over. */
+export async function applyLeft(transaction: Transaction, context: RunContext): Promise<void> {
+  const { runId } = context.run;
+  const left = await countUnapplied(transaction, runId, await readApplicableWave(transaction, runId));
+  if (left > 0) await applyRun(transaction, context, 'stopped');
 }
 
 async function findHold(
@@ -64,5 +71,9 @@ async function findHold(
 export const describeHeldAnswers = ({ reasons, customers }: AnswerHold, runId: string): string =>
   `its answers for ${countNoun(customers, 'customer')} are held, because ${reasons.join('; ')}: states stay as they were. ` +
   `If the lists did change like this, ${acceptCommand(runId)} applies the answers`;
+
+/** The same of a run that stops and may go on. */
+export const describeWaitingAnswers = ({ reasons, customers }: AnswerHold): string =>
+  `its answers for ${countNoun(customers, 'customer')} wait for the end of the run, because ${reasons.join('; ')}`;
 
 export const acceptCommand = (runId: string): string => `nightscreen runs accept ${runId} --by NAME --reason TEXT`;

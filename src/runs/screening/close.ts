@@ -33,7 +33,7 @@ import { reconcileRoster } from '../reconcile-run.js';
 import { compareBalance, type RunSummary, toRunSummary, toRunVerdict } from '../run-summary.js';
 import type { RunSession } from '../session.js';
 import { noteWebhooks, recordStates } from '../status.js';
-import { acceptCommand, applyRun, describeHeldAnswers } from './apply-run.js';
+import { acceptCommand, applyRun, describeHeldAnswers, describeWaitingAnswers } from './apply-run.js';
 import { readBounds } from './hold-run.js';
 import { assessFindings } from './monitoring.js';
 
@@ -129,7 +129,7 @@ export async function concludeRun(
   const { state, reasons } = toRunVerdict({
     sums,
     disagreements: [...balance.disagreements, ...disagreements],
-    haltedBecause: halt && [halt.message, ...provisional].join('; '),
+    haltedBecause: halt && [halt.message, ...provisional, ...(hold ? [describeWaitingAnswers(hold)] : [])].join('; '),
     alarms: [
       ...(halted && !halt ? [halted.message] : []),
       ...(halt ? [] : provisional),

@@ -101,4 +101,14 @@ describe('lists that are cut without a word', () => {
     expect(await kindsOf(database, last.runId)).toEqual(removed);
     expect(await readStates(database, 'C-1')).toEqual([{ state: 'below_threshold', hidden: 0 }]);
   });
+
+  it('are seen in a few lists that were longer before, down to a single result', async () => {
+    const site = await begin(names);
+    const night = nightsOf(site);
+    await night([3, 3, 3, 3, 3, 3]);
+    const found = await night([1, 1, 1, 1, 1, 1]);
+    expect(found.facts.watch?.listCap).toEqual({ length: 1, status: 'found', customers: 6 });
+    expect(await kindsOf(site.database, found.runId)).toEqual(['match_not_returned 0-1', 'match_not_returned 0-2']);
+    expect(await readStates(site.database, 'C-1')).toEqual([{ state: 'truncated', hidden: 2 }]);
+  });
 });
