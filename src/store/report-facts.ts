@@ -232,9 +232,13 @@ const toLastAnswerSql = (column: string): string => `(
   limit 1
 )`;
 
+/** SQL: the run ($1) stopped before the answer of `screening` was applied. */
+const isWaitingSql = `screening.outcome in ('screened', 'reused') and screening.wave > (select applied_wave from run where run_id = $1)`;
+
 /** SQL: parties in scope without a valid answer; a skipped party only where no earlier answer is still valid. */
-const isNotScreenedSql = `screening.run_id = $1
-  and (screening.outcome in ('failed', 'remaining') or (screening.outcome = 'skipped' and screening.outcome_reason <> 'not_due'))`;
+const isNotScreenedSql = `screening.run_id = $1 and (
+  screening.outcome in ('failed', 'remaining') or screening.outcome = 'skipped' and screening.outcome_reason <> 'not_due' or ${isWaitingSql}
+)`;
 
 /** SQL: the party of an id without a record. */
 const unreadPartySql = `jsonb_build_object('reference', gap.reference, 'role', 'customer', 'type', 'person', 'name', '',
@@ -251,7 +255,8 @@ const lastScreenedSql = toLastAnswerSql('before.answered_at');
 const notScreenedSql = `
   select party, outcome, reason, "lastScreenedAt"
   from (
-    select ${partyFactsSql} as party, screening.outcome, coalesce(screening.outcome_reason, 'remaining') as reason,
+    select ${partyFactsSql} as party, case when ${isWaitingSql} then 'skipped' else screening.outcome end as outcome,
+      case when ${isWaitingSql} then 'not_applied' else coalesce(screening.outcome_reason, 'remaining') end as reason,
       case
         when ${needsHistorySql} then ${lastScreenedSql}
         else state.screened_at

@@ -284,6 +284,7 @@ export const codeWords = {
     ['max_searches', 'limit of this start reached'],
     ['name_not_resolved', 'service host not found'],
     ['new', 'never screened'],
+    ['not_applied', 'answered, but the run stopped before the answer was proven or applied'],
     ['not_confirmed', 'answered, but no control search passed after it'],
     ['not_due', 'screened recently, not due yet'],
     ['not_json', 'answer is not JSON'],
