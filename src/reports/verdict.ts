@@ -14,7 +14,7 @@ export interface Verdict {
    * run.
    */
   level: 'complete' | 'partial' | 'red';
-  /** For a subject line: `12 open alerts, 2 critical, 3 overdue, 26 changes`. */
+  /** For a subject line: `2 new sanction hits, 12 open alerts, 2 critical, 3 overdue, 26 changes`. */
   short: string;
   /** One sentence: how complete the run is. */
   coverage: string;
@@ -60,9 +60,9 @@ function toLevel(facts: Assessed): Verdict['level'] {
 }
 
 function toShort(facts: RunFacts, level: Verdict['level']): string {
-  if (level === 'complete') return describeWork(facts);
-  // No state improves in a held run, but its new alerts need a disposition.
-  const news = isHeld(facts) && facts.openAlerts !== null && describeNews(facts.openAlerts);
+  const { openAlerts, comparedWith } = facts;
+  const news = comparedWith !== null && openAlerts !== null && describeNews(openAlerts);
+  if (level === 'complete') return keep(news, describeWork(facts)).join(', ');
   return keep(news, toTrouble(facts, level), ...listWaiting(facts)).join(', ');
 }
 
