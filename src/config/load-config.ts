@@ -84,7 +84,7 @@ const listOverrides = (environment: Environment): Override[] =>
   });
 
 const { database, reports } = configSchema.parse({});
-/** Relative to the configuration file, as the paths that it names. */
+/** Relative to the configuration file, as the paths that it names; without one, to the folder of the command. */
 const defaultFolders = { database: { folder: database.folder }, reports: { dir: reports.dir } };
 
 /**
@@ -93,9 +93,10 @@ const defaultFolders = { database: { folder: database.folder }, reports: { dir: 
  */
 export function loadConfig(sources: ConfigSources): Config {
   const source = openSourceFile(sources);
-  const fromFile = source ? resolvePaths(merge(defaultFolders, source.value), dirname(source.file)) : {};
+  const base = source ? dirname(source.file) : sources.folder;
+  const fromFile = resolvePaths(source ? merge(defaultFolders, source.value) : defaultFolders, base);
   const overrides: Override[] = [...listOverrides(sources.environment), ...(sources.flags ?? [])];
-  const value = overrides.reduce<unknown>(applyOverride, fromFile);
+  const value = resolvePaths(overrides.reduce<unknown>(applyOverride, fromFile), sources.folder);
   const overrideAt = (path: SettingPath): Override | undefined =>
     overrides.findLast((override) => startsWith(path, override.path));
   const parsed = configSchema.safeParse(value);
@@ -376,7 +377,7 @@ function readSourceFile(file: string, shownAs: string = file): SourceFile {
   };
 }
 
-/** Settings with relative paths resolved from the folder of the file; `-` is standard input. */
+/** Settings with relative paths resolved from the folder; `-` is standard input. */
 function resolvePaths(value: unknown, folder: string): unknown {
   const texts = pathSettings.flatMap((pattern) => listTexts(value, pattern));
   const relative = texts.filter(({ text }) => text !== '-' && !isAbsolute(text));

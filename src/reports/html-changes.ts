@@ -28,6 +28,7 @@ import type { Report } from './report.js';
 import type { TruncatedMatches } from './run-facts.js';
 import type { Column, Markup } from './section.js';
 import { countNoun, formatCount, formatDay, keep } from './text.js';
+import { isHeld } from './verdict.js';
 import { describeChange } from './words.js';
 
 /** The part of a severity's changes, or of its matches of first screenings, that the page shows. */
@@ -260,6 +261,9 @@ function showQuiet(report: Report): Markup {
   const { coverage } = report;
   const counts = coverage?.counts;
   if (counts === undefined) return html`<p>No match changed.</p>`;
+  if (isHeld(report)) {
+    return html`<p class="quiet">The answers of this run are held: they change no state until a person accepts them. The new alerts by them are listed under Open alerts.</p>`;
+  }
   if (counts.screened + counts.reused === 0) {
     return html`<p class="quiet">No customer was screened in this run: nothing was compared.</p>`;
   }

@@ -200,7 +200,9 @@ function showStatus(alert: WaitingAlert, run: Report['run']): Markup {
       html`<b>Pending approval</b>: ${showRemark(describeSaid({ ...proposal, kind: 'decided', isAttested: false, saidAt: proposal.decidedAt }, timezone))}`,
     );
   }
-  if (reopenedBecause.length > 0) lines.push(html`re-opened: ${showText(describeReopening(reopenedBecause))}`);
+  // An expiry alone is in the first line.
+  if (reopenedBecause.length > 0 && news !== 'expired')
+    lines.push(html`re-opened: ${showText(describeReopening(reopenedBecause))}`);
   if (lastDecision !== null) {
     const { verdict, reviewer, decidedAt, reason } = lastDecision;
     lines.push(

@@ -207,6 +207,7 @@ export function describeRestoration({ restoredAt, backupAt, lostRuns }: FactsOf<
       : `, also ${countNoun(lostRuns.length, 'run')} whose reports exist: ${lostRuns.join(', ')}`;
   return (
     `the database was restored on ${restoredAt.toISOString()} from a backup of ${backupAt.toISOString()}. ` +
-    `All runs, dispositions and acceptances in between are missing${runs}`
+    `All runs, dispositions and acceptances in between are missing${runs}. ` +
+    'Ask the reviewers to repeat what they decided in between'
   );
 }

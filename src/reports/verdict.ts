@@ -4,7 +4,7 @@ import type { CadenceFacts, OpenAlertsFacts } from './list-facts.js';
 import { describeDrops, describeNotices, describeRestoration, listSnapshotRemarks } from './reasons.js';
 import { sumRosterChanges } from './roster-changes.js';
 import { countBaseline, countChanges, type RunFacts, type SpanRunFacts } from './run-facts.js';
-import { countNoun, formatCount, formatDay, formatMinute, keep, toSentence } from './text.js';
+import { countNoun, formatCount, formatDay, formatMinute, keep, replaceInstants, toSentence } from './text.js';
 import { countCritical, countDays, describeExpired, describeNews, describeWaiting } from './words.js';
 
 /** The result of a run in words, without personal data. */
@@ -14,7 +14,7 @@ export interface Verdict {
    * run.
    */
   level: 'complete' | 'partial' | 'red';
-  /** For a subject line: `12 open alerts, 2 critical, 3 overdue, 26 changes`. */
+  /** For a subject line: `2 new sanction hits, 12 open alerts, 2 critical, 3 overdue, 26 changes`. */
   short: string;
   /** One sentence: how complete the run is. */
   coverage: string;
@@ -30,7 +30,7 @@ export interface Verdict {
 export function toVerdict(facts: RunFacts): { verdict: Verdict; span: Span | null } {
   const verdict = toRunVerdict(facts);
   if (facts.span === null) return { verdict, span: null };
-  const span = toSpan(facts.span, facts.cadence);
+  const span = toSpan(facts.span, facts.cadence, facts.timezone);
   return { verdict: toSpanVerdict(verdict, span, facts), span };
 }
 
@@ -60,9 +60,9 @@ function toLevel(facts: Assessed): Verdict['level'] {
 }
 
 function toShort(facts: RunFacts, level: Verdict['level']): string {
-  if (level === 'complete') return describeWork(facts);
-  // No state improves in a held run, but its new alerts need a disposition.
-  const news = isHeld(facts) && facts.openAlerts !== null && describeNews(facts.openAlerts);
+  const { openAlerts, comparedWith } = facts;
+  const news = comparedWith !== null && openAlerts !== null && describeNews(openAlerts);
+  if (level === 'complete') return keep(news, describeWork(facts)).join(', ');
   return keep(news, toTrouble(facts, level), ...listWaiting(facts)).join(', ');
 }
 
@@ -226,7 +226,9 @@ function listNews(facts: RunFacts): readonly string[] {
 
 function toRemarks(facts: RunFacts): readonly string[] {
   const reasons = facts.stateReasons.map((reason) => reason.replace(/^- /, ''));
-  const remarks = [...reasons, ...describeNotices(facts.watch)].map(toSentence);
+  const remarks = [...reasons, ...describeNotices(facts.watch)].map((remark) =>
+    toSentence(showMinutes(remark, facts.timezone)),
+  );
   const rejected = facts.counts?.rejected ?? 0;
   if (rejected > 0) {
     remarks.push(
@@ -276,7 +278,7 @@ function toSpanVerdict(last: Verdict, { runs, gaps, restores }: Span, facts: Run
       ...troubled.map(
         ({ runId, startedAt, trouble }) => `Run ${runId} of ${formatDay(startedAt, timezone)}: ${trouble}.`,
       ),
-      ...restores.map((one) => toCapital(describeRestoration(one))),
+      ...restores.map((one) => toCapital(showMinutes(describeRestoration(one), timezone))),
       ...gaps.map(
         ({ from, until, missed: count }) =>
           `No customer was screened between ${formatMinute(from, timezone)} and ${formatMinute(until, timezone)}: ${countNoun(count, 'screening')} missing.`,
@@ -286,27 +288,32 @@ function toSpanVerdict(last: Verdict, { runs, gaps, restores }: Span, facts: Run
   };
 }
 
+const showMinutes = (words: string, timezone: string): string =>
+  replaceInstants(words, (instant) => formatMinute(instant, timezone));
+
 const toCapital = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
 
 const hourMs = 3_600_000;
 
 /** Assesses each run of a span and finds its missing screenings. */
-function toSpan(facts: NonNullable<RunFacts['span']>, cadence: CadenceFacts | null): Span {
+function toSpan(facts: NonNullable<RunFacts['span']>, cadence: CadenceFacts | null, timezone: string): Span {
   const { from } = facts;
+  const runs = facts.runs.map((run) => toSpanRun(run, timezone));
   const gaps = findGaps(facts, cadence);
   // A span reaches to the present only where screenings are missing up to then: otherwise the report stays the same tomorrow.
   const lastGap = gaps.at(-1);
   const until = lastGap !== undefined && lastGap.until > facts.until ? lastGap.until : facts.until;
-  return { from, until, runs: facts.runs.map(toSpanRun), gaps, restores: facts.restores };
+  return { from, until, runs, gaps, restores: facts.restores };
 }
 
-function toSpanRun(run: SpanRunFacts): Span['runs'][number] {
+function toSpanRun(run: SpanRunFacts, timezone: string): Span['runs'][number] {
   const { controls, watch, states, wantsAll, held, reasons, ...reported } = run;
   const assessed = { ...run, sweeps: [] };
   const level = toLevel(assessed);
   const kind = level === 'complete' ? null : toTrouble(assessed, level);
   const [reason] = reasons;
-  const trouble = kind === otherProblems && reason !== undefined ? reason.replace(/\.$/, '') : kind;
+  const trouble =
+    kind === otherProblems && reason !== undefined ? showMinutes(reason, timezone).replace(/\.$/, '') : kind;
   return { ...reported, level, trouble, notScreened: states?.not_screened ?? null };
 }
 

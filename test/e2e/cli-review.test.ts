@@ -20,6 +20,10 @@ it('a first run says what it cannot show, and an export keeps every filled list 
   expect(first.stdout).toMatch(/^note +control searches: none configured/m);
   expect(first.stderr).toContain('finds no real sanctioned name');
 
+  // Without a configuration, folders are those of the command, wherever this process is.
+  expect(await cli('report --out again')).toMatchObject({ exitCode: 0 });
+  expect(readdirSync(join(folder, 'again'))).toEqual(readdirSync(join(folder, 'reports')));
+
   // A young age is neither rounded to nothing nor to six minutes.
   expect((await cli('coverage')).stdout).toMatch(/^oldest .* UTC, (?:[1-9]\d?|1\d\d) s ago$|, [1-9]\d? min ago$/m);
 

@@ -103,7 +103,7 @@ describeOnEachDatabase('a backup that is restored into the other kind of databas
     expect(resumed).toMatchObject({ state: 'incomplete', counts: { screened: 6, failed: 0, remaining: 0 } });
     expect(resumed.reasons).toEqual([
       expect.stringMatching(
-        /^the database was restored on \d{4}-.* from a backup of \d{4}-.*All runs, dispositions and acceptances in between are missing, also 1 run whose reports exist: 2026-03-04-rescreen-3$/,
+        /^the database was restored on \d{4}-.* from a backup of \d{4}-.*All runs, dispositions and acceptances in between are missing, also 1 run whose reports exist: 2026-03-04-rescreen-3\. Ask the reviewers to repeat what they decided in between$/,
       ),
     ]);
     const [restoration] = await readRestorations(restored);

@@ -1,5 +1,5 @@
 import { accessSync, constants, statSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { delimiter, join, resolve } from 'node:path';
 import type { Environment } from '../../config/environment.js';
 import type { Config } from '../../config/load-config.js';
 import { ConfigError, flagError, usageError } from '../../errors.js';
@@ -9,7 +9,7 @@ import type { SentReport } from '../../runs/mail/manage.js';
 import { findMissingMail } from '../app-context.js';
 import { definePreparedCommand, flag, type OptionValues, parsed, text } from '../command.js';
 import { combineExitCodes, exitCodes } from '../exit-code.js';
-import type { Outcome } from '../invocation.js';
+import type { Invocation, Outcome } from '../invocation.js';
 import { meanings, parseInstant, shared } from '../options.js';
 import { describeMailState, formatTable } from '../text.js';
 
@@ -72,7 +72,10 @@ function refuseMixture({ since, until, roster, run, send, mask }: ReportOptions)
     throw flagError('--mask', 'does not apply to mail: write `attach: masked` into mail.recipients, and remove --mask');
 }
 
-function requireWritable({ out }: ReportOptions, { settings, originOf }: Config): void {
+const resolveOut = ({ out }: ReportOptions, { folder }: Invocation): string | undefined =>
+  out === undefined ? undefined : resolve(folder, out);
+
+function requireWritable(out: string | undefined, { settings, originOf }: Config): void {
   const problem = findFolderProblem(out ?? settings.reports.dir);
   if (problem === null) return;
   if (out !== undefined) throw flagError('--out', problem);
@@ -99,13 +102,12 @@ export const addReportCommand = definePreparedCommand({
   prepare: ({ config, options, invocation }) => {
     refuseMixture(options);
     if (options.send) requireMail(config);
-    requireWritable(options, config);
+    requireWritable(resolveOut(options, invocation), config);
     return options.pdf ? findChromium(invocation.environment) : undefined;
   },
-  run: async (
-    app,
-    { prepared: chromium, options: { since, until, roster, run: runId, out: directory, mask, send } },
-  ) => {
+  run: async (app, { prepared: chromium, options, invocation }) => {
+    const { since, until, roster, run: runId, mask, send } = options;
+    const directory = resolveOut(options, invocation);
     const { reportSpans, runReports } = await import('../../runs/write-reports.js');
     if (send) {
       const { sendReports } = await import('../../runs/mail/manage.js');

@@ -100,7 +100,7 @@ async function listHolders(database: Queryable, organisation: string): Promise<F
 async function listRestores(database: Queryable): Promise<Finding[]> {
   const { describeRestoration } = await import('../../reports/reasons.js');
   const { readRecentRestorations } = await import('../../store/backup/restoration.js');
-  const next = 'ask the reviewers to repeat what they decided in between (docs/operations.md#restore)';
+  const next = 'see docs/operations.md#restore';
   return (await readRecentRestorations(database)).map((one) => doubtful('restore', describeRestoration(one), next));
 }
 

@@ -49,6 +49,10 @@ describeOnPostgres('new alerts', (_open, databases) => {
     expect(listNew(report)).toEqual(['C-1 opened', 'C-13 escalated', 'C-26 opened']);
     expect(report.openAlerts?.news).toEqual({ alerts: 3, sanctionHits: 3, expired: 1 });
     expect(report.verdict.short).toMatch(/^3 new sanction hits, answers held, 22 open alerts, /);
+    const page = await readText(held, 'report.html');
+    expect(page).toContain('The answers of this run are held: they change no state until a person accepts them.');
+    expect(page).not.toContain('nothing was compared');
+    expect(page).not.toContain('re-opened: the disposition expired');
     expect(await listTitles(held)).toEqual([
       'New in this run: 3 alerts',
       'Open again: the disposition expired: 1 alert',
@@ -100,7 +104,11 @@ describeOnPostgres('new alerts', (_open, databases) => {
       now: new Date(Date.now() + 2.6 * dayMs),
     });
     sandbox.setWorld(worldOf([...sanctioned.toSpliced(3, 2), ...rest]));
-    expect(listNew(await readReport(await night(3.5)))).toEqual(['C-5 reopened']);
+    const reopened = await readReport(await night(3.5));
+    expect([listNew(reopened), reopened.verdict.short]).toEqual([
+      ['C-5 reopened'],
+      expect.stringMatching(/^1 new sanction hit, 21 open alerts, /),
+    ]);
     sandbox.setWorld(worldOf([...sanctioned.toSpliced(4, 1), ...rest]));
     expect(listNew(await readReport(await night(4.5)))).toEqual(['C-4 returned']);
 

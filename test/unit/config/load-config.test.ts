@@ -237,19 +237,19 @@ describe('precedence and origins', () => {
     });
     expect(config.settings.log.level).toBe('debug');
     expect(config.originOf(['log', 'level'])).toBe('flag --log-level');
-    expect(config.settings.reports.dir).toBe('elsewhere');
+    expect(config.settings.reports.dir).toBe(join(folder, 'elsewhere'));
     expect(config.originOf(['reports', 'dir'])).toBe('env NIGHTSCREEN_REPORTS');
     expect(config.settings.sweep.windows).toBe(8);
     expect(config.originOf(['sweep', 'windows'])).toBe('nightscreen.config.yaml:4');
     expect(config.originOf(['changes', 'scoreStep'])).toBe('default');
   });
 
-  test('relative paths of the file start at the file, those of a variable do not', () => {
+  test('relative paths of the file start at the file, those of a variable at the working folder', () => {
     const text = 'database: { folder: data }\nrosters: [{ name: a, csv: { path: "in/*.csv" } }]\n';
     const { settings } = load(text, { environment: { NIGHTSCREEN_REPORTS: 'out' } });
     expect(settings.database.folder).toBe(join(folder, 'data'));
     expect(settings.rosters[0]?.csv?.path).toBe(join(folder, 'in/*.csv'));
-    expect(settings.reports.dir).toBe('out');
+    expect(settings.reports.dir).toBe(join(folder, 'out'));
   });
 
   test.each([
@@ -304,14 +304,15 @@ describe('precedence and origins', () => {
     expect(foldersOf(load(null, { folder: elsewhere, file }))).toEqual(besideFile);
     const environment = { NIGHTSCREEN_CONFIG: file };
     expect(foldersOf(load(null, { folder: elsewhere, environment }))).toEqual(besideFile);
-    expect(foldersOf(load(null, { folder: elsewhere }))).toEqual(['./.nightscreen', './reports', 'default', 'default']);
+    const inWorkingFolder = [join(elsewhere, '.nightscreen'), join(elsewhere, 'reports'), 'default', 'default'];
+    expect(foldersOf(load(null, { folder: elsewhere }))).toEqual(inWorkingFolder);
     const { settings } = load('database: { acceptEmbedded: true }\nreports: { publishTo: share }\n', {
       folder: elsewhere,
       file,
       environment: { NIGHTSCREEN_DATA: 'data' },
     });
     expect(settings).toMatchObject({
-      database: { folder: 'data' },
+      database: { folder: join(elsewhere, 'data') },
       reports: { dir: join(folder, 'reports'), publishTo: join(folder, 'share') },
     });
     expect(findProblems('reports: { publishTo: reports }\n')[0]).toContain('the folder of the reports themselves');

@@ -103,8 +103,8 @@ describe('the report of a span', () => {
     const { run, verdict, span } = report([buildSpanRun(0), buildSpanRun(24)], 48, { restores });
     expect(verdict).toMatchObject({ level: 'partial', short: 'database restored' });
     expect(verdict.remarks[0]).toBe(
-      'The database was restored on 2026-03-02T08:00:00.000Z from a backup of 2026-03-01T22:00:00.000Z. ' +
-        'All runs, dispositions and acceptances in between are missing.',
+      'The database was restored on 2026-03-02 08:00 from a backup of 2026-03-01 22:00. ' +
+        'All runs, dispositions and acceptances in between are missing. Ask the reviewers to repeat what they decided in between.',
     );
     expect(run.state).toBe('incomplete');
     expect(span?.restores).toEqual(restores);
