@@ -342,8 +342,8 @@ const partitioned = [
 ] as const;
 
 /**
- * Updates the database's statistics after a run. Without them, the statements that close a large run are planned for empty tables and take
- * minutes instead of seconds. Outside the transaction that closes the run, because its locks would block other runs.
+ * Updates the database's statistics of a run that was planned, is resumed, makes another pass or is to be closed. Without them, statements about a
+ * whole run are planned for empty tables and take minutes instead of seconds. Outside other transactions, because its locks would block runs.
  */
 export async function refreshRunStatistics(database: Database, runId: number): Promise<void> {
   const first = runId - (runId % 256);

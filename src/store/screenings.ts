@@ -90,7 +90,7 @@ function readOrder(database: Queryable, runId: number) {
        select party_id, rank() over (order by place, request_id) as position
        from (
          select request_id, party_id, min(search_order) over (partition by request_id) as place
-         from screening where run_id = $1 and outcome = 'remaining'
+         from (${remainingSql}) planned
        ) remaining
      ) placed
      group by case when position <= $2 then 0 else 1 + (position - $2 - 1) / $3 end
@@ -140,17 +140,33 @@ function readPage(
   );
 }
 
+/**
+ * SQL: the parties of a run ($1) that are still to be searched for. What is done is looked up in hashes, however little is known of a run that has
+ * just begun: as joins, 10,000 customers took minutes.
+ */
+const remainingSql = `
+  select party_id, request_id, search_order, reason from planned
+  where run_id = $1 and search_order is not null
+    and request_id not in (select request_id from call where run_id = $1 and batch is not null)
+    and request_id not in (select request_id from failure where run_id = $1)
+    and party_id not in (select party_id from reused where run_id = $1 and wave is not null)
+    and not exists (select from run where run_id = $1 and unconfirmed_because is not null)`;
+
 /** The number of distinct searches of a run, of the remaining ones, and of those of customers never screened. */
 export async function countSearchTasks(database: Queryable, runId: number) {
   const rows = await database.query(
     z.object({ total: z.number(), remaining: z.number(), remainingOfNew: z.number() }),
-    `select count(distinct request_id)::integer as total,
-       count(distinct request_id) filter (where outcome = 'remaining')::integer as remaining,
-       count(distinct request_id) filter (where outcome = 'remaining' and plan_reason = 'new')::integer as "remainingOfNew"
-     from screening where run_id = $1 and outcome not in ('skipped', 'reused')`,
+    `select (
+         select count(distinct request_id)::integer from planned
+         where run_id = $1 and search_order is not null
+           and party_id not in (select party_id from reused where run_id = $1 and wave is not null)
+       ) as total,
+       count(distinct request_id)::integer as remaining,
+       count(distinct request_id) filter (where reason = 'new')::integer as "remainingOfNew"
+     from (${remainingSql}) remaining`,
     [runId],
   );
-  return firstRow(rows, 'screening');
+  return firstRow(rows, 'planned');
 }
 
 const row = z.object({ partyId: z.number(), matchIds: z.array(z.string()) });

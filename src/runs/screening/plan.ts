@@ -6,7 +6,7 @@ import { countUnproven } from '../../store/apply-answers.js';
 import { type Queryable, takeWorkMemory } from '../../store/database/database.js';
 import { readBudgetUsage, readNotedSince, readUsageAndPosition } from '../../store/ledger.js';
 import { type PlanCounts, type PlanInput, storePlan } from '../../store/plan.js';
-import { findLeftRuns } from '../../store/runs.js';
+import { findLeftRuns, refreshRunStatistics } from '../../store/runs.js';
 import { countSearchTasks } from '../../store/screenings.js';
 import type { PlanSelection } from '../../vocabulary.js';
 import type { AppContext, RunSettings } from '../app-context.js';
@@ -186,6 +186,7 @@ export async function planScreenings(session: RunSession, request: PlanRequest):
     await recordStates(transaction, session, 'planned');
     return stored;
   });
+  await refreshRunStatistics(app.database, run.runId);
   const { inScope, planned, searches, reasons } = counts;
   app.emit({ kind: 'stage_finished', runId, stage: 'plan', counts: { inScope, planned, searches, ...reasons } });
   warnOfLongNight(session, searches);
@@ -194,7 +195,9 @@ export async function planScreenings(session: RunSession, request: PlanRequest):
 
 /** As `planScreenings` does, for what a resumed run still has to search. */
 export async function warnOfLongRest(session: RunSession): Promise<void> {
-  const { remaining } = await countSearchTasks(session.app.database, session.run.runId);
+  const { app, run } = session;
+  await refreshRunStatistics(app.database, run.runId);
+  const { remaining } = await countSearchTasks(app.database, run.runId);
   warnOfLongNight(session, remaining);
 }
 

@@ -1,5 +1,6 @@
 import type { Client } from '../../client/client.js';
 import { countBadAnswers } from '../../store/ledger.js';
+import { refreshRunStatistics } from '../../store/runs.js';
 import { countSearchTasks, readSearchTasks, type SearchTask } from '../../store/screenings.js';
 import { RunHalted, toAccountHalt } from '../halt.js';
 import type { RunSession } from '../session.js';
@@ -75,6 +76,7 @@ async function screenAll(context: SearchContext): Promise<void> {
     const unanswered = await pass.close();
     const again = await searchBadAgain(context);
     if (unanswered === 0 && again === 0) return;
+    await refreshRunStatistics(context.session.app.database, context.session.run.runId);
     // A few failures in a row would look like an outage.
     const isLeft = unanswered > 0 && (unanswered <= few || unanswered > before / 2);
     if (isLeft && again <= few) return retrySingly(context);
