@@ -77,7 +77,10 @@ join roster on roster.organisation_id = organisation.organisation_id
 join customer on customer.roster_id = roster.roster_id
 join party on party.customer_id = customer.customer_id
 join run on run.roster_id = roster.roster_id
-join screening on screening.run_id = run.run_id and screening.party_id = party.party_id
+-- `offset 0`: one run after the other, by its key. As a join, all history was read: 6 s for 60 nights of 50,000.
+cross join lateral (
+  select * from screening where screening.run_id = run.run_id and screening.party_id = party.party_id offset 0
+) screening
 left join call on call.run_id = screening.run_id and call.request_id = screening.request_id;
 
 -- All changes that answers showed, applied or not, with the listed parties.

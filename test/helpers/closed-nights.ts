@@ -50,6 +50,8 @@ export async function fillClosedNights(
       values (1, '\\x01', 'm', 'N', 'Person', '{}', '{}', '{}');
     insert into alert (account_id, party_id, state, listed_id, rank, is_hit, score, customer_version, severity, rule, priority, is_baseline, opened_at, topic)
       select 1, n, 'open', 1, 1, true, 0.9, 1, 'high', 'r', 1, true, now(), 'sanction' from generate_series(200, ${customers}, 200) n;
+    -- As before a run is closed.
+    analyze;
     select set_config('nightscreen.status_at', (timestamptz '${lastAt.toISOString()}' + interval '2 hours')::text, true);
     select record_state_changes(1, null, true);
     select note_coverage(${nights});
