@@ -47,7 +47,7 @@ export async function* readComparedParties(
     const rows = await database.query(
       comparedRow,
       `with answered as (
-         select answer.party_id, answer.request_id, answer.response_id, answer.wave
+         select answer.party_id, answer.request_id, answer.response_id
          from party_answer answer where answer.run_id = $1 and answer.wave <= $6
        )
        -- Answers that say something else than the former ones.

@@ -222,8 +222,7 @@ export async function readPartyStates(
 }
 
 /**
- * Saves what answers make of the states of these parties, beside the answers that they were compared with (`known`); applied with the wave of
- * the answers.
+ * Saves what answers make of the states of these parties, beside the states that they were compared with; applied with the wave of the answers.
  */
 export async function saveNextStates(
   transaction: Queryable,

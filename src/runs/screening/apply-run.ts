@@ -38,14 +38,14 @@ export async function applyRun(transaction: Transaction, { app, run }: RunContex
   if (hold !== null) {
     if (phase !== 'stopped') await holdAnswers(transaction, runId);
     const openAlerts = await makeAlerts(transaction, { app, run }, accountId, { afterWave, answers: 'held' });
-    return { accountId, parties: 0, hold, listCap: null, openAlerts };
+    return { parties: 0, hold, listCap: null, openAlerts, findings: null };
   }
   const parties = await applyAnswers(transaction, runId, upTo);
-  const { answersByLength } = await readAnswerFindings(transaction, runId);
-  const listCap = await assessLists(transaction, { app, run }, accountId, answersByLength);
+  const findings = await readAnswerFindings(transaction, runId);
+  const listCap = await assessLists(transaction, { app, run }, accountId, findings.answersByLength);
   const answers = { ended: 'whole', stopped: 'part', abandoned: 'part', accepted: 'accepted_later' } as const;
   const openAlerts = await makeAlerts(transaction, { app, run }, accountId, { afterWave, answers: answers[phase] });
-  return { accountId, parties, hold: null, listCap, openAlerts };
+  return { parties, hold: null, listCap, openAlerts, findings };
 }
 
 /** Applies what a killed or stopped run has left to whoever takes it over. */

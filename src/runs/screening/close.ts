@@ -113,7 +113,7 @@ export async function concludeRun(
   const { runId, rosterId } = run;
   const isWalked = isApplied && rosterId !== null;
   if (isWalked) await walkStates(transaction, { runId, rosterId }, app.clock.now());
-  const held = await readAnswerFindings(transaction, run.runId);
+  const held = applied?.findings ?? (await readAnswerFindings(transaction, run.runId));
   // An import may have added parties since a held run was planned, which the walk has found as well.
   const sums = await computeRunSums(transaction, runId, { held, isWalked: isWalked && !isAccepted });
   const isWhole = failed === 0 && halt === null && hold === null;

@@ -24,9 +24,9 @@ import {
  * Stage: makes every remaining search of the plan. Each attempt is noted as in flight before it is sent; outcomes are
  * committed in groups. Control searches repeat during the run and at its end, also when the budget stops it; a failed
  * one ends all searches. A search that failed because of the service is repeated at the end, and fails only when the
- * service is then proven to work. Answers that break the contract are repeated while they are few. An outage is waited out within the run's deadline. Throws RunHalted when the account is
- * refused, the outage lasts longer, the budget or the limit of searches is reached, or a stop is requested; all answers
- * are saved by then.
+ * service is then proven to work. Answers that break the contract are repeated while they are few. An outage is waited
+ * out within the run's deadline. Throws RunHalted when the account is refused, the outage lasts longer, the budget or the
+ * limit of searches is reached, or a stop is requested; all answers are saved by then.
  */
 export async function screenTasks({
   maxSearches,

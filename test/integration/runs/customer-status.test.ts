@@ -60,7 +60,7 @@ describe('the status of customers', () => {
     expect(await expectAgreement(later(160))).toEqual({ clear: 2, not_screened: 1, open_alert: 2 });
   });
 
-  it('of a run that goes on nothing is told: states are those of the last run that was applied, and decisions change them at once', async () => {
+  it('of an open run shows nothing: states are those of the last run that was applied, and decisions change them at once', async () => {
     const { work, database } = await openScreened();
     const app = await work();
     // As if the night after had found nobody any more and control searches were still to come.
