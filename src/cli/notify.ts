@@ -42,7 +42,7 @@ export async function notifyDecidedStates(
     });
   const { notifyStates } = await import('../runs/status.js');
   const { readReviewOrganisation } = await import('../store/organisations.js');
-  const { countWaiting, maySendWebhooks } = await import('../store/webhooks.js');
+  const { countWaiting, maySendWebhooks } = await import('../store/customers/webhooks.js');
   const { webhookWaitMs } = await import('../webhooks/messages.js');
   try {
     if (!(await maySendWebhooks(app.database))) {

@@ -15,7 +15,7 @@ import type { AppContext } from '../runs/app-context.js';
 import { limitSending } from '../runs/mail/deliver.js';
 import { describeIncident } from '../scheduling/watchdog/findings.js';
 import type { Watch } from '../scheduling/watchdog/watch.js';
-import type { Incident } from '../store/incidents.js';
+import type { Incident } from '../store/operations/incidents.js';
 import { findMissingMail } from './app-context.js';
 import { describeError } from './describe-error.js';
 import { exitCodes, toErrorExitCode } from './exit-code.js';

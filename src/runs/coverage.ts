@@ -8,10 +8,10 @@ import {
   readCoverageGaps,
   readImportedRosters,
   saveCoverageExceptions,
-} from '../store/coverage.js';
+} from '../store/customers/coverage.js';
+import type { PlanInput } from '../store/night/plan-sql.js';
 import { findLastAccount } from '../store/organisations.js';
-import type { PlanInput } from '../store/plan-sql.js';
-import { readUnmappedNames } from '../store/roster-imports.js';
+import { readUnmappedNames } from '../store/roster/imports.js';
 import type { RiskTier } from '../vocabulary.js';
 import type { AppContext } from './app-context.js';
 import { openOrganisation } from './session.js';

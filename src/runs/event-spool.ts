@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { readErrorCode, StoreError } from '../errors.js';
 import { syncFolder } from '../files.js';
 import type { Database } from '../store/database/database.js';
-import { markDossiers } from '../store/event-marks.js';
+import { markDossiers } from '../store/dossiers/event-marks.js';
 import type { HeardEvent } from '../webhooks/listener.js';
 
 const heardEventSchema = z.object({

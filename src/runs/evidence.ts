@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Database } from '../store/database/database.js';
 import { readColumn } from '../store/database/database.js';
-import { digestListed } from '../store/listed-parties.js';
+import { digestListed } from '../store/night/listed-parties.js';
 import { findStateDisagreements } from '../store/review/projection.js';
 import { digestAnswer } from './screening/commit.js';
 import { digestAssessment } from './settings-acceptance.js';

@@ -1,7 +1,7 @@
 import { toCadence } from '../screening/cadence.js';
-import { type CoverageGroup, readImportedRosters } from '../store/coverage.js';
-import { readJobSchedules } from '../store/jobs.js';
-import { readStoredFigures } from '../store/metrics.js';
+import { type CoverageGroup, readImportedRosters } from '../store/customers/coverage.js';
+import { readJobSchedules } from '../store/operations/jobs.js';
+import { readStoredFigures } from '../store/operations/metrics.js';
 import type { AppContext } from './app-context.js';
 import { readRosterGroups } from './coverage.js';
 import { openOrganisation } from './session.js';

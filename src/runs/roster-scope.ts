@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { usageError } from '../errors.js';
 import type { RosterSettings } from '../roster/settings.js';
-import { toLeaseKey } from '../store/leases.js';
+import { toLeaseKey } from '../store/operations/leases.js';
 import { ensureRoster, type Organisation } from '../store/organisations.js';
-import { hasImport } from '../store/roster-imports.js';
+import { hasImport } from '../store/roster/imports.js';
 import type { AppContext } from './app-context.js';
 import { openKeyedOrganisation, openOrganisation } from './session.js';
 

@@ -1,9 +1,9 @@
 import { type ConfigError, usageError } from '../errors.js';
 import type { RunFacts } from '../reports/run-facts.js';
 import type { Database, Queryable } from '../store/database/database.js';
-import { describeHolder, readHeldLeases } from '../store/leases.js';
+import { findRunOf, type RunRow, readRuns, toRunId } from '../store/night/runs.js';
+import { describeHolder, readHeldLeases } from '../store/operations/leases.js';
 import { readRosterNames } from '../store/organisations.js';
-import { findRunOf, type RunRow, readRuns, toRunId } from '../store/runs.js';
 
 /** The error of a run that is not there, or not fit for what is wanted of it. */
 export const refuseRun = (message: string): ConfigError => usageError('run', message);
@@ -76,7 +76,7 @@ export async function describeRunAs<T>(
 /** Everything stored about a run; throws ConfigError when there is none of that name. */
 export async function showRun(database: Database, organisation: string, text: string): Promise<RunFacts> {
   // It loads most of the store, which the list of runs does not need.
-  const { readRunFacts } = await import('../store/report-facts.js');
+  const { readRunFacts } = await import('../store/reports/facts.js');
   const run = await findRun(database, organisation, text);
   const covered = { sweepRunIds: run.kind === 'sweep' ? [run.runId] : [], earlierRunIds: [] };
   return readRunFacts(database, run, covered, database);

@@ -1,8 +1,8 @@
 import type { OpenAlertsFacts, RosterChangeFacts, RunCounts } from '../reports/list-facts.js';
 import type { SnapshotFacts } from '../reports/run-facts.js';
 import { countNoun, formatCount } from '../reports/text.js';
-import type { Sweep } from '../store/dossiers.js';
-import type { RunSums, readRunBalance } from '../store/run-sums.js';
+import type { Sweep } from '../store/dossiers/dossiers.js';
+import type { RunSums, readRunBalance } from '../store/night/run-sums.js';
 import { listCountSums } from '../vocabulary/facts.js';
 import type { HaltCode, RunKind, RunMode, RunState } from '../vocabulary.js';
 

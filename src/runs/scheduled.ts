@@ -14,8 +14,8 @@ import {
   readJobSchedules,
   type SchedulePause,
   saveJobSchedules,
-} from '../store/jobs.js';
-import { assertLease, type Lease, toLeaseKey } from '../store/leases.js';
+} from '../store/operations/jobs.js';
+import { assertLease, type Lease, toLeaseKey } from '../store/operations/leases.js';
 import type { AppContext, JobSchedule } from './app-context.js';
 import { openOrganisation, takeLease, underLease } from './session.js';
 

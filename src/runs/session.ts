@@ -2,33 +2,14 @@ import type { Client } from '../client/client.js';
 import type { HeldBy } from '../errors.js';
 import { ConfigError, LeaseLostError, RosterError, RosterHeldError, usageError } from '../errors.js';
 import { countNoun } from '../reports/text.js';
-import { countReportedUnapplied, countUnproven, noteUnproven } from '../store/apply-answers.js';
-import { readListComparison } from '../store/checks.js';
-import { countControls } from '../store/controls.js';
 import { type Database, DatabaseError, type Queryable, type Transaction } from '../store/database/database.js';
-import { dropSweptPages } from '../store/dossiers.js';
-import { saveRunHold } from '../store/held-runs.js';
-import {
-  assertLease,
-  describeHolder,
-  findHolder,
-  type Lease,
-  type LeaseHolder,
-  releaseLease,
-  renewLease,
-  waitForLease,
-} from '../store/leases.js';
-import { markInFlightUnknown, RunNumbers } from '../store/ledger.js';
-import {
-  type Account,
-  ensureOrganisation,
-  type KnownOrganisation,
-  type Organisation,
-  readOrganisation,
-} from '../store/organisations.js';
-import { saveRosterAcceptance } from '../store/roster-imports.js';
-import { clearStaging } from '../store/roster-staging.js';
-import { computeRunSums, countFound } from '../store/run-sums.js';
+import { dropSweptPages } from '../store/dossiers/dossiers.js';
+import { countReportedUnapplied, countUnproven, noteUnproven } from '../store/night/apply-answers.js';
+import { readListComparison } from '../store/night/checks.js';
+import { countControls } from '../store/night/controls.js';
+import { saveRunHold } from '../store/night/held-runs.js';
+import { markInFlightUnknown, RunNumbers } from '../store/night/ledger.js';
+import { computeRunSums, countFound } from '../store/night/run-sums.js';
 import {
   closeRun,
   findOpenRun,
@@ -38,7 +19,26 @@ import {
   type RunRow,
   takeOverRun,
   toRunId,
-} from '../store/runs.js';
+} from '../store/night/runs.js';
+import {
+  assertLease,
+  describeHolder,
+  findHolder,
+  type Lease,
+  type LeaseHolder,
+  releaseLease,
+  renewLease,
+  waitForLease,
+} from '../store/operations/leases.js';
+import {
+  type Account,
+  ensureOrganisation,
+  type KnownOrganisation,
+  type Organisation,
+  readOrganisation,
+} from '../store/organisations.js';
+import { saveRosterAcceptance } from '../store/roster/imports.js';
+import { clearStaging } from '../store/roster/staging.js';
 import type { HaltCode, PlanSelection, RunKind, RunMode } from '../vocabulary.js';
 import type { AppContext, RunEvent } from './app-context.js';
 import { OtherAccount, RunHalted } from './halt.js';

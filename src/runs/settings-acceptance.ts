@@ -8,6 +8,7 @@ import { guardsSchema } from '../roster/guards.js';
 import type { RosterSettings } from '../roster/settings.js';
 import { screeningSettingsSchema, toScreeningPolicy } from '../screening/settings.js';
 import type { Database, Queryable } from '../store/database/database.js';
+import { isOnTrial } from '../store/night/runs.js';
 import {
   findOrganisationId,
   findSettingsOfTwo,
@@ -18,7 +19,6 @@ import {
   type SettingsRecord,
   saveSettingsRecord,
 } from '../store/organisations.js';
-import { isOnTrial } from '../store/runs.js';
 import { toImportMode } from './account.js';
 import type { AppContext, RunSettings } from './app-context.js';
 import { findReviewer } from './review/people.js';

@@ -1,17 +1,6 @@
 import { z } from 'zod';
 import { openDispatcher } from '../outgoing.js';
-import { type CoverageGap, countAccepted, readCoverageGaps } from '../store/coverage.js';
-import type { Queryable } from '../store/database/database.js';
-import {
-  claimNext,
-  noteAttempt,
-  noteUnprepared,
-  type OutboxOutcome,
-  type OutboxRow,
-  queueOutbox,
-  toWaitMs,
-} from '../store/outbox.js';
-import { readUnmappedNames } from '../store/roster-imports.js';
+import { type CoverageGap, countAccepted, readCoverageGaps } from '../store/customers/coverage.js';
 import {
   type CustomerStatus,
   countWaiting,
@@ -22,7 +11,18 @@ import {
   recordStateChanges,
   saveWebhooks,
   takeWebhookEvents,
-} from '../store/webhooks.js';
+} from '../store/customers/webhooks.js';
+import type { Queryable } from '../store/database/database.js';
+import {
+  claimNext,
+  noteAttempt,
+  noteUnprepared,
+  type OutboxOutcome,
+  type OutboxRow,
+  queueOutbox,
+  toWaitMs,
+} from '../store/operations/outbox.js';
+import { readUnmappedNames } from '../store/roster/imports.js';
 import type { CustomerState } from '../vocabulary.js';
 import { buildMessage, parseWebhookSecrets, postMessage, webhookWaitMs } from '../webhooks/messages.js';
 import type { AppContext } from './app-context.js';

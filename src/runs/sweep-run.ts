@@ -24,12 +24,12 @@ import {
   saveSweep,
   saveSweepWindows,
   saveSweptPages,
-} from '../store/dossiers.js';
-import { saveRunHold } from '../store/held-runs.js';
-import { toLeaseKey } from '../store/leases.js';
-import { insertBatch } from '../store/ledger.js';
+} from '../store/dossiers/dossiers.js';
+import { saveRunHold } from '../store/night/held-runs.js';
+import { insertBatch } from '../store/night/ledger.js';
+import { closeRun, type RunRow, readLastActivity } from '../store/night/runs.js';
+import { toLeaseKey } from '../store/operations/leases.js';
 import type { Account } from '../store/organisations.js';
-import { closeRun, type RunRow, readLastActivity } from '../store/runs.js';
 import { codeWords } from '../vocabulary/words.js';
 import type { DetailStop, RunState } from '../vocabulary.js';
 import { identifyAccount, noteAccount, toAssumedMode, toHalt } from './account.js';

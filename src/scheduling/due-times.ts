@@ -1,7 +1,7 @@
 import { createTask, parse, type ScheduledTask } from 'node-cron';
 import { findFirstInstant, listInstants, toDate, toDayNumber, toDayNumberOf } from '../local-time.js';
 import type { JobSchedule } from '../runs/app-context.js';
-import type { JobDue } from '../store/jobs.js';
+import type { JobDue } from '../store/operations/jobs.js';
 
 /** The 29th of February returns after eight years at most; a time that has not come by then never comes. */
 const longestSearchDays = 8 * 366 + 1;

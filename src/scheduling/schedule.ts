@@ -1,6 +1,6 @@
 import type { AppContext, Job, JobSchedule } from '../runs/app-context.js';
 import { readScheduleHistory } from '../runs/scheduled.js';
-import type { JobDue, JobRun } from '../store/jobs.js';
+import type { JobDue, JobRun } from '../store/operations/jobs.js';
 import { type DueTimes, toDueTimes } from './due-times.js';
 import type { JobsSettings } from './settings.js';
 

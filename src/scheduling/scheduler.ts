@@ -2,7 +2,7 @@ import { createTask, type Logger } from 'node-cron';
 import type { Clock } from '../clock.js';
 import type { AppContext, Job } from '../runs/app-context.js';
 import { mendSchedules, readPause, recordMissed, runDueSlot, toForgetBefore } from '../runs/scheduled.js';
-import type { JobDue, JobEnding, JobRun } from '../store/jobs.js';
+import type { JobDue, JobEnding, JobRun } from '../store/operations/jobs.js';
 import {
   decideDue,
   findNextStart,

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../../src/clock.js';
-import type { JobRun } from '../../src/store/jobs.js';
+import type { JobRun } from '../../src/store/operations/jobs.js';
 
 /** A clock that stands still until it is told to go on. */
 export interface FakeClock extends Clock {

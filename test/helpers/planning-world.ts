@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { listTierDueTimes, toCadence } from '../../src/screening/cadence.js';
 import type { ScreeningSettings } from '../../src/screening/settings.js';
 import type { Database } from '../../src/store/database/database.js';
-import type { PlanInput } from '../../src/store/plan-sql.js';
+import type { PlanInput } from '../../src/store/night/plan-sql.js';
 import { runAsSuperuser } from './database-servers.js';
 
 /** One customer of a planning world; it has one party, whose number is its own. */

@@ -8,7 +8,7 @@ import { runSweep } from '../../src/runs/sweep-run.js';
 import { startSandbox } from '../../src/sandbox/start-sandbox.js';
 import type { SandboxDossier } from '../../src/sandbox/world.js';
 import type { Database } from '../../src/store/database/database.js';
-import { markDossiers } from '../../src/store/event-marks.js';
+import { markDossiers } from '../../src/store/dossiers/event-marks.js';
 import { startListener } from '../../src/webhooks/listener.js';
 import { listenSettingsSchema } from '../../src/webhooks/settings.js';
 import { makeSeededRandom } from './figures.js';

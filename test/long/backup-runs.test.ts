@@ -9,7 +9,7 @@ import { exportStatus } from '../../src/runs/status.js';
 import { runReports } from '../../src/runs/write-reports.js';
 import { readRecentRestorations, readRestorations } from '../../src/store/backup/restoration.js';
 import { findValue } from '../../src/store/database/database.js';
-import { queueOutbox } from '../../src/store/outbox.js';
+import { queueOutbox } from '../../src/store/operations/outbox.js';
 import { describeOnEachDatabase, insertDispositionsSql, testDatabases } from '../helpers/databases.js';
 import { backUp, readAllRows, restore } from '../helpers/former-databases.js';
 import { seenByHand } from '../helpers/reviewers.js';

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { startSandbox } from '../../src/sandbox/start-sandbox.js';
-import { readJobRuns, saveJobSchedules } from '../../src/store/jobs.js';
+import { readJobRuns, saveJobSchedules } from '../../src/store/operations/jobs.js';
 import { ensureOrganisation } from '../../src/store/organisations.js';
 import { type CliOptions, collect, makeCliSite, startCli } from '../helpers/cli-process.js';
 import { testDatabases } from '../helpers/databases.js';

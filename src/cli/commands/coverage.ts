@@ -1,7 +1,7 @@
 import { describeReason } from '../../reports/reasons.js';
 import { describeSpan, formatCount, toVisibleText } from '../../reports/text.js';
 import type { RosterCoverage } from '../../runs/coverage.js';
-import type { CoverageGap } from '../../store/coverage.js';
+import type { CoverageGap } from '../../store/customers/coverage.js';
 import { defineDatabaseCommand } from '../command.js';
 import { exitCodes } from '../exit-code.js';
 import { limitTo, shared } from '../options.js';

@@ -140,7 +140,7 @@ function listenOnPostgres(
 ): Promise<Outcome> {
   return withAppContext(invocation, { isLasting: true, needsDatabase: true }, async (app) => {
     const { openOrganisation } = await import('../../runs/session.js');
-    const { forgetEvents, markDossiers } = await import('../../store/event-marks.js');
+    const { forgetEvents, markDossiers } = await import('../../store/dossiers/event-marks.js');
     const { organisationId } = await openOrganisation(app);
     const { database, clock } = app;
     let forgetAtMs = 0;

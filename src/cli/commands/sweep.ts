@@ -12,7 +12,7 @@ const history = defineDatabaseCommand({
   examples: ['sweep history dossier_0123456789abcdefABCDEF00', 'sweep history dossier_0123456789abcdefABCDEF00 --json'],
   run: async ({ database, settings }, { argument: dossier }) => {
     const { findOrganisation } = await import('../../store/organisations.js');
-    const { readDossierHistory } = await import('../../store/changes.js');
+    const { readDossierHistory } = await import('../../store/night/changes.js');
     const organisation = await findOrganisation(database, settings.organisation);
     const changes = organisation && (await readDossierHistory(database, organisation.organisationId, dossier));
     if (!changes) {

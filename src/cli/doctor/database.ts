@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Config } from '../../config/load-config.js';
 import { RunLockedError } from '../../errors.js';
 import { listTables } from '../../store/backup/format.js';
-import { readImportedRosters } from '../../store/coverage.js';
+import { readImportedRosters } from '../../store/customers/coverage.js';
 import type { Database, Queryable } from '../../store/database/database.js';
 import { findRefusedMigration, packagedMigrations, readMigrations } from '../../store/database/migrate.js';
 import type { DatabaseLocation } from '../../store/database/open-database.js';
@@ -87,7 +87,7 @@ async function examine(database: Database, location: DatabaseLocation, config: C
 
 /** The holders of leases; an abandoned lease expires by itself. */
 async function listHolders(database: Queryable, organisation: string): Promise<Finding[]> {
-  const { describeHolder, readHeldLeases } = await import('../../store/leases.js');
+  const { describeHolder, readHeldLeases } = await import('../../store/operations/leases.js');
   return (await readHeldLeases(database, organisation)).map((holder) => {
     const words = `held by ${describeHolder(holder)}`;
     if (holder.expiresInMs > 0) return well(`lease ${holder.key}`, words);

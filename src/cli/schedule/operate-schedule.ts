@@ -14,8 +14,8 @@ import {
   pauseSchedule,
   resumeSchedule,
   type SchedulePause,
-} from '../../store/jobs.js';
-import { readHeldLeases } from '../../store/leases.js';
+} from '../../store/operations/jobs.js';
+import { readHeldLeases } from '../../store/operations/leases.js';
 import { exitCodes } from '../exit-code.js';
 import type { Outcome } from '../invocation.js';
 import { findCurrentUser } from '../process.js';

@@ -17,7 +17,7 @@ import {
 import { toDueTimes } from '../../scheduling/due-times.js';
 import { decideDue, findNextStart, readJobStatuses, type SchedulePlan } from '../../scheduling/schedule.js';
 import { DatabaseError } from '../../store/database/database.js';
-import type { JobDue, JobEnding, JobRun } from '../../store/jobs.js';
+import type { JobDue, JobEnding, JobRun } from '../../store/operations/jobs.js';
 import { isReported } from '../describe-error.js';
 import { combineExitCodes, exitCodes, toErrorExitCode } from '../exit-code.js';
 import type { Outcome } from '../invocation.js';

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { usageError } from '../../errors.js';
 import type { PublishedList } from '../../lists/published-list.js';
-import { finishSearch, insertAssurance, readAssurance, setLeastShare } from '../../store/checks.js';
-import { ensureRequests } from '../../store/controls.js';
 import type { Database, Queryable } from '../../store/database/database.js';
-import { toLeaseKey } from '../../store/leases.js';
-import { addUpSearches } from '../../store/run-sums.js';
-import { closeRun, type RunRow, readRunKeys, toRunId } from '../../store/runs.js';
+import { finishSearch, insertAssurance, readAssurance, setLeastShare } from '../../store/night/checks.js';
+import { ensureRequests } from '../../store/night/controls.js';
+import { addUpSearches } from '../../store/night/run-sums.js';
+import { closeRun, type RunRow, readRunKeys, toRunId } from '../../store/night/runs.js';
+import { toLeaseKey } from '../../store/operations/leases.js';
 import type { RunMode } from '../../vocabulary.js';
 import { findSaidMode, identifyAccount, noteAccount, requireBudget, toAssumedMode } from '../account.js';
 import type { AppContext, RunSettings } from '../app-context.js';

@@ -1,6 +1,7 @@
 import { usageError } from '../../errors.js';
 import type { PublishedList } from '../../lists/published-list.js';
 import { createComparison } from '../../names/compare.js';
+import type { Database, Queryable } from '../../store/database/database.js';
 import {
   type ForcedCustomer,
   finishComparison,
@@ -8,11 +9,10 @@ import {
   noteList,
   readForcedCustomers,
   readListComparison,
-} from '../../store/checks.js';
-import type { Database, Queryable } from '../../store/database/database.js';
-import { type ForcedScreening, forceScreenings } from '../../store/plan.js';
-import { carryForcedScreenings, readRosterParties } from '../../store/plan-sql.js';
-import type { RunRow } from '../../store/runs.js';
+} from '../../store/night/checks.js';
+import { type ForcedScreening, forceScreenings } from '../../store/night/plan.js';
+import { carryForcedScreenings, readRosterParties } from '../../store/night/plan-sql.js';
+import type { RunRow } from '../../store/night/runs.js';
 import type { AppContext } from '../app-context.js';
 import { toSignalHalt } from '../halt.js';
 import type { RunSession } from '../session.js';

@@ -9,22 +9,22 @@ import { assessSnapshot, guardsSchema, type WrittenGuards } from '../../roster/g
 import { createIsRead, standardHeaders, standardPartyHeaders } from '../../roster/headers.js';
 import { listPartySources, type PartySettings, type RosterSettings } from '../../roster/settings.js';
 import type { Queryable } from '../../store/database/database.js';
-import { type ImportConflict, resolveRows } from '../../store/roster-conflicts.js';
+import { type ImportConflict, resolveRows } from '../../store/roster/conflicts.js';
 import {
   compareRecords,
   readComparedFigures,
   type SnapshotCounts,
   summarizeSnapshot,
-} from '../../store/roster-figures.js';
-import { readAcceptedQuality } from '../../store/roster-imports.js';
-import { digestRecord, type SlottedParty, type SlottedRecord, type StagedImport } from '../../store/roster-staging.js';
+} from '../../store/roster/figures.js';
+import { readAcceptedQuality } from '../../store/roster/imports.js';
 import {
   findSharedPartyDates,
   keepSharedEnds,
   markSharedBirthDates,
   markSharedPartyDates,
   readSharedDates,
-} from '../../store/shared-dates.js';
+} from '../../store/roster/shared-dates.js';
+import { digestRecord, type SlottedParty, type SlottedRecord, type StagedImport } from '../../store/roster/staging.js';
 import type { RunMode } from '../../vocabulary.js';
 import type { StagedSource } from './stage.js';
 

@@ -5,8 +5,9 @@ import { listSnapshotRemarks } from '../../reports/reasons.js';
 import { countNoun } from '../../reports/text.js';
 import type { RosterSettings } from '../../roster/settings.js';
 import { DatabaseError } from '../../store/database/database.js';
-import { readKnownRecords } from '../../store/known-records.js';
-import type { SnapshotCounts } from '../../store/roster-figures.js';
+import { computeRunSums } from '../../store/night/run-sums.js';
+import { closeRun, isOnTrial, type RunRow, setRunStage, toRunId } from '../../store/night/runs.js';
+import type { SnapshotCounts } from '../../store/roster/figures.js';
 import {
   hasImport,
   readAcceptedChanges,
@@ -14,12 +15,11 @@ import {
   readUnmappedNames,
   saveRosterAcceptance,
   saveRosterHold,
-} from '../../store/roster-imports.js';
-import { mergeSnapshot, takeNumbers } from '../../store/roster-merge.js';
-import { beginStaging, clearStaging, type StagedImport } from '../../store/roster-staging.js';
-import { computeRunSums } from '../../store/run-sums.js';
-import { closeRun, isOnTrial, type RunRow, setRunStage, toRunId } from '../../store/runs.js';
-import { saveRequests } from '../../store/save-requests.js';
+} from '../../store/roster/imports.js';
+import { readKnownRecords } from '../../store/roster/known-records.js';
+import { mergeSnapshot, takeNumbers } from '../../store/roster/merge.js';
+import { saveRequests } from '../../store/roster/save-requests.js';
+import { beginStaging, clearStaging, type StagedImport } from '../../store/roster/staging.js';
 import { toImportMode } from '../account.js';
 import type { AppContext } from '../app-context.js';
 import { quoteArgument } from '../quote-argument.js';

@@ -18,7 +18,7 @@ import { listPartySources, type PartySettings, type RosterSettings } from '../..
 import type { TableReading } from '../../roster/table-reading.js';
 import { describeUnmappedNames, UnmappedNameTally } from '../../roster/unmapped-names.js';
 import type { Transaction } from '../../store/database/database.js';
-import type { KnownRecords } from '../../store/known-records.js';
+import type { KnownRecords } from '../../store/roster/known-records.js';
 import {
   digestRecord,
   fieldSeparator,
@@ -27,7 +27,7 @@ import {
   StagingChunk,
   stageParties,
   withoutNul,
-} from '../../store/roster-staging.js';
+} from '../../store/roster/staging.js';
 import type { RunEvent } from '../app-context.js';
 import { joinDigests } from '../roster-scope.js';
 

@@ -17,7 +17,7 @@ import {
 import type { DossierLink } from '../../roster/settings.js';
 import { isHalting, isTransient, toFailureReason } from '../../screening/screen.js';
 import { DatabaseError, type Transaction } from '../../store/database/database.js';
-import { findLastSweep } from '../../store/dossiers.js';
+import { findLastSweep } from '../../store/dossiers/dossiers.js';
 import {
   endFormerInvitations,
   endInvitations,
@@ -29,8 +29,8 @@ import {
   saveFailure,
   saveIntention,
   saveShown,
-} from '../../store/invitations.js';
-import { assertLease, toLeaseKey } from '../../store/leases.js';
+} from '../../store/dossiers/invitations.js';
+import { assertLease, toLeaseKey } from '../../store/operations/leases.js';
 import { findRoster, type Organisation, readOrganisation } from '../../store/organisations.js';
 import { identifyAccount } from '../account.js';
 import type { AppContext } from '../app-context.js';

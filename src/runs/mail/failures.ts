@@ -12,7 +12,7 @@ import { buildFailureMessage, type Failure } from '../../mail/failure-message.js
 import type { MailMessage } from '../../mail/message.js';
 import { listRecipients, type MailSettings } from '../../mail/settings.js';
 import type { Queryable } from '../../store/database/database.js';
-import { queueOutbox } from '../../store/outbox.js';
+import { queueOutbox } from '../../store/operations/outbox.js';
 import type { AppContext } from '../app-context.js';
 import { RunHalted } from '../halt.js';
 import { openOrganisation, type RunSession } from '../session.js';

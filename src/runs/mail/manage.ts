@@ -1,7 +1,14 @@
 import { ConfigError, flagError, usageError } from '../../errors.js';
 import { formatTime } from '../../reports/text.js';
 import type { Queryable } from '../../store/database/database.js';
-import { dropOutbox, mailKinds, makeDue, noteReportSent, type OutboxRow, readOutbox } from '../../store/outbox.js';
+import {
+  dropOutbox,
+  mailKinds,
+  makeDue,
+  noteReportSent,
+  type OutboxRow,
+  readOutbox,
+} from '../../store/operations/outbox.js';
 import type { AppContext, RunSettings } from '../app-context.js';
 import { findReviewer } from '../review/people.js';
 import { notifyStates, readWebhookKeys } from '../status.js';

@@ -9,7 +9,7 @@ import type { ListedDiscrepancy } from '../../reconciliation/discrepancy.js';
 import type { DiscrepancyList, OpenAlertsFacts, WaitingAlert } from '../../reports/list-facts.js';
 import { maxListRows } from '../../reports/review-list.js';
 import type { Queryable } from '../../store/database/database.js';
-import { readCurrentDiscrepancies } from '../../store/discrepancies.js';
+import { readCurrentDiscrepancies } from '../../store/dossiers/discrepancies.js';
 import { readReviewOrganisation, readRunSettings } from '../../store/organisations.js';
 import {
   type DecidableAlert,

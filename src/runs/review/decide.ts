@@ -2,7 +2,7 @@ import { toDueTime } from '../../changes/change-event.js';
 import { classifyDecision, compareSeenFacts, type DecisionStep, toSeenFacts } from '../../matches/alert.js';
 import { parseAlertCode, toAlertCode, toEventSeenVersion } from '../../matches/alert-code.js';
 import { type Queryable, readAtOnce } from '../../store/database/database.js';
-import { readDecidable, saveAcceptance } from '../../store/discrepancies.js';
+import { readDecidable, saveAcceptance } from '../../store/dossiers/discrepancies.js';
 import { readReviewOrganisation } from '../../store/organisations.js';
 import {
   type DecidableAlert,

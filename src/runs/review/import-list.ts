@@ -4,7 +4,7 @@ import { mostAcceptedDays } from '../../reconciliation/discrepancy.js';
 import { discrepancyListColumns, workingListColumns } from '../../reports/review-list.js';
 import { describePlace, type ListPlace } from '../../reports/text.js';
 import { type Queryable, tryOut } from '../../store/database/database.js';
-import { readDecidable, saveAcceptance } from '../../store/discrepancies.js';
+import { readDecidable, saveAcceptance } from '../../store/dossiers/discrepancies.js';
 import { type DecidableAlert, readDecidableAlerts, readFourEyes } from '../../store/review/decisions.js';
 import { findPlainlyAbsent, readBulk } from '../../store/review/waiting.js';
 import { codeWords } from '../../vocabulary/words.js';

@@ -1,15 +1,15 @@
 import { countNoun } from '../../reports/text.js';
+import type { Transaction } from '../../store/database/database.js';
 import {
   applyAnswers,
   countUnapplied,
   holdAnswers,
   readApplicableWave,
   readAppliedWave,
-} from '../../store/apply-answers.js';
-import type { Transaction } from '../../store/database/database.js';
-import { saveVanishing } from '../../store/held-runs.js';
-import { readAnswerFindings } from '../../store/run-health.js';
-import { readRun } from '../../store/runs.js';
+} from '../../store/night/apply-answers.js';
+import { saveVanishing } from '../../store/night/held-runs.js';
+import { readAnswerFindings } from '../../store/night/run-health.js';
+import { readRun } from '../../store/night/runs.js';
 import type { RunContext } from '../app-context.js';
 import { makeAlerts } from '../review/alerts.js';
 import { assessRun, describeFinding } from './hold-run.js';

@@ -3,15 +3,19 @@ import type { ControlSearch } from '../../matches/control.js';
 import { describeDrops, describeNotices, describeRestoration, listSnapshotRemarks } from '../../reports/reasons.js';
 import { countNoun, formatCount } from '../../reports/text.js';
 import { describeExpired } from '../../reports/words.js';
-import { countReportedUnapplied, countUnapplied, countUnproven } from '../../store/apply-answers.js';
 import { readRestorationsBefore } from '../../store/backup/restoration.js';
-import { findUncomparedLists } from '../../store/checks.js';
-import { countControls } from '../../store/controls.js';
-import { type CoverageGap, readCoverageGaps } from '../../store/coverage.js';
+import { type CoverageGap, readCoverageGaps } from '../../store/customers/coverage.js';
+import { readLastStateChange, walkStates } from '../../store/customers/webhooks.js';
 import { type Queryable, type Transaction, takeWorkMemory } from '../../store/database/database.js';
-import { clearSearchedMarks } from '../../store/event-marks.js';
-import { holdWebhookEvents, saveRunHold } from '../../store/held-runs.js';
-import { countOverBudget } from '../../store/plan.js';
+import { clearSearchedMarks } from '../../store/dossiers/event-marks.js';
+import { countReportedUnapplied, countUnapplied, countUnproven } from '../../store/night/apply-answers.js';
+import { findUncomparedLists } from '../../store/night/checks.js';
+import { countControls } from '../../store/night/controls.js';
+import { holdWebhookEvents, saveRunHold } from '../../store/night/held-runs.js';
+import { countOverBudget } from '../../store/night/plan.js';
+import { readAnswerFindings, saveRunHealth, saveRunWatch } from '../../store/night/run-health.js';
+import { computeRunSums, readRunBalance } from '../../store/night/run-sums.js';
+import { addRunReasons, closeRun, readRun, refreshRunStatistics, toRunId } from '../../store/night/runs.js';
 import { readSettledAlerts, saveOpenAlerts } from '../../store/review/decisions.js';
 import { findStateDisagreements } from '../../store/review/projection.js';
 import {
@@ -20,11 +24,7 @@ import {
   readRosterHold,
   readSnapshot,
   readUnmappedNames,
-} from '../../store/roster-imports.js';
-import { readAnswerFindings, saveRunHealth, saveRunWatch } from '../../store/run-health.js';
-import { computeRunSums, readRunBalance } from '../../store/run-sums.js';
-import { addRunReasons, closeRun, readRun, refreshRunStatistics, toRunId } from '../../store/runs.js';
-import { readLastStateChange, walkStates } from '../../store/webhooks.js';
+} from '../../store/roster/imports.js';
 import type { RunHalted } from '../halt.js';
 import { queueReportOf } from '../mail/deliver.js';
 import { queueBrokenRun } from '../mail/failures.js';

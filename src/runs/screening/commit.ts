@@ -4,13 +4,12 @@ import type { AmlSearchResult } from '../../client/aml.js';
 import type { Answer } from '../../client/operation.js';
 import { type MatchSet, toMatchSet, toPartyState, treatAsTruncated } from '../../matches/match.js';
 import type { ScreeningOutcome } from '../../screening/screen.js';
-import { saveChanges } from '../../store/changes.js';
 import { type Queryable, requireFound, type Transaction } from '../../store/database/database.js';
-import { insertBatch, isBatchSaved, type SearchAttempts, saveAttempts } from '../../store/ledger.js';
-import type { Organisation } from '../../store/organisations.js';
-import { noteReused } from '../../store/plan.js';
-import { readReusable } from '../../store/plan-sql.js';
-import { readMatchSets, saveResponses } from '../../store/responses.js';
+import { saveChanges } from '../../store/night/changes.js';
+import { insertBatch, isBatchSaved, type SearchAttempts, saveAttempts } from '../../store/night/ledger.js';
+import { noteReused } from '../../store/night/plan.js';
+import { readReusable } from '../../store/night/plan-sql.js';
+import { readMatchSets, saveResponses } from '../../store/night/responses.js';
 import {
   type PartyStateRow,
   readAssessedParties,
@@ -18,7 +17,8 @@ import {
   type SearchTask,
   saveFailures,
   saveNextStates,
-} from '../../store/screenings.js';
+} from '../../store/night/screenings.js';
+import type { Organisation } from '../../store/organisations.js';
 import { toSignalHalt } from '../halt.js';
 import type { RunSession } from '../session.js';
 import type { WatchedAccount } from './monitoring.js';

@@ -1,9 +1,9 @@
 import type { Client } from '../../client/client.js';
 import { assessControl, type ControlSearch } from '../../matches/control.js';
-import { endWave, noteUnproven, proveWave } from '../../store/apply-answers.js';
-import { type ControlOutcome, countControls, findNextRound, saveControlOutcome } from '../../store/controls.js';
-import { findAnsweredRequest } from '../../store/ledger.js';
-import { countSearchTasks } from '../../store/screenings.js';
+import { endWave, noteUnproven, proveWave } from '../../store/night/apply-answers.js';
+import { type ControlOutcome, countControls, findNextRound, saveControlOutcome } from '../../store/night/controls.js';
+import { findAnsweredRequest } from '../../store/night/ledger.js';
+import { countSearchTasks } from '../../store/night/screenings.js';
 import type { RunSession } from '../session.js';
 import { saveAnswer } from './commit.js';
 import { retryUntilDeadline, type WaitPolicy } from './outages.js';

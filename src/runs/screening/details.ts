@@ -6,7 +6,7 @@ import { ApiError, NightscreenError, ResponseError } from '../../errors.js';
 import type { DetailCounts, DetailLookup } from '../../reports/list-facts.js';
 import { describeDetails } from '../../reports/words.js';
 import { isHalting, isTransient, toFailureReason } from '../../screening/screen.js';
-import { countControls } from '../../store/controls.js';
+import { countControls } from '../../store/night/controls.js';
 import {
   type NewHit,
   readDetailBacklog,
@@ -14,7 +14,7 @@ import {
   readNewHits,
   saveDetailCounts,
   saveDetailLookup,
-} from '../../store/match-details.js';
+} from '../../store/night/match-details.js';
 import type { DetailStop } from '../../vocabulary.js';
 import type { RunSettings } from '../app-context.js';
 import { abortLater, stopGraceMs } from '../halt.js';

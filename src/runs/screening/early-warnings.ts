@@ -2,10 +2,10 @@ import { LeaseLostError } from '../../errors.js';
 import { buildEarlyWarning } from '../../mail/early-warning.js';
 import { listRecipients, type MailSettings, type Recipient } from '../../mail/settings.js';
 import { countNoun } from '../../reports/text.js';
-import { readCriticalChanges } from '../../store/changes.js';
-import { countControls } from '../../store/controls.js';
 import type { Queryable } from '../../store/database/database.js';
-import { type PendingWarning, queueWarnings, readUnreportedChanges } from '../../store/early-warnings.js';
+import { readCriticalChanges } from '../../store/night/changes.js';
+import { countControls } from '../../store/night/controls.js';
+import { type PendingWarning, queueWarnings, readUnreportedChanges } from '../../store/night/early-warnings.js';
 import { deliverDue, toGiveUpAt } from '../mail/deliver.js';
 import type { RunSession } from '../session.js';
 

@@ -2,7 +2,7 @@ import { assessVanished, VanishedTally } from '../../changes/assess-vanished.js'
 import { countNoun, formatCount } from '../../reports/text.js';
 import { type HoldBounds, toHoldBounds } from '../../screening/settings.js';
 import type { Queryable } from '../../store/database/database.js';
-import { readComparedParties, readVanishedBefore } from '../../store/held-runs.js';
+import { readComparedParties, readVanishedBefore } from '../../store/night/held-runs.js';
 import { codeWords } from '../../vocabulary/words.js';
 import type { RunContext, RunSettings } from '../app-context.js';
 

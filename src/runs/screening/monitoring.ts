@@ -1,10 +1,15 @@
 import type { RateFacts, WatchFacts } from '../../reports/list-facts.js';
 import type { Queryable } from '../../store/database/database.js';
+import { applyListCap, countShortened, readListCap } from '../../store/night/responses.js';
+import {
+  type AnswerFindings,
+  type RunFindings,
+  readChangeVolume,
+  readFormerFindings,
+} from '../../store/night/run-health.js';
+import type { RunSums } from '../../store/night/run-sums.js';
+import type { RunRow } from '../../store/night/runs.js';
 import type { Account } from '../../store/organisations.js';
-import { applyListCap, countShortened, readListCap } from '../../store/responses.js';
-import { type AnswerFindings, type RunFindings, readChangeVolume, readFormerFindings } from '../../store/run-health.js';
-import type { RunSums } from '../../store/run-sums.js';
-import type { RunRow } from '../../store/runs.js';
 import type { RunContext } from '../app-context.js';
 
 /** The number of former runs that a run is compared with. */

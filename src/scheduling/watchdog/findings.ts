@@ -1,8 +1,8 @@
 import { countNoun } from '../../reports/text.js';
 import { describeFailed } from '../../runs/run-summary.js';
-import { type AheadFacts, type FailingFacts, findSame, type Incident } from '../../store/incidents.js';
-import type { JobRun } from '../../store/jobs.js';
-import type { NightFacts, Nights, RunningFacts } from '../../store/watch-facts.js';
+import { type AheadFacts, type FailingFacts, findSame, type Incident } from '../../store/operations/incidents.js';
+import type { JobRun } from '../../store/operations/jobs.js';
+import type { NightFacts, Nights, RunningFacts } from '../../store/operations/watch-facts.js';
 import type { StartFacts } from './expectations.js';
 
 /** A problem, with the commands to type. */

@@ -6,7 +6,7 @@ import type { AppContext } from '../../runs/app-context.js';
 import { readRosterGroups } from '../../runs/coverage.js';
 import { deliverOrWarn, toGiveUpAt } from '../../runs/mail/deliver.js';
 import { openOrganisation } from '../../runs/session.js';
-import { readImportedRosters } from '../../store/coverage.js';
+import { readImportedRosters } from '../../store/customers/coverage.js';
 import type { Queryable } from '../../store/database/database.js';
 import {
   findSame,
@@ -17,16 +17,16 @@ import {
   saveIncidentNews,
   toJobSubject,
   toRosterSubject,
-} from '../../store/incidents.js';
-import type { JobRun, SchedulePause } from '../../store/jobs.js';
-import { queueOutbox } from '../../store/outbox.js';
+} from '../../store/operations/incidents.js';
+import type { JobRun, SchedulePause } from '../../store/operations/jobs.js';
+import { queueOutbox } from '../../store/operations/outbox.js';
 import {
   findLastNights,
   type NightFacts,
   type Nights,
   type RunningFacts,
   readRunning,
-} from '../../store/watch-facts.js';
+} from '../../store/operations/watch-facts.js';
 import type { JobsSettings } from '../settings.js';
 import { readExpectations, type StartFacts } from './expectations.js';
 import { assess, describeIncident, type WatchFinding } from './findings.js';

@@ -15,8 +15,8 @@ import {
   readLanded,
   readMigrations,
 } from '../database/migrate.js';
-import { restoredKey } from '../leases.js';
-import { runIdSql } from '../runs.js';
+import { runIdSql } from '../night/runs.js';
+import { restoredKey } from '../operations/leases.js';
 import { type BackupSummary, describeTables, headerSchema, listTables, quoteName } from './format.js';
 import { saveRestoration } from './restoration.js';
 

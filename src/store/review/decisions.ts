@@ -22,7 +22,7 @@ import {
   worstTopics,
 } from '../../vocabulary.js';
 import { findValue, type Queryable, readValue } from '../database/database.js';
-import { keptDetailsSql } from '../match-details.js';
+import { keptDetailsSql } from '../night/match-details.js';
 import { joinPartySql, partyFactsSql, seenCustomerSql } from '../row-shapes.js';
 import { newsSql, type ProjectionScope, saveReportSheet } from './waiting.js';
 

@@ -19,7 +19,7 @@ import {
   type WorstTopic,
 } from '../../vocabulary.js';
 import { firstRow, type Queryable, readColumn, readValue } from '../database/database.js';
-import { findListedSql, saveListedParties, toMatchRow } from '../listed-parties.js';
+import { findListedSql, saveListedParties, toMatchRow } from '../night/listed-parties.js';
 import { assessedTierSql, hiddenMatchesSql, seenCustomerSql, storedMatchesSql } from '../row-shapes.js';
 import { type AppliedPart, type ProjectionScope, saveChangeAlerts } from './waiting.js';
 

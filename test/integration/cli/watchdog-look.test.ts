@@ -12,7 +12,7 @@ import { loadInvocationConfig, openLogger, withAppContext } from '../../../src/c
 import { goByDatabaseClock, look } from '../../../src/cli/watchdog.js';
 import { systemClock } from '../../../src/clock.js';
 import type { Database } from '../../../src/store/database/database.js';
-import { readOutbox } from '../../../src/store/outbox.js';
+import { readOutbox } from '../../../src/store/operations/outbox.js';
 import { makeInvocation } from '../../helpers/cli-process.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { listenOnLoopback } from '../../helpers/loopback.js';

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { createAttemptNotes } from '../../../src/runs/screening/search-task.js';
 import { type Database, readValue } from '../../../src/store/database/database.js';
-import { noteInFlight, RunNumbers } from '../../../src/store/ledger.js';
+import { noteInFlight, RunNumbers } from '../../../src/store/night/ledger.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 import { listenAlong, listSearches, openSmallSites, searched } from '../../helpers/small-site.js';
 

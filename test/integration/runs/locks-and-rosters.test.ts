@@ -8,7 +8,7 @@ import { type RosterSettings, toFileRoster } from '../../../src/roster/settings.
 import { runScreening } from '../../../src/runs/screening-run.js';
 import { startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import type { Queryable } from '../../../src/store/database/database.js';
-import { saveResponses } from '../../../src/store/responses.js';
+import { saveResponses } from '../../../src/store/night/responses.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { printFigure, takeLeast } from '../../helpers/figures.js';
 import { fillPlanningWorld } from '../../helpers/planning-world.js';

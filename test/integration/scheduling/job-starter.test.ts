@@ -5,7 +5,13 @@ import { keepSchedules } from '../../../src/runs/scheduled.js';
 import type { PlannedJob } from '../../../src/scheduling/schedule.js';
 import { JobStarter, type PerformJob, type ScheduleEvent } from '../../../src/scheduling/scheduler.js';
 import { type Database, DatabaseError } from '../../../src/store/database/database.js';
-import { cancelJobRun, type JobEnding, pauseSchedule, readJobRuns, resumeSchedule } from '../../../src/store/jobs.js';
+import {
+  cancelJobRun,
+  type JobEnding,
+  pauseSchedule,
+  readJobRuns,
+  resumeSchedule,
+} from '../../../src/store/operations/jobs.js';
 import { type FakeClock, makeFakeClock } from '../../helpers/clocks.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { makeAppContext } from '../../helpers/small-world.js';

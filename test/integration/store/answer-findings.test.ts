@@ -1,9 +1,9 @@
 import { beforeAll, beforeEach, expect, it } from 'vitest';
 import { toCadence } from '../../../src/screening/cadence.js';
 import type { Database } from '../../../src/store/database/database.js';
-import { storePlan } from '../../../src/store/plan.js';
-import { saveResponses } from '../../../src/store/responses.js';
-import { readAnswerFindings } from '../../../src/store/run-health.js';
+import { storePlan } from '../../../src/store/night/plan.js';
+import { saveResponses } from '../../../src/store/night/responses.js';
+import { readAnswerFindings } from '../../../src/store/night/run-health.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 import { buildPlanInput, fillPlanningWorld } from '../../helpers/planning-world.js';
 import { makeMatch } from '../../helpers/run-facts.js';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { type Database, openBindings, readColumn } from '../../../src/store/database/database.js';
-import { assessedPartiesSql } from '../../../src/store/plan-sql.js';
+import { assessedPartiesSql } from '../../../src/store/night/plan-sql.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { isFullSize, printFigure } from '../../helpers/figures.js';
 import { buildPlanInput, fillPlanningWorld } from '../../helpers/planning-world.js';

@@ -9,7 +9,7 @@ import {
   readJobRuns,
   readJobSchedules,
   saveJobSchedules,
-} from '../../../src/store/jobs.js';
+} from '../../../src/store/operations/jobs.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 
 const at = (text: string): Date => new Date(text);

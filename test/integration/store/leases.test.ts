@@ -13,7 +13,7 @@ import {
   toLeaseKey,
   tryAcquireLease,
   waitForLease,
-} from '../../../src/store/leases.js';
+} from '../../../src/store/operations/leases.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 import { isFullSize, takeLeast } from '../../helpers/figures.js';
 

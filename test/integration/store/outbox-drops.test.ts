@@ -4,8 +4,8 @@ import { shiftedClock } from '../../../src/clock.js';
 import { mailSettingsSchema } from '../../../src/mail/settings.js';
 import { dropMails, listMails, retryMails } from '../../../src/runs/mail/manage.js';
 import type { Database } from '../../../src/store/database/database.js';
-import { readStoredFigures } from '../../../src/store/metrics.js';
-import { claimNext, type OutboxEntry, queueOutbox } from '../../../src/store/outbox.js';
+import { readStoredFigures } from '../../../src/store/operations/metrics.js';
+import { claimNext, type OutboxEntry, queueOutbox } from '../../../src/store/operations/outbox.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 import { makeAppContext } from '../../helpers/small-world.js';
 

@@ -1,5 +1,6 @@
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../src/store/database/database.js';
+import { readRun } from '../../../src/store/night/runs.js';
 import {
   claimNext,
   makeDue,
@@ -9,8 +10,7 @@ import {
   queueReport,
   queueReportMails,
   readOutbox,
-} from '../../../src/store/outbox.js';
-import { readRun } from '../../../src/store/runs.js';
+} from '../../../src/store/operations/outbox.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 
 const now = new Date('2026-11-22T02:00:00Z');

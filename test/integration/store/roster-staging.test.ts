@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { toStagedRow } from '../../../src/runs/import/stage.js';
-import { StagingChunk } from '../../../src/store/roster-staging.js';
+import { StagingChunk } from '../../../src/store/roster/staging.js';
 import { readRows, testDatabases } from '../../helpers/databases.js';
 
 const testDatabasesOf = { embedded: testDatabases('embedded'), postgres: testDatabases('postgres') };

@@ -1,11 +1,11 @@
 import { beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { toCadence } from '../../../src/screening/cadence.js';
-import { readCoverage } from '../../../src/store/coverage.js';
+import { readCoverage } from '../../../src/store/customers/coverage.js';
 import { type Database, readValue } from '../../../src/store/database/database.js';
-import { forceScreenings, type PlanCounts, previewPlan, removePlan, storePlan } from '../../../src/store/plan.js';
-import type { PlanInput } from '../../../src/store/plan-sql.js';
-import { readSearchTasks } from '../../../src/store/screenings.js';
+import { forceScreenings, type PlanCounts, previewPlan, removePlan, storePlan } from '../../../src/store/night/plan.js';
+import type { PlanInput } from '../../../src/store/night/plan-sql.js';
+import { readSearchTasks } from '../../../src/store/night/screenings.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 import { buildPlanInput, fillPlanningWorld, type PlannedCustomer, readPlan } from '../../helpers/planning-world.js';
 

@@ -17,14 +17,28 @@ import { runScreening } from '../../../src/runs/screening-run.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
 import { writeReportFor } from '../../../src/runs/write-reports.js';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.js';
-import { readDossierHistory } from '../../../src/store/changes.js';
-import { findDeadChecks } from '../../../src/store/checks.js';
-import { readImportedRosters } from '../../../src/store/coverage.js';
+import { readImportedRosters } from '../../../src/store/customers/coverage.js';
+import {
+  countWaiting,
+  makeWebhooksDue,
+  postponeWebhook,
+  readCustomerStatuses,
+  takeWebhookEvents,
+} from '../../../src/store/customers/webhooks.js';
 import type { Database, Transaction } from '../../../src/store/database/database.js';
-import { readCurrentDiscrepancies, readDecidable } from '../../../src/store/discrepancies.js';
-import { findLastSweep, readDossiers } from '../../../src/store/dossiers.js';
-import { forgetEvents, listMarkedDossiers, markDossiers } from '../../../src/store/event-marks.js';
-import { noteWatched, readAhead, readOpenIncidents, saveIncidentNews } from '../../../src/store/incidents.js';
+import { readCurrentDiscrepancies, readDecidable } from '../../../src/store/dossiers/discrepancies.js';
+import { findLastSweep, readDossiers } from '../../../src/store/dossiers/dossiers.js';
+import { forgetEvents, listMarkedDossiers, markDossiers } from '../../../src/store/dossiers/event-marks.js';
+import { readDossierHistory } from '../../../src/store/night/changes.js';
+import { findDeadChecks } from '../../../src/store/night/checks.js';
+import { countStoredChanges, readHistory } from '../../../src/store/night/responses.js';
+import { findReportableRuns, findUnsentRuns, isOnTrial, readRuns } from '../../../src/store/night/runs.js';
+import {
+  noteWatched,
+  readAhead,
+  readOpenIncidents,
+  saveIncidentNews,
+} from '../../../src/store/operations/incidents.js';
 import {
   beginJobRun,
   cancelJobRun,
@@ -34,9 +48,11 @@ import {
   readJobRuns,
   readJobSchedules,
   saveJobSchedules,
-} from '../../../src/store/jobs.js';
-import { readHeldLeases, toLeaseKey, tryAcquireLease } from '../../../src/store/leases.js';
-import { readStoredFigures } from '../../../src/store/metrics.js';
+} from '../../../src/store/operations/jobs.js';
+import { readHeldLeases, toLeaseKey, tryAcquireLease } from '../../../src/store/operations/leases.js';
+import { readStoredFigures } from '../../../src/store/operations/metrics.js';
+import { claimNext, makeDue, queueOutbox, queueReport, readOutbox } from '../../../src/store/operations/outbox.js';
+import { findLastNights, readRunning } from '../../../src/store/operations/watch-facts.js';
 import {
   findLastAccount,
   findRoster,
@@ -51,23 +67,12 @@ import {
   readSettingsHistory,
   wasEverAssignee,
 } from '../../../src/store/organisations.js';
-import { claimNext, makeDue, queueOutbox, queueReport, readOutbox } from '../../../src/store/outbox.js';
-import { countStoredChanges, readHistory } from '../../../src/store/responses.js';
+import { readSpanRuns } from '../../../src/store/reports/span-facts.js';
 import { holdAlerts, readAlertHistories } from '../../../src/store/review/decisions.js';
 import { readLegacyCustomers } from '../../../src/store/review/legacy.js';
 import { assignWaitingAlerts } from '../../../src/store/review/people.js';
 import { readBulk, saveBulk } from '../../../src/store/review/waiting.js';
-import { hasImport } from '../../../src/store/roster-imports.js';
-import { findReportableRuns, findUnsentRuns, isOnTrial, readRuns } from '../../../src/store/runs.js';
-import { readSpanRuns } from '../../../src/store/span-facts.js';
-import { findLastNights, readRunning } from '../../../src/store/watch-facts.js';
-import {
-  countWaiting,
-  makeWebhooksDue,
-  postponeWebhook,
-  readCustomerStatuses,
-  takeWebhookEvents,
-} from '../../../src/store/webhooks.js';
+import { hasImport } from '../../../src/store/roster/imports.js';
 import { describeOnPostgres } from '../../helpers/databases.js';
 import { buildSandboxDossier, controls, listed, makeAppContext, writeRoster } from '../../helpers/small-world.js';
 

@@ -7,7 +7,7 @@ import type { AppContext } from '../../../src/runs/app-context.js';
 import { dropMails, listMails, retryMails } from '../../../src/runs/mail/manage.js';
 import { notifyStates } from '../../../src/runs/status.js';
 import type { Database } from '../../../src/store/database/database.js';
-import { type OutboxEntry, queueOutbox } from '../../../src/store/outbox.js';
+import { type OutboxEntry, queueOutbox } from '../../../src/store/operations/outbox.js';
 import { webhooksSettingsSchema } from '../../../src/webhooks/settings.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 import { listenOnLoopback } from '../../helpers/loopback.js';

@@ -1,8 +1,8 @@
 import { expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import { applyAnswers } from '../../../src/store/apply-answers.js';
 import type { Database } from '../../../src/store/database/database.js';
 import type { DatabaseLocation } from '../../../src/store/database/open-database.js';
+import { applyAnswers } from '../../../src/store/night/apply-answers.js';
 import { readRows, testDatabases } from '../../helpers/databases.js';
 import { fillPlanningWorld } from '../../helpers/planning-world.js';
 import { decide, openSmallSites } from '../../helpers/small-site.js';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { measureCoverage } from '../../../src/runs/coverage.js';
 import { findRun, listRuns } from '../../../src/runs/run-reference.js';
 import { type Database, readColumn, readValue } from '../../../src/store/database/database.js';
-import { readHistory } from '../../../src/store/responses.js';
+import { readHistory } from '../../../src/store/night/responses.js';
 import { describeOnPostgres } from '../../helpers/databases.js';
 import { backUp, readAllRows, restore } from '../../helpers/former-databases.js';
 import { openPreparedSites } from '../../helpers/small-site.js';

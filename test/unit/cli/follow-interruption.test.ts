@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { followInterruption } from '../../../src/cli/schedule/keep-schedule.js';
 import type { ScheduleEvent } from '../../../src/scheduling/scheduler.js';
-import type { JobRun } from '../../../src/store/jobs.js';
+import type { JobRun } from '../../../src/store/operations/jobs.js';
 
 const moment = new Date('2026-11-22T02:00:00Z');
 const run: JobRun = {

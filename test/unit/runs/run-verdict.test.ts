@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { toRunVerdict } from '../../../src/runs/run-summary.js';
-import type { RunSums } from '../../../src/store/run-sums.js';
+import type { RunSums } from '../../../src/store/night/run-sums.js';
 
 const none = { critical: 0, high: 0, medium: 0, low: 0, info: 0 };
 const sums = (counts: Partial<RunSums['counts']> = {}, clear = 10): RunSums => ({

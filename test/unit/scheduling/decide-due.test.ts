@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { toDueTimes } from '../../../src/scheduling/due-times.js';
 import { decideDue, findNextStart, type JobStatus, mostAttempts } from '../../../src/scheduling/schedule.js';
-import type { JobRun } from '../../../src/store/jobs.js';
+import type { JobRun } from '../../../src/store/operations/jobs.js';
 import { toJobRun } from '../../helpers/clocks.js';
 
 const at = (text: string): Date => new Date(text);

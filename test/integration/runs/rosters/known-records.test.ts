@@ -1,7 +1,7 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import type { Database } from '../../../../src/store/database/database.js';
-import { KnownRecords } from '../../../../src/store/known-records.js';
+import { KnownRecords } from '../../../../src/store/roster/known-records.js';
 import { describeOnPostgres } from '../../../helpers/databases.js';
 import {
   openRosterNights,

@@ -11,7 +11,7 @@ import { importDecisions } from '../../../../src/runs/review/import-list.js';
 import { findReviewer } from '../../../../src/runs/review/people.js';
 import type { RunSummary } from '../../../../src/runs/run-summary.js';
 import { type Database, findValue } from '../../../../src/store/database/database.js';
-import { readChangedParties } from '../../../../src/store/screenings.js';
+import { readChangedParties } from '../../../../src/store/night/screenings.js';
 import { describeOnPostgres } from '../../../helpers/databases.js';
 import { fillInList } from '../../../helpers/report-files.js';
 import { openRosterNights, readChanges } from '../../../helpers/roster-nights.js';

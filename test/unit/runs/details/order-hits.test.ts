@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { orderHits, toDetailRecord } from '../../../../src/runs/screening/details.js';
-import type { NewHit } from '../../../../src/store/match-details.js';
+import type { NewHit } from '../../../../src/store/night/match-details.js';
 import { agreements, severities } from '../../../../src/vocabulary.js';
 
 const hit = (matchId: string, facts: Partial<NewHit> = {}): NewHit => ({

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { assignPartySlots, toPartyKey } from '../../../../src/runs/import/compare-snapshot.js';
-import type { SlottedParty } from '../../../../src/store/roster-staging.js';
+import type { SlottedParty } from '../../../../src/store/roster/staging.js';
 
 const party = (role: string, name: string, birthDate: string | null = null): SlottedParty => ({
   role,

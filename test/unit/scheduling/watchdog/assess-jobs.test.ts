@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { assessJobs, type JobFacts } from '../../../../src/scheduling/watchdog/findings.js';
-import type { Incident } from '../../../../src/store/incidents.js';
-import type { JobRun } from '../../../../src/store/jobs.js';
+import type { Incident } from '../../../../src/store/operations/incidents.js';
+import type { JobRun } from '../../../../src/store/operations/jobs.js';
 import { toJobRun } from '../../../helpers/clocks.js';
 
 const now = new Date('2026-03-10T08:00:00Z');

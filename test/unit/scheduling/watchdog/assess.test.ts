@@ -8,8 +8,8 @@ import {
   type WatchFinding,
 } from '../../../../src/scheduling/watchdog/findings.js';
 import { compareIncidents, findWatching } from '../../../../src/scheduling/watchdog/watch.js';
-import type { Incident } from '../../../../src/store/incidents.js';
-import type { NightFacts } from '../../../../src/store/watch-facts.js';
+import type { Incident } from '../../../../src/store/operations/incidents.js';
+import type { NightFacts } from '../../../../src/store/operations/watch-facts.js';
 
 const hourMs = 3_600_000;
 const now = new Date('2026-03-10T08:00:00Z');

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { findExpectedStart, findPlans } from '../../../../src/scheduling/watchdog/expectations.js';
 import { findAgeMoment } from '../../../../src/scheduling/watchdog/watch.js';
-import type { JobRun } from '../../../../src/store/jobs.js';
-import type { NightFacts, RunningFacts } from '../../../../src/store/watch-facts.js';
+import type { JobRun } from '../../../../src/store/operations/jobs.js';
+import type { NightFacts, RunningFacts } from '../../../../src/store/operations/watch-facts.js';
 import { toJobRun } from '../../../helpers/clocks.js';
 
 const hourMs = 3_600_000;

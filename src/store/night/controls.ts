@@ -1,0 +1,128 @@
+import { z } from 'zod';
+import type { ControlFacts } from '../../reports/list-facts.js';
+import { controlResultSchema, controlRoundSchema, type FactsOf } from '../../vocabulary/facts.js';
+import { findRow, firstRow, type Queryable, readValue, requireRows, toInsert } from '../database/database.js';
+
+const outcomeRow = controlResultSchema.omit({ rounds: true }).extend({
+  ...controlRoundSchema.shape,
+  ordinal: z.number(),
+  responseId: z.number().nullable(),
+});
+/** The result of a control search, with its round (from 1) and the number of searches answered before it. */
+export type ControlOutcome = FactsOf<typeof outcomeRow>;
+
+/** The number of the next round of a run. */
+export function findNextRound(database: Queryable, runId: number): Promise<number> {
+  return readValue(
+    database,
+    z.number(),
+    'select coalesce(max(round), 0)::integer + 1 as next from control_outcome where run_id = $1',
+    [runId],
+  );
+}
+
+export async function saveControlOutcome(
+  transaction: Queryable,
+  runId: number,
+  { trigger, ...outcome }: ControlOutcome,
+): Promise<void> {
+  const row = { runId, occasion: trigger, ...outcome };
+  requireRows(await transaction.execute(...toInsert('control_outcome', row)), 1, 'control_outcome');
+}
+
+/** The number of control searches that a run has made, and of those that failed at least once. */
+export async function countControls(database: Queryable, runId: number): Promise<{ asked: number; failed: number }> {
+  const rows = await database.query(
+    z.object({ asked: z.number(), failed: z.number() }),
+    `select count(distinct ordinal)::integer as asked, count(distinct ordinal) filter (where verdict = 'failed')::integer as failed
+     from control_outcome where run_id = $1`,
+    [runId],
+  );
+  return firstRow(rows, 'control_outcome');
+}
+
+/** Finds or creates the request rows of these searches; returns their ids in order. */
+export async function ensureRequests(
+  transaction: Queryable,
+  organisationId: number,
+  requests: readonly { type: string; name: string }[],
+): Promise<readonly number[]> {
+  const list = JSON.stringify(requests.map((request, index) => ({ ...request, place: index })));
+  await transaction.execute(
+    `insert into screening_request (organisation_id, type, name)
+     select distinct $1::bigint, type, name from jsonb_to_recordset($2::text::jsonb) as row (type text, name text)
+     on conflict (organisation_id, type, name) do nothing`,
+    [organisationId, list],
+  );
+  const rows = await transaction.query(
+    z.object({ requestId: z.number() }),
+    `select request.request_id
+     from jsonb_to_recordset($2::text::jsonb) as row (type text, name text, place integer)
+     join screening_request request on request.organisation_id = $1 and request.type = row.type and request.name = row.name
+     order by row.place`,
+    [organisationId, list],
+  );
+  requireRows(rows.length, requests.length, 'screening_request');
+  return rows.map((row) => row.requestId);
+}
+
+/** The control searches of a run with all their rounds, failed ones first. */
+export async function readControlFacts(database: Queryable, runId: number): Promise<readonly ControlFacts[]> {
+  const outcomes = await database.query(
+    outcomeRow,
+    `select round, occasion as trigger, searches, ordinal, type, name, expect, topics, label, verdict, found, response_id, asked_at
+     from control_outcome where run_id = $1 order by round, ordinal`,
+    [runId],
+  );
+  const bySearch = new Map<string, ControlOutcome[]>();
+  for (const outcome of outcomes) {
+    const { type, name, expect, topics } = outcome;
+    const key = JSON.stringify([type, name, expect, topics]);
+    bySearch.set(key, [...(bySearch.get(key) ?? []), outcome]);
+  }
+  const facts = [...bySearch.values()].flatMap(toFacts);
+  const isFailed = ({ verdict }: ControlFacts): boolean => verdict === 'failed';
+  return [...facts.filter(isFailed), ...facts.filter((control) => !isFailed(control))];
+}
+
+function toFacts(outcomes: readonly ControlOutcome[]): ControlFacts[] {
+  const worst = outcomes.find(({ verdict }) => verdict === 'failed') ?? outcomes[0];
+  if (!worst) return [];
+  const { type, name, expect, topics, label, verdict, found } = worst;
+  const rounds = outcomes.map(({ round, trigger, searches, askedAt, verdict }) => ({
+    round,
+    trigger,
+    searches,
+    askedAt,
+    verdict,
+  }));
+  return [{ type, name, expect, topics, label, verdict, found, rounds }];
+}
+
+const controlsRow = z.object({
+  runId: z.number(),
+  askedAt: z.date(),
+  hasPassed: z.boolean(),
+  /** Whether it had a search that expects a match and one that expects none. */
+  isConclusive: z.boolean(),
+});
+/** The last whole round of control searches of any run on the account by then, without single ones after a failed search; or null. */
+export function readLastControls(database: Queryable, accountId: number, askedBy: Date) {
+  return findRow(
+    database,
+    controlsRow,
+    `select control.run_id, max(control.asked_at) as "askedAt", bool_and(control.verdict = 'passed') as "hasPassed",
+       count(distinct control.expect) = 2 as "isConclusive"
+     from (
+       select run_id from run
+       where account_id = $1 and exists (select from control_outcome where control_outcome.run_id = run.run_id)
+       order by run_id desc limit 20
+     ) recent
+     join control_outcome control using (run_id)
+     where control.occasion <> 'control' and control.asked_at <= $2
+     group by control.run_id, control.round
+     order by max(control.asked_at) desc
+     limit 1`,
+    [accountId, askedBy],
+  );
+}

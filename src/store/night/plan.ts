@@ -1,0 +1,236 @@
+import { z } from 'zod';
+import type { toCadence } from '../../screening/cadence.js';
+import { firstRow, openBindings, type Queryable, readColumn, readValue, requireRows } from '../database/database.js';
+import { gapsSql, inScopeSql, type PlanInput, planSql } from './plan-sql.js';
+
+export type { PlanInput } from './plan-sql.js';
+
+/**
+ * Stores the plan of a run, with the run that it is compared with and the screening frequency of each tier. Replaces a plan of which
+ * nothing has been done. Returns the counts of the plan.
+ */
+export async function storePlan(
+  transaction: Queryable,
+  runId: number,
+  input: PlanInput,
+  { hours, reason }: ReturnType<typeof toCadence>,
+): Promise<PlanCounts> {
+  await removePlan(transaction, runId);
+  await setComparedRun(transaction, runId);
+  await transaction.execute(`update run set stage = 'planned', cadence = $2::text::jsonb where run_id = $1`, [
+    runId,
+    JSON.stringify({ hours, reason }),
+  ]);
+  await insertPlan(transaction, runId, input);
+  return countStoredPlan(transaction, runId);
+}
+
+/**
+ * Stores the run that this one is compared with: the last finished screening of the roster under the same account, unless failed control
+ * searches left it without answers.
+ */
+async function setComparedRun(database: Queryable, runId: number): Promise<void> {
+  await database.execute(
+    `update run set compared_run_id = (
+       select max(earlier.run_id) from run earlier
+       where earlier.roster_id = run.roster_id and earlier.account_id = run.account_id and earlier.run_id < run.run_id
+         and earlier.kind <> 'import' and earlier.state in ('complete', 'incomplete')
+         and not (
+           exists (select from control_outcome control where control.run_id = earlier.run_id and control.verdict = 'failed')
+           and (earlier.sums #>> '{counts,screened}')::bigint + (earlier.sums #>> '{counts,reused}')::bigint = 0
+         )
+     )
+     where run_id = $1`,
+    [runId],
+  );
+}
+
+/**
+ * Stores each party in scope, planned ones as `remaining` with the order of their search, and the reused answers. The same
+ * statement counts the customers in scope, apart from the plan, so that a customer missing from the plan shows, and the ids without an
+ * accepted record.
+ */
+async function insertPlan(transaction: Queryable, runId: number, input: PlanInput): Promise<void> {
+  const bindings = openBindings();
+  const run = bindings.bind(runId, 'bigint');
+  const storeReuse = `
+     reuse as (
+       insert into reused (run_id, party_id, response_id, answered_run_id, answered_at)
+       select ${run}, party_id, response_id, answered_run_id, answered_at from plan where is_reused
+     )`;
+  const storeScope = `
+     unaccepted as (
+       select jsonb_object_agg(reason, ids order by reason) as by_reason, coalesce(sum(ids), 0) as ids
+       from (
+         select reason, count(*) as ids from unaccepted_customer
+         where roster_id = ${bindings.bind(input.rosterId, 'bigint')} and ${input.selection !== 'dirty'} group by reason
+       ) tally
+     ),
+     scope as (
+       update run set in_scope = unaccepted.ids + (select count(*) from customer where ${inScopeSql(bindings, input)}),
+         unaccepted = unaccepted.by_reason
+       from unaccepted
+       where run.run_id = ${run}
+     )`;
+  await transaction.execute(
+    `with ${[planSql(bindings, input), ...(input.reuse ? [storeReuse] : []), storeScope].join(',')}
+     insert into planned (run_id, party_id, request_id, customer_version, search_order, reason, skipped_because)
+     select ${run}, party_id, request_id, version, case when outcome = 'remaining' then search_order end, reason, outcome_reason
+     from plan order by party_id`,
+    bindings.values,
+  );
+  if (input.selection !== 'dirty') await saveRunGaps(transaction, runId, input.rosterId);
+}
+
+/** Whether any part of a run's plan has been done, or a call was made for it. */
+export function hasBegun(database: Queryable, runId: number): Promise<boolean> {
+  return readValue(
+    database,
+    z.boolean(),
+    `select exists (select from call where run_id = $1 and outcome <> 'not_sent')
+       or exists (select from batch where run_id = $1) as begun`,
+    [runId],
+  );
+}
+
+/** Removes a plan of which nothing has been done; its reused answers would stand in the way of forced searches. */
+export async function removePlan(transaction: Queryable, runId: number): Promise<void> {
+  await transaction.execute('delete from reused where run_id = $1', [runId]);
+  await transaction.execute('delete from planned where run_id = $1', [runId]);
+  await transaction.execute(`update run set stage = 'imported' where run_id = $1 and stage = 'planned'`, [runId]);
+}
+
+const tally = z.record(z.string(), z.number());
+const countsRow = z.object({
+  inScope: z.number(),
+  planned: z.number(),
+  /** By the plan reason, or the reason to skip. */
+  reasons: tally,
+  /** Distinct requests to send. */
+  searches: z.number(),
+  /** Customers with at least one reused answer. */
+  reused: z.number(),
+  /** Customers left out by the budget, by their plan reason. */
+  overBudget: tally,
+});
+/** The counts of a plan, in customers unless the name differs. A customer with several parties counts under each of their reasons. */
+export type PlanCounts = z.infer<typeof countsRow>;
+
+/** SQL: the number of customers of each name in the rows of `plan`. */
+const tallySql = (name: string, where: string): string => `
+  (select coalesce(jsonb_object_agg(name, customers), '{}')
+   from (
+     select name, count(*) as customers
+     from (select distinct ${name} as name, customer_id from plan where ${where}) named
+     group by name
+   ) tally)`;
+
+const countsSql = `
+  select
+    count(*)::integer as "inScope",
+    count(*) filter (where is_planned)::integer as planned, count(*) filter (where has_reused)::integer as reused,
+    (select count(distinct request_id)::integer from plan where outcome <> 'skipped' and not is_reused) as searches,
+    ${tallySql(`coalesce(outcome_reason, reason)`, 'true')} as reasons,
+    ${tallySql('reason', `outcome_reason = 'over_budget'`)} as "overBudget"
+  from (
+    select customer_id, bool_or(outcome <> 'skipped') as is_planned, bool_or(is_reused) as has_reused
+    from plan group by customer_id
+  ) customers`;
+
+/** Computes the counts of a plan without storing it, with at most `limit` references from `listUrgentOverBudget`. */
+export async function previewPlan(database: Queryable, input: PlanInput, limit: number) {
+  const bindings = openBindings();
+  const rows = await database.query(countsRow, `with ${planSql(bindings, input)} ${countsSql}`, bindings.values);
+  const counts = firstRow(rows, 'screening plan');
+  const leftOut = 'over_budget' in counts.reasons ? await listUrgentOverBudget(database, input, limit) : [];
+  return { ...counts, leftOut };
+}
+
+async function countStoredPlan(database: Queryable, runId: number): Promise<PlanCounts> {
+  const rows = await database.query(
+    countsRow,
+    `with plan as (
+       select party.customer_id, screening.request_id, screening.plan_reason as reason, screening.outcome, screening.outcome_reason,
+         reuse.party_id is not null as is_reused
+       from screening
+       join party on party.party_id = screening.party_id
+       left join reused reuse on reuse.run_id = screening.run_id and reuse.party_id = screening.party_id
+       where screening.run_id = $1
+     ) ${countsSql}`,
+    [runId],
+  );
+  return firstRow(rows, 'screening plan');
+}
+
+/** References of customers that the budget leaves out although they are overdue or never screened as they are now. */
+async function listUrgentOverBudget(database: Queryable, input: PlanInput, limit: number) {
+  const bindings = openBindings();
+  return readColumn(
+    database,
+    z.string(),
+    `with ${planSql(bindings, input)}
+     select customer.reference
+     from (
+       select customer_id, min(place) as place, min(screened_at) as screened_at
+       from plan where outcome_reason = 'over_budget' and reason <> 'cadence'
+       group by customer_id
+     ) urgent
+     join customer using (customer_id)
+     order by urgent.place, urgent.screened_at nulls first, customer.customer_id
+     limit ${bindings.bind(limit, 'integer')}`,
+    bindings.values,
+  );
+}
+
+/** The customers that the budget of a run left out, and those of them that are overdue, forced or never screened as they are now. */
+export async function countOverBudget(database: Queryable, runId: number) {
+  const rows = await database.query(
+    z.object({ customers: z.number(), urgent: z.number() }),
+    `select count(distinct party.customer_id)::integer as customers,
+       count(distinct party.customer_id) filter (where screening.plan_reason <> 'cadence')::integer as urgent
+     from screening join party using (party_id)
+     where screening.run_id = $1 and screening.outcome = 'skipped' and screening.outcome_reason = 'over_budget'`,
+    [runId],
+  );
+  return firstRow(rows, 'screening');
+}
+
+/** A party that a run screens regardless of its screening frequency, and why. */
+export interface ForcedScreening {
+  partyId: number;
+  because: string;
+}
+
+/** Stores the forced screenings of a run before its plan is made; a party keeps its first reason. */
+export async function forceScreenings(transaction: Queryable, runId: number, rows: readonly ForcedScreening[]) {
+  if (rows.length === 0) return;
+  await transaction.execute(
+    `insert into forced (run_id, party_id, because)
+     select $1, party_id, because
+     from jsonb_to_recordset($2::text::jsonb) as row (party_id bigint, because text)
+     on conflict (run_id, party_id) do nothing`,
+    [runId, JSON.stringify(rows.map(({ partyId, because }) => ({ party_id: partyId, because })))],
+  );
+}
+
+/** Notes that these parties use the answers found for them, with the wave that is being searched. */
+export async function noteReused(
+  transaction: Queryable,
+  { runId, wave }: { runId: number; wave: number },
+  partyIds: readonly number[],
+): Promise<void> {
+  const noted = await transaction.execute(
+    'update reused set wave = $2 where run_id = $1 and party_id = any ($3::bigint[]) and wave is null',
+    [runId, wave, [...partyIds]],
+  );
+  requireRows(noted, partyIds.length, 'reused');
+}
+
+/** Stores with the plan the customers that the run cannot screen. */
+async function saveRunGaps(transaction: Queryable, runId: number, rosterId: number): Promise<void> {
+  await transaction.execute('delete from run_gap where run_id = $1', [runId]);
+  await transaction.execute(
+    `insert into run_gap (run_id, reference, customer_id, reason) select $1, reference, customer_id, reason from (${gapsSql('$2')}) gap`,
+    [runId, rosterId],
+  );
+}

@@ -1,0 +1,367 @@
+import { z } from 'zod';
+import {
+  type HaltCode,
+  haltCodes,
+  planSelections,
+  type RunKind,
+  type RunMode,
+  type RunStage,
+  type RunState,
+  runKinds,
+  runModes,
+  runStages,
+  runStates,
+} from '../../vocabulary.js';
+import {
+  type Database,
+  findRow,
+  firstRow,
+  type Queryable,
+  readColumn,
+  readValue,
+  toInsert,
+} from '../database/database.js';
+import { isWholeSql } from '../operations/metrics.js';
+import { isOfSql } from '../organisations.js';
+import { screeningKindsSql } from '../row-shapes.js';
+import { noteFailedParties } from './apply-answers.js';
+import { noteBillableAttempts, RunNumbers } from './ledger.js';
+import { type RunSums, runSumsSchema } from './run-sums.js';
+
+/** A new run; without `settingsId` when no accepted settings apply. */
+type NewRun = Omit<
+  RunRow,
+  | 'runId'
+  | 'accountId'
+  | 'state'
+  | 'stateReasons'
+  | 'haltedBy'
+  | 'stage'
+  | 'resumed'
+  | 'wave'
+  | 'comparedRunId'
+  | 'finishedAt'
+  | 'sums'
+> & { settingsId?: number | undefined };
+
+/** Stores a new run in state `running`, with the process that works on it. */
+export async function insertRun(database: Queryable, run: NewRun): Promise<RunRow> {
+  const row = { ...run, state: 'running', stage: 'started' };
+  const stored = firstRow(await database.query(runRow, ...toInsert('run', row, 'returning *')), 'run');
+  const { epoch, owner, startedAt } = run;
+  await saveRunWorker(database, stored, { epoch, owner, takenAt: startedAt, differences: [] });
+  return stored;
+}
+
+/**
+ * Takes an open run over under a new epoch, in state `running`, and stores the changes since its start; replaces `rosterFile` and
+ * `settingsId` unless undefined.
+ */
+export async function takeOverRun(
+  database: Queryable,
+  runId: number,
+  holder: z.infer<typeof holderRow>,
+  now: { rosterFile?: string | null | undefined; settingsId?: number | undefined } = {},
+): Promise<RunRow> {
+  const rows = await database.query(
+    runRow,
+    `update run set state = 'running', state_reasons = '{}', halted_by = null, epoch = $2, owner = $3, resumed = resumed + 1, finished_at = null,
+       roster_file = case when $4 then $5 else roster_file end, settings_id = coalesce($6, settings_id)
+     where run_id = $1
+     returning *`,
+    [runId, holder.epoch, holder.owner, now.rosterFile !== undefined, now.rosterFile ?? null, now.settingsId ?? null],
+  );
+  const run = firstRow(rows, 'run');
+  await saveRunWorker(database, run, holder);
+  return run;
+}
+
+/** Whether an organisation only tries Nightscreen out: the key is a test key, and no run ever had a live one. */
+export async function isOnTrial(database: Queryable, organisation: string, mode: RunMode): Promise<boolean> {
+  if (mode === 'live') return false;
+  return readValue(
+    database,
+    z.boolean(),
+    `select not exists (
+       select from run join organisation using (organisation_id) where organisation.name = $1 and run.mode = 'live'
+     ) as on_trial`,
+    [organisation],
+  );
+}
+
+/** Stores the stage of a run. */
+export async function setRunStage(database: Queryable, runId: number, stage: RunStage): Promise<void> {
+  await database.execute('update run set stage = $2 where run_id = $1', [runId, stage]);
+}
+
+/** Stores the account of a run and returns the run's mode, which is the account's if there is one. */
+export function setRunAccount(database: Queryable, runId: number, accountId: number | null): Promise<RunMode> {
+  return readValue(
+    database,
+    z.enum(runModes),
+    `update run set account_id = $2,
+       mode = coalesce((select case when is_test then 'test' else 'live' end from account where account_id = $2), mode)
+     where run_id = $1
+     returning mode`,
+    [runId, accountId],
+  );
+}
+
+export async function closeRun(
+  database: Queryable,
+  runId: number,
+  end: {
+    state: RunState;
+    stateReasons: readonly string[];
+    haltedBy?: HaltCode | null;
+    stage: RunStage | null;
+    finishedAt: Date;
+    sums: RunSums | null;
+  },
+): Promise<void> {
+  const sums = end.sums === null ? null : JSON.stringify(end.sums);
+  await database.execute(
+    `update run set state = $2, state_reasons = $3, stage = coalesce($4, stage), finished_at = $5, sums = $6::text::jsonb,
+       halted_by = $7
+     where run_id = $1`,
+    [runId, end.state, end.stateReasons, end.stage, end.finishedAt, sums, end.haltedBy ?? null],
+  );
+  await noteFailedParties(database, runId);
+  await noteBillableAttempts(database, runId);
+}
+
+/** Changes the state and the reasons of a closed run. */
+export async function addRunReasons(
+  database: Queryable,
+  runId: number,
+  { state, reasons }: { state: RunState; reasons: readonly string[] },
+): Promise<void> {
+  await database.execute('update run set state = $2, state_reasons = $3 where run_id = $1', [runId, state, reasons]);
+}
+
+// The sums of 100,000 customers take about two seconds, of a million about 20 (measured on 2 cores); a process has eight to stop.
+const addedUpAtStop = 100_000;
+
+/** Whether a run has too many customers in scope for its sums to be computed while its process stops. */
+export async function isTooLargeToAddUp(database: Queryable, runId: number): Promise<boolean> {
+  const rows = await database.query(
+    z.object({ large: z.boolean() }),
+    'select coalesce(in_scope, 0) > $2 as large from run where run_id = $1',
+    [runId, addedUpAtStop],
+  );
+  return rows[0]?.large ?? false;
+}
+
+export const runRow = z.object({
+  runId: z.number(),
+  organisationId: z.number(),
+  rosterId: z.number().nullable(),
+  accountId: z.number().nullable(),
+  /** The mode of the run's key. */
+  mode: z.enum(runModes),
+  kind: z.enum(runKinds),
+  state: z.enum(runStates),
+  stateReasons: z.array(z.string()),
+  /** The code of the early stop; null without one. */
+  haltedBy: z.enum(haltCodes).nullable(),
+  stage: z.enum(runStages),
+  selection: z.enum(planSelections).nullable(),
+  /** The file given with the command instead of the configured source; `-` for standard input. */
+  rosterFile: z.string().nullable(),
+  leaseKey: z.string(),
+  epoch: z.number(),
+  owner: z.string(),
+  resumed: z.number(),
+  /** The wave that is being searched. */
+  wave: z.number(),
+  settingsDigest: z.string(),
+  /** The settings at its start. */
+  settings: z.record(z.string(), z.unknown()).nullable(),
+  version: z.string(),
+  comparedRunId: z.number().nullable(),
+  startedAt: z.date(),
+  finishedAt: z.date().nullable(),
+  sums: runSumsSchema.nullable(),
+});
+export type RunRow = z.infer<typeof runRow>;
+
+/** The newest open run under this lease, or null. */
+export function findOpenRun(database: Queryable, leaseKey: string): Promise<RunRow | null> {
+  return findRow(
+    database,
+    runRow,
+    `select * from run where lease_key = $1 and state in ('running', 'stopped') order by run_id desc limit 1`,
+    [leaseKey],
+  );
+}
+
+export function readRun(database: Queryable, runId: number): Promise<RunRow | null> {
+  return findRow(database, runRow, 'select * from run where run_id = $1', [runId]);
+}
+
+/** The run of this number if it belongs to the organisation; null otherwise. */
+export function findRunOf(database: Queryable, organisation: string, runId: number): Promise<RunRow | null> {
+  return findRow(database, runRow, `select * from run where run_id = $2 and ${isOfSql('run')}`, [organisation, runId]);
+}
+
+/** The newest runs of an organisation, newest first. */
+export async function readRuns(database: Queryable, organisation: string, limit: number): Promise<readonly RunRow[]> {
+  return database.query(runRow, `select * from run where ${isOfSql('run')} order by run_id desc limit $2`, [
+    organisation,
+    limit,
+  ]);
+}
+
+/** The newest finished screening of each roster of an organisation, oldest first, for reports. */
+export async function findReportableRuns(database: Queryable, organisation: string): Promise<readonly RunRow[]> {
+  return database.query(
+    runRow,
+    `select * from run where run_id in (
+       select max(run_id) from run
+       where ${isOfSql('run')} and kind in (${screeningKindsSql}) and state in ('complete', 'incomplete', 'stopped') and ${isWholeSql('run')}
+       group by roster_id
+     )
+     order by run_id`,
+    [organisation],
+  );
+}
+
+/**
+ * The runs of an organisation to mail, oldest first: the newest finished screening of each roster, and those of the week before with unsent
+ * findings. Runs that were mailed in their present state are omitted.
+ */
+export async function findUnsentRuns(database: Queryable, organisation: string): Promise<readonly RunRow[]> {
+  return database.query(
+    runRow,
+    `select run.* from run
+     join (
+       select roster_id, max(run_id) as run_id, max(started_at) as started_at from run
+       where ${isOfSql('run')} and kind in (${screeningKindsSql}) and state in ('complete', 'incomplete', 'stopped') and ${isWholeSql('run')}
+       group by roster_id
+     ) newest on newest.roster_id = run.roster_id
+     where ${isOfSql('run')} and run.kind in (${screeningKindsSql}) and run.state in ('complete', 'incomplete', 'stopped')
+       and (
+         run.run_id = newest.run_id
+         or run.started_at > newest.started_at - interval '7 days'
+           and exists (select from change_event where change_event.run_id = run.run_id)
+       )
+       and not exists (
+         select from report
+         where report.sent_at is not null
+           and (report.run_id = run.run_id and report.created_at >= run.finished_at or run.run_id = any (report.earlier_run_ids))
+       )
+     order by run.run_id`,
+    [organisation],
+  );
+}
+
+/**
+ * The interrupted runs of a roster under an account since its last finished one; the rest of their plans is planned again. `before` is the
+ * run that plans; null when it has not begun.
+ */
+export function findLeftRuns(
+  database: Queryable,
+  scope: { rosterId: number; accountId: number | null },
+  before: number | null,
+): Promise<readonly number[]> {
+  return readColumn(
+    database,
+    z.number(),
+    `with screening_run as (
+       select run_id, state from run
+       where roster_id = $1 and account_id = $2 and kind in (${screeningKindsSql}) and ${isWholeSql('run')} and ($3::bigint is null or run_id < $3)
+     )
+     select run_id from screening_run
+     where state in ('running', 'stopped', 'abandoned')
+       and run_id > coalesce((select max(run_id) from screening_run where state in ('complete', 'incomplete')), 0)
+     order by run_id`,
+    [scope.rosterId, scope.accountId, before],
+  );
+}
+
+/** When a run last saved anything. */
+export function readLastActivity(database: Queryable, run: RunRow): Promise<Date> {
+  return readValue(
+    database,
+    z.date(),
+    `select greatest($2::timestamptz, $3::timestamptz, max(committed_at)) as last from batch where run_id = $1`,
+    [run.runId, run.startedAt, run.finishedAt],
+  );
+}
+
+/** The name of a run for people and folders: UTC date, kind, number. */
+export function toRunId(run: { runId: number; kind: RunKind; startedAt: Date }): string {
+  return `${run.startedAt.toISOString().slice(0, 10)}-${run.kind}-${run.runId}`;
+}
+
+/** SQL: the same name from a row of `run`. */
+export const runIdSql = (run: string): string =>
+  `to_char(${run}.started_at at time zone 'UTC', 'YYYY-MM-DD') || '-' || ${run}.kind || '-' || ${run}.run_id`;
+
+const holderRow = z.object({
+  epoch: z.number(),
+  owner: z.string(),
+  takenAt: z.date(),
+  differences: z.array(z.string()).readonly(),
+});
+async function saveRunWorker(
+  transaction: Queryable,
+  run: Pick<RunRow, 'runId' | 'resumed' | 'wave'>,
+  holder: z.infer<typeof holderRow>,
+): Promise<void> {
+  const { runId, worker } = new RunNumbers(run);
+  await transaction.execute(...toInsert('run_worker', { runId, worker, ...holder }));
+}
+
+/** All processes that worked on a run, in order. */
+export async function readRunHolders(database: Queryable, runId: number) {
+  return database.query(
+    holderRow,
+    'select epoch, owner, taken_at, differences from run_worker where run_id = $1 order by worker',
+    [runId],
+  );
+}
+
+/** Stores the key of a run by its fingerprint; a known key keeps its place. */
+export async function noteRunKey(database: Queryable, runId: number, fingerprint: string): Promise<void> {
+  await database.execute('update run set keys = array_append(keys, $2) where run_id = $1 and $2 <> all (keys)', [
+    runId,
+    fingerprint,
+  ]);
+}
+
+/** The fingerprints of a run's keys in order of first use. */
+export function readRunKeys(database: Queryable, runId: number): Promise<readonly string[]> {
+  return readValue(database, z.array(z.string()), 'select keys from run where run_id = $1', [runId]);
+}
+
+/** What is partitioned by run, with the columns that statements need to know. */
+const partitioned = [
+  ['planned', '(run_id, party_id, request_id)'],
+  ['call', '(run_id, request_id)'],
+] as const;
+
+/**
+ * Updates the database's statistics of a run that was planned, is resumed, makes another pass or is to be closed. Without them, statements about a
+ * whole run are planned for empty tables and take minutes instead of seconds. Outside other transactions, because its locks would block runs.
+ */
+export async function refreshRunStatistics(database: Database, runId: number): Promise<void> {
+  const first = runId - (runId % 256);
+  const own = partitioned.map(([table, columns]) => `${table}_runs_${first}_${first + 255} ${columns}`);
+  await database.execute(
+    `analyze change (run_id, party_id, is_baseline, cause), next_state (run_id, party_id), party_state (account_id, party_id, run_id), alert (account_id, party_id),
+       ${own.join(', ')}`,
+  );
+  // To analyse a whole table reads all its history (12 ranges took 0.4 s, the own one 0.12 s), and no autovacuum does it: only once it has doubled.
+  const grown = await readColumn(
+    database,
+    z.string(),
+    `select parent.relname::text from pg_class parent
+     where parent.oid = any ($1::text[]::regclass[]) and 2 * greatest(parent.reltuples, 0) < (
+       select sum(greatest(part.reltuples, 0)) from pg_inherits join pg_class part on part.oid = inhrelid where inhparent = parent.oid
+     )`,
+    [partitioned.map(([table]) => table)],
+  );
+  const whole = partitioned.filter(([table]) => grown.includes(table));
+  if (whole.length > 0) await database.execute(`analyze ${whole.map((one) => one.join(' ')).join(', ')}`);
+}

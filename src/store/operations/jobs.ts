@@ -1,0 +1,273 @@
+import { z } from 'zod';
+import { findRow, type Queryable } from '../database/database.js';
+import { isBeyondClockSkewSql } from '../night/plan-sql.js';
+
+/** One due time of a job; `dueSlot` is done only once, `localDate` (yyyy-mm-dd) is the date in the job's time zone. */
+export interface JobDue {
+  dueSlot: string;
+  localDate: string;
+  dueAt: Date;
+}
+
+const jobRunRow = z.object({
+  jobRunId: z.number(),
+  job: z.string(),
+  dueSlot: z.string(),
+  localDate: z.string(),
+  dueAt: z.date(),
+  state: z.enum(['running', 'interrupted', 'finished', 'missed']),
+  isLate: z.boolean(),
+  attempts: z.number(),
+  /** The process that runs it or ran it last; null for a missed one. */
+  owner: z.string().nullable(),
+  begunAt: z.date().nullable(),
+  endedAt: z.date().nullable(),
+  /** Null unless finished. */
+  exitCode: z.number().nullable(),
+  because: z.string().nullable(),
+  runIds: z.array(z.string()),
+  /** Start of the last attempt; null for a missed one. */
+  attemptAt: z.date().nullable(),
+  /** The timeout of the last attempt. */
+  deadlineAt: z.date().nullable(),
+  /** Whether the last attempt exceeded its timeout. */
+  isTimedOut: z.boolean(),
+  /** user@host of the person who cancelled the last attempt. */
+  cancelledBy: z.string().nullable(),
+});
+/** A run of a job at one due time. */
+export type JobRun = z.infer<typeof jobRunRow>;
+
+const jobRunColumns = `job_run_id, job, occasion as "dueSlot", local_date, due_at, state, is_late,
+  attempts, owner, begun_at, ended_at, exit_code, because, run_ids, attempt_at, deadline_at, timed_out as "isTimedOut", cancelled_by`;
+
+/**
+ * Notes that a run of a job begins or is continued; null when it is already done. The lease of the job must be held: a run that is noted as
+ * running was then left by a process that died. A run that a clock ahead began in the future begins anew. `again` lists the exit codes after
+ * which a finished run may begin again. The job's successful runs before `forgetBefore` are forgotten.
+ */
+export async function beginJobRun(
+  transaction: Queryable,
+  organisationId: number,
+  {
+    job,
+    dueSlot,
+    localDate,
+    dueAt,
+    owner,
+    now,
+    isLate,
+    again,
+    timeoutMs,
+    forgetBefore = null,
+  }: JobDue &
+    Pick<JobRun, 'job' | 'isLate'> & {
+      owner: string;
+      now: Date;
+      again: readonly number[];
+      timeoutMs: number;
+      forgetBefore?: Date | null;
+    },
+): Promise<JobRun | null> {
+  if (forgetBefore !== null) {
+    await transaction.execute(
+      `delete from job_run where organisation_id = $1 and job = $2 and due_at < $3 and state = 'finished' and exit_code = 0`,
+      [organisationId, job, forgetBefore],
+    );
+  }
+  await transaction.execute(
+    `update job_run set state = 'interrupted', ended_at = $4, because = 'its process ended without a result'
+     where organisation_id = $1 and job = $2 and occasion <> $3 and state = 'running'`,
+    [organisationId, job, dueSlot, now],
+  );
+  return findRow(
+    transaction,
+    jobRunRow,
+    `insert into job_run as known (organisation_id, job, occasion, local_date, due_at, state, is_late, attempts, owner, begun_at, attempt_at, deadline_at)
+     values ($1, $2, $3, $4::date, $5, 'running', $8, 1, $6, $7, $7, $10)
+     on conflict (organisation_id, job, occasion) do update set
+       state = 'running', attempts = known.attempts + 1, owner = excluded.owner,
+       begun_at = case when known.begun_at is null or ${isBeyondClockSkewSql('known.begun_at', 'excluded.begun_at')} then excluded.begun_at else known.begun_at end,
+       is_late = case
+         when known.state = 'missed' or ${isBeyondClockSkewSql('known.begun_at', 'excluded.begun_at')} then excluded.is_late else known.is_late
+       end,
+       ended_at = null, exit_code = null, because = null,
+       attempt_at = excluded.attempt_at, deadline_at = excluded.deadline_at, timed_out = false, cancelled_by = null
+     where known.state in ('running', 'interrupted', 'missed') or known.exit_code = any ($9::integer[])
+       or ${isBeyondClockSkewSql('known.begun_at', 'excluded.begun_at')}
+     returning ${jobRunColumns}`,
+    [organisationId, job, dueSlot, localDate, dueAt, owner, now, isLate, again, new Date(now.getTime() + timeoutMs)],
+  );
+}
+
+/** The end of a run; without `exitCode` it was interrupted and will be continued. */
+export interface JobEnding {
+  exitCode?: number | undefined;
+  because: string | null;
+  runIds: readonly string[];
+  isTimedOut?: boolean;
+}
+
+/** Notes the end of a run. */
+export async function endJobRun(
+  transaction: Queryable,
+  jobRunId: number,
+  { exitCode, because, runIds, isTimedOut = false }: JobEnding,
+  endedAt: Date,
+): Promise<void> {
+  await transaction.execute(
+    `update job_run set state = case when $2::integer is null then 'interrupted' else 'finished' end, exit_code = $2, because = $3,
+       run_ids = (select coalesce(array_agg(distinct run_id order by run_id), '{}') from unnest(run_ids || $4::text[]) as made (run_id)),
+       ended_at = $5, timed_out = $6
+     where job_run_id = $1`,
+    [jobRunId, exitCode ?? null, because, [...runIds], endedAt, isTimedOut],
+  );
+}
+
+/** Notes that a run of a job was missed. A run that began stays as it is, unless a clock ahead began it. */
+export async function noteMissedJob(
+  transaction: Queryable,
+  organisationId: number,
+  job: string,
+  { dueSlot, localDate, dueAt }: JobDue,
+  missed: { now: Date; because: string },
+): Promise<void> {
+  await transaction.execute(
+    `insert into job_run as known (organisation_id, job, occasion, local_date, due_at, state, ended_at, because)
+     values ($1, $2, $3, $4::date, $5, 'missed', $6, $7)
+     on conflict (organisation_id, job, occasion) do update set
+       state = 'missed', begun_at = null, exit_code = null, ended_at = excluded.ended_at, because = excluded.because
+     where known.state <> 'running' and ${isBeyondClockSkewSql('coalesce(known.begun_at, known.ended_at)', 'excluded.ended_at')}`,
+    [organisationId, job, dueSlot, localDate, dueAt, missed.now, missed.because],
+  );
+}
+
+/** The run of a job at one due time; null when none is known. */
+export function findJobRun(database: Queryable, organisationId: number, job: string, dueSlot: string) {
+  return findRow(
+    database,
+    jobRunRow,
+    `select ${jobRunColumns} from job_run where organisation_id = $1 and job = $2 and occasion = $3`,
+    [organisationId, job, dueSlot],
+  );
+}
+
+/** The newest runs of each job by due time, newest first, at most `limit` of each. With `now`, runs that a clock ahead has noted count only later. */
+export async function readJobRuns(database: Queryable, organisationId: number, limit: number, now: Date | null = null) {
+  return database.query(
+    jobRunRow,
+    `select ${jobRunColumns} from (
+       select *, row_number() over (partition by job order by due_at desc, job_run_id desc) as place
+       from job_run
+       where organisation_id = $1
+         and ($3::timestamptz is null or not (${isBeyondClockSkewSql('coalesce(begun_at, ended_at, due_at)', '$3::timestamptz')}))
+     ) numbered
+     where place <= $2 order by due_at desc, job_run_id desc`,
+    [organisationId, limit, now],
+  );
+}
+
+/** Asks the process that runs a job to end it; gives the run, or null when none is in progress. */
+export function cancelJobRun(transaction: Queryable, organisationId: number, job: string, by: string) {
+  return findRow(
+    transaction,
+    jobRunRow,
+    `update job_run set cancelled_by = $3 where organisation_id = $1 and job = $2 and state = 'running' returning ${jobRunColumns}`,
+    [organisationId, job, by],
+  );
+}
+
+const keptScheduleRow = z.object({
+  job: z.string(),
+  cron: z.string(),
+  timezone: z.string(),
+  plannedSince: z.date(),
+  retiredAt: z.date().nullable(),
+});
+/** A schedule as last seen; nothing is missed before `plannedSince` or after `retiredAt`. */
+export type KeptSchedule = z.infer<typeof keptScheduleRow>;
+
+/** Notes the schedules of jobs; a new, changed or restored one counts from `now`. `areAll` retires those of all other jobs. */
+export async function saveJobSchedules(
+  transaction: Queryable,
+  organisationId: number,
+  schedules: readonly Pick<KeptSchedule, 'job' | 'cron' | 'timezone'>[],
+  { areAll, now }: { areAll: boolean; now: Date },
+): Promise<void> {
+  for (const { job, cron, timezone } of schedules) {
+    await transaction.execute(
+      `insert into watched as known (organisation_id, subject, cron, timezone, watched_since) values ($1, 'plan/' || $2, $3, $4, $5)
+       on conflict (organisation_id, subject) do update set
+         cron = excluded.cron, timezone = excluded.timezone, watched_since = excluded.watched_since, retired_at = null
+       where (known.cron, known.timezone) is distinct from (excluded.cron, excluded.timezone) or known.retired_at is not null`,
+      [organisationId, job, cron, timezone, now],
+    );
+  }
+  if (!areAll) return;
+  await transaction.execute(
+    `update watched set retired_at = $3
+     where organisation_id = $1 and starts_with(subject, 'plan/') and subject <> all ($2::text[]) and retired_at is null`,
+    [organisationId, schedules.map(({ job }) => `plan/${job}`), now],
+  );
+}
+
+/** Lets schedules that a clock ahead has postponed count from `now`; otherwise nothing would be due before that future moment. */
+export async function bringSchedulesBack(transaction: Queryable, organisationId: number, now: Date): Promise<void> {
+  await transaction.execute(
+    `update watched set watched_since = $2::timestamptz
+     where organisation_id = $1 and starts_with(subject, 'plan/') and watched_since > $2::timestamptz + interval '5 minutes'`,
+    [organisationId, now],
+  );
+}
+
+/** The schedules of an organisation by job, retired ones included. */
+export async function readJobSchedules(database: Queryable, organisationId: number): Promise<readonly KeptSchedule[]> {
+  return database.query(
+    keptScheduleRow,
+    `select substr(subject, 6) as job, cron, timezone, watched_since as "plannedSince", retired_at
+     from watched where organisation_id = $1 and starts_with(subject, 'plan/') order by subject`,
+    [organisationId],
+  );
+}
+
+const pauseRow = z.object({
+  pausedAt: z.date(),
+  until: z.date(),
+  by: z.string(),
+  reason: z.string().nullable(),
+});
+/** A pause of the schedule: no job begins before its end. `by` is user@host. */
+export type SchedulePause = z.infer<typeof pauseRow>;
+
+/** Pauses the schedule from `pausedAt`; a pause in progress continues and ends with this one. */
+export async function pauseSchedule(
+  transaction: Queryable,
+  organisationId: number,
+  { pausedAt, until, by, reason }: SchedulePause,
+): Promise<void> {
+  await transaction.execute(
+    `update organisation set schedule_paused_at = case when schedule_paused_until > $2 then schedule_paused_at else $2 end,
+       schedule_paused_until = $3, schedule_paused_by = $4, schedule_pause_reason = $5, schedule_resumed_by = null
+     where organisation_id = $1`,
+    [organisationId, pausedAt, until, by, reason],
+  );
+}
+
+export async function resumeSchedule(transaction: Queryable, organisationId: number, by: string, now: Date) {
+  await transaction.execute(
+    `update organisation set schedule_paused_until = $3::timestamptz, schedule_resumed_by = $2
+     where organisation_id = $1 and schedule_paused_until > $3::timestamptz`,
+    [organisationId, by, now],
+  );
+}
+
+/** The pause of a schedule that was not over at a moment; null without one. */
+export function findSchedulePause(database: Queryable, organisationId: number, now: Date) {
+  return findRow(
+    database,
+    pauseRow,
+    `select schedule_paused_at as "pausedAt", schedule_paused_until as until, schedule_paused_by as by, schedule_pause_reason as reason
+     from organisation where organisation_id = $1 and schedule_paused_until > $2`,
+    [organisationId, now],
+  );
+}

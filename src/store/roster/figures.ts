@@ -1,0 +1,448 @@
+import { z } from 'zod';
+import type { FactMapping } from '../../roster/compare-records.js';
+import { findValue, firstRow, type Queryable, requireAll } from '../database/database.js';
+import type { PlainCounts } from './save-requests.js';
+import {
+  analyzeRecords,
+  countOnTheWay,
+  fieldSeparator,
+  plainSql,
+  refuseUnstaged,
+  requireStaged,
+  rowSeparator,
+  type StagedImport,
+  slottedRecordSchema,
+  toJson,
+} from './staging.js';
+
+/** The counts of a compared snapshot: rows = customers + rejected + duplicates, without rows of related parties. */
+export interface SnapshotCounts {
+  rows: number;
+  customers: number;
+  rejected: number;
+  duplicates: number;
+  /** Ids with contradicting rows. */
+  conflicts: number;
+  partyRows: number;
+  partyRejected: number;
+  /** Accepted related parties with an unknown role, screened as `other`. */
+  otherRoles: number;
+  /** Rejected rows without a readable customer id, related parties included. */
+  unreadableIds: number;
+  /** New customers. */
+  joined: number;
+  /** Customers with a changed record. */
+  changed: number;
+  /** Known active customers that the snapshot does not show. */
+  absent: number;
+  /** Absent customers that the previous snapshot still showed. */
+  newlyAbsent: number;
+  /** Customers that this snapshot offboards. */
+  leavers: number;
+  /** Customers offboarded by their own row. */
+  leaversByRow: number;
+  /** Customers that are shown again after absence or offboarding. */
+  returned: number;
+}
+
+const stagedRow = z.object({
+  rows: z.number(),
+  rejected: z.number(),
+  duplicates: z.number(),
+  unreadable: z.number(),
+  plain: z.number(),
+  several: z.number(),
+  leavers: z.number(),
+});
+
+interface LeavingRule {
+  importedAt: Date;
+  leaveAfterDays: number;
+}
+
+/** SQL: this import offboards the step's customer; `absentBefore` is the parameter with the result of `findLeavingDay`. */
+const toLeavingSql = (absentBefore: string): string => `(
+  step.is_shown and step.leaves is not null and customer.left_at is null
+  or not step.is_shown and customer.left_at is null and customer.absent_since < ${absentBefore}::timestamptz
+)`;
+
+/**
+ * Gives the moment before which an absence must have begun to last `leaveAfterDays` days (UTC) with whole snapshots,
+ * this import included. Days without a snapshot do not count; null while there are too few.
+ */
+function findLeavingDay(transaction: Queryable, rosterId: number, { importedAt, leaveAfterDays }: LeavingRule) {
+  return findValue(
+    transaction,
+    z.date(),
+    `select day at time zone 'UTC' as day
+     from (
+       select date_trunc('day', imported_at at time zone 'UTC') as day from roster_import where roster_id = $1 and not is_delta
+       union
+       select date_trunc('day', $2::timestamptz at time zone 'UTC')
+     ) days
+     order by day desc offset $3::integer - 1 limit 1`,
+    [rosterId, importedAt, leaveAfterDays],
+  );
+}
+
+/** SQL: the step's customer returns. */
+const isReturningSql = `(
+  step.is_shown and step.leaves is null and case
+    when customer.left_at is null then customer.absent_since is not null
+    -- A rejected row does not bring back a customer that was offboarded by its own row.
+    else step.has_record or customer.left_because = 'absent'
+  end
+)`;
+
+/** Counts a compared snapshot, and updates the statistics of its records if the merge joins them. */
+async function countSnapshot(
+  transaction: Queryable,
+  { runId, rosterId }: StagedImport,
+  isFirst: boolean,
+  rule: LeavingRule,
+): Promise<{ counts: SnapshotCounts; plain: PlainCounts }> {
+  const isLeavingSql = toLeavingSql('$2');
+  const rows = await transaction.query(
+    stagedRow,
+    `select count(*)::integer as rows, count(reject_reason)::integer as rejected,
+       count(*) filter (where is_repetition)::integer as duplicates,
+       count(*) filter (where reference is null and reject_reason <> 'not_a_customer')::integer as unreadable,
+       count(*) filter (where ${plainSql})::integer as plain,
+       count(*) filter (where ${plainSql} and parties > 1)::integer as several,
+       count(*) filter (where ${plainSql} and leaves is not null)::integer as leavers
+     from roster_staging where run_id = $1 and not is_party`,
+    [runId],
+  );
+  const parties = await transaction.query(
+    z.object({
+      rows: z.number(),
+      rejected: z.number(),
+      others: z.number(),
+      unreadable: z.number(),
+      conflicts: z.number(),
+    }),
+    `select count(*)::integer as rows, count(reject_reason)::integer as rejected,
+       count(*) filter (where reject_reason is null and party ->> 'role' = 'other')::integer as others,
+       count(*) filter (where reference is null and reject_reason <> 'not_a_customer')::integer as unreadable,
+       (select count(*)::integer from roster_step where run_id = $1 and conflicts <> '[]') as conflicts
+     from roster_staging where run_id = $1 and is_party`,
+    [runId],
+  );
+  const steps = await transaction.query(
+    z.object({
+      joined: z.number(),
+      changed: z.number(),
+      unstaged: z.number(),
+      absent: z.number(),
+      newlyAbsent: z.number(),
+      leavers: z.number(),
+      leaversByRow: z.number(),
+      returned: z.number(),
+    }),
+    `select count(*) filter (where kind = 'new')::integer as joined,
+       count(*) filter (where kind = 'changed')::integer as changed,
+       count(*) filter (where kind <> 'same' and record is null)::integer as unstaged,
+       count(*) filter (where not step.is_shown and customer.left_at is null)::integer as absent,
+       count(*) filter (where not step.is_shown and customer.left_at is null and customer.absent_since is null)::integer as newly_absent,
+       count(*) filter (where ${isLeavingSql})::integer as leavers,
+       count(*) filter (where ${isLeavingSql} and step.is_shown)::integer as leavers_by_row,
+       count(*) filter (where ${isReturningSql})::integer as returned
+     from roster_step step left join customer on customer.customer_id = step.customer_id
+     where run_id = $1`,
+    [runId, await findLeavingDay(transaction, rosterId, rule)],
+  );
+  const { plain, several, leavers, unreadable, ...row } = firstRow(rows, 'roster_staging');
+  const party = firstRow(parties, 'roster_staging');
+  const { unstaged, ...step } = firstRow(steps, 'roster_step');
+  if (unstaged > 0) throw refuseUnstaged();
+  if (isFirst && (several > 0 || plain < row.rows)) await analyzeRecords(transaction);
+  const counts = {
+    ...row,
+    customers: row.rows - row.rejected - row.duplicates,
+    conflicts: party.conflicts,
+    partyRows: party.rows,
+    partyRejected: party.rejected,
+    otherRoles: party.others,
+    unreadableIds: unreadable + party.unreadable,
+    ...step,
+    // The plain customers of a first snapshot have no steps: all are new.
+    joined: isFirst ? plain + step.joined : step.joined,
+    leavers: isFirst ? leavers + step.leavers : step.leavers,
+  };
+  return { counts, plain: { customers: isFirst ? plain : 0, several: isFirst ? several : 0 } };
+}
+
+const beforeRow = z.object({
+  /** Active customers that the last accepted snapshot showed. */
+  known: z.number(),
+  /** The largest accepted snapshot of the last 30 days; null when there is none to compare with. */
+  mostIn30Days: z.number().nullable(),
+  /** The columns of the last accepted snapshot; null when unknown. */
+  headers: z.array(z.string()).nullable(),
+  /** Accepted rows of related parties in the last accepted snapshot, and the columns of their sources. */
+  partyRows: z.number(),
+  partyHeaders: z.array(z.string()).nullable(),
+  /** The given references that are customers of the roster. */
+  references: z.array(z.string()),
+  /** The settings of facts that differ from those of the last accepted import. */
+  reread: z.array(z.string()),
+  /** Those that differ from any import of the last seven days, or from the one before these. */
+  rereadInWeek: z.array(z.string()),
+});
+
+/** Reads the state of the roster before the snapshot for the guards. */
+async function readRosterBefore(
+  transaction: Queryable,
+  rosterId: number,
+  { importedAt, references, mapping }: { importedAt: Date; references: readonly string[]; mapping: FactMapping },
+) {
+  const rows = await transaction.query(
+    beforeRow,
+    `select
+       (select count(*)::integer from customer where roster_id = $1 and absent_since is null and left_at is null) as known,
+       (
+         select max(customers) from roster_import
+         where roster_id = $1 and not is_delta and imported_at > $2::timestamptz - interval '30 days'
+           -- An accepted shrinkage does not count against later snapshots.
+           and import_id >= coalesce((
+             select max(import_id) from roster_import
+             where roster_id = $1 and overridden_guards && array['shrink_night', 'shrink_30_days', 'empty']
+           ), 0)
+       ) as "mostIn30Days",
+       (
+         select headers from roster_import
+         where roster_id = $1 and not is_delta and headers is not null order by import_id desc limit 1
+       ) as headers,
+       coalesce(last.party_rows - last.party_rejected, 0) as party_rows, last.party_headers,
+       array(select reference from customer where roster_id = $1 and reference = any($3::text[])) as references,
+       array(
+         select path from jsonb_each($4::jsonb) as now (path, setting)
+         where setting <> (select mapping from roster_import where roster_id = $1 order by import_id desc limit 1) -> path
+         order by path collate "C"
+       ) as reread,
+       array(
+         select path from jsonb_each($4::jsonb) as now (path, setting)
+         where exists (
+           select from roster_import
+           where roster_id = $1 and setting <> mapping -> path and import_id >= coalesce((
+             select max(import_id) from roster_import where roster_id = $1 and imported_at <= $2::timestamptz - interval '7 days'
+           ), 0)
+         )
+       ) as "rereadInWeek"
+     from (values (1)) once
+     left join lateral (
+       select * from roster_import where roster_id = $1 and not is_delta order by import_id desc limit 1
+     ) last on true`,
+    [rosterId, importedAt, [...references], toJson(mapping)],
+  );
+  return firstRow(rows, 'roster');
+}
+
+/**
+ * Counts a compared snapshot and reads the roster before it, for the guards; `references` are ids of which the known ones are wanted. Throws
+ * StoreError unless all `ordinals` rows are still staged.
+ */
+export async function summarizeSnapshot(
+  transaction: Queryable,
+  staged: StagedImport,
+  figures: LeavingRule & {
+    isFirst: boolean;
+    ordinals: number;
+    references: readonly string[];
+    mapping: FactMapping;
+  },
+) {
+  const { counts, plain } = await countSnapshot(transaction, staged, figures.isFirst, figures);
+  const onTheWay = await countOnTheWay(transaction, staged.runId);
+  requireStaged(onTheWay.rows, figures.ordinals);
+  const before = await readRosterBefore(transaction, staged.rosterId, figures);
+  return { counts, plain, onTheWay, before };
+}
+
+const batchSize = 5_000;
+
+const comparedRow = z.object({
+  customerId: z.number(),
+  reference: z.string(),
+  hasAlerts: z.boolean(),
+  known: slottedRecordSchema,
+  next: slottedRecordSchema.nullable(),
+  weekAgo: slottedRecordSchema.nullable(),
+});
+
+/** SQL: the customer has an alert or a disposition. */
+const hasAlertsSql = `exists (
+  select from party join alert on alert.party_id = party.party_id
+  where party.customer_id = customer.customer_id and alert.state <> 'no_longer_matched'
+)`;
+
+/**
+ * Gives in batches the known customers whose records the snapshot changes, or snapshots of the seven days before `now`
+ * changed. Changes that a person accepted, and those before, do not count.
+ */
+export async function* compareRecords(transaction: Queryable, { runId, rosterId }: StagedImport, now: Date) {
+  const recent = await transaction.query(
+    z.object({ importId: z.number() }),
+    `select import_id from roster_import
+     where roster_id = $1 and imported_at > $2::timestamptz - interval '7 days' and changed > 0
+       and import_id > coalesce((
+         select max(import_id) from roster_import where roster_id = $1 and overridden_guards && array['changed', 'changed_alerts']
+       ), 0)`,
+    [rosterId, now],
+  );
+  let after = 0;
+  for (;;) {
+    const compared = await transaction.query(
+      comparedRow,
+      // Both sides are limited before the join, so that each batch reads the steps once, even if everything changed.
+      `with current as materialized (
+         select customer_id, record from roster_step
+         where run_id = $1 and kind = 'changed' and customer_id > $2 order by customer_id limit $3
+       ),
+       earlier as materialized (
+         select customer_id, min(version) - 1 as version from customer_version
+         where import_id = any($4::bigint[]) and version > 1 and customer_id > $2
+           and changed_fields && array['name', 'type', 'birth_date', 'countries', 'aliases', 'related_parties']
+         group by customer_id order by customer_id limit $3
+       ),
+       touched as (
+         select customer_id, current.record, earlier.version from current full join earlier using (customer_id)
+         order by customer_id limit $3
+       )
+       select touched.customer_id, customer.reference, ${hasAlertsSql} as "hasAlerts",
+         known.record as known, touched.record as next, former.record as "weekAgo"
+       from touched
+       join customer on customer.customer_id = touched.customer_id
+       join customer_version known on known.customer_id = touched.customer_id and known.version = customer.version
+       left join customer_version former on former.customer_id = touched.customer_id and former.version = touched.version
+       order by touched.customer_id`,
+      [runId, after, batchSize, recent.map(({ importId }) => importId)],
+    );
+    const last = compared.at(-1);
+    if (last === undefined) return;
+    yield compared;
+    after = last.customerId;
+  }
+}
+
+/**
+ * Counts the customers with an alert or a disposition, and the new rows whose name is a known customer's id. With
+ * `asksBirthDates`, also finds whether any accepted row has a birth date. Gives the source texts of `customers` as well.
+ */
+export async function readComparedFigures(
+  transaction: Queryable,
+  { runId, rosterId }: StagedImport,
+  {
+    asksBirthDates,
+    headers,
+    customers,
+  }: { asksBirthDates: boolean; headers: readonly string[]; customers: readonly { reference: string }[] },
+) {
+  const rows = await transaction.query(
+    z.object({ withAlerts: z.number(), namesAsIds: z.number(), hasBirthDates: z.boolean() }),
+    `select
+       (
+         select count(distinct party.customer_id)::integer
+         from alert join party using (party_id) join customer using (customer_id)
+         where customer.roster_id = $2 and alert.state <> 'no_longer_matched'
+       ) as "withAlerts",
+       (
+         select count(*)::integer from roster_step step
+         where step.run_id = $1 and step.kind = 'new' and exists (
+           select from customer where roster_id = $2 and reference = step.record #>> '{parties,0,name}'
+         )
+       ) as "namesAsIds",
+       $3 and (
+         exists (select from roster_record where run_id = $1 and record #>> '{parties,0,birthDate}' is not null)
+         -- Of a row without a staged record the roster has the same.
+         or exists (
+           select from roster_staging staged
+           join customer on customer.roster_id = $2 and customer.reference = staged.reference
+           join customer_version latest using (customer_id, version)
+           where staged.run_id = $1 and staged.record_digest is not null and staged.type is null
+             and latest.record #>> '{parties,0,birthDate}' is not null
+         )
+       ) as "hasBirthDates"`,
+    [runId, rosterId, asksBirthDates],
+  );
+  const fields = await readStagedFields(transaction, runId, headers, customers);
+  return { ...firstRow(rows, 'alert'), fields };
+}
+
+async function readStagedFields(
+  transaction: Queryable,
+  runId: number,
+  headers: readonly string[],
+  customers: readonly { reference: string }[],
+): Promise<ReadonlyMap<string, Readonly<Record<string, string>>>> {
+  if (customers.length === 0) return new Map();
+  const rows = await transaction.query(
+    z.object({ reference: z.string(), fields: z.array(z.string()) }),
+    `select staged.reference, place[2:] as fields
+     from roster_raw chunk
+     cross join lateral string_to_table(chunk.rows, $4::text) as row (text)
+     cross join lateral string_to_array(row.text, $3::text) as place
+     join roster_staging staged on staged.run_id = chunk.run_id and staged.ordinal = place[1]::integer
+     where chunk.run_id = $1 and staged.reference = any($2::text[]) and staged.reject_reason is null`,
+    [runId, customers.map(({ reference }) => reference), fieldSeparator, rowSeparator],
+  );
+  return new Map(
+    rows.map(({ reference, fields }) => [
+      reference,
+      Object.fromEntries(headers.map((header, index) => [header, fields[index] ?? ''])),
+    ]),
+  );
+}
+
+/** Stores absent, offboarded and returning customers; others are not touched. Throws StoreError when one would be lost. */
+export async function saveAttendance(
+  transaction: Queryable,
+  origin: StagedImport & LeavingRule & { isFirst: boolean; lastCustomerId: number },
+  importId: number,
+  { newlyAbsent, leavers, returned }: Pick<SnapshotCounts, 'newlyAbsent' | 'leavers' | 'returned'>,
+): Promise<void> {
+  const { runId, rosterId, importedAt, isFirst, lastCustomerId } = origin;
+  const absentBefore = await findLeavingDay(transaction, rosterId, origin);
+  const isLeavingSql = toLeavingSql('$3');
+  let saved = await transaction.execute(
+    `insert into roster_standing (import_id, customer_id, kind, because)
+     select $2, step.customer_id, attendance.kind, attendance.because
+     from roster_step step
+     join customer on customer.customer_id = step.customer_id
+     cross join lateral (
+       select 'absent' as kind, null as because
+       where not step.is_shown and customer.left_at is null and customer.absent_since is null
+       union all
+       select 'left', case when step.is_shown then step.leaves else 'absent' end
+       where ${isLeavingSql} or step.kind = 'new' and step.leaves is not null
+       union all
+       select 'returned', customer.left_because where ${isReturningSql}
+     ) attendance
+     where step.run_id = $1`,
+    [runId, importId, absentBefore],
+  );
+  if (isFirst && leavers > 0) {
+    saved += await transaction.execute(
+      `insert into roster_standing (import_id, customer_id, kind, because)
+       select $2, $3::bigint + ordinal, 'left', leaves from roster_staging where ${plainSql} and leaves is not null`,
+      [runId, importId, lastCustomerId],
+    );
+  }
+  requireAll(saved, newlyAbsent + leavers + returned, 'notes on who is absent, has left or is back');
+  await transaction.execute(
+    `update customer set
+       left_at = case when ${isLeavingSql} then $2::timestamptz when ${isReturningSql} then null else customer.left_at end,
+       left_because = case
+         when ${isLeavingSql} then case when step.is_shown then step.leaves else 'absent' end
+         when ${isReturningSql} then null
+         else customer.left_because
+       end,
+       -- Answers from before an offboarding no longer count.
+       returned_at = case when ${isReturningSql} and customer.left_at is not null then $2 else customer.returned_at end,
+       absent_since = case when step.is_shown then null else coalesce(customer.absent_since, $2::timestamptz) end
+     from roster_step step
+     where step.run_id = $1 and step.kind <> 'new' and step.customer_id = customer.customer_id
+       and (${isLeavingSql} or ${isReturningSql} or step.is_shown <> (customer.absent_since is null))`,
+    [runId, importedAt, absentBefore],
+  );
+}

@@ -1,0 +1,154 @@
+import { z } from 'zod';
+import type { SharedDate, sharing } from '../../roster/fact-dates.js';
+import type { Queryable } from '../database/database.js';
+import { analyzeRecords, type StagedImport, stageKnownRecords, takeRoom } from './staging.js';
+
+const sharedRow = z.object({ date: z.string(), rows: z.number() }) satisfies z.ZodType<SharedDate>;
+
+/** The birth dates of a column that too many rows of the roster's last whole snapshot shared. */
+export async function readSharedDates(
+  transaction: Queryable,
+  rosterId: number,
+  column: string,
+): Promise<readonly string[]> {
+  const rows = await transaction.query(
+    z.object({ date: z.string() }),
+    `select shared ->> 'value' as date
+     from (
+       select doubts from roster_import where roster_id = $1 and not is_delta order by import_id desc limit 1
+     ) last
+     cross join jsonb_array_elements(last.doubts) as of_column
+     cross join jsonb_array_elements(of_column -> 'values') as shared
+     where of_column ->> 'column' = $2 and of_column ->> 'field' = 'birthDate' and shared ->> 'why' = 'frequent_date'`,
+    [rosterId, column],
+  );
+  return rows.map(({ date }) => date);
+}
+
+/** Without statistics, newly filled tables are joined row against row. */
+async function prepareJoins(transaction: Queryable): Promise<void> {
+  await takeRoom(transaction);
+  await transaction.execute('analyze roster_staging (run_id, ordinal, reference, record_digest, leaves, type)');
+  await analyzeRecords(transaction);
+}
+
+/** SQL: a party as JSON whose birth date is uncertain from now on. */
+const toUncertainSql = (party: string): string =>
+  `jsonb_set(${party}, '{birthDate}', to_jsonb(${party} ->> 'birthDate' || '?'))`;
+
+/** SQL: `said` of a customer or a party with the birth date as its source has it, unless it is there already. */
+const keepSaidSql = (holder: string, birthDate: string): string =>
+  `jsonb_build_object('said', jsonb_build_object('birthDate', ${birthDate}) || coalesce(${holder} -> 'said', '{}'))`;
+
+/**
+ * Makes these birth dates of staged customers uncertain. The digest of such a record follows from that of its row, so that it is the same in the
+ * next snapshot. Gives the number of rows by date.
+ */
+export async function markSharedBirthDates(
+  transaction: Queryable,
+  { runId, rosterId }: StagedImport,
+  dates: readonly string[],
+): Promise<readonly SharedDate[]> {
+  if (dates.length === 0) return [];
+  await prepareJoins(transaction);
+  await stageKnownRecords(transaction, runId, rosterId, "latest.record #>> '{parties,0,birthDate}' = any($3::text[])", [
+    dates,
+  ]);
+  return transaction.query(
+    sharedRow,
+    `with marked as (
+       update roster_record said set record = said.record
+         || jsonb_build_object('parties', (
+           select jsonb_agg(
+             case when party ->> 'birthDate' = any($2::text[]) then ${toUncertainSql('party')} else party end order by place
+           )
+           from jsonb_array_elements(said.record -> 'parties') with ordinality as listed (party, place)
+         ))
+         || ${keepSaidSql('said.record', "said.record #> '{parties,0,birthDate}'")}
+       where run_id = $1 and said.record #>> '{parties,0,birthDate}' = any($2::text[])
+       returning ordinal, rtrim(record #>> '{parties,0,birthDate}', '?') as date
+     ),
+     digested as (
+       update roster_staging staged
+       set record_digest = substr(sha256(staged.record_digest || convert_to('frequent_date', 'UTF8')), 1, length(staged.record_digest))
+       from marked where staged.run_id = $1 and staged.ordinal = marked.ordinal
+     )
+     select date, count(*)::integer as rows from marked group by date`,
+    [runId, dates],
+  );
+}
+
+/** Of the given dates those that too many related parties share; one person may be a party of many customers. */
+export async function findSharedPartyDates(
+  transaction: Queryable,
+  runId: number,
+  dates: readonly string[],
+  limit: typeof sharing,
+): Promise<readonly SharedDate[]> {
+  if (dates.length === 0) return [];
+  return transaction.query(
+    sharedRow,
+    `with dated as materialized (
+       select rtrim(party ->> 'birthDate', '?') as date, party ->> 'sentName' as name
+       from roster_staging where run_id = $1 and is_party and party ->> 'birthDate' is not null
+     )
+     select date, count(*)::integer as rows from dated where date = any($2::text[])
+     group by date
+     having count(distinct name) > $3 and count(distinct name) > $4::float8 * (select count(distinct (name, date)) from dated)`,
+    [runId, dates, limit.rows, limit.share],
+  );
+}
+
+/** Makes these birth dates of staged related parties uncertain. */
+export async function markSharedPartyDates(
+  transaction: Queryable,
+  runId: number,
+  dates: readonly string[],
+): Promise<void> {
+  if (dates.length === 0) return;
+  await transaction.execute(
+    `update roster_staging set party = ${toUncertainSql('party')} || ${keepSaidSql('party', "party -> 'birthDate'")}
+     where run_id = $1 and is_party and party ->> 'birthDate' = any($2::text[])`,
+    [runId, dates],
+  );
+}
+
+/**
+ * Of the given end dates, finds those by which too many customers would leave at once, and keeps these customers. Customers that have left are
+ * not counted and stay so. Gives the number of kept customers by date.
+ */
+export async function keepSharedEnds(
+  transaction: Queryable,
+  { runId, rosterId }: StagedImport,
+  dates: readonly string[],
+  limit: typeof sharing,
+): Promise<readonly SharedDate[]> {
+  if (dates.length === 0) return [];
+  await prepareJoins(transaction);
+  return transaction.query(
+    sharedRow,
+    `with leaving as materialized (
+       select staged.ordinal, coalesce(said.record, latest.record) ->> 'endDate' as date
+       from roster_staging staged
+       left join roster_record said on said.run_id = staged.run_id and said.ordinal = staged.ordinal
+       left join customer on customer.roster_id = $2 and customer.reference = staged.reference
+       left join customer_version latest on latest.customer_id = customer.customer_id and latest.version = customer.version
+       where staged.run_id = $1 and staged.leaves = 'end_date' and customer.left_at is null
+     ),
+     shared as (
+       select date, count(*)::integer as rows from leaving where date = any($3::text[])
+       group by date
+       having count(*) > $4 and count(*) > $5::float8 * greatest(
+         (select count(*) from roster_staging where run_id = $1 and record_digest is not null),
+         (select count(*) from customer where roster_id = $2 and left_at is null)
+       )
+     ),
+     kept as (
+       update roster_staging staged set leaves = null
+       from leaving join shared using (date)
+       where staged.run_id = $1 and staged.ordinal = leaving.ordinal
+     )
+     select date, rows from shared`,
+    [runId, rosterId, dates, limit.rows, limit.share],
+  );
+}
