@@ -11,7 +11,7 @@ import type { RosterSettings } from '../roster/settings.js';
 import type { BudgetSettings } from '../screening/budget.js';
 import type { ScreeningSettings } from '../screening/settings.js';
 import type { Database } from '../store/database/database.js';
-import type { RunRow } from '../store/night/runs.js';
+import type { RunRow } from '../store/runs.js';
 import type { ControlTrigger, RunKind, RunMode, RunState } from '../vocabulary.js';
 import type { webhooksSettingsSchema } from '../webhooks/settings.js';
 import type { ReviewSettings } from './review/settings.js';

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { type Queryable, readAtOnce } from '../store/database/database.js';
+import { readHeldLeases } from '../store/database/leases.js';
 import { readSweep } from '../store/dossiers/dossiers.js';
 import { countUnproven } from '../store/night/apply-answers.js';
 import { readControlFacts } from '../store/night/controls.js';
-import { readEarlyWarnings } from '../store/night/early-warnings.js';
 import { readRunHolds } from '../store/night/held-runs.js';
 import { readDetailCounts } from '../store/night/match-details.js';
 import { readRunCalls, readRunWatch } from '../store/night/run-health.js';
@@ -14,12 +14,12 @@ import {
   type RunSums,
   readRunBalance,
 } from '../store/night/run-sums.js';
-import { type RunRow, readRunHolders, readRunKeys, toRunId } from '../store/night/runs.js';
-import { readHeldLeases } from '../store/operations/leases.js';
+import { readEarlyWarnings } from '../store/operations/early-warnings.js';
 import { readAccountName, readRosterNames } from '../store/organisations.js';
 import { readRevisions } from '../store/reports/revisions.js';
 import { readOpenAlerts, readSettledAlerts } from '../store/review/decisions.js';
 import { countRejects, readRejects, readSnapshot } from '../store/roster/imports.js';
+import { type RunRow, readRunHolders, readRunKeys, toRunId } from '../store/runs.js';
 import { isScreeningKind, type ListableOutcome } from '../vocabulary.js';
 import type { AppContext, RunSettings } from './app-context.js';
 import { describeAssurance } from './checks/assurance.js';

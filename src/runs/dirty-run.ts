@@ -4,6 +4,7 @@ import { toLookedUpSnapshot } from '../dossiers/dossier.js';
 import { countNoun } from '../reports/text.js';
 import type { RosterSettings } from '../roster/settings.js';
 import type { Transaction } from '../store/database/database.js';
+import { assertLease, toLeaseKey } from '../store/database/leases.js';
 import { findLastSweep, readDossiers, saveDossierChanges, saveDossiers } from '../store/dossiers/dossiers.js';
 import {
   clearAnsweredMarks,
@@ -15,10 +16,9 @@ import {
   listMarkedDossiers,
   markCustomers,
 } from '../store/dossiers/event-marks.js';
-import { closeRun, findOpenRun, toRunId } from '../store/night/runs.js';
-import { assertLease, toLeaseKey } from '../store/operations/leases.js';
 import { findLastAccount, findRoster, type Organisation } from '../store/organisations.js';
 import { hasImport } from '../store/roster/imports.js';
+import { closeRun, findOpenRun, toRunId } from '../store/runs.js';
 import type { DetailStop } from '../vocabulary.js';
 import { identifyAccount, noteAccount, toAssumedMode, toHalt } from './account.js';
 import type { AppContext } from './app-context.js';

@@ -6,10 +6,10 @@ import { type Queryable, type Transaction, tryOut } from '../store/database/data
 import { type ForcedCustomer, type ListComparison, readForcedCustomers } from '../store/night/checks.js';
 import { type ForcedScreening, forceScreenings, previewPlan } from '../store/night/plan.js';
 import { carryForcedScreenings } from '../store/night/plan-sql.js';
-import { insertRun, isOnTrial, setRunAccount } from '../store/night/runs.js';
 import { findLastAccount, findRoster } from '../store/organisations.js';
 import { countNewRequests } from '../store/roster/save-requests.js';
 import { readStagedRejections } from '../store/roster/staging.js';
+import { insertRun, isOnTrial, setRunAccount } from '../store/runs.js';
 import type { PlanSelection } from '../vocabulary.js';
 import { toImportMode } from './account.js';
 import type { AppContext, RunSettings } from './app-context.js';

@@ -2,7 +2,7 @@ import type { MatchChange } from '../changes/match-changes.js';
 import { replayAnswers, type StoredAnswer } from '../changes/replay-answers.js';
 import { type Match, treatAsTruncated } from '../matches/match.js';
 import { countStoredChanges, readHistory } from '../store/night/responses.js';
-import { toRunId } from '../store/night/runs.js';
+import { toRunId } from '../store/runs.js';
 import { type MatchChangeKind, matchChangeKinds, type Severity, severities } from '../vocabulary.js';
 import type { AppContext } from './app-context.js';
 import { gatherBy } from './gather-by.js';

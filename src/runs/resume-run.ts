@@ -1,7 +1,7 @@
 import { standardInput } from '../roster/csv/source-bytes.js';
 import { type RosterSettings, toFileRoster } from '../roster/settings.js';
-import { type RunRow, toRunId } from '../store/night/runs.js';
 import { readRosterNames } from '../store/organisations.js';
+import { type RunRow, toRunId } from '../store/runs.js';
 import { isScreeningKind } from '../vocabulary.js';
 import type { AppContext } from './app-context.js';
 import { findRun, refuseRun } from './run-reference.js';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { usageError } from '../errors.js';
 import type { RosterSettings } from '../roster/settings.js';
-import { toLeaseKey } from '../store/operations/leases.js';
+import { toLeaseKey } from '../store/database/leases.js';
 import { ensureRoster, type Organisation } from '../store/organisations.js';
 import { hasImport } from '../store/roster/imports.js';
 import type { AppContext } from './app-context.js';

@@ -1,9 +1,9 @@
 import { type ConfigError, usageError } from '../errors.js';
 import type { RunFacts } from '../reports/run-facts.js';
 import type { Database, Queryable } from '../store/database/database.js';
-import { findRunOf, type RunRow, readRuns, toRunId } from '../store/night/runs.js';
-import { describeHolder, readHeldLeases } from '../store/operations/leases.js';
+import { describeHolder, readHeldLeases } from '../store/database/leases.js';
 import { readRosterNames } from '../store/organisations.js';
+import { findRunOf, type RunRow, readRuns, toRunId } from '../store/runs.js';
 
 /** The error of a run that is not there, or not fit for what is wanted of it. */
 export const refuseRun = (message: string): ConfigError => usageError('run', message);

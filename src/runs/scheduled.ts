@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { LeaseLostError, NightscreenError, RunLockedError } from '../errors.js';
+import { assertLease, type Lease, toLeaseKey } from '../store/database/leases.js';
 import {
   beginJobRun,
   bringSchedulesBack,
@@ -15,7 +16,6 @@ import {
   type SchedulePause,
   saveJobSchedules,
 } from '../store/operations/jobs.js';
-import { assertLease, type Lease, toLeaseKey } from '../store/operations/leases.js';
 import type { AppContext, JobSchedule } from './app-context.js';
 import { openOrganisation, takeLease, underLease } from './session.js';
 

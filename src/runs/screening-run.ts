@@ -1,8 +1,8 @@
 import type { Client } from '../client/client.js';
 import { hasBegun } from '../store/night/plan.js';
 import { readListCap } from '../store/night/responses.js';
-import { isTooLargeToAddUp, setRunStage } from '../store/night/runs.js';
 import type { Account } from '../store/organisations.js';
+import { isTooLargeToAddUp, setRunStage } from '../store/runs.js';
 import { requireBudget } from './account.js';
 import type { AppContext } from './app-context.js';
 import { closeDeadChecks } from './checks/check.js';

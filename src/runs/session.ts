@@ -3,23 +3,6 @@ import type { HeldBy } from '../errors.js';
 import { ConfigError, LeaseLostError, RosterError, RosterHeldError, usageError } from '../errors.js';
 import { countNoun } from '../reports/text.js';
 import { type Database, DatabaseError, type Queryable, type Transaction } from '../store/database/database.js';
-import { dropSweptPages } from '../store/dossiers/dossiers.js';
-import { countReportedUnapplied, countUnproven, noteUnproven } from '../store/night/apply-answers.js';
-import { readListComparison } from '../store/night/checks.js';
-import { countControls } from '../store/night/controls.js';
-import { saveRunHold } from '../store/night/held-runs.js';
-import { markInFlightUnknown, RunNumbers } from '../store/night/ledger.js';
-import { computeRunSums, countFound } from '../store/night/run-sums.js';
-import {
-  closeRun,
-  findOpenRun,
-  insertRun,
-  isTooLargeToAddUp,
-  noteRunKey,
-  type RunRow,
-  takeOverRun,
-  toRunId,
-} from '../store/night/runs.js';
 import {
   assertLease,
   describeHolder,
@@ -29,7 +12,14 @@ import {
   releaseLease,
   renewLease,
   waitForLease,
-} from '../store/operations/leases.js';
+} from '../store/database/leases.js';
+import { dropSweptPages } from '../store/dossiers/dossiers.js';
+import { countReportedUnapplied, countUnproven, noteUnproven } from '../store/night/apply-answers.js';
+import { readListComparison } from '../store/night/checks.js';
+import { countControls } from '../store/night/controls.js';
+import { saveRunHold } from '../store/night/held-runs.js';
+import { markInFlightUnknown, RunNumbers } from '../store/night/ledger.js';
+import { computeRunSums, countFound } from '../store/night/run-sums.js';
 import {
   type Account,
   ensureOrganisation,
@@ -39,6 +29,16 @@ import {
 } from '../store/organisations.js';
 import { saveRosterAcceptance } from '../store/roster/imports.js';
 import { clearStaging } from '../store/roster/staging.js';
+import {
+  closeRun,
+  findOpenRun,
+  insertRun,
+  isTooLargeToAddUp,
+  noteRunKey,
+  type RunRow,
+  takeOverRun,
+  toRunId,
+} from '../store/runs.js';
 import type { HaltCode, PlanSelection, RunKind, RunMode } from '../vocabulary.js';
 import type { AppContext, RunEvent } from './app-context.js';
 import { OtherAccount, RunHalted } from './halt.js';

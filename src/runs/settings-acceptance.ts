@@ -8,7 +8,6 @@ import { guardsSchema } from '../roster/guards.js';
 import type { RosterSettings } from '../roster/settings.js';
 import { screeningSettingsSchema, toScreeningPolicy } from '../screening/settings.js';
 import type { Database, Queryable } from '../store/database/database.js';
-import { isOnTrial } from '../store/night/runs.js';
 import {
   findOrganisationId,
   findSettingsOfTwo,
@@ -19,6 +18,7 @@ import {
   type SettingsRecord,
   saveSettingsRecord,
 } from '../store/organisations.js';
+import { isOnTrial } from '../store/runs.js';
 import { toImportMode } from './account.js';
 import type { AppContext, RunSettings } from './app-context.js';
 import { findReviewer } from './review/people.js';

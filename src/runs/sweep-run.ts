@@ -7,6 +7,7 @@ import { sweepDossiers, type WalkedPage, type WindowWalk } from '../dossiers/swe
 import { countNoun } from '../reports/text.js';
 import { toCountryCode } from '../roster/country.js';
 import { parseIsoDate } from '../roster/read-date.js';
+import { toLeaseKey } from '../store/database/leases.js';
 import {
   countLost,
   countRecords,
@@ -27,9 +28,8 @@ import {
 } from '../store/dossiers/dossiers.js';
 import { saveRunHold } from '../store/night/held-runs.js';
 import { insertBatch } from '../store/night/ledger.js';
-import { closeRun, type RunRow, readLastActivity } from '../store/night/runs.js';
-import { toLeaseKey } from '../store/operations/leases.js';
 import type { Account } from '../store/organisations.js';
+import { closeRun, type RunRow, readLastActivity } from '../store/runs.js';
 import { codeWords } from '../vocabulary/words.js';
 import type { DetailStop, RunState } from '../vocabulary.js';
 import { identifyAccount, noteAccount, toAssumedMode, toHalt } from './account.js';

@@ -17,12 +17,12 @@ import {
 } from '../reports/write-report.js';
 import type { Database, Queryable } from '../store/database/database.js';
 import { ownsTables } from '../store/night/held-runs.js';
-import { findReportableRuns, type RunRow, toRunId } from '../store/night/runs.js';
 import { readReviewOrganisation, readRosterNames } from '../store/organisations.js';
 import { readRunFacts } from '../store/reports/facts.js';
 import { fixReportRevision, noteManifest, type ReportRevision, readRevisions } from '../store/reports/revisions.js';
 import { readSpanFacts, readSpanRuns, type SpanOfRuns } from '../store/reports/span-facts.js';
 import { readReportSheet } from '../store/review/waiting.js';
+import { findReportableRuns, type RunRow, toRunId } from '../store/runs.js';
 import type { RunState } from '../vocabulary.js';
 import type { AppContext } from './app-context.js';
 import { listDiscrepancies, toWaitingAlert } from './review/alerts.js';

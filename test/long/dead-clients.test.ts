@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { assertLease, tryAcquireLease } from '../../src/store/database/leases.js';
 import { openDatabase } from '../../src/store/database/open-database.js';
-import { assertLease, tryAcquireLease } from '../../src/store/operations/leases.js';
 import { findProgram } from '../helpers/cli-process.js';
 import { startPgbouncer } from '../helpers/database-servers.js';
 import { readRows, testDatabases } from '../helpers/databases.js';

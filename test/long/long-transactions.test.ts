@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { shiftedClock } from '../../src/clock.js';
 import { RunLockedError } from '../../src/errors.js';
 import { keepLease, leaseTtlMs } from '../../src/runs/session.js';
-import { assertLease, waitForLease } from '../../src/store/operations/leases.js';
+import { assertLease, waitForLease } from '../../src/store/database/leases.js';
 import { testDatabases } from '../helpers/databases.js';
 import { takeLeast } from '../helpers/figures.js';
 

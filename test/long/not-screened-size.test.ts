@@ -3,8 +3,8 @@ import type { NotScreenedFacts } from '../../src/reports/list-facts.js';
 import { readWhole } from '../../src/reports/run-facts.js';
 
 import { previewLines } from '../../src/store/night/changes.js';
-import { readRun } from '../../src/store/night/runs.js';
 import { readRunFacts } from '../../src/store/reports/facts.js';
+import { readRun } from '../../src/store/runs.js';
 import { testDatabases } from '../helpers/databases.js';
 import { printFigure, takeLeast } from '../helpers/figures.js';
 

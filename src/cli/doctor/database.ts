@@ -87,7 +87,7 @@ async function examine(database: Database, location: DatabaseLocation, config: C
 
 /** The holders of leases; an abandoned lease expires by itself. */
 async function listHolders(database: Queryable, organisation: string): Promise<Finding[]> {
-  const { describeHolder, readHeldLeases } = await import('../../store/operations/leases.js');
+  const { describeHolder, readHeldLeases } = await import('../../store/database/leases.js');
   return (await readHeldLeases(database, organisation)).map((holder) => {
     const words = `held by ${describeHolder(holder)}`;
     if (holder.expiresInMs > 0) return well(`lease ${holder.key}`, words);

@@ -7,6 +7,7 @@ import type { AppContext } from '../../runs/app-context.js';
 import { readScheduleHistory, toJobLeaseKey } from '../../runs/scheduled.js';
 import { openOrganisation } from '../../runs/session.js';
 import { findNextStart, planJobs, readJobStatuses, type SchedulePlan } from '../../scheduling/schedule.js';
+import { readHeldLeases } from '../../store/database/leases.js';
 import {
   cancelJobRun,
   findSchedulePause,
@@ -15,7 +16,6 @@ import {
   resumeSchedule,
   type SchedulePause,
 } from '../../store/operations/jobs.js';
-import { readHeldLeases } from '../../store/operations/leases.js';
 import { exitCodes } from '../exit-code.js';
 import type { Outcome } from '../invocation.js';
 import { findCurrentUser } from '../process.js';

@@ -12,7 +12,7 @@ import {
 } from '../../store/night/checks.js';
 import { type ForcedScreening, forceScreenings } from '../../store/night/plan.js';
 import { carryForcedScreenings, readRosterParties } from '../../store/night/plan-sql.js';
-import type { RunRow } from '../../store/night/runs.js';
+import type { RunRow } from '../../store/runs.js';
 import type { AppContext } from '../app-context.js';
 import { toSignalHalt } from '../halt.js';
 import type { RunSession } from '../session.js';

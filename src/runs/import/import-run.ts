@@ -6,7 +6,6 @@ import { countNoun } from '../../reports/text.js';
 import type { RosterSettings } from '../../roster/settings.js';
 import { DatabaseError } from '../../store/database/database.js';
 import { computeRunSums } from '../../store/night/run-sums.js';
-import { closeRun, isOnTrial, type RunRow, setRunStage, toRunId } from '../../store/night/runs.js';
 import type { SnapshotCounts } from '../../store/roster/figures.js';
 import {
   hasImport,
@@ -20,6 +19,7 @@ import { readKnownRecords } from '../../store/roster/known-records.js';
 import { mergeSnapshot, takeNumbers } from '../../store/roster/merge.js';
 import { saveRequests } from '../../store/roster/save-requests.js';
 import { beginStaging, clearStaging, type StagedImport } from '../../store/roster/staging.js';
+import { closeRun, isOnTrial, type RunRow, setRunStage, toRunId } from '../../store/runs.js';
 import { toImportMode } from '../account.js';
 import type { AppContext } from '../app-context.js';
 import { quoteArgument } from '../quote-argument.js';

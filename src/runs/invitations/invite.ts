@@ -17,6 +17,7 @@ import {
 import type { DossierLink } from '../../roster/settings.js';
 import { isHalting, isTransient, toFailureReason } from '../../screening/screen.js';
 import { DatabaseError, type Transaction } from '../../store/database/database.js';
+import { assertLease, toLeaseKey } from '../../store/database/leases.js';
 import { findLastSweep } from '../../store/dossiers/dossiers.js';
 import {
   endFormerInvitations,
@@ -30,7 +31,6 @@ import {
   saveIntention,
   saveShown,
 } from '../../store/dossiers/invitations.js';
-import { assertLease, toLeaseKey } from '../../store/operations/leases.js';
 import { findRoster, type Organisation, readOrganisation } from '../../store/organisations.js';
 import { identifyAccount } from '../account.js';
 import type { AppContext } from '../app-context.js';

@@ -6,7 +6,6 @@ import type { MailMessage } from '../../mail/message.js';
 import { buildReportMessage } from '../../mail/report-message.js';
 import { listRecipients, toMailTrigger } from '../../mail/settings.js';
 import type { Queryable } from '../../store/database/database.js';
-import { findUnsentRuns, type RunRow, readRun, toRunId } from '../../store/night/runs.js';
 import {
   claimNext,
   dropUnwritten,
@@ -21,6 +20,7 @@ import {
   readOutbox,
   toWaitMs,
 } from '../../store/operations/outbox.js';
+import { findUnsentRuns, type RunRow, readRun, toRunId } from '../../store/runs.js';
 import type { AppContext } from '../app-context.js';
 import type { RunSummary } from '../run-summary.js';
 import { prepareReportMail, type RunReport, writeReportFor } from '../write-reports.js';

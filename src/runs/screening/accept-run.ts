@@ -1,12 +1,12 @@
 import type { Transaction } from '../../store/database/database.js';
+import { assertLease } from '../../store/database/leases.js';
 import { countMissing } from '../../store/dossiers/dossiers.js';
 import { countWithheld } from '../../store/night/apply-answers.js';
 import { findLaterHeld, ownsTables, readRunHolds, saveRunAcceptance } from '../../store/night/held-runs.js';
 import { RunNumbers } from '../../store/night/ledger.js';
-import { findOpenRun, type RunRow, readRun, toRunId } from '../../store/night/runs.js';
-import { assertLease } from '../../store/operations/leases.js';
 import { readRosterNames } from '../../store/organisations.js';
 import { readFourEyes } from '../../store/review/decisions.js';
+import { findOpenRun, type RunRow, readRun, toRunId } from '../../store/runs.js';
 import type { RunState } from '../../vocabulary.js';
 import type { AppContext } from '../app-context.js';
 import { findRun, refuseRun } from '../run-reference.js';

@@ -9,7 +9,7 @@ import {
 } from '../../store/night/apply-answers.js';
 import { saveVanishing } from '../../store/night/held-runs.js';
 import { readAnswerFindings } from '../../store/night/run-health.js';
-import { readRun } from '../../store/night/runs.js';
+import { readRun } from '../../store/runs.js';
 import type { RunContext } from '../app-context.js';
 import { makeAlerts } from '../review/alerts.js';
 import { assessRun, describeFinding } from './hold-run.js';

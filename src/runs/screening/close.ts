@@ -15,7 +15,6 @@ import { holdWebhookEvents, saveRunHold } from '../../store/night/held-runs.js';
 import { countOverBudget } from '../../store/night/plan.js';
 import { readAnswerFindings, saveRunHealth, saveRunWatch } from '../../store/night/run-health.js';
 import { computeRunSums, readRunBalance } from '../../store/night/run-sums.js';
-import { addRunReasons, closeRun, readRun, refreshRunStatistics, toRunId } from '../../store/night/runs.js';
 import { readSettledAlerts, saveOpenAlerts } from '../../store/review/decisions.js';
 import { findStateDisagreements } from '../../store/review/projection.js';
 import {
@@ -25,6 +24,7 @@ import {
   readSnapshot,
   readUnmappedNames,
 } from '../../store/roster/imports.js';
+import { addRunReasons, closeRun, readRun, refreshRunStatistics, toRunId } from '../../store/runs.js';
 import type { RunHalted } from '../halt.js';
 import { queueReportOf } from '../mail/deliver.js';
 import { queueBrokenRun } from '../mail/failures.js';

@@ -5,7 +5,7 @@ import { countNoun } from '../../reports/text.js';
 import type { Queryable } from '../../store/database/database.js';
 import { readCriticalChanges } from '../../store/night/changes.js';
 import { countControls } from '../../store/night/controls.js';
-import { type PendingWarning, queueWarnings, readUnreportedChanges } from '../../store/night/early-warnings.js';
+import { type PendingWarning, queueWarnings, readUnreportedChanges } from '../../store/operations/early-warnings.js';
 import { deliverDue, toGiveUpAt } from '../mail/deliver.js';
 import type { RunSession } from '../session.js';
 

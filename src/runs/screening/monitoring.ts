@@ -8,8 +8,8 @@ import {
   readFormerFindings,
 } from '../../store/night/run-health.js';
 import type { RunSums } from '../../store/night/run-sums.js';
-import type { RunRow } from '../../store/night/runs.js';
 import type { Account } from '../../store/organisations.js';
+import type { RunRow } from '../../store/runs.js';
 import type { RunContext } from '../app-context.js';
 
 /** The number of former runs that a run is compared with. */

@@ -6,8 +6,8 @@ import { type Queryable, takeWorkMemory } from '../../store/database/database.js
 import { countUnproven } from '../../store/night/apply-answers.js';
 import { readBudgetUsage, readNotedSince, readUsageAndPosition } from '../../store/night/ledger.js';
 import { type PlanCounts, type PlanInput, storePlan } from '../../store/night/plan.js';
-import { findLeftRuns, refreshRunStatistics } from '../../store/night/runs.js';
 import { countSearchTasks } from '../../store/night/screenings.js';
+import { findLeftRuns, refreshRunStatistics } from '../../store/runs.js';
 import type { PlanSelection } from '../../vocabulary.js';
 import type { AppContext, RunSettings } from '../app-context.js';
 import { RunHalted } from '../halt.js';

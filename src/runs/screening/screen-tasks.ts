@@ -1,7 +1,7 @@
 import type { Client } from '../../client/client.js';
 import { countBadAnswers } from '../../store/night/ledger.js';
-import { refreshRunStatistics } from '../../store/night/runs.js';
 import { countSearchTasks, readSearchTasks, type SearchTask } from '../../store/night/screenings.js';
+import { refreshRunStatistics } from '../../store/runs.js';
 import { RunHalted, toAccountHalt } from '../halt.js';
 import type { RunSession } from '../session.js';
 import { commitFailures, commitScreenings, type FinishedSearch } from './commit.js';

@@ -1,9 +1,9 @@
 import type { AppContext, JobSchedule } from '../../runs/app-context.js';
 import { readScheduleHistory, toJobLeaseKey } from '../../runs/scheduled.js';
 import { toCadence } from '../../screening/cadence.js';
+import { readHeldLeases } from '../../store/database/leases.js';
 import { noteWatched, toJobSubject, toRosterSubject } from '../../store/operations/incidents.js';
 import { findSchedulePause, type JobDue, type JobRun, type KeptSchedule } from '../../store/operations/jobs.js';
-import { readHeldLeases } from '../../store/operations/leases.js';
 import type { Nights } from '../../store/operations/watch-facts.js';
 import { type DueTimes, toDueTimes } from '../due-times.js';
 import { waitAtMostMs } from '../schedule.js';

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { BackupError, readErrorCode } from '../../errors.js';
 import { findOddFile } from '../../files.js';
 import { type Database, readColumn, readValue, type Transaction } from '../database/database.js';
+import { restoredKey } from '../database/leases.js';
 import {
   createMigrationTable,
   layMigration,
@@ -15,8 +16,7 @@ import {
   readLanded,
   readMigrations,
 } from '../database/migrate.js';
-import { runIdSql } from '../night/runs.js';
-import { restoredKey } from '../operations/leases.js';
+import { runIdSql } from '../runs.js';
 import { type BackupSummary, describeTables, headerSchema, listTables, quoteName } from './format.js';
 import { saveRestoration } from './restoration.js';
 

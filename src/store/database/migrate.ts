@@ -5,9 +5,9 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { systemClock } from '../../clock.js';
 import { SchemaError, StoreError } from '../../errors.js';
-import { runIdSql } from '../night/runs.js';
-import { describeHolder, holderRow } from '../operations/leases.js';
+import { runIdSql } from '../runs.js';
 import { type Database, DatabaseError, type Queryable, readValue, type Transaction } from './database.js';
+import { describeHolder, holderRow } from './leases.js';
 
 const appliedRow = z.object({ version: z.number(), name: z.string(), sha256: z.string() });
 

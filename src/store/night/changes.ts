@@ -8,8 +8,8 @@ import { dossierChangeSchema } from '../../vocabulary/source-facts.js';
 import { dossierChangeKinds, type Severity, severities } from '../../vocabulary.js';
 import { type Database, firstRow, type Queryable, readValue, requireRows } from '../database/database.js';
 import { joinPartySql, partyFactsSql, replacedSql, toSqlList } from '../row-shapes.js';
+import { runIdSql } from '../runs.js';
 import { findListedSql, toMatchRow } from './listed-parties.js';
-import { runIdSql } from './runs.js';
 
 const organisationSql = '(select organisation_id from run where run_id = $1)';
 

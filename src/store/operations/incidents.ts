@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { incidentKinds } from '../../vocabulary.js';
 import { firstRow, type Queryable, toInsert } from '../database/database.js';
-import { runIdSql } from '../night/runs.js';
 import type { ProjectionScope } from '../review/waiting.js';
 import { screeningKindsSql } from '../row-shapes.js';
+import { runIdSql } from '../runs.js';
 import { takenAtSql } from './metrics.js';
 
 const incidentRow = z.object({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Database, findRow, type Queryable, readColumn, toInsert } from '../database/database.js';
-import type { RunRow } from '../night/runs.js';
 import { isOfSql } from '../organisations.js';
+import type { RunRow } from '../runs.js';
 
 const outboxRow = z.object({
   outboxId: z.number(),

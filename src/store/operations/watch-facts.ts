@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { runStates } from '../../vocabulary.js';
 import { findRow, type Queryable } from '../database/database.js';
-import { runIdSql } from '../night/runs.js';
+import { runIdSql } from '../runs.js';
 import { isNightSql, isWholeSql, takenAtSql } from './metrics.js';
 
 const nightRow = z.object({

@@ -14,7 +14,6 @@ import { readHeldFacts } from '../night/held-runs.js';
 import { readDetailCounts, readDetailLookups } from '../night/match-details.js';
 import { readRunHealth, readRunWatch } from '../night/run-health.js';
 import { runSumsSchema } from '../night/run-sums.js';
-import { type RunRow, readRun, readRunKeys, toRunId } from '../night/runs.js';
 import { isWholeSql } from '../operations/metrics.js';
 import { readSettingsChanges } from '../organisations.js';
 import { readOpenAlerts, readSettledAlerts } from '../review/decisions.js';
@@ -26,6 +25,7 @@ import {
   readRosterSource,
 } from '../roster/imports.js';
 import { joinPartySql, partyFactsSql, screeningKindsSql, toSqlList } from '../row-shapes.js';
+import { type RunRow, readRun, readRunKeys, toRunId } from '../runs.js';
 import type { ReportRevision } from './revisions.js';
 
 const nobody = { critical: 0, high: 0, medium: 0, low: 0, info: 0 };

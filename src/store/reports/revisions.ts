@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { findValue, firstRow, type Queryable, readColumn, toInsert } from '../database/database.js';
-import type { RunRow } from '../night/runs.js';
 import { isWholeSql } from '../operations/metrics.js';
 import { screeningKindsSql } from '../row-shapes.js';
+import type { RunRow } from '../runs.js';
 
 const revisionRow = z.object({
   revision: z.number(),

@@ -8,10 +8,10 @@ import { readControlFacts } from '../night/controls.js';
 import { readHeldFacts } from '../night/held-runs.js';
 import { readDetailCounts } from '../night/match-details.js';
 import { readRunWatch } from '../night/run-health.js';
-import { type RunRow, readRun, readRunKeys, runRow, toRunId } from '../night/runs.js';
 import { isOfSql } from '../organisations.js';
 import { readRosterAcceptances, readRosterChanges } from '../roster/imports.js';
 import { screeningKindsSql } from '../row-shapes.js';
+import { type RunRow, readRun, readRunKeys, runRow, toRunId } from '../runs.js';
 import { readRunFacts } from './facts.js';
 
 /** A span of one roster: its runs in order, and the last finished screening among them. */

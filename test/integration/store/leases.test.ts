@@ -3,7 +3,6 @@ import { systemClock } from '../../../src/clock.js';
 import { LeaseLostError, RunLockedError } from '../../../src/errors.js';
 import { quietRestored } from '../../../src/store/backup/restore-backup.js';
 import type { Database } from '../../../src/store/database/database.js';
-import type { DatabaseLocation } from '../../../src/store/database/open-database.js';
 import {
   assertLease,
   type Lease,
@@ -13,7 +12,8 @@ import {
   toLeaseKey,
   tryAcquireLease,
   waitForLease,
-} from '../../../src/store/operations/leases.js';
+} from '../../../src/store/database/leases.js';
+import type { DatabaseLocation } from '../../../src/store/database/open-database.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 import { isFullSize, takeLeast } from '../../helpers/figures.js';
 

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { ConnectionEvent } from '../../../src/store/database/connections.js';
 import type { Database } from '../../../src/store/database/database.js';
+import { tryAcquireLease } from '../../../src/store/database/leases.js';
 import { openDatabase } from '../../../src/store/database/open-database.js';
-import { tryAcquireLease } from '../../../src/store/operations/leases.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { type Cut, startCuttingProxy } from '../../helpers/proxies.js';
 

@@ -1,6 +1,5 @@
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../src/store/database/database.js';
-import { readRun } from '../../../src/store/night/runs.js';
 import {
   claimNext,
   makeDue,
@@ -11,6 +10,7 @@ import {
   queueReportMails,
   readOutbox,
 } from '../../../src/store/operations/outbox.js';
+import { readRun } from '../../../src/store/runs.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 
 const now = new Date('2026-11-22T02:00:00Z');

@@ -26,13 +26,13 @@ import {
   takeWebhookEvents,
 } from '../../../src/store/customers/webhooks.js';
 import type { Database, Transaction } from '../../../src/store/database/database.js';
+import { readHeldLeases, toLeaseKey, tryAcquireLease } from '../../../src/store/database/leases.js';
 import { readCurrentDiscrepancies, readDecidable } from '../../../src/store/dossiers/discrepancies.js';
 import { findLastSweep, readDossiers } from '../../../src/store/dossiers/dossiers.js';
 import { forgetEvents, listMarkedDossiers, markDossiers } from '../../../src/store/dossiers/event-marks.js';
 import { readDossierHistory } from '../../../src/store/night/changes.js';
 import { findDeadChecks } from '../../../src/store/night/checks.js';
 import { countStoredChanges, readHistory } from '../../../src/store/night/responses.js';
-import { findReportableRuns, findUnsentRuns, isOnTrial, readRuns } from '../../../src/store/night/runs.js';
 import {
   noteWatched,
   readAhead,
@@ -49,7 +49,6 @@ import {
   readJobSchedules,
   saveJobSchedules,
 } from '../../../src/store/operations/jobs.js';
-import { readHeldLeases, toLeaseKey, tryAcquireLease } from '../../../src/store/operations/leases.js';
 import { readStoredFigures } from '../../../src/store/operations/metrics.js';
 import { claimNext, makeDue, queueOutbox, queueReport, readOutbox } from '../../../src/store/operations/outbox.js';
 import { findLastNights, readRunning } from '../../../src/store/operations/watch-facts.js';
@@ -73,6 +72,7 @@ import { readLegacyCustomers } from '../../../src/store/review/legacy.js';
 import { assignWaitingAlerts } from '../../../src/store/review/people.js';
 import { readBulk, saveBulk } from '../../../src/store/review/waiting.js';
 import { hasImport } from '../../../src/store/roster/imports.js';
+import { findReportableRuns, findUnsentRuns, isOnTrial, readRuns } from '../../../src/store/runs.js';
 import { describeOnPostgres } from '../../helpers/databases.js';
 import { buildSandboxDossier, controls, listed, makeAppContext, writeRoster } from '../../helpers/small-world.js';
 

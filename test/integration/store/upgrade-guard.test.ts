@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { writeBackup } from '../../../src/store/backup/write-backup.js';
+import { releaseLease, renewLease, tryAcquireLease } from '../../../src/store/database/leases.js';
 import { migrate, readSchemaUsers } from '../../../src/store/database/migrate.js';
-import { releaseLease, renewLease, tryAcquireLease } from '../../../src/store/operations/leases.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { migrateUpTo } from '../../helpers/former-databases.js';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { deliverDue } from '../../../../src/runs/mail/deliver.js';
-import { readEarlyWarnings } from '../../../../src/store/night/early-warnings.js';
+import { readEarlyWarnings } from '../../../../src/store/operations/early-warnings.js';
 import { makeScaledClock } from '../../../helpers/clocks.js';
 import { testDatabases } from '../../../helpers/databases.js';
 import { printFigure } from '../../../helpers/figures.js';

@@ -11,7 +11,7 @@ import {
   runModes,
   runStages,
   runStates,
-} from '../../vocabulary.js';
+} from '../vocabulary.js';
 import {
   type Database,
   findRow,
@@ -20,13 +20,13 @@ import {
   readColumn,
   readValue,
   toInsert,
-} from '../database/database.js';
-import { isWholeSql } from '../operations/metrics.js';
-import { isOfSql } from '../organisations.js';
-import { screeningKindsSql } from '../row-shapes.js';
-import { noteFailedParties } from './apply-answers.js';
-import { noteBillableAttempts, RunNumbers } from './ledger.js';
-import { type RunSums, runSumsSchema } from './run-sums.js';
+} from './database/database.js';
+import { noteFailedParties } from './night/apply-answers.js';
+import { noteBillableAttempts, RunNumbers } from './night/ledger.js';
+import { type RunSums, runSumsSchema } from './night/run-sums.js';
+import { isWholeSql } from './operations/metrics.js';
+import { isOfSql } from './organisations.js';
+import { screeningKindsSql } from './row-shapes.js';
 
 /** A new run; without `settingsId` when no accepted settings apply. */
 type NewRun = Omit<

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { firstRow, type Queryable, toInsert } from '../database/database.js';
-import { queueOutbox } from '../operations/outbox.js';
-import type { RunRow } from './runs.js';
+import type { RunRow } from '../runs.js';
+import { queueOutbox } from './outbox.js';
 
 /** An early warning to send: the critical changes up to `lastChangeId` that the recipient does not have yet. */
 export interface PendingWarning {

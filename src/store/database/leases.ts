@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Clock } from '../../clock.js';
 import { LeaseLostError, RunLockedError, StoreError } from '../../errors.js';
-import type { Database, Queryable } from '../database/database.js';
+import type { Database, Queryable } from './database.js';
 
 const pollMs = 250;
 
