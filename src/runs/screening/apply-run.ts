@@ -1,4 +1,10 @@
 import { countNoun } from '../../reports/text.js';
+import {
+  judgeCustomers,
+  noteUnanswered,
+  readLastStateChange,
+  readPlannedCustomers,
+} from '../../store/customers/states.js';
 import type { Transaction } from '../../store/database/database.js';
 import {
   applyAnswers,
@@ -8,6 +14,7 @@ import {
   readAppliedWave,
 } from '../../store/night/apply-answers.js';
 import { saveVanishing } from '../../store/night/held-runs.js';
+import { readListCap } from '../../store/night/responses.js';
 import { readAnswerFindings } from '../../store/night/run-health.js';
 import { readRun } from '../../store/runs.js';
 import type { RunContext } from '../app-context.js';
@@ -38,14 +45,32 @@ export async function applyRun(transaction: Transaction, { app, run }: RunContex
   if (hold !== null) {
     if (phase !== 'stopped') await holdAnswers(transaction, runId);
     const openAlerts = await makeAlerts(transaction, { app, run }, accountId, { afterWave, answers: 'held' });
-    return { parties: 0, hold, listCap: null, openAlerts, findings: null };
+    const lastChange = await judgeRun(transaction, { app, run }, accountId);
+    return { parties: 0, hold, listCap: null, openAlerts, findings: null, lastChange };
   }
   const parties = await applyAnswers(transaction, runId, upTo);
   const findings = await readAnswerFindings(transaction, runId);
+  const formerCap = await readListCap(transaction, accountId);
   const listCap = await assessLists(transaction, { app, run }, accountId, findings.answersByLength);
   const answers = { ended: 'whole', stopped: 'part', abandoned: 'part', accepted: 'accepted_later' } as const;
   const openAlerts = await makeAlerts(transaction, { app, run }, accountId, { afterWave, answers: answers[phase] });
-  return { parties, hold: null, listCap, openAlerts, findings };
+  const lastChange = await judgeRun(transaction, { app, run }, accountId);
+  if ((await readListCap(transaction, accountId)) !== formerCap) {
+    // Lists of this length are whole again, or no longer, on all rosters of the account.
+    const everywhere = { rosterId: null, accountId, customerIds: null };
+    await judgeCustomers(transaction, everywhere, { withNew: false, now: app.clock.now() });
+  }
+  return { parties, hold: null, listCap, openAlerts, findings, lastChange };
+}
+
+/** Judges the customers of a run by what is applied now. Returns the number of the last change of state before. */
+async function judgeRun(transaction: Transaction, { app, run }: RunContext, accountId: number): Promise<number> {
+  const { runId, rosterId, selection } = run;
+  const customerIds = selection === 'dirty' ? await readPlannedCustomers(transaction, runId) : null;
+  const lastChange = await readLastStateChange(transaction);
+  await judgeCustomers(transaction, { rosterId, accountId, customerIds }, { withNew: true, now: app.clock.now() });
+  await noteUnanswered(transaction, runId);
+  return lastChange;
 }
 
 /** Applies what a killed or stopped run has left to whoever takes it over. */

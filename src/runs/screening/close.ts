@@ -5,7 +5,6 @@ import { countNoun, formatCount } from '../../reports/text.js';
 import { describeExpired } from '../../reports/words.js';
 import { readRestorationsBefore } from '../../store/backup/restoration.js';
 import { type CoverageGap, readCoverageGaps } from '../../store/customers/coverage.js';
-import { readLastStateChange, walkStates } from '../../store/customers/webhooks.js';
 import { type Queryable, type Transaction, takeWorkMemory } from '../../store/database/database.js';
 import { clearSearchedMarks } from '../../store/dossiers/event-marks.js';
 import { countReportedUnapplied, countUnapplied, countUnproven } from '../../store/night/apply-answers.js';
@@ -32,7 +31,7 @@ import { quoteArgument } from '../quote-argument.js';
 import { reconcileRoster } from '../reconcile-run.js';
 import { compareBalance, type RunSummary, toRunSummary, toRunVerdict } from '../run-summary.js';
 import type { RunSession } from '../session.js';
-import { noteWebhooks, recordStates } from '../status.js';
+import { noteWebhooks } from '../status.js';
 import { acceptCommand, applyRun, describeHeldAnswers, describeWaitingAnswers } from './apply-run.js';
 import { readBounds } from './hold-run.js';
 import { assessFindings } from './monitoring.js';
@@ -111,11 +110,9 @@ export async function concludeRun(
     ...(reconciled?.imbalances ?? []),
   ];
   const { runId, rosterId } = run;
-  const isWalked = isApplied && rosterId !== null;
-  if (isWalked) await walkStates(transaction, { runId, rosterId }, app.clock.now());
   const held = applied?.findings ?? (await readAnswerFindings(transaction, run.runId));
-  // An import may have added parties since a held run was planned, which the walk has found as well.
-  const sums = await computeRunSums(transaction, runId, { held, isWalked: isWalked && !isAccepted });
+  // An import may have added parties since a held run was planned, which its customers' states are about as well.
+  const sums = await computeRunSums(transaction, runId, { held, isJudged: applied !== null && !isAccepted });
   const isWhole = failed === 0 && halt === null && hold === null;
   const found = await assessFindings(transaction, run, sums, held, isWhole);
   const watch = { rates: found.rates, listCap, volume: found.volume };
@@ -166,14 +163,12 @@ export async function concludeRun(
   else if (isReported) await queueReportOf(app, transaction, run);
   const snapshot = await readSnapshot(transaction, run.runId);
   const acceptedChanges = await readAcceptedChanges(transaction, run.runId);
-  const lastChange = await readLastStateChange(transaction);
   if (isOfMarked) await clearSearchedMarks(transaction, run.runId);
-  if (isApplied) await recordStates(transaction, session, halt === null ? 'closed' : 'stopped');
   if (hold && halt === null) await saveRunHold(transaction, run, { kind: 'answers', ...hold, heldAt: app.clock.now() });
   const heldBack =
-    !isApplied || isAccepted || state === 'unbalanced'
+    applied === null || isAccepted || state === 'unbalanced'
       ? null
-      : await holdWebhooks(transaction, session, lastChange, sums.counts.inScope);
+      : await holdWebhooks(transaction, session, applied.lastChange, sums.counts.inScope);
   const closed = {
     parties: applied?.parties ?? 0,
     openAlerts,
