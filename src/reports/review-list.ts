@@ -1,10 +1,6 @@
 import { toDate, toDayNumber } from '../local-time.js';
-import {
-  type DiscrepancyFacts,
-  discrepancyFacts,
-  type ListedDiscrepancy,
-  mostAcceptedDays,
-} from '../reconciliation/discrepancy.js';
+import { type DiscrepancyFacts, type ListedDiscrepancy, mostAcceptedDays } from '../reconciliation/discrepancy.js';
+import { discrepancyWords } from '../vocabulary/discrepancies.js';
 import { codeWords, describeDisposition, describeTopic, toWords } from '../vocabulary/words.js';
 import { renderCsv } from './csv.js';
 import { type DiscrepancyList, isNew, type ToReviewFacts, type WaitingAlert } from './list-facts.js';
@@ -387,13 +383,13 @@ function describeReferences(facts: DiscrepancyFacts['facts']): string | null {
 
 const discrepancyColumns: readonly Column<ListedDiscrepancy>[] = [
   { key: 'severity', width: 10, cell: ({ severity }) => severity },
-  { key: 'what', width: 34, title: 'What disagrees', cell: ({ kind }) => discrepancyFacts[kind].title },
+  { key: 'what', width: 34, title: 'What disagrees', cell: ({ kind }) => discrepancyWords[kind].title },
   { key: 'reference', width: 18, title: 'Customer', cell: ({ facts }) => describeReferences(facts) },
   { key: 'dossier', width: 24, cell: ({ facts: { dossier } }) => (isText(dossier) ? dossier : null) },
   { key: 'facts', width: 40, cell: ({ facts }) => join(listFacts(facts).map((fact) => fact.join(': '))) },
   { key: discrepancyListColumns.acceptUntil, width: 15, fillIn: true },
   { key: discrepancyListColumns.reason, width: 36, fillIn: true },
-  { key: 'next', width: 44, title: 'What to do', cell: ({ kind }) => discrepancyFacts[kind].next },
+  { key: 'next', width: 44, title: 'What to do', cell: ({ kind }) => discrepancyWords[kind].next },
   { key: 'open_since', width: 21, cell: ({ openedAt }) => openedAt },
   { key: 'seen', width: 8, title: 'Seen in comparisons', cell: ({ seen }) => seen },
   {
