@@ -40,7 +40,7 @@ export const judgeAgain = (database: Queryable): Promise<number> =>
   database.execute('select judge_customers(roster_id, account_id, null, true, now()) from roster_account');
 
 /** The customers whose stored state is another than what their answers, alerts and dispositions give, computed from scratch. */
-export function findMisjudged(database: Queryable): Promise<readonly string[]> {
+function findMisjudged(database: Queryable): Promise<readonly string[]> {
   return readColumn(
     database,
     z.string(),
