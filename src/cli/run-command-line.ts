@@ -4,13 +4,12 @@ import { type Environment, readSecret, secretNames } from '../config/environment
 import { createLogger, openRedactor, toRedactor } from '../logging.js';
 import { LastRun } from '../runs/app-context.js';
 import type { logLevels } from '../vocabulary.js';
-import type { AddCommand } from './command.js';
 import { describeError, formatError, isReported, toErrorDetails } from './describe-error.js';
 import { exitCodes, InterruptedError, toErrorExitCode } from './exit-code.js';
 import type { Act, Invocation, Notify, Outcome } from './invocation.js';
 import { mailDirectly } from './notify.js';
-import { createBareProgram } from './overview.js';
 import { endingSignals, leaveSignals } from './process.js';
+import { createProgram } from './program.js';
 import { loadInvocationConfig } from './session.js';
 import type { Terminal } from './terminal.js';
 import { showTimes } from './text.js';
@@ -142,54 +141,6 @@ function listEnvironmentSecrets(environment: Environment): string[] {
     } catch {
       return [];
     }
-  });
-}
-
-/** The commands in the order of help. Loading all takes a third of a second, so one is loaded alone where it is the first word. */
-const loaders = {
-  daily: {
-    init: async () => (await import('./commands/init.js')).addInitCommand,
-    demo: async () => (await import('./commands/demo.js')).addDemoCommand,
-    onboard: async () => (await import('./commands/onboard.js')).addOnboardCommand,
-    rescreen: async () => (await import('./commands/rescreen.js')).addRescreenCommand,
-    review: async () => (await import('./commands/review.js')).addReviewCommand,
-    report: async () => (await import('./commands/report.js')).addReportCommand,
-    status: async () => (await import('./commands/status.js')).addStatusCommand,
-  },
-  more: {
-    import: async () => (await import('./commands/import.js')).addImportCommand,
-    screen: async () => (await import('./commands/screen.js')).addScreenCommand,
-    sweep: async () => (await import('./commands/sweep.js')).addSweepCommand,
-    reconcile: async () => (await import('./commands/reconcile.js')).addReconcileCommand,
-    coverage: async () => (await import('./commands/coverage.js')).addCoverageCommand,
-    check: async () => (await import('./commands/check.js')).addCheckCommand,
-    runs: async () => (await import('./commands/runs.js')).addRunsCommand,
-    roster: async () => (await import('./commands/roster.js')).addRosterCommand,
-    outbox: async () => (await import('./commands/outbox.js')).addOutboxCommand,
-    schedule: async () => (await import('./commands/schedule.js')).addScheduleCommand,
-    doctor: async () => (await import('./commands/doctor.js')).addDoctorCommand,
-    config: async () => (await import('./commands/config.js')).addConfigCommand,
-    db: async () => (await import('./commands/db.js')).addDbCommand,
-    sandbox: async () => (await import('./commands/sandbox.js')).addSandboxCommand,
-    assure: async () => (await import('./commands/assure.js')).addAssureCommand,
-  },
-} satisfies Record<string, Record<string, () => Promise<AddCommand>>>;
-
-/** The program with the command that `words` call, or with all; `act` takes its work, and usage errors are thrown. */
-export async function createProgram(
-  act: Act,
-  output: {
-    writeOut: (text: string) => void;
-    writeErr: (text: string) => void;
-  },
-  [word = '']: readonly string[] = [],
-): Promise<Command> {
-  const isAlone = word !== 'config' && Object.values(loaders).some((group) => Object.hasOwn(group, word));
-  const load = (group: Record<string, () => Promise<AddCommand>>): Promise<AddCommand[]> =>
-    Promise.all(Object.entries(group).flatMap(([name, one]) => (isAlone && name !== word ? [] : [one()])));
-  const added = { daily: await load(loaders.daily), more: await load(loaders.more) };
-  return createBareProgram(output, (program, group) => {
-    for (const add of added[group]) add(program, act);
   });
 }
 
