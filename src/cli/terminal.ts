@@ -20,13 +20,14 @@ export interface Terminal {
   readonly hasColours: boolean;
 }
 
+const command = /(?<=^|[\s`'"(|])(?<!npx --no )nightscreen (--help|[A-Za-z]+)\b/gm;
+
 /** How printed commands, such as `nightscreen runs`, are typed: a program that npm started need not be on the path of the shell. */
 function toTyped(environment: Environment, commands: readonly string[]): (text: string) => string {
   const isByNpm = environment['npm_command'] === 'exec' || environment['npm_package_name'] === 'nightscreen';
-  if (!isByNpm) return (text) => text;
-  const words = ['--help', 'help', 'COMMAND', ...commands].join('|');
-  const command = new RegExp(String.raw`(?<=^|[\s\`'"(|])(?<!npx --no )nightscreen (?=(?:${words})\b)`, 'gm');
-  return (text) => text.replace(command, 'npx --no nightscreen ');
+  const words = new Set(['--help', 'help', 'COMMAND', ...commands]);
+  const type = (found: string, word: string): string => (words.has(word) ? `npx --no ${found}` : found);
+  return isByNpm ? (text) => text.replace(command, type) : (text) => text;
 }
 
 /** The terminal of this process, with the names of all commands. It ignores a closed reader (EPIPE), and ends the process with exit code 1 on a full disk. */
