@@ -124,7 +124,7 @@ export async function judgeExpired(
      from customer_standing standing
      join roster_account planned on planned.roster_id = standing.roster_id and planned.account_id = standing.account_id
      where standing.roster_id = $1 and standing.account_id = $2 and standing.recorded_state <> state_by(standing.last_state, reason_at(
-       standing.reason, standing.as_of, standing.latest_at, $3 - to_validity(to_cadence(planned.hours, standing.risk_tier)), $3::timestamptz
+       standing.reason, standing.as_of, standing.latest_at, $3::timestamptz - to_validity(to_cadence(planned.hours, standing.risk_tier)), $3::timestamptz
      ))`,
     [rosterId, accountId, now],
   );
