@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { gatherBy } from '../gather-by.js';
 import { foldName } from '../matches/match.js';
 import { codeWords, describeDisposition, describeTopic } from '../vocabulary/words.js';
 import { type PartyType, stateOrder } from '../vocabulary.js';
@@ -282,14 +283,7 @@ interface WaitingCase {
 
 /** Groups waiting alerts by customer, in the order of each customer's first alert. */
 export function toWaitingCases(alerts: readonly WaitingAlert[]): readonly WaitingCase[] {
-  const byReference = new Map<string, WaitingAlert[]>();
-  for (const alert of alerts) {
-    const { reference } = alert.party;
-    const members = byReference.get(reference);
-    if (members) members.push(alert);
-    else byReference.set(reference, [alert]);
-  }
-  return [...byReference].map(([reference, members]) => ({
+  return [...gatherBy(alerts, ({ party }) => party.reference)].map(([reference, members]) => ({
     reference,
     people: groupPeople(members),
     alerts: members.length,

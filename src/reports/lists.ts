@@ -383,9 +383,3 @@ async function* listLines(report: Report): AsyncGenerator<readonly ChangesLine[]
 export function renderNotScreenedCsv({ notScreened, cut }: Report): AsyncGenerator<string> {
   return renderCsvBatches(notScreenedColumns, readWhole('not screened', notScreened ?? [], cut.notScreened));
 }
-
-/** The CSV files of a report that hold one list. */
-export const csvFiles: readonly [name: string, render: (report: Report) => AsyncGenerator<string>][] = [
-  ['changes.csv', renderChangesCsv],
-  ['not-screened.csv', renderNotScreenedCsv],
-];

@@ -4,18 +4,7 @@ import type { DiscrepancyFacts } from '../reconciliation/discrepancy.js';
 import type { RejectedRow } from '../roster/customer.js';
 import type { RejectReason } from '../vocabulary.js';
 import type { ChangeGroup } from './change-groups.js';
-import type {
-  AcceptanceFacts,
-  ChangeAlertFacts,
-  ControlFacts,
-  CustomerRecordFacts,
-  DossierChangeFacts,
-  MatchChangeFacts,
-  OpenAlertsFacts,
-  PartyFacts,
-  ReplacedFacts,
-  WaitingAlert,
-} from './list-facts.js';
+import type * as facts from './list-facts.js';
 import type { Report } from './report.js';
 import { type HeldFacts, mapReads, type RunFacts } from './run-facts.js';
 
@@ -99,7 +88,10 @@ export function maskReport(report: Report): Report {
   };
 }
 
-const maskLine = <Line extends { party: PartyFacts }>(line: Line): Line => ({ ...line, party: maskParty(line.party) });
+const maskLine = <Line extends { party: facts.PartyFacts }>(line: Line): Line => ({
+  ...line,
+  party: maskParty(line.party),
+});
 
 const maskTruncatedLists = ({ notScreened, baseline, changes }: Report['cut']): Report['cut'] => ({
   notScreened: notScreened && { ...notScreened, read: () => maskBatches(notScreened.read(), maskLine) },
@@ -123,7 +115,7 @@ const maskGroup = (group: ChangeGroup): ChangeGroup => ({
   })),
 });
 
-function maskChange(change: MatchChangeFacts): MatchChangeFacts {
+function maskChange(change: facts.MatchChangeFacts): facts.MatchChangeFacts {
   return {
     ...change,
     party: maskParty(change.party),
@@ -134,7 +126,7 @@ function maskChange(change: MatchChangeFacts): MatchChangeFacts {
   };
 }
 
-const maskParty = (party: PartyFacts): PartyFacts => ({
+const maskParty = (party: facts.PartyFacts): facts.PartyFacts => ({
   ...party,
   name: toInitials(party.name),
   birthDate: party.birthDate === null ? null : toYear(party.birthDate),
@@ -146,7 +138,7 @@ const maskMatch = (match: Match): Match => ({
   birthDates: match.birthDates.flatMap((date) => toYear(date) ?? []),
 });
 
-const maskWaiting = (alert: WaitingAlert): WaitingAlert => ({
+const maskWaiting = (alert: facts.WaitingAlert): facts.WaitingAlert => ({
   ...alert,
   party: maskParty(alert.party),
   listed: maskMatch(alert.listed),
@@ -159,14 +151,14 @@ const maskWaiting = (alert: WaitingAlert): WaitingAlert => ({
 
 const toYear = (date: string): string | null => /^\d{4}(?!\d)/.exec(date)?.[0] ?? null;
 
-const maskAlert = (alert: ChangeAlertFacts): ChangeAlertFacts => ({
+const maskAlert = (alert: facts.ChangeAlertFacts): facts.ChangeAlertFacts => ({
   ...alert,
   assignedTo: alert.assignedTo && toInitials(alert.assignedTo),
   said: alert.said.map(maskSaid),
   replaced: alert.replaced && maskReplaced(alert.replaced),
 });
 
-const maskReplaced = (replaced: ReplacedFacts): ReplacedFacts => ({
+const maskReplaced = (replaced: facts.ReplacedFacts): facts.ReplacedFacts => ({
   ...maskSaid(replaced),
   name: toInitials(replaced.name),
 });
@@ -177,12 +169,12 @@ const maskSaid = <Said extends { reviewer: string; reason: string }>(said: Said)
   reason: leftOut,
 });
 
-const maskOpenAlerts = (alerts: OpenAlertsFacts): OpenAlertsFacts => ({
+const maskOpenAlerts = (alerts: facts.OpenAlertsFacts): facts.OpenAlertsFacts => ({
   ...alerts,
   byAssignee: alerts.byAssignee.map((tally) => ({ ...tally, name: toInitials(tally.name) })),
 });
 
-const maskAcceptance = <Accepted extends AcceptanceFacts>(accepted: Accepted): Accepted => ({
+const maskAcceptance = <Accepted extends facts.AcceptanceFacts>(accepted: Accepted): Accepted => ({
   ...accepted,
   acceptedBy: toInitials(accepted.acceptedBy),
   reason: leftOut,
@@ -193,7 +185,7 @@ const maskHeld = (held: HeldFacts): HeldFacts => ({
   accepted: held.accepted.map(maskAcceptance),
 });
 
-const maskRecord = (record: CustomerRecordFacts): CustomerRecordFacts => ({
+const maskRecord = (record: facts.CustomerRecordFacts): facts.CustomerRecordFacts => ({
   ...record,
   name: toInitials(record.name),
   birthDate: record.birthDate && toYear(record.birthDate),
@@ -207,13 +199,13 @@ const maskSource = (source: NonNullable<RunFacts['rosterSource']>): typeof sourc
   source: source.source.replaceAll(/(?<=^|,)[^,]*[/\\]/g, (path) => (path.startsWith(' ') ? ' ' : '')),
 });
 
-const maskControl = (control: ControlFacts): ControlFacts => ({
+const maskControl = (control: facts.ControlFacts): facts.ControlFacts => ({
   ...control,
   name: toInitials(control.name),
   label: null,
 });
 
-const maskDossierChange = (change: DossierChangeFacts): DossierChangeFacts => ({
+const maskDossierChange = (change: facts.DossierChangeFacts): facts.DossierChangeFacts => ({
   ...change,
   before: change.before && maskDossier(change.before),
   after: change.after && maskDossier(change.after),

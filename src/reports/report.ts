@@ -27,7 +27,6 @@ import {
   type RunFacts,
   readWhole,
   type SpanRunFacts,
-  type TruncatedMatches,
 } from './run-facts.js';
 import { compareText, formatDay, toVisibleText } from './text.js';
 import { type Span, toVerdict, type Verdict } from './verdict.js';
@@ -126,7 +125,7 @@ export function toReport(
     changes: screens ? changes : null,
     dossiers: facts.sweeps.length === 0 ? null : { sweeps: facts.sweeps, changes: orderDossiers(facts.dossierChanges) },
     reconciliations: facts.reconciliations,
-    notScreened: screens ? orderNotScreened(facts.notScreened) : null,
+    notScreened: screens ? facts.notScreened : null,
     rejects: counts === null ? null : [...facts.rejects].sort(compareRejects),
     doubted: counts === null ? [] : facts.doubted,
     droppedParties: facts.droppedParties,
@@ -187,17 +186,6 @@ function orderDossiers(changes: readonly DossierChangeFacts[]): readonly Dossier
   const place = (change: DossierChangeFacts): number => dossierChangeOrder.indexOf(change.kind);
   return [...changes].sort(
     (a, b) => place(a) - place(b) || compareText(a.dossierId, b.dossierId) || a.changeId - b.changeId,
-  );
-}
-
-function orderNotScreened(lines: readonly NotScreenedFacts[]): readonly NotScreenedFacts[] {
-  const place = (line: NotScreenedFacts): number => listableOutcomes.indexOf(line.outcome);
-  return [...lines].sort(
-    (a, b) =>
-      place(a) - place(b) ||
-      compareText(a.reason, b.reason) ||
-      compareText(a.party.reference, b.party.reference) ||
-      compareText(a.party.name, b.party.name),
   );
 }
 
@@ -279,21 +267,13 @@ export const listNewAlerts = ({ run, toReview }: Report): readonly WaitingAlert[
 
 /** All changes in batches, in the report's order. Throws ReportError `unbalanced` when their number differs from the count. */
 export const readChanges = ({ changes, cut }: Report): AsyncIterable<readonly MatchChangeFacts[]> =>
-  readGroups('changes', changes ?? [], cut.changes);
+  readWhole('changes', (changes ?? []).flatMap(listGroup), cut.changes);
 
 /** All matches of first screenings in the same way. */
 export const readBaseline = ({ baseline, cut }: Report): AsyncIterable<readonly MatchChangeFacts[]> =>
-  readGroups('matches of first screenings', baseline, cut.baseline);
+  readWhole('matches of first screenings', baseline.flatMap(listGroup), cut.baseline);
 
-const batchLines = 1_000;
-
-async function* readGroups(name: string, groups: readonly ChangeGroup[], cut: TruncatedMatches | null) {
-  const held = groups.flatMap(({ changes }) => changes);
-  for await (const batch of readWhole(name, held, cut)) {
-    // Small batches: the text of all changes would double the memory.
-    for (let start = 0; start < batch.length; start += batchLines) yield batch.slice(start, start + batchLines);
-  }
-}
+const listGroup = ({ changes }: ChangeGroup): readonly MatchChangeFacts[] => changes;
 
 /** A figure and its parts: `equal` where the parts add up to it, `at_most` where they may add up to more. */
 export interface Sum {
@@ -302,11 +282,8 @@ export interface Sum {
   parts: readonly Sum['whole'][];
 }
 
-function listCoverageSums(counts: RunCounts): readonly Sum[] {
-  return listCountSums(counts).map(({ whole, parts }) =>
-    equal(term(whole.name, whole.count), ...parts.map(({ name, count }) => term(name, count))),
-  );
-}
+const listCoverageSums = (counts: RunCounts): readonly Sum[] =>
+  listCountSums(counts).map((sum) => ({ relation: 'equal', ...sum }));
 
 /** Every sum that must hold before a run may be reported. */
 function listSums(facts: RunFacts): readonly Sum[] {

@@ -12,22 +12,7 @@ import type {
 } from '../vocabulary/facts.js';
 import type { doubtedRowSchema, rosterSourceSchema, snapshotSchema } from '../vocabulary/source-facts.js';
 import type { CustomerState, RunKind, RunMode, RunState, Severity } from '../vocabulary.js';
-import type {
-  AcceptanceFacts,
-  AcceptedFacts,
-  CadenceFacts,
-  ControlFacts,
-  DetailCounts,
-  DetailLookup,
-  DossierChangeFacts,
-  DroppedPartyFacts,
-  MatchChangeFacts,
-  NotScreenedFacts,
-  OpenAlertsFacts,
-  RunCounts,
-  SweepFacts,
-  WatchFacts,
-} from './list-facts.js';
+import type * as facts from './list-facts.js';
 
 /** The result of a roster import. */
 export type SnapshotFacts = FactsOf<typeof snapshotSchema>;
@@ -36,7 +21,7 @@ export type SnapshotFacts = FactsOf<typeof snapshotSchema>;
 type RosterSource = FactsOf<typeof rosterSourceSchema>;
 
 /** The stored facts of a run's report; they do not depend on the time of reading. */
-export interface RunFacts extends AcceptedFacts, HistoryFacts {
+export interface RunFacts extends facts.AcceptedFacts, HistoryFacts {
   runId: string;
   kind: RunKind;
   state: RunState;
@@ -53,7 +38,7 @@ export interface RunFacts extends AcceptedFacts, HistoryFacts {
   timezone: string;
   settingsDigest: string;
   /** Null for a run without a plan. */
-  cadence: CadenceFacts | null;
+  cadence: facts.CadenceFacts | null;
   /** The fingerprint of the service key. */
   keyFingerprint: string;
   /** The earlier run that this one is compared with. */
@@ -62,7 +47,7 @@ export interface RunFacts extends AcceptedFacts, HistoryFacts {
   /** By each import since the run that this one is compared with. */
   rosterChanges: readonly RosterChanges[];
   /** Null for a sweep. */
-  counts: RunCounts | null;
+  counts: facts.RunCounts | null;
   /** Customers in scope by state, `counts.inScope` in all; null for a sweep or an import. */
   states: FactsOf<typeof stateCountsSchema> | null;
   /** Customers by reason of failure or skip. */
@@ -73,19 +58,21 @@ export interface RunFacts extends AcceptedFacts, HistoryFacts {
   /** Earlier runs of the roster whose findings are in no earlier report; `baseline` counts matches of first screenings. */
   carriedFrom: readonly { runId: string; changes: number; baseline: number }[];
   /** Of this run and of the runs in `carriedFrom`; only the first ones where `cut.changes` is set. */
-  changes: readonly MatchChangeFacts[];
+  changes: readonly facts.MatchChangeFacts[];
   /** The matches of first screenings, in the same way. */
-  baselineChanges: readonly MatchChangeFacts[];
-  sweeps: readonly SweepFacts[];
-  dossierChanges: readonly DossierChangeFacts[];
+  baselineChanges: readonly facts.MatchChangeFacts[];
+  sweeps: readonly facts.SweepFacts[];
+  dossierChanges: readonly facts.DossierChangeFacts[];
   reconciliations: readonly ReconciliationFacts[];
   /** Only the first ones where `cut.notScreened` is set. */
-  notScreened: readonly NotScreenedFacts[];
+  notScreened: readonly facts.NotScreenedFacts[];
   /** The lists that are too long to hold; null where the facts hold the whole list. */
   cut: {
     /** `customers`: each counts once, under the worst outcome of its parties. */
     notScreened:
-      | (TruncatedList<NotScreenedFacts> & { customers: Readonly<Record<NotScreenedFacts['outcome'], number>> })
+      | (TruncatedList<facts.NotScreenedFacts> & {
+          customers: Readonly<Record<facts.NotScreenedFacts['outcome'], number>>;
+        })
       | null;
     baseline: TruncatedMatches | null;
     changes: TruncatedChanges | null;
@@ -94,20 +81,20 @@ export interface RunFacts extends AcceptedFacts, HistoryFacts {
   doubted: readonly FactsOf<typeof doubtedRowSchema>[];
   rejects: readonly RejectedRow[];
   /** By the run's own import, and by imports that are in no earlier report. */
-  droppedParties: readonly DroppedPartyFacts[];
+  droppedParties: readonly facts.DroppedPartyFacts[];
   /** Null where alerts were not counted. */
-  openAlerts: OpenAlertsFacts | null;
+  openAlerts: facts.OpenAlertsFacts | null;
   /** The records fetched about new hits. */
   details: {
     /** Null for a run that fetches none, or stopped before. */
-    counts: DetailCounts | null;
+    counts: facts.DetailCounts | null;
     /** Of the run and of the runs in `carriedFrom`. */
-    lookups: readonly DetailLookup[];
+    lookups: readonly facts.DetailLookup[];
   };
   /** Failed ones first; empty when none are configured. */
-  controls: readonly ControlFacts[];
+  controls: readonly facts.ControlFacts[];
   /** Null for a run that does not screen a roster. */
-  watch: WatchFacts | null;
+  watch: facts.WatchFacts | null;
   /** The parts of the run that wait for acceptance, or waited; empty for a run that needs none. */
   held: readonly HeldFacts[];
   /** Searches repeated after a crash because their outcome was unknown. */
@@ -136,7 +123,7 @@ export interface HeldFacts {
   /** The customers of the roster by state when the part was held. */
   states: Readonly<Partial<Record<CustomerState, number>>>;
   /** Who proposed and who accepted it, in order; empty while it is held. */
-  accepted: readonly (AcceptanceFacts & { isProposal: boolean })[];
+  accepted: readonly (facts.AcceptanceFacts & { isProposal: boolean })[];
 }
 
 const partyPrefix: typeof partyFilePrefix = 'parties: ';
@@ -184,10 +171,10 @@ export interface SpanRunFacts {
   startedAt: Date;
   /** Null for a run that has not ended. */
   finishedAt: Date | null;
-  counts: RunCounts | null;
+  counts: facts.RunCounts | null;
   states: RunFacts['states'];
-  controls: readonly ControlFacts[];
-  watch: WatchFacts | null;
+  controls: readonly facts.ControlFacts[];
+  watch: facts.WatchFacts | null;
   changes: number;
   /** Matches of first screenings. */
   baseline: number;
@@ -209,10 +196,10 @@ export interface SeverityCount {
 }
 
 /** A truncated list of changes or of matches of first screenings, most severe first, then by customer reference. */
-export interface TruncatedMatches extends TruncatedList<MatchChangeFacts> {
+export interface TruncatedMatches extends TruncatedList<facts.MatchChangeFacts> {
   bySeverity: Readonly<Record<Severity, SeverityCount>>;
   /** All of one severity, in batches. */
-  readOf: (severity: Severity) => AsyncIterable<readonly MatchChangeFacts[]>;
+  readOf: (severity: Severity) => AsyncIterable<readonly facts.MatchChangeFacts[]>;
 }
 
 /** A cluster of changes, counted in the database. */
@@ -221,13 +208,13 @@ export type CountedCluster = {
   customers: number;
   changes: number;
   /** The first of them, `clusterSize.examples` at most. */
-  readExamples: () => Promise<readonly MatchChangeFacts[]>;
+  readExamples: () => Promise<readonly facts.MatchChangeFacts[]>;
 } & (
-  | { by: 'listed_party'; of: Pick<MatchChangeFacts, 'kind' | 'cause'> & { id: string; name: string } }
+  | { by: 'listed_party'; of: Pick<facts.MatchChangeFacts, 'kind' | 'cause'> & { id: string; name: string } }
   | {
       by: 'kind_of_change';
       /** `wasHit` and `isHit` are null where there was no match. */
-      of: Pick<MatchChangeFacts, 'kind' | 'cause' | 'rule' | 'fields'> & {
+      of: Pick<facts.MatchChangeFacts, 'kind' | 'cause' | 'rule' | 'fields'> & {
         wasHit: boolean | null;
         isHit: boolean | null;
       };
@@ -244,9 +231,9 @@ export interface TruncatedChanges extends TruncatedMatches {
 /** The reads of a truncated list, each line passed through `map`. */
 export function mapReads(
   cut: TruncatedMatches,
-  map: (change: MatchChangeFacts) => MatchChangeFacts,
+  map: (change: facts.MatchChangeFacts) => facts.MatchChangeFacts,
 ): Pick<TruncatedMatches, 'read' | 'readOf'> {
-  const mapBatches = async function* (batches: AsyncIterable<readonly MatchChangeFacts[]>) {
+  const mapBatches = async function* (batches: AsyncIterable<readonly facts.MatchChangeFacts[]>) {
     for await (const batch of batches) yield batch.map(map);
   };
   return {

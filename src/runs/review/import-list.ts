@@ -1,3 +1,4 @@
+import { gatherBy } from '../../gather-by.js';
 import { toDate, toDayNumber, toDayNumberOf } from '../../local-time.js';
 import { parseAlertCode, toEventSeenVersion } from '../../matches/alert-code.js';
 import { mostAcceptedDays } from '../../reconciliation/discrepancy.js';
@@ -10,7 +11,6 @@ import { findPlainlyAbsent, readBulk } from '../../store/review/waiting.js';
 import { codeWords } from '../../vocabulary/words.js';
 import type { DispositionVerdict } from '../../vocabulary.js';
 import type { AppContext } from '../app-context.js';
-import { gatherBy } from '../gather-by.js';
 import { toAlertSeenVersion, toBulkSeenVersion } from './alerts.js';
 import { decideAlerts } from './decide.js';
 import {

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { compareBirthDates } from '../../changes/corroboration.js';
 import { StoreError } from '../../errors.js';
 import { markFormula, restoreFormula } from '../../formulas.js';
+import { gatherBy } from '../../gather-by.js';
 import { foldName } from '../../matches/match.js';
 import { renderCsv } from '../../reports/csv.js';
 import type { Column } from '../../reports/section.js';
@@ -13,7 +14,6 @@ import { type LegacyCustomer, readLegacyCustomers, saveLegacyDecisions } from '.
 import { codeWords } from '../../vocabulary/words.js';
 import type { DispositionVerdict } from '../../vocabulary.js';
 import type { AppContext } from '../app-context.js';
-import { gatherBy } from '../gather-by.js';
 import { toAlertSeenVersion } from './alerts.js';
 import { decideAlerts } from './decide.js';
 import { type DecisionImport, foldHeader, openListTable, parseVerdict, refuseTraces } from './list-table.js';
