@@ -15,6 +15,7 @@ import { renderChangesCsv, renderNotScreenedCsv } from './lists.js';
 import type { Report } from './report.js';
 import { isOfParties } from './run-facts.js';
 import type { Cell, Column } from './section.js';
+import { joinBlocks } from './spreadsheet.js';
 import { toVisibleLines } from './text.js';
 import { renderJson } from './to-report-json.js';
 import { renderReportWorkbook } from './workbook-report.js';
@@ -48,7 +49,7 @@ async function writeNew(path: string, chunks: Chunks): Promise<Omit<WrittenFile,
   const hash = createHash('sha256');
   let bytes = 0;
   try {
-    for await (const block of gather(chunks)) {
+    for await (const block of joinBlocks(chunks, blockLength)) {
       await file.writeFile(block);
       hash.update(block);
       bytes += block.length;
@@ -58,20 +59,6 @@ async function writeNew(path: string, chunks: Chunks): Promise<Omit<WrittenFile,
     await file.close();
   }
   return { bytes, sha256: hash.digest('hex') };
-}
-
-/** Joins chunks into few large writes; no text is split. */
-async function* gather(chunks: Chunks): AsyncGenerator<Uint8Array> {
-  let waiting = '';
-  for await (const chunk of chunks) {
-    if (typeof chunk === 'string') waiting += chunk;
-    if (waiting !== '' && (waiting.length >= blockLength || typeof chunk !== 'string')) {
-      yield Buffer.from(waiting, 'utf8');
-      waiting = '';
-    }
-    if (typeof chunk !== 'string') yield chunk;
-  }
-  if (waiting !== '') yield Buffer.from(waiting, 'utf8');
 }
 
 /**
