@@ -125,12 +125,6 @@ type BulkRow = Omit<FilledRow, 'alertId'> & { bulkId: number };
 /** Gives one row for each alert of a bulk row, or the reason why the row cannot be imported. */
 type ExpandBulk = (row: BulkRow) => Promise<readonly FilledRow[] | FaultyRow>;
 
-interface FilledList {
-  filled: readonly FilledRow[];
-  faulty: readonly FaultyRow[];
-  undecided: number;
-}
-
 const { alert, disposition, reason, comment } = workingListColumns;
 const { discrepancy, acceptUntil } = discrepancyListColumns;
 const origin = 'a list of `nightscreen review export`';
@@ -193,7 +187,7 @@ export async function holdsWork(path: string): Promise<boolean> {
   }
 }
 
-async function readDecisions(list: ListTable['rows'], key: Buffer, expandBulk: ExpandBulk): Promise<FilledList> {
+async function readDecisions(list: ListTable['rows'], key: Buffer, expandBulk: ExpandBulk) {
   const rows: (FilledRow | BulkRow | FaultyRow)[] = [];
   let undecided = 0;
   for await (const { sheet, line, fault, pick } of list) {
@@ -225,7 +219,7 @@ function openOtherPlaces<Row extends ListPlace>(rows: readonly Row[], toId: (row
   };
 }
 
-function refuseRepeated(rows: readonly (FilledRow | FaultyRow)[]): Pick<FilledList, 'filled' | 'faulty'> {
+function refuseRepeated(rows: readonly (FilledRow | FaultyRow)[]) {
   const findOthers = openOtherPlaces(rows, ({ alertId }) => alertId);
   const filled: FilledRow[] = [];
   const faulty: FaultyRow[] = [];
@@ -307,15 +301,9 @@ interface AcceptedRow extends ListPlace {
   reason: string;
 }
 
-interface AcceptanceList {
-  filled: readonly AcceptedRow[];
-  faulty: readonly Omit<FaultyRow, 'alertId'>[];
-  untouched: number;
-}
-
 /** Reads the rows that accept a discrepancy; rows without a day and a reason are counted as untouched. */
-async function readAcceptances(list: ListTable['rows'], key: Buffer): Promise<AcceptanceList> {
-  const rows: (AcceptedRow | AcceptanceList['faulty'][number])[] = [];
+async function readAcceptances(list: ListTable['rows'], key: Buffer) {
+  const rows: (AcceptedRow | Omit<FaultyRow, 'alertId'>)[] = [];
   let untouched = 0;
   for await (const { sheet, line, fault, pick } of list) {
     const about = { sheet, line, customer: pick('reference') || null };
