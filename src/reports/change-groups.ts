@@ -1,8 +1,8 @@
 import { gatherBy } from '../gather-by.js';
 import { type Severity, severities } from '../vocabulary.js';
-import type { MatchChangeFacts } from './list-facts.js';
 import {
   type CountedCluster,
+  type MatchChangeFacts,
   mapReads,
   type RunFacts,
   type SeverityCount,

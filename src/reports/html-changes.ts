@@ -22,10 +22,9 @@ import {
   showTopics,
   toAnchor,
 } from './html-markup.js';
-import type { ChangeAlertFacts, DetailLookup, MatchChangeFacts } from './list-facts.js';
 import { describeDrift, describeWatch } from './reasons.js';
 import type { Report } from './report.js';
-import type { TruncatedMatches } from './run-facts.js';
+import type { ChangeAlertFacts, DetailLookup, MatchChangeFacts, TruncatedMatches } from './run-facts.js';
 import type { Column, Markup } from './section.js';
 import { countNoun, formatCount, formatDay, keep } from './text.js';
 import { isHeld } from './verdict.js';

@@ -3,7 +3,7 @@ import type { Corroboration } from '../changes/corroboration.js';
 import type { Match } from '../matches/match.js';
 import { codeWords, describeTopic } from '../vocabulary/words.js';
 import type { MatchField } from '../vocabulary.js';
-import type { PartyFacts } from './list-facts.js';
+import type { PartyFacts } from './run-facts.js';
 import { type Column, type Fact, type Markup, type Section, toHeading } from './section.js';
 import { formatCount, formatDay, formatMinute, keep, toVisibleText } from './text.js';
 import { describeBirthDate } from './words.js';

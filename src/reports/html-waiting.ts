@@ -20,9 +20,8 @@ import {
   showTopics,
   toAnchor,
 } from './html-markup.js';
-import { isNew, type OpenAlertsFacts, type WaitingAlert } from './list-facts.js';
 import type { Report } from './report.js';
-import type { HeldFacts } from './run-facts.js';
+import { type HeldFacts, isNew, type OpenAlertsFacts, type WaitingAlert } from './run-facts.js';
 import type { Column, Markup } from './section.js';
 import { countNoun, formatCount, formatDay, keep } from './text.js';
 import {

@@ -5,17 +5,17 @@ import { codeWords, describeTopic, toWords } from '../vocabulary/words.js';
 import type { ChangeGroup } from './change-groups.js';
 import { renderCsvBatches } from './csv.js';
 import { noMarkup, showNone, showParty, showReference, showText, showTime } from './html-markup.js';
-import type {
-  ChangeAlertFacts,
-  DossierChangeFacts,
-  MatchChangeFacts,
-  NotScreenedFacts,
-  PartyFacts,
-  WaitingAlert,
-} from './list-facts.js';
 import { describeReason } from './reasons.js';
 import { listNewAlerts, type Report, readBaseline, readChanges } from './report.js';
-import { readWhole } from './run-facts.js';
+import {
+  type ChangeAlertFacts,
+  type DossierChangeFacts,
+  type MatchChangeFacts,
+  type NotScreenedFacts,
+  type PartyFacts,
+  readWhole,
+  type WaitingAlert,
+} from './run-facts.js';
 import type { Cell, Column, ListSection, Markup, Section } from './section.js';
 import { countNoun } from './text.js';
 import { isHeld } from './verdict.js';

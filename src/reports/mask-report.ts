@@ -4,8 +4,8 @@ import type { DiscrepancyFacts } from '../reconciliation/discrepancy.js';
 import type { RejectedRow } from '../roster/customer.js';
 import type { RejectReason } from '../vocabulary.js';
 import type { ChangeGroup } from './change-groups.js';
-import type * as facts from './list-facts.js';
 import type { Report } from './report.js';
+import type * as facts from './run-facts.js';
 import { type HeldFacts, mapReads, type RunFacts } from './run-facts.js';
 
 const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' });

@@ -5,19 +5,24 @@ import { listCountSums } from '../vocabulary/facts.js';
 import { codeWords } from '../vocabulary/words.js';
 import { type DossierChangeKind, listableOutcomes, type RunState, stateOrder } from '../vocabulary.js';
 import { type ChangeGroup, groupFacts } from './change-groups.js';
+import { sumRosterChanges } from './roster-changes.js';
 import {
   type ControlFacts,
+  countBaseline,
+  countChanges,
   type DiscrepancyList,
   type DossierChangeFacts,
   isNew,
+  isOfParties,
   type MatchChangeFacts,
   type NotScreenedFacts,
   type RunCounts,
+  type RunFacts,
+  readWhole,
+  type SpanRunFacts,
   type ToReviewFacts,
   type WaitingAlert,
-} from './list-facts.js';
-import { sumRosterChanges } from './roster-changes.js';
-import { countBaseline, countChanges, isOfParties, type RunFacts, readWhole, type SpanRunFacts } from './run-facts.js';
+} from './run-facts.js';
 import { compareText, formatDay, toVisibleText } from './text.js';
 import { type Span, toVerdict } from './verdict.js';
 

@@ -3,8 +3,8 @@ import { type DiscrepancyFacts, type ListedDiscrepancy, mostAcceptedDays } from 
 import { discrepancyWords } from '../vocabulary/discrepancies.js';
 import { codeWords, describeDisposition, describeTopic, toWords } from '../vocabulary/words.js';
 import { renderCsv } from './csv.js';
-import { type DiscrepancyList, isNew, type ToReviewFacts, type WaitingAlert } from './list-facts.js';
 import { toPartyColumns } from './lists.js';
+import { type DiscrepancyList, isNew, type ToReviewFacts, type WaitingAlert } from './run-facts.js';
 import type { Column } from './section.js';
 import {
   renderWorkbook,

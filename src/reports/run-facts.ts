@@ -1,27 +1,100 @@
+import type { Corroboration } from '../changes/corroboration.js';
 import { ReportError } from '../errors.js';
-import type { ReconciliationFacts } from '../reconciliation/discrepancy.js';
+import type { ListedDiscrepancy, ReconciliationFacts } from '../reconciliation/discrepancy.js';
 import type { RejectedRow } from '../roster/customer.js';
 import type { RosterChanges } from '../roster/field-changes.js';
 import type { partyFilePrefix } from '../roster/rejects.js';
-import type {
-  FactsOf,
-  healthSchema,
-  restorationSchema,
-  settledSchema,
-  stateCountsSchema,
-} from '../vocabulary/facts.js';
-import type { doubtedRowSchema, rosterSourceSchema, snapshotSchema } from '../vocabulary/source-facts.js';
-import type { CustomerState, RunKind, RunMode, RunState, Severity } from '../vocabulary.js';
-import type * as facts from './list-facts.js';
+import type * as facts from '../vocabulary/facts.js';
+import type * as sourceFacts from '../vocabulary/source-facts.js';
+import type { AlertNews, CustomerState, RunKind, RunMode, RunState, Severity } from '../vocabulary.js';
+
+// The shapes in `vocabulary` say what each is.
+export type RunCounts = facts.FactsOf<typeof facts.runCountsSchema>;
+export type PartyFacts = facts.FactsOf<typeof facts.partySchema>;
+export type DossierChangeFacts = facts.FactsOf<typeof sourceFacts.dossierChangeSchema>;
+export type SweepFacts = facts.FactsOf<typeof sourceFacts.sweepSchema>;
+export type NotScreenedFacts = facts.FactsOf<typeof facts.notScreenedSchema>;
+export type DroppedPartyFacts = facts.FactsOf<typeof sourceFacts.droppedPartySchema>;
+export type ControlFacts = facts.FactsOf<typeof facts.controlResultSchema>;
+export type CadenceFacts = facts.FactsOf<typeof facts.cadenceSchema>;
+export type ReplacedFacts = facts.FactsOf<typeof facts.replacedSchema>;
+export type ChangeAlertFacts = facts.FactsOf<typeof facts.changeAlertSchema>;
+export type OpenAlertsFacts = facts.FactsOf<typeof facts.openAlertsSchema>;
+export type DetailLookup = facts.FactsOf<typeof facts.detailLookupSchema>;
+export type DetailCounts = facts.FactsOf<typeof facts.detailCountsSchema>;
+export type RateFacts = facts.FactsOf<typeof facts.rateSchema>;
+export type WatchFacts = facts.FactsOf<typeof facts.watchSchema>;
+export type AcceptanceFacts = facts.FactsOf<typeof facts.acceptanceSchema>;
+type SettingsChangeFacts = facts.FactsOf<typeof facts.settingsChangeSchema>;
+export type RosterChangeFacts = facts.FactsOf<typeof sourceFacts.rosterChangeSchema>;
+export type RosterAcceptanceFacts = facts.FactsOf<typeof sourceFacts.rosterAcceptanceSchema>;
+export type CustomerRecordFacts = RosterChangeFacts['before'];
+
+/** One stored change event of the run. */
+export interface MatchChangeFacts extends facts.FactsOf<typeof facts.matchChangeSchema> {
+  /** The name of its cluster in the report. */
+  cluster?: string | undefined;
+}
+
+/** A control search with the field names of `report.json` and `runs show --json`. */
+export const toPublishedControl = ({ rounds, ...control }: ControlFacts) => ({
+  ...control,
+  rounds: rounds.map(({ round, trigger, ...rest }) => ({ round, occasion: trigger, ...rest })),
+});
+
+/** The facts of the service watch with the field names of `report.json` and `runs show --json`. */
+export function toPublishedWatch({ listCap, ...watch }: WatchFacts) {
+  const { rates, ...rest } = watch;
+  if (listCap === null) return { rates, listCap, ...rest };
+  const { length, status, customers } = listCap;
+  return { rates, listCap: { length, standing: status, customers }, ...rest };
+}
+
+/** The acceptances that apply to a run. */
+export interface AcceptedFacts {
+  /** Since the roster's last report; oldest first. */
+  settingsChanges: readonly SettingsChangeFacts[];
+  rosterAcceptances: readonly RosterAcceptanceFacts[];
+}
+
+/** A waiting alert, as a working list shows it. */
+export interface WaitingAlert extends facts.FactsOf<typeof facts.waitingAlertSchema> {
+  /** The alert code, by which an import identifies the row. */
+  mark: string;
+  sheetId: number;
+  /** What the runs of the report did with it, or in a list the last ones; null for an alert that was open before. */
+  news: AlertNews | null;
+  corroboration: Corroboration;
+  /** For a row that confirms many absent alerts of one listed party: their number, and a sample of their customers. */
+  bulk?: { alerts: number; sample: readonly string[] };
+}
+
+/** Whether an answer opened the alert or made it more severe, as against what was open before and expired dispositions. */
+export const isNew = ({ news }: Pick<WaitingAlert, 'news'>): boolean => news !== null && news !== 'expired';
+
+/** The alerts that waited for a decision when a run closed. */
+export interface ToReviewFacts {
+  sheetId: number;
+  /** The number of all, listed or not. */
+  waiting: number;
+  /** The first ones: the new ones, then the others, each the most urgent first. */
+  alerts: readonly WaitingAlert[];
+}
+
+/** The open and accepted discrepancies, most urgent first; `count` includes those that are not listed. */
+export interface DiscrepancyList {
+  count: number;
+  listed: readonly ListedDiscrepancy[];
+}
 
 /** The result of a roster import. */
-export type SnapshotFacts = FactsOf<typeof snapshotSchema>;
+export type SnapshotFacts = facts.FactsOf<typeof sourceFacts.snapshotSchema>;
 
 /** The source of an imported roster, the digest of its bytes, and the result of the import. */
-type RosterSource = FactsOf<typeof rosterSourceSchema>;
+type RosterSource = facts.FactsOf<typeof sourceFacts.rosterSourceSchema>;
 
 /** The stored facts of a run's report; they do not depend on the time of reading. */
-export interface RunFacts extends facts.AcceptedFacts, HistoryFacts {
+export interface RunFacts extends AcceptedFacts, HistoryFacts {
   runId: string;
   kind: RunKind;
   state: RunState;
@@ -38,7 +111,7 @@ export interface RunFacts extends facts.AcceptedFacts, HistoryFacts {
   timezone: string;
   settingsDigest: string;
   /** Null for a run without a plan. */
-  cadence: facts.CadenceFacts | null;
+  cadence: CadenceFacts | null;
   /** The fingerprint of the service key. */
   keyFingerprint: string;
   /** The earlier run that this one is compared with. */
@@ -47,9 +120,9 @@ export interface RunFacts extends facts.AcceptedFacts, HistoryFacts {
   /** By each import since the run that this one is compared with. */
   rosterChanges: readonly RosterChanges[];
   /** Null for a sweep. */
-  counts: facts.RunCounts | null;
+  counts: RunCounts | null;
   /** Customers in scope by state, `counts.inScope` in all; null for a sweep or an import. */
-  states: FactsOf<typeof stateCountsSchema> | null;
+  states: facts.FactsOf<typeof facts.stateCountsSchema> | null;
   /** Customers by reason of failure or skip. */
   failedBecause: Readonly<Record<string, number>>;
   skippedBecause: Readonly<Record<string, number>>;
@@ -58,43 +131,43 @@ export interface RunFacts extends facts.AcceptedFacts, HistoryFacts {
   /** Earlier runs of the roster whose findings are in no earlier report; `baseline` counts matches of first screenings. */
   carriedFrom: readonly { runId: string; changes: number; baseline: number }[];
   /** Of this run and of the runs in `carriedFrom`; only the first ones where `cut.changes` is set. */
-  changes: readonly facts.MatchChangeFacts[];
+  changes: readonly MatchChangeFacts[];
   /** The matches of first screenings, in the same way. */
-  baselineChanges: readonly facts.MatchChangeFacts[];
-  sweeps: readonly facts.SweepFacts[];
-  dossierChanges: readonly facts.DossierChangeFacts[];
+  baselineChanges: readonly MatchChangeFacts[];
+  sweeps: readonly SweepFacts[];
+  dossierChanges: readonly DossierChangeFacts[];
   reconciliations: readonly ReconciliationFacts[];
   /** Only the first ones where `cut.notScreened` is set. */
-  notScreened: readonly facts.NotScreenedFacts[];
+  notScreened: readonly NotScreenedFacts[];
   /** The lists that are too long to hold; null where the facts hold the whole list. */
   cut: {
     /** `customers`: each counts once, under the worst outcome of its parties. */
     notScreened:
-      | (TruncatedList<facts.NotScreenedFacts> & {
-          customers: Readonly<Record<facts.NotScreenedFacts['outcome'], number>>;
+      | (TruncatedList<NotScreenedFacts> & {
+          customers: Readonly<Record<NotScreenedFacts['outcome'], number>>;
         })
       | null;
     baseline: TruncatedMatches | null;
     changes: TruncatedChanges | null;
   };
   /** The first rows that were accepted with values in doubt. */
-  doubted: readonly FactsOf<typeof doubtedRowSchema>[];
+  doubted: readonly facts.FactsOf<typeof sourceFacts.doubtedRowSchema>[];
   rejects: readonly RejectedRow[];
   /** By the run's own import, and by imports that are in no earlier report. */
-  droppedParties: readonly facts.DroppedPartyFacts[];
+  droppedParties: readonly DroppedPartyFacts[];
   /** Null where alerts were not counted. */
-  openAlerts: facts.OpenAlertsFacts | null;
+  openAlerts: OpenAlertsFacts | null;
   /** The records fetched about new hits. */
   details: {
     /** Null for a run that fetches none, or stopped before. */
-    counts: facts.DetailCounts | null;
+    counts: DetailCounts | null;
     /** Of the run and of the runs in `carriedFrom`. */
-    lookups: readonly facts.DetailLookup[];
+    lookups: readonly DetailLookup[];
   };
   /** Failed ones first; empty when none are configured. */
-  controls: readonly facts.ControlFacts[];
+  controls: readonly ControlFacts[];
   /** Null for a run that does not screen a roster. */
-  watch: facts.WatchFacts | null;
+  watch: WatchFacts | null;
   /** The parts of the run that wait for acceptance, or waited; empty for a run that needs none. */
   held: readonly HeldFacts[];
   /** Searches repeated after a crash because their outcome was unknown. */
@@ -110,7 +183,7 @@ export interface RunFacts extends facts.AcceptedFacts, HistoryFacts {
     /** All that started in it, in order. */
     runs: readonly SpanRunFacts[];
     /** Restores of the database by which something of the span is missing. */
-    restores: readonly FactsOf<typeof restorationSchema>[];
+    restores: readonly facts.FactsOf<typeof facts.restorationSchema>[];
   } | null;
 }
 
@@ -123,7 +196,7 @@ export interface HeldFacts {
   /** The customers of the roster by state when the part was held. */
   states: Readonly<Partial<Record<CustomerState, number>>>;
   /** Who proposed and who accepted it, in order; empty while it is held. */
-  accepted: readonly (facts.AcceptanceFacts & { isProposal: boolean })[];
+  accepted: readonly (AcceptanceFacts & { isProposal: boolean })[];
 }
 
 const partyPrefix: typeof partyFilePrefix = 'parties: ';
@@ -150,9 +223,9 @@ export interface TrendPoint {
 /** The health of a run, the decisions, and the runs before it. */
 export interface HistoryFacts {
   /** Null where it was not recorded. */
-  health: FactsOf<typeof healthSchema> | null;
+  health: facts.FactsOf<typeof facts.healthSchema> | null;
   /** The decided alerts when the run closed, and what the run did with decisions; null before the run closes and without decisions. */
-  settled: FactsOf<typeof settledSchema> | null;
+  settled: facts.FactsOf<typeof facts.settledSchema> | null;
   /** The last 30 runs of the roster on the same account, oldest first, this one last; empty for a run that does not screen a roster. */
   trend: readonly TrendPoint[];
 }
@@ -171,10 +244,10 @@ export interface SpanRunFacts {
   startedAt: Date;
   /** Null for a run that has not ended. */
   finishedAt: Date | null;
-  counts: facts.RunCounts | null;
+  counts: RunCounts | null;
   states: RunFacts['states'];
-  controls: readonly facts.ControlFacts[];
-  watch: facts.WatchFacts | null;
+  controls: readonly ControlFacts[];
+  watch: WatchFacts | null;
   changes: number;
   /** Matches of first screenings. */
   baseline: number;
@@ -196,10 +269,10 @@ export interface SeverityCount {
 }
 
 /** A truncated list of changes or of matches of first screenings, most severe first, then by customer reference. */
-export interface TruncatedMatches extends TruncatedList<facts.MatchChangeFacts> {
+export interface TruncatedMatches extends TruncatedList<MatchChangeFacts> {
   bySeverity: Readonly<Record<Severity, SeverityCount>>;
   /** All of one severity, in batches. */
-  readOf: (severity: Severity) => AsyncIterable<readonly facts.MatchChangeFacts[]>;
+  readOf: (severity: Severity) => AsyncIterable<readonly MatchChangeFacts[]>;
 }
 
 /** A cluster of changes, counted in the database. */
@@ -208,13 +281,13 @@ export type CountedCluster = {
   customers: number;
   changes: number;
   /** The first of them, `clusterSize.examples` at most. */
-  readExamples: () => Promise<readonly facts.MatchChangeFacts[]>;
+  readExamples: () => Promise<readonly MatchChangeFacts[]>;
 } & (
-  | { by: 'listed_party'; of: Pick<facts.MatchChangeFacts, 'kind' | 'cause'> & { id: string; name: string } }
+  | { by: 'listed_party'; of: Pick<MatchChangeFacts, 'kind' | 'cause'> & { id: string; name: string } }
   | {
       by: 'kind_of_change';
       /** `wasHit` and `isHit` are null where there was no match. */
-      of: Pick<facts.MatchChangeFacts, 'kind' | 'cause' | 'rule' | 'fields'> & {
+      of: Pick<MatchChangeFacts, 'kind' | 'cause' | 'rule' | 'fields'> & {
         wasHit: boolean | null;
         isHit: boolean | null;
       };
@@ -231,9 +304,9 @@ export interface TruncatedChanges extends TruncatedMatches {
 /** The reads of a truncated list, each line passed through `map`. */
 export function mapReads(
   cut: TruncatedMatches,
-  map: (change: facts.MatchChangeFacts) => facts.MatchChangeFacts,
+  map: (change: MatchChangeFacts) => MatchChangeFacts,
 ): Pick<TruncatedMatches, 'read' | 'readOf'> {
-  const mapBatches = async function* (batches: AsyncIterable<readonly facts.MatchChangeFacts[]>) {
+  const mapBatches = async function* (batches: AsyncIterable<readonly MatchChangeFacts[]>) {
     for await (const batch of batches) yield batch.map(map);
   };
   return {

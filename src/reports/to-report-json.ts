@@ -1,9 +1,14 @@
 import { z } from 'zod';
 import { severities, stateOrder } from '../vocabulary.js';
-import { type MatchChangeFacts, type NotScreenedFacts, toPublishedControl, toPublishedWatch } from './list-facts.js';
 import { listNewAlerts, type Report, readBaseline, readChanges } from './report.js';
 import { type ReportJson, reportJsonSchema } from './report-json.js';
-import { readWhole } from './run-facts.js';
+import {
+  type MatchChangeFacts,
+  type NotScreenedFacts,
+  readWhole,
+  toPublishedControl,
+  toPublishedWatch,
+} from './run-facts.js';
 
 /** The source of a part of the document: times may be dates, and objects may have further properties. */
 type Source<Json> = Json extends string

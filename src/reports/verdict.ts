@@ -1,9 +1,16 @@
+import type { CurrentDiscrepancies } from '../reconciliation/discrepancy.js';
 import { codeWords } from '../vocabulary/words.js';
 import { type Severity, severities, type verdictLevels } from '../vocabulary.js';
-import type { CadenceFacts, OpenAlertsFacts } from './list-facts.js';
 import { describeDrops, describeNotices, describeRestoration, listSnapshotRemarks } from './reasons.js';
 import { sumRosterChanges } from './roster-changes.js';
-import { countBaseline, countChanges, type RunFacts, type SpanRunFacts } from './run-facts.js';
+import {
+  type CadenceFacts,
+  countBaseline,
+  countChanges,
+  type OpenAlertsFacts,
+  type RunFacts,
+  type SpanRunFacts,
+} from './run-facts.js';
 import { countNoun, formatCount, formatDay, formatMinute, keep, replaceInstants, toSentence } from './text.js';
 import { countCritical, countDays, describeExpired, describeNews, describeWaiting } from './words.js';
 
@@ -98,7 +105,8 @@ function describeWork(facts: RunFacts): string {
   if (changes > 0) parts.push(countNoun(changes, 'change'));
   if (baseline > 0) parts.push(countNoun(baseline, 'match of a first screening', 'matches of first screenings'));
   if (facts.dossierChanges.length > 0) parts.push(countNoun(facts.dossierChanges.length, 'dossier change'));
-  if (countDiscrepancies(facts.reconciliations) > 0) parts.push(describeDiscrepancies(facts.reconciliations));
+  const isOpen = facts.reconciliations.some(({ current }) => countOpen(current) > 0);
+  if (isOpen) parts.push(describeDiscrepancies(facts.reconciliations));
   if (parts.length > 0) return parts.join(', ');
   return facts.states === null && facts.counts !== null ? 'roster imported' : 'nothing to review';
 }
@@ -126,18 +134,14 @@ function describeReconciliations({ reconciliations }: RunFacts): string {
   return `${countNoun(customers, 'customer')} and ${countNoun(dossiers, 'dossier')} compared: ${describeDiscrepancies(reconciliations)}.`;
 }
 
-const countDiscrepancies = (
-  reconciliations: RunFacts['reconciliations'],
-  isCounted = (_: Severity): boolean => true,
-): number =>
-  reconciliations
-    .flatMap((one) => one.current)
-    .reduce((sum, { open, severity }) => sum + (isCounted(severity) ? open : 0), 0);
+const countOpen = (current: readonly CurrentDiscrepancies[]): number =>
+  current.reduce((sum, { open }) => sum + open, 0);
 
 function describeDiscrepancies(reconciliations: RunFacts['reconciliations']): string {
-  const total = countDiscrepancies(reconciliations);
-  const critical = countDiscrepancies(reconciliations, (severity) => severity === 'critical');
-  const accepted = reconciliations.flatMap((one) => one.current).reduce((sum, one) => sum + one.accepted, 0);
+  const current = reconciliations.flatMap((one) => one.current);
+  const total = countOpen(current);
+  const critical = countOpen(current.filter(({ severity }) => severity === 'critical'));
+  const accepted = current.reduce((sum, one) => sum + one.accepted, 0);
   const isProven = reconciliations.every(({ unprovenBecause }) => unprovenBecause === null);
   if (total + accepted === 0 && isProven) return 'roster, screenings and dossiers agree';
   const counted = keep(
@@ -313,7 +317,10 @@ function toSpanRun(run: SpanRunFacts, timezone: string) {
   return { ...reported, level, trouble, notScreened: states?.not_screened ?? null };
 }
 
-/** Periods with missing screenings, and how many are missing by the screening frequency. It counts hours, not days: the day of a night depends on the time zone, and its hour on summer time. */
+/**
+ * Periods with missing screenings, and how many are missing by the screening frequency. It counts hours, not days: the day of a night depends
+ * on the time zone, and its hour on summer time.
+ */
 function findGaps({ from, until, asOf, runs }: NonNullable<RunFacts['span']>, cadence: CadenceFacts | null) {
   const usualMs = Math.max(24, Math.min(...Object.values(cadence?.hours ?? { daily: 24 }))) * hourMs;
   const times = [from, ...runs.filter(isWholeScreening).map(({ startedAt }) => startedAt), asOf ?? until];

@@ -190,14 +190,8 @@ export async function dropMails(
   const wanted = [...new Set(ids)];
   const rows = await database.transaction(async (transaction) => {
     const known = await readOutbox(transaction, organisation, { outboxIds: wanted });
-    const problems = wanted.flatMap(
-      (id) =>
-        findBlocker(
-          id,
-          known.find(({ outboxId }) => outboxId === id),
-          evenQueued,
-        ) ?? [],
-    );
+    const byId = new Map(known.map((row) => [row.outboxId, row]));
+    const problems = wanted.flatMap((id) => findBlocker(id, byId.get(id), evenQueued) ?? []);
     if (problems.length > 0) throw refuseToDrop(problems);
     const dropped = await dropOutbox(transaction, { dialect, organisation }, wanted, {
       by: name,

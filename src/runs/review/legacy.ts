@@ -388,7 +388,10 @@ const words = { ...unmatchedWords, ...refusalWords };
 
 type UntakenRow = ReturnType<typeof findUntaken>[number];
 
-/** The rows that are not imported, or not on every account that has their match, each once and in their order; `problem` names the account unless it is on all. */
+/**
+ * The rows that are not imported, or not on every account that has their match, each once and in their order. `problem` names the account
+ * unless it is on all.
+ */
 export function findUntaken(rows: readonly AssessedRow[]) {
   const untaken = rows.flatMap((row) => (row.kind === 'unmatched' || row.kind === 'refused' ? [row] : []));
   return [...gatherBy(untaken, ({ row }) => row).values()].flatMap((assessed) => {

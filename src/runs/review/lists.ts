@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { gatherBy } from '../../gather-by.js';
 import { toAlertCode } from '../../matches/alert-code.js';
-import { type DiscrepancyList, isNew, type WaitingAlert } from '../../reports/list-facts.js';
+import { type DiscrepancyList, isNew, type WaitingAlert } from '../../reports/run-facts.js';
 import type { Queryable } from '../../store/database/database.js';
 import { readReviewOrganisation } from '../../store/organisations.js';
 import { readDecidableAlerts } from '../../store/review/decisions.js';
