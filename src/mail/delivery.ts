@@ -292,20 +292,17 @@ async function readAttachment(
 ): Promise<{ filename: string; contentType: string; content: Buffer }> {
   const { name, path, contentType, sha256 } = attachment;
   const isWritten = (content: Buffer): boolean => createHash('sha256').update(content).digest('hex') === sha256;
-  const existing = await readFile(path).catch((error: unknown) => toUnreadable(error));
-  if (Buffer.isBuffer(existing) && isWritten(existing)) return { filename: name, contentType, content: existing };
-  // A later revision of its report has moved it into a subfolder.
+  const existing = await readFile(path).catch(() => null);
+  if (existing && isWritten(existing)) return { filename: name, contentType, content: existing };
   for (const moved of await findMoved(path)) {
     const content = await readFile(moved).catch(() => null);
     if (content && isWritten(content)) return { filename: name, contentType, content };
   }
-  if (Buffer.isBuffer(existing))
-    throw new MailError('attachment_changed', `${name} is no longer the file that was written`);
-  throw new MailError('attachment_changed', `${name} cannot be read`, { cause: existing.error });
+  const problem = existing === null ? 'cannot be read' : 'is no longer the file that was written';
+  throw new MailError('attachment_changed', `${name} ${problem}`);
 }
 
-const toUnreadable = (error: unknown): { error: unknown } => ({ error });
-
+/** A later revision of its report may have moved it into a subfolder. */
 async function findMoved(path: string): Promise<readonly string[]> {
   const entries = await readdir(dirname(path), { withFileTypes: true }).catch(() => []);
   return entries.flatMap((entry) => (entry.isDirectory() ? [join(dirname(path), entry.name, basename(path))] : []));

@@ -6,7 +6,7 @@ import type { RejectReason } from '../vocabulary.js';
 import type { ChangeGroup } from './change-groups.js';
 import type { Report } from './report.js';
 import type * as facts from './run-facts.js';
-import { type HeldFacts, mapReads, type RunFacts } from './run-facts.js';
+import { type HeldFacts, mapBatches, mapReads, type RunFacts } from './run-facts.js';
 
 const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' });
 /** The most code points of one letter in any script; more could spell a name in one grapheme. */
@@ -94,15 +94,11 @@ const maskLine = <Line extends { party: facts.PartyFacts }>(line: Line): Line =>
 });
 
 const maskTruncatedLists = ({ notScreened, baseline, changes }: Report['cut']): Report['cut'] => ({
-  notScreened: notScreened && { ...notScreened, read: () => maskBatches(notScreened.read(), maskLine) },
+  notScreened: notScreened && { ...notScreened, read: () => mapBatches(notScreened.read(), maskLine) },
   baseline: baseline && { ...baseline, ...mapReads(baseline, maskChange) },
   // The groups already have the clusters.
   changes: changes && { ...changes, ...mapReads(changes, maskChange), clusters: [] },
 });
-
-async function* maskBatches<Line>(batches: AsyncIterable<readonly Line[]>, mask: (line: Line) => Line) {
-  for await (const batch of batches) yield batch.map(mask);
-}
 
 const maskGroup = (group: ChangeGroup): ChangeGroup => ({
   ...group,

@@ -24,6 +24,7 @@ export type DetailLookup = facts.FactsOf<typeof facts.detailLookupSchema>;
 export type DetailCounts = facts.FactsOf<typeof facts.detailCountsSchema>;
 export type RateFacts = facts.FactsOf<typeof facts.rateSchema>;
 export type WatchFacts = facts.FactsOf<typeof facts.watchSchema>;
+export type TrendPoint = facts.FactsOf<typeof facts.trendPointSchema>;
 export type AcceptanceFacts = facts.FactsOf<typeof facts.acceptanceSchema>;
 type SettingsChangeFacts = facts.FactsOf<typeof facts.settingsChangeSchema>;
 export type RosterChangeFacts = facts.FactsOf<typeof sourceFacts.rosterChangeSchema>;
@@ -206,20 +207,6 @@ export function isOfParties(row: Pick<RejectedRow, 'file'>): boolean {
   return row.file?.startsWith(partyPrefix) ?? false;
 }
 
-/** One of the last runs of a roster, in figures. */
-export interface TrendPoint {
-  runId: string;
-  finishedAt: Date;
-  seconds: number;
-  searches: number;
-  notScreened: number;
-  hits: number;
-  changes: number;
-  changesBySeverity: Readonly<Record<Severity, number>>;
-  /** Alerts that waited for a decision when the run closed; null where they were not counted. */
-  waiting: number | null;
-}
-
 /** The health of a run, the decisions, and the runs before it. */
 export interface HistoryFacts {
   /** Null where it was not recorded. */
@@ -231,23 +218,16 @@ export interface HistoryFacts {
 }
 
 /** The stored facts of one run of a span. */
-export interface SpanRunFacts {
-  runId: string;
-  kind: RunKind;
-  state: RunState;
+export interface SpanRunFacts
+  extends Pick<RunFacts, 'runId' | 'kind' | 'state' | 'startedAt' | 'counts' | 'states' | 'controls' | 'watch'> {
   /** Why it is not complete. */
   reasons: readonly string[];
   /** Its parts that wait for acceptance, or waited. */
   held: readonly Pick<HeldFacts, 'kind' | 'accepted'>[];
   /** Whether it screens all customers that are due, and not a selection. */
   wantsAll: boolean;
-  startedAt: Date;
   /** Null for a run that has not ended. */
   finishedAt: Date | null;
-  counts: RunCounts | null;
-  states: RunFacts['states'];
-  controls: readonly ControlFacts[];
-  watch: WatchFacts | null;
   changes: number;
   /** Matches of first screenings. */
   baseline: number;
@@ -306,13 +286,18 @@ export function mapReads(
   cut: TruncatedMatches,
   map: (change: MatchChangeFacts) => MatchChangeFacts,
 ): Pick<TruncatedMatches, 'read' | 'readOf'> {
-  const mapBatches = async function* (batches: AsyncIterable<readonly MatchChangeFacts[]>) {
-    for await (const batch of batches) yield batch.map(map);
-  };
   return {
-    read: () => mapBatches(cut.read()),
-    readOf: (severity) => mapBatches(cut.readOf(severity)),
+    read: () => mapBatches(cut.read(), map),
+    readOf: (severity) => mapBatches(cut.readOf(severity), map),
   };
+}
+
+/** Batches of lines, each line passed through `map`. */
+export async function* mapBatches<Line, Mapped>(
+  batches: AsyncIterable<readonly Line[]>,
+  map: (line: Line) => Mapped,
+): AsyncGenerator<readonly Mapped[]> {
+  for await (const batch of batches) yield batch.map(map);
 }
 
 /** The number of matches of first screenings. */

@@ -91,16 +91,13 @@ export const describeReplaced = (
 
 /** The alerts by age: `9 up to a day, 2 up to a week, 1 longer`. */
 export function describeAges({ byAge }: OpenAlertsFacts): string {
-  const parts: readonly [number, string][] = [
-    [byAge.upToOneDay, 'up to a day'],
-    [byAge.upToOneWeek, 'up to a week'],
-    [byAge.upToThirtyDays, 'up to 30 days'],
-    [byAge.older, 'longer'],
-  ];
-  return parts
-    .filter(([count]) => count > 0)
-    .map(([count, words]) => `${formatCount(count)} ${words}`)
-    .join(', ');
+  const { upToOneDay, upToOneWeek, upToThirtyDays, older } = byAge;
+  return keep(
+    upToOneDay > 0 && `${formatCount(upToOneDay)} up to a day`,
+    upToOneWeek > 0 && `${formatCount(upToOneWeek)} up to a week`,
+    upToThirtyDays > 0 && `${formatCount(upToThirtyDays)} up to 30 days`,
+    older > 0 && `${formatCount(older)} longer`,
+  ).join(', ');
 }
 
 /** Why an alert was re-opened, in words. */

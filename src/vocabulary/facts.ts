@@ -98,13 +98,7 @@ export const seenCustomerSchema = partySchema.omit({ reference: true, riskTier: 
  */
 export const seenFactsSchema = z.object({
   listed: z.object({ schema: z.string(), name: z.string(), topics: texts, birthDates: texts, countries: texts }),
-  customer: z.object({
-    role: z.string(),
-    type: z.string(),
-    name: z.string(),
-    birthDate: z.string().nullable(),
-    countries: texts,
-  }),
+  customer: seenCustomerSchema,
 });
 
 /** The facts of a party outside its request, with the source text of converted or doubtful ones. */
@@ -203,15 +197,7 @@ export const waitingAlertSchema = z.object({
   lastDecision: z.object({ verdict: z.string(), ...decision }).nullable(),
   replaced: replacedSchema.nullable(),
   /** The decision of an older system; `isSample` where it does not count as one, so that a reviewer decides as a spot check. */
-  legacy: z
-    .object({
-      verdict: z.string(),
-      reviewer: z.string(),
-      reason: z.string(),
-      decidedAt: z.string(),
-      isSample: z.boolean(),
-    })
-    .nullable(),
+  legacy: z.object({ verdict: z.string(), ...decision, decidedAt: z.string(), isSample: z.boolean() }).nullable(),
 });
 
 /** The alerts that waited for a decision when the run closed, in figures. */
@@ -337,6 +323,20 @@ export const watchSchema = z.object({
   listCap: z.object({ length: count, status: z.enum(['known', 'found', 'gone']), customers: count }).nullable(),
   /** Changes of the service's data per 1,000 searches for customers screened before; null where the run was not assessed. */
   volume: rateSchema.nullable(),
+});
+
+/** One of the last runs of a roster, in figures. */
+export const trendPointSchema = z.object({
+  runId: z.string(),
+  finishedAt: instant,
+  seconds: count,
+  searches: count,
+  notScreened: count,
+  hits: count,
+  changes: count,
+  changesBySeverity: severityCountsSchema,
+  /** Alerts that waited for a decision when the run closed; null where they were not counted. */
+  waiting: count.nullable(),
 });
 
 /** The health of a run's calls. */
