@@ -6,6 +6,7 @@ import type { ChangeGroup } from './change-groups.js';
 import { showChangeCard } from './html-card.js';
 import {
   comparedFields,
+  joinMarkup,
   noMarkup,
   type PageSection,
   showBirthDate,
@@ -96,7 +97,7 @@ function showDifferences({ before, after, fields, party, formerParty }: MatchCha
       else parts.push(showBecame(title.toLowerCase(), listed(before, null), listed(after, null)));
     }
   }
-  return html`${parts.map((part, index) => html`${index === 0 ? '' : '; '}${part}`)}`;
+  return joinMarkup(parts, '; ');
 }
 
 function listTopicSteps({ topics: before }: Match, { topics: after }: Match): readonly Markup[] {
@@ -314,7 +315,7 @@ function showCluster(
   const fields =
     first.fields.length === 0 ? '' : ` (${first.fields.map((field) => codeWords.matchField[field]).join(', ')})`;
   return html`<li><b>${countNoun(customers, 'customer')}</b>: ${describeChange(first)}${fields}${by === 'listed_party' ? showListedParty(match) : noMarkup}; ${codeWords.cause[first.cause]}.
-<small>Such as ${examples.map((change, index) => html`${index === 0 ? '' : ', '}${showParty(change.party)}`)}. All ${countNoun(changes, 'change')}: <code>changes.csv</code>, group <code>${name}</code>.</small></li>
+<small>Such as ${joinMarkup(examples.map(({ party }) => showParty(party)))}. All ${countNoun(changes, 'change')}: <code>changes.csv</code>, group <code>${name}</code>.</small></li>
 `;
 }
 
