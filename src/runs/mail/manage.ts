@@ -70,27 +70,17 @@ export async function sendReports(app: AppContext, choice: ReportChoice): Promis
     throw usageError('mail', 'is not configured, so the report cannot be sent');
   }
   const reports = await runReports(app, choice, (report) => queueWrittenReport(app, report));
-  for (const { runNumber, revision } of reports) {
-    const waiting = (await readOutbox(database, settings.organisation, { runId: runNumber, revision })).filter(
-      ({ state }) => state === 'queued',
-    );
+  const { organisation } = settings;
+  const readMails = ({ runNumber: runId, revision }: ReportResult): Promise<readonly OutboxRow[]> =>
+    readOutbox(database, organisation, { runId, revision });
+  for (const report of reports) {
     const now = clock.now();
-    await makeDue(
-      database,
-      settings.organisation,
-      waiting.map(({ outboxId }) => outboxId),
-      { now, giveUpAt: toGiveUpAt(now) },
-    );
+    const waiting = (await readMails(report)).filter(isQueued);
+    await makeDue(database, organisation, toIds(waiting), { now, giveUpAt: toGiveUpAt(now) });
   }
   await deliverDue(app);
   const sent: SentReport[] = [];
-  for (const report of reports) {
-    const rows = await readOutbox(database, settings.organisation, {
-      runId: report.runNumber,
-      revision: report.revision,
-    });
-    sent.push({ ...report, mails: toMails(rows) });
-  }
+  for (const report of reports) sent.push({ ...report, mails: toMails(await readMails(report)) });
   return sent;
 }
 

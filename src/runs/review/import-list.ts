@@ -60,11 +60,7 @@ export async function importDecisions(app: AppContext, request: DecisionImport) 
       return request.apply && (isWhole || request.partial);
     },
   );
-  const byAlert = new Map(tried.results.map((result) => [result.alertId, result]));
-  const rows = filled.flatMap((row) => {
-    const result = byAlert.get(row.alertId);
-    return result === undefined ? [] : [{ row, result }];
-  });
+  const rows = pairResults(filled, tried.results);
   const ofKind = (kind: (typeof rows)[number]['result']['kind'], isPending = false) =>
     rows
       .filter(({ result }) => result.kind === kind && ('isPending' in result && result.isPending) === isPending)
@@ -91,13 +87,17 @@ export async function importDecisions(app: AppContext, request: DecisionImport) 
     discrepancies: acceptances && {
       faulty: acceptances.faulty,
       untouched: acceptances.untouched,
-      rows: acceptances.filled.flatMap((row, index) => {
-        const result = tried.acceptances[index];
-        return result === undefined ? [] : [{ row, result }];
-      }),
+      rows: pairResults(acceptances.filled, tried.acceptances),
     },
   };
 }
+
+/** Each row with its result; both lists have the same order. */
+const pairResults = <Row, Result>(rows: readonly Row[], results: readonly Result[]) =>
+  rows.flatMap((row, index) => {
+    const result = results[index];
+    return result === undefined ? [] : [{ row, result }];
+  });
 
 /** A filled row of a working list. */
 interface FilledRow extends ListPlace {
