@@ -1,5 +1,5 @@
 import { type DossierChange, diffDossier } from '../changes/dossier-changes.js';
-import type { Client } from '../client/client.js';
+import type { CallOptions } from '../client/operation.js';
 import { toLookedUpSnapshot } from '../dossiers/dossier.js';
 import { countNoun } from '../reports/text.js';
 import type { RosterSettings } from '../roster/settings.js';
@@ -86,7 +86,9 @@ async function lookUpMarked(session: RunSession, marks: readonly DossierMark[]):
       const group = marks.slice(at, at + lookUpsPerWrite);
       const found = new Map<DossierMark, RecordOutcome>();
       await askEach(group, { concurrency: app.settings.service.rate.concurrency, stops }, async (mark) => {
-        const outcome = await lookUp(client, mark, stops);
+        const { dossierId } = mark;
+        const retrieve = (options: CallOptions) => client.dossiers.retrieve(dossierId, options);
+        const outcome = await askRecord(retrieve, () => false, stops);
         if (outcome !== null) found.set(mark, outcome);
         return outcome !== null;
       });
@@ -140,13 +142,6 @@ function toLookUpHalt(because: DetailStop | null): RunHalted | null {
       return null;
   }
 }
-
-const lookUp = (client: Client, { dossierId }: DossierMark, stops: ReturnType<typeof openDetailStops>) =>
-  askRecord(
-    (options) => client.dossiers.retrieve(dossierId, options),
-    () => false,
-    stops,
-  );
 
 /** Saves the look-ups and clears their marks in one transaction; gives the changes. A dossier without an answer stays marked. */
 async function saveFound(

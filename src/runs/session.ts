@@ -246,9 +246,11 @@ async function openRun(
 ): Promise<RunRow> {
   const { database, clock, owner } = app;
   const open = await findOpenRun(database, lease.key);
-  const { blocker, differences, overridden } = open ? await compare(request, open) : nothingOpen;
+  const { blocker, differences, overridden } =
+    open && request.findBlocker ? await request.findBlocker(open) : restarted;
   if (request.resumeOnly !== undefined && (open?.runId !== request.resumeOnly || blocker)) {
-    const message = blocker ? `it cannot be resumed: ${blocker}` : 'a later run of the same roster has replaced it';
+    const message =
+      open && blocker ? `it cannot be resumed: ${blocker}` : 'a later run of the same roster has replaced it';
     throw usageError('run', `${message}; start a new run instead`);
   }
   if (open && !blocker) warnOfDifferences(app, open, request.roster, differences);
@@ -280,12 +282,10 @@ async function openRun(
   });
 }
 
-const nothingOpen: ResumeVerdict = { blocker: null, differences: [] };
-
-async function compare(request: RunRequest, open: RunRow): Promise<ResumeVerdict> {
-  if (request.findBlocker) return request.findBlocker(open);
-  return { blocker: 'this kind of run always starts again from the beginning', differences: [] };
-}
+const restarted: ResumeVerdict = {
+  blocker: 'this kind of run always starts again from the beginning',
+  differences: [],
+};
 
 /** Stores with a resumed run who accepted its edited roster. */
 async function noteOverridden(

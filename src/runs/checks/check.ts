@@ -17,9 +17,9 @@ import { identifyAccount, noteAccount, requireBudget, toAssumedMode } from '../a
 import type { AppContext } from '../app-context.js';
 import { RunHalted, requireHalt } from '../halt.js';
 import { describeRunAs } from '../run-reference.js';
+import { searchUnplanned } from '../screening/attempts.js';
 import { saveAnswer } from '../screening/commit.js';
 import { findTightest, hasCaps, toBudgetHalt, watchLedger } from '../screening/plan.js';
-import { searchUnplanned } from '../screening/search-task.js';
 import {
   type HeldLease,
   leaseTtlMs,

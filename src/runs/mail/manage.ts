@@ -15,33 +15,6 @@ import { notifyStates, readWebhookKeys } from '../status.js';
 import { type ReportChoice, type ReportResult, runReports } from '../write-reports.js';
 import { deliverDue, findStoredMessage, queueWrittenReport, toGiveUpAt } from './deliver.js';
 
-/** A mail, or a message to a webhook, with its state. */
-export interface Mail {
-  id: number;
-  kind: OutboxRow['kind'];
-  /** Number of its run; null without one. */
-  run: number | null;
-  /** Of a report; null until it is written. */
-  revision: number | null;
-  /**
-   * An address, or the URL of a webhook. Null, like the next two, until its report is written. The subject is also null for a webhook and for
-   * content that cannot be read.
-   */
-  recipient: string | null;
-  subject: string | null;
-  messageId: string | null;
-  state: OutboxRow['state'];
-  queuedAt: Date;
-  sentAt: Date | null;
-  /** Null when no further attempt follows. */
-  nextAttemptAt: Date | null;
-  lastError: string | null;
-  /** Who dropped it for good, and why; null when it was not dropped. */
-  dropped: { by: string; reason: string; at: Date } | null;
-  /** Each attempt with the answer. */
-  attempts: readonly { attempt: number; triedAt: Date; outcome: 'sent' | 'refused' | 'failed'; said: string }[];
-}
-
 /** Mails and messages to webhooks of an organisation, oldest first: waiting, refused and given up ones, with `all` also sent and dropped ones. */
 export async function listMails(
   database: Queryable,
@@ -51,24 +24,35 @@ export async function listMails(
   return toMails(await readOutbox(database, organisation, { kinds: [...mailKinds, 'webhook'], ...options }));
 }
 
-const toMails = (rows: readonly OutboxRow[]): readonly Mail[] =>
-  rows.map((row) => ({
-    id: row.outboxId,
-    kind: row.kind,
-    run: row.runId,
-    revision: row.revision,
-    recipient: row.destination,
-    subject: findStoredMessage(row.content)?.subject ?? null,
-    messageId: row.messageId,
-    state: row.state,
-    queuedAt: row.queuedAt,
-    sentAt: row.sentAt,
-    nextAttemptAt: row.state === 'queued' ? row.nextAttemptAt : null,
-    lastError: row.lastError,
-    dropped: toDrop(row),
-    attempts: row.attempts.map((one, index) => ({ attempt: index + 1, ...one })),
-  }));
+const toMails = (rows: readonly OutboxRow[]): readonly Mail[] => rows.map(toMail);
 
+/** A mail, or a message to a webhook, with its state. */
+export type Mail = ReturnType<typeof toMail>;
+
+const toMail = (row: OutboxRow) => ({
+  id: row.outboxId,
+  kind: row.kind,
+  /** Number of its run; null without one. */
+  run: row.runId,
+  /** Of a report; null until it is written. */
+  revision: row.revision,
+  /** An address, or the URL of a webhook. Null, like the next two, until its report is written. */
+  recipient: row.destination,
+  /** Null also for a webhook, and for content that cannot be read. */
+  subject: findStoredMessage(row.content)?.subject ?? null,
+  messageId: row.messageId,
+  state: row.state,
+  queuedAt: row.queuedAt,
+  sentAt: row.sentAt,
+  /** Null when no further attempt follows. */
+  nextAttemptAt: row.state === 'queued' ? row.nextAttemptAt : null,
+  lastError: row.lastError,
+  dropped: toDrop(row),
+  /** Each attempt with the answer. */
+  attempts: row.attempts.map((one, index) => ({ attempt: index + 1, ...one })),
+});
+
+/** Who dropped a row for good, and why; null when it was not dropped. */
 const toDrop = ({ droppedAt: at, droppedBy: by, droppedBecause: reason }: OutboxRow) =>
   at === null || by === null || reason === null ? null : { by, reason, at };
 
