@@ -74,11 +74,11 @@ export interface ResumeVerdict {
 export interface RunRequest {
   organisation: Organisation;
   kind: RunKind;
-  rosterId: number | null;
-  /** The roster's name for events. */
-  roster: string | null;
   mode: RunMode;
-  selection: PlanSelection | null;
+  /** The roster and its name for events; absent for a run without one. */
+  rosterId?: number;
+  roster?: string;
+  selection?: PlanSelection;
   /** The file given with the command instead of the configured source; undefined to use the file of the open run. */
   rosterFile?: string | null | undefined;
   /** Decides whether an open run is resumed; without it none is. */
@@ -184,7 +184,7 @@ async function openSession(app: AppContext, held: HeldLease, request: RunRequest
       }),
     );
   const run = await openRun(app, lease, request, write);
-  const { organisation, roster } = request;
+  const { organisation, roster = null } = request;
   const runId = toRunId(run);
   const resumed = run.resumed > 0;
   const found = resumed ? { found: await countFound(app.database, run.runId) } : {};
@@ -253,7 +253,7 @@ async function openRun(
       open && blocker ? `it cannot be resumed: ${blocker}` : 'a later run of the same roster has replaced it';
     throw usageError('run', `${message}; start a new run instead`);
   }
-  if (open && !blocker) warnOfDifferences(app, open, request.roster, differences);
+  if (open && !blocker) warnOfDifferences(app, open, request.roster ?? null, differences);
   return write(async (transaction) => {
     const holder = { epoch: lease.epoch, owner, takenAt: clock.now(), differences };
     if (open && !blocker) {
@@ -262,13 +262,13 @@ async function openRun(
       await applyLeft(transaction, { app, run: open });
       return takeOverRun(transaction, open.runId, holder, request);
     }
-    if (open && blocker) await abandon(app, transaction, { open, roster: request.roster }, blocker);
+    if (open && blocker) await abandon(app, transaction, { open, roster: request.roster ?? null }, blocker);
     return insertRun(transaction, {
       organisationId: request.organisation.organisationId,
-      rosterId: request.rosterId,
+      rosterId: request.rosterId ?? null,
       mode: request.mode,
       kind: request.kind,
-      selection: request.selection,
+      selection: request.selection ?? null,
       rosterFile: request.rosterFile ?? null,
       leaseKey: lease.key,
       epoch: lease.epoch,

@@ -58,15 +58,7 @@ export async function runAssurance(
   if (client.keyMode === 'live') requireBudget(app, 'live');
   const organisation = await openKeyedOrganisation(app);
   const findBlocker = (open: RunRow) => compareMeasurement(app, open, { ...options, mode: findSaidMode(app) });
-  const request = {
-    organisation,
-    kind: 'assure',
-    rosterId: null,
-    roster: null,
-    mode: toAssumedMode(app),
-    selection: null,
-    findBlocker,
-  } as const;
+  const request = { organisation, kind: 'assure', mode: toAssumedMode(app), findBlocker } as const;
   const runId = await withLease(app, toLeaseKey('assure', organisation.name), signal, (held) =>
     withRun(app, held, request, async (session) => {
       await storeSample(session, options);

@@ -50,7 +50,7 @@ export async function runCheck(app: AppContext, question: CheckQuestion, signal:
     toLeaseKey('check', organisation.name, String(slot + 1)),
   );
   const halted = await withFreeLease(app, leaseKeys, signal, (held) => {
-    const run = { organisation, kind: 'check', rosterId: null, roster: null, mode, selection: null } as const;
+    const run = { organisation, kind: 'check', mode } as const;
     return withRun(app, held, run, async (session) => {
       await noteQuestion(session, question, request);
       const halt = await answerCheck(session, request).catch(requireHalt);
