@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { LeaseLostError, NightscreenError, RunLockedError } from '../errors.js';
+import { gatherBy } from '../gather-by.js';
 import { assertLease, type Lease, toLeaseKey } from '../store/database/leases.js';
 import {
   beginJobRun,
@@ -17,7 +18,6 @@ import {
   saveJobSchedules,
 } from '../store/operations/jobs.js';
 import type { AppContext, JobSchedule } from './app-context.js';
-import { gatherBy } from './gather-by.js';
 import { openOrganisation, takeLease, underLease } from './session.js';
 
 // Enough to find every run of the last days.
