@@ -1,7 +1,9 @@
 import type { FactsOf } from '../vocabulary/facts.js';
 import type { columnDoubtsSchema, doubtedRowSchema } from '../vocabulary/source-facts.js';
+import { listWords } from '../vocabulary/words.js';
 import type { DoubtField, DoubtReason } from '../vocabulary.js';
 import type { Customer, Doubt, Party, Readings } from './customer.js';
+import words from './words/names.json' with { type: 'json' };
 
 /** The most stored rows with a doubt, and about how many characters of them; all rows are counted. */
 const mostRows = 5_000;
@@ -12,17 +14,10 @@ export const mostReported = 20;
 const mostShownUnits = 60;
 
 /** Words for an unknown value, in lower case, in whatever column they are. */
-export const unknownWords =
-  `n/a, n.a., n.a, na, none, null, unknown, not known, not available, not applicable, not provided, undefined,
-  not specified, no data, blank, empty, tbd, tbc, unbekannt, keine angabe, k.a., inconnu, inconnue, desconocido,
-  desconocida, desconhecido, sconosciuto, onbekend, ukendt, ukjent, okänd, nieznany`.split(/,\s+/);
+export const unknownWords = listWords(words.unknown);
 
 /** Further ones in columns of facts; as names they may be real. */
-const unknownFacts = new Set([
-  ...unknownWords,
-  ...`-, --, ---, ., ?, ??, ???, *, #n/a, nil, <null>, (null), not given, unspecified, undisclosed, undetermined,
-  undeclared, missing, other, tuntematon, neznámý, неизвестно, невідомо, غير معروف, 不明, 未知`.split(/,\s+/),
-]);
+const unknownFacts = new Set([...unknownWords, ...listWords(words.unknownFacts)]);
 
 /** What spreadsheets show for an error, in several languages, and in a column that is too narrow. */
 const spreadsheetError = /^#(?:[¡¿]?[\p{L}/0_]+[!?]|#+|N\/[ADV]|NV|ND|I\/T|Н\/Д)$/iu;

@@ -390,3 +390,5 @@ export const stateOrder = [
   'truncated',
   'not_screened',
 ] as const satisfies readonly CustomerState[];
+/** The words of a table, each row of which holds several, with commas between them. */
+export const listWords = (rows: readonly string[]): readonly string[] => rows.flatMap((row) => row.split(', '));
