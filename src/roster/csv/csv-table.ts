@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { RosterError } from '../../errors.js';
 import type { CsvSettings } from '../settings.js';
-import type { LineTally, TableReading, TableRecord } from '../table-reading.js';
+import { type LineTally, startTally, type TableReading, type TableRecord } from '../table-reading.js';
 import { openCsvFile } from './csv-file.js';
 import { findFiles } from './find-files.js';
 import { isZipFile, readFileChunks, standardInput } from './source-bytes.js';
@@ -38,14 +38,7 @@ export async function openCsvTable(
   const name = [source.path].flat().map(toName).join(', ');
   const totalBytes = await sumSizes(paths);
   const { skipRows } = source;
-  const tally: LineTally = {
-    lines: 0,
-    headers: 0,
-    blanks: 0,
-    continuations: 0,
-    records: 0,
-    ...(skipRows && { skipped: 0 }),
-  };
+  const tally: LineTally = { ...startTally(), ...(skipRows && { skipped: 0 }) };
   const digests: Buffer[] = [];
   let doneBytes = 0;
   let isEnded = false;
@@ -211,7 +204,7 @@ export async function checkHeaders(
 ): Promise<void> {
   let first: Parameters<typeof compareHeaders>[0] | undefined;
   for (const path of paths) {
-    const tally = { lines: 0, headers: 0, blanks: 0, continuations: 0, records: 0 };
+    const tally = startTally();
     const file = await openFile({ path, name: path, file: path, tally, onBytes: () => undefined }, source, isMapped);
     await file.close();
     const named = { name: path, headers: file.headers };
