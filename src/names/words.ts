@@ -59,7 +59,7 @@ function toToken(text: string, isVowelless: boolean): NameToken {
 }
 
 /** Two neighbours read as one word. */
-export const joinTokens = (left: NameToken, right: NameToken): NameToken =>
+const joinTokens = (left: NameToken, right: NameToken): NameToken =>
   toToken(left.text + right.text, left.isVowelless || right.isVowelless);
 
 /** Splits a name into words for comparison. Compatibility forms, case, accents, scripts and punctuation are folded; the order is kept. */

@@ -135,5 +135,6 @@ const isReadOf = ({ birthDate, countries }: Party, field: DoubtField): boolean =
   return field === 'birthDate' ? birthDate !== null : field === 'countries' && countries.length > 0;
 };
 
-const truncate = (text: string, units: number): string =>
+/** Cuts a text to so many UTF-16 units. */
+export const truncate = (text: string, units: number): string =>
   text.length <= units ? text : `${text.slice(0, units).toWellFormed()}…`;

@@ -5,7 +5,7 @@ import type { CsvSettings } from '../settings.js';
 import { type LineTally, startTally, type TableReading, type TableRecord } from '../table-reading.js';
 import { openCsvFile } from './csv-file.js';
 import { findFiles } from './find-files.js';
-import { isZipFile, readFileChunks, standardInput } from './source-bytes.js';
+import { isZipFile, readFileChunks, standardInput, startWith } from './source-bytes.js';
 
 const batchSize = 500;
 
@@ -87,7 +87,7 @@ export async function openCsvTable(
         `${name} has ${source.header ? 'a header and no rows' : 'no rows'}. Nothing was changed; check the export that writes it.`,
       );
     }
-    const records = withHead(head.done ? [] : head.value, batches);
+    const records = startWith(head.done ? [] : head.value, batches);
     const { headers, delimiter, lowerHeader } = first;
     return {
       source: name,
@@ -133,15 +133,6 @@ async function* leaveOut(batches: Batches, prefixes: readonly string[] | undefin
     tally.skipped = (tally.skipped ?? 0) + records.length - kept.length;
     tally.records -= records.length - kept.length;
     if (kept.length > 0) yield kept;
-  }
-}
-
-async function* withHead(head: readonly TableRecord[], batches: Batches): Batches {
-  try {
-    if (head.length > 0) yield head;
-    yield* batches;
-  } finally {
-    await batches.return();
   }
 }
 
