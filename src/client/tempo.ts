@@ -45,6 +45,8 @@ const tickMs = 10;
 const overdueMs = 1_000;
 // A delay by a busy machine is made up for, up to this much.
 const maxLagMs = 200;
+// No more are admitted together than are due in this time.
+const burstMs = 50;
 // A little slower than the rate: what is sent within a second and these milliseconds may arrive within one.
 const marginMs = 9;
 // Above this rate arrivals vary more, and a tenth of it is left unused. The service allows accounts up to 1,000 calls a second.
@@ -94,7 +96,7 @@ class Permits {
     this.#coldUntilMs = undefined;
   }
 
-  /** Admits as many callers as have become due since the last time, or within `lagMs`, and comes again while others wait. */
+  /** Admits callers as they have become due, at most what is due in `lagMs`, and comes again while others wait. */
   #release(lagMs: number): void {
     clearTimeout(this.#overdueTimer);
     this.#overdueTimer = undefined;
@@ -102,13 +104,14 @@ class Permits {
     const perSecond = this.#perSecond();
     this.#coldUntilMs ??= nowMs + coldMs;
     const secondMs = (1_000 + toMarginMs(perSecond)) * (nowMs < this.#coldUntilMs ? coldFactor : 1);
-    const sinceMs = Math.min(nowMs - this.#lastMs, Math.max(lagMs, secondMs / perSecond));
-    this.#due += (sinceMs * perSecond) / secondMs;
+    const most = 1 + (perSecond * lagMs) / 1_000;
+    this.#due = Math.min(this.#due + ((nowMs - this.#lastMs) * perSecond) / secondMs, most);
     this.#lastMs = nowMs;
-    while (this.#due >= 1 && this.#line.admitNext()) this.#due -= 1;
-    // What nobody wants is kept for one tick only.
-    if (this.#line.length === 0) this.#due = Math.min(this.#due, Math.max(1, (perSecond * tickMs) / 1_000));
-    else this.#comeAgain();
+    const mostAtOnce = Math.max(1, (perSecond * burstMs) / 1_000);
+    for (let admitted = 1; admitted <= mostAtOnce && this.#due >= 1 && this.#line.admitNext(); admitted += 1) {
+      this.#due -= 1;
+    }
+    if (this.#line.length > 0) this.#comeAgain();
   }
 
   #comeAgain(): void {
