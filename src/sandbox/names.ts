@@ -113,7 +113,7 @@ export const createNameIndex = (listed: readonly { name: string; entry: number }
     return { ...words, entry };
   });
 
-  /** The pairs of words with each listed name that has any. */
+  /** The pairs of words of each listed name with the searched one. */
   const findPairs = (tokens: readonly NameToken[]): ReadonlyMap<number, WordPair[]> => {
     const found = new Map<number, WordPair[]>();
     for (const { places: searched, likeIds } of index.findPieces(tokens)) {
