@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { runModes, worstTopics } from '../../vocabulary.js';
 import { type Database, type Queryable, readValue } from '../database/database.js';
+import { sql } from '../database/statement.js';
 import { isOfSql } from '../organisations.js';
 
 interface WebhookTarget {
@@ -185,12 +186,11 @@ const rowsAtOnce = 2_000;
 export function readCustomerStatuses(database: Database, organisation: string, rosters: readonly string[]) {
   return database.cursor(
     statusRow,
-    `select roster, reference, in_scope, state, worst_topic, waiting, held, reason, because, last_state, as_of, never_screened, due_at,
+    sql`select roster, reference, in_scope, state, worst_topic, waiting, held, reason, because, last_state, as_of, never_screened, due_at,
        expires_at, risk_tier, mode, run_id, changed_at
      from customer_screening_status
-     where organisation = $1 and roster = any ($2::text[])
+     where organisation = ${organisation} and roster = any (${rosters})
      order by roster collate "C", reference collate "C"`,
-    [organisation, [...rosters]],
     rowsAtOnce,
   );
 }

@@ -32,12 +32,7 @@ export interface Database extends Queryable {
    */
   transaction<T>(work: (transaction: Transaction) => Promise<T>, options?: { runsOnce?: boolean }): Promise<T>;
   /** The rows in batches from one snapshot; other queries may run meanwhile. Leaving the loop closes the cursor. */
-  cursor<Row>(
-    row: z.ZodType<Row>,
-    statement: string | Sql,
-    parameters: readonly unknown[],
-    batchSize: number,
-  ): AsyncIterable<Row[]>;
+  cursor<Row>(row: z.ZodType<Row>, statement: string | Sql, batchSize: number): AsyncIterable<Row[]>;
   /** Runs several statements without parameters as one implicit transaction. */
   runScript(sql: string): Promise<void>;
   /** Waits for queries in progress, then releases the connections or the folder; a second call does nothing. */
