@@ -31,17 +31,16 @@ export async function holdAnswers(transaction: Queryable, runId: number): Promis
   await transaction.execute(sql`update run set is_held = true where run_id = ${runId}`);
 }
 
-/** The last wave of a run whose answers are applied. */
-export function readAppliedWave(database: Queryable, runId: number): Promise<number> {
-  return readValue(database, z.number(), sql`select applied_wave from run where run_id = ${runId}`);
-}
-
-/** The last wave of a run whose answers may be applied: the last proven one, or without control searches the last one. */
-export function readApplicableWave(database: Queryable, runId: number): Promise<number> {
-  return readValue(
+/**
+ * The last wave of a run whose answers are applied, and the last one whose answers may be: the last proven one, or without control searches
+ * the last one.
+ */
+export function readWaves(database: Queryable, runId: number): Promise<{ applied: number; applicable: number }> {
+  return readRow(
     database,
-    z.number(),
-    sql`select case when exists (select from control_outcome where run_id = ${runId}) then proven_wave else wave end as wave
+    z.object({ applied: z.number(), applicable: z.number() }),
+    sql`select applied_wave as applied,
+       case when exists (select from control_outcome where run_id = ${runId}) then proven_wave else wave end as applicable
      from run where run_id = ${runId}`,
   );
 }
