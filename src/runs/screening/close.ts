@@ -24,7 +24,7 @@ import {
   readSnapshot,
   readUnmappedNames,
 } from '../../store/roster/imports.js';
-import { addRunReasons, closeRun, readRun, refreshRunStatistics, toRunId } from '../../store/runs.js';
+import { closeRun, readRun, refreshRunStatistics, toRunId, updateRun } from '../../store/runs.js';
 import type { RunHalted } from '../halt.js';
 import { queueReportOf } from '../mail/deliver.js';
 import { queueBrokenRun } from '../mail/failures.js';
@@ -188,7 +188,7 @@ export async function concludeRun(
   };
   if (heldBack === null) return closed;
   const warned = { state: state === 'complete' ? 'incomplete' : state, reasons: [...reasons, heldBack] } as const;
-  await addRunReasons(transaction, run.runId, warned);
+  await updateRun(transaction, run.runId, { state: warned.state, stateReasons: warned.reasons });
   return { ...closed, ...warned };
 }
 
