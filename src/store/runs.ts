@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { cadenceSchema, detailCountsSchema, healthSchema, watchSchema } from '../vocabulary/facts.js';
 import {
   type HaltCode,
   haltCodes,
@@ -6,7 +7,6 @@ import {
   type RunKind,
   type RunMode,
   type RunStage,
-  type RunState,
   runKinds,
   runModes,
   runStages,
@@ -21,28 +21,30 @@ import {
   readRow,
   readValue,
 } from './database/database.js';
-import { insertInto, rawSql, type Sql, sql } from './database/statement.js';
+import { insertInto, rawSql, type Sql, sql, updateOf } from './database/statement.js';
 import { noteFailedParties } from './night/apply-answers.js';
 import { noteBillableAttempts, RunNumbers } from './night/ledger.js';
-import { type RunSums, runSumsSchema } from './night/run-sums.js';
+import { runSumsSchema } from './night/run-sums.js';
 import { isWholeSql } from './operations/metrics.js';
 import { isOfOrganisation } from './organisations.js';
 import { screeningKindsSql } from './row-shapes.js';
 
 /** A new run; without `settingsId` when no accepted settings apply. */
-type NewRun = Omit<
+type NewRun = Pick<
   RunRow,
-  | 'runId'
-  | 'accountId'
-  | 'state'
-  | 'stateReasons'
-  | 'haltedBy'
-  | 'stage'
-  | 'resumed'
-  | 'wave'
-  | 'comparedRunId'
-  | 'finishedAt'
-  | 'sums'
+  | 'organisationId'
+  | 'rosterId'
+  | 'mode'
+  | 'kind'
+  | 'selection'
+  | 'rosterFile'
+  | 'leaseKey'
+  | 'epoch'
+  | 'owner'
+  | 'settingsDigest'
+  | 'settings'
+  | 'version'
+  | 'startedAt'
 > & { settingsId?: number | undefined };
 
 /** Stores a new run in state `running`, with the process that works on it. */
@@ -88,9 +90,9 @@ export async function isOnTrial(database: Queryable, organisation: string, mode:
   );
 }
 
-/** Stores the stage of a run. */
-export async function setRunStage(database: Queryable, runId: number, stage: RunStage): Promise<void> {
-  await database.execute(sql`update run set stage = ${stage} where run_id = ${runId}`);
+/** Stores values of a run. */
+export async function updateRun(database: Queryable, runId: number, values: Partial<RunRow>): Promise<void> {
+  await database.execute(sql`${updateOf('run', values)} where run.run_id = ${runId}`);
 }
 
 /** Stores the account of a run and returns the run's mode, which is the account's if there is one. */
@@ -108,44 +110,29 @@ export function setRunAccount(database: Queryable, runId: number, accountId: num
 export async function closeRun(
   database: Queryable,
   runId: number,
-  end: {
-    state: RunState;
-    stateReasons: readonly string[];
+  {
+    stage,
+    ...end
+  }: Pick<RunRow, 'state' | 'stateReasons' | 'finishedAt' | 'sums'> & {
     haltedBy?: HaltCode | null;
     stage: RunStage | null;
-    finishedAt: Date;
-    sums: RunSums | null;
   },
 ): Promise<void> {
-  const sums = end.sums === null ? null : JSON.stringify(end.sums);
-  await database.execute(
-    sql`update run set state = ${end.state}, state_reasons = ${end.stateReasons}, stage = coalesce(${end.stage}, stage), finished_at = ${end.finishedAt}, sums = ${sums}::text::jsonb,
-       halted_by = ${end.haltedBy ?? null}
-     where run_id = ${runId}`,
-  );
+  await updateRun(database, runId, { haltedBy: null, ...end, ...(stage && { stage }) });
   await noteFailedParties(database, runId);
   await noteBillableAttempts(database, runId);
-}
-
-/** Changes the state and the reasons of a closed run. */
-export async function addRunReasons(
-  database: Queryable,
-  runId: number,
-  { state, reasons }: { state: RunState; reasons: readonly string[] },
-): Promise<void> {
-  await database.execute(sql`update run set state = ${state}, state_reasons = ${reasons} where run_id = ${runId}`);
 }
 
 // The sums of 100,000 customers take about two seconds, of a million about 20 (measured on 2 cores); a process has eight to stop.
 const addedUpAtStop = 100_000;
 
 /** Whether a run has too many customers in scope for its sums to be computed while its process stops. */
-export async function isTooLargeToAddUp(database: Queryable, runId: number): Promise<boolean> {
-  const rows = await database.query(
-    z.object({ large: z.boolean() }),
+export function isTooLargeToAddUp(database: Queryable, runId: number): Promise<boolean> {
+  return readValue(
+    database,
+    z.boolean(),
     sql`select coalesce(in_scope, 0) > ${addedUpAtStop} as large from run where run_id = ${runId}`,
   );
-  return rows[0]?.large ?? false;
 }
 
 export const runRow = z.object({
@@ -157,7 +144,7 @@ export const runRow = z.object({
   mode: z.enum(runModes),
   kind: z.enum(runKinds),
   state: z.enum(runStates),
-  stateReasons: z.array(z.string()),
+  stateReasons: z.array(z.string()).readonly(),
   /** The code of the early stop; null without one. */
   haltedBy: z.enum(haltCodes).nullable(),
   stage: z.enum(runStages),
@@ -178,6 +165,16 @@ export const runRow = z.object({
   startedAt: z.date(),
   finishedAt: z.date().nullable(),
   sums: runSumsSchema.nullable(),
+  /** The fingerprints of its keys in order of first use. */
+  keys: z.array(z.string()).readonly(),
+  /** The screening frequencies of its plan; null without a plan. */
+  cadence: cadenceSchema.nullable(),
+  /** The counts of its look-ups; null without any. */
+  details: detailCountsSchema.nullable(),
+  /** The rates of its answers; null until it is closed. */
+  watch: watchSchema.nullable(),
+  /** The health of its calls; null for a run that made none. */
+  health: healthSchema.nullable(),
 });
 export type RunRow = z.infer<typeof runRow>;
 
@@ -323,11 +320,6 @@ export async function noteRunKey(database: Queryable, runId: number, fingerprint
   await database.execute(
     sql`update run set keys = array_append(keys, ${fingerprint}) where run_id = ${runId} and ${fingerprint} <> all (keys)`,
   );
-}
-
-/** The fingerprints of a run's keys in order of first use. */
-export function readRunKeys(database: Queryable, runId: number): Promise<readonly string[]> {
-  return readValue(database, z.array(z.string()), sql`select keys from run where run_id = ${runId}`);
 }
 
 /** What is partitioned by run, with the columns that statements need to know. */

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { DetailCounts, DetailLookup } from '../../reports/list-facts.js';
-import { detailCountsSchema, detailLookupSchema } from '../../vocabulary/facts.js';
+import type { DetailLookup } from '../../reports/list-facts.js';
+import { detailLookupSchema } from '../../vocabulary/facts.js';
 import { agreements, severities } from '../../vocabulary.js';
-import { findValue, insertRows, type Queryable, readColumn, readValue } from '../database/database.js';
-import { json, rawSql, type Sql, sql } from '../database/statement.js';
+import { insertRows, type Queryable, readColumn, readValue } from '../database/database.js';
+import { rawSql, type Sql, sql } from '../database/statement.js';
 
 const newHitRow = z.object({
   matchId: z.string(),
@@ -128,16 +128,6 @@ export function readDetailLookups(database: Queryable, runIds: readonly number[]
      from match_detail where run_id = any (${runIds})
      order by run_id, asked_at, record_id collate "C"`,
   );
-}
-
-/** Stores the counts of a run's look-ups. */
-export async function saveDetailCounts(transaction: Queryable, runId: number, counts: DetailCounts): Promise<void> {
-  await transaction.execute(sql`update run set details = ${json(counts)} where run_id = ${runId}`);
-}
-
-/** The counts of a run's look-ups; null without any. */
-export function readDetailCounts(database: Queryable, runId: number): Promise<DetailCounts | null> {
-  return findValue(database, detailCountsSchema.nullable(), sql`select details from run where run_id = ${runId}`);
 }
 
 /** SQL: the kept records of an alert's match and of the entities that it names, as JSON, oldest first. */

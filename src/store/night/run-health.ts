@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { WatchFacts } from '../../reports/list-facts.js';
 import type { HistoryFacts } from '../../reports/run-facts.js';
-import { healthSchema, watchSchema } from '../../vocabulary/facts.js';
-import { findValue, type Queryable, readRow } from '../database/database.js';
+import { type Queryable, readRow } from '../database/database.js';
 import { json, sql } from '../database/statement.js';
 
 /**
@@ -35,11 +34,6 @@ export async function saveRunHealth(
     pricePerSearch === undefined ? null : { amount: Math.round(billable * pricePerSearch * 100) / 100, currency };
   const health: HistoryFacts['health'] = { perSecond, limitPerSecond, repeated, breaks, billable, cost };
   await transaction.execute(sql`update run set health = ${json(health)} where run_id = ${runId}`);
-}
-
-/** The health of a run's calls; null for a run that made none. */
-export function readRunHealth(database: Queryable, runId: number): Promise<HistoryFacts['health']> {
-  return findValue(database, healthSchema.nullable(), sql`select health from run where run_id = ${runId}`);
 }
 
 const pauseSeconds = 60;
@@ -194,9 +188,4 @@ export async function saveRunWatch(
   await transaction.execute(
     sql`update run set watch = ${json({ isComparable, findings, rates, listCap, volume })} where run_id = ${runId}`,
   );
-}
-
-/** The findings about the service of a run; null when none are stored. */
-export function readRunWatch(database: Queryable, runId: number): Promise<WatchFacts | null> {
-  return findValue(database, watchSchema.nullable(), sql`select watch from run where run_id = ${runId}`);
 }

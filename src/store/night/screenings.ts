@@ -3,7 +3,7 @@ import type { ChangedParty, PartySaid } from '../../changes/match-changes.js';
 import type { Match } from '../../matches/match.js';
 import { type FactsOf, matchSchema, partySaidSchema } from '../../vocabulary/facts.js';
 import { answerStates, partyTypes, riskTiers } from '../../vocabulary.js';
-import { type Database, executeAll, insertRows, type Queryable, readRow } from '../database/database.js';
+import { type Database, executeAll, insertRows, type Queryable, readColumn, readRow } from '../database/database.js';
 import { recordset, type Sql, sql } from '../database/statement.js';
 import { assessedTierSql, hiddenMatchesSql, partySaidSql } from '../row-shapes.js';
 import { toHiddenSql, toMatchRow } from './listed-parties.js';
@@ -49,11 +49,7 @@ const taskRow = z
 /** A remaining search of a run with its parties. */
 export type SearchTask = z.output<typeof taskRow>;
 
-/** Parties in the order of their searches, as numbers: a million take 8 MB. */
-const pageRow = z.object({ partyIds: z.array(z.number()) }).transform(({ partyIds }) => Float64Array.from(partyIds));
 const pageSize = 2_000;
-/** The first page is small, because all workers wait for it. */
-const firstPageSize = 256;
 
 /**
  * The remaining searches of a run's plan, distinct and in order, in chunks of `chunkSize` while others commit. The order is read once, the
@@ -65,8 +61,8 @@ export async function* readSearchTasks(
   chunkSize: number,
 ): AsyncGenerator<SearchTask[], void> {
   const pages = await readOrder(database, runId);
-  const read = (page: Float64Array | undefined): Promise<SearchTask[]> | undefined => {
-    const tasks = page && readPage(database, { runId, partyIds: Array.from(page), version, settingsDigest });
+  const read = (partyIds: readonly number[] | undefined): Promise<SearchTask[]> | undefined => {
+    const tasks = partyIds && readPage(database, { runId, partyIds, version, settingsDigest });
     // Whoever comes to the page gets the failure. Until then the rejection must not end the process.
     tasks?.catch(() => undefined);
     return tasks;
@@ -80,11 +76,12 @@ export async function* readSearchTasks(
   }
 }
 
-/** All parties of a search have the same order, so they stay on one page. */
+/** The pages of parties in the order of their searches. All parties of a search have the same order, so they stay on one page. */
 function readOrder(database: Queryable, runId: number) {
-  return database.query(
-    pageRow,
-    sql`select array_agg(party_id) as "partyIds"
+  return readColumn(
+    database,
+    z.array(z.number()),
+    sql`select array_agg(party_id)
      from (
        select party_id, rank() over (order by place, request_id) as position
        from (
@@ -92,7 +89,7 @@ function readOrder(database: Queryable, runId: number) {
          from (${remainingSql(runId)}) planned
        ) remaining
      ) placed
-     group by case when position <= ${firstPageSize} then 0 else 1 + (position - ${firstPageSize} - 1) / ${pageSize} end
+     group by (position - 1) / ${pageSize}
      order by min(position)`,
   );
 }

@@ -2,18 +2,17 @@ import { z } from 'zod';
 import { StoreError } from '../../errors.js';
 import type { SweepFacts } from '../../reports/list-facts.js';
 import type { RunFacts, TrendPoint } from '../../reports/run-facts.js';
-import { cadenceSchema, notScreenedSchema } from '../../vocabulary/facts.js';
+import { notScreenedSchema } from '../../vocabulary/facts.js';
 import { droppedPartySchema } from '../../vocabulary/source-facts.js';
 import { isScreeningKind, listableOutcomes, screeningKinds } from '../../vocabulary.js';
-import { type Database, findValue, type Queryable, readRow } from '../database/database.js';
+import { type Database, type Queryable, readRow } from '../database/database.js';
 import { type Sql, sql } from '../database/statement.js';
 import { readReconciliations } from '../dossiers/discrepancies.js';
 import { readSweep } from '../dossiers/dossiers.js';
 import { countMatchChanges, previewLines, readReportChanges } from '../night/changes.js';
 import { readControlFacts } from '../night/controls.js';
 import { readHeldFacts } from '../night/held-runs.js';
-import { readDetailCounts, readDetailLookups } from '../night/match-details.js';
-import { readRunHealth, readRunWatch } from '../night/run-health.js';
+import { readDetailLookups } from '../night/match-details.js';
 import { runSumsSchema } from '../night/run-sums.js';
 import { isWholeSql } from '../operations/metrics.js';
 import { readSettingsChanges } from '../organisations.js';
@@ -26,7 +25,7 @@ import {
   readRosterSource,
 } from '../roster/imports.js';
 import { joinPartySql, partyFactsSql, screeningKindsSql, toSqlList } from '../row-shapes.js';
-import { type RunRow, readRun, readRunKeys, toRunId } from '../runs.js';
+import { type RunRow, readRun, toRunId } from '../runs.js';
 import type { ReportRevision } from './revisions.js';
 
 const nobody = { critical: 0, high: 0, medium: 0, low: 0, info: 0 };
@@ -65,8 +64,8 @@ export async function readRunFacts(
     timezone: timezoneSchema.parse(run.settings),
     settingsDigest: run.settingsDigest,
     settingsChanges: await readSettingsChanges(database, run.runId, covered.formerSettingsId ?? null),
-    cadence: await readRunCadence(database, run.runId),
-    keyFingerprint: (await readRunKeys(database, run.runId)).join(', '),
+    cadence: run.cadence,
+    keyFingerprint: run.keys.join(', '),
     comparedWith: compared?.finishedAt ? { runId: toRunId(compared), finishedAt: compared.finishedAt } : null,
     rosterSource: await readRosterSource(database, run.rosterId, run.runId),
     rosterChanges: await readRunChanges(database, run),
@@ -89,13 +88,13 @@ export async function readRunFacts(
     droppedParties: await readDroppedParties(database, runIds, run.accountId),
     openAlerts: isScreening ? await readOpenAlerts(database, run.runId) : null,
     details: {
-      counts: await readDetailCounts(database, run.runId),
+      counts: run.details,
       lookups: await readDetailLookups(database, [...covered.earlierRunIds, run.runId]),
     },
     controls: await readControlFacts(database, run.runId),
-    watch: isScreening ? await readRunWatch(database, run.runId) : null,
+    watch: isScreening ? run.watch : null,
     held: isScreening ? await readHeldFacts(database, run.runId) : [],
-    health: isScreening ? await readRunHealth(database, run.runId) : null,
+    health: isScreening ? run.health : null,
     settled: isScreening ? await readSettledAlerts(database, run.runId) : null,
     trend: isScreening ? await readRunTrend(database, run.runId) : [],
     possiblyBilledTwice: sums?.possiblyBilledTwice ?? 0,
@@ -115,11 +114,6 @@ const timezoneSchema = z
   .object({ timezone: z.string() })
   .transform(({ timezone }) => timezone)
   .catch('UTC');
-
-/** The cadence of the plan; null for a run without a plan. */
-function readRunCadence(database: Queryable, runId: number) {
-  return findValue(database, cadenceSchema.nullable(), sql`select cadence from run where run_id = ${runId}`);
-}
 
 async function readCarriedOver(database: Queryable, runIds: readonly number[]): Promise<RunFacts['carriedFrom']> {
   const carried: RunFacts['carriedFrom'][number][] = [];

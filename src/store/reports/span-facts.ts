@@ -7,12 +7,10 @@ import { sql } from '../database/statement.js';
 import { countMatchChanges } from '../night/changes.js';
 import { readControlFacts } from '../night/controls.js';
 import { readHeldFacts } from '../night/held-runs.js';
-import { readDetailCounts } from '../night/match-details.js';
-import { readRunWatch } from '../night/run-health.js';
 import { isOfOrganisation } from '../organisations.js';
 import { readRosterAcceptances, readRosterChanges } from '../roster/imports.js';
 import { screeningKindsSql } from '../row-shapes.js';
-import { type RunRow, readRun, readRunKeys, runRow, toRunId } from '../runs.js';
+import { type RunRow, readRun, runRow, toRunId } from '../runs.js';
 import { readRunFacts } from './facts.js';
 
 /** A span of one roster: its runs in order, and the last finished screening among them. */
@@ -47,7 +45,7 @@ export async function readSpanFacts(database: Queryable, span: SpanOfRuns, lists
       facts.finishedAt,
     ),
     comparedWith: await readComparedWith(database, runs),
-    keyFingerprint: [...new Set((await readEach(runs, (run) => readRunKeys(database, run.runId))).flat())].join(', '),
+    keyFingerprint: [...new Set(runs.flatMap(({ keys }) => keys))].join(', '),
     rosterChanges: await readRosterChanges(database, first.rosterId, {
       after: runs.find(({ kind }) => kind !== 'import')?.comparedRunId ?? first.runId - 1,
       until: runs.at(-1)?.runId ?? first.runId,
@@ -55,7 +53,7 @@ export async function readSpanFacts(database: Queryable, span: SpanOfRuns, lists
     rosterAcceptances: uniteEqual((await readEach(runs, (run) => readRosterAcceptances(database, run.runId))).flat()),
     details: {
       ...facts.details,
-      counts: addDetailCounts(await readEach(runs, (run) => readDetailCounts(database, run.runId))),
+      counts: addDetailCounts(runs.map(({ details }) => details)),
     },
     possiblyBilledTwice: runs.reduce((sum, run) => sum + (run.sums?.possiblyBilledTwice ?? 0), 0),
     attemptsByOutcome: addTallies(runs.map((run) => run.sums?.attemptsByOutcome ?? {})),
@@ -95,7 +93,7 @@ async function readSpanRun(database: Queryable, run: RunRow): Promise<SpanRunFac
     counts: run.sums?.counts ?? null,
     states: run.kind === 'import' ? null : (run.sums?.states ?? null),
     controls: await readControlFacts(database, run.runId),
-    watch: await readRunWatch(database, run.runId),
+    watch: run.watch,
     ...(await countMatchChanges(database, run.runId)),
   };
 }
