@@ -141,10 +141,21 @@ export async function saveRunHold(
 }
 
 async function countStates(transaction: Queryable, rosterId: number, now: Date): Promise<Record<string, number>> {
-  await transaction.execute(sql`select set_config('nightscreen.status_at', ${now.toISOString()}, true)`);
   const rows = await transaction.query(
     z.object({ state: z.string(), customers: z.number() }),
-    sql`select state, count(*)::integer as customers from customer_standing where roster_id = ${rosterId} group by state order by state`,
+    sql`select state, count(*)::integer as customers
+     from (
+       select state_by(standing.last_state, reason_at(
+         standing.reason, standing.as_of, standing.latest_at, to_cadence(shown.hours, standing.risk_tier), ${now}
+       )) as state
+       from shown_account shown
+       join customer_standing standing
+         on standing.roster_id = shown.roster_id and standing.account_id is not distinct from shown.account_id
+       where shown.roster_id = ${rosterId}
+       union all
+       select 'not_screened' from unaccepted_customer where roster_id = ${rosterId}
+     ) standing
+     group by state order by state`,
   );
   return Object.fromEntries(rows.map(({ state, customers }) => [state, customers]));
 }
