@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { DetailLookup } from '../../reports/list-facts.js';
+import type { DetailLookup } from '../../reports/run-facts.js';
 import { detailLookupSchema } from '../../vocabulary/facts.js';
 import { agreements, severities } from '../../vocabulary.js';
 import { insertRows, type Queryable, readColumn, readValue } from '../database/database.js';
