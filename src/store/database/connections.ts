@@ -98,3 +98,56 @@ export class Reconnecting {
     return new DatabaseError(message, { cause: error, sqlState, constraint, isConnectionLost: true });
   }
 }
+
+/** The most connections of one pool. */
+export const poolSize = 4;
+
+// What a connection costs the server until it knows our tables: 35 ms of processor time to open it, and the rest over its first statements.
+const openingMs = 200;
+
+/** The connections in use at once: one more is opened only when waiting for the others has taken as long as opening one. */
+export class InUse {
+  #allowed = 1;
+  #used = 0;
+  #waitedMs = 0;
+  readonly #waiting: (() => void)[] = [];
+
+  async take(): Promise<void> {
+    if (this.#used < this.#allowed) {
+      this.#used += 1;
+      return;
+    }
+    const since = performance.now();
+    let hasOpened = false;
+    const open = (): void => {
+      hasOpened = true;
+      this.#allowMore();
+    };
+    const timer = this.#allowed < poolSize ? setTimeout(open, openingMs - this.#waitedMs) : undefined;
+    await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    clearTimeout(timer);
+    if (!hasOpened) this.#waitedMs += performance.now() - since;
+    if (this.#waitedMs >= openingMs) this.#allowMore();
+  }
+
+  /** The next one takes what is given back. */
+  give(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#used -= 1;
+    else next();
+  }
+
+  /** The server refused the connection of the taker: it waits with the others for one that is open. */
+  refuse(): void {
+    this.#used -= 1;
+    this.#allowed = Math.max(1, this.#used);
+  }
+
+  #allowMore(): void {
+    this.#waitedMs = 0;
+    if (this.#allowed === poolSize) return;
+    this.#allowed += 1;
+    this.#used += 1;
+    this.give();
+  }
+}

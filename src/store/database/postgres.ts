@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { z } from 'zod';
 import { StoreError } from '../../errors.js';
-import { isBusy, Reconnecting, type ReconnectOptions } from './connections.js';
+import { InUse, isBusy, poolSize, Reconnecting, type ReconnectOptions } from './connections.js';
 import {
   type Database,
   DatabaseError,
@@ -73,8 +73,6 @@ const toSessionSettings = (statementTimeoutMs: number): string => `
 `;
 
 const idleLimitMs = 8_000;
-const poolSize = 4;
-const busyPollMs = 50;
 
 // Without it a server notices a lost client only at its next answer, and keeps the statement and its locks until then (23.6 s measured). It
 // exists since Postgres 14, not on every system; a refusal is ignored.
@@ -88,6 +86,8 @@ export class PostgresDatabase implements Database {
   readonly #config: pg.ClientConfig;
   readonly #statementTimeoutMs: number;
   readonly #pool: pg.Pool;
+  readonly #inUse = new InUse();
+  readonly #taken = new Set<pg.ClientBase>();
   readonly #scope = new TransactionScope();
   readonly #reconnecting: Reconnecting;
   #closed: Promise<void> | undefined;
@@ -107,6 +107,10 @@ export class PostgresDatabase implements Database {
     // The next query replaces a broken idle connection; without these listeners it would end the process.
     this.#pool.on('error', ignore);
     this.#pool.on('connect', (client) => client.on('error', ignore));
+    this.#pool.on('release', (_error, client) => {
+      // Not one that the pool itself puts back, because it came up too late.
+      if (this.#taken.delete(client)) this.#inUse.give();
+    });
   }
 
   async query<Row>(row: z.ZodType<Row>, ...statement: StatementParameters): Promise<Row[]> {
@@ -160,14 +164,20 @@ export class PostgresDatabase implements Database {
 
   async #connect(): Promise<pg.PoolClient> {
     for (;;) {
+      await this.#inUse.take();
       try {
-        return await this.#pool.connect();
+        const client = await this.#pool.connect();
+        this.#taken.add(client);
+        return client;
       } catch (error) {
         const failure = toDatabaseError(error);
-        // A server with no connection left for one more: one that this process has becomes free.
-        const isShared = failure instanceof DatabaseError && failure.isWithoutRoom && this.#pool.totalCount > 0;
-        if (!isShared) throw failure;
-        await delay(busyPollMs);
+        const hasOthers = this.#taken.size > 0 || this.#pool.idleCount > 0;
+        const isShared = failure instanceof DatabaseError && failure.isWithoutRoom && hasOthers;
+        if (!isShared) {
+          this.#inUse.give();
+          throw failure;
+        }
+        this.#inUse.refuse();
       }
     }
   }
