@@ -1,7 +1,5 @@
 import { foldName, type NameToken, unifyLegalForm, WordIndex } from '../names/words.js';
 
-type NameKind = 'person' | 'entity';
-
 const GENERIC = new Set(
   `the and of for de la et und y e group holding holdings international intl trading trade bank banco banque
   industries industry industrial services service general national enterprise enterprises import export commercial
@@ -10,7 +8,7 @@ const GENERIC = new Set(
 );
 
 /** How distinctive a word is: 1 for a normal word, less for initials, particles and legal forms. */
-const wordWeight = ({ text, isFiller }: NameToken, kind: NameKind): number => {
+const wordWeight = ({ text, isFiller }: NameToken, kind: 'person' | 'entity'): number => {
   if (kind === 'entity') {
     if (isFiller) return 0.1;
     if (GENERIC.has(text)) return text.length <= 3 ? 0.1 : 0.5;
@@ -21,7 +19,7 @@ const wordWeight = ({ text, isFiller }: NameToken, kind: NameKind): number => {
 };
 
 /** The Arabic article, which its script writes without its vowel, and one spelling of each legal form. */
-const toComparable = (token: NameToken, kind: NameKind): NameToken => {
+const toComparable = (token: NameToken, kind: 'person' | 'entity'): NameToken => {
   if (token.isVowelless && token.text === 'l') return { ...token, text: 'al', isVowelless: false, isFiller: true };
   return kind === 'entity' ? { ...token, text: unifyLegalForm(token.text) } : token;
 };
@@ -33,7 +31,7 @@ interface WeighedWords {
   weight: number;
 }
 
-const weighWords = (name: string, kind: NameKind): WeighedWords => {
+const weighWords = (name: string, kind: 'person' | 'entity'): WeighedWords => {
   const tokens = foldName(name).map((token) => toComparable(token, kind));
   const weights = tokens.map((token) => wordWeight(token, kind));
   return { tokens, weights, weight: weights.reduce((sum, weight) => sum + weight, 0) };
@@ -69,12 +67,17 @@ const pairInitials = (searched: readonly NameToken[], listed: readonly NameToken
 
 /** The cost of a word that both names have in different form, and of a word that only one has. */
 const REPLACED_COST = 1.15;
-const EXTRA_COST: Record<NameKind, number> = { person: 0.26, entity: 0.6 };
+const EXTRA_COST: Record<'person' | 'entity', number> = { person: 0.26, entity: 0.6 };
 /** Below this matched weight, an extra word costs as much as another word: "Ali" is not "Ali Hassan". */
 const MIN_MATCHED_WEIGHT = 1.6;
 
 /** The score of names, each word of which is in one pair at most, the most similar ones first. */
-const scorePairs = (pairs: readonly WordPair[], searched: WeighedWords, listed: WeighedWords, kind: NameKind) => {
+const scorePairs = (
+  pairs: readonly WordPair[],
+  searched: WeighedWords,
+  listed: WeighedWords,
+  kind: 'person' | 'entity',
+) => {
   const [usedSearched, usedListed] = [new Set<number>(), new Set<number>()];
   let [agreed, ours, theirs] = [0, 0, 0];
   for (const pair of pairs.toSorted((a, b) => b.similarity - a.similarity)) {
@@ -100,7 +103,7 @@ const scorePairs = (pairs: readonly WordPair[], searched: WeighedWords, listed: 
 const MIN_SHARE = 0.5;
 
 /** Indexes listed names by their words; a search gives the best score of every entry from `minScore` on. */
-export const createNameIndex = (listed: readonly { name: string; entry: number }[], kind: NameKind) => {
+export const createNameIndex = (listed: readonly { name: string; entry: number }[], kind: 'person' | 'entity') => {
   const index = new WordIndex();
   /** The pieces of the listed names with each word, by the word's number. */
   const postings: { name: number; places: readonly number[] }[][] = [];
