@@ -35,20 +35,22 @@ const longestLookMs = 5 * 60_000;
  */
 export async function look(invocation: Invocation, limitMs = longestLookMs): Promise<Outcome> {
   const config = loadInvocationConfig(invocation);
+  const { signal } = invocation;
   const complain = (message: string): void => invocation.notify({ level: 'warn', code: 'not_told', message });
   const problems = findMissingMail(config);
   if (problems.length > 0) throw new ConfigError(problems);
-  const listener = { complain, signal: invocation.signal };
-  return withPings(config, listener, () => lookOrReport(invocation, config, { complain, limitMs }));
+  const listener = { complain, signal };
+  return withPings(config, listener, () => lookOrReport(invocation, config, listener, limitMs));
 }
 
 async function lookOrReport(
   invocation: Invocation,
   config: Config,
-  { complain, limitMs }: { complain: (message: string) => void; limitMs: number },
+  listener: PingListener,
+  limitMs: number,
 ): Promise<Outcome> {
   const { watch } = await import('../scheduling/watchdog/watch.js');
-  const { signal } = invocation;
+  const { signal } = listener;
   const { jobs } = config.settings;
   const open = (noteLooked: () => void): Promise<Outcome> =>
     withAppContext(
@@ -63,7 +65,7 @@ async function lookOrReport(
     // The embedded database runs in this process and may be busy with jobs: it has no limit.
     const isEmbedded = config.secret('DATABASE_URL') === undefined;
     const outcome = isEmbedded ? await open(() => {}) : await withinLimit(limitMs, signal, open);
-    await reportReachable(config, { complain, signal });
+    await reportReachable(config, listener);
     return outcome;
   } catch (error) {
     if (error instanceof ConfigError || isAtWork(error) || signal.aborted) throw error;
@@ -71,7 +73,7 @@ async function lookOrReport(
       error instanceof NightscreenError
         ? error.message
         : `an unexpected error (${error instanceof Error ? error.name : 'unknown'})`;
-    const since = await reportUnreachable(config, reason, { complain, signal });
+    const since = await reportUnreachable(config, reason, listener);
     return toOutcome(
       'nightscreen/watchdog/1',
       { at: new Date().toISOString(), isAlarm: true, canLook: false, reason, since: since.toISOString() },

@@ -77,9 +77,6 @@ function findDossiers(resource: unknown): string[] {
 
 /** Events beyond this number are refused: the service sends them again. */
 const mostWaiting = 10_000;
-/** Events of this period are stored together: a commit for each would be 200 a second. */
-const gatherMs = 10;
-const mostTogether = 1_000;
 const stopWithinMs = 5_000;
 
 type ListenerAnswer = 200 | 400 | 401 | 404 | 405 | 413 | 421 | 503;
@@ -203,29 +200,30 @@ function parseEvent(body: Buffer): z.infer<typeof eventSchema> | null {
   }
 }
 
+/** Stores events one group after the other: what arrives meanwhile is the next group. */
 function openKeeper(keep: ListenerParts['keep'], counts: ListenCounts, complain: (message: string) => void) {
   let waiting: { event: HeardEvent; settle: (status: ListenerAnswer) => void }[] = [];
   let keeping: Promise<void> | null = null;
-  const keepGroup = async (): Promise<void> => {
-    const group = waiting.slice(0, mostTogether);
-    waiting = waiting.slice(mostTogether);
-    const events = group.map(({ event }) => event);
-    let status: ListenerAnswer = 200;
+  const keepGroup = async (events: readonly HeardEvent[]): Promise<ListenerAnswer> => {
     try {
       const taken = await keep(events);
       counts.taken += taken;
       counts.repeated += events.length - taken;
       counts.withoutDossier += events.filter(({ dossierIds }) => dossierIds.length === 0).length;
+      return 200;
     } catch (error) {
-      status = 503;
       counts.notKept += events.length;
       complain(error instanceof Error ? error.message : String(error));
+      return 503;
     }
-    for (const { settle } of group) settle(status);
   };
   const keepAll = async (): Promise<void> => {
-    await new Promise((resolve) => setTimeout(resolve, gatherMs));
-    while (waiting.length > 0) await keepGroup();
+    while (waiting.length > 0) {
+      const group = waiting;
+      waiting = [];
+      const status = await keepGroup(group.map(({ event }) => event));
+      for (const { settle } of group) settle(status);
+    }
     keeping = null;
   };
   return {
