@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { keyVariable } from '../../config/environment.js';
 import { flagError } from '../../errors.js';
 import { writePrivately } from '../../files.js';
-import type { loadWorld } from '../../sandbox/world.js';
+import { loadWorld } from '../../sandbox/world.js';
 import { defineCommand, text, withDefault } from '../command.js';
 import { shared } from '../options.js';
 import { findDemoFixture, waitForAbort } from '../process.js';
@@ -19,9 +19,8 @@ function choosePaths(lists: readonly string[], dossiers: string | undefined): Pa
 }
 
 async function readWorld(paths: Parameters<typeof loadWorld>[0]): ReturnType<typeof loadWorld> {
-  const sandbox = await import('../../sandbox/world.js');
   try {
-    return await sandbox.loadWorld(paths);
+    return await loadWorld(paths);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     throw flagError('--dossiers or argument lists', message, error);

@@ -3,7 +3,7 @@ import { writePrivately } from '../../files.js';
 import { renderCsvBatches } from '../../reports/csv.js';
 import type { Column } from '../../reports/section.js';
 import { countNoun } from '../../reports/text.js';
-import type { StatusExport } from '../../runs/status.js';
+import { exportStatus, type StatusExport } from '../../runs/status.js';
 import type { CustomerStatus } from '../../store/customers/webhooks.js';
 import { customerStates } from '../../vocabulary.js';
 import { defineDatabaseCommand, parsed, text, variadic } from '../command.js';
@@ -24,7 +24,6 @@ export const command = defineDatabaseCommand({
   },
   examples: ['status --out status.csv', 'status --state open_alert --changed-since 2026-03-01'],
   run: async (app, { options: { roster, out, state: states, changedSince }, invocation, signal }) => {
-    const { exportStatus } = await import('../../runs/status.js');
     const status = await exportStatus(app, { roster, states, changedSince }, signal);
     const isJson = out === undefined ? invocation.options.json === true : /\.json$/i.test(out);
     const chunks = isJson ? renderStatusJson(status, app.clock.now()) : renderStatusCsv(status);
