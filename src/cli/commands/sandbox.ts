@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { keyVariable } from '../../config/environment.js';
-import { flagError } from '../../errors.js';
+import { flagError, readMessage } from '../../errors.js';
 import { writePrivately } from '../../files.js';
 import { loadWorld } from '../../sandbox/world.js';
 import { defineCommand, text, withDefault } from '../command.js';
@@ -22,8 +22,7 @@ async function readWorld(paths: Parameters<typeof loadWorld>[0]): ReturnType<typ
   try {
     return await loadWorld(paths);
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    throw flagError('--dossiers or argument lists', message, error);
+    throw flagError('--dossiers or argument lists', readMessage(error), error);
   }
 }
 
@@ -52,8 +51,7 @@ async function writeKey(file: string, key: string): Promise<void> {
   try {
     await writePrivately(file, `${key}\n`);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw flagError('--key-file', `cannot be written: ${reason}`, error);
+    throw flagError('--key-file', `cannot be written: ${readMessage(error)}`, error);
   }
 }
 
