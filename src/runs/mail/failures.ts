@@ -166,21 +166,20 @@ export function buildAlarmMails(
   return [...addresses].map((address) => buildAlarmMessage(alarm, key, address, { from: mail.from, timezone }));
 }
 
-/** Queues mails about failures; each is queued once for its kind and Message-ID. */
+/** Queues mails about failures; each is queued once for its prefix and Message-ID. */
 export async function queueMails(
   { clock }: Pick<AppContext, 'clock'>,
   transaction: Queryable,
   about: { organisationId: number; runId: number | null },
   mails: readonly MailMessage[],
-  kind = 'failure',
+  prefix = 'failure',
 ): Promise<void> {
   const now = clock.now();
-  const times = { queuedAt: now, giveUpAt: toGiveUpAt(now) };
+  const { organisationId, runId } = about;
+  const common = { organisationId, runId, kind: 'mail_failure', queuedAt: now, giveUpAt: toGiveUpAt(now) } as const;
   const entries = mails.map((message) => {
     const { to: destination, messageId } = message;
-    const { organisationId, runId } = about;
-    const what = { organisationId, runId, kind: 'mail_failure', destination } as const;
-    return { ...what, dedupKey: `${kind}/${messageId}`, content: message, messageId, ...times };
+    return { ...common, destination, dedupKey: `${prefix}/${messageId}`, content: message, messageId };
   });
   await queueOutbox(transaction, entries);
 }
