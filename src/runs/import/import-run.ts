@@ -4,7 +4,7 @@ import { listSnapshotRemarks } from '../../reports/reasons.js';
 import type { RosterAcceptanceFacts } from '../../reports/run-facts.js';
 import { countNoun } from '../../reports/text.js';
 import type { RosterSettings } from '../../roster/settings.js';
-import { judgeCustomers } from '../../store/customers/states.js';
+import { judgeImported } from '../../store/customers/states.js';
 import { DatabaseError } from '../../store/database/database.js';
 import { computeRunSums } from '../../store/night/run-sums.js';
 import type { SnapshotCounts } from '../../store/roster/figures.js';
@@ -20,12 +20,13 @@ import { readKnownRecords } from '../../store/roster/known-records.js';
 import { mergeSnapshot, takeNumbers } from '../../store/roster/merge.js';
 import { saveRequests } from '../../store/roster/save-requests.js';
 import { beginStaging, clearStaging, type StagedImport } from '../../store/roster/staging.js';
-import { closeRun, isOnTrial, type RunRow, setRunStage, toRunId } from '../../store/runs.js';
+import { isOnTrial, type RunRow, setRunStage, toRunId } from '../../store/runs.js';
 import { toImportMode } from '../account.js';
 import type { AppContext } from '../app-context.js';
+import { endRun } from '../end-run.js';
 import { quoteArgument } from '../quote-argument.js';
 import { findGivenFile, findRosterPath, openRosterScope } from '../roster-scope.js';
-import { type RunSummary, toRunSummary } from '../run-summary.js';
+import type { RunSummary } from '../run-summary.js';
 import { type RunSession, withLease, withRun } from '../session.js';
 import { requireAcceptedSettings } from '../settings-acceptance.js';
 import { type Acceptance, toAcceptanceFacts } from '../settings-diff.js';
@@ -44,41 +45,20 @@ export async function runImport(
   // The service is not called; the mode is that of the next screening.
   const mode = toImportMode(app);
   const rosterFile = findGivenFile(app.settings.rosters, roster);
-  const request = { ...scope, kind: 'import', mode, selection: null, rosterFile, settingsId } as const;
+  const request = { ...scope, kind: 'import', mode, rosterFile, settingsId } as const;
   let isImported = false;
   const importAlone = async (session: RunSession): Promise<RunSummary> => {
     const compared = await importRoster(session, roster, scope.rosterId, options);
     isImported = true;
-    const { run, runId } = session;
+    const { run } = session;
     const unmapped = await readUnmappedNames(app.database, scope.rosterId);
     const reasons = compared === null ? [] : [...listLeftRejects(compared), ...unmapped];
     const state = reasons.length === 0 ? 'complete' : 'incomplete';
-    const { sums, snapshot, acceptedChanges } = await session.write(async (transaction) => {
-      const sums = await computeRunSums(transaction, run.runId);
-      const finishedAt = app.clock.now();
-      await closeRun(transaction, run.runId, {
-        state,
-        stateReasons: reasons,
-        stage: 'finished',
-        finishedAt,
-        sums,
-      });
-      const snapshot = await readSnapshot(transaction, run.runId);
-      return { sums, snapshot, acceptedChanges: await readAcceptedChanges(transaction, run.runId) };
-    });
-    app.emit({ kind: 'run_finished', runId, runKind: 'import', state, reasons });
+    const sums = await computeRunSums(app.database, run.runId);
     const { inScope: _, ...counts } = sums.counts;
-    const { roster: name } = scope;
-    const summary = toRunSummary({
-      runId,
-      roster: name,
-      kind: 'import',
-      state,
-      reasons,
-      counts,
-      snapshot,
-      acceptedChanges,
-    });
+    const snapshot = await readSnapshot(app.database, run.runId);
+    const acceptedChanges = await readAcceptedChanges(app.database, run.runId);
+    const summary = await endRun(session, { state, reasons, sums, counts, snapshot, acceptedChanges });
     return { ...summary, remarks: snapshot ? listSnapshotRemarks(snapshot) : [] };
   };
   try {
@@ -191,8 +171,7 @@ async function importSnapshot(
   await besideRequests(session, origin, compared.plain, async (requests) => {
     await session.write(async (transaction) => {
       await mergeSnapshot(transaction, origin, compared, requests);
-      const everyCustomer = { rosterId, accountId: null, customerIds: null };
-      await judgeCustomers(transaction, everyCustomer, { withNew: false, now: rule.importedAt });
+      await judgeImported(transaction, staged, rule.importedAt);
       if (acceptance !== null) await saveRosterAcceptance(transaction, run.runId, acceptance);
       await setRunStage(transaction, run.runId, 'imported');
       progress.isWritten = true;
