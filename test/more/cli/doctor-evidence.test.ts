@@ -71,7 +71,7 @@ describeOnPostgres('stored evidence', (open) => {
     await database.runScript('alter table disposition disable trigger user');
     expect(await check()).toContainEqual(
       expect.stringMatching(
-        /^fail triggers that guard it are disabled: disposition.apply_disposition, disposition.refuse_rewriting/,
+        /^fail triggers that guard it are disabled: disposition.apply_disposition, disposition.judge_decided, disposition.refuse_rewriting/,
       ),
     );
   });
