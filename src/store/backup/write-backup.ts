@@ -125,27 +125,23 @@ async function writeRows(
   return count;
 }
 
-/** Sequences that belong to no column. */
-const looseSequences = ['screening_request_block'];
-
 async function readSequences(
   transaction: Transaction,
   tables: readonly string[],
 ): Promise<Readonly<Record<string, number | null>>> {
   const sequences: Record<string, number | null> = {};
-  // Those of the tables' columns, and the loose ones.
   const names = await readColumn(
     transaction,
     z.string(),
     `select sequence.relname::text as name
      from pg_class sequence
-     left join pg_depend owned on owned.classid = 'pg_class'::regclass and owned.objid = sequence.oid
+     join pg_depend owned on owned.classid = 'pg_class'::regclass and owned.objid = sequence.oid
        and owned.refclassid = 'pg_class'::regclass and owned.deptype in ('i', 'a')
-     left join pg_class owner on owner.oid = owned.refobjid
+     join pg_class owner on owner.oid = owned.refobjid
      where sequence.relnamespace = (select oid from pg_namespace where nspname = current_schema()) and sequence.relkind = 'S'
-       and (owner.relname = any ($1::text[]) or owner.oid is null and sequence.relname = any ($2::text[]))
+       and owner.relname = any ($1::text[])
      order by 1`,
-    [[...tables], looseSequences],
+    [[...tables]],
   );
   for (const name of names) {
     const sql = `select case when is_called then last_value end as last from ${quoteName(name)}`;

@@ -1,22 +1,19 @@
 import { z } from 'zod';
-import { findRow, firstRow, type Queryable, readValue, requireAll } from '../database/database.js';
+import { findRow, type Queryable, readValue, requireAll } from '../database/database.js';
 import {
-  analyzeRecords,
+  analyzeRows,
   plainSql,
-  refuseUnstaged,
   type SlottedRecord,
   type StagedImport,
   slottedRecordSchema,
-  stageKnownRecords,
   takeRoom,
 } from './staging.js';
 
 const batchSize = 500;
 
 /**
- * Assesses every staged row and stores the steps of the snapshot: new, changed, missing and returning customers. Gives
- * whether it is the roster's first snapshot. `resolve` builds a customer from several rows; `refuse` creates the error
- * for a customer with more than `mostParties` related parties.
+ * Assesses every staged row and stores the steps of the snapshot: new, changed, missing and returning customers. `resolve` builds a
+ * customer from several rows; `refuse` creates the error for a customer with more than `mostParties` related parties.
  */
 export async function resolveRows(
   transaction: Queryable,
@@ -26,20 +23,16 @@ export async function resolveRows(
     resolve,
     refuse,
   }: { resolve: (given: ImportConflict) => ResolvedConflict; refuse: (reference: string, parties: number) => Error },
-): Promise<boolean> {
-  const { runId, rosterId } = staged;
+): Promise<void> {
+  const { runId } = staged;
   await takeRoom(transaction);
-  const assessedRows = await assessRows(transaction, staged);
+  await assessRows(transaction, staged);
   const tooMany = await findTooManyParties(transaction, runId, mostParties);
   if (tooMany !== null) throw refuse(tooMany.reference, tooMany.parties);
-  await collectImportConflicts(transaction, staged, assessedRows);
-  const isFirst = await readValue(
-    transaction,
-    z.boolean(),
-    'select not exists (select from customer where roster_id = $1) as is_first',
-    [rosterId],
-  );
-  if (!isFirst) await compareWithKnown(transaction, staged);
+  await collectConflicts(transaction, staged);
+  await collectRelated(transaction, staged);
+  await addOwnRows(transaction, staged);
+  await compareWithKnown(transaction, staged);
   for (let after = ''; ; ) {
     const conflicts = await readConflicts(transaction, staged, after);
     const last = conflicts.at(-1);
@@ -48,21 +41,31 @@ export async function resolveRows(
     after = last.reference;
   }
   await analyzeSteps(transaction);
-  return isFirst;
 }
 
-/** Collects the customers that have several rows, with all of their data in the snapshot. */
-async function collectImportConflicts(
-  transaction: Queryable,
-  staged: StagedImport,
-  assessedRows: number,
-): Promise<void> {
-  const { runId, rosterId, isDelta } = staged;
-  if (assessedRows > 0) {
-    await stageKnownRecords(transaction, runId, rosterId, "staged.reject_reason = 'conflicting_id'");
-    await analyzeRecords(transaction);
-    await collectConflicts(transaction, runId, isDelta);
-  }
+/** Collects the customers with contradicting rows. */
+async function collectConflicts(transaction: Queryable, { runId, isDelta }: StagedImport): Promise<void> {
+  await transaction.execute(
+    `insert into roster_step (run_id, reference, conflicts, keeps_related)
+     select $1, reference, jsonb_agg(parties order by ordinal), $2 or exists (
+       -- A row that cannot be read may name related parties.
+       select from roster_staging rejected
+       where rejected.run_id = $1 and rejected.reference = conflicting.reference and rejected.reject_reason is not null
+         and rejected.record is null and not rejected.is_party
+     )
+     from (
+       select distinct on (reference, record_digest) reference, ordinal, record -> 'parties' as parties
+       from roster_staging
+       where run_id = $1 and reject_reason = 'conflicting_id'
+       order by reference, record_digest, ordinal
+     ) conflicting
+     group by reference`,
+    [runId, isDelta],
+  );
+}
+
+/** Collects the customers with related parties in the snapshot, and those whose known related parties stay. */
+async function collectRelated(transaction: Queryable, { runId, rosterId, isDelta }: StagedImport): Promise<void> {
   await transaction.execute(
     `insert into roster_step (run_id, reference, related, keeps_related)
      select $1, reference, coalesce(jsonb_agg(distinct party) filter (where reject_reason is null), '[]'),
@@ -72,7 +75,7 @@ async function collectImportConflicts(
        and (
          exists (
            select from roster_staging staged
-           where staged.run_id = $1 and staged.reference = related.reference and staged.record_digest is not null
+           where staged.run_id = $1 and staged.reference = related.reference and staged.record is not null
          )
          or exists (
            select from customer
@@ -82,33 +85,30 @@ async function collectImportConflicts(
          )
        )
      group by reference
-     on conflict (run_id, reference) where kind is null do update set related = excluded.related,
+     on conflict (run_id, reference) do update set related = excluded.related,
        keeps_related = roster_step.keeps_related or excluded.keeps_related`,
     [runId, rosterId, isDelta],
   );
   // Customers of a delta keep related parties that the delta does not mention. So do all customers when a rejected row
   // of a related party names no customer, because it may concern any of them.
-  const keepsAll = isDelta || (await hasStrayParties(transaction, runId));
-  if (keepsAll) {
-    await transaction.execute('update roster_step set keeps_related = true where run_id = $1', [runId]);
-    await transaction.execute(
-      `insert into roster_step (run_id, reference, keeps_related)
-       select $1, staged.reference, true
-       from customer join roster_staging staged on staged.reference = customer.reference
-       where ${plainSql} and customer.roster_id = $2 and (
-         customer.own_digest is not null
-         -- A customer known only by contradicting rows has no own row yet.
-         or exists (
-           select from customer_version latest
-           where latest.customer_id = customer.customer_id and latest.version = customer.version
-             and jsonb_array_length(latest.record -> 'parties') > 1
-         )
+  if (!isDelta && !(await hasStrayParties(transaction, runId))) return;
+  await transaction.execute('update roster_step set keeps_related = true where run_id = $1', [runId]);
+  await transaction.execute(
+    `insert into roster_step (run_id, reference, keeps_related)
+     select $1, staged.reference, true
+     from customer join roster_staging staged on staged.reference = customer.reference
+     where ${plainSql} and customer.roster_id = $2 and (
+       customer.own_digest is not null
+       -- A customer known only by contradicting rows has no own row yet.
+       or exists (
+         select from customer_version latest
+         where latest.customer_id = customer.customer_id and latest.version = customer.version
+           and jsonb_array_length(latest.record -> 'parties') > 1
        )
-       on conflict (run_id, reference) where kind is null do nothing`,
-      [runId, rosterId],
-    );
-  }
-  await fillConflicts(transaction, staged);
+     )
+     on conflict (run_id, reference) do nothing`,
+    [runId, rosterId],
+  );
 }
 
 function hasStrayParties(transaction: Queryable, runId: number): Promise<boolean> {
@@ -127,41 +127,12 @@ async function analyzeSteps(transaction: Queryable): Promise<void> {
   await transaction.execute('analyze roster_step (run_id, kind, is_shown, reference, customer_id, ordinal)');
 }
 
-async function collectConflicts(transaction: Queryable, runId: number, isDelta: boolean): Promise<void> {
-  await transaction.execute(
-    `insert into roster_step (run_id, reference, conflicts, keeps_related)
-     select $1, reference, jsonb_agg(parties order by ordinal), $2 or exists (
-       -- A row that cannot be read may name related parties.
-       select from roster_staging rejected
-       where rejected.run_id = $1 and rejected.reference = conflicting.reference and rejected.reject_reason is not null
-         and rejected.record_digest is null and not rejected.is_party
-     )
-     from (
-       select distinct on (reference, record_digest) reference, ordinal, record -> 'parties' as parties
-       from roster_staging left join roster_record using (run_id, ordinal)
-       where run_id = $1 and reject_reason = 'conflicting_id'
-       order by reference, record_digest, ordinal
-     ) conflicting
-     group by reference`,
-    [runId, isDelta],
-  );
-}
-
-/** Moves the accepted rows of conflicts from the plain rows to their conflicts. */
-async function fillConflicts(transaction: Queryable, { runId, rosterId, isDelta }: StagedImport): Promise<void> {
-  const rows = await transaction.query(
-    z.object({ found: z.boolean() }),
-    'select exists (select from roster_step where run_id = $1) as found',
-    [runId],
-  );
-  if (!firstRow(rows, 'roster_step').found) return;
+/** Adds the accepted row of each collected customer, which is then no longer a plain one. */
+async function addOwnRows(transaction: Queryable, { runId, isDelta }: StagedImport): Promise<void> {
   await analyzeSteps(transaction);
-  await stageKnownRecords(transaction, runId, rosterId, isOfCaseSql);
-  await analyzeRecords(transaction);
   await transaction.execute(
-    `update roster_step whole set
-       record = said.record, own_digest = staged.record_digest, leaves = staged.leaves
-     from roster_staging staged left join roster_record said using (run_id, ordinal)
+    `update roster_step whole set record = staged.record, own_digest = staged.record_digest, leaves = staged.leaves
+     from roster_staging staged
      where whole.run_id = $1 and staged.run_id = $1 and staged.reference = whole.reference
        and staged.reject_reason is null and not staged.is_repetition and not staged.is_party`,
     [runId],
@@ -176,66 +147,57 @@ async function fillConflicts(transaction: Queryable, { runId, rosterId, isDelta 
   );
   await transaction.execute(
     `update roster_staging staged set is_plain = false
-     where ${plainSql} and ${isOfCaseSql}`,
+     where ${plainSql} and exists (
+       select from roster_step whole where whole.run_id = $1 and whole.reference = staged.reference
+     )`,
     [runId],
   );
 }
 
-const isOfCaseSql = `exists (
-  select from roster_step whole where whole.run_id = $1 and whole.kind is null and whole.reference = staged.reference
-)`;
-
-/** Stores the steps of customers without conflicts. Unchanged customers get none: in a roster of a million that is nearly every one. */
-async function compareWithKnown(transaction: Queryable, staged: StagedImport): Promise<void> {
-  const { runId, rosterId, isDelta } = staged;
-  const noted = await transaction.execute(
-    `insert into roster_step (run_id, kind, is_shown, has_record, reference, customer_id, version, ordinal, leaves, record_digest)
-     select $1,
-       case
-         when known.customer_id is null then 'new'
-         when shown.record_digest <> known.record_digest then 'changed'
-         else 'same'
-       end,
-       shown.reference is not null, shown.ordinal is not null, coalesce(known.reference, shown.reference), known.customer_id, known.version, shown.ordinal,
-       shown.leaves, case when shown.record_digest <> known.record_digest or known.customer_id is null then shown.record_digest end
+/** Stores the steps of the other customers. Unchanged ones get none: in a roster of a million that is nearly every one. */
+async function compareWithKnown(transaction: Queryable, { runId, rosterId, isDelta }: StagedImport): Promise<void> {
+  const hasNoStepSql = (reference: string): string =>
+    `not exists (select from roster_step whole where whole.run_id = $1 and whole.reference = ${reference})`;
+  await transaction.execute(
+    `insert into roster_step (
+       run_id, kind, is_shown, has_record, reference, customer_id, version, ordinal, leaves, record_digest, record
+     )
+     select $1, compared.*, staged.record_digest, staged.record
      from (
-       select reference, ordinal, record_digest, leaves from roster_staging where ${plainSql}
-       union all
-       select distinct rejected.reference, null::integer, null::bytea, null
-       from roster_staging rejected
-       where rejected.run_id = $1 and rejected.reject_reason is not null and rejected.reference is not null
-         and not rejected.is_party and not exists (
-           select from roster_staging staged
-           where staged.run_id = $1 and staged.reference = rejected.reference and staged.reject_reason is null
-             and not staged.is_party
-         )
-         and not exists (
-           select from roster_step whole where whole.run_id = $1 and whole.kind is null and whole.reference = rejected.reference
-         )
-     ) shown
-     full join (
-       select customer_id, reference, version, record_digest, absent_since, left_at from customer
-       where roster_id = $2 and not exists (
-         select from roster_step whole where whole.run_id = $1 and whole.kind is null and whole.reference = customer.reference
-       )
-     ) known on known.reference = shown.reference
-     where case
-       when known.customer_id is null then shown.ordinal is not null
-       when shown.reference is null then not $3 and known.left_at is null
-       else coalesce(shown.record_digest <> known.record_digest, false) or known.absent_since is not null
-         or (shown.leaves is null) = (known.left_at is not null)
-     end`,
+       select
+         case
+           when known.customer_id is null then 'new'
+           when shown.record_digest <> known.record_digest then 'changed'
+           else 'same'
+         end as kind,
+         shown.reference is not null, shown.ordinal is not null, coalesce(known.reference, shown.reference), known.customer_id,
+         known.version, shown.ordinal, shown.leaves
+       from (
+         select reference, ordinal, record_digest, leaves from roster_staging where ${plainSql}
+         union all
+         select distinct reference, null::integer, null::bytea, null
+         from roster_staging rejected
+         where run_id = $1 and reject_reason is not null and reference is not null and not is_party
+           and ${hasNoStepSql('rejected.reference')}
+           and not exists (
+             select from roster_staging staged
+             where staged.run_id = $1 and staged.reference = rejected.reference and staged.reject_reason is null and not staged.is_party
+           )
+       ) shown
+       full join (select * from customer where roster_id = $2 and ${hasNoStepSql('customer.reference')}) known
+         on known.reference = shown.reference
+       where case
+         when known.customer_id is null then shown.ordinal is not null
+         when shown.reference is null then not $3 and known.left_at is null
+         else coalesce(shown.record_digest <> known.record_digest, false) or known.absent_since is not null
+           or (shown.leaves is null) = (known.left_at is not null)
+       end
+     ) compared
+     left join roster_staging staged
+       on staged.run_id = $1 and staged.ordinal = compared.ordinal and compared.kind in ('new', 'changed')`,
     [runId, rosterId, isDelta],
   );
-  if (noted === 0) return;
   await analyzeSteps(transaction);
-  await analyzeRecords(transaction);
-  await transaction.execute(
-    `update roster_step step set record = said.record
-     from roster_record said
-     where step.run_id = $1 and said.run_id = $1 and said.ordinal = step.ordinal and step.kind in ('new', 'changed')`,
-    [runId],
-  );
   await makeSlotConflicts(transaction, runId);
 }
 
@@ -254,10 +216,10 @@ async function makeSlotConflicts(transaction: Queryable, runId: number): Promise
   );
 }
 
-/** Marks repetitions, contradicting rows, and related parties of unknown customers. Gives the number of repeating and contradicting rows. */
-async function assessRows(transaction: Queryable, { runId, rosterId }: StagedImport): Promise<number> {
+/** Marks repetitions, contradicting rows, and related parties of unknown customers. */
+async function assessRows(transaction: Queryable, { runId, rosterId }: StagedImport): Promise<void> {
   await analyzeRows(transaction);
-  const repeated = await transaction.execute(
+  await transaction.execute(
     `update roster_staging staged set
        is_plain = false, is_repetition = not assessed.is_conflict,
        reject_reason = case when assessed.is_conflict then 'conflicting_id' end
@@ -276,34 +238,32 @@ async function assessRows(transaction: Queryable, { runId, rosterId }: StagedImp
      where staged.run_id = $1 and staged.ordinal = assessed.ordinal and (assessed.place > 1 or assessed.is_conflict)`,
     [runId],
   );
-  const assessed = repeated + (await assessBesideRejects(transaction, runId, rosterId));
-  if (assessed > 0) await analyzeRows(transaction);
+  await assessBesideRejects(transaction, runId, rosterId);
   await transaction.execute(
     `update roster_staging related set reject_reason = 'unknown_customer'
      where run_id = $1 and is_party and reject_reason is null
        and not exists (
          select from roster_staging staged
-         where staged.run_id = $1 and staged.reference = related.reference and staged.record_digest is not null
+         where staged.run_id = $1 and staged.reference = related.reference and staged.record is not null
        )
        and not exists (
          select from customer where customer.roster_id = $2 and customer.reference = related.reference
        )`,
     [runId, rosterId],
   );
-  return assessed;
 }
 
 /**
  * An accepted row counts as a contradiction when another row of its customer was rejected, because the rejected row is
- * unreadable. Exception: the accepted row equals the known record. Gives the number of such rows.
+ * unreadable. Exception: the accepted row equals the known record.
  */
-function assessBesideRejects(transaction: Queryable, runId: number, rosterId: number): Promise<number> {
-  return transaction.execute(
+async function assessBesideRejects(transaction: Queryable, runId: number, rosterId: number): Promise<void> {
+  await transaction.execute(
     `update roster_staging staged set is_plain = false, reject_reason = 'conflicting_id'
      where ${plainSql}
        and reference in (
          select rejected.reference from roster_staging rejected
-         where rejected.run_id = $1 and rejected.reject_reason is not null and rejected.record_digest is null
+         where rejected.run_id = $1 and rejected.reject_reason is not null and rejected.record is null
            and rejected.reference is not null and not rejected.is_party
        )
        and not exists (
@@ -315,13 +275,6 @@ function assessBesideRejects(transaction: Queryable, runId: number, rosterId: nu
   );
 }
 
-// Without statistics, a newly filled table is joined row against row.
-async function analyzeRows(transaction: Queryable): Promise<void> {
-  await transaction.execute(
-    'analyze roster_staging (run_id, ordinal, is_party, is_plain, reference, record_digest, reject_reason)',
-  );
-}
-
 const slottedPartySchema = slottedRecordSchema.shape.parties.element.unwrap();
 
 const conflictRow = z.object({
@@ -329,7 +282,7 @@ const conflictRow = z.object({
   ownRecord: slottedRecordSchema.nullable(),
   ownDigest: z.string().nullable(),
   leaves: z.enum(['inactive', 'end_date']).nullable(),
-  conflicts: z.array(z.array(slottedPartySchema).nullable()),
+  conflicts: z.array(z.array(slottedPartySchema)),
   related: z.array(slottedPartySchema),
   keepsRelated: z.boolean(),
   isShown: z.boolean(),
@@ -343,7 +296,7 @@ const conflictRow = z.object({
 });
 
 /** A customer of several rows: the data of the snapshot and the known record. */
-export type ImportConflict = Awaited<ReturnType<typeof readConflicts>>[number];
+export type ImportConflict = z.infer<typeof conflictRow>;
 
 interface ResolvedConflict {
   kind: 'new' | 'changed' | 'same';
@@ -359,8 +312,8 @@ interface ResolvedConflict {
   ownDigest: string | null;
 }
 
-async function readConflicts(transaction: Queryable, { runId, rosterId }: StagedImport, after: string) {
-  const rows = await transaction.query(
+function readConflicts(transaction: Queryable, { runId, rosterId }: StagedImport, after: string) {
+  return transaction.query(
     conflictRow,
     `select whole.reference, whole.record as "ownRecord", encode(whole.own_digest, 'hex') as "ownDigest",
        whole.leaves, coalesce(whole.conflicts, '[]') as conflicts, coalesce(whole.related, '[]') as related,
@@ -385,12 +338,6 @@ async function readConflicts(transaction: Queryable, { runId, rosterId }: Staged
      limit $4`,
     [runId, rosterId, after, batchSize],
   );
-  return rows.map((row) => {
-    const conflicts = row.conflicts.filter((parties) => parties !== null);
-    const isWhole = conflicts.length === row.conflicts.length && (row.ownRecord !== null || row.ownDigest === null);
-    if (!isWhole) throw refuseUnstaged();
-    return { ...row, conflicts };
-  });
 }
 
 async function saveResolvedConflicts(transaction: Queryable, runId: number, resolved: readonly ResolvedConflict[]) {

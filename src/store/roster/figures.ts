@@ -1,19 +1,7 @@
 import { z } from 'zod';
 import type { FactMapping } from '../../roster/compare-records.js';
 import { findValue, firstRow, type Queryable, requireAll } from '../database/database.js';
-import type { PlainCounts } from './save-requests.js';
-import {
-  analyzeRecords,
-  countOnTheWay,
-  fieldSeparator,
-  plainSql,
-  refuseUnstaged,
-  requireStaged,
-  rowSeparator,
-  type StagedImport,
-  slottedRecordSchema,
-  toJson,
-} from './staging.js';
+import { countOnTheWay, requireStaged, type StagedImport, slottedRecordSchema, toJson } from './staging.js';
 
 /** The counts of a compared snapshot: rows = customers + rejected + duplicates, without rows of related parties. */
 export interface SnapshotCounts {
@@ -44,16 +32,6 @@ export interface SnapshotCounts {
   /** Customers that are shown again after absence or offboarding. */
   returned: number;
 }
-
-const stagedRow = z.object({
-  rows: z.number(),
-  rejected: z.number(),
-  duplicates: z.number(),
-  unreadable: z.number(),
-  plain: z.number(),
-  several: z.number(),
-  leavers: z.number(),
-});
 
 interface LeavingRule {
   importedAt: Date;
@@ -94,54 +72,50 @@ const isReturningSql = `(
   end
 )`;
 
-/** Counts a compared snapshot, and updates the statistics of its records if the merge joins them. */
-async function countSnapshot(
-  transaction: Queryable,
-  { runId, rosterId }: StagedImport,
-  isFirst: boolean,
-  rule: LeavingRule,
-): Promise<{ counts: SnapshotCounts; plain: PlainCounts }> {
-  const isLeavingSql = toLeavingSql('$2');
+/** The counts of the staged rows, of the roster or of related parties. */
+const rowCounts = z.object({
+  rows: z.number(),
+  rejected: z.number(),
+  duplicates: z.number(),
+  unreadable: z.number(),
+  others: z.number(),
+});
+
+async function countRows(transaction: Queryable, runId: number, isParty: boolean) {
   const rows = await transaction.query(
-    stagedRow,
+    rowCounts,
     `select count(*)::integer as rows, count(reject_reason)::integer as rejected,
        count(*) filter (where is_repetition)::integer as duplicates,
        count(*) filter (where reference is null and reject_reason <> 'not_a_customer')::integer as unreadable,
-       count(*) filter (where ${plainSql})::integer as plain,
-       count(*) filter (where ${plainSql} and parties > 1)::integer as several,
-       count(*) filter (where ${plainSql} and leaves is not null)::integer as leavers
-     from roster_staging where run_id = $1 and not is_party`,
-    [runId],
+       count(*) filter (where reject_reason is null and party ->> 'role' = 'other')::integer as others
+     from roster_staging where run_id = $1 and is_party = $2`,
+    [runId, isParty],
   );
-  const parties = await transaction.query(
-    z.object({
-      rows: z.number(),
-      rejected: z.number(),
-      others: z.number(),
-      unreadable: z.number(),
-      conflicts: z.number(),
-    }),
-    `select count(*)::integer as rows, count(reject_reason)::integer as rejected,
-       count(*) filter (where reject_reason is null and party ->> 'role' = 'other')::integer as others,
-       count(*) filter (where reference is null and reject_reason <> 'not_a_customer')::integer as unreadable,
-       (select count(*)::integer from roster_step where run_id = $1 and conflicts <> '[]') as conflicts
-     from roster_staging where run_id = $1 and is_party`,
-    [runId],
-  );
+  return firstRow(rows, 'roster_staging');
+}
+
+const stepCounts = z.object({
+  conflicts: z.number(),
+  joined: z.number(),
+  changed: z.number(),
+  absent: z.number(),
+  newlyAbsent: z.number(),
+  leavers: z.number(),
+  leaversByRow: z.number(),
+  returned: z.number(),
+});
+
+async function countSnapshot(
+  transaction: Queryable,
+  { runId, rosterId }: StagedImport,
+  rule: LeavingRule,
+): Promise<SnapshotCounts> {
+  const isLeavingSql = toLeavingSql('$2');
   const steps = await transaction.query(
-    z.object({
-      joined: z.number(),
-      changed: z.number(),
-      unstaged: z.number(),
-      absent: z.number(),
-      newlyAbsent: z.number(),
-      leavers: z.number(),
-      leaversByRow: z.number(),
-      returned: z.number(),
-    }),
-    `select count(*) filter (where kind = 'new')::integer as joined,
+    stepCounts,
+    `select count(*) filter (where conflicts <> '[]')::integer as conflicts,
+       count(*) filter (where kind = 'new')::integer as joined,
        count(*) filter (where kind = 'changed')::integer as changed,
-       count(*) filter (where kind <> 'same' and record is null)::integer as unstaged,
        count(*) filter (where not step.is_shown and customer.left_at is null)::integer as absent,
        count(*) filter (where not step.is_shown and customer.left_at is null and customer.absent_since is null)::integer as newly_absent,
        count(*) filter (where ${isLeavingSql})::integer as leavers,
@@ -151,28 +125,24 @@ async function countSnapshot(
      where run_id = $1`,
     [runId, await findLeavingDay(transaction, rosterId, rule)],
   );
-  const { plain, several, leavers, unreadable, ...row } = firstRow(rows, 'roster_staging');
-  const party = firstRow(parties, 'roster_staging');
-  const { unstaged, ...step } = firstRow(steps, 'roster_step');
-  if (unstaged > 0) throw refuseUnstaged();
-  if (isFirst && (several > 0 || plain < row.rows)) await analyzeRecords(transaction);
-  const counts = {
-    ...row,
-    customers: row.rows - row.rejected - row.duplicates,
-    conflicts: party.conflicts,
+  const { rows, rejected, duplicates, unreadable } = await countRows(transaction, runId, false);
+  const party = await countRows(transaction, runId, true);
+  return {
+    rows,
+    customers: rows - rejected - duplicates,
+    rejected,
+    duplicates,
     partyRows: party.rows,
     partyRejected: party.rejected,
     otherRoles: party.others,
     unreadableIds: unreadable + party.unreadable,
-    ...step,
-    // The plain customers of a first snapshot have no steps: all are new.
-    joined: isFirst ? plain + step.joined : step.joined,
-    leavers: isFirst ? leavers + step.leavers : step.leavers,
+    ...firstRow(steps, 'roster_step'),
   };
-  return { counts, plain: { customers: isFirst ? plain : 0, several: isFirst ? several : 0 } };
 }
 
 const beforeRow = z.object({
+  /** Whether the roster has no customers yet. */
+  isFirst: z.boolean(),
   /** Active customers that the last accepted snapshot showed. */
   known: z.number(),
   /** The largest accepted snapshot of the last 30 days; null when there is none to compare with. */
@@ -199,6 +169,7 @@ async function readRosterBefore(
   const rows = await transaction.query(
     beforeRow,
     `select
+       not exists (select from customer where roster_id = $1) as "isFirst",
        (select count(*)::integer from customer where roster_id = $1 and absent_since is null and left_at is null) as known,
        (
          select max(customers) from roster_import
@@ -246,17 +217,16 @@ export async function summarizeSnapshot(
   transaction: Queryable,
   staged: StagedImport,
   figures: LeavingRule & {
-    isFirst: boolean;
     ordinals: number;
     references: readonly string[];
     mapping: FactMapping;
   },
 ) {
-  const { counts, plain } = await countSnapshot(transaction, staged, figures.isFirst, figures);
+  const counts = await countSnapshot(transaction, staged, figures);
   const onTheWay = await countOnTheWay(transaction, staged.runId);
   requireStaged(onTheWay.rows, figures.ordinals);
   const before = await readRosterBefore(transaction, staged.rosterId, figures);
-  return { counts, plain, onTheWay, before };
+  return { counts, onTheWay, before };
 }
 
 const batchSize = 5_000;
@@ -352,97 +322,66 @@ export async function readComparedFigures(
            select from customer where roster_id = $2 and reference = step.record #>> '{parties,0,name}'
          )
        ) as "namesAsIds",
-       $3 and (
-         exists (select from roster_record where run_id = $1 and record #>> '{parties,0,birthDate}' is not null)
-         -- Of a row without a staged record the roster has the same.
-         or exists (
-           select from roster_staging staged
-           join customer on customer.roster_id = $2 and customer.reference = staged.reference
-           join customer_version latest using (customer_id, version)
-           where staged.run_id = $1 and staged.record_digest is not null and staged.type is null
-             and latest.record #>> '{parties,0,birthDate}' is not null
-         )
+       $3 and exists (
+         select from roster_staging where run_id = $1 and record #>> '{parties,0,birthDate}' is not null
        ) as "hasBirthDates"`,
     [runId, rosterId, asksBirthDates],
   );
-  const fields = await readStagedFields(transaction, runId, headers, customers);
-  return { ...firstRow(rows, 'alert'), fields };
-}
-
-async function readStagedFields(
-  transaction: Queryable,
-  runId: number,
-  headers: readonly string[],
-  customers: readonly { reference: string }[],
-): Promise<ReadonlyMap<string, Readonly<Record<string, string>>>> {
-  if (customers.length === 0) return new Map();
-  const rows = await transaction.query(
-    z.object({ reference: z.string(), fields: z.array(z.string()) }),
-    `select staged.reference, place[2:] as fields
-     from roster_raw chunk
-     cross join lateral string_to_table(chunk.rows, $4::text) as row (text)
-     cross join lateral string_to_array(row.text, $3::text) as place
-     join roster_staging staged on staged.run_id = chunk.run_id and staged.ordinal = place[1]::integer
-     where chunk.run_id = $1 and staged.reference = any($2::text[]) and staged.reject_reason is null`,
-    [runId, customers.map(({ reference }) => reference), fieldSeparator, rowSeparator],
+  const references = customers.map(({ reference }) => reference);
+  const staged = await transaction.query(
+    z.object({ reference: z.string(), fields: z.record(z.string(), z.string()) }),
+    `select reference, json_object($2::text[], texts) as fields from roster_staging
+     where run_id = $1 and reference = any($3::text[]) and texts is not null and reject_reason is null`,
+    [runId, [...headers], references],
   );
-  return new Map(
-    rows.map(({ reference, fields }) => [
-      reference,
-      Object.fromEntries(headers.map((header, index) => [header, fields[index] ?? ''])),
-    ]),
-  );
+  return {
+    ...firstRow(rows, 'alert'),
+    fields: new Map(staged.map(({ reference, fields }) => [reference, fields])),
+  };
 }
 
 /** Stores absent, offboarded and returning customers; others are not touched. Throws StoreError when one would be lost. */
 export async function saveAttendance(
   transaction: Queryable,
-  origin: StagedImport & LeavingRule & { isFirst: boolean; lastCustomerId: number },
+  origin: StagedImport & LeavingRule,
   importId: number,
   { newlyAbsent, leavers, returned }: Pick<SnapshotCounts, 'newlyAbsent' | 'leavers' | 'returned'>,
 ): Promise<void> {
-  const { runId, rosterId, importedAt, isFirst, lastCustomerId } = origin;
+  const { runId, rosterId, importedAt } = origin;
   const absentBefore = await findLeavingDay(transaction, rosterId, origin);
   const isLeavingSql = toLeavingSql('$3');
-  let saved = await transaction.execute(
+  const leavingBecauseSql = `case when step.is_shown then step.leaves else 'absent' end`;
+  const saved = await transaction.execute(
     `insert into roster_standing (import_id, customer_id, kind, because)
-     select $2, step.customer_id, attendance.kind, attendance.because
+     select $4, customer.customer_id, attendance.kind, attendance.because
      from roster_step step
-     join customer on customer.customer_id = step.customer_id
+     join customer on customer.roster_id = $2 and customer.reference = step.reference
      cross join lateral (
        select 'absent' as kind, null as because
        where not step.is_shown and customer.left_at is null and customer.absent_since is null
        union all
-       select 'left', case when step.is_shown then step.leaves else 'absent' end
-       where ${isLeavingSql} or step.kind = 'new' and step.leaves is not null
+       select 'left', ${leavingBecauseSql} where ${isLeavingSql}
        union all
        select 'returned', customer.left_because where ${isReturningSql}
      ) attendance
      where step.run_id = $1`,
-    [runId, importId, absentBefore],
+    [runId, rosterId, absentBefore, importId],
   );
-  if (isFirst && leavers > 0) {
-    saved += await transaction.execute(
-      `insert into roster_standing (import_id, customer_id, kind, because)
-       select $2, $3::bigint + ordinal, 'left', leaves from roster_staging where ${plainSql} and leaves is not null`,
-      [runId, importId, lastCustomerId],
-    );
-  }
   requireAll(saved, newlyAbsent + leavers + returned, 'notes on who is absent, has left or is back');
   await transaction.execute(
     `update customer set
-       left_at = case when ${isLeavingSql} then $2::timestamptz when ${isReturningSql} then null else customer.left_at end,
+       left_at = case when ${isLeavingSql} then $4::timestamptz when ${isReturningSql} then null else customer.left_at end,
        left_because = case
-         when ${isLeavingSql} then case when step.is_shown then step.leaves else 'absent' end
+         when ${isLeavingSql} then ${leavingBecauseSql}
          when ${isReturningSql} then null
          else customer.left_because
        end,
        -- Answers from before an offboarding no longer count.
-       returned_at = case when ${isReturningSql} and customer.left_at is not null then $2 else customer.returned_at end,
-       absent_since = case when step.is_shown then null else coalesce(customer.absent_since, $2::timestamptz) end
+       returned_at = case when ${isReturningSql} and customer.left_at is not null then $4 else customer.returned_at end,
+       absent_since = case when step.is_shown then null else coalesce(customer.absent_since, $4::timestamptz) end
      from roster_step step
-     where step.run_id = $1 and step.kind <> 'new' and step.customer_id = customer.customer_id
+     where step.run_id = $1 and customer.roster_id = $2 and step.reference = customer.reference
        and (${isLeavingSql} or ${isReturningSql} or step.is_shown <> (customer.absent_since is null))`,
-    [runId, importedAt, absentBefore],
+    [runId, rosterId, absentBefore, importedAt],
   );
 }

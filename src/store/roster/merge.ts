@@ -2,82 +2,48 @@ import { z } from 'zod';
 import type { FactMapping } from '../../roster/compare-records.js';
 import type { ColumnDoubts, DoubtedRow } from '../../roster/doubts.js';
 import type { RosterChanges } from '../../roster/field-changes.js';
-import { firstRow, type Queryable, readValue, requireAll, toInsert } from '../database/database.js';
+import { type Queryable, readValue, requireAll, toInsert } from '../database/database.js';
 import { type SnapshotCounts, saveAttendance } from './figures.js';
-import type { PlainCounts } from './save-requests.js';
-import {
-  clearStaging,
-  countOnTheWay,
-  fieldSeparator,
-  plainSql,
-  requireStaged,
-  rowSeparator,
-  type StagedImport,
-  takeRoom,
-  toJson,
-} from './staging.js';
+import { clearStaging, countOnTheWay, requireStaged, type StagedImport, takeRoom, toJson } from './staging.js';
 
-/** Reserves blocks of customer and request numbers; gives the numbers before their first. */
-export async function takeNumbers(transaction: Queryable, wanted: number) {
-  const rows = await transaction.query(
-    z.object({ lastCustomerId: z.number(), lastRequestId: z.number() }),
-    `select take_numbers(pg_get_serial_sequence('customer', 'customer_id'), $1) as "lastCustomerId",
-       take_numbers('screening_request_block', $1) as "lastRequestId"`,
-    [wanted],
-  );
-  return firstRow(rows, 'take_numbers');
-}
+/** SQL: the customers of roster $2 with a step in run $1. */
+const stepsSql = `
+  from roster_step step
+  join customer on customer.roster_id = $2 and customer.reference = step.reference`;
+
+/** SQL: the parties of the new and changed records of run $1. */
+const stepPartiesSql = `
+  from roster_step step
+  cross join jsonb_array_elements(step.record -> 'parties') with ordinality as slot (party, place)`;
 
 /**
  * Merges a compared snapshot into the roster in one transaction: new customers, new versions of changed ones, their parties, absence, rejects. A
- * rejected row with a known id keeps the last accepted record in scope. `requests` resolves once all requests are stored. Throws StoreError, with nothing changed, when a row of any kind would be lost.
+ * rejected row with a known id keeps the last accepted record in scope. Throws StoreError, with nothing changed, when a row of any kind would
+ * be lost.
  */
 export async function mergeSnapshot(
   transaction: Queryable,
   origin: ImportOrigin,
-  {
-    counts,
-    plain,
-    onTheWay,
-  }: { counts: SnapshotCounts; plain: PlainCounts; onTheWay: Awaited<ReturnType<typeof countOnTheWay>> },
-  requests: Promise<void>,
+  { counts, onTheWay }: { counts: SnapshotCounts; onTheWay: Awaited<ReturnType<typeof countOnTheWay>> },
 ): Promise<void> {
   await takeRoom(transaction);
   const found = await countOnTheWay(transaction, origin.runId);
   requireStaged(found.rows + found.steps, onTheWay.rows + onTheWay.steps);
   const importId = await insertImport(transaction, origin, counts);
-  if (counts.rejected + counts.partyRejected > 0) await saveRejects(transaction, origin, importId, counts);
+  await saveRejects(transaction, origin, importId, counts);
   if (origin.doubted.length > 0) await saveDoubts(transaction, origin, importId);
-  await numberNewCustomers(transaction, origin);
   await saveCustomers(transaction, origin, importId, counts);
-  await saveVersions(transaction, origin, importId, counts, plain.customers < counts.rows);
+  await saveVersions(transaction, origin, importId, counts);
   await saveAttendance(transaction, origin, importId, counts);
-  await awake(transaction, requests);
-  await saveParties(transaction, origin, importId, plain);
-  if (origin.isFirst || counts.joined + counts.changed > 0) {
+  await saveRequests(transaction, origin);
+  await saveParties(transaction, origin);
+  await noteDroppedParties(transaction, origin, importId);
+  if (counts.joined + counts.changed > 0) {
     await transaction.execute('analyze customer, customer_version (customer_id, version, import_id, risk_tier), party');
   }
-  await saveUnreadable(transaction, origin, origin.importedAt);
+  await saveUnaccepted(transaction, origin);
+  await saveUnreadableParties(transaction, origin);
   await clearStaging(transaction, origin.runId);
-}
-
-const pollMs = 1_000;
-
-/** Awaits work and sends a statement at intervals: the server ends a transaction that is idle for too long. */
-async function awake(transaction: Queryable, work: Promise<void>): Promise<void> {
-  const done = work.then(() => true);
-  let timer: NodeJS.Timeout | undefined;
-  for (;;) {
-    const pause = new Promise<false>((resolve) => {
-      timer = setTimeout(() => resolve(false), pollMs);
-    });
-    try {
-      if (await Promise.race([done, pause])) return;
-    } finally {
-      clearTimeout(timer);
-    }
-    await transaction.execute('select 1');
-  }
 }
 
 function insertImport(transaction: Queryable, origin: ImportOrigin, counts: SnapshotCounts): Promise<number> {
@@ -113,22 +79,10 @@ async function saveRejects(
   const saved = await transaction.execute(
     `insert into roster_row (import_id, ordinal, line, file, column_name, reason, value_class, reference, fields, is_party)
      select $2::bigint, ordinal, line, file, reject_column, reject_reason, value_class, reference,
-       case when raw.fields is null then coalesce(rejected.fields, '{}'::json) else json_object($3::text[], raw.fields) end, is_party
-     from roster_staging rejected
-     -- The source texts of contradicting rows.
-     left join (
-       select place[1]::integer as ordinal, place[2:] as fields
-       from roster_raw chunk
-       cross join lateral string_to_table(chunk.rows, $5::text) as row (text)
-       cross join lateral string_to_array(row.text, $4::text) as place
-       where chunk.run_id = $1 and exists (
-         select from roster_staging contradicted
-         where contradicted.run_id = $1 and contradicted.reject_reason is not null and contradicted.record_digest is not null
-           and contradicted.ordinal between chunk.first_ordinal and chunk.last_ordinal
-       )
-     ) raw using (ordinal)
+       case when texts is null then coalesce(fields, '{}') else json_object($3::text[], texts) end, is_party
+     from roster_staging
      where run_id = $1 and reject_reason is not null`,
-    [origin.runId, importId, [...origin.headers], fieldSeparator, rowSeparator],
+    [origin.runId, importId, [...origin.headers]],
   );
   requireAll(saved, rejected + partyRejected, 'rejected rows');
 }
@@ -149,45 +103,19 @@ async function saveDoubts(transaction: Queryable, { runId, doubted }: ImportOrig
   );
 }
 
-/** A customer's number follows from the position of its row, so dependent rows need no lookup. */
-async function numberNewCustomers(transaction: Queryable, { runId, lastCustomerId }: ImportOrigin): Promise<void> {
-  await transaction.execute(
-    `update roster_step step set customer_id = $2::bigint + numbered.place
-     from (
-       select reference, coalesce(ordinal, (select max(ordinal) from roster_staging where run_id = $1 and not is_party)
-         + row_number() over (partition by ordinal is null order by reference)) as place
-       from roster_step where run_id = $1 and kind = 'new'
-     ) numbered
-     where step.run_id = $1 and step.kind = 'new' and step.reference = numbered.reference`,
-    [runId, lastCustomerId],
-  );
-}
-
 async function saveCustomers(
   transaction: Queryable,
-  origin: ImportOrigin,
+  { runId, rosterId }: ImportOrigin,
   importId: number,
   { joined, changed }: SnapshotCounts,
 ): Promise<void> {
-  const { runId, rosterId, importedAt, lastCustomerId, isFirst } = origin;
-  const columns =
-    'customer_id, roster_id, reference, version, record_digest, own_digest, first_import_id, left_at, left_because';
-  const values = [runId, rosterId, importId, importedAt];
-  let saved = 0;
-  if (isFirst) {
-    saved += await transaction.execute(
-      `insert into customer (${columns}) overriding system value
-       select $5::bigint + ordinal, $2, reference, 1, record_digest, null, $3, case when leaves is not null then $4::timestamptz end, leaves
-       from roster_staging where ${plainSql}`,
-      [...values, lastCustomerId],
-    );
-  }
-  saved += await transaction.execute(
-    `insert into customer (${columns}) overriding system value
-     select customer_id, $2, reference, 1, record_digest, own_digest, $3, case when leaves is not null then $4::timestamptz end, leaves
+  // In the order of their rows.
+  const saved = await transaction.execute(
+    `insert into customer (roster_id, reference, version, record_digest, own_digest, first_import_id)
+     select $2, reference, 1, record_digest, own_digest, $3
      from roster_step where run_id = $1 and kind = 'new'
-     order by customer_id`,
-    values,
+     order by ordinal, reference`,
+    [runId, rosterId, importId],
   );
   requireAll(saved, joined, 'new customers');
   const updated = await transaction.execute(
@@ -201,101 +129,82 @@ async function saveCustomers(
 
 async function saveVersions(
   transaction: Queryable,
-  origin: ImportOrigin,
+  { runId, rosterId }: ImportOrigin,
   importId: number,
   { joined, changed }: SnapshotCounts,
-  isMixed: boolean,
 ): Promise<void> {
-  let saved = 0;
-  const columns = 'customer_id, version, import_id, risk_tier, record, changed_fields';
-  if (origin.isFirst) {
-    const notPlainSql = `
-      select from roster_staging staged where staged.run_id = $1 and staged.ordinal = said.ordinal and not staged.is_plain`;
-    saved += await transaction.execute(
-      `insert into customer_version (${columns})
-       select $3::bigint + ordinal, 1, $2, risk_tier, record, null
-       from roster_record said
-       where run_id = $1 ${isMixed ? `and not exists (${notPlainSql})` : ''}`,
-      [origin.runId, importId, origin.lastCustomerId],
-    );
-  }
-  saved += await transaction.execute(
-    `insert into customer_version (${columns})
-     select step.customer_id, 1, $2::bigint, step.record ->> 'riskTier', step.record, null
-     from roster_step step where step.run_id = $1 and step.kind = 'new'
-     union all
-     select step.customer_id, step.version + 1, $2::bigint, step.record ->> 'riskTier', step.record, ${changedFieldsSql('former.record', 'step.record')}
-     from roster_step step
-     join customer_version former on former.customer_id = step.customer_id and former.version = step.version
-     where step.run_id = $1 and step.kind = 'changed'
-     order by 1`,
-    [origin.runId, importId],
+  const saved = await transaction.execute(
+    `insert into customer_version (customer_id, version, import_id, risk_tier, record, changed_fields)
+     select customer.customer_id, customer.version, $3, step.record ->> 'riskTier', step.record,
+       case when step.kind = 'changed' then ${changedFieldsSql('former.record', 'step.record')} end
+     ${stepsSql}
+     left join customer_version former on former.customer_id = step.customer_id and former.version = step.version
+     where step.run_id = $1 and step.kind in ('new', 'changed')
+     order by customer.customer_id`,
+    [runId, rosterId, importId],
   );
   requireAll(saved, joined + changed, 'records');
 }
 
-/**
- * Stores the parties of new and changed customers with their requests. Throws StoreError when one would be lost. Dropped parties with
- * an open state are recorded.
- */
-async function saveParties(
-  transaction: Queryable,
-  origin: ImportOrigin,
-  importId: number,
-  plain: PlainCounts,
-): Promise<void> {
-  const { runId, organisationId, isFirst, lastCustomerId, lastRequestId } = origin;
-  const joinRequest = (type: string, name: string): string =>
-    `join screening_request request on request.organisation_id = $2 and request.type = ${type} and request.name = ${name}`;
-  const values = [runId, organisationId, lastCustomerId];
-  if (isFirst) {
-    const saved = await transaction.execute(
-      `insert into party (customer_id, ordinal, request_id, is_current)
-       select $2::bigint + ordinal, 0, coalesce(request_id, $3::bigint + ordinal), true from roster_staging where ${plainSql}`,
-      [runId, lastCustomerId, lastRequestId],
-    );
-    requireAll(saved, plain.customers);
-  }
-  if (plain.several > 0) {
-    const wanted = await transaction.query(
-      z.object({ parties: z.number() }),
-      `select sum(parties - 1)::integer as parties from roster_staging where ${plainSql} and parties > 1`,
-      [runId],
-    );
-    const saved = await transaction.execute(
-      `insert into party (customer_id, ordinal, request_id, is_current)
-       select $3::bigint + staged.ordinal, party.place - 1, request.request_id, true
-       from (
-         select ordinal, record from roster_staging join roster_record using (run_id, ordinal) where ${plainSql} and parties > 1 offset 0
-       ) staged
-       cross join jsonb_array_elements(staged.record -> 'parties') with ordinality as party (facts, place)
-       ${joinRequest("party.facts ->> 'type'", "party.facts ->> 'sentName'")}
-       where party.place > 1`,
-      values,
-    );
-    requireAll(saved, firstRow(wanted, 'roster_staging').parties);
-  }
-  const slotsSql = `
-    from roster_step step
-    cross join jsonb_array_elements(step.record -> 'parties') with ordinality as party (facts, place)`;
-  const expected = await transaction.query(
-    z.object({ parties: z.number() }),
-    `select count(*)::integer as parties ${slotsSql} where step.run_id = $1 and party.facts <> 'null'`,
-    [runId],
-  );
-  const { parties } = firstRow(expected, 'roster_step');
-  if (parties === 0) return;
+/** Stores the new requests, in the order of the rows that need them first. */
+async function saveRequests(transaction: Queryable, { runId, organisationId }: ImportOrigin): Promise<void> {
   const saved = await transaction.execute(
-    `insert into party (customer_id, ordinal, request_id, is_current)
-     select step.customer_id, party.place - 1, request.request_id, true
-     ${slotsSql}
-     ${joinRequest("party.facts ->> 'type'", "party.facts ->> 'sentName'")}
-     where step.run_id = $1 and party.facts <> 'null'
-     order by step.customer_id, party.place
-     on conflict (customer_id, ordinal) do update set request_id = excluded.request_id, is_current = true`,
+    `insert into screening_request (organisation_id, type, name)
+     select $2, type, name
+     from (
+       select slot.party ->> 'type' as type, slot.party ->> 'sentName' as name, min(step.ordinal) as ordinal
+       ${stepPartiesSql}
+       where step.run_id = $1 and slot.party <> 'null'
+       group by 1, 2
+     ) wanted
+     order by ordinal, name, type
+     on conflict (organisation_id, name, type) do nothing`,
     [runId, organisationId],
   );
-  requireAll(saved, parties);
+  if (saved > 0) await transaction.execute('analyze screening_request (organisation_id, type, name)');
+}
+
+const screenedFactsSql = (facts: string): string =>
+  `jsonb_build_array(${facts} -> 'type', ${facts} -> 'sentName', ${facts} -> 'birthDate', ${facts} -> 'countries')`;
+
+/** The number of different requests for the new facts of new and changed customers of a compared snapshot, without offboarded ones. */
+export async function countNewRequests(transaction: Queryable, runId: number): Promise<number> {
+  return readValue(
+    transaction,
+    z.number(),
+    `select count(distinct (slot.party ->> 'type', slot.party ->> 'sentName'))::integer as requests
+     ${stepPartiesSql}
+     left join customer_version known on known.customer_id = step.customer_id and known.version = step.version
+     cross join lateral (select known.record -> 'parties' -> (slot.place::integer - 1) as party) former
+     where step.run_id = $1 and step.kind in ('new', 'changed') and step.leaves is null and slot.party <> 'null'
+       and (former.party is null or ${screenedFactsSql('former.party')} <> ${screenedFactsSql('slot.party')})`,
+    [runId],
+  );
+}
+
+/** Stores the parties of new and changed customers with their requests. Throws StoreError when one would be lost. */
+async function saveParties(transaction: Queryable, origin: ImportOrigin): Promise<void> {
+  const { runId, rosterId, organisationId } = origin;
+  const wantedSql = `where step.run_id = $1 and slot.party <> 'null'`;
+  const sql = `select count(*)::integer as parties ${stepPartiesSql} ${wantedSql}`;
+  const expected = await readValue(transaction, z.number(), sql, [runId]);
+  const saved = await transaction.execute(
+    `insert into party (customer_id, ordinal, request_id, is_current)
+     select customer.customer_id, slot.place - 1, request.request_id, true
+     ${stepPartiesSql}
+     join customer on customer.roster_id = $2 and customer.reference = step.reference
+     join screening_request request on request.organisation_id = $3 and request.type = slot.party ->> 'type'
+       and request.name = slot.party ->> 'sentName'
+     ${wantedSql}
+     order by customer.customer_id, slot.place
+     on conflict (customer_id, ordinal) do update set request_id = excluded.request_id, is_current = true`,
+    [runId, rosterId, organisationId],
+  );
+  requireAll(saved, expected);
+}
+
+/** Ends the parties that changed customers no longer have, and stores those with an open state with the import. */
+async function noteDroppedParties(transaction: Queryable, { runId }: ImportOrigin, importId: number): Promise<void> {
   await transaction.execute(
     `with dropped as (
        update party set is_current = false
@@ -331,17 +240,12 @@ const isKnownSql = (reference: string): string => `exists (
   select from customer known where known.roster_id = $2 and known.reference = ${reference}
 )`;
 
-async function saveUnreadable(transaction: Queryable, staged: StagedImport, importedAt: Date): Promise<void> {
-  await saveUnaccepted(transaction, staged, importedAt);
-  await saveUnreadableParties(transaction, staged, importedAt);
-}
-
 /**
  * Stores the ids of a merged snapshot without any accepted record: such customers cannot be screened. Ids that have a
  * record now, or that a whole snapshot no longer names, are deleted.
  */
-async function saveUnaccepted(transaction: Queryable, staged: StagedImport, importedAt: Date): Promise<void> {
-  const { runId, rosterId, isDelta } = staged;
+async function saveUnaccepted(transaction: Queryable, origin: ImportOrigin): Promise<void> {
+  const { runId, rosterId, isDelta, importedAt } = origin;
   await transaction.execute(
     `delete from unaccepted_customer unaccepted
      where roster_id = $2 and (
@@ -371,8 +275,8 @@ async function saveUnaccepted(transaction: Queryable, staged: StagedImport, impo
  * Marks the customers with an unreadable related party: more unreadable rows than known parties without another row
  * mean that one of them was never known. The mark ends when no unreadable row may concern the customer.
  */
-async function saveUnreadableParties(transaction: Queryable, staged: StagedImport, importedAt: Date): Promise<void> {
-  const { runId, rosterId, isDelta } = staged;
+async function saveUnreadableParties(transaction: Queryable, origin: ImportOrigin): Promise<void> {
+  const { runId, rosterId, isDelta, importedAt } = origin;
   await transaction.execute(
     `with named as materialized (
        select reference, count(distinct fields::text) filter (where reject_reason is not null) as unreadable,
@@ -439,17 +343,13 @@ function changedFieldsSql(before: string, after: string): string {
   return `array_remove(array[${cases.join(', ')}], null)`;
 }
 
-interface ImportOrigin {
-  runId: number;
-  rosterId: number;
+interface ImportOrigin extends StagedImport {
   organisationId: number;
   source: string;
   sourceDigest: string;
   importedAt: Date;
   headers: readonly string[];
   partyHeaders: readonly string[];
-  isFirst: boolean;
-  isDelta: boolean;
   leaveAfterDays: number;
   overriddenGuards: readonly string[];
   unmappedNames: readonly string[];
@@ -461,8 +361,4 @@ interface ImportOrigin {
   changes: RosterChanges | null;
   /** The row count that the source states. */
   controlTotal?: number | null;
-  /** New customers get the next numbers; at least as many as staged rows and conflicts are reserved. */
-  lastCustomerId: number;
-  /** The same for new requests. */
-  lastRequestId: number;
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { SharedDate, sharing } from '../../roster/fact-dates.js';
 import type { Queryable } from '../database/database.js';
-import { analyzeRecords, type StagedImport, stageKnownRecords, takeRoom } from './staging.js';
+import { analyzeRows, type StagedImport, takeRoom } from './staging.js';
 
 const sharedRow = z.object({ date: z.string(), rows: z.number() }) satisfies z.ZodType<SharedDate>;
 
@@ -25,13 +25,6 @@ export async function readSharedDates(
   return rows.map(({ date }) => date);
 }
 
-/** Without statistics, newly filled tables are joined row against row. */
-async function prepareJoins(transaction: Queryable): Promise<void> {
-  await takeRoom(transaction);
-  await transaction.execute('analyze roster_staging (run_id, ordinal, reference, record_digest, leaves, type)');
-  await analyzeRecords(transaction);
-}
-
 /** SQL: a party as JSON whose birth date is uncertain from now on. */
 const toUncertainSql = (party: string): string =>
   `jsonb_set(${party}, '{birthDate}', to_jsonb(${party} ->> 'birthDate' || '?'))`;
@@ -46,32 +39,25 @@ const keepSaidSql = (holder: string, birthDate: string): string =>
  */
 export async function markSharedBirthDates(
   transaction: Queryable,
-  { runId, rosterId }: StagedImport,
+  runId: number,
   dates: readonly string[],
 ): Promise<readonly SharedDate[]> {
   if (dates.length === 0) return [];
-  await prepareJoins(transaction);
-  await stageKnownRecords(transaction, runId, rosterId, "latest.record #>> '{parties,0,birthDate}' = any($3::text[])", [
-    dates,
-  ]);
   return transaction.query(
     sharedRow,
     `with marked as (
-       update roster_record said set record = said.record
-         || jsonb_build_object('parties', (
-           select jsonb_agg(
-             case when party ->> 'birthDate' = any($2::text[]) then ${toUncertainSql('party')} else party end order by place
-           )
-           from jsonb_array_elements(said.record -> 'parties') with ordinality as listed (party, place)
-         ))
-         || ${keepSaidSql('said.record', "said.record #> '{parties,0,birthDate}'")}
-       where run_id = $1 and said.record #>> '{parties,0,birthDate}' = any($2::text[])
-       returning ordinal, rtrim(record #>> '{parties,0,birthDate}', '?') as date
-     ),
-     digested as (
-       update roster_staging staged
-       set record_digest = substr(sha256(staged.record_digest || convert_to('frequent_date', 'UTF8')), 1, length(staged.record_digest))
-       from marked where staged.run_id = $1 and staged.ordinal = marked.ordinal
+       update roster_staging set
+         record = record
+           || jsonb_build_object('parties', (
+             select jsonb_agg(
+               case when party ->> 'birthDate' = any($2::text[]) then ${toUncertainSql('party')} else party end order by place
+             )
+             from jsonb_array_elements(record -> 'parties') with ordinality as listed (party, place)
+           ))
+           || ${keepSaidSql('record', "record #> '{parties,0,birthDate}'")},
+         record_digest = substr(sha256(record_digest || convert_to('frequent_date', 'UTF8')), 1, length(record_digest))
+       where run_id = $1 and record #>> '{parties,0,birthDate}' = any($2::text[])
+       returning rtrim(record #>> '{parties,0,birthDate}', '?') as date
      )
      select date, count(*)::integer as rows from marked group by date`,
     [runId, dates],
@@ -124,22 +110,21 @@ export async function keepSharedEnds(
   limit: typeof sharing,
 ): Promise<readonly SharedDate[]> {
   if (dates.length === 0) return [];
-  await prepareJoins(transaction);
+  await takeRoom(transaction);
+  await analyzeRows(transaction);
   return transaction.query(
     sharedRow,
     `with leaving as materialized (
-       select staged.ordinal, coalesce(said.record, latest.record) ->> 'endDate' as date
+       select staged.ordinal, staged.record ->> 'endDate' as date
        from roster_staging staged
-       left join roster_record said on said.run_id = staged.run_id and said.ordinal = staged.ordinal
        left join customer on customer.roster_id = $2 and customer.reference = staged.reference
-       left join customer_version latest on latest.customer_id = customer.customer_id and latest.version = customer.version
        where staged.run_id = $1 and staged.leaves = 'end_date' and customer.left_at is null
      ),
      shared as (
        select date, count(*)::integer as rows from leaving where date = any($3::text[])
        group by date
        having count(*) > $4 and count(*) > $5::float8 * greatest(
-         (select count(*) from roster_staging where run_id = $1 and record_digest is not null),
+         (select count(*) from roster_staging where run_id = $1 and record is not null),
          (select count(*) from customer where roster_id = $2 and left_at is null)
        )
      ),
