@@ -3,51 +3,52 @@
 set session_replication_role = replica;
 delete from run;
 insert into run (run_id, organisation_id, roster_id, account_id, mode, kind, state, state_reasons, stage, selection, in_scope, lease_key, epoch, owner, resumed, settings_digest, version, compared_run_id, started_at, finished_at, sums, cadence, billable_attempts, settings, halted_by, wave, proven_wave, applied_wave, unconfirmed_because, is_held, roster_file, open_alerts, details, settings_id, health, settled_alerts, unaccepted, keys, watch, sweep, published_list, vanishing) overriding system value select run_id, organisation_id, roster_id, account_id, mode, kind, state, state_reasons, stage, selection, in_scope, lease_key, epoch, owner, resumed, settings_digest, version, compared_run_id, started_at, finished_at, sums, cadence, billable_attempts, settings, halted_by, wave, proven_wave, applied_wave, unconfirmed_because, is_held, roster_file, open_alerts, details, settings_id, health, settled_alerts, unaccepted, keys, watch, sweep, published_list, vanishing from unnest(array[
-'(1,1,1,1,test,rescreen,complete,{},finished,due,6,screening/default/people,1,test-30375,0,settings-of-the-test,0.0.0-test,,"2026-11-25 21:41:26.046+00","2026-11-25 21:41:26.566+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 10, ""rejected"": 0, ""screened"": 6, ""searches"": 6, ""customers"": 6, ""remaining"": 0, ""duplicates"": 0}, ""states"": {""clear"": 4, ""truncated"": 0, ""open_alert"": 2, ""true_match"": 0, ""not_screened"": 0, ""false_positive"": 0, ""below_threshold"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 2}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 10}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",10,"{""run"": {""deadline"": ""200ms""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""maxPerRun"": 200}}, ""timezone"": ""UTC"", ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",,3,2,2,,f,,"{""news"": {""alerts"": 2, ""expired"": 0, ""sanctionHits"": 2}, ""byAge"": {""older"": 0, ""upToOneDay"": 2, ""upToOneWeek"": 0, ""upToThirtyDays"": 0}, ""absent"": 0, ""overdue"": 0, ""waiting"": 2, ""oldestAt"": ""2026-11-25T21:41:26.434+00:00"", ""proposed"": 0, ""customers"": 2, ""byAssignee"": [], ""bySeverity"": [{""overdue"": 0, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}","{""hits"": 2, ""kept"": 2, ""asked"": 2, ""leftOver"": 0, ""backlogLeft"": 0, ""backlogAsked"": 0, ""notAvailable"": 0, ""withoutRecord"": 0, ""stoppedBecause"": null}",1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 10, ""repeated"": 0, ""perSecond"": 100, ""limitPerSecond"": 400}","{""gone"": 0, ""carried"": 0, ""expired"": 0, ""reopened"": 0, ""trueMatch"": 0, ""inconclusive"": 0, ""falsePositive"": 0}",,{34c3d94397c5},"{""rates"": {""hits"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 333.3333333333333}, ""matches"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 333.3333333333333}}, ""volume"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 0}, ""listCap"": null, ""findings"": {""hits"": 2, ""changes"": 0, ""matches"": 2, ""screened"": 6, ""hitSquares"": 2, ""matchSquares"": 2, ""changeSquares"": 0, ""searchesAgain"": 0}, ""isComparable"": true}",,,[])',
-'(2,1,1,1,test,rescreen,stopped,"{""the limit of 2 searches for this run is reached; 4 customers remain and the run can be resumed""}",planned,due,6,screening/default/people,2,test-30375,0,settings-of-the-test,0.0.0-test,1,"2026-11-27 21:41:26.806+00","2026-11-27 21:41:27.062+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 6, ""rejected"": 0, ""screened"": 2, ""searches"": 2, ""customers"": 6, ""remaining"": 4, ""duplicates"": 0}, ""states"": {""clear"": 0, ""truncated"": 0, ""open_alert"": 2, ""true_match"": 0, ""not_screened"": 4, ""false_positive"": 0, ""below_threshold"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 6}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",6,"{""run"": {""deadline"": ""200ms""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""maxPerRun"": 200}}, ""timezone"": ""UTC"", ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",max_searches,3,2,2,,f,,"{""news"": {""alerts"": 0, ""expired"": 0, ""sanctionHits"": 0}, ""byAge"": {""older"": 0, ""upToOneDay"": 0, ""upToOneWeek"": 2, ""upToThirtyDays"": 0}, ""absent"": 0, ""overdue"": 2, ""waiting"": 2, ""oldestAt"": ""2026-11-25T21:41:26.434+00:00"", ""proposed"": 0, ""customers"": 2, ""byAssignee"": [], ""bySeverity"": [{""overdue"": 2, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}",,1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 6, ""repeated"": 0, ""perSecond"": 119, ""limitPerSecond"": 400}","{""gone"": 0, ""carried"": 0, ""expired"": 0, ""reopened"": 0, ""trueMatch"": 0, ""inconclusive"": 0, ""falsePositive"": 0}",,{34c3d94397c5},"{""rates"": null, ""volume"": null, ""listCap"": null, ""findings"": {""hits"": 2, ""changes"": 0, ""matches"": 2, ""screened"": 2, ""hitSquares"": 2, ""matchSquares"": 2, ""changeSquares"": 0, ""searchesAgain"": 2}, ""isComparable"": false}",,,"[{""known"": 2, ""family"": ""any"", ""standing"": 2, ""vanished"": 0}, {""known"": 2, ""family"": ""sanction"", ""standing"": 2, ""vanished"": 0}]")'
+'(1,1,1,1,test,rescreen,complete,{},finished,due,6,screening/default/people,1,test-18048,0,settings-of-the-test,0.0.0-test,,"2026-11-25 23:04:59.152+00","2026-11-25 23:05:03.621+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 10, ""rejected"": 0, ""screened"": 6, ""searches"": 6, ""customers"": 6, ""remaining"": 0, ""duplicates"": 0}, ""states"": {""clear"": 4, ""truncated"": 0, ""open_alert"": 2, ""true_match"": 0, ""not_screened"": 0, ""false_positive"": 0, ""below_threshold"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 2}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 10}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",10,"{""run"": {""deadline"": ""200ms""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""maxPerRun"": 200}}, ""timezone"": ""UTC"", ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",,3,2,2,,f,,"{""news"": {""alerts"": 2, ""expired"": 0, ""sanctionHits"": 2}, ""byAge"": {""older"": 0, ""upToOneDay"": 2, ""upToOneWeek"": 0, ""upToThirtyDays"": 0}, ""absent"": 0, ""overdue"": 0, ""waiting"": 2, ""oldestAt"": ""2026-11-25T23:05:02.934+00:00"", ""proposed"": 0, ""customers"": 2, ""byAssignee"": [], ""bySeverity"": [{""overdue"": 0, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}","{""hits"": 2, ""kept"": 2, ""asked"": 2, ""leftOver"": 0, ""backlogLeft"": 0, ""backlogAsked"": 0, ""notAvailable"": 0, ""withoutRecord"": 0, ""stoppedBecause"": null}",1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 10, ""repeated"": 0, ""perSecond"": 6.6, ""limitPerSecond"": 400}","{""gone"": 0, ""carried"": 0, ""expired"": 0, ""reopened"": 0, ""trueMatch"": 0, ""inconclusive"": 0, ""falsePositive"": 0}",,{3c4f025761f3},"{""rates"": {""hits"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 333.3333333333333}, ""matches"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 333.3333333333333}}, ""volume"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 0}, ""listCap"": null, ""findings"": {""hits"": 2, ""changes"": 0, ""matches"": 2, ""screened"": 6, ""hitSquares"": 2, ""matchSquares"": 2, ""changeSquares"": 0, ""searchesAgain"": 0}, ""isComparable"": true}",,,[])',
+'(2,1,1,1,test,rescreen,stopped,"{""the limit of 2 searches for this run is reached; 4 customers remain and the run can be resumed""}",planned,due,6,screening/default/people,2,test-18048,0,settings-of-the-test,0.0.0-test,1,"2026-11-27 23:05:04.895+00","2026-11-27 23:05:07.28+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 6, ""rejected"": 0, ""screened"": 2, ""searches"": 2, ""customers"": 6, ""remaining"": 4, ""duplicates"": 0}, ""states"": {""clear"": 0, ""truncated"": 0, ""open_alert"": 2, ""true_match"": 0, ""not_screened"": 4, ""false_positive"": 0, ""below_threshold"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 6}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",6,"{""run"": {""deadline"": ""200ms""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""maxPerRun"": 200}}, ""timezone"": ""UTC"", ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",max_searches,3,2,2,,f,,"{""news"": {""alerts"": 0, ""expired"": 0, ""sanctionHits"": 0}, ""byAge"": {""older"": 0, ""upToOneDay"": 0, ""upToOneWeek"": 2, ""upToThirtyDays"": 0}, ""absent"": 0, ""overdue"": 2, ""waiting"": 2, ""oldestAt"": ""2026-11-25T23:05:02.934+00:00"", ""proposed"": 0, ""customers"": 2, ""byAssignee"": [], ""bySeverity"": [{""overdue"": 2, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}",,1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 6, ""repeated"": 0, ""perSecond"": 6.9, ""limitPerSecond"": 400}","{""gone"": 0, ""carried"": 0, ""expired"": 0, ""reopened"": 0, ""trueMatch"": 0, ""inconclusive"": 0, ""falsePositive"": 0}",,{3c4f025761f3},"{""rates"": null, ""volume"": null, ""listCap"": null, ""findings"": {""hits"": 2, ""changes"": 0, ""matches"": 2, ""screened"": 2, ""hitSquares"": 2, ""matchSquares"": 2, ""changeSquares"": 0, ""searchesAgain"": 2}, ""isComparable"": false}",,,"[{""known"": 2, ""family"": ""any"", ""standing"": 2, ""vanished"": 0}, {""known"": 2, ""family"": ""sanction"", ""standing"": 2, ""vanished"": 0}]")'
 ]::run[]);
 select open_run_range(run_id) from run;
 delete from acceptance;
 insert into acceptance (acceptance_id, kind, is_proposal, accepted_by, is_attested, reason, accepted_at, organisation_id, run_id, roster_id, settings, digest, differences, proposed_by, held_by, changes, gap, reference, rows, until) overriding system value select acceptance_id, kind, is_proposal, accepted_by, is_attested, reason, accepted_at, organisation_id, run_id, roster_id, settings, digest, differences, proposed_by, held_by, changes, gap, reference, rows, until from unnest(array[
-'(1,settings,f,"first settings",t,"recorded by the first run","2026-11-25 21:41:25.997+00",1,,,"{""guards"": {""people"": {""columns"": true, ""maxGrowth"": 0.5, ""maxDoubtShare"": 0.2, ""maxRejectShare"": 0.005, ""maxShrinkNight"": 0.01, ""maxChangedShare"": 0.01, ""maxShrink30Days"": 0.03, ""maxDuplicateShare"": 0.05}}, ""review"": {""fourEyes"": [], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}}, ""rosters"": {""people"": {""csv"": {""skipRows"": []}, ""columns"": {""ignore"": [], ""realDates"": [], ""realNames"": []}, ""parties"": {""columns"": {""ignore"": []}}}}, ""service"": {""aml"": {""nameField"": ""name""}}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}}",c30167830eab560908ffb1a891a759d0f205c74b3e7271c3103605ba6591ac55,{},,,,,,,)'
+'(1,settings,f,"first settings",t,"recorded by the first run","2026-11-25 23:04:58.947+00",1,,,"{""guards"": {""people"": {""columns"": true, ""maxGrowth"": 0.5, ""maxDoubtShare"": 0.2, ""maxRejectShare"": 0.005, ""maxShrinkNight"": 0.01, ""maxChangedShare"": 0.01, ""maxShrink30Days"": 0.03, ""maxDuplicateShare"": 0.05}}, ""review"": {""fourEyes"": [], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}}, ""rosters"": {""people"": {""csv"": {""skipRows"": []}, ""columns"": {""ignore"": [], ""realDates"": [], ""realNames"": []}, ""parties"": {""columns"": {""ignore"": []}}}}, ""service"": {""aml"": {""nameField"": ""name""}}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}}",c30167830eab560908ffb1a891a759d0f205c74b3e7271c3103605ba6591ac55,{},,,,,,,)'
 ]::acceptance[]);
 delete from account;
 insert into account (account_id, organisation_id, public_key, is_test, base_url, created_at, list_caps) overriding system value select account_id, organisation_id, public_key, is_test, base_url, created_at, list_caps from unnest(array[
-'(1,1,PUBLIC_KEY,t,SERVICE_URL,"2026-11-25 21:41:26.038+00",[],)'
+'(1,1,PUBLIC_KEY,t,SERVICE_URL,"2026-11-25 23:04:59.087+00",[],)'
 ]::account[]);
 delete from alert;
 insert into alert (alert_id, account_id, party_id, state, listed_id, rank, is_hit, score, customer_version, severity, rule, priority, is_baseline, opened_at, due_at, disposition_id, assigned_to, revision, absence, absent_since, topic, is_true_match, legacy) overriding system value select alert_id, account_id, party_id, state, listed_id, rank, is_hit, score, customer_version, severity, rule, priority, is_baseline, opened_at, due_at, disposition_id, assigned_to, revision, absence, absent_since, topic, is_true_match, legacy from unnest(array[
-'(1,1,1,open,2,1,t,1,1,critical,sanction_hit_gained,959,t,"2026-11-25 21:41:26.434+00","2026-11-26 01:41:26.434+00",,,1,,,sanction,f,)',
-'(2,1,2,open,3,1,t,1,1,critical,sanction_hit_gained,959,t,"2026-11-25 21:41:26.434+00","2026-11-26 01:41:26.434+00",,,1,,,sanction,f,)'
+'(1,1,1,open,2,1,t,1,1,critical,sanction_hit_gained,959,t,"2026-11-25 23:05:02.934+00","2026-11-26 03:05:02.934+00",,,1,,,sanction,f,)',
+'(2,1,2,open,3,1,t,1,1,critical,sanction_hit_gained,959,t,"2026-11-25 23:05:02.934+00","2026-11-26 03:05:02.934+00",,,1,,,sanction,f,)'
 ]::alert[]);
 delete from alert_event;
 insert into alert_event (event_id, alert_id, kind, happened_at, run_id, reasons, severity, actor, assigned_to, is_attested) overriding system value select event_id, alert_id, kind, happened_at, run_id, reasons, severity, actor, assigned_to, is_attested from unnest(array[
-'(1,1,opened,"2026-11-25 21:41:26.434+00",1,{},critical,,,f)',
-'(2,2,opened,"2026-11-25 21:41:26.434+00",1,{},critical,,,f)'
+'(1,1,opened,"2026-11-25 23:05:02.934+00",1,{},critical,,,f)',
+'(2,2,opened,"2026-11-25 23:05:02.934+00",1,{},critical,,,f)'
 ]::alert_event[]);
 delete from batch;
 insert into batch (run_id, worker, number, wave, committed_at) overriding system value select run_id, worker, number, wave, committed_at from unnest(array[
-'(1,1,1,2,"2026-11-25 21:41:26.33+00")',
-'(2,1,1,2,"2026-11-27 21:41:26.946+00")'
+'(1,1,1,2,"2026-11-25 23:05:02.026+00")',
+'(1,1,2,2,"2026-11-25 23:05:02.18+00")',
+'(2,1,1,2,"2026-11-27 23:05:06.144+00")'
 ]::batch[]);
 delete from call;
 insert into call (run_id, request_id, started_at, ended_at, response_id, batch, number, worker, status, outcome, service_request_id) overriding system value select run_id, request_id, started_at, ended_at, response_id, batch, number, worker, status, outcome, service_request_id from unnest(array[
-'(1,1,"2026-11-27 21:41:26.27+00","2026-11-27 21:41:26.276+00",,,1,1,201,ok,req_1c34311b-7ad9-45a7-9e27-fb9c3d034553)',
-'(1,2,"2026-11-27 21:41:26.288+00","2026-11-27 21:41:26.296+00",,,2,1,201,ok,req_36b0ef9f-3a68-4629-ade4-a3285476e74a)',
-'(1,1099511627777,"2026-11-27 21:41:26.316+00","2026-11-27 21:41:26.324+00",5,1,3,1,201,ok,req_60338d86-51d2-4a62-ac29-cbd3c189c294)',
-'(1,1099511627778,"2026-11-27 21:41:26.316+00","2026-11-27 21:41:26.324+00",3,1,4,1,201,ok,req_d48a02f8-8e36-4d7d-acfd-5f8394a353a9)',
-'(1,1099511627779,"2026-11-27 21:41:26.317+00","2026-11-27 21:41:26.325+00",7,1,5,1,201,ok,req_cab09cd4-1048-4541-a09f-3bd544a2e72e)',
-'(1,1099511627780,"2026-11-27 21:41:26.317+00","2026-11-27 21:41:26.326+00",6,1,6,1,201,ok,req_82a49365-c6ff-439e-a79c-e5fae5c652c0)',
-'(1,1099511627781,"2026-11-27 21:41:26.317+00","2026-11-27 21:41:26.327+00",4,1,7,1,201,ok,req_9be171e2-cc76-4f5e-849e-c6b1aa5e4c8c)',
-'(1,1099511627782,"2026-11-27 21:41:26.317+00","2026-11-27 21:41:26.329+00",8,1,8,1,201,ok,req_2a679e00-d5a8-4771-9b90-1942a8c7ca0e)',
-'(1,1,"2026-11-27 21:41:26.351+00","2026-11-27 21:41:26.354+00",,,9,1,201,ok,req_a208189a-0093-46bb-aaff-7ed6f4a5cc51)',
-'(1,2,"2026-11-27 21:41:26.36+00","2026-11-27 21:41:26.362+00",,,10,1,201,ok,req_a26f4512-1ab1-4fef-ab49-e0fc201a7704)',
-'(2,1,"2026-11-27 21:41:26.918+00","2026-11-27 21:41:26.921+00",,,1,1,201,ok,req_ae23db87-39cb-4dd7-9bc9-aadb0283e554)',
-'(2,2,"2026-11-27 21:41:26.928+00","2026-11-27 21:41:26.931+00",,,2,1,201,ok,req_7cd868b1-bd60-49b7-8f06-ec15b4c7b6e4)',
-'(2,1099511627777,"2026-11-27 21:41:26.942+00","2026-11-27 21:41:26.945+00",5,1,3,1,201,ok,req_e57fe8e5-85d0-45c4-bdde-ef1e22685f8e)',
-'(2,1099511627778,"2026-11-27 21:41:26.942+00","2026-11-27 21:41:26.946+00",3,1,4,1,201,ok,req_d08c93e3-56fd-45a2-a3d0-c2cc55bff0e5)',
-'(2,1,"2026-11-27 21:41:26.952+00","2026-11-27 21:41:26.954+00",,,5,1,201,ok,req_983b686a-6e71-4042-9cf8-d66b9c69722e)',
-'(2,2,"2026-11-27 21:41:26.96+00","2026-11-27 21:41:26.962+00",,,6,1,201,ok,req_305d629a-3abf-44e3-93c9-b8fa28aca6b1)'
+'(1,7,"2026-11-27 23:05:01.278+00","2026-11-27 23:05:01.412+00",,,1,1,201,ok,req_6ce8d3ef-d096-4cda-bb28-d5c60fd746ea)',
+'(1,8,"2026-11-27 23:05:01.57+00","2026-11-27 23:05:01.639+00",,,2,1,201,ok,req_95072fdd-7cf4-4e6e-ac56-789ab2661926)',
+'(1,1,"2026-11-27 23:05:01.826+00","2026-11-27 23:05:01.923+00",5,1,3,1,201,ok,req_7fdf79ff-4d32-4182-8162-f98f8c8a9e1f)',
+'(1,2,"2026-11-27 23:05:01.838+00","2026-11-27 23:05:01.924+00",4,1,4,1,201,ok,req_f7311ff1-1aa9-4721-839b-dc5735a0e3b3)',
+'(1,3,"2026-11-27 23:05:01.838+00","2026-11-27 23:05:01.931+00",3,1,5,1,201,ok,req_12ec0181-24a4-444e-91df-9a513961f7c1)',
+'(1,4,"2026-11-27 23:05:01.838+00","2026-11-27 23:05:01.947+00",6,1,6,1,201,ok,req_4433b5d5-b13f-432a-b5c4-e4affdc15245)',
+'(1,5,"2026-11-27 23:05:01.839+00","2026-11-27 23:05:01.987+00",7,1,7,1,201,ok,req_32ee3a0e-07ee-484e-9b8f-472e24ac775e)',
+'(1,6,"2026-11-27 23:05:01.839+00","2026-11-27 23:05:02.179+00",8,2,8,1,201,ok,req_be14d1d6-5d6f-41e2-b3d9-29f53cf84761)',
+'(1,7,"2026-11-27 23:05:02.571+00","2026-11-27 23:05:02.586+00",,,9,1,201,ok,req_e3617bda-b487-4149-a2a2-a3066d19c628)',
+'(1,8,"2026-11-27 23:05:02.638+00","2026-11-27 23:05:02.652+00",,,10,1,201,ok,req_f29835d5-84af-4c07-8aa6-6d4b32ddd98f)',
+'(2,7,"2026-11-27 23:05:05.563+00","2026-11-27 23:05:05.595+00",,,1,1,201,ok,req_90a25715-a883-4a86-bc98-c28da420a37c)',
+'(2,8,"2026-11-27 23:05:05.758+00","2026-11-27 23:05:05.802+00",,,2,1,201,ok,req_05cfffcb-616f-49db-912a-78eb77f77169)',
+'(2,1,"2026-11-27 23:05:06.084+00","2026-11-27 23:05:06.143+00",5,1,3,1,201,ok,req_a46d417d-0315-4f4a-adb7-83efb12e35d8)',
+'(2,2,"2026-11-27 23:05:06.084+00","2026-11-27 23:05:06.144+00",4,1,4,1,201,ok,req_f7b8c1b1-56b4-4507-b4fd-25fe036143d2)',
+'(2,7,"2026-11-27 23:05:06.239+00","2026-11-27 23:05:06.247+00",,,5,1,201,ok,req_35f850a6-719a-4d3c-bd29-ac7dce0d1afb)',
+'(2,8,"2026-11-27 23:05:06.286+00","2026-11-27 23:05:06.299+00",,,6,1,201,ok,req_750fdb12-10a8-40d3-88d5-367593ba5d87)'
 ]::call[]);
 delete from change;
 insert into change (change_id, run_id, wave, replaces, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before_listed_id, before_rank, before_is_hit, before_score, after_listed_id, after_rank, after_is_hit, after_score, adjustments, birth_date_agreement, country_agreement, sanction_hit, former_customer_version) overriding system value select change_id, run_id, wave, replaces, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before_listed_id, before_rank, before_is_hit, before_score, after_listed_id, after_rank, after_is_hit, after_score, adjustments, birth_date_agreement, country_agreement, sanction_hit, former_customer_version from unnest(array[
@@ -56,49 +57,49 @@ insert into change (change_id, run_id, wave, replaces, party_id, customer_versio
 ]::change[]);
 delete from control_outcome;
 insert into control_outcome (run_id, ordinal, type, name, expect, verdict, found, response_id, round, occasion, searches, asked_at, label, topics) overriding system value select run_id, ordinal, type, name, expect, verdict, found, response_id, round, occasion, searches, asked_at, label, topics from unnest(array[
-'(1,0,person,"Control Listed",match,passed,,1,1,start,0,"2026-11-25 21:41:26.278+00",,{})',
-'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-25 21:41:26.298+00",,{})',
-'(1,0,person,"Control Listed",match,passed,,1,2,end,6,"2026-11-25 21:41:26.355+00",,{})',
-'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,6,"2026-11-25 21:41:26.364+00",,{})',
-'(2,0,person,"Control Listed",match,passed,,1,1,start,0,"2026-11-27 21:41:26.923+00",,{})',
-'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-27 21:41:26.932+00",,{})',
-'(2,0,person,"Control Listed",match,passed,,1,2,end,2,"2026-11-27 21:41:26.956+00",,{})',
-'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,2,"2026-11-27 21:41:26.963+00",,{})'
+'(1,0,person,"Control Listed",match,passed,,1,1,start,0,"2026-11-25 23:05:01.478+00",,{})',
+'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-25 23:05:01.656+00",,{})',
+'(1,0,person,"Control Listed",match,passed,,1,2,end,6,"2026-11-25 23:05:02.597+00",,{})',
+'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,6,"2026-11-25 23:05:02.663+00",,{})',
+'(2,0,person,"Control Listed",match,passed,,1,1,start,0,"2026-11-27 23:05:05.642+00",,{})',
+'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-27 23:05:06.006+00",,{})',
+'(2,0,person,"Control Listed",match,passed,,1,2,end,2,"2026-11-27 23:05:06.255+00",,{})',
+'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,2,"2026-11-27 23:05:06.318+00",,{})'
 ]::control_outcome[]);
 delete from customer;
 insert into customer (customer_id, roster_id, reference, version, record_digest, first_import_id, absent_since, own_digest, left_at, returned_at, left_because, unreadable_party_since) overriding system value select customer_id, roster_id, reference, version, record_digest, first_import_id, absent_since, own_digest, left_at, returned_at, left_because, unreadable_party_since from unnest(array[
-'(2,1,C-1,1,"\\xc3a82f664ed349f033407299d890eb67",1,,,,,,,c-1)',
-'(3,1,C-2,1,"\\x5d5fa6dd98d9253b0342429cd1d603e5",1,,,,,,,c-2)',
-'(4,1,C-3,1,"\\xda0cf03e7c92cafe53468d8ccef880ec",1,,,,,,,c-3)',
-'(5,1,C-4,1,"\\x37c6f444daed48495c1aac3435fb4427",1,,,,,,,c-4)',
-'(6,1,C-5,1,"\\x4bbb87210e7032564bc1db33b15f316f",1,,,,,,,c-5)',
-'(7,1,C-6,1,"\\x0cffecd398f35b8d56d490c148b308e5",1,,,,,,,c-6)'
+'(1,1,C-1,1,"\\xc3a82f664ed349f033407299d890eb67",1,,,,,,,c-1)',
+'(2,1,C-2,1,"\\x5d5fa6dd98d9253b0342429cd1d603e5",1,,,,,,,c-2)',
+'(3,1,C-3,1,"\\xda0cf03e7c92cafe53468d8ccef880ec",1,,,,,,,c-3)',
+'(4,1,C-4,1,"\\x37c6f444daed48495c1aac3435fb4427",1,,,,,,,c-4)',
+'(5,1,C-5,1,"\\x4bbb87210e7032564bc1db33b15f316f",1,,,,,,,c-5)',
+'(6,1,C-6,1,"\\x0cffecd398f35b8d56d490c148b308e5",1,,,,,,,c-6)'
 ]::customer[]);
 delete from customer_state_change;
 insert into customer_state_change (change_id, customer_id, from_state, to_state, reason, is_test, as_of, due_at, expires_at, run_id, changed_at) overriding system value select change_id, customer_id, from_state, to_state, reason, is_test, as_of, due_at, expires_at, run_id, changed_at from unnest(array[
-'(1,2,,open_alert,,t,"2026-11-25 21:41:26.33+00","2026-11-26 21:41:26.33+00","2026-11-27 00:41:26.33+00",1,"2026-11-25 21:41:26.507+00")',
-'(2,3,,open_alert,,t,"2026-11-25 21:41:26.33+00","2026-11-26 21:41:26.33+00","2026-11-27 00:41:26.33+00",1,"2026-11-25 21:41:26.507+00")',
-'(3,4,,clear,,t,"2026-11-25 21:41:26.33+00","2026-11-26 21:41:26.33+00","2026-11-27 00:41:26.33+00",1,"2026-11-25 21:41:26.507+00")',
-'(4,5,,clear,,t,"2026-11-25 21:41:26.33+00","2026-11-26 21:41:26.33+00","2026-11-27 00:41:26.33+00",1,"2026-11-25 21:41:26.507+00")',
-'(5,6,,clear,,t,"2026-11-25 21:41:26.33+00","2026-11-26 21:41:26.33+00","2026-11-27 00:41:26.33+00",1,"2026-11-25 21:41:26.507+00")',
-'(6,7,,clear,,t,"2026-11-25 21:41:26.33+00","2026-11-26 21:41:26.33+00","2026-11-27 00:41:26.33+00",1,"2026-11-25 21:41:26.507+00")',
-'(7,4,clear,not_screened,expired,t,"2026-11-25 21:41:26.33+00","2026-11-26 21:41:26.33+00","2026-11-27 00:41:26.33+00",1,"2026-11-27 21:41:26.882+00")',
-'(8,5,clear,not_screened,expired,t,"2026-11-25 21:41:26.33+00","2026-11-26 21:41:26.33+00","2026-11-27 00:41:26.33+00",1,"2026-11-27 21:41:26.882+00")',
-'(9,6,clear,not_screened,expired,t,"2026-11-25 21:41:26.33+00","2026-11-26 21:41:26.33+00","2026-11-27 00:41:26.33+00",1,"2026-11-27 21:41:26.882+00")',
-'(10,7,clear,not_screened,expired,t,"2026-11-25 21:41:26.33+00","2026-11-26 21:41:26.33+00","2026-11-27 00:41:26.33+00",1,"2026-11-27 21:41:26.882+00")'
+'(1,1,,open_alert,,t,"2026-11-25 23:05:02.026+00","2026-11-26 23:05:02.026+00","2026-11-27 02:05:02.026+00",1,"2026-11-25 23:05:03.261+00")',
+'(2,2,,open_alert,,t,"2026-11-25 23:05:02.026+00","2026-11-26 23:05:02.026+00","2026-11-27 02:05:02.026+00",1,"2026-11-25 23:05:03.261+00")',
+'(3,3,,clear,,t,"2026-11-25 23:05:02.026+00","2026-11-26 23:05:02.026+00","2026-11-27 02:05:02.026+00",1,"2026-11-25 23:05:03.261+00")',
+'(4,4,,clear,,t,"2026-11-25 23:05:02.026+00","2026-11-26 23:05:02.026+00","2026-11-27 02:05:02.026+00",1,"2026-11-25 23:05:03.261+00")',
+'(5,5,,clear,,t,"2026-11-25 23:05:02.026+00","2026-11-26 23:05:02.026+00","2026-11-27 02:05:02.026+00",1,"2026-11-25 23:05:03.261+00")',
+'(6,6,,clear,,t,"2026-11-25 23:05:02.18+00","2026-11-26 23:05:02.18+00","2026-11-27 02:05:02.18+00",1,"2026-11-25 23:05:03.261+00")',
+'(7,3,clear,not_screened,expired,t,"2026-11-25 23:05:02.026+00","2026-11-26 23:05:02.026+00","2026-11-27 02:05:02.026+00",1,"2026-11-27 23:05:05.338+00")',
+'(8,4,clear,not_screened,expired,t,"2026-11-25 23:05:02.026+00","2026-11-26 23:05:02.026+00","2026-11-27 02:05:02.026+00",1,"2026-11-27 23:05:05.338+00")',
+'(9,5,clear,not_screened,expired,t,"2026-11-25 23:05:02.026+00","2026-11-26 23:05:02.026+00","2026-11-27 02:05:02.026+00",1,"2026-11-27 23:05:05.338+00")',
+'(10,6,clear,not_screened,expired,t,"2026-11-25 23:05:02.18+00","2026-11-26 23:05:02.18+00","2026-11-27 02:05:02.18+00",1,"2026-11-27 23:05:05.338+00")'
 ]::customer_state_change[]);
 delete from customer_version;
 insert into customer_version (customer_id, version, import_id, risk_tier, record, changed_fields) overriding system value select customer_id, version, import_id, risk_tier, record, changed_fields from unnest(array[
-'(2,1,1,,"{""parties"": [{""name"": ""Wilhelmina Achterberg"", ""role"": ""customer"", ""type"": ""person"", ""sentName"": ""Wilhelmina Achterberg"", ""birthDate"": null, ""countries"": []}], ""riskTier"": null}",,f)',
-'(3,1,1,,"{""parties"": [{""name"": ""Oktavian Prunescu"", ""role"": ""customer"", ""type"": ""person"", ""sentName"": ""Oktavian Prunescu"", ""birthDate"": null, ""countries"": []}], ""riskTier"": null}",,f)',
-'(4,1,1,,"{""parties"": [{""name"": ""Tamsin Oyelaran"", ""role"": ""customer"", ""type"": ""person"", ""sentName"": ""Tamsin Oyelaran"", ""birthDate"": null, ""countries"": []}], ""riskTier"": null}",,f)',
-'(5,1,1,,"{""parties"": [{""name"": ""Bertil Kvarnström"", ""role"": ""customer"", ""type"": ""person"", ""sentName"": ""Bertil Kvarnström"", ""birthDate"": null, ""countries"": []}], ""riskTier"": null}",,f)',
-'(6,1,1,,"{""parties"": [{""name"": ""Aroha Ngata"", ""role"": ""customer"", ""type"": ""person"", ""sentName"": ""Aroha Ngata"", ""birthDate"": null, ""countries"": []}], ""riskTier"": null}",,f)',
-'(7,1,1,,"{""parties"": [{""name"": ""Ciro Malvestuto"", ""role"": ""customer"", ""type"": ""person"", ""sentName"": ""Ciro Malvestuto"", ""birthDate"": null, ""countries"": []}], ""riskTier"": null}",,f)'
+'(1,1,1,,"{""parties"": [{""name"": ""Wilhelmina Achterberg"", ""role"": ""customer"", ""type"": ""person"", ""sentName"": ""Wilhelmina Achterberg"", ""birthDate"": null, ""countries"": []}], ""riskTier"": null}",,f)',
+'(2,1,1,,"{""parties"": [{""name"": ""Oktavian Prunescu"", ""role"": ""customer"", ""type"": ""person"", ""sentName"": ""Oktavian Prunescu"", ""birthDate"": null, ""countries"": []}], ""riskTier"": null}",,f)',
+'(3,1,1,,"{""parties"": [{""name"": ""Tamsin Oyelaran"", ""role"": ""customer"", ""type"": ""person"", ""sentName"": ""Tamsin Oyelaran"", ""birthDate"": null, ""countries"": []}], ""riskTier"": null}",,f)',
+'(4,1,1,,"{""parties"": [{""name"": ""Bertil Kvarnström"", ""role"": ""customer"", ""type"": ""person"", ""sentName"": ""Bertil Kvarnström"", ""birthDate"": null, ""countries"": []}], ""riskTier"": null}",,f)',
+'(5,1,1,,"{""parties"": [{""name"": ""Aroha Ngata"", ""role"": ""customer"", ""type"": ""person"", ""sentName"": ""Aroha Ngata"", ""birthDate"": null, ""countries"": []}], ""riskTier"": null}",,f)',
+'(6,1,1,,"{""parties"": [{""name"": ""Ciro Malvestuto"", ""role"": ""customer"", ""type"": ""person"", ""sentName"": ""Ciro Malvestuto"", ""birthDate"": null, ""countries"": []}], ""riskTier"": null}",,f)'
 ]::customer_version[]);
 delete from lease;
 insert into lease (lease_key, epoch, owner, acquired_at, heartbeat_at, expires_at) overriding system value select lease_key, epoch, owner, acquired_at, heartbeat_at, expires_at from unnest(array[
-'(screening/default/people,2,test-30375,"2026-11-27 21:41:26.797+00","2026-11-27 21:41:26.797+00","1970-01-01 00:00:00+00")'
+'(screening/default/people,2,test-18048,"2026-11-27 23:05:04.851+00","2026-11-27 23:05:06.084+00","1970-01-01 00:00:00+00")'
 ]::lease[]);
 delete from listed_party;
 insert into listed_party (listed_id, organisation_id, digest, match_id, name, schema, topics, birth_dates, countries) overriding system value select listed_id, organisation_id, digest, match_id, name, schema, topics, birth_dates, countries from unnest(array[
@@ -108,8 +109,8 @@ insert into listed_party (listed_id, organisation_id, digest, match_id, name, sc
 ]::listed_party[]);
 delete from match_detail;
 insert into match_detail (run_id, record_id, account_id, kind, asked_at, status, reason, service_request_id, received_digest, digest, body, withheld_links, entity_ids) overriding system value select run_id, record_id, account_id, kind, asked_at, status, reason, service_request_id, received_digest, digest, body, withheld_links, entity_ids from unnest(array[
-'(1,amla_one,1,activity,"2026-11-25 21:41:26.383+00",200,,req_e411b0e8-9651-4c87-a918-b2141b8ea757,"\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a","\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a","{""id"":""amla_one"",""schema"":""Person"",""name"":""Wilhelmina Achterberg"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{})',
-'(1,amla_two,1,activity,"2026-11-25 21:41:26.383+00",200,,req_90fa3c0e-562c-4a97-b68d-da15fc4a1f91,"\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149","\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149","{""id"":""amla_two"",""schema"":""Person"",""name"":""Oktavian Prunescu"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{})'
+'(1,amla_one,1,activity,"2026-11-25 23:05:02.735+00",200,,req_8e1600ad-9115-42a9-8607-ad410498db45,"\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a","\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a","{""id"":""amla_one"",""schema"":""Person"",""name"":""Wilhelmina Achterberg"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{})',
+'(1,amla_two,1,activity,"2026-11-25 23:05:02.736+00",200,,req_44bdd95c-d563-4aa6-8ac9-7bc2ff3a19fb,"\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149","\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149","{""id"":""amla_two"",""schema"":""Person"",""name"":""Oktavian Prunescu"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{})'
 ]::match_detail[]);
 delete from next_state;
 insert into next_state (run_id, party_id, former_run_id, former_request_id, former_response_id, former_settings_digest, former_state, former_unreturned, settings_digest, state, reported_scores, unreturned) overriding system value select run_id, party_id, former_run_id, former_request_id, former_response_id, former_settings_digest, former_state, former_unreturned, settings_digest, state, reported_scores, unreturned from unnest(array[
@@ -122,98 +123,98 @@ insert into next_state (run_id, party_id, former_run_id, former_request_id, form
 ]::next_state[]);
 delete from organisation;
 insert into organisation (organisation_id, name, digest_key, review_key, created_at, schedule_paused_at, schedule_paused_until, schedule_paused_by, schedule_pause_reason, schedule_resumed_by, webhooks) overriding system value select organisation_id, name, digest_key, review_key, created_at, schedule_paused_at, schedule_paused_until, schedule_paused_by, schedule_pause_reason, schedule_resumed_by, webhooks from unnest(array[
-'(1,default,"\\xf3933f9f548a5d0eee5fadcfddb80a29b060030497dfeaba378d4c3e38528a0a","\\x4a0f55fca4f648f8be2b3b68162841588d3fc6c712154211b42a4b193279e579","2026-11-25 21:41:25.982+00",,,,,,[])'
+'(1,default,"\\x61161c076f9cde17d94bbf5bad3abd5f7dc7122e852c23365cabdacf3a255fd1","\\xe5c7c905fd714109bd1432cc05adcf42f535ce5a4b384fe587ba57c753281ac7","2026-11-25 23:04:58.776+00",,,,,,[])'
 ]::organisation[]);
 delete from party;
 insert into party (party_id, customer_id, ordinal, request_id, is_current) overriding system value select party_id, customer_id, ordinal, request_id, is_current from unnest(array[
-'(1,2,0,1099511627777,t)',
-'(2,3,0,1099511627778,t)',
-'(3,4,0,1099511627779,t)',
-'(4,5,0,1099511627780,t)',
-'(5,6,0,1099511627781,t)',
-'(6,7,0,1099511627782,t)'
+'(1,1,0,1,t)',
+'(2,2,0,2,t)',
+'(3,3,0,3,t)',
+'(4,4,0,4,t)',
+'(5,5,0,5,t)',
+'(6,6,0,6,t)'
 ]::party[]);
 delete from party_state;
 insert into party_state (account_id, party_id, run_id, request_id, response_id, customer_version, settings_digest, screened_at, state, reported_scores, unreturned, failed_run_id) overriding system value select account_id, party_id, run_id, request_id, response_id, customer_version, settings_digest, screened_at, state, reported_scores, unreturned, failed_run_id from unnest(array[
-'(1,3,1,1099511627779,7,1,settings-of-the-test,"2026-11-25 21:41:26.33+00",clear,,,)',
-'(1,4,1,1099511627780,6,1,settings-of-the-test,"2026-11-25 21:41:26.33+00",clear,,,)',
-'(1,5,1,1099511627781,4,1,settings-of-the-test,"2026-11-25 21:41:26.33+00",clear,,,)',
-'(1,6,1,1099511627782,8,1,settings-of-the-test,"2026-11-25 21:41:26.33+00",clear,,,)',
-'(1,1,2,1099511627777,5,1,settings-of-the-test,"2026-11-27 21:41:26.946+00",open_alert,,,)',
-'(1,2,2,1099511627778,3,1,settings-of-the-test,"2026-11-27 21:41:26.946+00",open_alert,,,)'
+'(1,3,1,3,3,1,settings-of-the-test,"2026-11-25 23:05:02.026+00",clear,,,)',
+'(1,4,1,4,6,1,settings-of-the-test,"2026-11-25 23:05:02.026+00",clear,,,)',
+'(1,5,1,5,7,1,settings-of-the-test,"2026-11-25 23:05:02.026+00",clear,,,)',
+'(1,6,1,6,8,1,settings-of-the-test,"2026-11-25 23:05:02.18+00",clear,,,)',
+'(1,1,2,1,5,1,settings-of-the-test,"2026-11-27 23:05:06.144+00",open_alert,,,)',
+'(1,2,2,2,4,1,settings-of-the-test,"2026-11-27 23:05:06.144+00",open_alert,,,)'
 ]::party_state[]);
 delete from planned;
 insert into planned (run_id, party_id, request_id, customer_version, search_order, reason, skipped_because) overriding system value select run_id, party_id, request_id, customer_version, search_order, reason, skipped_because from unnest(array[
-'(1,1,1099511627777,1,0,new,)',
-'(1,2,1099511627778,1,0,new,)',
-'(1,3,1099511627779,1,0,new,)',
-'(1,4,1099511627780,1,0,new,)',
-'(1,5,1099511627781,1,0,new,)',
-'(1,6,1099511627782,1,0,new,)',
-'(2,1,1099511627777,1,3333333,overdue,)',
-'(2,2,1099511627778,1,3333333,overdue,)',
-'(2,3,1099511627779,1,3333333,overdue,)',
-'(2,4,1099511627780,1,3333333,overdue,)',
-'(2,5,1099511627781,1,3333333,overdue,)',
-'(2,6,1099511627782,1,3333333,overdue,)'
+'(1,1,1,1,0,new,)',
+'(1,2,2,1,0,new,)',
+'(1,3,3,1,0,new,)',
+'(1,4,4,1,0,new,)',
+'(1,5,5,1,0,new,)',
+'(1,6,6,1,0,new,)',
+'(2,1,1,1,3333329,overdue,)',
+'(2,2,2,1,3333329,overdue,)',
+'(2,3,3,1,3333329,overdue,)',
+'(2,4,4,1,3333329,overdue,)',
+'(2,5,5,1,3333329,overdue,)',
+'(2,6,6,1,3333330,overdue,)'
 ]::planned[]);
 delete from report;
 insert into report (run_id, revision, sweep_run_ids, earlier_run_ids, created_at, manifest_sha256, sent_at, former_settings_id) overriding system value select run_id, revision, sweep_run_ids, earlier_run_ids, created_at, manifest_sha256, sent_at, former_settings_id from unnest(array[
-'(1,1,{},{},"2026-11-25 21:41:26.61+00",07447ac9bedbf73097d46bdbd920e3ce3c23548721912e2f0462f3711c4b1798,,)',
-'(2,1,{},{},"2026-11-27 21:41:27.085+00",b7bbf7976371b96b24dcceac76854362331de6d1fc78425bdc52194d1a9de257,,1)'
+'(1,1,{},{},"2026-11-25 23:05:03.904+00",5deb5fe5611e438b464ee775ade3877605529c386cfc5f8c5057d268448e83bd,,)',
+'(2,1,{},{},"2026-11-27 23:05:07.387+00",7fb8bbd918239f8fafbbfe3a2da9189d5fa3a7098d5468c6dc6d9bf56596c5cf,,1)'
 ]::report[]);
 delete from response;
 insert into response (response_id, organisation_id, digest, body, total, truncated, first_seen_at, matches, hits, first_match_id, listed_ids, are_hits, scores) overriding system value select response_id, organisation_id, digest, body, total, truncated, first_seen_at, matches, hits, first_match_id, listed_ids, are_hits, scores from unnest(array[
-'(1,1,"\\x9e36068d8bcd9bbb6026c0a6137550fcd442fa15f7d9602c64ac01cbf533effc","{""query"":""Control Listed"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_c"",""name"":""Control Listed"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-25 21:41:26.278+00",1,1,amla_c,{1},{t},{1})',
-'(2,1,"\\x3cc74961ba99e95a9c4d8360501ed76ef2479da30bb5c4d53692f5241f52127d","{""query"":""Zzyzx Qwfpg"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 21:41:26.298+00",0,0,,,,)',
-'(3,1,"\\x28f2fd5f8e5b498100072aed5832e6f9076cada9c136b2d64d9609c3e8d02bc2","{""query"":""Oktavian Prunescu"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_two"",""name"":""Oktavian Prunescu"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-25 21:41:26.331+00",1,1,amla_two,{3},{t},{1})',
-'(4,1,"\\x6c2f1413d135ab506ec688feaa6f2bee11332b6bfad55ac68e36096d393c819f","{""query"":""Aroha Ngata"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 21:41:26.331+00",0,0,,,,)',
-'(5,1,"\\x80db375a381e928fffb4d70b320342f79b4f5d22b2abf47a3b040fbf2a1a2df4","{""query"":""Wilhelmina Achterberg"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_one"",""name"":""Wilhelmina Achterberg"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-25 21:41:26.331+00",1,1,amla_one,{2},{t},{1})',
-'(6,1,"\\x83a7f5555144962b47044bdb3eeb788ab952ebdc36b780d7971a64bb3c3c9632","{""query"":""Bertil Kvarnström"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 21:41:26.331+00",0,0,,,,)',
-'(7,1,"\\xa5ae5895862d79794793b95ee15368317634ed2b6680f0ea46c2ed1719d70b38","{""query"":""Tamsin Oyelaran"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 21:41:26.331+00",0,0,,,,)',
-'(8,1,"\\xcdcd77ead3dd70911525319334e2420706569934611ee4f76f8e9952b2f90750","{""query"":""Ciro Malvestuto"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 21:41:26.331+00",0,0,,,,)'
+'(1,1,"\\x40ef6012db702c59ca714fe13ae7adcfc3e622f24bc8ce097940aa59a03182ef","{""query"":""Control Listed"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_c"",""name"":""Control Listed"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-25 23:05:01.478+00",1,1,amla_c,{1},{t},{1})',
+'(2,1,"\\x5f6581d1f9981a5e30f76faee8587d40793b213754ffd9fb39c16d2fcee1f141","{""query"":""Zzyzx Qwfpg"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 23:05:01.656+00",0,0,,,,)',
+'(3,1,"\\x028a5e102823af1a84978009226862bb732c143ae61fbbcd3af661a9a8978425","{""query"":""Tamsin Oyelaran"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 23:05:02.028+00",0,0,,,,)',
+'(4,1,"\\x3c867e4d0a9612f5c6950e62d8e42e3e53f169e28a3fb335532d743a0ea9a08c","{""query"":""Oktavian Prunescu"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_two"",""name"":""Oktavian Prunescu"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-25 23:05:02.028+00",1,1,amla_two,{3},{t},{1})',
+'(5,1,"\\x7b435d04213693df8785e6b903c53f91c0b858df66d1ada55226063fcf7200ad","{""query"":""Wilhelmina Achterberg"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_one"",""name"":""Wilhelmina Achterberg"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-25 23:05:02.028+00",1,1,amla_one,{2},{t},{1})',
+'(6,1,"\\x80bc025abb1a74bb6264e71b30a4970d74ead6c87534c5bcdb5d28d53fef4257","{""query"":""Bertil Kvarnström"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 23:05:02.028+00",0,0,,,,)',
+'(7,1,"\\xe6b696ceb23f42f047a24ebc581d45fc3199d0f73b15b2e61ec7135a09902c1d","{""query"":""Aroha Ngata"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 23:05:02.028+00",0,0,,,,)',
+'(8,1,"\\xe2026478a3a6607f2a0c6f1b3d3613d519ec3637af9767db7befa8a1f28d003a","{""query"":""Ciro Malvestuto"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 23:05:02.181+00",0,0,,,,)'
 ]::response[]);
 delete from review_sheet;
 insert into review_sheet (sheet_id, organisation_id, exported_at, exported_by, run_id, shown_ids, waiting, alert_ids) overriding system value select sheet_id, organisation_id, exported_at, exported_by, run_id, shown_ids, waiting, alert_ids from unnest(array[
-'(1,1,"2026-11-25 21:41:26.434+00",report,1,"{1,2}",2,)',
-'(2,1,"2026-11-27 21:41:26.992+00",report,2,"{1,2}",2,)'
+'(1,1,"2026-11-25 23:05:02.934+00",report,1,"{1,2}",2,)',
+'(2,1,"2026-11-27 23:05:06.643+00",report,2,"{1,2}",2,)'
 ]::review_sheet[]);
 delete from roster;
 insert into roster (roster_id, organisation_id, name, created_at, coverage) overriding system value select roster_id, organisation_id, name, created_at, coverage from unnest(array[
-'(1,1,people,"2026-11-25 21:41:25.987+00","{""at"": ""2026-11-25T21:41:26.507+00:00"", ""cap"": null, ""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""runId"": 1, ""entries"": [[""high"", ""clear"", null, null, 4, 1795642886330.000000], [""high"", ""open_alert"", null, null, 2, 1795642886330.000000]], ""seconds"": 1, ""accountId"": 1, ""lastChange"": 6, ""lastDisposition"": 0}")'
+'(1,1,people,"2026-11-25 23:04:58.819+00","{""at"": ""2026-11-25T23:05:03.261+00:00"", ""cap"": null, ""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""runId"": 1, ""entries"": [[""high"", ""open_alert"", null, null, 2, 1795647902026.000000], [""high"", ""clear"", null, null, 4, 1795647902026.000000]], ""seconds"": 1, ""accountId"": 1, ""lastChange"": 6, ""lastDisposition"": 0}")'
 ]::roster[]);
 delete from roster_import;
 insert into roster_import (import_id, run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent, is_delta, headers, party_headers, joined, changed, leavers, returned, conflicts, party_rows, party_rejected, overridden_guards, unreadable_ids, doubts, dropped_parties, control_total, unmapped_names, mapping, changes) overriding system value select import_id, run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent, is_delta, headers, party_headers, joined, changed, leavers, returned, conflicts, party_rows, party_rejected, overridden_guards, unreadable_ids, doubts, dropped_parties, control_total, unmapped_names, mapping, changes from unnest(array[
-'(1,1,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-25 21:41:26.107+00",6,6,0,0,0,f,"{customer_id,type,name}",{},6,0,0,0,0,0,0,{},0,[],[],,{},"{""columns.type"": null, ""columns.language"": null, ""columns.riskTier"": null, ""columns.birthDate"": null, ""columns.countries"": null}",)',
-'(2,2,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-27 21:41:26.818+00",6,6,0,0,0,f,"{customer_id,type,name}",{},0,0,0,0,0,0,0,{},0,[],[],,{},"{""columns.type"": null, ""columns.language"": null, ""columns.riskTier"": null, ""columns.birthDate"": null, ""columns.countries"": null}","{""known"": 6, ""fields"": [], ""joined"": 0, ""reread"": [], ""missing"": 0, ""returned"": 0, ""offboarded"": 0}")'
+'(1,1,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-25 23:04:59.44+00",6,6,0,0,0,f,"{customer_id,type,name}",{},6,0,0,0,0,0,0,{},0,[],[],,{},"{""columns.type"": null, ""columns.language"": null, ""columns.riskTier"": null, ""columns.birthDate"": null, ""columns.countries"": null}",)',
+'(2,2,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-27 23:05:04.969+00",6,6,0,0,0,f,"{customer_id,type,name}",{},0,0,0,0,0,0,0,{},0,[],[],,{},"{""columns.type"": null, ""columns.language"": null, ""columns.riskTier"": null, ""columns.birthDate"": null, ""columns.countries"": null}","{""known"": 6, ""fields"": [], ""joined"": 0, ""reread"": [], ""missing"": 0, ""returned"": 0, ""offboarded"": 0}")'
 ]::roster_import[]);
 delete from run_worker;
 insert into run_worker (run_id, worker, epoch, owner, taken_at, differences, calls) overriding system value select run_id, worker, epoch, owner, taken_at, differences, calls from unnest(array[
-'(1,1,1,test-30375,"2026-11-25 21:41:26.046+00",{},10)',
-'(2,1,2,test-30375,"2026-11-27 21:41:26.806+00",{},6)'
+'(1,1,1,test-18048,"2026-11-25 23:04:59.152+00",{},10)',
+'(2,1,2,test-18048,"2026-11-27 23:05:04.895+00",{},6)'
 ]::run_worker[]);
 delete from screening_request;
 insert into screening_request (request_id, organisation_id, type, name) overriding system value select request_id, organisation_id, type, name from unnest(array[
-'(1099511627781,1,person,"Aroha Ngata")',
-'(1099511627780,1,person,"Bertil Kvarnström")',
-'(1099511627782,1,person,"Ciro Malvestuto")',
-'(1099511627778,1,person,"Oktavian Prunescu")',
-'(1099511627779,1,person,"Tamsin Oyelaran")',
-'(1099511627777,1,person,"Wilhelmina Achterberg")',
-'(1,1,person,"Control Listed")',
-'(2,1,person,"Zzyzx Qwfpg")'
+'(1,1,person,"Wilhelmina Achterberg")',
+'(2,1,person,"Oktavian Prunescu")',
+'(3,1,person,"Tamsin Oyelaran")',
+'(4,1,person,"Bertil Kvarnström")',
+'(5,1,person,"Aroha Ngata")',
+'(6,1,person,"Ciro Malvestuto")',
+'(7,1,person,"Control Listed")',
+'(8,1,person,"Zzyzx Qwfpg")'
 ]::screening_request[]);
 delete from shown_alert;
 insert into shown_alert (shown_id, alert_id, listed_id, rank, is_hit, score, facts, revision) overriding system value select shown_id, alert_id, listed_id, rank, is_hit, score, facts, revision from unnest(array[
-'(1,1,2,1,t,1,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-26T01:41:26.434+00:00"", ""party"": {""name"": ""Wilhelmina Achterberg"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-1""}, ""state"": ""open"", ""legacy"": null, ""absence"": null, ""alertId"": 1, ""openedAt"": ""2026-11-25T21:41:26.434+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""assignedTo"": null, ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1)',
-'(2,2,3,1,t,1,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-26T01:41:26.434+00:00"", ""party"": {""name"": ""Oktavian Prunescu"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-2""}, ""state"": ""open"", ""legacy"": null, ""absence"": null, ""alertId"": 2, ""openedAt"": ""2026-11-25T21:41:26.434+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""assignedTo"": null, ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1)'
+'(1,1,2,1,t,1,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-26T03:05:02.934+00:00"", ""party"": {""name"": ""Wilhelmina Achterberg"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-1""}, ""state"": ""open"", ""legacy"": null, ""absence"": null, ""alertId"": 1, ""openedAt"": ""2026-11-25T23:05:02.934+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""assignedTo"": null, ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1)',
+'(2,2,3,1,t,1,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-26T03:05:02.934+00:00"", ""party"": {""name"": ""Oktavian Prunescu"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-2""}, ""state"": ""open"", ""legacy"": null, ""absence"": null, ""alertId"": 2, ""openedAt"": ""2026-11-25T23:05:02.934+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""assignedTo"": null, ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1)'
 ]::shown_alert[]);
 select setval('acceptance_acceptance_id_seq', 1);
 select setval('account_account_id_seq', 1);
 select setval('alert_alert_id_seq', 2);
 select setval('alert_event_event_id_seq', 2);
 select setval('change_change_id_seq', 2);
-select setval('customer_customer_id_seq', 28);
+select setval('customer_customer_id_seq', 6);
 select setval('customer_state_change_change_id_seq', 10);
 select setval('listed_party_listed_id_seq', 3);
 select setval('organisation_organisation_id_seq', 1);
@@ -223,7 +224,6 @@ select setval('review_sheet_sheet_id_seq', 2);
 select setval('roster_import_import_id_seq', 2);
 select setval('roster_roster_id_seq', 2);
 select setval('run_run_id_seq', 2);
-select setval('screening_request_block', 1099511627803);
-select setval('screening_request_request_id_seq', 8);
+select setval('screening_request_request_id_seq', 14);
 select setval('shown_alert_shown_id_seq', 2);
 reset session_replication_role;

@@ -15,11 +15,6 @@ export interface Queryable {
 export interface Transaction extends Queryable {
   /** Runs several statements without parameters. */
   runScript(sql: string): Promise<void>;
-  /**
-   * Runs `copy ... from stdin` with rows in the text format and returns their number; absent on the embedded database. No other statement may be
-   * sent before its end. Throws DatabaseError when the database refuses.
-   */
-  copyIn?(sql: string, rows: readonly Buffer[]): Promise<number>;
 }
 
 /** A database; both drivers return the same JavaScript types for the same SQL. */
