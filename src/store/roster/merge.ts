@@ -2,18 +2,14 @@ import { z } from 'zod';
 import type { FactMapping } from '../../roster/compare-records.js';
 import type { ColumnDoubts, DoubtedRow } from '../../roster/doubts.js';
 import type { RosterChanges } from '../../roster/field-changes.js';
-import { type Queryable, readValue, requireAll, toInsert } from '../database/database.js';
+import { type Queryable, readValue, requireAll } from '../database/database.js';
+import { insertInto, rawSql, type Sql, sql, toJsonText } from '../database/statement.js';
 import { type SnapshotCounts, saveAttendance } from './figures.js';
-import { clearStaging, countOnTheWay, requireStaged, type StagedImport, takeRoom, toJson } from './staging.js';
+import { clearStaging, countOnTheWay, requireStaged, type StagedImport, takeRoom } from './staging.js';
 
-/** SQL: the customers of roster $2 with a step in run $1. */
-const stepsSql = `
-  from roster_step step
-  join customer on customer.roster_id = $2 and customer.reference = step.reference`;
-
-/** SQL: the parties of the new and changed records of run $1. */
-const stepPartiesSql = `
-  from roster_step step
+/** SQL: the parties of the new and changed records of a run. */
+const toPartiesSql = (runId: number): Sql => sql`
+  (select * from roster_step where run_id = ${runId}) step
   cross join jsonb_array_elements(step.record -> 'parties') with ordinality as slot (party, place)`;
 
 /**
@@ -62,12 +58,12 @@ function insertImport(transaction: Queryable, origin: ImportOrigin, counts: Snap
     partyHeaders,
     unmappedNames,
     controlTotal,
-    doubts: toJson(origin.doubts),
-    mapping: toJson(origin.mapping),
-    changes: origin.changes && toJson(origin.changes),
+    doubts: origin.doubts,
+    mapping: origin.mapping,
+    changes: origin.changes,
     ...sums,
   };
-  return readValue(transaction, z.number(), ...toInsert('roster_import', row, 'returning import_id'));
+  return readValue(transaction, z.number(), sql`${insertInto('roster_import', [row])} returning import_id`);
 }
 
 async function saveRejects(
@@ -76,31 +72,27 @@ async function saveRejects(
   importId: number,
   { rejected, partyRejected }: SnapshotCounts,
 ): Promise<void> {
-  const saved = await transaction.execute(
-    `insert into roster_row (import_id, ordinal, line, file, column_name, reason, value_class, reference, fields, is_party)
-     select $2::bigint, ordinal, line, file, reject_column, reject_reason, value_class, reference,
-       case when texts is null then coalesce(fields, '{}') else json_object($3::text[], texts) end, is_party
-     from roster_staging
-     where run_id = $1 and reject_reason is not null`,
-    [origin.runId, importId, [...origin.headers]],
-  );
+  const saved = await transaction.execute(sql`
+    insert into roster_row (import_id, ordinal, line, file, column_name, reason, value_class, reference, fields, is_party)
+    select ${importId}::bigint, ordinal, line, file, reject_column, reject_reason, value_class, reference,
+      case when texts is null then coalesce(fields, '{}') else json_object(${origin.headers}::text[], texts) end, is_party
+    from roster_staging
+    where run_id = ${origin.runId} and reject_reason is not null`);
   requireAll(saved, rejected + partyRejected, 'rejected rows');
 }
 
 /** Repeating and contradicting rows are counted as such, so their doubts are not stored. */
 async function saveDoubts(transaction: Queryable, { runId, doubted }: ImportOrigin, importId: number): Promise<void> {
-  await transaction.execute(
-    `insert into roster_row (import_id, ordinal, line, file, reference, doubts, fields, is_party)
-     select $2::bigint, ordinal, line, file, reference, doubts, fields, "isParty"
-     from json_to_recordset($3::text::json) as row (
-       ordinal integer, line integer, file text, reference text, doubts jsonb, fields json, "isParty" boolean
-     )
-     where not exists (
-       select from roster_staging staged
-       where staged.run_id = $1 and staged.ordinal = row.ordinal and (staged.reject_reason is not null or staged.is_repetition)
-     )`,
-    [runId, importId, toJson(doubted)],
-  );
+  await transaction.execute(sql`
+    insert into roster_row (import_id, ordinal, line, file, reference, doubts, fields, is_party)
+    select ${importId}::bigint, ordinal, line, file, reference, doubts, fields, "isParty"
+    from json_to_recordset(${toJsonText(doubted)}::text::json) as row (
+      ordinal integer, line integer, file text, reference text, doubts jsonb, fields json, "isParty" boolean
+    )
+    where not exists (
+      select from roster_staging staged
+      where staged.run_id = ${runId} and staged.ordinal = row.ordinal and (staged.reject_reason is not null or staged.is_repetition)
+    )`);
 }
 
 async function saveCustomers(
@@ -110,20 +102,16 @@ async function saveCustomers(
   { joined, changed }: SnapshotCounts,
 ): Promise<void> {
   // In the order of their rows.
-  const saved = await transaction.execute(
-    `insert into customer (roster_id, reference, version, record_digest, own_digest, first_import_id)
-     select $2, reference, 1, record_digest, own_digest, $3
-     from roster_step where run_id = $1 and kind = 'new'
-     order by ordinal, reference`,
-    [runId, rosterId, importId],
-  );
+  const saved = await transaction.execute(sql`
+    insert into customer (roster_id, reference, version, record_digest, own_digest, first_import_id)
+    select ${rosterId}, reference, 1, record_digest, own_digest, ${importId}
+    from roster_step where run_id = ${runId} and kind = 'new'
+    order by ordinal, reference`);
   requireAll(saved, joined, 'new customers');
-  const updated = await transaction.execute(
-    `update customer set version = customer.version + 1, record_digest = step.record_digest, own_digest = step.own_digest
-     from roster_step step
-     where step.run_id = $1 and step.kind = 'changed' and step.customer_id = customer.customer_id`,
-    [runId],
-  );
+  const updated = await transaction.execute(sql`
+    update customer set version = customer.version + 1, record_digest = step.record_digest, own_digest = step.own_digest
+    from roster_step step
+    where step.run_id = ${runId} and step.kind = 'changed' and step.customer_id = customer.customer_id`);
   requireAll(updated, changed, 'changed customers');
 }
 
@@ -133,111 +121,104 @@ async function saveVersions(
   importId: number,
   { joined, changed }: SnapshotCounts,
 ): Promise<void> {
-  const saved = await transaction.execute(
-    `insert into customer_version (customer_id, version, import_id, risk_tier, record, changed_fields)
-     select customer.customer_id, customer.version, $3, step.record ->> 'riskTier', step.record,
-       case when step.kind = 'changed' then ${changedFieldsSql('former.record', 'step.record')} end
-     ${stepsSql}
-     left join customer_version former on former.customer_id = step.customer_id and former.version = step.version
-     where step.run_id = $1 and step.kind in ('new', 'changed')
-     order by customer.customer_id`,
-    [runId, rosterId, importId],
-  );
+  const saved = await transaction.execute(sql`
+    insert into customer_version (customer_id, version, import_id, risk_tier, record, changed_fields)
+    select customer.customer_id, customer.version, ${importId}, step.record ->> 'riskTier', step.record,
+      case when step.kind = 'changed' then ${changedFieldsSql('former.record', 'step.record')} end
+    from roster_step step
+    join customer on customer.roster_id = ${rosterId} and customer.reference = step.reference
+    left join customer_version former on former.customer_id = step.customer_id and former.version = step.version
+    where step.run_id = ${runId} and step.kind in ('new', 'changed')
+    order by customer.customer_id`);
   requireAll(saved, joined + changed, 'records');
 }
 
 /** Stores the new requests, in the order of the rows that need them first. */
 async function saveRequests(transaction: Queryable, { runId, organisationId }: ImportOrigin): Promise<void> {
-  const saved = await transaction.execute(
-    `insert into screening_request (organisation_id, type, name)
-     select $2, type, name
-     from (
-       select slot.party ->> 'type' as type, slot.party ->> 'sentName' as name, min(step.ordinal) as ordinal
-       ${stepPartiesSql}
-       where step.run_id = $1 and slot.party <> 'null'
-       group by 1, 2
-     ) wanted
-     order by ordinal, name, type
-     on conflict (organisation_id, name, type) do nothing`,
-    [runId, organisationId],
-  );
+  const saved = await transaction.execute(sql`
+    insert into screening_request (organisation_id, type, name)
+    select ${organisationId}, type, name
+    from (
+      select slot.party ->> 'type' as type, slot.party ->> 'sentName' as name, min(step.ordinal) as ordinal
+      from ${toPartiesSql(runId)}
+      where slot.party <> 'null'
+      group by 1, 2
+    ) wanted
+    order by ordinal, name, type
+    on conflict (organisation_id, name, type) do nothing`);
   if (saved > 0) await transaction.execute('analyze screening_request (organisation_id, type, name)');
 }
 
-const screenedFactsSql = (facts: string): string =>
-  `jsonb_build_array(${facts} -> 'type', ${facts} -> 'sentName', ${facts} -> 'birthDate', ${facts} -> 'countries')`;
+const toScreenedFacts = (facts: string): Sql =>
+  rawSql(
+    `jsonb_build_array(${facts} -> 'type', ${facts} -> 'sentName', ${facts} -> 'birthDate', ${facts} -> 'countries')`,
+  );
 
 /** The number of different requests for the new facts of new and changed customers of a compared snapshot, without offboarded ones. */
 export async function countNewRequests(transaction: Queryable, runId: number): Promise<number> {
   return readValue(
     transaction,
     z.number(),
-    `select count(distinct (slot.party ->> 'type', slot.party ->> 'sentName'))::integer as requests
-     ${stepPartiesSql}
+    sql`select count(distinct (slot.party ->> 'type', slot.party ->> 'sentName'))::integer as requests
+     from ${toPartiesSql(runId)}
      left join customer_version known on known.customer_id = step.customer_id and known.version = step.version
      cross join lateral (select known.record -> 'parties' -> (slot.place::integer - 1) as party) former
-     where step.run_id = $1 and step.kind in ('new', 'changed') and step.leaves is null and slot.party <> 'null'
-       and (former.party is null or ${screenedFactsSql('former.party')} <> ${screenedFactsSql('slot.party')})`,
-    [runId],
+     where step.kind in ('new', 'changed') and step.leaves is null and slot.party <> 'null'
+       and (former.party is null or ${toScreenedFacts('former.party')} <> ${toScreenedFacts('slot.party')})`,
   );
 }
 
 /** Stores the parties of new and changed customers with their requests. Throws StoreError when one would be lost. */
 async function saveParties(transaction: Queryable, origin: ImportOrigin): Promise<void> {
   const { runId, rosterId, organisationId } = origin;
-  const wantedSql = `where step.run_id = $1 and slot.party <> 'null'`;
-  const sql = `select count(*)::integer as parties ${stepPartiesSql} ${wantedSql}`;
-  const expected = await readValue(transaction, z.number(), sql, [runId]);
-  const saved = await transaction.execute(
-    `insert into party (customer_id, ordinal, request_id, is_current)
-     select customer.customer_id, slot.place - 1, request.request_id, true
-     ${stepPartiesSql}
-     join customer on customer.roster_id = $2 and customer.reference = step.reference
-     join screening_request request on request.organisation_id = $3 and request.type = slot.party ->> 'type'
-       and request.name = slot.party ->> 'sentName'
-     ${wantedSql}
-     order by customer.customer_id, slot.place
-     on conflict (customer_id, ordinal) do update set request_id = excluded.request_id, is_current = true`,
-    [runId, rosterId, organisationId],
-  );
+  const countSql = sql`select count(*)::integer as parties from ${toPartiesSql(runId)} where slot.party <> 'null'`;
+  const expected = await readValue(transaction, z.number(), countSql);
+  const saved = await transaction.execute(sql`
+    insert into party (customer_id, ordinal, request_id, is_current)
+    select customer.customer_id, slot.place - 1, request.request_id, true
+    from ${toPartiesSql(runId)}
+    join customer on customer.roster_id = ${rosterId} and customer.reference = step.reference
+    join screening_request request on request.organisation_id = ${organisationId} and request.type = slot.party ->> 'type'
+      and request.name = slot.party ->> 'sentName'
+    where slot.party <> 'null'
+    order by customer.customer_id, slot.place
+    on conflict (customer_id, ordinal) do update set request_id = excluded.request_id, is_current = true`);
   requireAll(saved, expected);
 }
 
 /** Ends the parties that changed customers no longer have, and stores those with an open state with the import. */
 async function noteDroppedParties(transaction: Queryable, { runId }: ImportOrigin, importId: number): Promise<void> {
-  await transaction.execute(
-    `with dropped as (
-       update party set is_current = false
-       from roster_step step
-       where step.run_id = $1 and step.kind = 'changed' and party.customer_id = step.customer_id and party.is_current
-         and coalesce(step.record -> 'parties' -> party.ordinal::integer, 'null') = 'null'
-       returning party.party_id, step.version
-     )
-     update roster_import set dropped_parties = (
-       select coalesce(jsonb_agg(jsonb_build_object(
-         'partyId', dropped.party_id, 'accountId', party.account_id, 'customerVersion', dropped.version, 'state', state
-       ) order by dropped.party_id, party.account_id), '[]')
-       from dropped join party_standing party on party.party_id = dropped.party_id and party.account_id is not null
-       cross join lateral (
-         select case
-           when party.is_true_match then 'true_match'
-           when party.waiting > 0 then 'open_alert'
-           else party.answer_state
-         end as state
-       ) attendance
-       where state in ('open_alert', 'truncated', 'true_match')
-     )
-     where import_id = $2`,
-    [runId, importId],
-  );
+  await transaction.execute(sql`
+    with dropped as (
+      update party set is_current = false
+      from roster_step step
+      where step.run_id = ${runId} and step.kind = 'changed' and party.customer_id = step.customer_id and party.is_current
+        and coalesce(step.record -> 'parties' -> party.ordinal::integer, 'null') = 'null'
+      returning party.party_id, step.version
+    )
+    update roster_import set dropped_parties = (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'partyId', dropped.party_id, 'accountId', party.account_id, 'customerVersion', dropped.version, 'state', state
+      ) order by dropped.party_id, party.account_id), '[]')
+      from dropped join party_standing party on party.party_id = dropped.party_id and party.account_id is not null
+      cross join lateral (
+        select case
+          when party.is_true_match then 'true_match'
+          when party.waiting > 0 then 'open_alert'
+          else party.answer_state
+        end as state
+      ) attendance
+      where state in ('open_alert', 'truncated', 'true_match')
+    )
+    where import_id = ${importId}`);
 }
 
 /** The condition of a JSON path for a party from a source of related parties. */
 const relatedPath = '@.role != "customer" && @.role != "alias" && @.role != "conflicting_row"';
 
-/** SQL: roster $2 has a customer with this reference, possibly only from contradicting rows. */
-const isKnownSql = (reference: string): string => `exists (
-  select from customer known where known.roster_id = $2 and known.reference = ${reference}
+/** SQL: the roster has a customer with this reference, possibly only from contradicting rows. */
+const toKnownSql = (rosterId: number, reference: string): Sql => sql`exists (
+  select from customer known where known.roster_id = ${rosterId} and known.reference = ${rawSql(reference)}
 )`;
 
 /**
@@ -246,29 +227,25 @@ const isKnownSql = (reference: string): string => `exists (
  */
 async function saveUnaccepted(transaction: Queryable, origin: ImportOrigin): Promise<void> {
   const { runId, rosterId, isDelta, importedAt } = origin;
-  await transaction.execute(
-    `delete from unaccepted_customer unaccepted
-     where roster_id = $2 and (
-       ${isKnownSql('unaccepted.reference')}
-       or not $3 and not exists (
-         select from roster_staging staged
-         where staged.run_id = $1 and staged.reference = unaccepted.reference and staged.reject_reason is not null
-           and not staged.is_party
-       )
-     )`,
-    [runId, rosterId, isDelta],
-  );
-  await transaction.execute(
-    `insert into unaccepted_customer (roster_id, reference, reason, since, run_id)
-     select $2::bigint, reference, 'row_rejected', $3, $1::bigint
-     from (
-       select distinct reference from roster_staging
-       where run_id = $1 and reject_reason is not null and reference is not null and not is_party
-     ) named
-     where not ${isKnownSql('named.reference')}
-     on conflict (roster_id, reference) do update set reason = excluded.reason, run_id = excluded.run_id`,
-    [runId, rosterId, importedAt],
-  );
+  await transaction.execute(sql`
+    delete from unaccepted_customer unaccepted
+    where roster_id = ${rosterId} and (
+      ${toKnownSql(rosterId, 'unaccepted.reference')}
+      or not ${isDelta} and not exists (
+        select from roster_staging staged
+        where staged.run_id = ${runId} and staged.reference = unaccepted.reference and staged.reject_reason is not null
+          and not staged.is_party
+      )
+    )`);
+  await transaction.execute(sql`
+    insert into unaccepted_customer (roster_id, reference, reason, since, run_id)
+    select ${rosterId}::bigint, reference, 'row_rejected', ${importedAt}, ${runId}::bigint
+    from (
+      select distinct reference from roster_staging
+      where run_id = ${runId} and reject_reason is not null and reference is not null and not is_party
+    ) named
+    where not ${toKnownSql(rosterId, 'named.reference')}
+    on conflict (roster_id, reference) do update set reason = excluded.reason, run_id = excluded.run_id`);
 }
 
 /**
@@ -277,41 +254,37 @@ async function saveUnaccepted(transaction: Queryable, origin: ImportOrigin): Pro
  */
 async function saveUnreadableParties(transaction: Queryable, origin: ImportOrigin): Promise<void> {
   const { runId, rosterId, isDelta, importedAt } = origin;
-  await transaction.execute(
-    `with named as materialized (
-       select reference, count(distinct fields::text) filter (where reject_reason is not null) as unreadable,
-         count(distinct party) filter (where reject_reason is null) as readable
-       from roster_staging
-       where run_id = $1 and is_party and reference is not null and reject_reason is distinct from 'unknown_customer'
-       group by reference
-     ),
-     assessed as (
-       select customer.customer_id, named.unreadable > (
-         select count(*) from jsonb_path_query(latest.record, '$.parties[*] ? (${relatedPath})')
-       ) - named.readable or customer.unreadable_party_since is not null as is_unreadable
-       from named
-       join customer on customer.roster_id = $2 and customer.reference = named.reference
-       join customer_version latest on latest.customer_id = customer.customer_id and latest.version = customer.version
-       where named.unreadable > 0
-     )
-     update customer set unreadable_party_since = coalesce(unreadable_party_since, $3)
-     from assessed where assessed.customer_id = customer.customer_id and assessed.is_unreadable`,
-    [runId, rosterId, importedAt],
-  );
-  await transaction.execute(
-    `update customer set unreadable_party_since = null
-     where roster_id = $2 and unreadable_party_since is not null
-       and not exists (
-         select from roster_staging party
-         where party.run_id = $1 and party.is_party and party.reject_reason <> 'not_a_customer'
-           and (party.reference is null or party.reference = customer.reference and party.reject_reason <> 'unknown_customer')
-       )
-       and (not $3 or exists (
-         select from roster_staging party
-         where party.run_id = $1 and party.is_party and party.reference = customer.reference
-       ))`,
-    [runId, rosterId, isDelta],
-  );
+  await transaction.execute(sql`
+    with named as materialized (
+      select reference, count(distinct fields::text) filter (where reject_reason is not null) as unreadable,
+        count(distinct party) filter (where reject_reason is null) as readable
+      from roster_staging
+      where run_id = ${runId} and is_party and reference is not null and reject_reason is distinct from 'unknown_customer'
+      group by reference
+    ),
+    assessed as (
+      select customer.customer_id, named.unreadable > (
+        select count(*) from jsonb_path_query(latest.record, '$.parties[*] ? (${rawSql(relatedPath)})')
+      ) - named.readable or customer.unreadable_party_since is not null as is_unreadable
+      from named
+      join customer on customer.roster_id = ${rosterId} and customer.reference = named.reference
+      join customer_version latest on latest.customer_id = customer.customer_id and latest.version = customer.version
+      where named.unreadable > 0
+    )
+    update customer set unreadable_party_since = coalesce(unreadable_party_since, ${importedAt})
+    from assessed where assessed.customer_id = customer.customer_id and assessed.is_unreadable`);
+  await transaction.execute(sql`
+    update customer set unreadable_party_since = null
+    where roster_id = ${rosterId} and unreadable_party_since is not null
+      and not exists (
+        select from roster_staging party
+        where party.run_id = ${runId} and party.is_party and party.reject_reason <> 'not_a_customer'
+          and (party.reference is null or party.reference = customer.reference and party.reject_reason <> 'unknown_customer')
+      )
+      and (not ${isDelta} or exists (
+        select from roster_staging party
+        where party.run_id = ${runId} and party.is_party and party.reference = customer.reference
+      ))`);
 }
 
 /** Sorted and without source texts: another order or spelling is no change. */
@@ -322,7 +295,7 @@ const aliases = '@.role == "alias"';
 
 const conflicting = '@.role == "conflicting_row"';
 
-function changedFieldsSql(before: string, after: string): string {
+function changedFieldsSql(before: string, after: string): Sql {
   const own = (key: string) => (record: string) => `${record} #> '{parties,0,${key}}'`;
   const parts: readonly (readonly [string, (record: string) => string])[] = [
     // A newer version may normalise names differently, so the sent name is compared as well.
@@ -340,7 +313,7 @@ function changedFieldsSql(before: string, after: string): string {
     ['doubts', (record) => `${record} -> 'doubts'`],
   ];
   const cases = parts.map(([field, of]) => `case when ${of(before)} is distinct from ${of(after)} then '${field}' end`);
-  return `array_remove(array[${cases.join(', ')}], null)`;
+  return rawSql(`array_remove(array[${cases.join(', ')}], null)`);
 }
 
 interface ImportOrigin extends StagedImport {

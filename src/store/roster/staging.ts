@@ -1,7 +1,8 @@
 import * as crypto from 'node:crypto';
 import { z } from 'zod';
 import { StoreError } from '../../errors.js';
-import { firstRow, type Queryable } from '../database/database.js';
+import { type Queryable, readRow } from '../database/database.js';
+import { type Sql, sql, toJsonText } from '../database/statement.js';
 
 const slottedPartySchema = z.object({
   role: z.string(),
@@ -64,34 +65,26 @@ const digestLength = 32;
 /** Gives the first 32 hexadecimal digits of a text's SHA-256. */
 export const digestRecord = (record: string): string => crypto.hash('sha256', record, 'hex').slice(0, digestLength);
 
-/** A value as JSON for the database. Postgres stores no NUL in texts: its visible symbol replaces it. */
-export function toJson(value: unknown): string {
-  const json = JSON.stringify(value);
-  return json.includes('\\u0000') ? json.replace(/(?<!\\)((?:\\\\)*)\\u0000/g, '$1\u2400') : json;
-}
-
 /** Stages rows of a roster and of its related parties. */
 export async function stageRows(transaction: Queryable, runId: number, rows: readonly StagedRow[]): Promise<void> {
   if (rows.length === 0) return;
-  await transaction.execute(
-    `insert into roster_staging (
-       run_id, ordinal, line, file, is_party, reference, record, record_digest, leaves, texts, party, reject_reason, reject_column,
-       value_class, fields, is_plain
-     )
-     select $1, ordinal, line, file, "isParty", reference, record, decode("recordDigest", 'hex'), leaves, texts, party, reason, "column",
-       "valueClass", fields, record is not null
-     from json_to_recordset($2::text::json) as row (
-       ordinal integer, line integer, file text, "isParty" boolean, reference text, record jsonb, "recordDigest" text, leaves text,
-       texts text[], party jsonb, reason text, "column" text, "valueClass" text, fields json
-     )`,
-    [runId, toJson(rows)],
-  );
+  await transaction.execute(sql`
+    insert into roster_staging (
+      run_id, ordinal, line, file, is_party, reference, record, record_digest, leaves, texts, party, reject_reason, reject_column,
+      value_class, fields, is_plain
+    )
+    select ${runId}, ordinal, line, file, "isParty", reference, record, decode("recordDigest", 'hex'), leaves, texts, party, reason, "column",
+      "valueClass", fields, record is not null
+    from json_to_recordset(${toJsonText(rows)}::text::json) as row (
+      ordinal integer, line integer, file text, "isParty" boolean, reference text, record jsonb, "recordDigest" text, leaves text,
+      texts text[], party jsonb, reason text, "column" text, "valueClass" text, fields json
+    )`);
 }
 
 /** Deletes the staged rows of a run, also those of its earlier, aborted import. */
 export async function clearStaging(transaction: Queryable, runId: number): Promise<void> {
-  await transaction.execute('delete from roster_step where run_id = $1', [runId]);
-  await transaction.execute('delete from roster_staging where run_id = $1', [runId]);
+  await transaction.execute(sql`delete from roster_step where run_id = ${runId}`);
+  await transaction.execute(sql`delete from roster_staging where run_id = ${runId}`);
 }
 
 const rejectionRow = z.object({
@@ -105,32 +98,29 @@ const rejectionRow = z.object({
 
 /** The rejects of an import, related parties included: the number of rows by reason, and the first `limit` rows, related parties last. */
 export async function readStagedRejections(transaction: Queryable, runId: number, limit: number) {
-  const rejectedSql = 'from roster_staging where run_id = $1 and reject_reason is not null';
+  const rejectedSql = sql`from roster_staging where run_id = ${runId} and reject_reason is not null`;
   const counted = await transaction.query(
     z.object({ reason: z.string(), count: z.number() }),
-    `select reject_reason as reason, count(*)::integer as count ${rejectedSql} group by 1 order by 1`,
-    [runId],
+    sql`select reject_reason as reason, count(*)::integer as count ${rejectedSql} group by 1 order by 1`,
   );
   return {
     rejectedByReason: Object.fromEntries(counted.map(({ reason, count }) => [reason, count])),
     firstRejections: await transaction.query(
       rejectionRow,
-      `select line, file, reference, reject_column as "column", reject_reason as reason, value_class
-       ${rejectedSql} order by ordinal limit $2`,
-      [runId, limit],
+      sql`select line, file, reference, reject_column as "column", reject_reason as reason, value_class
+       ${rejectedSql} order by ordinal limit ${limit}`,
     ),
   };
 }
 
 /** Counts the staged rows and steps of a run. */
 export async function countOnTheWay(transaction: Queryable, runId: number) {
-  const rows = await transaction.query(
+  return readRow(
+    transaction,
     z.object({ rows: z.number(), steps: z.number() }),
-    `select (select count(*) from roster_staging where run_id = $1) as rows,
-       (select count(*) from roster_step where run_id = $1) as steps`,
-    [runId],
+    sql`select (select count(*) from roster_staging where run_id = ${runId}) as rows,
+       (select count(*) from roster_step where run_id = ${runId}) as steps`,
   );
-  return firstRow(rows, 'roster_staging');
 }
 
 /**
@@ -145,8 +135,8 @@ export function requireStaged(found: number, expected: number): void {
   );
 }
 
-/** SQL for the accepted rows of run $1 that are a whole customer. */
-export const plainSql = 'run_id = $1 and is_plain';
+/** SQL for the accepted rows of a run that are a whole customer. */
+export const toPlainSql = (runId: number): Sql => sql`run_id = ${runId} and is_plain`;
 
 /** Raises the memory for sorting and joining a large roster, for this transaction. */
 export async function takeRoom(transaction: Queryable): Promise<void> {
