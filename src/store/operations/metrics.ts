@@ -37,7 +37,8 @@ export async function readStoredFigures(
   return {
     nights: await readNightFigures(database, organisationId, rosters),
     runs: await database.query(
-      runFigure, // By index from the newest run; single checks and imports are not nightly work.
+      runFigure,
+      // By index from the newest run; single checks and imports are not nightly work.
       sql`select run.kind, roster.name as roster, run.state, run.started_at, run.finished_at, newest.last_success as "lastSuccessAt",
          (select count(*) from control_outcome where control_outcome.run_id = run.run_id and verdict = 'failed') as "failedControls",
          (run.sweep -> 'proven')::boolean as "isProven",

@@ -211,7 +211,8 @@ export function dropOutbox(
 ): Promise<readonly number[]> {
   return readColumn(
     transaction,
-    z.number(), // The embedded database has one process: another owner's claim is left from a process that died.
+    z.number(),
+    // The embedded database has one process: another owner's claim is left from a process that died.
     sql`update outbox set state = 'dropped', dropped_at = ${at}, dropped_by = ${by}, dropped_because = ${reason}, claimed_by = null, claimed_until = null
      where outbox_id = any (${outboxIds})
        and (state in ('refused', 'given_up') or ${evenQueued}::boolean and state = 'queued')

@@ -267,7 +267,8 @@ function findUnprojectedParties(
 ) {
   return readColumn(
     database,
-    z.number(), // Without an alert and a hit only a serious change needs review; a first night has ten times as many others.
+    z.number(),
+    // Without an alert and a hit only a serious change needs review; a first night has ten times as many others.
     sql`select event.party_id from change_event event
      where event.run_id = ${part.runId} and event.wave > ${part.afterWave} and (
        event.severity in ('critical', 'high')

@@ -261,7 +261,8 @@ export async function* compareRecords(transaction: Queryable, { runId, rosterId 
   let after = 0;
   for (;;) {
     const compared = await transaction.query(
-      comparedRow, // Both sides are limited before the join, so that each batch reads the steps once, even if everything changed.
+      comparedRow,
+      // Both sides are limited before the join, so that each batch reads the steps once, even if everything changed.
       sql`with current as materialized (
          select customer_id, record from roster_step
          where run_id = ${runId} and kind = 'changed' and customer_id > ${after} order by customer_id limit ${batchSize}
