@@ -79,7 +79,7 @@ export async function beginJobRun(
   await transaction.execute(sql`
     update job_run set state = 'interrupted', ended_at = ${now}, because = 'its process ended without a result'
     where organisation_id = ${organisationId} and job = ${job} and occasion <> ${dueSlot} and state = 'running'`);
-  const isAheadSql = rawSql(isBeyondClockSkewSql('known.begun_at', 'excluded.begun_at'));
+  const isAheadSql = rawSql(isBeyondClockSkewSql('job_run.begun_at', 'excluded.begun_at'));
   const row = {
     organisationId,
     job,
@@ -97,14 +97,14 @@ export async function beginJobRun(
   return findRow(
     transaction,
     jobRunRow,
-    sql`${insertInto('job_run as known', [row])}
+    sql`${insertInto('job_run', [row])}
      on conflict (organisation_id, job, occasion) do update set
-       state = 'running', attempts = known.attempts + 1, owner = excluded.owner,
-       begun_at = case when known.begun_at is null or ${isAheadSql} then excluded.begun_at else known.begun_at end,
-       is_late = case when known.state = 'missed' or ${isAheadSql} then excluded.is_late else known.is_late end,
+       state = 'running', attempts = job_run.attempts + 1, owner = excluded.owner,
+       begun_at = case when job_run.begun_at is null or ${isAheadSql} then excluded.begun_at else job_run.begun_at end,
+       is_late = case when job_run.state = 'missed' or ${isAheadSql} then excluded.is_late else job_run.is_late end,
        ended_at = null, exit_code = null, because = null,
        attempt_at = excluded.attempt_at, deadline_at = excluded.deadline_at, timed_out = false, cancelled_by = null
-     where known.state in ('running', 'interrupted', 'missed') or known.exit_code = any (${again}) or ${isAheadSql}
+     where job_run.state in ('running', 'interrupted', 'missed') or job_run.exit_code = any (${again}) or ${isAheadSql}
      returning ${jobRunColumns}`,
   );
 }

@@ -4,36 +4,6 @@ import { findValue, type Queryable, readColumn, readRow, requireAll } from '../d
 import { json, type Sql, sql } from '../database/statement.js';
 import { countOnTheWay, requireStaged, type StagedImport, slottedRecordSchema } from './staging.js';
 
-/** The counts of a compared snapshot: rows = customers + rejected + duplicates, without rows of related parties. */
-export interface SnapshotCounts {
-  rows: number;
-  customers: number;
-  rejected: number;
-  duplicates: number;
-  /** Ids with contradicting rows. */
-  conflicts: number;
-  partyRows: number;
-  partyRejected: number;
-  /** Accepted related parties with an unknown role, screened as `other`. */
-  otherRoles: number;
-  /** Rejected rows without a readable customer id, related parties included. */
-  unreadableIds: number;
-  /** New customers. */
-  joined: number;
-  /** Customers with a changed record. */
-  changed: number;
-  /** Known active customers that the snapshot does not show. */
-  absent: number;
-  /** Absent customers that the previous snapshot still showed. */
-  newlyAbsent: number;
-  /** Customers that this snapshot offboards. */
-  leavers: number;
-  /** Customers offboarded by their own row. */
-  leaversByRow: number;
-  /** Customers that are shown again after absence or offboarding. */
-  returned: number;
-}
-
 interface LeavingRule {
   importedAt: Date;
   leaveAfterDays: number;
@@ -94,21 +64,25 @@ function countRows(transaction: Queryable, runId: number, isParty: boolean) {
 }
 
 const stepCounts = z.object({
+  /** Ids with contradicting rows. */
   conflicts: z.number(),
+  /** New customers. */
   joined: z.number(),
+  /** Customers with a changed record. */
   changed: z.number(),
+  /** Known active customers that the snapshot does not show. */
   absent: z.number(),
+  /** Absent customers that the previous snapshot still showed. */
   newlyAbsent: z.number(),
+  /** Customers that this snapshot offboards. */
   leavers: z.number(),
+  /** Customers offboarded by their own row. */
   leaversByRow: z.number(),
+  /** Customers that are shown again after absence or offboarding. */
   returned: z.number(),
 });
 
-async function countSnapshot(
-  transaction: Queryable,
-  { runId, rosterId }: StagedImport,
-  rule: LeavingRule,
-): Promise<SnapshotCounts> {
+async function countSnapshot(transaction: Queryable, { runId, rosterId }: StagedImport, rule: LeavingRule) {
   const isLeavingSql = toLeavingSql(await findLeavingDay(transaction, rosterId, rule));
   const steps = await readRow(
     transaction,
@@ -133,11 +107,16 @@ async function countSnapshot(
     duplicates,
     partyRows: party.rows,
     partyRejected: party.rejected,
+    /** Accepted related parties with an unknown role, screened as `other`. */
     otherRoles: party.others,
+    /** Rejected rows without a readable customer id, related parties included. */
     unreadableIds: unreadable + party.unreadable,
     ...steps,
   };
 }
+
+/** The counts of a compared snapshot: rows = customers + rejected + duplicates, without rows of related parties. */
+export type SnapshotCounts = Awaited<ReturnType<typeof countSnapshot>>;
 
 const beforeRow = z.object({
   /** Whether the roster has no customers yet. */
