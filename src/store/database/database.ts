@@ -365,13 +365,6 @@ export function toInsert(
   return [`insert into ${table} (${columns}) values (${places}) ${ending}`, values];
 }
 
-/** The same, and replaces the other columns of a row with the same key. */
-export function toUpsert(table: string, row: Readonly<Record<string, unknown>>, key: readonly string[]) {
-  const names = Object.keys(row).map(toSnakeCase);
-  const others = names.filter((name) => !key.includes(name)).map((name) => `${name} = excluded.${name}`);
-  return toInsert(table, row, `on conflict (${key.join(', ')}) do update set ${others.join(', ')}`);
-}
-
 const isPlainObject = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 
