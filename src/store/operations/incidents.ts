@@ -72,32 +72,30 @@ export async function saveIncidentNews(
   },
   now: Date,
 ) {
-  const saved: Record<'begun' | 'again' | 'over' | 'dropped', Incident[]> = {
-    begun: [],
-    again: [],
-    over: [],
-    dropped: [],
+  const saveEach = async (statements: readonly Sql[]): Promise<readonly Incident[]> => {
+    const saved: Incident[] = [];
+    for (const statement of statements) {
+      saved.push(await readRow(transaction, incidentRow, sql`${statement} returning ${incidentColumns}`));
+    }
+    return saved;
   };
-  const save = (statement: Sql): Promise<Incident> =>
-    readRow(transaction, incidentRow, sql`${statement} returning ${incidentColumns}`);
-  for (const { kind, subject, roster, reason, mark, runId } of begun) {
-    const row = { organisationId, kind, subject, roster, reason, mark, runId, openedAt: now, toldAt: now };
-    saved.begun.push(await save(insertInto('incident', [row])));
-  }
-  for (const { incident, finding } of again) {
-    const again = sql`
-      update incident set reason = ${finding.reason}, mark = ${finding.mark}, run_id = ${finding.runId},
-        told_at = greatest(told_at, ${now}), times_told = times_told + 1
-      where incident_id = ${incident.incidentId}`;
-    saved.again.push(await save(again));
-  }
-  const close = ({ incidentId }: Incident, isDropped: boolean): Promise<Incident> =>
-    save(sql`
-      update incident set recovered_at = greatest(told_at, ${now}), is_dropped = ${isDropped}
-      where incident_id = ${incidentId}`);
-  for (const incident of over) saved.over.push(await close(incident, false));
-  for (const incident of dropped) saved.dropped.push(await close(incident, true));
-  return saved;
+  const toBegin = ({ kind, subject, roster, reason, mark, runId }: (typeof begun)[number]): Sql =>
+    insertInto('incident', [
+      { organisationId, kind, subject, roster, reason, mark, runId, openedAt: now, toldAt: now },
+    ]);
+  const toRepeat = ({ incident, finding }: (typeof again)[number]): Sql => sql`
+    update incident set reason = ${finding.reason}, mark = ${finding.mark}, run_id = ${finding.runId},
+      told_at = greatest(told_at, ${now}), times_told = times_told + 1
+    where incident_id = ${incident.incidentId}`;
+  const toClose = ({ incidentId }: Incident, isDropped: boolean): Sql => sql`
+    update incident set recovered_at = greatest(told_at, ${now}), is_dropped = ${isDropped}
+    where incident_id = ${incidentId}`;
+  return {
+    begun: await saveEach(begun.map(toBegin)),
+    again: await saveEach(again.map(toRepeat)),
+    over: await saveEach(over.map((incident) => toClose(incident, false))),
+    dropped: await saveEach(dropped.map((incident) => toClose(incident, true))),
+  };
 }
 
 /** Something that watchdogs watch; nothing is expected before `watchedSince`. */
