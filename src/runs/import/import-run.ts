@@ -18,7 +18,7 @@ import {
 } from '../../store/roster/imports.js';
 import { mergeSnapshot } from '../../store/roster/merge.js';
 import { clearStaging, type StagedImport } from '../../store/roster/staging.js';
-import { isOnTrial, type RunRow, setRunStage, toRunId } from '../../store/runs.js';
+import { isOnTrial, type RunRow, toRunId, updateRun } from '../../store/runs.js';
 import { toImportMode } from '../account.js';
 import type { AppContext } from '../app-context.js';
 import { endRun } from '../end-run.js';
@@ -164,7 +164,7 @@ async function importSnapshot(
     await mergeSnapshot(transaction, origin, compared);
     await judgeImported(transaction, staged, rule.importedAt);
     if (acceptance !== null) await saveRosterAcceptance(transaction, run.runId, acceptance);
-    await setRunStage(transaction, run.runId, 'imported');
+    await updateRun(transaction, run.runId, { stage: 'imported' });
     progress.isWritten = true;
   });
   app.emit({ kind: 'stage_finished', runId, stage: 'import', counts: { ...compared.counts } });
@@ -198,7 +198,7 @@ async function keepFormer(
   await session.write(async (transaction) => {
     await saveRosterHold(transaction, staged, { source, sourceDigest, heldAt, heldBy, changes, command });
     await clearStaging(transaction, run.runId);
-    await setRunStage(transaction, run.runId, 'imported');
+    await updateRun(transaction, run.runId, { stage: 'imported' });
   });
   // The end of the run says what was found and what to do.
   const message = `${source} is held (${listGuards(heldBy)}). The last accepted roster is screened`;
@@ -232,7 +232,7 @@ async function keepUnread({ app, run, runId, roster, write }: RunSession, roster
     await clearStaging(transaction, run.runId);
     // As a delta without rows: only a whole roster deletes the ids that it does not name.
     await saveRosterHold(transaction, { runId: run.runId, rosterId, isDelta: true }, hold);
-    await setRunStage(transaction, run.runId, 'imported');
+    await updateRun(transaction, run.runId, { stage: 'imported' });
   });
   const text = `the source of roster ${roster} cannot be read: ${message}. The last accepted roster is screened`;
   app.emit({ kind: 'warning', runId, code: 'roster_held', message: text });

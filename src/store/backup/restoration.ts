@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type FactsOf, restorationSchema } from '../../vocabulary/facts.js';
-import { type Queryable, readValue, toInsert } from '../database/database.js';
+import { insertRows, type Queryable, readValue } from '../database/database.js';
+import { sql } from '../database/statement.js';
 import { screeningKindsSql } from '../row-shapes.js';
 
 const runFolder = /^\d{4}-\d{2}-\d{2}-[a-z]+-(\d{1,15})$/;
@@ -12,22 +13,20 @@ export async function saveRestoration(
 ): Promise<void> {
   const lastRun = await readValue(transaction, z.number(), 'select coalesce(max(run_id), 0) as "lastRun" from run');
   const lostRuns = folders.filter((name) => Number(runFolder.exec(name)?.[1] ?? 0) > lastRun);
-  await transaction.execute(
-    ...toInsert('restoration', { restoredAt: new Date(), backupAt, lostRuns: lostRuns.sort() }),
-  );
+  await insertRows(transaction, 'restoration', [{ restoredAt: new Date(), backupAt, lostRuns: lostRuns.sort() }]);
 }
 
-const columns = 'restored_at, backup_at, lost_runs';
+const columns = sql`restored_at, backup_at, lost_runs`;
 
 /** All restores of the database, newest first. */
 export const readRestorations = (database: Queryable): Promise<FactsOf<typeof restorationSchema>[]> =>
-  database.query(restorationSchema, `select ${columns} from restoration order by restored_at desc`);
+  database.query(restorationSchema, sql`select ${columns} from restoration order by restored_at desc`);
 
 /** The restores after which no complete screening has started, newest first. */
 export const readRecentRestorations = (database: Queryable): Promise<FactsOf<typeof restorationSchema>[]> =>
   database.query(
     restorationSchema,
-    `select ${columns} from restoration
+    sql`select ${columns} from restoration
      where not exists (
        select from run where state = 'complete' and kind in (${screeningKindsSql}) and started_at > restored_at
      )
@@ -41,10 +40,9 @@ export const readRestorationsBefore = (
 ): Promise<FactsOf<typeof restorationSchema>[]> =>
   database.query(
     restorationSchema,
-    `select ${columns} from restoration
+    sql`select ${columns} from restoration
      where restored_at > coalesce(
-       (select max(finished_at) from run where roster_id = $2 and run_id < $1 and kind in (${screeningKindsSql})), '-infinity'
+       (select max(finished_at) from run where roster_id = ${rosterId} and run_id < ${runId} and kind in (${screeningKindsSql})), '-infinity'
      )
      order by restored_at`,
-    [runId, rosterId],
   );

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { incidentKinds } from '../../vocabulary.js';
 import { type Queryable, readRow } from '../database/database.js';
-import { insertInto, rawSql, type Sql, sql } from '../database/statement.js';
+import { insertInto, type Sql, sql } from '../database/statement.js';
 import type { ProjectionScope } from '../review/waiting.js';
 import { screeningKindsSql } from '../row-shapes.js';
 import { runIdSql } from '../runs.js';
@@ -200,7 +200,7 @@ export async function readFailing(
              or since > ${reported?.at ?? null}::timestamptz - ${agedMs}::float8 * interval '1 millisecond')
        ) as aged,
        (select max(run_id) from plans) as "runId",
-       (select ${rawSql(runIdSql('run'))} from run where run_id = (select max(run_id) from plans)) as name
+       (select ${runIdSql('run')} from run where run_id = (select max(run_id) from plans)) as name
      from customers`,
   );
   return rows[0] ?? { customers: 0, newly: 0, aged: 0, since: null, run: null };
@@ -229,9 +229,9 @@ export async function readAhead(database: Queryable, organisationId: number, ros
        coalesce(screened.customers, 0) as customers, screened.latest_at as "latestScreenedAt"
      from roster
      left join lateral (
-       select ${rawSql(runIdSql('run'))} as name, ${takenAtSql} as began_at
+       select ${runIdSql('run')} as name, ${takenAtSql} as began_at
        from run
-       where run.roster_id = roster.roster_id and run.kind in (${rawSql(screeningKindsSql)}) and run.state <> 'abandoned'
+       where run.roster_id = roster.roster_id and run.kind in (${screeningKindsSql}) and run.state <> 'abandoned'
        order by run.run_id desc limit 1
      ) newest on newest.began_at > ${now}::timestamptz + ${toleratedSql}
      left join (

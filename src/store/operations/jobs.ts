@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { findRow, type Queryable } from '../database/database.js';
-import { insertInto, rawSql, sql } from '../database/statement.js';
+import { insertInto, sql } from '../database/statement.js';
 import { isBeyondClockSkewSql } from '../night/plan-sql.js';
 
 /** One due time of a job; `dueSlot` is done only once, `localDate` (yyyy-mm-dd) is the date in the job's time zone. */
@@ -79,7 +79,7 @@ export async function beginJobRun(
   await transaction.execute(sql`
     update job_run set state = 'interrupted', ended_at = ${now}, because = 'its process ended without a result'
     where organisation_id = ${organisationId} and job = ${job} and occasion <> ${dueSlot} and state = 'running'`);
-  const isAheadSql = rawSql(isBeyondClockSkewSql('job_run.begun_at', 'excluded.begun_at'));
+  const isAheadSql = isBeyondClockSkewSql('job_run.begun_at', 'excluded.begun_at');
   const row = {
     organisationId,
     job,
@@ -144,7 +144,7 @@ export async function noteMissedJob(
     values (${organisationId}, ${job}, ${dueSlot}, ${localDate}::date, ${dueAt}, 'missed', ${missed.now}, ${missed.because})
     on conflict (organisation_id, job, occasion) do update set
       state = 'missed', begun_at = null, exit_code = null, ended_at = excluded.ended_at, because = excluded.because
-    where known.state <> 'running' and ${rawSql(isBeyondClockSkewSql('coalesce(known.begun_at, known.ended_at)', 'excluded.ended_at'))}`);
+    where known.state <> 'running' and ${isBeyondClockSkewSql('coalesce(known.begun_at, known.ended_at)', 'excluded.ended_at')}`);
 }
 
 /** The run of a job at one due time; null when none is known. */
@@ -164,7 +164,7 @@ export async function readJobRuns(database: Queryable, organisationId: number, l
        select job_run.*, row_number() over (partition by job order by due_at desc, job_run_id desc) as place
        from job_run cross join (select ${now}::timestamptz as now) clock
        where organisation_id = ${organisationId}
-         and (clock.now is null or not (${rawSql(isBeyondClockSkewSql('coalesce(begun_at, ended_at, due_at)', 'clock.now'))}))
+         and (clock.now is null or not (${isBeyondClockSkewSql('coalesce(begun_at, ended_at, due_at)', 'clock.now')}))
      ) numbered
      where place <= ${limit} order by due_at desc, job_run_id desc`,
   );

@@ -48,7 +48,7 @@ export async function readStoredFigures(
        from (
          select max(run_id) filter (where state <> 'running') as run_id, max(finished_at) filter (where state = 'complete') as last_success
          from run
-         where organisation_id = ${organisationId} and kind in (${rawSql(screeningKindsSql)}, 'sweep') and state <> 'abandoned' and ${isWholeSql('run')}
+         where organisation_id = ${organisationId} and kind in (${screeningKindsSql}, 'sweep') and state <> 'abandoned' and ${isWholeSql('run')}
          group by kind, roster_id
        ) newest
        join run on run.run_id = newest.run_id
@@ -133,4 +133,4 @@ export const takenAtSql = sql`greatest(
 )`;
 
 /** SQL: whether a row of `run` is more than a run over the dossiers or customers that events have marked. */
-export const isWholeSql = (run: string): Sql => rawSql(`${run}.selection is distinct from 'dirty'`);
+export const isWholeSql = (run: string): Sql => sql`${rawSql(run)}.selection is distinct from 'dirty'`;

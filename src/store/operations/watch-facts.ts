@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { runStates } from '../../vocabulary.js';
 import { findRow, type Queryable } from '../database/database.js';
-import { rawSql, sql } from '../database/statement.js';
+import { sql } from '../database/statement.js';
 import { runIdSql } from '../runs.js';
 import { isNightSql, isWholeSql, takenAtSql } from './metrics.js';
 
@@ -23,7 +23,7 @@ const nightRow = z.object({
 /** A run of a nightly job. */
 export type NightFacts = z.infer<typeof nightRow>;
 
-const nightColumns = sql`run.run_id, ${rawSql(runIdSql('run'))} as name, run.state, run.state_reasons as reasons,
+const nightColumns = sql`run.run_id, ${runIdSql('run')} as name, run.state, run.state_reasons as reasons,
   ${takenAtSql} as "takenAt", coalesce((run.sums #>> '{counts,failed}')::integer, 0) as failed,
   exists (select from control_outcome where control_outcome.run_id = run.run_id and verdict = 'failed') as "hasFailedControl",
   (run.sweep -> 'proven')::boolean as "isProven"`;
@@ -74,7 +74,7 @@ export type RunningFacts = z.infer<typeof runningRow>;
 export async function readRunning(database: Queryable, organisationId: number): Promise<readonly RunningFacts[]> {
   return database.query(
     runningRow,
-    sql`select run.run_id, ${rawSql(runIdSql('run'))} as name, run.kind, roster.name as roster, run.owner,
+    sql`select run.run_id, ${runIdSql('run')} as name, run.kind, roster.name as roster, run.owner,
        case when not coalesce(lease.epoch = run.epoch and lease.expires_at > clock_timestamp(), false) then
          greatest(0, extract(epoch from clock_timestamp() - coalesce(
            case when lease.epoch = run.epoch then lease.heartbeat_at end, run.started_at

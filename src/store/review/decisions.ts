@@ -21,7 +21,7 @@ import {
   worstTopics,
 } from '../../vocabulary.js';
 import { findValue, type Queryable, readValue } from '../database/database.js';
-import { json, rawSql, sql } from '../database/statement.js';
+import { json, sql } from '../database/statement.js';
 import { keptDetailsSql } from '../night/match-details.js';
 import { joinPartySql, partyFactsSql, seenCustomerSql } from '../row-shapes.js';
 import { type ProjectionScope, saveReportSheet, toNewsSql } from './waiting.js';
@@ -80,7 +80,7 @@ export async function readDecidableAlerts(database: Queryable, organisationId: n
   const rows = await database.query(
     alertRow,
     sql`select alert.alert_id, alert.party_id, alert.account_id, owner.reference, alert.state, alert.absence, alert.severity,
-       alert.topic, alert.is_true_match, alert.listed, ${rawSql(seenCustomerSql)} as customer,
+       alert.topic, alert.is_true_match, alert.listed, ${seenCustomerSql} as customer,
        case when latest.disposition_id is not null then jsonb_build_object(
          'dispositionId', latest.disposition_id, 'verdict', latest.verdict, 'reviewer', latest.reviewer,
          'proposer', proposal.reviewer, 'isFinal', latest.kind <> 'proposed', 'seen', case when not latest.is_unreadable then latest.seen end
@@ -138,7 +138,7 @@ const historyRow = z.object({
 export function readAlertHistories(database: Queryable, organisation: string, reference: string) {
   return database.query(
     historyRow,
-    sql`select alert.alert_id, roster.name as roster, case when account.is_test then 'test' else 'live' end as mode, ${rawSql(partyFactsSql)} as party,
+    sql`select alert.alert_id, roster.name as roster, case when account.is_test then 'test' else 'live' end as mode, ${partyFactsSql} as party,
        (
          select count(distinct other.customer_id)::integer from party other
          where other.request_id = party.request_id and other.customer_id <> party.customer_id
@@ -168,9 +168,9 @@ export function readAlertHistories(database: Queryable, organisation: string, re
            where legacy is not null
          ) reported
        ) as history,
-       ${rawSql(keptDetailsSql('alert'))} as details
+       ${keptDetailsSql('alert')} as details
      from alert_with_match alert
-     ${rawSql(joinPartySql('alert'))}
+     ${joinPartySql('alert')}
      join roster on roster.roster_id = customer.roster_id
      join organisation on organisation.organisation_id = roster.organisation_id and organisation.name = ${organisation}
      join account on account.account_id = alert.account_id

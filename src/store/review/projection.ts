@@ -19,7 +19,7 @@ import {
   type WorstTopic,
 } from '../../vocabulary.js';
 import { type Queryable, readColumn, readRow, readValue } from '../database/database.js';
-import { rawSql, recordset, type Sql, sql } from '../database/statement.js';
+import { recordset, type Sql, sql } from '../database/statement.js';
 import { findListedSql, saveListedParties, toMatchRow } from '../night/listed-parties.js';
 import { assessedTierSql, hiddenMatchesSql, seenCustomerSql, storedMatchesSql } from '../row-shapes.js';
 import { type AppliedPart, type ProjectionScope, saveChangeAlerts } from './waiting.js';
@@ -80,7 +80,7 @@ async function readAlertsOf(database: Queryable, accountId: number, partyIds: re
     sql`select alert.alert_id, alert.party_id, alert.state, alert.listed, alert.severity, alert.rule, alert.priority,
        alert.opened_at, alert.due_at, said.verdict, case when not said.is_unreadable then said.seen end as seen,
        coalesce(said.is_unreadable, false) as "isUnreadable", coalesce(said.kind <> 'proposed', false) as "isFinal", said.expires_at,
-       alert.is_true_match, alert.absence, ${rawSql(seenCustomerSql)} as customer,
+       alert.is_true_match, alert.absence, ${seenCustomerSql} as customer,
        alert.absence is null and alert.state <> 'no_longer_matched' and exists (
          select from alert_event event
          join run on run.run_id = event.run_id
@@ -151,7 +151,7 @@ async function saveAlertChanges(
        select change.*, found.listed_id, coalesce(change.alert_id, nextval(pg_get_serial_sequence('alert', 'alert_id'))) as id
        from change
        join account on account.account_id = ${accountId}
-       cross join lateral ${rawSql(findListedSql('account.organisation_id', 'change.digest'))} found
+       cross join lateral ${findListedSql(sql`account.organisation_id`, 'change.digest')} found
      ),
      inserted as (
        insert into alert (
@@ -363,10 +363,10 @@ async function readUnprojectedParties(
 ): Promise<readonly UnprojectedParty[]> {
   return database.query(
     partyRow,
-    sql`select party.party_id, version.version as "customerVersion", ${rawSql(assessedTierSql)} as "riskTier",
-       party.is_current, ${rawSql(seenCustomerSql)} as customer,
-       ${rawSql(storedMatchesSql('state.response_id'))} as returned,
-       ${rawSql(hiddenMatchesSql('state.unreturned'))} as hidden,
+    sql`select party.party_id, version.version as "customerVersion", ${assessedTierSql} as "riskTier",
+       party.is_current, ${seenCustomerSql} as customer,
+       ${storedMatchesSql('state.response_id')} as returned,
+       ${hiddenMatchesSql('state.unreturned')} as hidden,
        (select coalesce(jsonb_agg(${changeSql} order by event.change_id), '[]')
         from change_event event where event.run_id = ${runId} and event.wave > ${afterWave} and event.party_id = party.party_id) as changes
      from party
@@ -391,9 +391,9 @@ async function readHeldParties(
   return database.query(
     partyRow,
     sql`select answer.party_id, coalesce(state.customer_version, answer.customer_version) as "customerVersion",
-       ${rawSql(assessedTierSql)} as "riskTier", party.is_current, ${rawSql(seenCustomerSql)} as customer,
-       ${rawSql(storedMatchesSql('answer.response_id'))} as returned,
-       ${rawSql(hiddenMatchesSql('next.unreturned'))} as hidden,
+       ${assessedTierSql} as "riskTier", party.is_current, ${seenCustomerSql} as customer,
+       ${storedMatchesSql('answer.response_id')} as returned,
+       ${hiddenMatchesSql('next.unreturned')} as hidden,
        (select coalesce(jsonb_agg(${changeSql} order by event.change_id), '[]')
         from found_change event where event.run_id = ${runId} and event.party_id = answer.party_id) as changes
      from next_state next

@@ -97,9 +97,9 @@ const decisionSql = sql`jsonb_build_object(
 
 /** SQL: the waiting alerts (`event`), as `waitingRow` reads them; the caller adds conditions and order. */
 const waitingAlertsSql = sql`
-  select event.alert_id as "alertId", case when account.is_test then 'test' else 'live' end as mode, ${rawSql(partyFactsSql)} as party,
+  select event.alert_id as "alertId", case when account.is_test then 'test' else 'live' end as mode, ${partyFactsSql} as party,
     event.listed, event.severity, event.rule, event.priority, event.opened_at as "openedAt", event.due_at as "dueAt", event.state,
-    event.absence, event.absent_since as "absentSince", ${rawSql(replacedSql('replaced.disposition_id', 'replaced.listed_id'))} as replaced,
+    event.absence, event.absent_since as "absentSince", ${replacedSql('replaced.disposition_id', 'replaced.listed_id')} as replaced,
     event.assigned_to as "assignedTo", ${reopenedBecauseSql('event')} as "reopenedBecause",
     case when event.state = 'pending_approval' then (
       select ${decisionSql} from disposition_with_text made where made.disposition_id = event.disposition_id
@@ -114,7 +114,7 @@ const waitingAlertsSql = sql`
     ) as legacy,
     (select max(said.disposition_id) from disposition said where said.alert_id = event.alert_id) as "lastSaidId"
   from alert_with_match event
-  ${rawSql(joinPartySql('event'))}
+  ${joinPartySql('event')}
   join roster on roster.roster_id = customer.roster_id
   join account on account.account_id = event.account_id
   ${joinReplacedSql('event')}
@@ -155,7 +155,7 @@ function readLatestRuns(database: Queryable, organisationId: number) {
        select run_id,
          max(run_id) filter (where selection in ('due', 'all') or kind = 'onboard') over (partition by roster_id, account_id) as whole_id
        from run
-       where organisation_id = ${organisationId} and kind in (${rawSql(screeningKindsSql)}) and open_alerts is not null
+       where organisation_id = ${organisationId} and kind in (${screeningKindsSql}) and open_alerts is not null
          and state in ('complete', 'incomplete', 'unbalanced')
      ) ended
      where run_id >= whole_id`,
