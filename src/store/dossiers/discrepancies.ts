@@ -57,7 +57,7 @@ export async function saveDiscrepancies(transaction: Queryable, input: Reconcili
         returning discrepancy_id, severity, facts, 'resolved' as event_kind
       ) ${logSql(sql`resolved`)}`);
   }
-  const standingSql = sql`
+  const currentSql = sql`
     select coalesce(jsonb_agg(to_jsonb(grouped) order by grouped.kind), '[]')
     from (
       select kind, severity, count(*) filter (where state = 'open') as open, count(*) filter (where state = 'accepted') as accepted,
@@ -79,7 +79,7 @@ export async function saveDiscrepancies(transaction: Queryable, input: Reconcili
       'select max(event_id) as last from discrepancy_event',
     ),
     sums,
-    standing: await readValue(transaction, z.unknown(), standingSql),
+    standing: await readValue(transaction, z.unknown(), currentSql),
     invitations: null,
   };
   await transaction.execute(replaceInto('reconciliation', reconciliation, ['run_id', 'roster_id']));
@@ -229,18 +229,20 @@ export async function readDecidable(database: Queryable, organisationId: number,
   return new Map(rows.map((row) => [row.discrepancyId, row]));
 }
 
-interface AcceptanceEvent {
-  discrepancyId: number;
-  seenEventId: number;
-  kind: 'proposed' | 'accepted' | 'acceptance_ended';
-  reviewer: { name: string; isAttested: boolean };
-  reason: string;
-  /** Null for `acceptance_ended`. */
-  until: string | null;
-}
-
 /** Stores a decision about a discrepancy; a trigger of the database checks the rules and sets the discrepancy's state. */
-export async function saveAcceptance(transaction: Queryable, said: AcceptanceEvent, now: Date): Promise<void> {
+export async function saveAcceptance(
+  transaction: Queryable,
+  said: {
+    discrepancyId: number;
+    seenEventId: number;
+    kind: 'proposed' | 'accepted' | 'acceptance_ended';
+    reviewer: { name: string; isAttested: boolean };
+    reason: string;
+    /** Null for `acceptance_ended`. */
+    until: string | null;
+  },
+  now: Date,
+): Promise<void> {
   const { discrepancyId, seenEventId, kind, reviewer, reason, until } = said;
   await transaction.execute(sql`
     insert into discrepancy_event

@@ -124,7 +124,18 @@ export async function countLost(database: Queryable, accountId: number, isListed
  */
 export async function markUnlisted(
   database: Queryable,
-  { accountId, isListed, heldRunId, now }: UnlistedDossiers,
+  {
+    accountId,
+    isListed,
+    heldRunId,
+    now,
+  }: {
+    accountId: number;
+    isListed: (id: string) => boolean;
+    /** The sweep, where too many dossiers are missing. */
+    heldRunId: number | null;
+    now: Date;
+  },
   write: (work: (transaction: Queryable) => Promise<readonly DossierSnapshot[]>) => Promise<void>,
 ): Promise<void> {
   for await (const page of readPresent(database, accountId)) {
@@ -145,14 +156,6 @@ export async function markUnlisted(
       return heldRunId === null ? marked : [];
     });
   }
-}
-
-interface UnlistedDossiers {
-  accountId: number;
-  isListed: (id: string) => boolean;
-  /** The sweep, where too many dossiers are missing. */
-  heldRunId: number | null;
-  now: Date;
 }
 
 /** The number of dossiers that a held sweep missed, and that no later sweep has listed, missed or removed. */

@@ -179,26 +179,28 @@ export function readAlertHistories(database: Queryable, organisation: string, re
   );
 }
 
-interface NewDisposition {
-  alertId: number;
-  kind: 'decided' | 'proposed' | 'approved' | 'undone';
-  /** Null for `undone`. */
-  verdict: DispositionVerdict | null;
-  reviewer: { name: string; isAttested: boolean };
-  reason: string;
-  comment?: string | null;
-  origin: 'review' | 'legacy' | 'policy';
-  seen: SeenFacts;
-  expiresAt?: Date | null;
-  refersTo?: number | null;
-  /** The working list that it came from; an unknown number counts as none. */
-  sheetId?: number | null;
-  /** The new due time of the alert; only for `undone`. */
-  dueAt?: Date | null;
-}
-
 /** Adds a decision to the history of a locked alert; a trigger of the database then sets the alert's state and the reported score. */
-export async function saveDisposition(transaction: Queryable, decision: NewDisposition, now: Date): Promise<void> {
+export async function saveDisposition(
+  transaction: Queryable,
+  decision: {
+    alertId: number;
+    kind: 'decided' | 'proposed' | 'approved' | 'undone';
+    /** Null for `undone`. */
+    verdict: DispositionVerdict | null;
+    reviewer: { name: string; isAttested: boolean };
+    reason: string;
+    comment?: string | null;
+    origin: 'review' | 'legacy' | 'policy';
+    seen: SeenFacts;
+    expiresAt?: Date | null;
+    refersTo?: number | null;
+    /** The working list that it came from; an unknown number counts as none. */
+    sheetId?: number | null;
+    /** The new due time of the alert; only for `undone`. */
+    dueAt?: Date | null;
+  },
+  now: Date,
+): Promise<void> {
   const { alertId, kind, verdict, reviewer, reason, comment = null, origin, seen } = decision;
   const { expiresAt = null, refersTo = null, sheetId = null, dueAt = null } = decision;
   await transaction.execute(sql`
