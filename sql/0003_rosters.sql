@@ -5,8 +5,6 @@ create function fold_reference(reference text) returns text immutable strict par
   select nullif(lower(btrim(regexp_replace(reference, '\s+', ' ', 'g')) collate "C"), '')
 $$;
 
-create sequence screening_request_block start 1099511627776;
-
 create table roster_import (
   import_id bigint generated always as identity primary key,
   run_id bigint not null references run,
@@ -172,18 +170,6 @@ create table party (
 
 -- Who shares a name: what is stored of it is of all of them. Costs a first import about 1 us and 22 bytes a party.
 create index party_by_request on party (request_id);
-
--- Takes a block of numbers of a sequence, and gives the one before its first. Only another import waits for this lock.
-create function take_numbers(sequence regclass, wanted bigint) returns bigint language plpgsql as $$
-declare
-  last bigint;
-begin
-  lock table roster_import in share update exclusive mode;
-  last := nextval(sequence);
-  perform setval(sequence, last + wanted);
-  return last;
-end
-$$;
 
 -- What each snapshot has changed, customer by customer.
 create view roster_change as
