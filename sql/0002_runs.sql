@@ -147,6 +147,21 @@ create table run_hold (
   check ((kind = 'roster') = (roster is not null))
 );
 
+-- Settings as `nightscreen config accept` stores them: the database reads which of their severities need two people, and what differs between two.
+create domain accepted_settings as jsonb constraint settings_have_their_form check (value is null or coalesce(jsonb_path_match(value, 'strict
+    $.controls.type() == "array" && $.controls.size() <= 1000 && !exists($.controls[*] ? (@.type() != "object"))
+    && $.service.type() == "object" && $.changes.type() == "object" && $.screening.type() == "object" && $.review.type() == "object"
+    && $.guards.type() == "object"
+  ', silent => true), false)
+  and jsonb_typeof(coalesce(value #> '{review,fourEyes}', '[]')) = 'array'
+  and coalesce(value #> '{review,fourEyes}', '[]') <@ '["critical", "high", "medium", "low", "info"]'
+  and length(value::text) <= 1000000
+);
+
+create domain clean_texts as text[] constraint are_clean_texts check (
+  array_ndims(value) = 1 and array_position(value, null) is null and length(array_to_string(value, ' ')::clean_text) <= 1000000
+);
+
 -- What people have accepted, by name and with a reason:
 -- * settings that judge: the newest of an organisation are in force;
 -- * the answers of a held run;
@@ -159,23 +174,19 @@ create table acceptance (
   kind text not null check (kind in ('settings', 'answers', 'roster', 'gap')),
   -- What one person accepts where two people are needed: in force only when another person accepts the same.
   is_proposal boolean default false not null,
-  accepted_by text not null check (accepted_by <> ''),
+  accepted_by person_name not null,
   -- True where nobody but the person says who they are.
   is_attested boolean not null,
-  reason text not null check (reason <> ''),
-  accepted_at timestamptz not null,
+  reason written_text not null,
+  accepted_at timestamptz not null check (accepted_at >= '2000-01-01'),
   organisation_id bigint references organisation,
   run_id bigint references run,
   roster_id bigint references roster,
-  -- The database itself reads for which severities two people are needed.
-  settings jsonb check (
-    settings #> '{review,fourEyes}' is null
-    or jsonb_typeof(settings #> '{review,fourEyes}') = 'array' and settings #> '{review,fourEyes}' <@ '["critical", "high", "medium", "low", "info"]'
-  ),
+  settings accepted_settings,
   -- SHA-256 (hex) of them with their keys in order.
   digest text,
   -- What differs from the settings before, in words; empty for the first.
-  differences text[],
+  differences clean_texts,
   -- Who accepted the settings first, where two people were needed; the database writes it.
   proposed_by text check (proposed_by <> accepted_by),
   -- Of a roster: each guard with what it found, in words that give both figures; and the first of the changes that guards found, each with the
@@ -187,7 +198,7 @@ create table acceptance (
   -- Null: rows whose id cannot be read, at most so many.
   reference text collate "C",
   rows integer,
-  until date,
+  until date check (isfinite(until)),
   check (not is_proposal or kind in ('settings', 'answers')),
   check (num_nulls(organisation_id, digest) = case kind when 'settings' then 0 else 2 end),
   check (num_nulls(settings, differences) = case kind when 'settings' then 0 else 2 end),
@@ -234,26 +245,20 @@ create table run_gap (
   primary key (run_id, reference)
 );
 
--- Opens the partitions for the runs of 256 numbers. Attaching them locks the tables less than making them there would: who reads or writes
--- other partitions does not wait. What refuses changes of a table refuses them in each of its partitions.
+-- Opens the partitions for the runs of 256 numbers. Attaching a partition takes weaker locks than creating it in place: nobody who uses the others
+-- waits.
 create function open_run_range(of_run bigint) returns void language plpgsql security definer as $$
 declare
   tables_schema regnamespace := (select relnamespace from pg_class where oid = 'run'::regclass);
   first_run bigint := of_run >> 8 << 8;
   parent text;
   part text;
-  guard text;
 begin
   foreach parent in array array['planned', 'call'] loop
     part := format('%s.%s_runs_%s_%s', tables_schema, parent, first_run, first_run + 255);
     continue when to_regclass(part) is not null;
     -- A call grows when it ends, within its page.
     execute format('create table %s (like %s including all) with (fillfactor = %s)', part, parent, case parent when 'call' then 90 else 100 end);
-    for guard in
-      select pg_get_triggerdef(oid) from pg_trigger where tgrelid = parent::regclass and tgname = 'refuse_rewriting'
-    loop
-      execute regexp_replace(guard, ' ON \S+ FOR', format(' ON %s FOR', part));
-    end loop;
     execute format('alter table %s attach partition %s for values from (%s) to (%s)', parent, part, first_run, first_run + 256);
   end loop;
 end
@@ -284,5 +289,3 @@ $$;
 
 create trigger run_opens_range before insert on run for each row when (new.epoch > 0)
   execute function open_run_ranges();
-create trigger refuse_rewriting before delete or update or truncate on run_hold for each statement
-  execute function refuse_rewriting();

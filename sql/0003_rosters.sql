@@ -173,18 +173,6 @@ create table party (
 -- Who shares a name: what is stored of it is of all of them. Costs a first import about 1 us and 22 bytes a party.
 create index party_by_request on party (request_id);
 
--- Takes a block of numbers of a sequence, and gives the one before its first. Only another import waits for this lock.
-create function take_numbers(sequence regclass, wanted bigint) returns bigint language plpgsql as $$
-declare
-  last bigint;
-begin
-  lock table roster_import in share update exclusive mode;
-  last := nextval(sequence);
-  perform setval(sequence, last + wanted);
-  return last;
-end
-$$;
-
 -- What each snapshot has changed, customer by customer.
 create view roster_change as
 select first_import_id as import_id, customer_id, 'joined' as kind, null::text[] as fields, null::text as because from customer
@@ -192,16 +180,3 @@ union all
 select import_id, customer_id, 'changed', changed_fields, null from customer_version where changed_fields is not null
 union all
 select import_id, customer_id, kind, null, because from roster_standing;
-
--- The import that a customer came with keeps the roster, and the run that made a request keeps the organisation.
-create trigger refuse_orphans after delete on roster_import referencing old table as gone for each statement
-  execute function refuse_orphans('customer.first_import_id.import_id', 'customer_version.import_id.import_id');
-
-create trigger refuse_orphans after delete on customer referencing old table as gone for each statement
-  execute function refuse_orphans(
-    'customer_version.customer_id.customer_id', 'party.customer_id.customer_id', 'roster_standing.customer_id.customer_id',
-    'customer_state_change.customer_id.customer_id'
-  );
-
-create trigger refuse_orphans after delete on screening_request referencing old table as gone for each statement
-  execute function refuse_orphans('party.request_id.request_id');

@@ -123,16 +123,6 @@ create table match_detail (
 
 create index match_detail_by_record on match_detail (account_id, record_id, kind, digest);
 
-create trigger refuse_rewriting before delete or update or truncate on response for each statement
-  execute function refuse_rewriting();
-create trigger refuse_rewriting before delete or update or truncate on listed_party for each statement
-  execute function refuse_rewriting();
-create trigger refuse_rewriting before delete or update or truncate on match_detail for each statement
-  execute function refuse_rewriting();
-create trigger refuse_rewriting before delete or update or truncate on batch for each statement
-  execute function refuse_rewriting();
-create trigger refuse_rewriting before delete or truncate on call for each statement
-  execute function refuse_rewriting();
 -- What came of a call is never changed.
 create trigger call_ends_once before update on call for each row when (old.outcome <> 'in_flight')
   execute function refuse_rewriting();

@@ -233,14 +233,5 @@ cross join lateral (
   )
 ) calls;
 
-create trigger refuse_rewriting before update or truncate on planned for each statement
-  execute function refuse_rewriting();
-create trigger refuse_rewriting before delete or update or truncate on failure for each statement
-  execute function refuse_rewriting();
-create trigger refuse_rewriting before delete or truncate on next_state for each statement
-  execute function refuse_rewriting();
-create trigger refuse_rewriting before delete or update or truncate on superseded for each statement
-  execute function refuse_rewriting();
-
 -- Otherwise the first runs of two rosters would both wait for the lock with which partitions are opened.
 select open_run_range(0);

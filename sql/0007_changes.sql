@@ -105,11 +105,6 @@ from found_change found
 join run on run.run_id = found.run_id and found.wave <= run.applied_wave
 where not exists (select from superseded where superseded.run_id = found.run_id and superseded.party_id = found.party_id);
 
-create trigger refuse_rewriting before delete or update or truncate on change for each statement
-  execute function refuse_rewriting();
-create trigger refuse_rewriting before delete or update or truncate on change_alert for each statement
-  execute function refuse_rewriting();
-
 -- A closing run needs only the number of rows of each run and party: a fifth of the usual sample shows it.
 alter table change
   alter column run_id set statistics 20,

@@ -4,8 +4,8 @@
 create table review_sheet (
   sheet_id bigint generated always as identity primary key,
   organisation_id bigint not null references organisation,
-  exported_at timestamptz not null,
-  exported_by text not null,
+  exported_at timestamptz not null check (exported_at >= '2000-01-01'),
+  exported_by person_name not null,
   -- Of the workbook of a run's report: what it shows, what is most urgent first, and of how many that waited.
   run_id bigint references run,
   shown_ids bigint[],
@@ -37,7 +37,7 @@ create table alert (
   due_at timestamptz,
   -- The decision that stands, or the proposal that nobody has confirmed yet.
   disposition_id bigint,
-  assigned_to text,
+  assigned_to person_name,
   -- Counts what has happened to the alert: each change of its row, each decision, and what an older system says.
   revision bigint default 1 not null,
   -- Why the match of an alert is absent, and since when; null while it is listed as a hit.
@@ -47,16 +47,24 @@ create table alert (
   -- only by a later false positive or `no_longer_matched`.
   topic text not null check (topic in ('sanction', 'crime', 'unknown', 'pep', 'associate', 'other', 'none')),
   is_true_match boolean default false not null,
-  -- What an older system had decided about it, as it says so: {"verdict", "reason", "comment", "decidedBy", "decidedAt" (in its own words), "isSample"
-  -- (not taken over, so that somebody here looks at it: the older system's work is tried on these), "reviewer" (who has brought it here),
-  -- "isAttested", "importedAt"}. The owner erases the reason and the comment with the customer.
+  -- The decision of an older system: {"verdict", "reason", "comment", "decidedBy", "decidedAt" (as that system writes them), "isSample" (it does not
+  -- count, so that a reviewer here decides as a spot check), "reviewer" (who imported it), "isAttested", "importedAt"}. The owner erases the
+  -- reason and the comment with the customer.
   legacy jsonb,
-  check (legacy is null or revision > 1 and coalesce(legacy ->> 'verdict' in ('true_match', 'false_positive', 'inconclusive'), false)),
-  check (legacy is null or coalesce(legacy -> 'isSample' = 'false' or legacy -> 'isSample' = 'true' and legacy ->> 'verdict' = 'false_positive', false)),
-  check (legacy is null or num_nulls(
-    nullif(legacy ->> 'reason', ''), nullif(legacy ->> 'decidedBy', ''), nullif(legacy ->> 'decidedAt', ''), nullif(legacy ->> 'reviewer', ''),
-    (legacy ->> 'isAttested')::boolean, (legacy ->> 'importedAt')::timestamptz
-  ) = 0),
+  constraint legacy_has_its_form check (legacy is null or coalesce(jsonb_path_match(legacy, 'strict
+    ($.verdict == "true_match" || $.verdict == "false_positive" || $.verdict == "inconclusive")
+    && $.reason.type() == "string" && $.decidedBy.type() == "string" && $.decidedAt.type() == "string" && $.reviewer.type() == "string"
+    && $.importedAt.type() == "string" && $.isAttested.type() == "boolean" && ($.comment.type() == "string" || $.comment.type() == "null")
+    && ($.isSample == false || $.isSample == true && $.verdict == "false_positive")
+  ', silent => true), false)
+    and legacy - array['verdict', 'reason', 'comment', 'decidedBy', 'decidedAt', 'reviewer', 'importedAt', 'isAttested', 'isSample'] = '{}'
+    and num_nulls(
+      (legacy ->> 'reason')::written_text, (legacy ->> 'decidedBy')::person_name, (legacy ->> 'decidedAt')::person_name,
+      (legacy ->> 'reviewer')::person_name
+    ) = 0
+    and (legacy ->> 'comment')::written_text is distinct from ''
+    and length(legacy ->> 'importedAt') <= 40 and (legacy ->> 'importedAt')::timestamptz >= '2000-01-01'
+  ),
   constraint alert_decided check ((disposition_id is not null) or (state in ('open', 'no_longer_matched'))),
   check ((absence is null) = (absent_since is null))
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
@@ -78,15 +86,15 @@ create table disposition (
   kind text not null check (kind in ('decided', 'proposed', 'approved', 'undone')),
   -- Null for a decision that is undone.
   verdict text check (verdict in ('true_match', 'false_positive', 'inconclusive', 'no_longer_matched')),
-  reviewer text not null check (reviewer <> ''),
+  reviewer person_name not null,
   -- True where nobody but the reviewer says who the reviewer is.
   is_attested boolean not null,
-  decided_at timestamptz not null,
+  decided_at timestamptz not null check (decided_at >= '2000-01-01'),
   origin text not null,
   -- Of the row in `disposition_text`, and of its salt.
   text_digest bytea not null,
-  expires_at timestamptz,
-  -- The working list that it came by.
+  expires_at timestamptz check (expires_at >= '2000-01-01' and expires_at < '10000-01-01'),
+  -- The working list that it came from.
   sheet_id bigint references review_sheet,
   -- The proposal that is confirmed, or the decision that is undone.
   refers_to bigint references disposition,
@@ -94,7 +102,7 @@ create table disposition (
   due_at timestamptz,
   check ((kind = 'undone') = (verdict is null)),
   check ((kind in ('approved', 'undone')) = (refers_to is not null)),
-  check ((due_at is null) or (kind = 'undone')),
+  check (due_at is null or kind = 'undone' and due_at >= '2000-01-01' and due_at <= decided_at + interval '1 year'),
   check (
     origin in ('review', 'legacy')
     or (origin = 'policy' and reviewer = 'review.autoClose' and kind = 'decided' and verdict = 'no_longer_matched' and not is_attested)
@@ -113,18 +121,28 @@ create index disposition_of_people on disposition (disposition_id) where (origin
 create table disposition_text (
   disposition_id bigint primary key references disposition,
   salt uuid not null,
-  reason text not null check (reason <> ''),
-  comment text,
-  seen jsonb not null
+  reason written_text not null,
+  comment written_text,
+  seen jsonb not null,
+  -- As `toSeenFacts` writes it.
+  constraint seen_has_its_form check (coalesce(jsonb_path_match(seen, 'strict
+    $.listed.schema.type() == "string" && $.listed.name.type() == "string"
+    && $.listed.topics.type() == "array" && !exists($.listed.topics[*] ? (@.type() != "string"))
+    && $.listed.birthDates.type() == "array" && !exists($.listed.birthDates[*] ? (@.type() != "string"))
+    && $.listed.countries.type() == "array" && !exists($.listed.countries[*] ? (@.type() != "string"))
+    && $.customer.role.type() == "string" && $.customer.type.type() == "string" && $.customer.name.type() == "string"
+    && ($.customer.birthDate.type() == "string" || $.customer.birthDate.type() == "null")
+    && $.customer.countries.type() == "array" && !exists($.customer.countries[*] ? (@.type() != "string"))
+  ', silent => true), false)
+    and seen - array['listed', 'customer'] = '{}'
+    and (seen -> 'listed') - array['schema', 'name', 'topics', 'birthDates', 'countries'] = '{}'
+    and (seen -> 'customer') - array['role', 'type', 'name', 'birthDate', 'countries'] = '{}'
+    and length(seen::text) <= 100000
+  )
 );
 
 create view disposition_with_text as
-  select disposition.disposition_id, disposition.alert_id, disposition.kind, disposition.verdict, disposition.reviewer,
-    disposition.is_attested, to_readable(disposition.decided_at) as decided_at, disposition.origin, disposition.text_digest,
-    to_readable(disposition.expires_at) as expires_at, disposition.sheet_id, disposition.refers_to, disposition.due_at,
-    coalesce(words.reason, 'erased') as reason, words.comment, words.seen,
-    -- Stored before it was checked: nobody can tell for what the disposition holds.
-    words.disposition_id is not null and not is_seen(words.seen) as is_unreadable
+  select disposition.*, coalesce(words.reason, 'erased') as reason, words.comment, words.seen
   from disposition left join disposition_text words using (disposition_id);
 
 create function digest_disposition_text(salt uuid, reason text, comment text, seen jsonb) returns bytea immutable language sql as $$
@@ -140,12 +158,13 @@ create table alert_event (
   run_id bigint references run,
   -- What was no longer as it was decided on; `expired`, `returned`.
   reasons text[] default '{}' not null,
-  severity text not null,
-  actor text,
-  assigned_to text,
+  severity text not null check (severity in ('critical', 'high', 'medium', 'low', 'info')),
+  actor person_name,
+  assigned_to person_name,
   -- True where nobody but the actor says who the actor is.
   is_attested boolean default false not null,
-  check ((kind = 'assigned') = (run_id is null))
+  check ((kind = 'assigned') = (run_id is null)),
+  check (kind <> 'assigned' or reasons = '{}' and happened_at >= '2000-01-01')
 );
 
 create index alert_event_by_run on alert_event (run_id) where (run_id is not null);
@@ -204,17 +223,10 @@ declare
   four_eyes text[];
 begin
   if said.origin = 'policy' then
-    perform require_owner('disposition'::regclass, format('an alert is %s', said.kind));
+    perform require_owner(format('an alert is %s', said.kind));
     select * into subject from alert where alert_id = said.alert_id;
   else
-    perform require_author(said.reviewer, said.is_attested, 'decide');
-    perform require_text(said.reviewer, 'the name of the reviewer', 200);
-    perform require_present('disposition'::regclass, said.decided_at, 'the time of the disposition');
-    perform require_time(said.expires_at, 'the expiry of the disposition');
-    if said.due_at > said.decided_at + interval '1 year' then
-      raise exception 'alert % would be due more than a year later', said.alert_id using errcode = 'check_violation';
-    end if;
-    perform require_time(said.due_at, 'the time when the alert is due');
+    perform require_author(said.reviewer, said.is_attested, 'decide', said.decided_at);
     -- Others who decide wait here. Each of them holds the key of the alert, which a stronger lock would wait for.
     select * into subject from alert where alert_id = said.alert_id for no key update;
   end if;
@@ -306,17 +318,15 @@ $$;
 create function check_alert() returns trigger language plpgsql as $$
 begin
   new.revision := old.revision + 1;
-  if new.assigned_to is distinct from old.assigned_to then
-    perform require_text(new.assigned_to, 'the name of the assignee', 200);
-  end if;
   if new.legacy is distinct from old.legacy then
     if old.legacy is null then
-      perform require_legacy(new.legacy);
-      perform require_author(new.legacy ->> 'reviewer', (new.legacy ->> 'isAttested')::boolean, 'decide');
+      perform require_author(
+        new.legacy ->> 'reviewer', (new.legacy ->> 'isAttested')::boolean, 'decide', (new.legacy ->> 'importedAt')::timestamptz
+      );
     elsif new.legacy is distinct from old.legacy || '{"reason": "erased", "comment": null}' then
       raise exception 'what an older system says of alert % is never changed or removed', old.alert_id using errcode = 'restrict_violation';
     else
-      perform require_owner(tg_relid, 'the words of an older system are erased');
+      perform require_owner('the words of an older system are erased');
     end if;
   end if;
   return new;
@@ -333,13 +343,6 @@ begin
   ) then
     raise exception 'the text of disposition % is never changed', new.disposition_id using errcode = 'restrict_violation';
   end if;
-  perform require_text(new.reason, 'the reason', 32767);
-  perform require_text(nullif(new.comment, ''), 'the comment', 32767);
-  if not is_seen(new.seen) or length(new.seen::text) > 100000 then
-    raise exception 'seen of disposition % has not the form {listed: {schema, name, topics, birthDates, countries}, customer: {role, type, name, birthDate, countries}} in 100000 characters',
-      new.disposition_id
-      using errcode = 'check_violation';
-  end if;
   return null;
 end
 $$;
@@ -347,16 +350,9 @@ $$;
 create function check_alert_event() returns trigger language plpgsql as $$
 begin
   if new.kind = 'assigned' then
-    perform require_author(new.actor, new.is_attested, 'assign');
-    perform require_text(new.actor, 'who assigns', 200);
-    perform require_text(new.assigned_to, 'the name of the assignee', 200);
-    perform require_text(new.severity, 'the severity', 20);
-    perform require_present(tg_relid, new.happened_at, 'the time of the assignment');
-    if new.reasons <> '{}' then
-      raise exception 'an assignment has no reasons' using errcode = 'check_violation';
-    end if;
+    perform require_author(new.actor, new.is_attested, 'assign', new.happened_at);
   else
-    perform require_owner(tg_relid, format('an alert is %s', new.kind));
+    perform require_owner(format('an alert is %s', new.kind));
   end if;
   return new;
 end
@@ -364,25 +360,21 @@ $$;
 
 -- Who has written a list is the login; a list of a report is written by its run.
 create function check_review_sheet() returns trigger language plpgsql as $$
-declare
-  foreign_ids bigint[];
 begin
-  perform require_present(tg_relid, new.exported_at, 'the time of the list');
   if new.run_id is not null then
-    perform require_owner(tg_relid, 'a list is of a report');
+    perform require_owner('a list is of a report');
     return new;
   end if;
   if not version() ~ 'emscripten' then
     new.exported_by := session_user;
   end if;
-  perform require_text(new.exported_by, 'who has written the list', 200);
-  foreign_ids := array(
-    select named.id from unnest(new.alert_ids) named (id)
+  perform require_author(new.exported_by, version() ~ 'emscripten', 'write a list', new.exported_at);
+  if exists (
+    select from unnest(new.alert_ids) named (id)
     where not exists (
       select from alert join account using (account_id) where alert.alert_id = named.id and account.organisation_id = new.organisation_id
     )
-  );
-  if foreign_ids <> '{}' then
+  ) then
     raise exception 'the list names alerts of another organisation, or none' using errcode = 'foreign_key_violation';
   end if;
   return new;
@@ -392,21 +384,15 @@ $$;
 create trigger check_alert before update on alert for each row
   execute function check_alert();
 
-create trigger refuse_rewriting before delete or update or truncate on disposition for each statement
-  execute function refuse_rewriting();
 create trigger apply_disposition after insert on disposition for each row
   execute function apply_disposition();
 
 create trigger check_disposition_text after insert or update on disposition_text for each row
   execute function check_disposition_text();
 
-create trigger refuse_rewriting before delete or update or truncate on alert_event for each statement
-  execute function refuse_rewriting();
 create trigger check_alert_event before insert on alert_event for each row
   execute function check_alert_event();
 
-create trigger refuse_rewriting before delete or update or truncate on review_sheet for each statement
-  execute function refuse_rewriting();
 create trigger check_review_sheet before insert on review_sheet for each row
   execute function check_review_sheet();
 

@@ -158,5 +158,3 @@ where judged.obstacle is not null;
 
 create trigger check_invitation before insert or update or delete on invitation for each row
   execute function check_invitation();
-create trigger refuse_rewriting before truncate on invitation for each statement
-  execute function refuse_rewriting();

@@ -230,6 +230,3 @@ create table restoration (
   -- Runs in between that left a folder of reports.
   lost_runs text[] not null
 );
-
-create trigger refuse_rewriting before delete or update or truncate on restoration for each statement
-  execute function refuse_rewriting();

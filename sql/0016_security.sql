@@ -62,7 +62,7 @@ create function find_settings_of_two(organisation bigint, offered jsonb) returns
   from (select) nothing
   left join lateral (
     select settings from acceptance
-    where organisation_id = organisation and not is_proposal and jsonb_typeof(settings) = 'object' order by acceptance_id desc limit 1
+    where organisation_id = organisation and settings is not null and not is_proposal order by acceptance_id desc limit 1
   ) former on true
 $$;
 
@@ -81,46 +81,18 @@ create function find_proposers(organisation bigint, offered jsonb) returns text[
   )
 $$;
 
--- What is no settings, whoever accepts it, would end each later run.
-create function require_settings(offered acceptance) returns void language plpgsql as $$
-begin
-  if jsonb_typeof(offered.settings) <> 'object' or jsonb_typeof(offered.settings -> 'controls') <> 'array' or exists (
-    select from unnest(array['service', 'changes', 'screening', 'review', 'guards']) section
-    where jsonb_typeof(offered.settings -> section) is distinct from 'object'
-  ) or jsonb_path_exists(offered.settings, '$.controls.size() ? (@ > 1000)')
-    or jsonb_path_exists(offered.settings, '$.controls[*].type() ? (@ != "object")')
-    or length(offered.settings::text) > 1000000
-  then
-    raise exception 'the settings have not the form in which `nightscreen config accept` stores them' using errcode = 'check_violation';
-  end if;
-  if array_ndims(offered.differences) > 1 or array_position(offered.differences, null) is not null or cardinality(offered.differences) > 10000 then
-    raise exception 'the differences of the settings are no list of texts, or are more than 10000' using errcode = 'check_violation';
-  end if;
-  perform require_text(difference, 'a difference of the settings', 32767) from unnest(offered.differences) difference;
-end
-$$;
-
 -- Nobody has to accept the first settings of an organisation. Where four eyes are set, a held run and looser settings are accepted by two people.
 -- On the embedded database a second person is only another name that the first one types.
 create function check_acceptance() returns trigger language plpgsql as $$
 declare
   of_two text[];
 begin
-  perform require_text(new.accepted_by, 'the name of who accepts', 200);
-  perform require_text(new.reason, 'the reason', 32767);
-  perform require_present(tg_relid, new.accepted_at, 'the time of the acceptance');
-  if not isfinite(new.until) then
-    raise exception 'the day until which it is accepted is no day' using errcode = 'check_violation';
-  end if;
   new.proposed_by := null;
-  if new.kind = 'settings' then
-    perform require_settings(new);
-  end if;
   if new.kind = 'settings' and new.accepted_by = 'first settings' and not new.is_proposal
     and not exists (select from acceptance where organisation_id = new.organisation_id and not is_proposal) then
     return new;
   end if;
-  perform require_author(new.accepted_by, new.is_attested, 'accept anything');
+  perform require_author(new.accepted_by, new.is_attested, 'accept anything', new.accepted_at);
   if new.kind = 'settings' and not new.is_proposal then
     of_two := find_settings_of_two(new.organisation_id, new.settings);
     if of_two <> '{}' then
@@ -137,7 +109,7 @@ begin
   if new.kind <> 'answers' or new.is_proposal then
     return new;
   end if;
-  perform require_owner(tg_relid, 'a run is accepted');
+  perform require_owner('a run is accepted');
   if find_four_eyes((select organisation_id from run where run_id = new.run_id)) <> '{}'
     and (version() ~ 'emscripten' or not exists (
       select from acceptance proposal
@@ -160,10 +132,30 @@ begin
 end
 $$;
 
-create trigger refuse_rewriting before delete or update or truncate on acceptance for each statement
-  execute function refuse_rewriting();
 create trigger check_acceptance before insert on acceptance for each row
   execute function check_acceptance();
+
+-- Evidence is only added to.
+do $$
+declare
+  evidence text;
+begin
+  foreach evidence in array array[
+    'acceptance', 'alert_event', 'batch', 'change', 'change_alert', 'discrepancy_event', 'disposition', 'failure', 'listed_party',
+    'match_detail', 'response', 'restoration', 'review_sheet', 'run_hold', 'superseded'
+  ] loop
+    execute format(
+      'create trigger refuse_rewriting before delete or update or truncate on %I for each statement execute function refuse_rewriting()', evidence
+    );
+  end loop;
+end
+$$;
+
+-- A plan is made again when its run is resumed before its first search, a call is updated when it ends, and a next state when its party is screened again.
+create trigger refuse_rewriting before update or truncate on planned for each statement execute function refuse_rewriting();
+create trigger refuse_rewriting before delete or truncate on call for each statement execute function refuse_rewriting();
+create trigger refuse_rewriting before delete or truncate on next_state for each statement execute function refuse_rewriting();
+create trigger refuse_rewriting before truncate on invitation for each statement execute function refuse_rewriting();
 
 -- Names are looked up in temporary tables first unless a function says otherwise, and everybody may make some: whatever checks or writes on
 -- somebody's behalf looks in the catalogue, then among the tables it belongs to, and there last.
@@ -175,7 +167,7 @@ begin
   foreach one in array array(
     select oid::regprocedure from pg_proc
     where pronamespace = tables_schema
-      and (prolang = (select oid from pg_language where lanname = 'plpgsql') or proname in ('counts_as_true_match', 'find_four_eyes', 'find_settings_of_two', 'find_proposers'))
+      and (prolang = (select oid from pg_language where lanname = 'plpgsql') or proname in ('is_owner', 'counts_as_true_match', 'find_four_eyes', 'find_settings_of_two', 'find_proposers'))
   ) loop
     execute format('alter function %s set search_path = pg_catalog, %s, pg_temp', one, tables_schema);
   end loop;

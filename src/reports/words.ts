@@ -119,7 +119,6 @@ const saidWords = { decided: '', proposed: 'pending approval: ', approved: 'appr
 function describeReason(reason: string): string {
   if (reason === 'expired') return 'the disposition expired';
   if (reason === 'erased') return 'what the reviewer saw is erased';
-  if (reason === 'unreadable') return 'what the reviewer saw cannot be read';
   if (reason === 'undone') return 'the disposition was undone';
   if (reason === 'returned') return 'matched again';
   return `${toWords(reason)} changed`;

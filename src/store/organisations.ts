@@ -195,10 +195,8 @@ const recordRow = z.object({
 /** Accepted assessment settings. */
 export type SettingsRecord = z.infer<typeof recordRow>;
 
-const columns = `acceptance_id as "recordId", acceptance.settings, digest, array_remove(differences, null) as differences, accepted_by,
-  is_attested, proposed_by, reason, to_readable(accepted_at) as accepted_at`;
-/** SQL: settings as they can be read; others were stored before that was checked, and are not in force. */
-const areReadableSql = `not is_proposal and jsonb_typeof(acceptance.settings) = 'object'`;
+const columns = `acceptance_id as "recordId", acceptance.settings, digest, differences, accepted_by, is_attested, proposed_by,
+  reason, accepted_at`;
 
 /**
  * The last accepted settings of an organisation; null before the first. `isLocked`: no other process records its settings until the
@@ -215,7 +213,7 @@ export async function readAcceptedSettings(
   return findRow(
     database,
     recordRow,
-    `select ${columns} from acceptance where organisation_id = $1 and ${areReadableSql} and reason <> $2
+    `select ${columns} from acceptance where organisation_id = $1 and not is_proposal and reason <> $2
      order by acceptance_id desc limit 1`,
     [organisationId, exceptReason],
   );
@@ -236,7 +234,7 @@ export async function readSettingsHistory(database: Queryable, organisation: str
   return database.query(
     recordRow,
     `select ${columns} from acceptance join organisation using (organisation_id)
-     where organisation.name = $1 and ${areReadableSql} order by acceptance_id`,
+     where organisation.name = $1 and not is_proposal order by acceptance_id`,
     [organisation],
   );
 }
@@ -299,7 +297,7 @@ export async function readSettingsChanges(database: Queryable, runId: number, fo
     recordRow.omit({ recordId: true, settings: true, digest: true }),
     `select ${columns} from acceptance
      join run on run.run_id = $1 and run.organisation_id = acceptance.organisation_id
-     where acceptance_id > $2 and acceptance_id <= run.settings_id and ${areReadableSql}
+     where acceptance_id > $2 and acceptance_id <= run.settings_id and not is_proposal
      order by acceptance_id`,
     [runId, formerRecordId],
   );

@@ -19,13 +19,16 @@ import {
 
 /** Reserves blocks of customer and request numbers; gives the numbers before their first. */
 export async function takeNumbers(transaction: Queryable, wanted: number) {
+  // Only another import waits for this lock.
+  await transaction.execute('lock table roster_import in share update exclusive mode');
   const rows = await transaction.query(
     z.object({ lastCustomerId: z.number(), lastRequestId: z.number() }),
-    `select take_numbers(pg_get_serial_sequence('customer', 'customer_id'), $1) as "lastCustomerId",
-       take_numbers('screening_request_block', $1) as "lastRequestId"`,
+    `select setval(customers, nextval(customers) + $1::bigint) - $1 as "lastCustomerId",
+       setval(requests, nextval(requests) + $1::bigint) - $1 as "lastRequestId"
+     from (values (pg_get_serial_sequence('customer', 'customer_id')::regclass, 'screening_request_block'::regclass)) as block (customers, requests)`,
     [wanted],
   );
-  return firstRow(rows, 'take_numbers');
+  return firstRow(rows, 'block');
 }
 
 /**
