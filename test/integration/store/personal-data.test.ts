@@ -91,7 +91,15 @@ describeOnEachDatabase('personal data', (open) => {
   }, 120_000);
 
   it('stands in no column of a table that refuses change but those that are known', async () => {
-    const columns = await readGuarded(database, ['text', 'clean_text', 'written_text', 'json', 'jsonb', '_text', '_jsonb']);
+    const columns = await readGuarded(database, [
+      'text',
+      'clean_text',
+      'written_text',
+      'json',
+      'jsonb',
+      '_text',
+      '_jsonb',
+    ]);
     const known = [...list(codes), ...list(staff), ...list(listed), ...list(personal)];
     expect(new Set(known).size).toBe(known.length);
     expect(columns.toSorted()).toEqual(known.toSorted());

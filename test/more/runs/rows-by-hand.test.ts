@@ -110,10 +110,7 @@ describe('rows that reviewers write by SQL', () => {
     [assign('happened_at, severity', `now(), repeat('x', 1000)`), /check constraint/],
     [assign('happened_at, severity, reasons', `now(), 'high', '{expired,null}'`), /permission denied/],
     [assign('happened_at, severity, run_id', `now(), 'high', 1`), /permission denied/],
-    [
-      assign('happened_at, severity, assigned_to', `now(), 'high', repeat('x', 201)`),
-      /is_no_longer_than_a_name/,
-    ],
+    [assign('happened_at, severity, assigned_to', `now(), 'high', repeat('x', 201)`), /is_no_longer_than_a_name/],
     [
       `insert into acceptance (kind, run_id, is_proposal, accepted_by, is_attested, reason, accepted_at)
        values ('answers', 1, true, session_user, false, 'looked at', now())`,
