@@ -44,6 +44,9 @@ create table organisation (
   -- Where changes of state are reported, by the configuration of the last run: {"url", "states" (only changes from or to one of these; null for all),
   -- "rosters" (only changes of their customers; null for all)}.
   webhooks jsonb default '[]' not null,
+  -- Each restore of a backup into this database: {"restoredAt", "backupAt" (nothing that happened between the two is in it), "lostRuns" (runs in
+  -- between that left a folder of reports)}.
+  restorations jsonb default '[]' not null,
   check ((schedule_paused_at is null) = (schedule_paused_until is null))
 );
 

@@ -69,8 +69,12 @@ create table next_state (
   -- As in `party_state`.
   reported_scores jsonb,
   unreturned jsonb check (not jsonb_path_exists(unreturned, '$[*] ? (@.listedId == null)')),
+  -- A later run was applied before this one was accepted: the changes of this answer never count.
+  is_superseded boolean default false not null,
   primary key (run_id, party_id)
 );
+
+create index next_state_superseded on next_state (run_id, party_id) where (is_superseded);
 
 -- The last applied answer for a party on an account, which the next one is compared with.
 create table party_state (
@@ -96,13 +100,6 @@ create index party_state_by_response on party_state (response_id);
 
 -- The few answers that were cut: who was never searched is found in the primary key alone.
 create index party_state_incomplete on party_state (account_id, party_id) where (state = 'truncated');
-
--- Answers of an accepted run that count no more, because a later run had answered for the party before.
-create table superseded (
-  run_id bigint references run,
-  party_id bigint references party,
-  primary key (run_id, party_id)
-);
 
 -- The answer of each planned party that has one, applied or not.
 create view party_answer as

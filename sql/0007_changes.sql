@@ -103,7 +103,7 @@ create view change_event as
 select found.*
 from found_change found
 join run on run.run_id = found.run_id and found.wave <= run.applied_wave
-where not exists (select from superseded where superseded.run_id = found.run_id and superseded.party_id = found.party_id);
+where not exists (select from next_state next where next.run_id = found.run_id and next.party_id = found.party_id and next.is_superseded);
 
 -- A closing run needs only the number of rows of each run and party: a fifth of the usual sample shows it.
 alter table change

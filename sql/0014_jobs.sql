@@ -222,11 +222,3 @@ begin
   return case when cardinality(touched) <= 5000 then touched end;
 end
 $$;
-
--- Each restore of a backup into this database: nothing that happened between the two times is in it.
-create table restoration (
-  restored_at timestamptz primary key,
-  backup_at timestamptz not null,
-  -- Runs in between that left a folder of reports.
-  lost_runs text[] not null
-);

@@ -142,7 +142,7 @@ declare
 begin
   foreach evidence in array array[
     'acceptance', 'alert_event', 'batch', 'change', 'change_alert', 'discrepancy_event', 'disposition', 'failure', 'listed_party',
-    'match_detail', 'response', 'restoration', 'review_sheet', 'run_hold', 'superseded'
+    'match_detail', 'response', 'review_sheet', 'run_hold'
   ] loop
     execute format(
       'create trigger refuse_rewriting before delete or update or truncate on %I for each statement execute function refuse_rewriting()', evidence

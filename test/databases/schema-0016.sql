@@ -3,51 +3,51 @@
 set session_replication_role = replica;
 delete from run;
 insert into run (run_id, organisation_id, roster_id, account_id, mode, kind, state, state_reasons, stage, selection, in_scope, lease_key, epoch, owner, resumed, settings_digest, version, compared_run_id, started_at, finished_at, sums, cadence, billable_attempts, settings, halted_by, wave, proven_wave, applied_wave, unconfirmed_because, is_held, roster_file, open_alerts, details, settings_id, health, settled_alerts, unaccepted, keys, watch, sweep, published_list, vanishing) overriding system value select run_id, organisation_id, roster_id, account_id, mode, kind, state, state_reasons, stage, selection, in_scope, lease_key, epoch, owner, resumed, settings_digest, version, compared_run_id, started_at, finished_at, sums, cadence, billable_attempts, settings, halted_by, wave, proven_wave, applied_wave, unconfirmed_because, is_held, roster_file, open_alerts, details, settings_id, health, settled_alerts, unaccepted, keys, watch, sweep, published_list, vanishing from unnest(array[
-'(1,1,1,1,test,rescreen,complete,{},finished,due,6,screening/default/people,1,test-16469,0,settings-of-the-test,0.0.0-test,,"2026-11-25 22:42:08.822+00","2026-11-25 22:42:13.839+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 10, ""rejected"": 0, ""screened"": 6, ""searches"": 6, ""customers"": 6, ""remaining"": 0, ""duplicates"": 0}, ""states"": {""clear"": 4, ""truncated"": 0, ""open_alert"": 2, ""true_match"": 0, ""not_screened"": 0, ""false_positive"": 0, ""below_threshold"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 2}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 10}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",10,"{""run"": {""deadline"": ""200ms""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""maxPerRun"": 200}}, ""timezone"": ""UTC"", ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",,3,2,2,,f,,"{""news"": {""alerts"": 2, ""expired"": 0, ""sanctionHits"": 2}, ""byAge"": {""older"": 0, ""upToOneDay"": 2, ""upToOneWeek"": 0, ""upToThirtyDays"": 0}, ""absent"": 0, ""overdue"": 0, ""waiting"": 2, ""oldestAt"": ""2026-11-25T22:42:12.864+00:00"", ""proposed"": 0, ""customers"": 2, ""byAssignee"": [], ""bySeverity"": [{""overdue"": 0, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}","{""hits"": 2, ""kept"": 2, ""asked"": 2, ""leftOver"": 0, ""backlogLeft"": 0, ""backlogAsked"": 0, ""notAvailable"": 0, ""withoutRecord"": 0, ""stoppedBecause"": null}",1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 10, ""repeated"": 0, ""perSecond"": 10.5, ""limitPerSecond"": 400}","{""gone"": 0, ""carried"": 0, ""expired"": 0, ""reopened"": 0, ""trueMatch"": 0, ""inconclusive"": 0, ""falsePositive"": 0}",,{be2c5ed44db1},"{""rates"": {""hits"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 333.3333333333333}, ""matches"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 333.3333333333333}}, ""volume"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 0}, ""listCap"": null, ""findings"": {""hits"": 2, ""changes"": 0, ""matches"": 2, ""screened"": 6, ""hitSquares"": 2, ""matchSquares"": 2, ""changeSquares"": 0, ""searchesAgain"": 0}, ""isComparable"": true}",,,[])',
-'(2,1,1,1,test,rescreen,stopped,"{""the limit of 2 searches for this run is reached; 4 customers remain and the run can be resumed""}",planned,due,6,screening/default/people,2,test-16469,0,settings-of-the-test,0.0.0-test,1,"2026-11-27 22:42:15.349+00","2026-11-27 22:42:16.834+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 6, ""rejected"": 0, ""screened"": 2, ""searches"": 2, ""customers"": 6, ""remaining"": 4, ""duplicates"": 0}, ""states"": {""clear"": 0, ""truncated"": 0, ""open_alert"": 2, ""true_match"": 0, ""not_screened"": 4, ""false_positive"": 0, ""below_threshold"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 6}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",6,"{""run"": {""deadline"": ""200ms""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""maxPerRun"": 200}}, ""timezone"": ""UTC"", ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",max_searches,3,2,2,,f,,"{""news"": {""alerts"": 0, ""expired"": 0, ""sanctionHits"": 0}, ""byAge"": {""older"": 0, ""upToOneDay"": 0, ""upToOneWeek"": 2, ""upToThirtyDays"": 0}, ""absent"": 0, ""overdue"": 2, ""waiting"": 2, ""oldestAt"": ""2026-11-25T22:42:12.864+00:00"", ""proposed"": 0, ""customers"": 2, ""byAssignee"": [], ""bySeverity"": [{""overdue"": 2, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}",,1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 6, ""repeated"": 0, ""perSecond"": 34.5, ""limitPerSecond"": 400}","{""gone"": 0, ""carried"": 0, ""expired"": 0, ""reopened"": 0, ""trueMatch"": 0, ""inconclusive"": 0, ""falsePositive"": 0}",,{be2c5ed44db1},"{""rates"": null, ""volume"": null, ""listCap"": null, ""findings"": {""hits"": 2, ""changes"": 0, ""matches"": 2, ""screened"": 2, ""hitSquares"": 2, ""matchSquares"": 2, ""changeSquares"": 0, ""searchesAgain"": 2}, ""isComparable"": false}",,,"[{""known"": 2, ""family"": ""any"", ""standing"": 2, ""vanished"": 0}, {""known"": 2, ""family"": ""sanction"", ""standing"": 2, ""vanished"": 0}]")'
+'(1,1,1,1,test,rescreen,complete,{},finished,due,6,screening/default/people,1,test-15782,0,settings-of-the-test,0.0.0-test,,"2026-11-25 23:04:25.817+00","2026-11-25 23:04:31.871+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 10, ""rejected"": 0, ""screened"": 6, ""searches"": 6, ""customers"": 6, ""remaining"": 0, ""duplicates"": 0}, ""states"": {""clear"": 4, ""truncated"": 0, ""open_alert"": 2, ""true_match"": 0, ""not_screened"": 0, ""false_positive"": 0, ""below_threshold"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 2}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 10}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",10,"{""run"": {""deadline"": ""200ms""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""maxPerRun"": 200}}, ""timezone"": ""UTC"", ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",,3,2,2,,f,,"{""news"": {""alerts"": 2, ""expired"": 0, ""sanctionHits"": 2}, ""byAge"": {""older"": 0, ""upToOneDay"": 2, ""upToOneWeek"": 0, ""upToThirtyDays"": 0}, ""absent"": 0, ""overdue"": 0, ""waiting"": 2, ""oldestAt"": ""2026-11-25T23:04:30.598+00:00"", ""proposed"": 0, ""customers"": 2, ""byAssignee"": [], ""bySeverity"": [{""overdue"": 0, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}","{""hits"": 2, ""kept"": 2, ""asked"": 2, ""leftOver"": 0, ""backlogLeft"": 0, ""backlogAsked"": 0, ""notAvailable"": 0, ""withoutRecord"": 0, ""stoppedBecause"": null}",1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 10, ""repeated"": 0, ""perSecond"": 7.3, ""limitPerSecond"": 400}","{""gone"": 0, ""carried"": 0, ""expired"": 0, ""reopened"": 0, ""trueMatch"": 0, ""inconclusive"": 0, ""falsePositive"": 0}",,{8b82bb70ee91},"{""rates"": {""hits"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 333.3333333333333}, ""matches"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 333.3333333333333}}, ""volume"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 0}, ""listCap"": null, ""findings"": {""hits"": 2, ""changes"": 0, ""matches"": 2, ""screened"": 6, ""hitSquares"": 2, ""matchSquares"": 2, ""changeSquares"": 0, ""searchesAgain"": 0}, ""isComparable"": true}",,,[])',
+'(2,1,1,1,test,rescreen,stopped,"{""the limit of 2 searches for this run is reached; 4 customers remain and the run can be resumed""}",planned,due,6,screening/default/people,2,test-15782,0,settings-of-the-test,0.0.0-test,1,"2026-11-27 23:04:34.064+00","2026-11-27 23:04:36.489+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 6, ""rejected"": 0, ""screened"": 2, ""searches"": 2, ""customers"": 6, ""remaining"": 4, ""duplicates"": 0}, ""states"": {""clear"": 0, ""truncated"": 0, ""open_alert"": 2, ""true_match"": 0, ""not_screened"": 4, ""false_positive"": 0, ""below_threshold"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 6}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",6,"{""run"": {""deadline"": ""200ms""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""maxPerRun"": 200}}, ""timezone"": ""UTC"", ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",max_searches,3,2,2,,f,,"{""news"": {""alerts"": 0, ""expired"": 0, ""sanctionHits"": 0}, ""byAge"": {""older"": 0, ""upToOneDay"": 0, ""upToOneWeek"": 2, ""upToThirtyDays"": 0}, ""absent"": 0, ""overdue"": 2, ""waiting"": 2, ""oldestAt"": ""2026-11-25T23:04:30.598+00:00"", ""proposed"": 0, ""customers"": 2, ""byAssignee"": [], ""bySeverity"": [{""overdue"": 2, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}",,1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 6, ""repeated"": 0, ""perSecond"": 16.7, ""limitPerSecond"": 400}","{""gone"": 0, ""carried"": 0, ""expired"": 0, ""reopened"": 0, ""trueMatch"": 0, ""inconclusive"": 0, ""falsePositive"": 0}",,{8b82bb70ee91},"{""rates"": null, ""volume"": null, ""listCap"": null, ""findings"": {""hits"": 2, ""changes"": 0, ""matches"": 2, ""screened"": 2, ""hitSquares"": 2, ""matchSquares"": 2, ""changeSquares"": 0, ""searchesAgain"": 2}, ""isComparable"": false}",,,"[{""known"": 2, ""family"": ""any"", ""standing"": 2, ""vanished"": 0}, {""known"": 2, ""family"": ""sanction"", ""standing"": 2, ""vanished"": 0}]")'
 ]::run[]);
 select open_run_range(run_id) from run;
 delete from acceptance;
 insert into acceptance (acceptance_id, kind, is_proposal, accepted_by, is_attested, reason, accepted_at, organisation_id, run_id, roster_id, settings, digest, differences, proposed_by, held_by, changes, gap, reference, rows, until) overriding system value select acceptance_id, kind, is_proposal, accepted_by, is_attested, reason, accepted_at, organisation_id, run_id, roster_id, settings, digest, differences, proposed_by, held_by, changes, gap, reference, rows, until from unnest(array[
-'(1,settings,f,"first settings",t,"recorded by the first run","2026-11-25 22:42:08.272+00",1,,,"{""guards"": {""people"": {""columns"": true, ""maxGrowth"": 0.5, ""maxDoubtShare"": 0.2, ""maxRejectShare"": 0.005, ""maxShrinkNight"": 0.01, ""maxChangedShare"": 0.01, ""maxShrink30Days"": 0.03, ""maxDuplicateShare"": 0.05}}, ""review"": {""fourEyes"": [], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}}, ""rosters"": {""people"": {""csv"": {""skipRows"": []}, ""columns"": {""ignore"": [], ""realDates"": [], ""realNames"": []}, ""parties"": {""columns"": {""ignore"": []}}}}, ""service"": {""aml"": {""nameField"": ""name""}}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}}",c30167830eab560908ffb1a891a759d0f205c74b3e7271c3103605ba6591ac55,{},,,,,,,)'
+'(1,settings,f,"first settings",t,"recorded by the first run","2026-11-25 23:04:25.584+00",1,,,"{""guards"": {""people"": {""columns"": true, ""maxGrowth"": 0.5, ""maxDoubtShare"": 0.2, ""maxRejectShare"": 0.005, ""maxShrinkNight"": 0.01, ""maxChangedShare"": 0.01, ""maxShrink30Days"": 0.03, ""maxDuplicateShare"": 0.05}}, ""review"": {""fourEyes"": [], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}}, ""rosters"": {""people"": {""csv"": {""skipRows"": []}, ""columns"": {""ignore"": [], ""realDates"": [], ""realNames"": []}, ""parties"": {""columns"": {""ignore"": []}}}}, ""service"": {""aml"": {""nameField"": ""name""}}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}}",c30167830eab560908ffb1a891a759d0f205c74b3e7271c3103605ba6591ac55,{},,,,,,,)'
 ]::acceptance[]);
 delete from account;
 insert into account (account_id, organisation_id, public_key, is_test, base_url, created_at, list_caps) overriding system value select account_id, organisation_id, public_key, is_test, base_url, created_at, list_caps from unnest(array[
-'(1,1,PUBLIC_KEY,t,SERVICE_URL,"2026-11-25 22:42:08.62+00",[],)'
+'(1,1,PUBLIC_KEY,t,SERVICE_URL,"2026-11-25 23:04:25.776+00",[],)'
 ]::account[]);
 delete from alert;
 insert into alert (alert_id, account_id, party_id, state, listed_id, rank, is_hit, score, customer_version, severity, rule, priority, is_baseline, opened_at, due_at, disposition_id, assigned_to, revision, absence, absent_since, topic, is_true_match, legacy) overriding system value select alert_id, account_id, party_id, state, listed_id, rank, is_hit, score, customer_version, severity, rule, priority, is_baseline, opened_at, due_at, disposition_id, assigned_to, revision, absence, absent_since, topic, is_true_match, legacy from unnest(array[
-'(1,1,1,open,2,1,t,1,1,critical,sanction_hit_gained,959,t,"2026-11-25 22:42:12.864+00","2026-11-26 02:42:12.864+00",,,1,,,sanction,f,)',
-'(2,1,2,open,3,1,t,1,1,critical,sanction_hit_gained,959,t,"2026-11-25 22:42:12.864+00","2026-11-26 02:42:12.864+00",,,1,,,sanction,f,)'
+'(1,1,1,open,2,1,t,1,1,critical,sanction_hit_gained,959,t,"2026-11-25 23:04:30.598+00","2026-11-26 03:04:30.598+00",,,1,,,sanction,f,)',
+'(2,1,2,open,3,1,t,1,1,critical,sanction_hit_gained,959,t,"2026-11-25 23:04:30.598+00","2026-11-26 03:04:30.598+00",,,1,,,sanction,f,)'
 ]::alert[]);
 delete from alert_event;
 insert into alert_event (event_id, alert_id, kind, happened_at, run_id, reasons, severity, actor, assigned_to, is_attested) overriding system value select event_id, alert_id, kind, happened_at, run_id, reasons, severity, actor, assigned_to, is_attested from unnest(array[
-'(1,1,opened,"2026-11-25 22:42:12.864+00",1,{},critical,,,f)',
-'(2,2,opened,"2026-11-25 22:42:12.864+00",1,{},critical,,,f)'
+'(1,1,opened,"2026-11-25 23:04:30.598+00",1,{},critical,,,f)',
+'(2,2,opened,"2026-11-25 23:04:30.598+00",1,{},critical,,,f)'
 ]::alert_event[]);
 delete from batch;
 insert into batch (run_id, worker, number, wave, committed_at) overriding system value select run_id, worker, number, wave, committed_at from unnest(array[
-'(1,1,1,2,"2026-11-25 22:42:11.951+00")',
-'(2,1,1,2,"2026-11-27 22:42:16.078+00")'
+'(1,1,1,2,"2026-11-25 23:04:29.83+00")',
+'(2,1,1,2,"2026-11-27 23:04:35.21+00")'
 ]::batch[]);
 delete from call;
 insert into call (run_id, request_id, started_at, ended_at, response_id, batch, number, worker, status, outcome, service_request_id) overriding system value select run_id, request_id, started_at, ended_at, response_id, batch, number, worker, status, outcome, service_request_id from unnest(array[
-'(1,1,"2026-11-27 22:42:11.386+00","2026-11-27 22:42:11.451+00",,,1,1,201,ok,req_160e1613-cc79-4645-b25e-cdda9805af03)',
-'(1,2,"2026-11-27 22:42:11.594+00","2026-11-27 22:42:11.62+00",,,2,1,201,ok,req_a8ec2e98-f302-4386-8e40-2c1d88a429e7)',
-'(1,1099511627777,"2026-11-27 22:42:11.854+00","2026-11-27 22:42:11.92+00",5,1,3,1,201,ok,req_3a2ad876-6a20-4a36-ad87-96e6799b4f30)',
-'(1,1099511627778,"2026-11-27 22:42:11.854+00","2026-11-27 22:42:11.921+00",6,1,4,1,201,ok,req_c7b454e3-9e05-4d95-9337-f519a4a6b873)',
-'(1,1099511627779,"2026-11-27 22:42:11.854+00","2026-11-27 22:42:11.921+00",4,1,5,1,201,ok,req_1119cea6-0c33-44d2-b536-c0cc60ae963b)',
-'(1,1099511627780,"2026-11-27 22:42:11.855+00","2026-11-27 22:42:11.924+00",7,1,6,1,201,ok,req_a1e8b6e3-f6e2-46f2-8419-7f86b249e57f)',
-'(1,1099511627781,"2026-11-27 22:42:11.855+00","2026-11-27 22:42:11.925+00",8,1,7,1,201,ok,req_0ddefd66-fe2b-43e9-adeb-bf78ad9015a6)',
-'(1,1099511627782,"2026-11-27 22:42:11.855+00","2026-11-27 22:42:11.944+00",3,1,8,1,201,ok,req_5c3d74da-59e7-4142-9c20-0d73922fc9c6)',
-'(1,1,"2026-11-27 22:42:12.127+00","2026-11-27 22:42:12.148+00",,,9,1,201,ok,req_9685dc84-362d-429f-9322-f09a3eb17bd8)',
-'(1,2,"2026-11-27 22:42:12.246+00","2026-11-27 22:42:12.249+00",,,10,1,201,ok,req_78b16d9a-6522-47f9-965a-085764c15c0d)',
-'(2,1,"2026-11-27 22:42:16.012+00","2026-11-27 22:42:16.022+00",,,1,1,201,ok,req_45b97297-cb1b-4b35-8c58-c5cfb0c4cb11)',
-'(2,2,"2026-11-27 22:42:16.044+00","2026-11-27 22:42:16.049+00",,,2,1,201,ok,req_7dea0340-a405-4bf6-bee5-43adfbba31ab)',
-'(2,1099511627777,"2026-11-27 22:42:16.063+00","2026-11-27 22:42:16.074+00",5,1,3,1,201,ok,req_8ce2da44-18c4-48ef-9550-73f3030e8691)',
-'(2,1099511627778,"2026-11-27 22:42:16.064+00","2026-11-27 22:42:16.078+00",6,1,4,1,201,ok,req_7dd7863d-cdd2-48d5-ac8a-f64abbb21606)',
-'(2,1,"2026-11-27 22:42:16.122+00","2026-11-27 22:42:16.129+00",,,5,1,201,ok,req_387eba00-1be0-43fe-93fa-a5d18b87b48a)',
-'(2,2,"2026-11-27 22:42:16.157+00","2026-11-27 22:42:16.177+00",,,6,1,201,ok,req_a77b09e5-93ad-4bdf-a774-e53eefc1ad06)'
+'(1,1,"2026-11-27 23:04:28.89+00","2026-11-27 23:04:28.921+00",,,1,1,201,ok,req_215b5332-696f-49c3-ba4e-6035b4a7fab5)',
+'(1,2,"2026-11-27 23:04:29.088+00","2026-11-27 23:04:29.234+00",,,2,1,201,ok,req_fbaf7a2a-dc50-4d2d-8ae6-24812b9c8a1b)',
+'(1,1099511627777,"2026-11-27 23:04:29.707+00","2026-11-27 23:04:29.769+00",6,1,3,1,201,ok,req_5d1929d5-6f4d-4809-ad70-7010894dad7b)',
+'(1,1099511627778,"2026-11-27 23:04:29.707+00","2026-11-27 23:04:29.789+00",7,1,4,1,201,ok,req_6588ca84-d4d4-4e32-9c3d-f872f94c8572)',
+'(1,1099511627779,"2026-11-27 23:04:29.707+00","2026-11-27 23:04:29.79+00",4,1,5,1,201,ok,req_3a3680c4-0403-4262-af76-25dd63a0c688)',
+'(1,1099511627780,"2026-11-27 23:04:29.707+00","2026-11-27 23:04:29.793+00",8,1,6,1,201,ok,req_328cc03c-2218-4caa-b4dd-5cefbd4f131f)',
+'(1,1099511627781,"2026-11-27 23:04:29.721+00","2026-11-27 23:04:29.808+00",5,1,7,1,201,ok,req_68d4aa20-e51a-43fe-84ce-7b816d11628e)',
+'(1,1099511627782,"2026-11-27 23:04:29.721+00","2026-11-27 23:04:29.828+00",3,1,8,1,201,ok,req_d5fae857-6e97-4c9e-a600-0a0ba8ae1835)',
+'(1,1,"2026-11-27 23:04:29.992+00","2026-11-27 23:04:30.028+00",,,9,1,201,ok,req_583e94cc-65c2-4886-bfa8-ecb247eaf4a6)',
+'(1,2,"2026-11-27 23:04:30.128+00","2026-11-27 23:04:30.14+00",,,10,1,201,ok,req_d02ec058-9491-4b9f-8de1-95f876c21748)',
+'(2,1,"2026-11-27 23:04:35.021+00","2026-11-27 23:04:35.032+00",,,1,1,201,ok,req_0ebb3708-a9d5-42de-b31c-f1e783ce1810)',
+'(2,2,"2026-11-27 23:04:35.092+00","2026-11-27 23:04:35.095+00",,,2,1,201,ok,req_d70f3f6e-3cca-4cf4-93ea-81e1cd94b069)',
+'(2,1099511627777,"2026-11-27 23:04:35.175+00","2026-11-27 23:04:35.195+00",6,1,3,1,201,ok,req_b864f304-5bc4-4966-8000-30da80b401c3)',
+'(2,1099511627778,"2026-11-27 23:04:35.175+00","2026-11-27 23:04:35.21+00",7,1,4,1,201,ok,req_faf68058-fe30-4c2d-846c-fc3c4e743b27)',
+'(2,1,"2026-11-27 23:04:35.259+00","2026-11-27 23:04:35.273+00",,,5,1,201,ok,req_d4f66a26-33d0-45e9-bf42-0d45371f0149)',
+'(2,2,"2026-11-27 23:04:35.321+00","2026-11-27 23:04:35.342+00",,,6,1,201,ok,req_171cb1dd-414e-452f-9c88-97ff13834e29)'
 ]::call[]);
 delete from change;
 insert into change (change_id, run_id, wave, replaces, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before_listed_id, before_rank, before_is_hit, before_score, after_listed_id, after_rank, after_is_hit, after_score, adjustments, birth_date_agreement, country_agreement, sanction_hit, former_customer_version) overriding system value select change_id, run_id, wave, replaces, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before_listed_id, before_rank, before_is_hit, before_score, after_listed_id, after_rank, after_is_hit, after_score, adjustments, birth_date_agreement, country_agreement, sanction_hit, former_customer_version from unnest(array[
@@ -56,14 +56,14 @@ insert into change (change_id, run_id, wave, replaces, party_id, customer_versio
 ]::change[]);
 delete from control_outcome;
 insert into control_outcome (run_id, ordinal, type, name, expect, verdict, found, response_id, round, occasion, searches, asked_at, label, topics) overriding system value select run_id, ordinal, type, name, expect, verdict, found, response_id, round, occasion, searches, asked_at, label, topics from unnest(array[
-'(1,0,person,"Control Listed",match,passed,,1,1,start,0,"2026-11-25 22:42:11.491+00",,{})',
-'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-25 22:42:11.64+00",,{})',
-'(1,0,person,"Control Listed",match,passed,,1,2,end,6,"2026-11-25 22:42:12.171+00",,{})',
-'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,6,"2026-11-25 22:42:12.298+00",,{})',
-'(2,0,person,"Control Listed",match,passed,,1,1,start,0,"2026-11-27 22:42:16.034+00",,{})',
-'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-27 22:42:16.051+00",,{})',
-'(2,0,person,"Control Listed",match,passed,,1,2,end,2,"2026-11-27 22:42:16.135+00",,{})',
-'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,2,"2026-11-27 22:42:16.18+00",,{})'
+'(1,0,person,"Control Listed",match,passed,,1,1,start,0,"2026-11-25 23:04:28.941+00",,{})',
+'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-25 23:04:29.237+00",,{})',
+'(1,0,person,"Control Listed",match,passed,,1,2,end,6,"2026-11-25 23:04:30.051+00",,{})',
+'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,6,"2026-11-25 23:04:30.162+00",,{})',
+'(2,0,person,"Control Listed",match,passed,,1,1,start,0,"2026-11-27 23:04:35.037+00",,{})',
+'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-27 23:04:35.097+00",,{})',
+'(2,0,person,"Control Listed",match,passed,,1,2,end,2,"2026-11-27 23:04:35.283+00",,{})',
+'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,2,"2026-11-27 23:04:35.346+00",,{})'
 ]::control_outcome[]);
 delete from customer;
 insert into customer (customer_id, roster_id, reference, version, record_digest, first_import_id, absent_since, own_digest, left_at, returned_at, left_because, unreadable_party_since) overriding system value select customer_id, roster_id, reference, version, record_digest, first_import_id, absent_since, own_digest, left_at, returned_at, left_because, unreadable_party_since from unnest(array[
@@ -76,16 +76,16 @@ insert into customer (customer_id, roster_id, reference, version, record_digest,
 ]::customer[]);
 delete from customer_state_change;
 insert into customer_state_change (change_id, customer_id, from_state, to_state, reason, is_test, as_of, due_at, expires_at, run_id, changed_at) overriding system value select change_id, customer_id, from_state, to_state, reason, is_test, as_of, due_at, expires_at, run_id, changed_at from unnest(array[
-'(1,2,,open_alert,,t,"2026-11-25 22:42:11.951+00","2026-11-26 22:42:11.951+00","2026-11-27 01:42:11.951+00",1,"2026-11-25 22:42:13.295+00")',
-'(2,3,,open_alert,,t,"2026-11-25 22:42:11.951+00","2026-11-26 22:42:11.951+00","2026-11-27 01:42:11.951+00",1,"2026-11-25 22:42:13.295+00")',
-'(3,4,,clear,,t,"2026-11-25 22:42:11.951+00","2026-11-26 22:42:11.951+00","2026-11-27 01:42:11.951+00",1,"2026-11-25 22:42:13.295+00")',
-'(4,5,,clear,,t,"2026-11-25 22:42:11.951+00","2026-11-26 22:42:11.951+00","2026-11-27 01:42:11.951+00",1,"2026-11-25 22:42:13.295+00")',
-'(5,6,,clear,,t,"2026-11-25 22:42:11.951+00","2026-11-26 22:42:11.951+00","2026-11-27 01:42:11.951+00",1,"2026-11-25 22:42:13.295+00")',
-'(6,7,,clear,,t,"2026-11-25 22:42:11.951+00","2026-11-26 22:42:11.951+00","2026-11-27 01:42:11.951+00",1,"2026-11-25 22:42:13.295+00")',
-'(7,4,clear,not_screened,expired,t,"2026-11-25 22:42:11.951+00","2026-11-26 22:42:11.951+00","2026-11-27 01:42:11.951+00",1,"2026-11-27 22:42:15.865+00")',
-'(8,5,clear,not_screened,expired,t,"2026-11-25 22:42:11.951+00","2026-11-26 22:42:11.951+00","2026-11-27 01:42:11.951+00",1,"2026-11-27 22:42:15.865+00")',
-'(9,6,clear,not_screened,expired,t,"2026-11-25 22:42:11.951+00","2026-11-26 22:42:11.951+00","2026-11-27 01:42:11.951+00",1,"2026-11-27 22:42:15.865+00")',
-'(10,7,clear,not_screened,expired,t,"2026-11-25 22:42:11.951+00","2026-11-26 22:42:11.951+00","2026-11-27 01:42:11.951+00",1,"2026-11-27 22:42:15.865+00")'
+'(1,2,,open_alert,,t,"2026-11-25 23:04:29.83+00","2026-11-26 23:04:29.83+00","2026-11-27 02:04:29.83+00",1,"2026-11-25 23:04:31.314+00")',
+'(2,3,,open_alert,,t,"2026-11-25 23:04:29.83+00","2026-11-26 23:04:29.83+00","2026-11-27 02:04:29.83+00",1,"2026-11-25 23:04:31.314+00")',
+'(3,4,,clear,,t,"2026-11-25 23:04:29.83+00","2026-11-26 23:04:29.83+00","2026-11-27 02:04:29.83+00",1,"2026-11-25 23:04:31.314+00")',
+'(4,5,,clear,,t,"2026-11-25 23:04:29.83+00","2026-11-26 23:04:29.83+00","2026-11-27 02:04:29.83+00",1,"2026-11-25 23:04:31.314+00")',
+'(5,6,,clear,,t,"2026-11-25 23:04:29.83+00","2026-11-26 23:04:29.83+00","2026-11-27 02:04:29.83+00",1,"2026-11-25 23:04:31.314+00")',
+'(6,7,,clear,,t,"2026-11-25 23:04:29.83+00","2026-11-26 23:04:29.83+00","2026-11-27 02:04:29.83+00",1,"2026-11-25 23:04:31.314+00")',
+'(7,4,clear,not_screened,expired,t,"2026-11-25 23:04:29.83+00","2026-11-26 23:04:29.83+00","2026-11-27 02:04:29.83+00",1,"2026-11-27 23:04:34.753+00")',
+'(8,5,clear,not_screened,expired,t,"2026-11-25 23:04:29.83+00","2026-11-26 23:04:29.83+00","2026-11-27 02:04:29.83+00",1,"2026-11-27 23:04:34.753+00")',
+'(9,6,clear,not_screened,expired,t,"2026-11-25 23:04:29.83+00","2026-11-26 23:04:29.83+00","2026-11-27 02:04:29.83+00",1,"2026-11-27 23:04:34.753+00")',
+'(10,7,clear,not_screened,expired,t,"2026-11-25 23:04:29.83+00","2026-11-26 23:04:29.83+00","2026-11-27 02:04:29.83+00",1,"2026-11-27 23:04:34.753+00")'
 ]::customer_state_change[]);
 delete from customer_version;
 insert into customer_version (customer_id, version, import_id, risk_tier, record, changed_fields) overriding system value select customer_id, version, import_id, risk_tier, record, changed_fields from unnest(array[
@@ -98,7 +98,7 @@ insert into customer_version (customer_id, version, import_id, risk_tier, record
 ]::customer_version[]);
 delete from lease;
 insert into lease (lease_key, epoch, owner, acquired_at, heartbeat_at, expires_at) overriding system value select lease_key, epoch, owner, acquired_at, heartbeat_at, expires_at from unnest(array[
-'(screening/default/people,2,test-16469,"2026-11-27 22:42:15.312+00","2026-11-27 22:42:15.312+00","1970-01-01 00:00:00+00")'
+'(screening/default/people,2,test-15782,"2026-11-27 23:04:34.025+00","2026-11-27 23:04:35.093+00","1970-01-01 00:00:00+00")'
 ]::lease[]);
 delete from listed_party;
 insert into listed_party (listed_id, organisation_id, digest, match_id, name, schema, topics, birth_dates, countries) overriding system value select listed_id, organisation_id, digest, match_id, name, schema, topics, birth_dates, countries from unnest(array[
@@ -108,21 +108,21 @@ insert into listed_party (listed_id, organisation_id, digest, match_id, name, sc
 ]::listed_party[]);
 delete from match_detail;
 insert into match_detail (run_id, record_id, account_id, kind, asked_at, status, reason, service_request_id, received_digest, digest, body, withheld_links, entity_ids) overriding system value select run_id, record_id, account_id, kind, asked_at, status, reason, service_request_id, received_digest, digest, body, withheld_links, entity_ids from unnest(array[
-'(1,amla_one,1,activity,"2026-11-25 22:42:12.435+00",200,,req_1685ca50-1f05-45ea-8ef5-3e2f9d61e03b,"\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a","\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a","{""id"":""amla_one"",""schema"":""Person"",""name"":""Wilhelmina Achterberg"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{})',
-'(1,amla_two,1,activity,"2026-11-25 22:42:12.435+00",200,,req_b950271d-accc-4861-8b08-11a5041b9ff8,"\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149","\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149","{""id"":""amla_two"",""schema"":""Person"",""name"":""Oktavian Prunescu"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{})'
+'(1,amla_one,1,activity,"2026-11-25 23:04:30.267+00",200,,req_a05e6822-b475-4f3b-9828-919d34cebc22,"\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a","\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a","{""id"":""amla_one"",""schema"":""Person"",""name"":""Wilhelmina Achterberg"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{})',
+'(1,amla_two,1,activity,"2026-11-25 23:04:30.267+00",200,,req_4161b423-0dcf-490f-a2a0-8291cc6cf1ff,"\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149","\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149","{""id"":""amla_two"",""schema"":""Person"",""name"":""Oktavian Prunescu"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{})'
 ]::match_detail[]);
 delete from next_state;
-insert into next_state (run_id, party_id, former_run_id, former_request_id, former_response_id, former_settings_digest, former_state, former_unreturned, settings_digest, state, reported_scores, unreturned) overriding system value select run_id, party_id, former_run_id, former_request_id, former_response_id, former_settings_digest, former_state, former_unreturned, settings_digest, state, reported_scores, unreturned from unnest(array[
-'(1,1,,,,,,,settings-of-the-test,open_alert,,)',
-'(1,2,,,,,,,settings-of-the-test,open_alert,,)',
-'(1,3,,,,,,,settings-of-the-test,clear,,)',
-'(1,4,,,,,,,settings-of-the-test,clear,,)',
-'(1,5,,,,,,,settings-of-the-test,clear,,)',
-'(1,6,,,,,,,settings-of-the-test,clear,,)'
+insert into next_state (run_id, party_id, former_run_id, former_request_id, former_response_id, former_settings_digest, former_state, former_unreturned, settings_digest, state, reported_scores, unreturned, is_superseded) overriding system value select run_id, party_id, former_run_id, former_request_id, former_response_id, former_settings_digest, former_state, former_unreturned, settings_digest, state, reported_scores, unreturned, is_superseded from unnest(array[
+'(1,1,,,,,,,settings-of-the-test,open_alert,,,f)',
+'(1,2,,,,,,,settings-of-the-test,open_alert,,,f)',
+'(1,3,,,,,,,settings-of-the-test,clear,,,f)',
+'(1,4,,,,,,,settings-of-the-test,clear,,,f)',
+'(1,5,,,,,,,settings-of-the-test,clear,,,f)',
+'(1,6,,,,,,,settings-of-the-test,clear,,,f)'
 ]::next_state[]);
 delete from organisation;
-insert into organisation (organisation_id, name, digest_key, review_key, created_at, schedule_paused_at, schedule_paused_until, schedule_paused_by, schedule_pause_reason, schedule_resumed_by, webhooks) overriding system value select organisation_id, name, digest_key, review_key, created_at, schedule_paused_at, schedule_paused_until, schedule_paused_by, schedule_pause_reason, schedule_resumed_by, webhooks from unnest(array[
-'(1,default,"\\xb3e2c826d1b790db0c5e676736e45d4cf066a8bb454068c45c07a455ece49e1d","\\xc14b38fdab664c928e072678750e63716f8fdb6c25d5489ba7cf17c27b029d98","2026-11-25 22:42:08.029+00",,,,,,[])'
+insert into organisation (organisation_id, name, digest_key, review_key, created_at, schedule_paused_at, schedule_paused_until, schedule_paused_by, schedule_pause_reason, schedule_resumed_by, webhooks, restorations) overriding system value select organisation_id, name, digest_key, review_key, created_at, schedule_paused_at, schedule_paused_until, schedule_paused_by, schedule_pause_reason, schedule_resumed_by, webhooks, restorations from unnest(array[
+'(1,default,"\\x139ac89a9ce2cf61c5c941d554f351a4be927feb1147ff188df006ffecad3bb3","\\x8cb5a56a62784f09acdbff9c3a110c250202e52ada63427f9acb212d6ff959b5","2026-11-25 23:04:25.314+00",,,,,,[],[])'
 ]::organisation[]);
 delete from party;
 insert into party (party_id, customer_id, ordinal, request_id, is_current) overriding system value select party_id, customer_id, ordinal, request_id, is_current from unnest(array[
@@ -135,12 +135,12 @@ insert into party (party_id, customer_id, ordinal, request_id, is_current) overr
 ]::party[]);
 delete from party_state;
 insert into party_state (account_id, party_id, run_id, request_id, response_id, customer_version, settings_digest, screened_at, state, reported_scores, unreturned, failed_run_id) overriding system value select account_id, party_id, run_id, request_id, response_id, customer_version, settings_digest, screened_at, state, reported_scores, unreturned, failed_run_id from unnest(array[
-'(1,3,1,1099511627779,4,1,settings-of-the-test,"2026-11-25 22:42:11.951+00",clear,,,)',
-'(1,4,1,1099511627780,7,1,settings-of-the-test,"2026-11-25 22:42:11.951+00",clear,,,)',
-'(1,5,1,1099511627781,8,1,settings-of-the-test,"2026-11-25 22:42:11.951+00",clear,,,)',
-'(1,6,1,1099511627782,3,1,settings-of-the-test,"2026-11-25 22:42:11.951+00",clear,,,)',
-'(1,1,2,1099511627777,5,1,settings-of-the-test,"2026-11-27 22:42:16.078+00",open_alert,,,)',
-'(1,2,2,1099511627778,6,1,settings-of-the-test,"2026-11-27 22:42:16.078+00",open_alert,,,)'
+'(1,3,1,1099511627779,4,1,settings-of-the-test,"2026-11-25 23:04:29.83+00",clear,,,)',
+'(1,4,1,1099511627780,8,1,settings-of-the-test,"2026-11-25 23:04:29.83+00",clear,,,)',
+'(1,5,1,1099511627781,5,1,settings-of-the-test,"2026-11-25 23:04:29.83+00",clear,,,)',
+'(1,6,1,1099511627782,3,1,settings-of-the-test,"2026-11-25 23:04:29.83+00",clear,,,)',
+'(1,1,2,1099511627777,6,1,settings-of-the-test,"2026-11-27 23:04:35.21+00",open_alert,,,)',
+'(1,2,2,1099511627778,7,1,settings-of-the-test,"2026-11-27 23:04:35.21+00",open_alert,,,)'
 ]::party_state[]);
 delete from planned;
 insert into planned (run_id, party_id, request_id, customer_version, search_order, reason, skipped_because) overriding system value select run_id, party_id, request_id, customer_version, search_order, reason, skipped_because from unnest(array[
@@ -150,47 +150,47 @@ insert into planned (run_id, party_id, request_id, customer_version, search_orde
 '(1,4,1099511627780,1,0,new,)',
 '(1,5,1099511627781,1,0,new,)',
 '(1,6,1099511627782,1,0,new,)',
-'(2,1,1099511627777,1,3333329,overdue,)',
-'(2,2,1099511627778,1,3333329,overdue,)',
-'(2,3,1099511627779,1,3333329,overdue,)',
-'(2,4,1099511627780,1,3333329,overdue,)',
-'(2,5,1099511627781,1,3333329,overdue,)',
-'(2,6,1099511627782,1,3333329,overdue,)'
+'(2,1,1099511627777,1,3333327,overdue,)',
+'(2,2,1099511627778,1,3333327,overdue,)',
+'(2,3,1099511627779,1,3333327,overdue,)',
+'(2,4,1099511627780,1,3333327,overdue,)',
+'(2,5,1099511627781,1,3333327,overdue,)',
+'(2,6,1099511627782,1,3333327,overdue,)'
 ]::planned[]);
 delete from report;
 insert into report (run_id, revision, sweep_run_ids, earlier_run_ids, created_at, manifest_sha256, sent_at, former_settings_id) overriding system value select run_id, revision, sweep_run_ids, earlier_run_ids, created_at, manifest_sha256, sent_at, former_settings_id from unnest(array[
-'(1,1,{},{},"2026-11-25 22:42:14.226+00",5001b41942da634fd0df8cf816a7b104853b1a4121c1d11a6445007140698b9e,,)',
-'(2,1,{},{},"2026-11-27 22:42:16.997+00",d504c7ad9e78ec8d00cab97947f9d44f2ba53884f6c210405b90505b8bcd5ea3,,1)'
+'(1,1,{},{},"2026-11-25 23:04:32.427+00",11ab98aed9e7d50d3f0644d6b28dd3af14ddbfb24098fc44275fe60c74448f14,,)',
+'(2,1,{},{},"2026-11-27 23:04:36.674+00",a0c0f6efcfb0e56a83fc835786f503ef072ac23997b1da06bab068b6b1a23c3c,,1)'
 ]::report[]);
 delete from response;
 insert into response (response_id, organisation_id, digest, body, total, truncated, first_seen_at, matches, hits, first_match_id, listed_ids, are_hits, scores) overriding system value select response_id, organisation_id, digest, body, total, truncated, first_seen_at, matches, hits, first_match_id, listed_ids, are_hits, scores from unnest(array[
-'(1,1,"\\xd5be31c2dfe589691aab96fd2217b07f923d526372a7919d009895a6a66501c4","{""query"":""Control Listed"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_c"",""name"":""Control Listed"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-25 22:42:11.491+00",1,1,amla_c,{1},{t},{1})',
-'(2,1,"\\x7174e25ad0d2eb9d9491d85a723dd81bb992fdfaddb8df24bf6285371c2c5c43","{""query"":""Zzyzx Qwfpg"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 22:42:11.64+00",0,0,,,,)',
-'(3,1,"\\x1e59f45d61cb6d452c84499bbd8554cfbca0e7030a5aa1e76d21562b724068d1","{""query"":""Ciro Malvestuto"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 22:42:11.955+00",0,0,,,,)',
-'(4,1,"\\x6d5cf27589a6a5f78ab31649342f5ba77ee176e94c79fea09df5634050db9fda","{""query"":""Tamsin Oyelaran"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 22:42:11.955+00",0,0,,,,)',
-'(5,1,"\\x9ac5a217125b53ab53c606b31e3a421c1961e50e9c63fb82b26fecf292143218","{""query"":""Wilhelmina Achterberg"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_one"",""name"":""Wilhelmina Achterberg"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-25 22:42:11.955+00",1,1,amla_one,{2},{t},{1})',
-'(6,1,"\\xd63b45507c4f90f990071dd19619c5891229167d091062e9ed75049dd5b14691","{""query"":""Oktavian Prunescu"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_two"",""name"":""Oktavian Prunescu"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-25 22:42:11.955+00",1,1,amla_two,{3},{t},{1})',
-'(7,1,"\\xe511f503fbb6d2a53b4cb2bdf4017b0e9ae341326558637147d2bc19f2a560f7","{""query"":""Bertil Kvarnström"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 22:42:11.955+00",0,0,,,,)',
-'(8,1,"\\xec77bd7c03e39b644e69d0832e437c21abdb62f4d92c18d928fc5ca396ea0c27","{""query"":""Aroha Ngata"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 22:42:11.955+00",0,0,,,,)'
+'(1,1,"\\x9526b0e626b1b27c0a2046441ab6f5594d1eb72ae2441a58a70e87d55f4987b5","{""query"":""Control Listed"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_c"",""name"":""Control Listed"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-25 23:04:28.941+00",1,1,amla_c,{1},{t},{1})',
+'(2,1,"\\x975707201d51abbac733e4db63cfc89dc19d7b57038cd06fdad7e1cb073cddd0","{""query"":""Zzyzx Qwfpg"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 23:04:29.237+00",0,0,,,,)',
+'(3,1,"\\x2fbdefa4c25023763c9b899298feda66affe8347ba43682e8121511374185ac7","{""query"":""Ciro Malvestuto"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 23:04:29.832+00",0,0,,,,)',
+'(4,1,"\\x4307541187679f5b267127924a616a02169279f369c18a36b34011f6fb72c37d","{""query"":""Tamsin Oyelaran"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 23:04:29.832+00",0,0,,,,)',
+'(5,1,"\\x88bbfff85cf735e4d10f69b21dd7792de6ecb90ac3a3dcc8ce1b9081ad23e9f3","{""query"":""Aroha Ngata"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 23:04:29.832+00",0,0,,,,)',
+'(6,1,"\\xa2d45b84a3cd05e305ef758174b783868124c64bd64751c03ac8b66b99496c40","{""query"":""Wilhelmina Achterberg"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_one"",""name"":""Wilhelmina Achterberg"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-25 23:04:29.832+00",1,1,amla_one,{2},{t},{1})',
+'(7,1,"\\xb0d5d6e1b65e0df01929e235b39f43bce3b5507547a50a32805d867957379be6","{""query"":""Oktavian Prunescu"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_two"",""name"":""Oktavian Prunescu"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-25 23:04:29.832+00",1,1,amla_two,{3},{t},{1})',
+'(8,1,"\\xc650d1505214d61d0ac1e6bba6e1bf3c5610f3cb7ba92f071b7c306fc99419f3","{""query"":""Bertil Kvarnström"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 23:04:29.832+00",0,0,,,,)'
 ]::response[]);
 delete from review_sheet;
 insert into review_sheet (sheet_id, organisation_id, exported_at, exported_by, run_id, shown_ids, waiting, alert_ids) overriding system value select sheet_id, organisation_id, exported_at, exported_by, run_id, shown_ids, waiting, alert_ids from unnest(array[
-'(1,1,"2026-11-25 22:42:12.864+00",report,1,"{1,2}",2,)',
-'(2,1,"2026-11-27 22:42:16.392+00",report,2,"{1,2}",2,)'
+'(1,1,"2026-11-25 23:04:30.598+00",report,1,"{1,2}",2,)',
+'(2,1,"2026-11-27 23:04:35.664+00",report,2,"{1,2}",2,)'
 ]::review_sheet[]);
 delete from roster;
 insert into roster (roster_id, organisation_id, name, created_at, coverage) overriding system value select roster_id, organisation_id, name, created_at, coverage from unnest(array[
-'(1,1,people,"2026-11-25 22:42:08.124+00","{""at"": ""2026-11-25T22:42:13.295+00:00"", ""cap"": null, ""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""runId"": 1, ""entries"": [[""high"", ""clear"", null, null, 4, 1795646531951.000000], [""high"", ""open_alert"", null, null, 2, 1795646531951.000000]], ""seconds"": 1, ""accountId"": 1, ""lastChange"": 6, ""lastDisposition"": 0}")'
+'(1,1,people,"2026-11-25 23:04:25.428+00","{""at"": ""2026-11-25T23:04:31.314+00:00"", ""cap"": null, ""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""runId"": 1, ""entries"": [[""high"", ""open_alert"", null, null, 2, 1795647869830.000000], [""high"", ""clear"", null, null, 4, 1795647869830.000000]], ""seconds"": 1, ""accountId"": 1, ""lastChange"": 6, ""lastDisposition"": 0}")'
 ]::roster[]);
 delete from roster_import;
 insert into roster_import (import_id, run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent, is_delta, headers, party_headers, joined, changed, leavers, returned, conflicts, party_rows, party_rejected, overridden_guards, unreadable_ids, doubts, dropped_parties, control_total, unmapped_names, mapping, changes) overriding system value select import_id, run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent, is_delta, headers, party_headers, joined, changed, leavers, returned, conflicts, party_rows, party_rejected, overridden_guards, unreadable_ids, doubts, dropped_parties, control_total, unmapped_names, mapping, changes from unnest(array[
-'(1,1,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-25 22:42:09.367+00",6,6,0,0,0,f,"{customer_id,type,name}",{},6,0,0,0,0,0,0,{},0,[],[],,{},"{""columns.type"": null, ""columns.language"": null, ""columns.riskTier"": null, ""columns.birthDate"": null, ""columns.countries"": null}",)',
-'(2,2,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-27 22:42:15.405+00",6,6,0,0,0,f,"{customer_id,type,name}",{},0,0,0,0,0,0,0,{},0,[],[],,{},"{""columns.type"": null, ""columns.language"": null, ""columns.riskTier"": null, ""columns.birthDate"": null, ""columns.countries"": null}","{""known"": 6, ""fields"": [], ""joined"": 0, ""reread"": [], ""missing"": 0, ""returned"": 0, ""offboarded"": 0}")'
+'(1,1,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-25 23:04:26.122+00",6,6,0,0,0,f,"{customer_id,type,name}",{},6,0,0,0,0,0,0,{},0,[],[],,{},"{""columns.type"": null, ""columns.language"": null, ""columns.riskTier"": null, ""columns.birthDate"": null, ""columns.countries"": null}",)',
+'(2,2,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-27 23:04:34.194+00",6,6,0,0,0,f,"{customer_id,type,name}",{},0,0,0,0,0,0,0,{},0,[],[],,{},"{""columns.type"": null, ""columns.language"": null, ""columns.riskTier"": null, ""columns.birthDate"": null, ""columns.countries"": null}","{""known"": 6, ""fields"": [], ""joined"": 0, ""reread"": [], ""missing"": 0, ""returned"": 0, ""offboarded"": 0}")'
 ]::roster_import[]);
 delete from run_worker;
 insert into run_worker (run_id, worker, epoch, owner, taken_at, differences, calls) overriding system value select run_id, worker, epoch, owner, taken_at, differences, calls from unnest(array[
-'(1,1,1,test-16469,"2026-11-25 22:42:08.822+00",{},10)',
-'(2,1,2,test-16469,"2026-11-27 22:42:15.349+00",{},6)'
+'(1,1,1,test-15782,"2026-11-25 23:04:25.817+00",{},10)',
+'(2,1,2,test-15782,"2026-11-27 23:04:34.064+00",{},6)'
 ]::run_worker[]);
 delete from screening_request;
 insert into screening_request (request_id, organisation_id, type, name) overriding system value select request_id, organisation_id, type, name from unnest(array[
@@ -205,8 +205,8 @@ insert into screening_request (request_id, organisation_id, type, name) overridi
 ]::screening_request[]);
 delete from shown_alert;
 insert into shown_alert (shown_id, alert_id, listed_id, rank, is_hit, score, facts, revision) overriding system value select shown_id, alert_id, listed_id, rank, is_hit, score, facts, revision from unnest(array[
-'(1,1,2,1,t,1,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-26T02:42:12.864+00:00"", ""party"": {""name"": ""Wilhelmina Achterberg"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-1""}, ""state"": ""open"", ""legacy"": null, ""absence"": null, ""alertId"": 1, ""openedAt"": ""2026-11-25T22:42:12.864+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""assignedTo"": null, ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1)',
-'(2,2,3,1,t,1,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-26T02:42:12.864+00:00"", ""party"": {""name"": ""Oktavian Prunescu"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-2""}, ""state"": ""open"", ""legacy"": null, ""absence"": null, ""alertId"": 2, ""openedAt"": ""2026-11-25T22:42:12.864+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""assignedTo"": null, ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1)'
+'(1,1,2,1,t,1,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-26T03:04:30.598+00:00"", ""party"": {""name"": ""Wilhelmina Achterberg"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-1""}, ""state"": ""open"", ""legacy"": null, ""absence"": null, ""alertId"": 1, ""openedAt"": ""2026-11-25T23:04:30.598+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""assignedTo"": null, ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1)',
+'(2,2,3,1,t,1,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-26T03:04:30.598+00:00"", ""party"": {""name"": ""Oktavian Prunescu"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-2""}, ""state"": ""open"", ""legacy"": null, ""absence"": null, ""alertId"": 2, ""openedAt"": ""2026-11-25T23:04:30.598+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""assignedTo"": null, ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1)'
 ]::shown_alert[]);
 select setval('acceptance_acceptance_id_seq', 1);
 select setval('account_account_id_seq', 1);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type FactsOf, restorationSchema } from '../../vocabulary/facts.js';
-import { type Queryable, readValue, toInsert } from '../database/database.js';
+import { type Queryable, readValue } from '../database/database.js';
 import { screeningKindsSql } from '../row-shapes.js';
 
 const runFolder = /^\d{4}-\d{2}-\d{2}-[a-z]+-(\d{1,15})$/;
@@ -12,24 +12,29 @@ export async function saveRestoration(
 ): Promise<void> {
   const lastRun = await readValue(transaction, z.number(), 'select coalesce(max(run_id), 0) as "lastRun" from run');
   const lostRuns = folders.filter((name) => Number(runFolder.exec(name)?.[1] ?? 0) > lastRun);
-  await transaction.execute(
-    ...toInsert('restoration', { restoredAt: new Date(), backupAt, lostRuns: lostRuns.sort() }),
-  );
+  const restoration = { restoredAt: new Date(), backupAt, lostRuns: lostRuns.sort() };
+  await transaction.execute('update organisation set restorations = restorations || $1::text::jsonb', [
+    JSON.stringify(restoration),
+  ]);
 }
 
-const columns = 'restored_at, backup_at, lost_runs';
+/** SQL: the restores of the database, which all its organisations have in common. */
+const restorationsSql = `
+  select distinct restoration."restoredAt" as restored_at, restoration."backupAt" as backup_at, restoration."lostRuns" as lost_runs
+  from organisation
+  cross join jsonb_to_recordset(restorations) as restoration ("restoredAt" timestamptz, "backupAt" timestamptz, "lostRuns" text[])`;
 
 /** All restores of the database, newest first. */
 export const readRestorations = (database: Queryable): Promise<FactsOf<typeof restorationSchema>[]> =>
-  database.query(restorationSchema, `select ${columns} from restoration order by restored_at desc`);
+  database.query(restorationSchema, `${restorationsSql} order by restored_at desc`);
 
 /** The restores after which no complete screening has started, newest first. */
 export const readRecentRestorations = (database: Queryable): Promise<FactsOf<typeof restorationSchema>[]> =>
   database.query(
     restorationSchema,
-    `select ${columns} from restoration
+    `${restorationsSql}
      where not exists (
-       select from run where state = 'complete' and kind in (${screeningKindsSql}) and started_at > restored_at
+       select from run where state = 'complete' and kind in (${screeningKindsSql}) and started_at > restoration."restoredAt"
      )
      order by restored_at desc`,
   );
@@ -41,8 +46,8 @@ export const readRestorationsBefore = (
 ): Promise<FactsOf<typeof restorationSchema>[]> =>
   database.query(
     restorationSchema,
-    `select ${columns} from restoration
-     where restored_at > coalesce(
+    `${restorationsSql}
+     where restoration."restoredAt" > coalesce(
        (select max(finished_at) from run where roster_id = $2 and run_id < $1 and kind in (${screeningKindsSql})), '-infinity'
      )
      order by restored_at`,

@@ -125,23 +125,23 @@ export async function applyAnswers(transaction: Queryable, runId: number, upTo: 
        unreturned = case when ${isReplacedSql} then excluded.unreturned else party_state.unreturned end`,
     [runId, upTo],
   );
-  const superseded = await transaction.execute(
-    `insert into superseded (run_id, party_id)
-     select answer.run_id, answer.party_id
-     from party_answer answer
-     join run on run.run_id = answer.run_id
-     join party_state newer on newer.account_id = run.account_id and newer.party_id = answer.party_id and newer.run_id > answer.run_id
-     where answer.run_id = $1 and answer.wave > run.applied_wave and answer.wave <= $2`,
-    [runId, upTo],
-  );
-  const answered = await readValue(
+  const answeredSql = `
+    from party_answer answer
+    join run on run.run_id = answer.run_id
+    left join party_state newer on newer.account_id = run.account_id and newer.party_id = answer.party_id and newer.run_id > answer.run_id
+    where answer.run_id = $1 and answer.wave > run.applied_wave and answer.wave <= $2`;
+  const latest = await readValue(
     transaction,
     z.number(),
-    `select count(*)::integer as parties from party_answer answer join run using (run_id)
-     where answer.run_id = $1 and answer.wave > run.applied_wave and answer.wave <= $2`,
+    `select count(*)::integer as parties ${answeredSql} and newer.run_id is null`,
     [runId, upTo],
   );
-  requireRows(parties + superseded, answered, 'party_state');
+  requireRows(parties, latest, 'party_state');
+  await transaction.execute(
+    `update next_state set is_superseded = true
+     where run_id = $1 and party_id in (select answer.party_id ${answeredSql} and newer.run_id is not null)`,
+    [runId, upTo],
+  );
   // What is saved from now on is applied later.
   const noted = await transaction.execute(
     'update run set applied_wave = $2, wave = greatest(wave, $2 + 1), is_held = false where run_id = $1',

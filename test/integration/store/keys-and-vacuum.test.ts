@@ -28,7 +28,7 @@ describeOnEachDatabase('the tables', (open) => {
        from pg_constraint key
        where key.contype = 'f' and key.conparentid = 0 and key.confrelid::regclass::text <> all ($1::text[])
          -- What a run found goes with its month, never row by row.
-         and key.conrelid::regclass::text !~ '^(change|next_state|superseded)$'
+         and key.conrelid::regclass::text !~ '^(change|next_state)$'
          and not exists (
            select from pg_trigger guard join pg_proc on pg_proc.oid = guard.tgfoid
            where guard.tgrelid = key.confrelid and pg_proc.proname = 'refuse_rewriting'

@@ -19,7 +19,6 @@ const codes = {
     'former_settings_digest former_state former_unreturned reported_scores settings_digest state unreturned'.split(' '),
   planned: ['reason', 'skipped_because'],
   response: ['first_match_id'],
-  restoration: ['lost_runs'],
   run_hold: ['kind', 'reasons', 'states'],
 };
 const staff = {
