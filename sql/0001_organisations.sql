@@ -26,6 +26,12 @@ create domain written_text as clean_text
 create domain person_name as written_text
   constraint is_no_longer_than_a_name check (length(value) <= 200);
 
+-- Closed sets that several tables use. A test compares all closed sets with src/vocabulary.ts.
+create domain severity as text check (value in ('critical', 'high', 'medium', 'low', 'info'));
+create domain alert_state as text check (value in ('open', 'pending_approval', 'false_positive', 'true_match', 'no_longer_matched'));
+create domain answer_state as text check (value in ('clear', 'below_threshold', 'truncated', 'open_alert'));
+create domain agreement as text check (value in ('agree', 'contradict', 'unknown'));
+
 create table organisation (
   organisation_id bigint generated always as identity primary key,
   name text not null unique,

@@ -8,7 +8,7 @@ create table planned (
   customer_version integer not null,
   -- The place of the party's search: risk, then reason, then age; null for a party that is not searched for.
   search_order integer,
-  reason text not null check (reason in ('new', 'changed', 'cadence', 'forced', 'previously_failed', 'overdue', 'not_due', 'not_selected')),
+  reason text not null check (reason in ('new', 'changed', 'cadence', 'forced', 'previously_failed', 'overdue', 'not_due')),
   -- Stable code of why it is not searched for.
   skipped_because text,
   primary key (run_id, party_id),
@@ -65,7 +65,7 @@ create table next_state (
   former_state text,
   former_unreturned jsonb,
   settings_digest text not null,
-  state text not null check (state in ('clear', 'below_threshold', 'truncated', 'open_alert')),
+  state answer_state not null,
   -- As in `party_state`.
   reported_scores jsonb,
   unreturned jsonb check (not jsonb_path_exists(unreturned, '$[*] ? (@.listedId == null)')),
@@ -80,13 +80,14 @@ create index next_state_superseded on next_state (run_id, party_id) where (is_su
 create table party_state (
   account_id bigint references account,
   party_id bigint references party,
-  run_id bigint not null references run,
   request_id bigint not null,
-  response_id bigint not null references response,
   customer_version integer not null,
   settings_digest text not null,
+  state answer_state not null,
+  -- What each night changes stands together, so that the log of an update is short.
+  response_id bigint not null references response,
+  run_id bigint not null references run,
   screened_at timestamptz not null,
-  state text not null check (state in ('clear', 'below_threshold', 'truncated', 'open_alert')),
   -- Scores last reported where they differ from the answer's, by match id: slow drift is measured from these.
   reported_scores jsonb,
   -- Known matches that cut lists have hidden since they were last seen: {"listedId", "rank", "isHit", "score"} each.

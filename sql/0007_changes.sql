@@ -12,7 +12,7 @@ create table change (
     'match_added', 'match_changed', 'match_removed', 'match_not_returned',
     'match_rekeyed', 'match_returned', 'hit_gained', 'hit_lost'
   )),
-  severity text not null check (severity in ('critical', 'high', 'medium', 'low', 'info')),
+  severity severity not null,
   rule text not null,
   cause text not null check (cause in ('service_data', 'customer_record', 'settings')),
   is_baseline boolean not null,
@@ -30,8 +30,8 @@ create table change (
   -- What moved the severity away from its rule's.
   adjustments text[] default '{}' not null check (adjustments <@ array['birth_date_contradicts', 'risk_tier']),
   -- Whether the customer's facts agree with the match; null where they were not compared.
-  birth_date_agreement text check (birth_date_agreement in ('agree', 'contradict', 'unknown')),
-  country_agreement text check (country_agreement in ('agree', 'contradict', 'unknown')),
+  birth_date_agreement agreement,
+  country_agreement agreement,
   -- A hit for a sanction always stands by itself in a report; so does every change from before anybody noted it.
   sanction_hit boolean default true not null,
   -- Beside which record of the customer the answer before was given: a report of a change by the customer's own record shows both records.
@@ -51,7 +51,7 @@ create index change_by_run on change (run_id, wave);
 -- changes, dispositions and listed parties, which stay, so they need no foreign key. What these say in words is read there.
 create table change_alert (
   change_id bigint primary key,
-  state text not null check (state in ('open', 'pending_approval', 'false_positive', 'true_match', 'no_longer_matched')),
+  state alert_state not null,
   opened_at timestamptz not null,
   due_at timestamptz,
   assigned_to text,

@@ -21,14 +21,14 @@ create table alert (
   alert_id bigint generated always as identity primary key,
   account_id bigint not null references account,
   party_id bigint not null references party,
-  state text not null check (state in ('open', 'pending_approval', 'false_positive', 'true_match', 'no_longer_matched')),
+  state alert_state not null,
   -- The match as it was last seen, and the version of the customer's record beside which it was.
   listed_id bigint not null,
   rank integer not null,
   is_hit boolean not null,
   score double precision not null,
   customer_version integer not null,
-  severity text not null check (severity in ('critical', 'high', 'medium', 'low', 'info')),
+  severity severity not null,
   rule text not null,
   priority smallint not null check ((priority >= 0) and (priority <= 999)),
   is_baseline boolean not null,
@@ -158,7 +158,7 @@ create table alert_event (
   run_id bigint references run,
   -- What was no longer as it was decided on; `expired`, `returned`.
   reasons text[] default '{}' not null,
-  severity text not null check (severity in ('critical', 'high', 'medium', 'low', 'info')),
+  severity severity not null,
   actor person_name,
   assigned_to person_name,
   -- True where nobody but the actor says who the actor is.

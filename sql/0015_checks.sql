@@ -16,7 +16,7 @@ create table single_search (
   -- Stable code of what stood in the way.
   outcome_reason text,
   -- What the answer to a check said when it came.
-  verdict text check (verdict in ('clear', 'below_threshold', 'truncated', 'open_alert')),
+  verdict answer_state,
   primary key (run_id, ordinal),
   check ((ended_at is null) or ((response_id is null) = (outcome_reason is not null))),
   check ((ended_at is not null) or (num_nonnulls(response_id, outcome_reason, verdict) = 0)),
