@@ -1,4 +1,4 @@
--- Who screens whom, and who may do what.
+-- Organisations with their accounts and rosters, and who may write what.
 
 -- History is only added to; an empty table may be emptied.
 create function refuse_rewriting() returns trigger language plpgsql as $$
@@ -35,20 +35,20 @@ create domain agreement as text check (value in ('agree', 'contradict', 'unknown
 create table organisation (
   organisation_id bigint generated always as identity primary key,
   name text not null unique,
-  -- Secret of the keyed digests: an answer cannot be recovered from its digest by dictionary.
+  -- The key of the digests of answers: without it no dictionary recovers an answer from its digest.
   digest_key bytea not null,
-  -- Secret of the codes of alerts and of what was seen of them. Reviewers, who may not read the other, need it; it tells nothing of answers.
+  -- The key of the codes in working lists. Reviewers read it, but not the other one.
   review_key bytea default decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex') not null,
   created_at timestamptz not null,
-  -- The last pause of the schedule; it is over at `schedule_paused_until`, which a resume sets to its own moment.
+  -- The last pause of the schedule; it ends at `schedule_paused_until`, which a resume sets to its own time.
   schedule_paused_at timestamptz,
   schedule_paused_until timestamptz,
   -- user@host.
   schedule_paused_by text,
   schedule_pause_reason text,
   schedule_resumed_by text,
-  -- Where changes of state are reported, by the configuration of the last run: {"url", "states" (only changes from or to one of these; null for all),
-  -- "rosters" (only changes of their customers; null for all)}.
+  -- The webhooks for changes of state, as the last run configured them: {"url", "states" (only changes from or to one of these; null for all),
+  -- "rosters" (only their customers; null for all)}.
   webhooks jsonb default '[]' not null,
   -- Each restore of a backup into this database: {"restoredAt", "backupAt" (nothing that happened between the two is in it), "lostRuns" (runs in
   -- between that left a folder of reports)}.
@@ -56,7 +56,7 @@ create table organisation (
   check ((schedule_paused_at is null) = (schedule_paused_until is null))
 );
 
--- One account at the service and one mode: what a test key found says nothing about a live one.
+-- An account at the service in one mode: answers to a test key say nothing about a live one.
 create table account (
   account_id bigint generated always as identity primary key,
   organisation_id bigint not null references organisation,
@@ -64,8 +64,8 @@ create table account (
   is_test boolean not null,
   base_url text not null,
   created_at timestamptz not null,
-  -- Lengths at which its lists were found to be cut without a word, in order: {"length", "foundRunId", "foundAt", "goneRunId" (which had a longer
-  -- list, or showed a shorter cap), "goneAt"}; the one that stands is the last.
+  -- Lengths at which the service silently truncated its lists, in order: {"length", "foundRunId", "foundAt", "goneRunId" (a run with a longer list
+  -- or a shorter cap), "goneAt"}; only the last one can be in force.
   list_caps jsonb default '[]' not null,
   list_cap integer generated always as (case when list_caps -> -1 -> 'goneAt' = 'null' then (list_caps -> -1 -> 'length')::integer end) stored
     check (list_cap > 0),
@@ -77,7 +77,7 @@ create table roster (
   organisation_id bigint not null references organisation,
   name text not null,
   created_at timestamptz not null,
-  -- Its customers by tier, state and age as the last run that closed left them, so that their coverage is known without its history.
+  -- The number of its customers by tier, state and age when its last run closed.
   coverage jsonb,
   unique (organisation_id, name)
 );

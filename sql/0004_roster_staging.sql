@@ -1,28 +1,28 @@
--- A roster between its file and the tables of customers. Nothing here outlives an import.
+-- A roster between its file and the tables of customers; empty when no import is in progress.
 
 create unlogged table roster_staging (
   run_id bigint not null,
-  -- Place in the sources, from 1; those of related parties come last.
+  -- The position in the sources, from 1; related parties come last.
   ordinal integer not null,
   line integer not null,
   is_party boolean default false not null,
-  -- A related party as its row says it; null where that is rejected.
+  -- A related party as in its row; null where the row is rejected.
   party jsonb,
-  -- Further parties of the customer's own stand in the record.
+  -- The number of parties in the record.
   parties smallint,
-  -- Accepted, and stands for a customer by itself.
+  -- Accepted, and the only row of its customer.
   is_plain boolean default true not null,
-  -- The same record as in an earlier row.
+  -- An earlier row has the same record.
   is_repetition boolean default false not null,
   reference text collate "C",
-  -- Null: the row is rejected as it stands.
+  -- Null for a row that is rejected by itself.
   record_digest bytea,
-  -- Why the row itself says that the customer has left.
+  -- Why the row itself offboards the customer.
   leaves text check (leaves in ('inactive', 'end_date')),
-  -- The customer itself; null where the record is not staged, because the roster has the same.
+  -- The request of the customer itself; null where the record is not staged, because the roster has the same.
   type text collate "C",
   sent_name text collate "C",
-  -- In a first snapshot, where another row or an earlier import sends the same; every other row has a request of its own.
+  -- In a first snapshot, where another row or an earlier import has the same request; every other row gets its own.
   request_id bigint,
   file text,
   reject_reason text,
@@ -34,9 +34,8 @@ create unlogged table roster_staging (
 
 create index roster_staging_party on roster_staging (run_id, reference) where is_party;
 
--- The fields of accepted rows as they stand, in case another row contradicts one of them: those of a chunk in one text, each row behind its
--- place, with the unit separator between fields and the record separator between rows. The first of an import is empty: whether something is
--- staged is looked up here, because to look for it among a million rows would take longer than to remove them.
+-- The source texts of accepted rows, in case another row contradicts one of them. One text per chunk: each row after its ordinal, the unit
+-- separator between fields, the record separator between rows. Each import begins with an empty one, which shows that something is staged.
 create unlogged table roster_raw (
   run_id bigint not null,
   first_ordinal integer not null,
@@ -44,7 +43,7 @@ create unlogged table roster_raw (
   rows text not null
 );
 
--- What accepted rows say, apart from what they are judged by, unless the roster has the same.
+-- The records of accepted rows, unless the roster has the same.
 create unlogged table roster_record (
   run_id bigint not null,
   ordinal integer not null,
@@ -52,14 +51,14 @@ create unlogged table roster_record (
   record jsonb not null
 );
 
--- What a snapshot changes; of a roster's first one only customers that are put together from several rows, or from rows and what is known.
+-- The changes of a snapshot; of a first snapshot only customers with several rows, or with rows and known parties.
 create unlogged table roster_step (
   run_id bigint not null,
-  -- Null: still to be put together; `record` and `own_digest` are those of the customer's own row until then.
+  -- Null until the rows are combined; until then `record` and `own_digest` are those of the customer's own row.
   kind text check (kind in ('new', 'changed', 'same')),
-  -- False: known, and not in the snapshot.
+  -- False for a known customer that is not in the snapshot.
   is_shown boolean default false not null,
-  -- The snapshot says more of the customer than rows that were not accepted.
+  -- At least one row of the customer was accepted.
   has_record boolean default false not null,
   reference text collate "C" not null,
   customer_id bigint,
@@ -69,8 +68,7 @@ create unlogged table roster_step (
   record_digest bytea,
   own_digest bytea,
   leaves text,
-  -- Of what is put together: records that contradict each other, related parties, and whether a row of theirs was not accepted, so that
-  -- what was known of them stays.
+  -- Before they are combined: contradicting records, related parties, and whether one of their rows was rejected, so that known ones stay.
   conflicts jsonb,
   related jsonb,
   keeps_related boolean
@@ -78,7 +76,7 @@ create unlogged table roster_step (
 
 create unique index roster_step_open on roster_step (run_id, reference) where kind is null;
 
--- Empties what a run has staged. Small tables are not truncated: truncating takes 10 ms, and every statement about them is planned again.
+-- Deletes what a run has staged. Only large tables are truncated, which takes 10 ms and makes the server plan each statement on them again.
 create function clear_roster_staging(cleared_run_id bigint) returns void language plpgsql as $$
 begin
   if not exists (select from roster_raw where run_id = cleared_run_id) then

@@ -1,47 +1,46 @@
--- Where roster, screenings and dossiers disagree.
+-- Discrepancies between roster, screenings and dossiers.
 
--- What one comparison of a roster came to.
+-- The outcome of one comparison of a roster.
 create table reconciliation (
   run_id bigint references run,
   roster_id bigint references roster,
   account_id bigint not null references account,
   sweep_run_id bigint not null references run,
-  -- Why absence proves nothing; null where the sweep is proven and recent.
+  -- Why a missing dossier proves nothing; null where the sweep is proven and recent.
   unproven_because text,
   reconciled_at timestamptz not null,
-  -- Customers and dossiers by where they belong.
+  -- The number of customers and dossiers, with and without each other.
   sums jsonb not null,
-  -- What stood when it ended, by kind and severity, with its age.
+  -- The standing discrepancies at its end, by kind and severity, with their age.
   standing jsonb not null,
-  -- The last event whose discrepancies a comparison has reported: its list is the same whenever it is made.
+  -- The last event in its list, so that the list can be written again.
   last_event_id bigint,
-  -- What became of invitations, and who was excluded why, when a comparison ended; null where a roster invites nobody.
+  -- The invitations and exclusions at its end, in figures; null for a roster without invitations.
   invitations jsonb,
   primary key (run_id, roster_id)
 );
 
 create index reconciliation_by_sweep on reconciliation (sweep_run_id);
-
 create index reconciliation_by_roster on reconciliation (roster_id, account_id, reconciled_at);
 
--- Each disagreement once, whenever it stood. A row changes only when the disagreement does.
+-- Each discrepancy once, however often it was resolved and returned.
 create table discrepancy (
   discrepancy_id bigint generated always as identity primary key,
   account_id bigint not null references account,
-  -- The roster whose comparison found it, and says when it has ended.
+  -- The roster whose comparisons open and resolve it.
   roster_id bigint not null references roster,
   kind text not null,
-  -- Customer and dossier, as far as the kind is about them.
+  -- The customer and the dossier, where the kind is about them.
   subject text not null,
   customer_id bigint references customer,
   dossier_id text,
   severity text not null check (severity in ('critical', 'high', 'medium', 'low')),
   facts jsonb not null,
   state text not null check (state in ('open', 'accepted', 'resolved')),
-  -- Since when it stands, this time.
+  -- When it was opened or last returned.
   opened_at timestamptz not null,
   resolved_at timestamptz,
-  -- The last day for which somebody has accepted it.
+  -- The last day of its acceptance.
   accepted_until date,
   unique (account_id, kind, subject),
   check ((state <> 'accepted') or ((severity <> 'critical') and (accepted_until is not null))),
@@ -49,14 +48,13 @@ create table discrepancy (
 ) with (autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
 
 create index discrepancy_by_customer on discrepancy (customer_id) where (customer_id is not null);
-
 create index discrepancy_standing on discrepancy (roster_id, account_id) where (state <> 'resolved');
 
--- What became of a discrepancy, in order.
+-- The history of discrepancies.
 create table discrepancy_event (
   event_id bigint generated always as identity primary key,
   discrepancy_id bigint not null references discrepancy,
-  -- Null for what a person did.
+  -- Null for the act of a person.
   run_id bigint references run,
   kind text not null check (kind in ('opened', 'changed', 'returned', 'resolved', 'proposed', 'accepted', 'acceptance_ended')),
   severity text not null,
@@ -67,7 +65,7 @@ create table discrepancy_event (
   reason written_text,
   accepted_until date,
   is_attested boolean default false not null,
-  -- The last event that whoever says this has seen.
+  -- The last event that the reviewer had seen.
   seen_event_id bigint references discrepancy_event,
   check ((kind in ('proposed', 'accepted')) = (accepted_until is not null)),
   check (reviewer is null or run_id is null and kind in ('proposed', 'accepted', 'acceptance_ended')),
@@ -76,11 +74,10 @@ create table discrepancy_event (
 );
 
 create index discrepancy_event_by_run on discrepancy_event (run_id);
-
 create index discrepancy_event_by_discrepancy on discrepancy_event (discrepancy_id);
 
--- What a person says of a discrepancy holds only of what the person has seen, and only within the rules, whatever program says it. Reviewers
--- need no right to change what reconciliation has found.
+-- A person accepts a discrepancy only as the person has seen it, and within the rules, whichever program writes the row. Reviewers need no right to
+-- update discrepancies.
 create function check_discrepancy_event() returns trigger language plpgsql security definer as $$
 declare
   found discrepancy;
@@ -88,7 +85,7 @@ declare
   today date;
 begin
   if new.reviewer is null then
-    -- A comparison inserts many at once. This function belongs to whoever owns the tables.
+    -- A comparison inserts many at once. The function belongs to the owner of the tables.
     if session_user = current_user then
       return new;
     end if;
@@ -106,7 +103,7 @@ begin
   if new.accepted_until is not null and found.severity = 'critical' then
     raise exception 'a critical discrepancy is never accepted' using errcode = 'insufficient_privilege';
   end if;
-  -- Only whoever owns the tables may say that it is another day.
+  -- Only the owner may write for another day.
   today := case when is_owner() then new.happened_at else clock_timestamp() end::date;
   if new.accepted_until > today + 181 then
     raise exception 'a discrepancy is accepted for 180 days at most' using errcode = 'insufficient_privilege';

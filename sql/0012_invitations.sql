@@ -39,11 +39,9 @@ create table invitation (
 );
 
 create index invitation_by_customer on invitation (customer_id);
-
 create unique index invitation_once on invitation (account_id, customer_id) where is_open;
 
 create unique index invitation_by_reference on invitation (account_id, reference) where (state not in ('refused', 'withdrawn'));
-
 create index invitation_by_discrepancy on invitation (discrepancy_id);
 
 -- An invitation is judged in a plan that a session makes once, and many in one that is made for them: a plan for one customer took 25 ms, four times

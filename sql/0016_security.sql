@@ -1,8 +1,7 @@
--- Who accepts what, what functions see, and who may call them.
+-- Acceptances, evidence, and the rights of functions.
 
--- The changed settings (their paths) that may release somebody. Each change counts but those that are known to be stricter: in doubt two people
--- look at it. Guards of a roster that was never accepted or imported apply to nobody yet. One that was imported with the defaults may have none that
--- are accepted.
+-- The paths of changed settings that may release a customer: all but those that are certainly stricter. Guards of a roster that was never accepted
+-- or imported apply to nobody yet; a roster that was imported with the default guards may have no accepted ones.
 create function find_looser_settings(accepted jsonb, offered jsonb, imported text[]) returns text[] immutable language sql as $$
   with recursive node (is_after, path, value) as (
     values (false, array[]::text[], accepted), (true, '{}', offered)
@@ -27,13 +26,13 @@ create function find_looser_settings(accepted jsonb, offered jsonb, imported tex
         where not exists (select from jsonb_array_elements(after) other (kept) where other.kept = one.kept)
       )
       when path = '{screening,reuseMaxAge}' then after = '0'
-      -- Each exception of a roster may release somebody; without one more names are doubtful, and more columns are asked about.
+      -- Each exception of a roster may release a customer.
       when path[1] = 'rosters' then not exists (
         select from jsonb_array_elements(after) one (kept)
         where not exists (select from jsonb_array_elements(coalesce(before, '[]')) other (kept) where other.kept = one.kept)
       )
       when path[1] = 'guards' and not coalesce(accepted -> 'guards' ? path[2], false) and path[2] <> all (imported) then true
-      -- No configuration holds a negative limit, or a step, time or number of searches that is 0.
+      -- No valid configuration has a negative limit, or a step, time or number of searches of 0.
       when jsonb_typeof(after) is distinct from 'number' or after < '0' then false
       when after = '0' and path[1] <> 'guards' and path[2] <> 'hold' then false
       when path[1:2] = '{review,expiresAfterDays}' then after < coalesce(before, '100000')
@@ -47,7 +46,7 @@ create function find_looser_settings(accepted jsonb, offered jsonb, imported tex
   select coalesce(array_agg(name order by name), '{}') from compared where is_stricter is not true
 $$;
 
--- Those of them that two people accept: where four eyes are in force, or by the new settings. Of the first settings only a policy that closes alerts.
+-- The paths of changed settings that two people accept: with four eyes in force or offered, the looser ones; of first settings only `autoClose`.
 create function find_settings_of_two(organisation bigint, offered jsonb) returns text[] stable language sql as $$
   select case
     when find_four_eyes(organisation) = '{}'
@@ -66,7 +65,7 @@ create function find_settings_of_two(organisation bigint, offered jsonb) returns
   ) former on true
 $$;
 
--- Who has accepted these settings since the last change, and waits for another person. Who accepts again what is in force changes nothing.
+-- The people who have accepted these settings since the last change of settings, and wait for a second person.
 create function find_proposers(organisation bigint, offered jsonb) returns text[] stable language sql as $$
   select array(
     select accepted_by from acceptance
@@ -81,8 +80,8 @@ create function find_proposers(organisation bigint, offered jsonb) returns text[
   )
 $$;
 
--- Nobody has to accept the first settings of an organisation. Where four eyes are set, a held run and looser settings are accepted by two people.
--- On the embedded database a second person is only another name that the first one types.
+-- The first settings of an organisation need no acceptance. With four eyes a held run and looser settings are accepted by two people; the embedded
+-- database cannot tell a second person from the first.
 create function check_acceptance() returns trigger language plpgsql as $$
 declare
   of_two text[];
@@ -118,7 +117,7 @@ begin
   then
     raise exception 'accepting a run takes two people' using errcode = 'insufficient_privilege';
   end if;
-  -- Otherwise its customers would read as accepted by answers that nobody gave back.
+  -- Otherwise the run would read as accepted although its answers are not applied.
   if exists (
     select from party_answer answer
     join run on run.run_id = answer.run_id
@@ -151,14 +150,13 @@ begin
 end
 $$;
 
--- A plan is made again when its run is resumed before its first search, a call is updated when it ends, and a next state when its party is screened again.
+-- A plan may be made again before its first search; a call is updated when it ends, and a next state when it is superseded.
 create trigger refuse_rewriting before update or truncate on planned for each statement execute function refuse_rewriting();
 create trigger refuse_rewriting before delete or truncate on call for each statement execute function refuse_rewriting();
 create trigger refuse_rewriting before delete or truncate on next_state for each statement execute function refuse_rewriting();
 create trigger refuse_rewriting before truncate on invitation for each statement execute function refuse_rewriting();
 
--- Names are looked up in temporary tables first unless a function says otherwise, and everybody may make some: whatever checks or writes on
--- somebody's behalf looks in the catalogue, then among the tables it belongs to, and there last.
+-- By default names are looked up in temporary tables first, which everybody may create. Functions that check, or write for others, look there last.
 do $$
 declare
   tables_schema regnamespace := (select relnamespace from pg_class where oid = 'run'::regclass);
