@@ -67,6 +67,9 @@ describeOnEachDatabase('the schema', (open) => {
     const compared = Object.fromEntries(found.filter(([name]) => !ofStoreOnly.includes(name)));
     expect(compared).toEqual(Object.fromEntries(Object.entries(sets).map(([name, codes]) => [name, codes.toSorted()])));
     expect(found.map(([name]) => name)).toEqual(expect.arrayContaining(ofStoreOnly));
+    // The severities that settings may name for four eyes.
+    const ofSettings = checks.find((check) => check.startsWith('accepted_settings '));
+    expect(ofSettings).toContain(`'["${vocabulary.severities.join('", "')}"]'`);
   });
 
   it('orders the codes of a set as the vocabulary does', async () => {
