@@ -77,8 +77,6 @@ create table roster (
   organisation_id bigint not null references organisation,
   name text not null,
   created_at timestamptz not null,
-  -- The number of its customers by tier, state and age when its last run closed.
-  coverage jsonb,
   unique (organisation_id, name)
 );
 

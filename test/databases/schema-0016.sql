@@ -3,52 +3,51 @@
 set session_replication_role = replica;
 delete from run;
 insert into run (run_id, organisation_id, roster_id, account_id, mode, kind, state, state_reasons, stage, selection, in_scope, lease_key, epoch, owner, resumed, settings_digest, version, compared_run_id, started_at, finished_at, sums, cadence, billable_attempts, settings, halted_by, wave, proven_wave, applied_wave, unconfirmed_because, is_held, roster_file, open_alerts, details, settings_id, health, settled_alerts, unaccepted, keys, watch, sweep, published_list, vanishing) overriding system value select run_id, organisation_id, roster_id, account_id, mode, kind, state, state_reasons, stage, selection, in_scope, lease_key, epoch, owner, resumed, settings_digest, version, compared_run_id, started_at, finished_at, sums, cadence, billable_attempts, settings, halted_by, wave, proven_wave, applied_wave, unconfirmed_because, is_held, roster_file, open_alerts, details, settings_id, health, settled_alerts, unaccepted, keys, watch, sweep, published_list, vanishing from unnest(array[
-'(1,1,1,1,test,rescreen,complete,{},finished,due,6,screening/default/people,1,test-6279,0,settings-of-the-test,0.0.0-test,,"2026-11-25 23:28:34.514+00","2026-11-25 23:28:41.55+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 10, ""rejected"": 0, ""screened"": 6, ""searches"": 6, ""customers"": 6, ""remaining"": 0, ""duplicates"": 0}, ""states"": {""clear"": 4, ""truncated"": 0, ""open_alert"": 2, ""true_match"": 0, ""not_screened"": 0, ""false_positive"": 0, ""below_threshold"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 2}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 10}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",10,"{""run"": {""deadline"": ""200ms""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""maxPerRun"": 200}}, ""timezone"": ""UTC"", ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",,3,2,2,,f,,"{""news"": {""alerts"": 2, ""expired"": 0, ""sanctionHits"": 2}, ""byAge"": {""older"": 0, ""upToOneDay"": 2, ""upToOneWeek"": 0, ""upToThirtyDays"": 0}, ""absent"": 0, ""overdue"": 0, ""waiting"": 2, ""oldestAt"": ""2026-11-25T23:28:39.883+00:00"", ""proposed"": 0, ""customers"": 2, ""byAssignee"": [], ""bySeverity"": [{""overdue"": 0, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}","{""hits"": 2, ""kept"": 2, ""asked"": 2, ""leftOver"": 0, ""backlogLeft"": 0, ""backlogAsked"": 0, ""notAvailable"": 0, ""withoutRecord"": 0, ""stoppedBecause"": null}",1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 10, ""repeated"": 0, ""perSecond"": 6.2, ""limitPerSecond"": 400}","{""gone"": 0, ""carried"": 0, ""expired"": 0, ""reopened"": 0, ""trueMatch"": 0, ""inconclusive"": 0, ""falsePositive"": 0}",,{ad6b979954ae},"{""rates"": {""hits"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 333.3333333333333}, ""matches"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 333.3333333333333}}, ""volume"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 0}, ""listCap"": null, ""findings"": {""hits"": 2, ""changes"": 0, ""matches"": 2, ""screened"": 6, ""hitSquares"": 2, ""matchSquares"": 2, ""changeSquares"": 0, ""searchesAgain"": 0}, ""isComparable"": true}",,,[])',
-'(2,1,1,1,test,rescreen,stopped,"{""the limit of 2 searches for this run is reached; 4 customers remain and the run can be resumed""}",planned,due,6,screening/default/people,2,test-6279,0,settings-of-the-test,0.0.0-test,1,"2026-11-27 23:28:44.819+00","2026-11-27 23:28:48.314+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 6, ""rejected"": 0, ""screened"": 2, ""searches"": 2, ""customers"": 6, ""remaining"": 4, ""duplicates"": 0}, ""states"": {""clear"": 0, ""truncated"": 0, ""open_alert"": 2, ""true_match"": 0, ""not_screened"": 4, ""false_positive"": 0, ""below_threshold"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 6}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",6,"{""run"": {""deadline"": ""200ms""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""maxPerRun"": 200}}, ""timezone"": ""UTC"", ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",max_searches,3,2,2,,f,,"{""news"": {""alerts"": 0, ""expired"": 0, ""sanctionHits"": 0}, ""byAge"": {""older"": 0, ""upToOneDay"": 0, ""upToOneWeek"": 2, ""upToThirtyDays"": 0}, ""absent"": 0, ""overdue"": 2, ""waiting"": 2, ""oldestAt"": ""2026-11-25T23:28:39.883+00:00"", ""proposed"": 0, ""customers"": 2, ""byAssignee"": [], ""bySeverity"": [{""overdue"": 2, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}",,1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 6, ""repeated"": 0, ""perSecond"": 6.7, ""limitPerSecond"": 400}","{""gone"": 0, ""carried"": 0, ""expired"": 0, ""reopened"": 0, ""trueMatch"": 0, ""inconclusive"": 0, ""falsePositive"": 0}",,{ad6b979954ae},"{""rates"": null, ""volume"": null, ""listCap"": null, ""findings"": {""hits"": 2, ""changes"": 0, ""matches"": 2, ""screened"": 2, ""hitSquares"": 2, ""matchSquares"": 2, ""changeSquares"": 0, ""searchesAgain"": 2}, ""isComparable"": false}",,,"[{""known"": 2, ""family"": ""any"", ""standing"": 2, ""vanished"": 0}, {""known"": 2, ""family"": ""sanction"", ""standing"": 2, ""vanished"": 0}]")'
+'(1,1,1,1,test,rescreen,complete,{},finished,due,6,screening/default/people,1,test-20762,0,settings-of-the-test,0.0.0-test,,"2026-11-25 23:37:11.547+00","2026-11-25 23:37:18.076+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 10, ""rejected"": 0, ""screened"": 6, ""searches"": 6, ""customers"": 6, ""remaining"": 0, ""duplicates"": 0}, ""states"": {""clear"": 4, ""truncated"": 0, ""open_alert"": 2, ""true_match"": 0, ""not_screened"": 0, ""false_positive"": 0, ""below_threshold"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 2}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 10}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",10,"{""run"": {""deadline"": ""200ms""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""maxPerRun"": 200}}, ""timezone"": ""UTC"", ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",,3,2,2,,f,,"{""news"": {""alerts"": 2, ""expired"": 0, ""sanctionHits"": 2}, ""byAge"": {""older"": 0, ""upToOneDay"": 2, ""upToOneWeek"": 0, ""upToThirtyDays"": 0}, ""absent"": 0, ""overdue"": 0, ""waiting"": 2, ""oldestAt"": ""2026-11-25T23:37:16.623+00:00"", ""proposed"": 0, ""customers"": 2, ""byAssignee"": [], ""bySeverity"": [{""overdue"": 0, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}","{""hits"": 2, ""kept"": 2, ""asked"": 2, ""leftOver"": 0, ""backlogLeft"": 0, ""backlogAsked"": 0, ""notAvailable"": 0, ""withoutRecord"": 0, ""stoppedBecause"": null}",1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 10, ""repeated"": 0, ""perSecond"": 7.2, ""limitPerSecond"": 400}","{""gone"": 0, ""carried"": 0, ""expired"": 0, ""reopened"": 0, ""trueMatch"": 0, ""inconclusive"": 0, ""falsePositive"": 0}",,{55431f9ccefc},"{""rates"": {""hits"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 333.3333333333333}, ""matches"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 333.3333333333333}}, ""volume"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 0}, ""listCap"": null, ""findings"": {""hits"": 2, ""changes"": 0, ""matches"": 2, ""screened"": 6, ""hitSquares"": 2, ""matchSquares"": 2, ""changeSquares"": 0, ""searchesAgain"": 0}, ""isComparable"": true}",,,[])',
+'(2,1,1,1,test,rescreen,stopped,"{""the limit of 2 searches for this run is reached; 4 customers remain and the run can be resumed""}",planned,due,6,screening/default/people,2,test-20762,0,settings-of-the-test,0.0.0-test,1,"2026-11-27 23:37:20.295+00","2026-11-27 23:37:22.886+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 6, ""rejected"": 0, ""screened"": 2, ""searches"": 2, ""customers"": 6, ""remaining"": 4, ""duplicates"": 0}, ""states"": {""clear"": 0, ""truncated"": 0, ""open_alert"": 2, ""true_match"": 0, ""not_screened"": 4, ""false_positive"": 0, ""below_threshold"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 6}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",6,"{""run"": {""deadline"": ""200ms""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""maxPerRun"": 200}}, ""timezone"": ""UTC"", ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",max_searches,3,2,2,,f,,"{""news"": {""alerts"": 0, ""expired"": 0, ""sanctionHits"": 0}, ""byAge"": {""older"": 0, ""upToOneDay"": 0, ""upToOneWeek"": 2, ""upToThirtyDays"": 0}, ""absent"": 0, ""overdue"": 2, ""waiting"": 2, ""oldestAt"": ""2026-11-25T23:37:16.623+00:00"", ""proposed"": 0, ""customers"": 2, ""byAssignee"": [], ""bySeverity"": [{""overdue"": 2, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}",,1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 6, ""repeated"": 0, ""perSecond"": 7.9, ""limitPerSecond"": 400}","{""gone"": 0, ""carried"": 0, ""expired"": 0, ""reopened"": 0, ""trueMatch"": 0, ""inconclusive"": 0, ""falsePositive"": 0}",,{55431f9ccefc},"{""rates"": null, ""volume"": null, ""listCap"": null, ""findings"": {""hits"": 2, ""changes"": 0, ""matches"": 2, ""screened"": 2, ""hitSquares"": 2, ""matchSquares"": 2, ""changeSquares"": 0, ""searchesAgain"": 2}, ""isComparable"": false}",,,"[{""known"": 2, ""family"": ""any"", ""standing"": 2, ""vanished"": 0}, {""known"": 2, ""family"": ""sanction"", ""standing"": 2, ""vanished"": 0}]")'
 ]::run[]);
 select open_run_range(run_id) from run;
 delete from acceptance;
 insert into acceptance (acceptance_id, kind, is_proposal, accepted_by, is_attested, reason, accepted_at, organisation_id, run_id, roster_id, settings, digest, differences, proposed_by, held_by, changes, gap, reference, rows, until) overriding system value select acceptance_id, kind, is_proposal, accepted_by, is_attested, reason, accepted_at, organisation_id, run_id, roster_id, settings, digest, differences, proposed_by, held_by, changes, gap, reference, rows, until from unnest(array[
-'(1,settings,f,"first settings",t,"recorded by the first run","2026-11-25 23:28:34.05+00",1,,,"{""guards"": {""people"": {""columns"": true, ""maxGrowth"": 0.5, ""maxDoubtShare"": 0.2, ""maxRejectShare"": 0.005, ""maxShrinkNight"": 0.01, ""maxChangedShare"": 0.01, ""maxShrink30Days"": 0.03, ""maxDuplicateShare"": 0.05}}, ""review"": {""fourEyes"": [], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}}, ""rosters"": {""people"": {""csv"": {""skipRows"": []}, ""columns"": {""ignore"": [], ""realDates"": [], ""realNames"": []}, ""parties"": {""columns"": {""ignore"": []}}}}, ""service"": {""aml"": {""nameField"": ""name""}}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}}",c30167830eab560908ffb1a891a759d0f205c74b3e7271c3103605ba6591ac55,{},,,,,,,)'
+'(1,settings,f,"first settings",t,"recorded by the first run","2026-11-25 23:37:11.204+00",1,,,"{""guards"": {""people"": {""columns"": true, ""maxGrowth"": 0.5, ""maxDoubtShare"": 0.2, ""maxRejectShare"": 0.005, ""maxShrinkNight"": 0.01, ""maxChangedShare"": 0.01, ""maxShrink30Days"": 0.03, ""maxDuplicateShare"": 0.05}}, ""review"": {""fourEyes"": [], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}}, ""rosters"": {""people"": {""csv"": {""skipRows"": []}, ""columns"": {""ignore"": [], ""realDates"": [], ""realNames"": []}, ""parties"": {""columns"": {""ignore"": []}}}}, ""service"": {""aml"": {""nameField"": ""name""}}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}}",c30167830eab560908ffb1a891a759d0f205c74b3e7271c3103605ba6591ac55,{},,,,,,,)'
 ]::acceptance[]);
 delete from account;
 insert into account (account_id, organisation_id, public_key, is_test, base_url, created_at, list_caps) overriding system value select account_id, organisation_id, public_key, is_test, base_url, created_at, list_caps from unnest(array[
-'(1,1,PUBLIC_KEY,t,SERVICE_URL,"2026-11-25 23:28:34.376+00",[],)'
+'(1,1,PUBLIC_KEY,t,SERVICE_URL,"2026-11-25 23:37:11.455+00",[],)'
 ]::account[]);
 delete from alert;
 insert into alert (alert_id, account_id, party_id, state, listed_id, rank, is_hit, score, customer_version, severity, rule, priority, is_baseline, opened_at, due_at, disposition_id, assigned_to, revision, absence, absent_since, topic, is_true_match, legacy) overriding system value select alert_id, account_id, party_id, state, listed_id, rank, is_hit, score, customer_version, severity, rule, priority, is_baseline, opened_at, due_at, disposition_id, assigned_to, revision, absence, absent_since, topic, is_true_match, legacy from unnest(array[
-'(1,1,1,open,2,1,t,1,1,critical,sanction_hit_gained,959,t,"2026-11-25 23:28:39.883+00","2026-11-26 03:28:39.883+00",,,1,,,sanction,f,)',
-'(2,1,2,open,3,1,t,1,1,critical,sanction_hit_gained,959,t,"2026-11-25 23:28:39.883+00","2026-11-26 03:28:39.883+00",,,1,,,sanction,f,)'
+'(1,1,1,open,2,1,t,1,1,critical,sanction_hit_gained,959,t,"2026-11-25 23:37:16.623+00","2026-11-26 03:37:16.623+00",,,1,,,sanction,f,)',
+'(2,1,2,open,3,1,t,1,1,critical,sanction_hit_gained,959,t,"2026-11-25 23:37:16.623+00","2026-11-26 03:37:16.623+00",,,1,,,sanction,f,)'
 ]::alert[]);
 delete from alert_event;
 insert into alert_event (event_id, alert_id, kind, happened_at, run_id, reasons, severity, actor, assigned_to, is_attested) overriding system value select event_id, alert_id, kind, happened_at, run_id, reasons, severity, actor, assigned_to, is_attested from unnest(array[
-'(1,1,opened,"2026-11-25 23:28:39.883+00",1,{},critical,,,f)',
-'(2,2,opened,"2026-11-25 23:28:39.883+00",1,{},critical,,,f)'
+'(1,1,opened,"2026-11-25 23:37:16.623+00",1,{},critical,,,f)',
+'(2,2,opened,"2026-11-25 23:37:16.623+00",1,{},critical,,,f)'
 ]::alert_event[]);
 delete from batch;
 insert into batch (run_id, worker, number, wave, committed_at) overriding system value select run_id, worker, number, wave, committed_at from unnest(array[
-'(1,1,1,2,"2026-11-25 23:28:38.448+00")',
-'(1,1,2,2,"2026-11-25 23:28:38.74+00")',
-'(2,1,1,2,"2026-11-27 23:28:46.728+00")'
+'(1,1,1,2,"2026-11-25 23:37:15.528+00")',
+'(2,1,1,2,"2026-11-27 23:37:21.113+00")'
 ]::batch[]);
 delete from call;
 insert into call (run_id, request_id, started_at, number, worker, status, ended_at, response_id, batch, outcome, service_request_id) overriding system value select run_id, request_id, started_at, number, worker, status, ended_at, response_id, batch, outcome, service_request_id from unnest(array[
-'(1,1,"2026-11-27 23:28:37.695+00",1,1,201,"2026-11-27 23:28:37.772+00",,,ok,req_9c257afb-d607-4c84-b7e2-4a59458ad70e)',
-'(1,2,"2026-11-27 23:28:37.878+00",2,1,201,"2026-11-27 23:28:37.881+00",,,ok,req_30456485-6c9e-477b-b8e5-0e83b0ffb097)',
-'(1,1099511627777,"2026-11-27 23:28:38.265+00",3,1,201,"2026-11-27 23:28:38.348+00",5,1,ok,req_afc7c80d-2414-41e6-a76f-9b34c1269a79)',
-'(1,1099511627778,"2026-11-27 23:28:38.265+00",4,1,201,"2026-11-27 23:28:38.348+00",6,1,ok,req_65b5d11e-09dd-448e-9f45-5a4d4e058ed9)',
-'(1,1099511627779,"2026-11-27 23:28:38.279+00",5,1,201,"2026-11-27 23:28:38.382+00",4,1,ok,req_4ea3c84e-38a3-4c00-95fd-7ef472de37c0)',
-'(1,1099511627780,"2026-11-27 23:28:38.279+00",6,1,201,"2026-11-27 23:28:38.385+00",3,1,ok,req_eefd533b-d238-4f73-a4cb-8250448d7b93)',
-'(1,1099511627781,"2026-11-27 23:28:38.28+00",7,1,201,"2026-11-27 23:28:38.706+00",7,2,ok,req_c2f3adae-e877-4204-9eb3-7ae5562ad118)',
-'(1,1099511627782,"2026-11-27 23:28:38.28+00",8,1,201,"2026-11-27 23:28:38.74+00",8,2,ok,req_ee661652-068b-4628-ba74-9104e65d5966)',
-'(1,1,"2026-11-27 23:28:38.984+00",9,1,201,"2026-11-27 23:28:38.999+00",,,ok,req_c64fce94-b7f9-4b08-85a7-a9aa2cf0ffff)',
-'(1,2,"2026-11-27 23:28:39.14+00",10,1,201,"2026-11-27 23:28:39.166+00",,,ok,req_ed7ad47d-c924-4f12-b459-3f98609ddcb0)',
-'(2,1,"2026-11-27 23:28:46.209+00",1,1,201,"2026-11-27 23:28:46.257+00",,,ok,req_dc12cd18-4bdf-45ed-88b0-a2372f349d7d)',
-'(2,2,"2026-11-27 23:28:46.37+00",2,1,201,"2026-11-27 23:28:46.383+00",,,ok,req_d339ca11-b237-49b2-b60a-3809121c2b19)',
-'(2,1099511627777,"2026-11-27 23:28:46.599+00",3,1,201,"2026-11-27 23:28:46.727+00",5,1,ok,req_a754764b-41ff-476c-942c-4eabf06e03ea)',
-'(2,1099511627778,"2026-11-27 23:28:46.599+00",4,1,201,"2026-11-27 23:28:46.728+00",6,1,ok,req_efaeb3ab-f7b0-4837-b9f3-b8989ea15559)',
-'(2,1,"2026-11-27 23:28:46.945+00",5,1,201,"2026-11-27 23:28:46.949+00",,,ok,req_f25c4772-9674-45f7-9e9f-67f4fa3057db)',
-'(2,2,"2026-11-27 23:28:46.958+00",6,1,201,"2026-11-27 23:28:46.96+00",,,ok,req_189a3d1c-8bea-4a29-bb1b-59dc1754d59d)'
+'(1,1,"2026-11-27 23:37:14.807+00",1,1,201,"2026-11-27 23:37:14.864+00",,,ok,req_e36a031f-8bce-4e76-b718-aaa9ef29b95e)',
+'(1,2,"2026-11-27 23:37:15.047+00",2,1,201,"2026-11-27 23:37:15.075+00",,,ok,req_ac31654f-4411-46fc-941e-7ea4c0b47c58)',
+'(1,1099511627777,"2026-11-27 23:37:15.416+00",3,1,201,"2026-11-27 23:37:15.487+00",6,1,ok,req_3d5bf3ad-19a8-4966-90a2-a3fd0ef165d0)',
+'(1,1099511627778,"2026-11-27 23:37:15.416+00",4,1,201,"2026-11-27 23:37:15.487+00",4,1,ok,req_892e5bc9-014d-4116-a889-61db86a39ade)',
+'(1,1099511627779,"2026-11-27 23:37:15.416+00",5,1,201,"2026-11-27 23:37:15.488+00",7,1,ok,req_06666e8e-697f-4e2f-9c0e-6065c4173188)',
+'(1,1099511627780,"2026-11-27 23:37:15.416+00",6,1,201,"2026-11-27 23:37:15.511+00",8,1,ok,req_b1162e09-5476-4aa6-a6f8-6ad4db7e8b6e)',
+'(1,1099511627781,"2026-11-27 23:37:15.417+00",7,1,201,"2026-11-27 23:37:15.512+00",3,1,ok,req_841862f9-9d60-4340-9144-5eea93b461b8)',
+'(1,1099511627782,"2026-11-27 23:37:15.417+00",8,1,201,"2026-11-27 23:37:15.527+00",5,1,ok,req_4243e8bd-ba96-46a8-aa07-19e7f52fa6ca)',
+'(1,1,"2026-11-27 23:37:15.909+00",9,1,201,"2026-11-27 23:37:15.981+00",,,ok,req_fdb54aa7-b029-4ccd-bd49-761086bffb89)',
+'(1,2,"2026-11-27 23:37:16.061+00",10,1,201,"2026-11-27 23:37:16.095+00",,,ok,req_9d51f804-0705-4c37-84a0-430b7e318904)',
+'(2,1,"2026-11-27 23:37:20.785+00",1,1,201,"2026-11-27 23:37:20.808+00",,,ok,req_37bc3957-65d3-4a60-a35c-c04819bf04d9)',
+'(2,2,"2026-11-27 23:37:20.875+00",2,1,201,"2026-11-27 23:37:20.895+00",,,ok,req_62869675-01d7-4966-ad8b-bede8e195254)',
+'(2,1099511627777,"2026-11-27 23:37:21.02+00",3,1,201,"2026-11-27 23:37:21.091+00",6,1,ok,req_3c846527-3a31-4f0e-bcb1-3e76601c90f6)',
+'(2,1099511627778,"2026-11-27 23:37:21.021+00",4,1,201,"2026-11-27 23:37:21.112+00",4,1,ok,req_f7505cde-42b6-4c10-99e3-806bd3ea8d03)',
+'(2,1,"2026-11-27 23:37:21.177+00",5,1,201,"2026-11-27 23:37:21.239+00",,,ok,req_df990ab9-342f-4db4-9990-1dac24448136)',
+'(2,2,"2026-11-27 23:37:21.421+00",6,1,201,"2026-11-27 23:37:21.467+00",,,ok,req_b84c467b-a236-406d-97bd-13fd0c9a2550)'
 ]::call[]);
 delete from change;
 insert into change (change_id, run_id, wave, replaces, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before_listed_id, before_rank, before_is_hit, before_score, after_listed_id, after_rank, after_is_hit, after_score, adjustments, birth_date_agreement, country_agreement, sanction_hit, former_customer_version) overriding system value select change_id, run_id, wave, replaces, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before_listed_id, before_rank, before_is_hit, before_score, after_listed_id, after_rank, after_is_hit, after_score, adjustments, birth_date_agreement, country_agreement, sanction_hit, former_customer_version from unnest(array[
@@ -57,14 +56,14 @@ insert into change (change_id, run_id, wave, replaces, party_id, customer_versio
 ]::change[]);
 delete from control_outcome;
 insert into control_outcome (run_id, ordinal, type, name, expect, verdict, found, response_id, round, occasion, searches, asked_at, label, topics) overriding system value select run_id, ordinal, type, name, expect, verdict, found, response_id, round, occasion, searches, asked_at, label, topics from unnest(array[
-'(1,0,person,"Control Listed",match,passed,,1,1,start,0,"2026-11-25 23:28:37.795+00",,{})',
-'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-25 23:28:37.887+00",,{})',
-'(1,0,person,"Control Listed",match,passed,,1,2,end,6,"2026-11-25 23:28:39.041+00",,{})',
-'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,6,"2026-11-25 23:28:39.185+00",,{})',
-'(2,0,person,"Control Listed",match,passed,,1,1,start,0,"2026-11-27 23:28:46.31+00",,{})',
-'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-27 23:28:46.414+00",,{})',
-'(2,0,person,"Control Listed",match,passed,,1,2,end,2,"2026-11-27 23:28:46.952+00",,{})',
-'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,2,"2026-11-27 23:28:46.975+00",,{})'
+'(1,0,person,"Control Listed",match,passed,,1,1,start,0,"2026-11-25 23:37:14.879+00",,{})',
+'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-25 23:37:15.09+00",,{})',
+'(1,0,person,"Control Listed",match,passed,,1,2,end,6,"2026-11-25 23:37:16.001+00",,{})',
+'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,6,"2026-11-25 23:37:16.107+00",,{})',
+'(2,0,person,"Control Listed",match,passed,,1,1,start,0,"2026-11-27 23:37:20.817+00",,{})',
+'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-27 23:37:20.904+00",,{})',
+'(2,0,person,"Control Listed",match,passed,,1,2,end,2,"2026-11-27 23:37:21.327+00",,{})',
+'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,2,"2026-11-27 23:37:21.499+00",,{})'
 ]::control_outcome[]);
 delete from customer;
 insert into customer (customer_id, roster_id, reference, version, record_digest, first_import_id, absent_since, own_digest, left_at, returned_at, left_because, unreadable_party_since) overriding system value select customer_id, roster_id, reference, version, record_digest, first_import_id, absent_since, own_digest, left_at, returned_at, left_because, unreadable_party_since from unnest(array[
@@ -75,18 +74,27 @@ insert into customer (customer_id, roster_id, reference, version, record_digest,
 '(6,1,C-5,1,"\\x4bbb87210e7032564bc1db33b15f316f",1,,,,,,,c-5)',
 '(7,1,C-6,1,"\\x0cffecd398f35b8d56d490c148b308e5",1,,,,,,,c-6)'
 ]::customer[]);
+delete from customer_state;
+insert into customer_state (account_id, customer_id, risk_tier, last_state, reason, because, because_run_id, has_failed, waiting, worst_topic, state, changed_at, run_id, as_of, latest_at) overriding system value select account_id, customer_id, risk_tier, last_state, reason, because, because_run_id, has_failed, waiting, worst_topic, state, changed_at, run_id, as_of, latest_at from unnest(array[
+'(1,2,high,open_alert,,,,f,1,sanction,open_alert,"2026-11-25 23:37:17.296+00",2,"2026-11-27 23:37:21.113+00","2026-11-27 23:37:21.113+00")',
+'(1,3,high,open_alert,,,,f,1,sanction,open_alert,"2026-11-25 23:37:17.296+00",2,"2026-11-27 23:37:21.113+00","2026-11-27 23:37:21.113+00")',
+'(1,4,high,clear,,remaining,2,f,0,,not_screened,"2026-11-27 23:37:20.311+00",1,"2026-11-25 23:37:15.528+00","2026-11-25 23:37:15.528+00")',
+'(1,5,high,clear,,remaining,2,f,0,,not_screened,"2026-11-27 23:37:20.311+00",1,"2026-11-25 23:37:15.528+00","2026-11-25 23:37:15.528+00")',
+'(1,6,high,clear,,remaining,2,f,0,,not_screened,"2026-11-27 23:37:20.311+00",1,"2026-11-25 23:37:15.528+00","2026-11-25 23:37:15.528+00")',
+'(1,7,high,clear,,remaining,2,f,0,,not_screened,"2026-11-27 23:37:20.311+00",1,"2026-11-25 23:37:15.528+00","2026-11-25 23:37:15.528+00")'
+]::customer_state[]);
 delete from customer_state_change;
 insert into customer_state_change (change_id, customer_id, from_state, to_state, reason, is_test, as_of, due_at, expires_at, run_id, changed_at) overriding system value select change_id, customer_id, from_state, to_state, reason, is_test, as_of, due_at, expires_at, run_id, changed_at from unnest(array[
-'(1,2,,open_alert,,t,"2026-11-25 23:28:38.448+00","2026-11-26 23:28:38.448+00","2026-11-27 02:28:38.448+00",1,"2026-11-25 23:28:40.628+00")',
-'(2,3,,open_alert,,t,"2026-11-25 23:28:38.448+00","2026-11-26 23:28:38.448+00","2026-11-27 02:28:38.448+00",1,"2026-11-25 23:28:40.628+00")',
-'(3,4,,clear,,t,"2026-11-25 23:28:38.448+00","2026-11-26 23:28:38.448+00","2026-11-27 02:28:38.448+00",1,"2026-11-25 23:28:40.628+00")',
-'(4,5,,clear,,t,"2026-11-25 23:28:38.448+00","2026-11-26 23:28:38.448+00","2026-11-27 02:28:38.448+00",1,"2026-11-25 23:28:40.628+00")',
-'(5,6,,clear,,t,"2026-11-25 23:28:38.74+00","2026-11-26 23:28:38.74+00","2026-11-27 02:28:38.74+00",1,"2026-11-25 23:28:40.628+00")',
-'(6,7,,clear,,t,"2026-11-25 23:28:38.74+00","2026-11-26 23:28:38.74+00","2026-11-27 02:28:38.74+00",1,"2026-11-25 23:28:40.628+00")',
-'(7,4,clear,not_screened,expired,t,"2026-11-25 23:28:38.448+00","2026-11-26 23:28:38.448+00","2026-11-27 02:28:38.448+00",1,"2026-11-27 23:28:45.89+00")',
-'(8,5,clear,not_screened,expired,t,"2026-11-25 23:28:38.448+00","2026-11-26 23:28:38.448+00","2026-11-27 02:28:38.448+00",1,"2026-11-27 23:28:45.89+00")',
-'(9,6,clear,not_screened,expired,t,"2026-11-25 23:28:38.74+00","2026-11-26 23:28:38.74+00","2026-11-27 02:28:38.74+00",1,"2026-11-27 23:28:45.89+00")',
-'(10,7,clear,not_screened,expired,t,"2026-11-25 23:28:38.74+00","2026-11-26 23:28:38.74+00","2026-11-27 02:28:38.74+00",1,"2026-11-27 23:28:45.89+00")'
+'(1,2,,open_alert,,t,"2026-11-25 23:37:15.528+00","2026-11-26 23:37:15.528+00","2026-11-27 02:37:15.528+00",1,"2026-11-25 23:37:17.296+00")',
+'(2,3,,open_alert,,t,"2026-11-25 23:37:15.528+00","2026-11-26 23:37:15.528+00","2026-11-27 02:37:15.528+00",1,"2026-11-25 23:37:17.296+00")',
+'(3,4,,clear,,t,"2026-11-25 23:37:15.528+00","2026-11-26 23:37:15.528+00","2026-11-27 02:37:15.528+00",1,"2026-11-25 23:37:17.296+00")',
+'(4,5,,clear,,t,"2026-11-25 23:37:15.528+00","2026-11-26 23:37:15.528+00","2026-11-27 02:37:15.528+00",1,"2026-11-25 23:37:17.296+00")',
+'(5,6,,clear,,t,"2026-11-25 23:37:15.528+00","2026-11-26 23:37:15.528+00","2026-11-27 02:37:15.528+00",1,"2026-11-25 23:37:17.296+00")',
+'(6,7,,clear,,t,"2026-11-25 23:37:15.528+00","2026-11-26 23:37:15.528+00","2026-11-27 02:37:15.528+00",1,"2026-11-25 23:37:17.296+00")',
+'(7,4,clear,not_screened,expired,t,"2026-11-25 23:37:15.528+00","2026-11-26 23:37:15.528+00","2026-11-27 02:37:15.528+00",1,"2026-11-27 23:37:20.311+00")',
+'(8,5,clear,not_screened,expired,t,"2026-11-25 23:37:15.528+00","2026-11-26 23:37:15.528+00","2026-11-27 02:37:15.528+00",1,"2026-11-27 23:37:20.311+00")',
+'(9,6,clear,not_screened,expired,t,"2026-11-25 23:37:15.528+00","2026-11-26 23:37:15.528+00","2026-11-27 02:37:15.528+00",1,"2026-11-27 23:37:20.311+00")',
+'(10,7,clear,not_screened,expired,t,"2026-11-25 23:37:15.528+00","2026-11-26 23:37:15.528+00","2026-11-27 02:37:15.528+00",1,"2026-11-27 23:37:20.311+00")'
 ]::customer_state_change[]);
 delete from customer_version;
 insert into customer_version (customer_id, version, import_id, risk_tier, record, changed_fields) overriding system value select customer_id, version, import_id, risk_tier, record, changed_fields from unnest(array[
@@ -99,7 +107,7 @@ insert into customer_version (customer_id, version, import_id, risk_tier, record
 ]::customer_version[]);
 delete from lease;
 insert into lease (lease_key, epoch, owner, acquired_at, heartbeat_at, expires_at) overriding system value select lease_key, epoch, owner, acquired_at, heartbeat_at, expires_at from unnest(array[
-'(screening/default/people,2,test-6279,"2026-11-27 23:28:44.742+00","2026-11-27 23:28:46.213+00","1970-01-01 00:00:00+00")'
+'(screening/default/people,2,test-20762,"2026-11-27 23:37:20.285+00","2026-11-27 23:37:21.445+00","1970-01-01 00:00:00+00")'
 ]::lease[]);
 delete from listed_party;
 insert into listed_party (listed_id, organisation_id, digest, match_id, name, schema, topics, birth_dates, countries) overriding system value select listed_id, organisation_id, digest, match_id, name, schema, topics, birth_dates, countries from unnest(array[
@@ -109,8 +117,8 @@ insert into listed_party (listed_id, organisation_id, digest, match_id, name, sc
 ]::listed_party[]);
 delete from match_detail;
 insert into match_detail (run_id, record_id, account_id, kind, asked_at, status, reason, service_request_id, received_digest, digest, body, withheld_links, entity_ids) overriding system value select run_id, record_id, account_id, kind, asked_at, status, reason, service_request_id, received_digest, digest, body, withheld_links, entity_ids from unnest(array[
-'(1,amla_one,1,activity,"2026-11-25 23:28:39.372+00",200,,req_6e5a4815-2497-49e1-9147-77bd133e0837,"\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a","\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a","{""id"":""amla_one"",""schema"":""Person"",""name"":""Wilhelmina Achterberg"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{})',
-'(1,amla_two,1,activity,"2026-11-25 23:28:39.373+00",200,,req_35b90ce2-fbba-4131-9f12-2882b6a89607,"\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149","\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149","{""id"":""amla_two"",""schema"":""Person"",""name"":""Oktavian Prunescu"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{})'
+'(1,amla_one,1,activity,"2026-11-25 23:37:16.194+00",200,,req_b1b26bf6-bedb-4135-83f7-c30cc2098ad9,"\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a","\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a","{""id"":""amla_one"",""schema"":""Person"",""name"":""Wilhelmina Achterberg"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{})',
+'(1,amla_two,1,activity,"2026-11-25 23:37:16.195+00",200,,req_a63863bd-e1c1-4ef4-bdb0-922e6339fabb,"\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149","\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149","{""id"":""amla_two"",""schema"":""Person"",""name"":""Oktavian Prunescu"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{})'
 ]::match_detail[]);
 delete from next_state;
 insert into next_state (run_id, party_id, former_run_id, former_request_id, former_response_id, former_settings_digest, former_state, former_unreturned, settings_digest, state, reported_scores, unreturned, is_superseded) overriding system value select run_id, party_id, former_run_id, former_request_id, former_response_id, former_settings_digest, former_state, former_unreturned, settings_digest, state, reported_scores, unreturned, is_superseded from unnest(array[
@@ -123,7 +131,7 @@ insert into next_state (run_id, party_id, former_run_id, former_request_id, form
 ]::next_state[]);
 delete from organisation;
 insert into organisation (organisation_id, name, digest_key, review_key, created_at, schedule_paused_at, schedule_paused_until, schedule_paused_by, schedule_pause_reason, schedule_resumed_by, webhooks, restorations) overriding system value select organisation_id, name, digest_key, review_key, created_at, schedule_paused_at, schedule_paused_until, schedule_paused_by, schedule_pause_reason, schedule_resumed_by, webhooks, restorations from unnest(array[
-'(1,default,"\\x900936e532085277d62e62ad8f77f427a717e11d35a228a68c9fab5097c85c23","\\xea8eadb5be27492db052fec43f941a527740b3e655f946079688acfeeb6e78db","2026-11-25 23:28:33.85+00",,,,,,[],[])'
+'(1,default,"\\xfe21ebcd264bc521c2fd871b18a0c9b718561f6cde4faa9bbe9b5a1525302ef5","\\x547b5874e559456884879aa9f423371c25f5ae0a7832412ca66bfa320b8498bd","2026-11-25 23:37:10.942+00",,,,,,[],[])'
 ]::organisation[]);
 delete from party;
 insert into party (party_id, customer_id, ordinal, request_id, is_current) overriding system value select party_id, customer_id, ordinal, request_id, is_current from unnest(array[
@@ -136,12 +144,12 @@ insert into party (party_id, customer_id, ordinal, request_id, is_current) overr
 ]::party[]);
 delete from party_state;
 insert into party_state (account_id, party_id, request_id, customer_version, settings_digest, state, response_id, run_id, screened_at, reported_scores, unreturned, failed_run_id) overriding system value select account_id, party_id, request_id, customer_version, settings_digest, state, response_id, run_id, screened_at, reported_scores, unreturned, failed_run_id from unnest(array[
-'(1,3,1099511627779,1,settings-of-the-test,clear,4,1,"2026-11-25 23:28:38.448+00",,,)',
-'(1,4,1099511627780,1,settings-of-the-test,clear,3,1,"2026-11-25 23:28:38.448+00",,,)',
-'(1,5,1099511627781,1,settings-of-the-test,clear,7,1,"2026-11-25 23:28:38.74+00",,,)',
-'(1,6,1099511627782,1,settings-of-the-test,clear,8,1,"2026-11-25 23:28:38.74+00",,,)',
-'(1,1,1099511627777,1,settings-of-the-test,open_alert,5,2,"2026-11-27 23:28:46.728+00",,,)',
-'(1,2,1099511627778,1,settings-of-the-test,open_alert,6,2,"2026-11-27 23:28:46.728+00",,,)'
+'(1,3,1099511627779,1,settings-of-the-test,clear,7,1,"2026-11-25 23:37:15.528+00",,,)',
+'(1,4,1099511627780,1,settings-of-the-test,clear,8,1,"2026-11-25 23:37:15.528+00",,,)',
+'(1,5,1099511627781,1,settings-of-the-test,clear,3,1,"2026-11-25 23:37:15.528+00",,,)',
+'(1,6,1099511627782,1,settings-of-the-test,clear,5,1,"2026-11-25 23:37:15.528+00",,,)',
+'(1,1,1099511627777,1,settings-of-the-test,open_alert,6,2,"2026-11-27 23:37:21.113+00",,,)',
+'(1,2,1099511627778,1,settings-of-the-test,open_alert,4,2,"2026-11-27 23:37:21.113+00",,,)'
 ]::party_state[]);
 delete from planned;
 insert into planned (run_id, party_id, request_id, customer_version, search_order, reason, skipped_because) overriding system value select run_id, party_id, request_id, customer_version, search_order, reason, skipped_because from unnest(array[
@@ -151,47 +159,47 @@ insert into planned (run_id, party_id, request_id, customer_version, search_orde
 '(1,4,1099511627780,1,0,new,)',
 '(1,5,1099511627781,1,0,new,)',
 '(1,6,1099511627782,1,0,new,)',
-'(2,1,1099511627777,1,3333324,overdue,)',
-'(2,2,1099511627778,1,3333324,overdue,)',
-'(2,3,1099511627779,1,3333324,overdue,)',
-'(2,4,1099511627780,1,3333324,overdue,)',
-'(2,5,1099511627781,1,3333325,overdue,)',
-'(2,6,1099511627782,1,3333325,overdue,)'
+'(2,1,1099511627777,1,3333327,overdue,)',
+'(2,2,1099511627778,1,3333327,overdue,)',
+'(2,3,1099511627779,1,3333327,overdue,)',
+'(2,4,1099511627780,1,3333327,overdue,)',
+'(2,5,1099511627781,1,3333327,overdue,)',
+'(2,6,1099511627782,1,3333327,overdue,)'
 ]::planned[]);
 delete from report;
 insert into report (run_id, revision, sweep_run_ids, earlier_run_ids, created_at, manifest_sha256, sent_at, former_settings_id) overriding system value select run_id, revision, sweep_run_ids, earlier_run_ids, created_at, manifest_sha256, sent_at, former_settings_id from unnest(array[
-'(1,1,{},{},"2026-11-25 23:28:42.127+00",5ac26ca701b45de6ed75989f8a5863069f1cd3c4b2d26a7916120ee28313cf63,,)',
-'(2,1,{},{},"2026-11-27 23:28:48.785+00",79aae08e74728ceabbe60dd88f7dcd97119a74a9cbaa1f50335e417542c5d2dd,,1)'
+'(1,1,{},{},"2026-11-25 23:37:18.438+00",2f83a515036c3779e64ea2f3175b3805f891cccb84ac9153baba028e126886cf,,)',
+'(2,1,{},{},"2026-11-27 23:37:23.259+00",73c0c33349edf813a4e78ed557d3e9f413f6089456439cf717022014b565c004,,1)'
 ]::report[]);
 delete from response;
 insert into response (response_id, organisation_id, digest, body, total, truncated, first_seen_at, matches, hits, first_match_id, listed_ids, are_hits, scores) overriding system value select response_id, organisation_id, digest, body, total, truncated, first_seen_at, matches, hits, first_match_id, listed_ids, are_hits, scores from unnest(array[
-'(1,1,"\\x3e1fc464e37ab2d26f4d43713e9d518e483569e591e29aef486cd4bbd8106eab","{""query"":""Control Listed"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_c"",""name"":""Control Listed"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-25 23:28:37.795+00",1,1,amla_c,{1},{t},{1})',
-'(2,1,"\\x6eb9e82df5fc196eeb7a8482936f653450178e3f67e51983f6fb78a2b1861b03","{""query"":""Zzyzx Qwfpg"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 23:28:37.887+00",0,0,,,,)',
-'(3,1,"\\x4f179accfcd23d95c16b1b58d8004e7994187b12b55e64dac7fbf27362d2e54c","{""query"":""Bertil Kvarnström"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 23:28:38.478+00",0,0,,,,)',
-'(4,1,"\\x7918705fd14ae45e265f9f437d6ba0a01baa38d05cb2cad3442b3b9ae7ecaa6a","{""query"":""Tamsin Oyelaran"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 23:28:38.478+00",0,0,,,,)',
-'(5,1,"\\xc58fbd40e220578b14062015ff7de6a37da34d34867aa0a9e36644dc0c9073e3","{""query"":""Wilhelmina Achterberg"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_one"",""name"":""Wilhelmina Achterberg"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-25 23:28:38.478+00",1,1,amla_one,{2},{t},{1})',
-'(6,1,"\\xe0ce3caee96b0e1953656214629f7bdd2d9d3c40a517c226b2f4301f2d8e6d83","{""query"":""Oktavian Prunescu"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_two"",""name"":""Oktavian Prunescu"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-25 23:28:38.478+00",1,1,amla_two,{3},{t},{1})',
-'(7,1,"\\x4c0400a4a688d2a0e66ab21d17ad05c2f54d55e2d9f37bf1c7baa8ade16256dd","{""query"":""Aroha Ngata"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 23:28:38.741+00",0,0,,,,)',
-'(8,1,"\\x8aa64e9df0b2327dd0c5411b1f8736747e1e3c11ea0657e7284e8856faa88b80","{""query"":""Ciro Malvestuto"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 23:28:38.741+00",0,0,,,,)'
+'(1,1,"\\x68a506fd7eab8870d040fb71a4d2220e5b15e90260f0af4938673a9d235b6eac","{""query"":""Control Listed"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_c"",""name"":""Control Listed"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-25 23:37:14.879+00",1,1,amla_c,{1},{t},{1})',
+'(2,1,"\\x5d0223bea162d63bf5ab12bd2f871d31d6dbbbea6f08cf740e43b62072c6de85","{""query"":""Zzyzx Qwfpg"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 23:37:15.09+00",0,0,,,,)',
+'(3,1,"\\x099964bab095602510040d010b25107b0b6d3c064a05fd283d3a2746db5481ab","{""query"":""Aroha Ngata"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 23:37:15.54+00",0,0,,,,)',
+'(4,1,"\\x79d7912971aa2ddfb3baa0e3eaa3ebfcd684a589ecdef05cd2809ed7b54dce91","{""query"":""Oktavian Prunescu"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_two"",""name"":""Oktavian Prunescu"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-25 23:37:15.54+00",1,1,amla_two,{3},{t},{1})',
+'(5,1,"\\xa634c91cb7ee9048c643edb6be59fe9a189ff8e7a89fdc267843679c9b87bebe","{""query"":""Ciro Malvestuto"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 23:37:15.54+00",0,0,,,,)',
+'(6,1,"\\xaf2b59d65a73567df5512bb225b37ea459162a2678ad891b855c9e2ec09a8e4a","{""query"":""Wilhelmina Achterberg"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_one"",""name"":""Wilhelmina Achterberg"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-25 23:37:15.54+00",1,1,amla_one,{2},{t},{1})',
+'(7,1,"\\xbffb28797abe14b723f13e92c3e3f59d08abb73d5b942b98f89f8960af6c5e87","{""query"":""Tamsin Oyelaran"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 23:37:15.54+00",0,0,,,,)',
+'(8,1,"\\xcd1eff081faffdb7a3fea533d878537fdea5b0c954d9b9f5b6bbd9b270b6977b","{""query"":""Bertil Kvarnström"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 23:37:15.54+00",0,0,,,,)'
 ]::response[]);
 delete from review_sheet;
 insert into review_sheet (sheet_id, organisation_id, exported_at, exported_by, run_id, shown_ids, waiting, alert_ids) overriding system value select sheet_id, organisation_id, exported_at, exported_by, run_id, shown_ids, waiting, alert_ids from unnest(array[
-'(1,1,"2026-11-25 23:28:39.883+00",report,1,"{1,2}",2,)',
-'(2,1,"2026-11-27 23:28:47.621+00",report,2,"{1,2}",2,)'
+'(1,1,"2026-11-25 23:37:16.623+00",report,1,"{1,2}",2,)',
+'(2,1,"2026-11-27 23:37:21.994+00",report,2,"{1,2}",2,)'
 ]::review_sheet[]);
 delete from roster;
-insert into roster (roster_id, organisation_id, name, created_at, coverage) overriding system value select roster_id, organisation_id, name, created_at, coverage from unnest(array[
-'(1,1,people,"2026-11-25 23:28:33.884+00","{""at"": ""2026-11-25T23:28:40.628+00:00"", ""cap"": null, ""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""runId"": 1, ""entries"": [[""high"", ""clear"", null, null, 4, 1795649318448.000000], [""high"", ""open_alert"", null, null, 2, 1795649318448.000000]], ""seconds"": 1, ""accountId"": 1, ""lastChange"": 6, ""lastDisposition"": 0}")'
+insert into roster (roster_id, organisation_id, name, created_at) overriding system value select roster_id, organisation_id, name, created_at from unnest(array[
+'(1,1,people,"2026-11-25 23:37:11.025+00")'
 ]::roster[]);
 delete from roster_import;
 insert into roster_import (import_id, run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent, is_delta, headers, party_headers, joined, changed, leavers, returned, conflicts, party_rows, party_rejected, overridden_guards, unreadable_ids, doubts, dropped_parties, control_total, unmapped_names, mapping, changes) overriding system value select import_id, run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent, is_delta, headers, party_headers, joined, changed, leavers, returned, conflicts, party_rows, party_rejected, overridden_guards, unreadable_ids, doubts, dropped_parties, control_total, unmapped_names, mapping, changes from unnest(array[
-'(1,1,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-25 23:28:35.06+00",6,6,0,0,0,f,"{customer_id,type,name}",{},6,0,0,0,0,0,0,{},0,[],[],,{},"{""columns.type"": null, ""columns.language"": null, ""columns.riskTier"": null, ""columns.birthDate"": null, ""columns.countries"": null}",)',
-'(2,2,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-27 23:28:44.987+00",6,6,0,0,0,f,"{customer_id,type,name}",{},0,0,0,0,0,0,0,{},0,[],[],,{},"{""columns.type"": null, ""columns.language"": null, ""columns.riskTier"": null, ""columns.birthDate"": null, ""columns.countries"": null}","{""known"": 6, ""fields"": [], ""joined"": 0, ""reread"": [], ""missing"": 0, ""returned"": 0, ""offboarded"": 0}")'
+'(1,1,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-25 23:37:12.129+00",6,6,0,0,0,f,"{customer_id,type,name}",{},6,0,0,0,0,0,0,{},0,[],[],,{},"{""columns.type"": null, ""columns.language"": null, ""columns.riskTier"": null, ""columns.birthDate"": null, ""columns.countries"": null}",)',
+'(2,2,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-27 23:37:20.311+00",6,6,0,0,0,f,"{customer_id,type,name}",{},0,0,0,0,0,0,0,{},0,[],[],,{},"{""columns.type"": null, ""columns.language"": null, ""columns.riskTier"": null, ""columns.birthDate"": null, ""columns.countries"": null}","{""known"": 6, ""fields"": [], ""joined"": 0, ""reread"": [], ""missing"": 0, ""returned"": 0, ""offboarded"": 0}")'
 ]::roster_import[]);
 delete from run_worker;
 insert into run_worker (run_id, worker, epoch, owner, taken_at, differences, calls) overriding system value select run_id, worker, epoch, owner, taken_at, differences, calls from unnest(array[
-'(1,1,1,test-6279,"2026-11-25 23:28:34.514+00",{},10)',
-'(2,1,2,test-6279,"2026-11-27 23:28:44.819+00",{},6)'
+'(1,1,1,test-20762,"2026-11-25 23:37:11.547+00",{},10)',
+'(2,1,2,test-20762,"2026-11-27 23:37:20.295+00",{},6)'
 ]::run_worker[]);
 delete from screening_request;
 insert into screening_request (request_id, organisation_id, type, name) overriding system value select request_id, organisation_id, type, name from unnest(array[
@@ -206,8 +214,8 @@ insert into screening_request (request_id, organisation_id, type, name) overridi
 ]::screening_request[]);
 delete from shown_alert;
 insert into shown_alert (shown_id, alert_id, listed_id, rank, is_hit, score, facts, revision) overriding system value select shown_id, alert_id, listed_id, rank, is_hit, score, facts, revision from unnest(array[
-'(1,1,2,1,t,1,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-26T03:28:39.883+00:00"", ""party"": {""name"": ""Wilhelmina Achterberg"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-1""}, ""state"": ""open"", ""legacy"": null, ""absence"": null, ""alertId"": 1, ""openedAt"": ""2026-11-25T23:28:39.883+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""assignedTo"": null, ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1)',
-'(2,2,3,1,t,1,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-26T03:28:39.883+00:00"", ""party"": {""name"": ""Oktavian Prunescu"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-2""}, ""state"": ""open"", ""legacy"": null, ""absence"": null, ""alertId"": 2, ""openedAt"": ""2026-11-25T23:28:39.883+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""assignedTo"": null, ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1)'
+'(1,1,2,1,t,1,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-26T03:37:16.623+00:00"", ""party"": {""name"": ""Wilhelmina Achterberg"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-1""}, ""state"": ""open"", ""legacy"": null, ""absence"": null, ""alertId"": 1, ""openedAt"": ""2026-11-25T23:37:16.623+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""assignedTo"": null, ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1)',
+'(2,2,3,1,t,1,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-26T03:37:16.623+00:00"", ""party"": {""name"": ""Oktavian Prunescu"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-2""}, ""state"": ""open"", ""legacy"": null, ""absence"": null, ""alertId"": 2, ""openedAt"": ""2026-11-25T23:37:16.623+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""assignedTo"": null, ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1)'
 ]::shown_alert[]);
 select setval('acceptance_acceptance_id_seq', 1);
 select setval('account_account_id_seq', 1);

@@ -4,7 +4,7 @@ import { renderCsvBatches } from '../../reports/csv.js';
 import type { Column } from '../../reports/section.js';
 import { countNoun } from '../../reports/text.js';
 import type { StatusExport } from '../../runs/status.js';
-import type { CustomerStatus } from '../../store/customers/webhooks.js';
+import type { CustomerStatus } from '../../store/customers/states.js';
 import { customerStates } from '../../vocabulary.js';
 import { defineDatabaseCommand, parsed, text, variadic } from '../command.js';
 import { exitCodes } from '../exit-code.js';

@@ -1,5 +1,12 @@
+import {
+  judgeCustomers,
+  noteUnanswered,
+  readLastStateChange,
+  readPlannedCustomers,
+} from '../../store/customers/states.js';
 import type { Transaction } from '../../store/database/database.js';
 import { applyAnswers, countUnapplied, holdAnswers, readWaves } from '../../store/night/apply-answers.js';
+import { readListCap } from '../../store/night/responses.js';
 import { readAnswerFindings } from '../../store/night/run-health.js';
 import type { RunContext } from '../app-context.js';
 import { makeAlerts } from '../review/alerts.js';
@@ -9,8 +16,15 @@ import { assessLists } from './monitoring.js';
 /** Whether a run has ended, stops and may go on, is abandoned, or was held and is accepted now. */
 type RunPhase = 'ended' | 'stopped' | 'abandoned' | 'accepted';
 
-/** What became of a run of which nothing could be applied. */
-export const nothingApplied = { parties: 0, hold: null, listCap: null, openAlerts: null, findings: null };
+/** What became of a run of which nothing could be applied; `lastChange` is the last change of state before, null where nobody was judged. */
+export const nothingApplied = {
+  parties: 0,
+  hold: null,
+  listCap: null,
+  openAlerts: null,
+  findings: null,
+  lastChange: null,
+};
 
 /**
  * Applies the proven answers of a run that are not applied yet to states and alerts. When too many known hits have vanished, they are held:
@@ -24,14 +38,32 @@ export async function applyRun(transaction: Transaction, { app, run }: RunContex
   if (hold !== null) {
     if (phase !== 'stopped') await holdAnswers(transaction, runId);
     const openAlerts = await makeAlerts(transaction, { app, run }, accountId, { afterWave, answers: 'held' });
-    return { ...nothingApplied, hold, openAlerts };
+    return { ...nothingApplied, hold, openAlerts, lastChange: await judgeAnswered(transaction, { app, run }) };
   }
   const parties = await applyAnswers(transaction, runId, upTo);
   const findings = await readAnswerFindings(transaction, runId);
+  const formerCap = await readListCap(transaction, accountId);
   const listCap = await assessLists(transaction, { app, run }, accountId, findings.answersByLength);
   const answers = { ended: 'whole', stopped: 'part', abandoned: 'part', accepted: 'accepted_later' } as const;
   const openAlerts = await makeAlerts(transaction, { app, run }, accountId, { afterWave, answers: answers[phase] });
-  return { parties, hold: null, listCap, openAlerts, findings };
+  const lastChange = await judgeAnswered(transaction, { app, run });
+  if ((await readListCap(transaction, accountId)) !== formerCap) {
+    // Lists of this length are whole again, or no longer, on all rosters of the account.
+    const everywhere = { rosterId: null, accountId, customerIds: null };
+    await judgeCustomers(transaction, everywhere, { withNew: false, now: app.clock.now() });
+  }
+  return { parties, hold: null, listCap, openAlerts, findings, lastChange };
+}
+
+/** Judges the customers of a run by what is applied now. Returns the number of the last change of state before. */
+async function judgeAnswered(transaction: Transaction, { app, run }: RunContext): Promise<number | null> {
+  const { runId, rosterId, accountId, selection } = run;
+  if (rosterId === null) return null;
+  const customerIds = selection === 'dirty' ? await readPlannedCustomers(transaction, runId) : null;
+  const lastChange = await readLastStateChange(transaction);
+  await judgeCustomers(transaction, { rosterId, accountId, customerIds }, { withNew: true, now: app.clock.now() });
+  await noteUnanswered(transaction, runId);
+  return lastChange;
 }
 
 /** Applies what a killed or stopped run has left to whoever takes it over. */

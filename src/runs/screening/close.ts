@@ -1,6 +1,5 @@
 import { describeNotices, listSnapshotRemarks } from '../../reports/reasons.js';
 import { describeExpired } from '../../reports/words.js';
-import { readLastStateChange, walkStates } from '../../store/customers/webhooks.js';
 import { type Transaction, takeWorkMemory } from '../../store/database/database.js';
 import { clearSearchedMarks } from '../../store/dossiers/event-marks.js';
 import { countControls } from '../../store/night/controls.js';
@@ -17,7 +16,7 @@ import { queueBrokenRun } from '../mail/failures.js';
 import { type Reconciled, reconcileRoster } from '../reconcile-run.js';
 import { type RunSummary, toRunSummary } from '../run-summary.js';
 import type { RunSession } from '../session.js';
-import { noteWebhooks, recordStates } from '../status.js';
+import { noteWebhooks } from '../status.js';
 import { applyRun, nothingApplied } from './apply-run.js';
 import { describeHeldAnswers, holdWebhooks } from './hold-run.js';
 import { watchService } from './monitoring.js';
@@ -92,11 +91,12 @@ export async function concludeRun(
   const { hold } = applied;
   if (!isApplied) await listOpenAlerts(transaction, { app, run });
   const reconciled = halt === null ? await reconcileAtEnd(transaction, { app, run }, roster) : null;
-  if (isApplied) await walkRoster(transaction, { app, run });
 
   const findings = applied.findings ?? (await readAnswerFindings(transaction, runId));
-  // An import may have added parties since a held run was planned, which the walk has found as well.
-  const sums = await computeRunSums(transaction, runId, { held: findings, isWalked: isApplied && !isAccepted });
+  const { lastChange } = applied;
+  // An import may have added parties since a held run was planned, which its customers are judged by as well.
+  const isJudged = lastChange !== null && !isAccepted;
+  const sums = await computeRunSums(transaction, runId, { held: findings, isJudged });
   const isWhole = failedControls === 0 && halt === null && hold === null;
   const watch = await watchService(transaction, run, { sums, findings, isWhole, listCap: applied.listCap });
   const end = { app, run, roster, halt, overruled, failedControls, isApplied, hold, sums, watch, reconciled };
@@ -105,13 +105,11 @@ export async function concludeRun(
   await saveEnd(transaction, end, judged);
   await queueMail(transaction, session, judged, isReported);
   if (run.selection === 'dirty') await clearSearchedMarks(transaction, runId);
-  const lastChange = await readLastStateChange(transaction);
-  if (isApplied) await recordStates(transaction, session, halt === null ? 'closed' : 'stopped');
   if (hold && halt === null) await saveRunHold(transaction, run, { kind: 'answers', ...hold, heldAt: app.clock.now() });
-  const mayHoldWebhooks = isApplied && !isAccepted && judged.state !== 'unbalanced';
-  const heldBack = mayHoldWebhooks
-    ? await holdWebhooks(transaction, { app, run }, lastChange, sums.counts.inScope)
-    : null;
+  const heldBack =
+    isJudged && judged.state !== 'unbalanced'
+      ? await holdWebhooks(transaction, { app, run }, lastChange, sums.counts.inScope)
+      : null;
   const verdict = heldBack === null ? judged : await addReason(transaction, run, judged, heldBack);
   return { ...verdict, sums, watch, hold, parties: applied.parties, openAlerts: applied.openAlerts };
 }
@@ -131,11 +129,6 @@ async function reconcileAtEnd(
 ): Promise<Reconciled | null> {
   if (run.accountId === null || roster === null || run.selection === 'dirty') return null;
   return reconcileRoster(transaction, { app, run, roster }, run.accountId);
-}
-
-async function walkRoster(transaction: Transaction, { app, run }: RunContext): Promise<void> {
-  const { runId, rosterId } = run;
-  if (rosterId !== null) await walkStates(transaction, { runId, rosterId }, app.clock.now());
 }
 
 /** Stores how a run has ended. */
