@@ -19,15 +19,14 @@ create table call (
   run_id bigint not null,
   request_id bigint not null,
   started_at timestamptz not null,
-  -- The process, and its number for the call.
-  number integer not null,
-  worker smallint not null,
-  -- The columns that change when the call ends come last, so that the log of the update is short.
-  status smallint,
   ended_at timestamptz,
   -- The answer for the parties of the plan, and the batch that saved it; null for all other calls.
   response_id bigint,
   batch integer,
+  -- The process, and its number for the call.
+  number integer not null,
+  worker smallint not null,
+  status smallint,
   outcome text default 'in_flight' not null check (outcome in (
     'in_flight', 'ok', 'error_status', 'bad_response', 'timeout', 'connection', 'aborted', 'not_sent', 'unknown'
   )),
