@@ -1,8 +1,7 @@
 import { describeHeldBy } from '../errors.js';
-import type { RunCounts } from '../reports/list-facts.js';
 import { describeReread, describeSnapshot, listDoubtLines } from '../reports/reasons.js';
 import { describeRosterChanges } from '../reports/roster-changes.js';
-import type { SnapshotFacts } from '../reports/run-facts.js';
+import type { RunCounts, SnapshotFacts } from '../reports/run-facts.js';
 import { countNoun, formatCount, toVisibleText } from '../reports/text.js';
 import { describeAlerts, describeControls, describeRecord } from '../reports/words.js';
 import type { AssuranceResult } from '../runs/checks/assurance.js';

@@ -184,15 +184,6 @@ function toLogin(url: URL): Pick<SMTPTransportOptions, 'auth'> {
   }
 }
 
-interface SmtpFailure {
-  /** `refused`: the server will never take this message (5xx). `failed`: it may later, or it was not reached. */
-  kind: 'refused' | 'failed';
-  reason: string;
-  isTooLarge: boolean;
-  /** Other messages would have failed as well: there was no connection, or none that may be used. */
-  isUnreachable: boolean;
-}
-
 // Some servers demand a login or encryption only when they see the sender (RFC 4954, RFC 3207).
 const ofTheSetUp: ReadonlySet<unknown> = new Set([530, 534, 535, 538]);
 const ofTheMessage: ReadonlySet<unknown> = new Set(['MAIL FROM', 'RCPT TO', 'DATA']);
@@ -205,7 +196,7 @@ const otherCauses = /\bblocked|\bspam|\bquota|\brate\b/i;
 const announcedLimit = /^Message size larger than allowed/;
 
 /** Classifies an error of nodemailer by the command that was answered; an error about the server's own set-up is never final. */
-export function toSmtpFailure(error: unknown): SmtpFailure {
+export function toSmtpFailure(error: unknown) {
   const reason = error instanceof Error ? error.message : String(error);
   const code = readFact(error, 'responseCode');
   const isOfMessage = ofTheMessage.has(readFact(error, 'command')) && !ofTheSetUp.has(code);
@@ -213,9 +204,11 @@ export function toSmtpFailure(error: unknown): SmtpFailure {
   const isFinal = isAboveLimit || (isOfMessage && typeof code === 'number' && code >= 500);
   const isUnsafe = readFact(error, 'code') === 'ETLS';
   return {
-    kind: isFinal ? 'refused' : 'failed',
+    /** `refused`: the server will never take this message (5xx). `failed`: it may later, or it was not reached. */
+    kind: isFinal ? ('refused' as const) : ('failed' as const),
     reason: isUnsafe ? `nothing was sent, because there was no verified encryption: ${reason}` : reason,
     isTooLarge: isAboveLimit || (isFinal && (code === 552 || (generalCodes.has(code) && saysTooLarge(reason)))),
+    /** Other messages would have failed as well: there was no connection, or none that may be used. */
     isUnreachable: !isOfMessage,
   };
 }
@@ -299,20 +292,17 @@ async function readAttachment(
 ): Promise<{ filename: string; contentType: string; content: Buffer }> {
   const { name, path, contentType, sha256 } = attachment;
   const isWritten = (content: Buffer): boolean => createHash('sha256').update(content).digest('hex') === sha256;
-  const existing = await readFile(path).catch((error: unknown) => toUnreadable(error));
-  if (Buffer.isBuffer(existing) && isWritten(existing)) return { filename: name, contentType, content: existing };
-  // A later revision of its report has moved it into a subfolder.
+  const existing = await readFile(path).catch(() => null);
+  if (existing && isWritten(existing)) return { filename: name, contentType, content: existing };
   for (const moved of await findMoved(path)) {
     const content = await readFile(moved).catch(() => null);
     if (content && isWritten(content)) return { filename: name, contentType, content };
   }
-  if (Buffer.isBuffer(existing))
-    throw new MailError('attachment_changed', `${name} is no longer the file that was written`);
-  throw new MailError('attachment_changed', `${name} cannot be read`, { cause: existing.error });
+  const problem = existing === null ? 'cannot be read' : 'is no longer the file that was written';
+  throw new MailError('attachment_changed', `${name} ${problem}`);
 }
 
-const toUnreadable = (error: unknown): { error: unknown } => ({ error });
-
+/** A later revision of its report may have moved it into a subfolder. */
 async function findMoved(path: string): Promise<readonly string[]> {
   const entries = await readdir(dirname(path), { withFileTypes: true }).catch(() => []);
   return entries.flatMap((entry) => (entry.isDirectory() ? [join(dirname(path), entry.name, basename(path))] : []));

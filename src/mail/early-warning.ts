@@ -1,5 +1,4 @@
-import type { MatchChangeFacts } from '../reports/list-facts.js';
-import type { RunFacts } from '../reports/run-facts.js';
+import type { MatchChangeFacts, RunFacts } from '../reports/run-facts.js';
 import { countNoun, formatCount, formatMinute, keep } from '../reports/text.js';
 import { describeChange } from '../reports/words.js';
 import { codeWords, describeTopic } from '../vocabulary/words.js';

@@ -39,6 +39,7 @@ export function buildFailureMessage(
   const lines = {
     headline: `RED: ${what}`,
     sentences: reasons.map(toSentence),
+    details: [],
     actions,
     facts: [
       ['Roster', roster ?? 'all'],
@@ -91,6 +92,7 @@ export function buildAlarmMessage(
   const lines = {
     headline: `${level}: ${what}`,
     sentences: [toSentence(`${was}${inZone(reason, timezone)}`)],
+    details: [],
     actions,
     facts: keep<MessageLines['facts'][number]>(
       ['Since', formatMinute(openedAt, timezone)],

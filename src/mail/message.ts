@@ -1,37 +1,34 @@
 import { createHash } from 'node:crypto';
 import { html } from 'hono/html';
+import { z } from 'zod';
 import type { Report } from '../reports/report.js';
 import { formatDay, toVisibleText } from '../reports/text.js';
-
-/** A file of a message; it is sent only while its bytes have this SHA-256 (hex). */
-export interface MailAttachment {
-  name: string;
-  path: string;
-  contentType: string;
-  sha256: string;
-}
+import { type FactsOf, instant, texts } from '../vocabulary/facts.js';
 
 /** A complete message to one recipient; the same message always gives the same bytes. */
-export interface MailMessage {
+export const mailMessageSchema = z.object({
   /** With its angle brackets. */
-  messageId: string;
-  from: string;
-  to: string;
-  subject: string;
-  date: Date;
-  text: string;
-  html: string;
-  attachments: readonly MailAttachment[];
+  messageId: z.string(),
+  from: z.string(),
+  to: z.string(),
+  subject: z.string(),
+  date: instant,
+  text: z.string(),
+  html: z.string(),
+  /** Each is sent only while its bytes have this SHA-256 (hex). */
+  attachments: z.array(z.object({ name: z.string(), path: z.string(), contentType: z.string(), sha256: z.string() })),
   /** The Message-IDs of earlier mail that it follows, the latest last. */
-  thread?: readonly string[] | undefined;
-}
+  thread: texts.optional(),
+});
+export type MailMessage = FactsOf<typeof mailMessageSchema>;
+export type MailAttachment = MailMessage['attachments'][number];
 
 /** The content of a message in the order of reading; a closing ends it. */
 export interface MessageLines {
   headline: string;
   sentences: readonly string[];
-  details?: readonly string[];
-  actions?: readonly string[];
+  details: readonly string[];
+  actions: readonly string[];
   facts: readonly (readonly [name: string, value: string])[];
   closing: string;
 }
@@ -75,7 +72,7 @@ export function toMessage(
   };
 }
 
-function toText({ headline, sentences, details, actions, facts, closing }: Required<MessageLines>): string {
+function toText({ headline, sentences, details, actions, facts, closing }: MessageLines): string {
   const list = details.length === 0 ? [] : ['', ...details.map((detail) => `- ${detail}`)];
   const toDo = actions.length === 0 ? [] : ['', actionsTitle, ...actions.map((action) => `- ${action}`)];
   const table = facts.map(([name, value]) => `${`${name}:`.padEnd(14)}${value}`);
@@ -85,7 +82,7 @@ function toText({ headline, sentences, details, actions, facts, closing }: Requi
 const actionsTitle = 'What to do';
 const cell = 'padding:2px 16px 2px 0;vertical-align:top;text-align:left;font-weight:normal';
 
-function toHtml({ headline, sentences, details, actions, facts, closing }: Required<MessageLines>): string {
+function toHtml({ headline, sentences, details, actions, facts, closing }: MessageLines): string {
   return String(html`<!doctype html>
 <html lang="en"><body style="font:15px/1.5 Georgia,serif;max-width:38em">
 <p style="font-size:19px;margin:0 0 12px"><strong>${headline}</strong></p>
@@ -106,20 +103,11 @@ ${items.map((item) => html`<li>${item}</li>\n`)}</ul>
 `;
 
 /** Invisible characters that could mislead are shown by number. */
-function toVisibleLines({
-  headline,
-  sentences,
-  details = [],
-  actions = [],
-  facts,
-  closing,
-}: MessageLines): Required<MessageLines> {
-  return {
-    headline: toVisibleText(headline),
-    sentences: sentences.map(toVisibleText),
-    details: details.map(toVisibleText),
-    actions: actions.map(toVisibleText),
-    facts: facts.map(([name, value]) => [name, toVisibleText(value)]),
-    closing: toVisibleText(closing),
-  };
-}
+const toVisibleLines = ({ headline, sentences, details, actions, facts, closing }: MessageLines): MessageLines => ({
+  headline: toVisibleText(headline),
+  sentences: sentences.map(toVisibleText),
+  details: details.map(toVisibleText),
+  actions: actions.map(toVisibleText),
+  facts: facts.map(([name, value]) => [name, toVisibleText(value)]),
+  closing: toVisibleText(closing),
+});

@@ -97,20 +97,13 @@ function describeGroup(group: ChangeGroup, singular: string, plural?: string): s
 }
 
 function describeNextDue({ changes, cut, run }: Report): readonly string[] {
-  if (cut.changes !== null) return cut.changes.nextDueAt === null ? [] : [toNextDue(cut.changes.nextDueAt, run)];
-  const due = (changes ?? []).flatMap((group) =>
-    group.changes.flatMap(({ alert }) =>
-      alert?.dueAt && alert.dueAt >= run.finishedAt && (alert.state === 'open' || alert.state === 'pending_approval')
-        ? [alert.dueAt.getTime()]
-        : [],
-    ),
-  );
-  if (due.length === 0) return [];
-  return [toNextDue(new Date(due.reduce((first, next) => Math.min(first, next))), run)];
+  const waiting = (changes ?? [])
+    .flatMap((group) => group.changes)
+    .filter(({ alert }) => alert?.state === 'open' || alert?.state === 'pending_approval');
+  const due = waiting.flatMap(({ alert }) => (alert?.dueAt && alert.dueAt >= run.finishedAt ? alert.dueAt : []));
+  const next = cut.changes === null ? due.sort((a, b) => a.getTime() - b.getTime())[0] : cut.changes.nextDueAt;
+  return next ? [`Next due among the changes: ${formatMinute(next, run.timezone)}`] : [];
 }
-
-const toNextDue = (dueAt: Date, { timezone }: Report['run']): string =>
-  `Next due among the changes: ${formatMinute(dueAt, timezone)}`;
 
 function listActions(report: Report): readonly string[] {
   const { verdict, openAlerts, changes, baseline, notScreened, rejects, accepted, discrepancies, run } = report;

@@ -1,7 +1,8 @@
+import { gatherBy } from '../gather-by.js';
 import { type Severity, severities } from '../vocabulary.js';
-import type { MatchChangeFacts } from './list-facts.js';
 import {
   type CountedCluster,
+  type MatchChangeFacts,
   mapReads,
   type RunFacts,
   type SeverityCount,
@@ -62,22 +63,18 @@ function gather(
   by: ChangeCluster['by'],
   severity: Severity,
 ): { clusters: readonly Omit<ChangeCluster, 'name'>[]; rest: readonly MatchChangeFacts[] } {
-  const byKey = new Map<string, MatchChangeFacts[]>();
-  for (const change of changes) {
-    const key = toKey[by](change);
-    if (key === null) continue;
-    const members = byKey.get(key);
-    if (members) members.push(change);
-    else byKey.set(key, [change]);
-  }
-  const clusters = [...byKey].flatMap(([key, members]): Omit<ChangeCluster, 'name'>[] => {
+  const clusters: Omit<ChangeCluster, 'name'>[] = [];
+  const rest: MatchChangeFacts[] = [];
+  for (const [key, members] of gatherBy(changes, toKey[by])) {
     const customers = new Set(members.map(({ party }) => party.reference)).size;
-    if (customers < clusterSize.from) return [];
+    if (key === null || customers < clusterSize.from) {
+      rest.push(...members);
+      continue;
+    }
     const readExamples = async () => members.slice(0, clusterSize.examples);
-    return [{ by, severity, key, customers, changes: members.length, readExamples }];
-  });
-  const found = new Set(clusters.map(({ key }) => key));
-  return { clusters, rest: changes.filter((change) => !found.has(toKey[by](change) ?? '')) };
+    clusters.push({ by, severity, key, customers, changes: members.length, readExamples });
+  }
+  return { clusters, rest };
 }
 
 function toFoundCluster(counted: CountedCluster): Omit<ChangeCluster, 'name'> {

@@ -13,8 +13,9 @@ export function* renderCsv<Line>(
   lines: readonly Line[],
   timezone = 'UTC',
 ): Generator<string> {
-  yield renderHeader(columns);
-  yield* renderLines(columns, lines, timezone);
+  const shown = columns.filter(({ key }) => key !== undefined);
+  yield byteOrderMark + toCsv([shown.map(({ key = '' }) => key)]);
+  yield* renderLines(shown, lines, timezone);
 }
 
 /** The same of lines that come in batches. */
@@ -23,24 +24,19 @@ export async function* renderCsvBatches<Line>(
   batches: AsyncIterable<readonly Line[]>,
   timezone = 'UTC',
 ): AsyncGenerator<string> {
-  yield renderHeader(columns);
-  for await (const lines of batches) yield* renderLines(columns, lines, timezone);
+  const shown = columns.filter(({ key }) => key !== undefined);
+  yield* renderCsv(shown, [], timezone);
+  for await (const lines of batches) yield* renderLines(shown, lines, timezone);
 }
-
-const ofFile = <Line>(columns: readonly Column<Line>[]) => columns.filter(({ key }) => key !== undefined);
-
-const renderHeader = <Line>(columns: readonly Column<Line>[]): string =>
-  byteOrderMark + toCsv([ofFile(columns).map(({ key = '' }) => key)]);
 
 function* renderLines<Line>(
   columns: readonly Column<Line>[],
   lines: readonly Line[],
   timezone: string,
 ): Generator<string> {
-  const cells = ofFile(columns).map(({ cell }) => cell);
   for (let start = 0; start < lines.length; start += linesPerChunk) {
     const chunk = lines.slice(start, start + linesPerChunk);
-    yield toCsv(chunk.map((line) => cells.map((cell) => cell?.(line, timezone) ?? null)));
+    yield toCsv(chunk.map((line) => columns.map(({ cell }) => cell?.(line, timezone) ?? null)));
   }
 }
 

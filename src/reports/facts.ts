@@ -1,9 +1,9 @@
 import { codeWords } from '../vocabulary/words.js';
 import type { ChangeGroup } from './change-groups.js';
-import type { CadenceFacts } from './list-facts.js';
 import { describeDoubtedValues, describeReason, describeSnapshot } from './reasons.js';
 import { listOwnDoubts, type Report, type Tally } from './report.js';
 import { describeRosterChanges } from './roster-changes.js';
+import type { CadenceFacts } from './run-facts.js';
 import type { Fact, FactBlock } from './section.js';
 import { countNoun, formatCount, formatDuration, formatMinute, keep, toVisibleText } from './text.js';
 import { describeAges, describeDetails } from './words.js';

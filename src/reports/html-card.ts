@@ -14,9 +14,9 @@ import {
   showText,
   showTime,
 } from './html-markup.js';
-import type { ChangeAlertFacts, DetailLookup, MatchChangeFacts, PartyFacts } from './list-facts.js';
 import { describeReason } from './reasons.js';
 import type { Report } from './report.js';
+import type { ChangeAlertFacts, DetailLookup, MatchChangeFacts, PartyFacts } from './run-facts.js';
 import type { Markup } from './section.js';
 import { countNoun, formatDay, formatMinute } from './text.js';
 import { describeChange, describeReopening, describeReplaced, describeSaid } from './words.js';

@@ -6,6 +6,7 @@ import type { ChangeGroup } from './change-groups.js';
 import { showChangeCard } from './html-card.js';
 import {
   comparedFields,
+  joinMarkup,
   noMarkup,
   type PageSection,
   showBirthDate,
@@ -22,72 +23,43 @@ import {
   showTopics,
   toAnchor,
 } from './html-markup.js';
-import type { ChangeAlertFacts, DetailLookup, MatchChangeFacts } from './list-facts.js';
 import { describeDrift, describeWatch } from './reasons.js';
 import type { Report } from './report.js';
-import type { TruncatedMatches } from './run-facts.js';
+import type { ChangeAlertFacts, DetailLookup, MatchChangeFacts, TruncatedMatches } from './run-facts.js';
 import type { Column, Markup } from './section.js';
 import { countNoun, formatCount, formatDay, keep } from './text.js';
 import { isHeld } from './verdict.js';
 import { describeChange } from './words.js';
 
-/** The part of a severity's changes, or of its matches of first screenings, that the page shows. */
-interface ShownGroup {
-  section: 'changes' | 'baseline';
-  group: ChangeGroup;
-  /** The first changes outside of clusters, shown in full. */
-  first: readonly MatchChangeFacts[];
-  /** The code of a change's alert, where the alert waits and the page lists it. */
-  findCode: (change: MatchChangeFacts) => string | null;
-}
+/** Finds the code of a change's alert, where the alert waits and the page lists it. */
+type FindCode = (change: MatchChangeFacts) => string | null;
 
-async function chooseShown(report: Report): Promise<readonly ShownGroup[]> {
-  const { changes, baseline, cut } = report;
-  const findCode = toFindCode(report);
-  const shown: ShownGroup[] = [];
-  for (const group of changes ?? []) {
-    shown.push({ section: 'changes', group, first: await chooseLines(group, cut.changes), findCode });
-  }
-  for (const group of baseline) {
-    shown.push({ section: 'baseline', group, first: await chooseLines(group, cut.baseline), findCode });
-  }
-  return shown;
-}
-
+/** The first changes of a severity outside of clusters, or of its matches of first screenings, which the page shows in full. */
 async function chooseLines({ severity, single, singleCount }: ChangeGroup, cut: TruncatedMatches | null) {
   const wanted = Math.min(shownLines, singleCount);
   if (cut === null || single.length >= wanted) return single.slice(0, wanted);
-  return readFirst(cut.readOf(severity), wanted);
-}
-
-async function readFirst(
-  batches: AsyncIterable<readonly MatchChangeFacts[]>,
-  wanted: number,
-): Promise<readonly MatchChangeFacts[]> {
   const found: MatchChangeFacts[] = [];
-  if (wanted === 0) return found;
-  for await (const batch of batches) {
+  for await (const batch of cut.readOf(severity)) {
     found.push(...batch.filter(({ cluster }) => cluster === undefined));
     if (found.length >= wanted) break;
   }
   return found.slice(0, wanted);
 }
 
-function toFindCode({ toReview }: Report): ShownGroup['findCode'] {
+function toFindCode({ toReview }: Report): FindCode {
   const toKey = (reference: string, name: string, matchId: string): string =>
     JSON.stringify([reference, name, matchId]);
   const marks = new Map(
     (toReview?.alerts ?? []).map(({ party, listed, mark }) => [toKey(party.reference, party.name, listed.id), mark]),
   );
-  return ({ party, matchId }) =>
-    marks.size === 0 ? null : (marks.get(toKey(party.reference, party.name, matchId)) ?? null);
+  return ({ party, matchId }) => marks.get(toKey(party.reference, party.name, matchId)) ?? null;
 }
 
 /** The code of an alert, with a link to its row among the waiting alerts. */
 const showAlertCode = (code: string): Markup =>
   html`<a class="whole" href="#${toAnchor(code)}"><code>${showText(code)}</code></a>`;
 
-const toLineColumns = ({ findCode }: ShownGroup, run: Report['run']): readonly Column<MatchChangeFacts>[] => [
+const toLineColumns = (findCode: FindCode, run: Report['run']): readonly Column<MatchChangeFacts>[] => [
   { title: 'Customer', share: 23, html: ({ party }) => showParty(party) },
   {
     title: 'What',
@@ -125,7 +97,7 @@ function showDifferences({ before, after, fields, party, formerParty }: MatchCha
       else parts.push(showBecame(title.toLowerCase(), listed(before, null), listed(after, null)));
     }
   }
-  return html`${parts.map((part, index) => html`${index === 0 ? '' : '; '}${part}`)}`;
+  return joinMarkup(parts, '; ');
 }
 
 function listTopicSteps({ topics: before }: Match, { topics: after }: Match): readonly Markup[] {
@@ -145,7 +117,7 @@ function showStatus({ alert }: Pick<MatchChangeFacts, 'alert'>, code: string | n
   return html`${showAlertCode(code)}${words === '' ? noMarkup : html` <small>${showRemark(words)}</small>`}`;
 }
 
-const toBaselineColumns = ({ findCode }: ShownGroup, run: Report['run']): readonly Column<MatchChangeFacts>[] => [
+const toBaselineColumns = (findCode: FindCode, run: Report['run']): readonly Column<MatchChangeFacts>[] => [
   { title: 'Customer', share: 23, html: showCustomerName },
   { title: 'Listed party', share: 19, html: showListedName },
   { title: 'Risk category', share: 21, html: ({ after }) => (after === null ? noMarkup : showTopics(after, null)) },
@@ -153,32 +125,40 @@ const toBaselineColumns = ({ findCode }: ShownGroup, run: Report['run']): readon
   { title: 'Alert', share: 16, html: (change) => showStatus(change, findCode(change), run) },
 ];
 
-function toBaselineSection({ baseline, run }: Report, shown: readonly ShownGroup[]): PageSection | null {
+async function toBaselineSection({ baseline, cut, run }: Report, findCode: FindCode): Promise<PageSection | null> {
   if (baseline.length === 0) return null;
+  const shown: Markup[] = [];
+  for (const group of baseline) {
+    shown.push(showFirstScreenings(group, await chooseLines(group, cut.baseline), findCode, run));
+  }
   const total = baseline.reduce((sum, group) => sum + group.count, 0);
   const body = html`<p class="sum"><span class="term whole"><b>${formatCount(total)}</b> <i>${total === 1 ? 'match' : 'matches'}</i></span>${baseline.map(
     (group, index) =>
       html` <span class="step"><span class="sign">${index === 0 ? '=' : '+'}</span> <span class="term"><b>${formatCount(group.count)}</b> <i>${codeWords.severity[group.severity].toLowerCase()}</i></span></span>`,
   )}</p>
 <p class="muted">These customers were screened for the first time, so there is no earlier answer to compare with. The matches do not count as changes, but reviewers must check them too. Each customer and related party counts separately, also where they share one answer.</p>
-${shown.filter((one) => one.section === 'baseline').map((one) => showFirstScreenings(one, run))}`;
+${shown}`;
   return { id: 'baseline', title: 'First screenings', body };
 }
 
-function showFirstScreenings(shown: ShownGroup, run: Report['run']): Markup {
-  const { severity, count } = shown.group;
+function showFirstScreenings(
+  { severity, count, singleCount }: ChangeGroup,
+  lines: readonly MatchChangeFacts[],
+  findCode: FindCode,
+  run: Report['run'],
+): Markup {
   const table = showTable({
     caption: 'One line per match, with the score of the service',
-    columns: toBaselineColumns(shown, run),
-    lines: shown.first,
+    columns: toBaselineColumns(findCode, run),
+    lines,
     name: 'lines',
     timezone: run.timezone,
   });
   return html`
 <section class="severity ${severity}" aria-label="First screenings, ${codeWords.severity[severity]}">
 <h3><span class="label">${codeWords.severity[severity]}</span> <span class="muted">${countNoun(count, 'match', 'matches')}</span></h3>
-${shown.first.length === 0 ? noMarkup : table}
-${showRest(shown.first.length, shown.group.singleCount, 'changes.csv')}
+${lines.length === 0 ? noMarkup : table}
+${showRest(lines.length, singleCount, 'changes.csv')}
 </section>`;
 }
 
@@ -198,17 +178,24 @@ const cardsInFull = 20;
 
 /** The changes by severity, the matches of first screenings, and the groups of changes. */
 export async function listChangeSections(report: Report): Promise<readonly (PageSection | null)[]> {
-  const shown = await chooseShown(report);
-  return [toChangesSection(report, shown), toBaselineSection(report, shown), await toGroupsSection(report)];
+  const findCode = toFindCode(report);
+  return [
+    await toChangesSection(report, findCode),
+    await toBaselineSection(report, findCode),
+    await toGroupsSection(report),
+  ];
 }
 
-function toChangesSection(report: Report, shown: readonly ShownGroup[]): PageSection | null {
-  const { changes } = report;
+async function toChangesSection(report: Report, findCode: FindCode): Promise<PageSection | null> {
+  const { changes, cut } = report;
   if (changes === null) return null;
+  const shown: Markup[] = [];
+  for (const group of changes) {
+    shown.push(showSeverity(group, await chooseLines(group, cut.changes), findCode, report));
+  }
   const single = changes.reduce((sum, group) => sum + group.singleCount, 0);
   const quiet = changes.length === 0 ? showQuiet(report) : noMarkup;
-  const severities = shown.filter((one) => one.section === 'changes').map((one) => showSeverity(one, report));
-  const body = html`${showTotal(changes, report)}${showCarriedOver(report)}${quiet}${showTools(single)}${severities}`;
+  const body = html`${showTotal(changes, report)}${showCarriedOver(report)}${quiet}${showTools(single)}${shown}`;
   return { id: 'changes', title: 'What changed', body };
 }
 
@@ -226,9 +213,12 @@ function showCarriedOver({ carriedFrom }: Report): Markup {
   return html`<p class="muted">${showSentence(`Includes findings of earlier runs that no earlier report contains: ${runs.join(', ')}.`)}</p>`;
 }
 
-function showSeverity(shown: ShownGroup, { details, run }: Report): Markup {
-  const { group, first, findCode } = shown;
-  const { severity, count, singleCount } = group;
+function showSeverity(
+  { severity, count, singleCount }: ChangeGroup,
+  first: readonly MatchChangeFacts[],
+  findCode: FindCode,
+  { details, run }: Report,
+): Markup {
   const cards = asCards.has(severity) ? first.slice(0, cardsInFull) : [];
   const lines = first.slice(cards.length);
   const toCard = (change: MatchChangeFacts): Markup => {
@@ -242,7 +232,7 @@ ${card}
   };
   const table = showTable({
     caption: 'One line per change, with the current score of the service',
-    columns: toLineColumns(shown, run),
+    columns: toLineColumns(findCode, run),
     lines,
     name: 'lines',
     timezone: run.timezone,
@@ -253,7 +243,7 @@ ${card}
 <section class="severity ${severity}" aria-label="${codeWords.severity[severity]}">
 <h3><span class="label">${codeWords.severity[severity]}</span> <span class="muted">${countNoun(count, 'change')}${grouped === 0 ? '' : `, ${formatCount(grouped)} of them under Groups and drift`}</span></h3>
 ${cards.length === 0 ? noMarkup : html`<div class="cards">${cards.map(toCard)}</div>`}${lines.length === 0 ? noMarkup : table}
-${showRest(shown.first.length, shown.group.singleCount, 'changes.csv')}
+${showRest(first.length, singleCount, 'changes.csv')}
 </section>`;
 }
 
@@ -325,7 +315,7 @@ function showCluster(
   const fields =
     first.fields.length === 0 ? '' : ` (${first.fields.map((field) => codeWords.matchField[field]).join(', ')})`;
   return html`<li><b>${countNoun(customers, 'customer')}</b>: ${describeChange(first)}${fields}${by === 'listed_party' ? showListedParty(match) : noMarkup}; ${codeWords.cause[first.cause]}.
-<small>Such as ${examples.map((change, index) => html`${index === 0 ? '' : ', '}${showParty(change.party)}`)}. All ${countNoun(changes, 'change')}: <code>changes.csv</code>, group <code>${name}</code>.</small></li>
+<small>Such as ${joinMarkup(examples.map(({ party }) => showParty(party)))}. All ${countNoun(changes, 'change')}: <code>changes.csv</code>, group <code>${name}</code>.</small></li>
 `;
 }
 

@@ -17,12 +17,11 @@ import {
   showText,
   showTime,
 } from './html-markup.js';
-import type { DroppedPartyFacts, SweepFacts } from './list-facts.js';
 import { toDossierSection, toNotScreenedSection } from './lists.js';
 import { describeDoubtedValues, describeReason } from './reasons.js';
 import { type Coverage, listOwnDoubts, type Report, type Sum, type Tally } from './report.js';
 import { listFacts, listReferences } from './review-list.js';
-import { isOfParties } from './run-facts.js';
+import { type DroppedPartyFacts, isOfParties, type SweepFacts } from './run-facts.js';
 import type { Column, Markup, Section } from './section.js';
 import { countNoun, formatCount } from './text.js';
 import type { Span } from './verdict.js';

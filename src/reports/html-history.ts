@@ -1,10 +1,9 @@
 import { html } from 'hono/html';
 import { describeTopic } from '../vocabulary/words.js';
 import { noMarkup, type PageSection, showCode, showFacts, showNone, showTable, showText } from './html-markup.js';
-import type { ControlFacts } from './list-facts.js';
 import { describeReason, describeRounds } from './reasons.js';
 import type { Report } from './report.js';
-import type { HistoryFacts, TrendPoint } from './run-facts.js';
+import type { ControlFacts, HistoryFacts, TrendPoint } from './run-facts.js';
 import type { Column, Fact, Markup } from './section.js';
 import { countNoun, describeSpan, formatCount, keep } from './text.js';
 

@@ -3,13 +3,17 @@ import type { Corroboration } from '../changes/corroboration.js';
 import type { Match } from '../matches/match.js';
 import { codeWords, describeTopic } from '../vocabulary/words.js';
 import type { MatchField } from '../vocabulary.js';
-import type { PartyFacts } from './list-facts.js';
+import type { PartyFacts } from './run-facts.js';
 import { type Column, type Fact, type Markup, type Section, toHeading } from './section.js';
 import { formatCount, formatDay, formatMinute, keep, toVisibleText } from './text.js';
 import { describeBirthDate } from './words.js';
 
 /** Empty markup. */
 export const noMarkup: Markup = raw('');
+
+/** Parts with a separator between them. */
+export const joinMarkup = (parts: readonly Markup[], separator: Markup | string = ', '): Markup =>
+  html`${parts.map((part, index) => html`${index > 0 && separator}${part}`)}`;
 
 /** Dates, run ids and options. */
 const wholeWords = /(\d{4}-\d\d-\d\d(?:-[a-z]+-\d+| \d\d:\d\d)?|--[a-z]+(?:-[a-z]+)*)/;
@@ -42,7 +46,7 @@ export const showBirthDate = ({ birthDate }: Pick<PartyFacts, 'birthDate'>): Mar
 /** Texts separated by commas; a dash for none. */
 export function showTexts(texts: readonly string[]): Markup {
   if (texts.length === 0) return showNone();
-  return html`${texts.map((text, index) => html`${index === 0 ? '' : ', '}${showText(text)}`)}`;
+  return joinMarkup(texts.map(showText));
 }
 
 /** The mark of a missing value. */
@@ -80,7 +84,7 @@ export interface PageSection {
 export const showFacts = (facts: readonly Fact[]): Markup => {
   const lines = facts.map(([name, value, note = null]) => {
     const parts = keep(value, note).map((part) => showFact(String(part)));
-    return html`<dt>${name}</dt><dd>${parts.map((part, index) => html`${index === 0 ? '' : ', '}${part}`)}</dd>\n`;
+    return html`<dt>${name}</dt><dd>${joinMarkup(parts)}</dd>\n`;
   });
   return html`<dl>\n${lines}</dl>`;
 };

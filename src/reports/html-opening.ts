@@ -11,9 +11,9 @@ import {
   showText,
   showTime,
 } from './html-markup.js';
-import type { RosterAcceptanceFacts, RosterChangeFacts } from './list-facts.js';
 import { type Report, toTitle } from './report.js';
 import { describeRosterChanges } from './roster-changes.js';
+import type { RosterAcceptanceFacts, RosterChangeFacts } from './run-facts.js';
 import type { Column, Markup } from './section.js';
 import { countNoun, formatCount, formatDuration, keep } from './text.js';
 import {

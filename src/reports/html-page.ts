@@ -1,6 +1,4 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { html, raw } from 'hono/html';
 import { listEvidence } from './facts.js';
 import { listChangeSections } from './html-changes.js';
@@ -11,11 +9,8 @@ import { showOpening } from './html-opening.js';
 import { listWaitingSections } from './html-waiting.js';
 import { type Report, toTitle } from './report.js';
 import type { Markup } from './section.js';
+import { readPageFile } from './spreadsheet.js';
 import { keep } from './text.js';
-
-/** A file of the page: beside the program's code as `sql` is, so that Node finds it from the sources and from what is built. */
-const readPageFile = (name: 'report.css' | 'report.js'): string =>
-  readFileSync(createRequire(import.meta.url).resolve(`#page/${name}`), 'utf8');
 
 /** The sections of the page in reading order. */
 async function listSections(report: Report): Promise<readonly PageSection[]> {

@@ -1,8 +1,10 @@
 import { html } from 'hono/html';
+import { gatherBy } from '../gather-by.js';
 import { foldName } from '../matches/match.js';
 import { codeWords, describeDisposition, describeTopic } from '../vocabulary/words.js';
 import { type PartyType, stateOrder } from '../vocabulary.js';
 import {
+  joinMarkup,
   noMarkup,
   type PageSection,
   showAgreement,
@@ -19,9 +21,8 @@ import {
   showTopics,
   toAnchor,
 } from './html-markup.js';
-import { isNew, type OpenAlertsFacts, type WaitingAlert } from './list-facts.js';
 import type { Report } from './report.js';
-import type { HeldFacts } from './run-facts.js';
+import { type HeldFacts, isNew, type OpenAlertsFacts, type WaitingAlert } from './run-facts.js';
 import type { Column, Markup } from './section.js';
 import { countNoun, formatCount, formatDay, keep } from './text.js';
 import {
@@ -162,59 +163,37 @@ const showBorn = (birthDates: readonly string[], type: PartyType, agreement = no
   birthDates.length === 0 && type === 'entity' ? noMarkup : html`born ${showTexts(birthDates)}${agreement}, `;
 
 function showStatus(alert: WaitingAlert, run: Report['run']): Markup {
-  const { finishedAt, timezone } = run;
-  const {
-    news,
-    openedAt,
-    dueAt,
-    assignedTo,
-    state,
-    proposal,
-    reopenedBecause,
-    lastDecision,
-    replaced,
-    absence,
-    absentSince,
-    legacy,
-  } = alert;
-  const lines: Markup[] = [];
-  const isLate = dueAt !== null && dueAt < finishedAt;
-  const old = html`open since ${showDay(openedAt, run)} (${countDays(openedAt, finishedAt)})`;
-  const since =
-    news === null ? old : html`<b>${codeWords.alertNews[news]}</b>${news === 'opened' ? noMarkup : html`, ${old}`}`;
-  const due =
-    dueAt === null
-      ? noMarkup
-      : isLate
-        ? html`, <b class="late">overdue since ${showTime(dueAt, run)}</b>`
-        : html`, due ${showTime(dueAt, run)}`;
-  lines.push(html`${since}${due}${assignedTo === null ? noMarkup : html`, ${showText(assignedTo)}`}`);
-  if (absence !== null) {
-    const day = absentSince === null ? noMarkup : html` (since ${showDay(absentSince, run)})`;
-    lines.push(
-      html`<b>Match absent</b>: ${codeWords.absence[absence]}${day}. Confirm it with the disposition “no longer matched”`,
-    );
-  }
-  if (state === 'pending_approval' && proposal !== null) {
-    lines.push(
+  const { timezone } = run;
+  const { news, state, proposal, reopenedBecause, lastDecision, replaced, absence, absentSince, legacy } = alert;
+  const lines = keep<Markup>(
+    showWait(alert, run),
+    absence &&
+      html`<b>Match absent</b>: ${codeWords.absence[absence]}${absentSince && html` (since ${showDay(absentSince, run)})`}. Confirm it with the disposition “no longer matched”`,
+    state === 'pending_approval' &&
+      proposal &&
       html`<b>Pending approval</b>: ${showRemark(describeSaid({ ...proposal, kind: 'decided', isAttested: false, saidAt: proposal.decidedAt }, timezone))}`,
-    );
-  }
-  // An expiry alone is in the first line.
-  if (reopenedBecause.length > 0 && news !== 'expired')
-    lines.push(html`re-opened: ${showText(describeReopening(reopenedBecause))}`);
-  if (lastDecision !== null) {
-    const { verdict, reviewer, decidedAt, reason } = lastDecision;
-    lines.push(
-      html`last disposition: ${showRemark(`${describeDisposition(verdict)} by ${reviewer} on ${formatDay(decidedAt, timezone)}: ${reason}`)}`,
-    );
-  }
-  if (replaced !== null) lines.push(html`before: ${showRemark(describeReplaced(replaced, timezone))}`);
-  if (legacy !== null)
-    lines.push(
+    // An expiry alone is in the first line.
+    reopenedBecause.length > 0 &&
+      news !== 'expired' &&
+      html`re-opened: ${showText(describeReopening(reopenedBecause))}`,
+    lastDecision &&
+      html`last disposition: ${showRemark(`${describeDisposition(lastDecision.verdict)} by ${lastDecision.reviewer} on ${formatDay(lastDecision.decidedAt, timezone)}: ${lastDecision.reason}`)}`,
+    replaced && html`before: ${showRemark(describeReplaced(replaced, timezone))}`,
+    legacy &&
       html`older system: ${showText(`${describeDisposition(legacy.verdict)} by ${legacy.reviewer}: ${legacy.reason}`)}`,
-    );
-  return html`${lines.map((line, index) => html`${index === 0 ? '' : html`<br>`}${line}`)}`;
+  );
+  return joinMarkup(lines, html`<br>`);
+}
+
+/** Since when an alert waits, until when, and for whom. */
+function showWait({ news, openedAt, dueAt, assignedTo }: WaitingAlert, run: Report['run']): Markup {
+  const old = html`open since ${showDay(openedAt, run)} (${countDays(openedAt, run.finishedAt)})`;
+  const since = news && html`<b>${codeWords.alertNews[news]}</b>${news !== 'opened' && html`, ${old}`}`;
+  const isLate = dueAt !== null && dueAt < run.finishedAt;
+  const due =
+    dueAt &&
+    (isLate ? html`, <b class="late">overdue since ${showTime(dueAt, run)}</b>` : html`, due ${showTime(dueAt, run)}`);
+  return html`${since ?? old}${due}${assignedTo !== null && html`, ${showText(assignedTo)}`}`;
 }
 
 const shortColumns: readonly Column<WaitingAlert>[] = [
@@ -282,14 +261,7 @@ interface WaitingCase {
 
 /** Groups waiting alerts by customer, in the order of each customer's first alert. */
 export function toWaitingCases(alerts: readonly WaitingAlert[]): readonly WaitingCase[] {
-  const byReference = new Map<string, WaitingAlert[]>();
-  for (const alert of alerts) {
-    const { reference } = alert.party;
-    const members = byReference.get(reference);
-    if (members) members.push(alert);
-    else byReference.set(reference, [alert]);
-  }
-  return [...byReference].map(([reference, members]) => ({
+  return [...gatherBy(alerts, ({ party }) => party.reference)].map(([reference, members]) => ({
     reference,
     people: groupPeople(members),
     alerts: members.length,

@@ -5,17 +5,17 @@ import { codeWords, describeTopic, toWords } from '../vocabulary/words.js';
 import type { ChangeGroup } from './change-groups.js';
 import { renderCsvBatches } from './csv.js';
 import { noMarkup, showNone, showParty, showReference, showText, showTime } from './html-markup.js';
-import type {
-  ChangeAlertFacts,
-  DossierChangeFacts,
-  MatchChangeFacts,
-  NotScreenedFacts,
-  PartyFacts,
-  WaitingAlert,
-} from './list-facts.js';
 import { describeReason } from './reasons.js';
 import { listNewAlerts, type Report, readBaseline, readChanges } from './report.js';
-import { readWhole } from './run-facts.js';
+import {
+  type ChangeAlertFacts,
+  type DossierChangeFacts,
+  type MatchChangeFacts,
+  type NotScreenedFacts,
+  type PartyFacts,
+  readWhole,
+  type WaitingAlert,
+} from './run-facts.js';
 import type { Cell, Column, ListSection, Markup, Section } from './section.js';
 import { countNoun } from './text.js';
 import { isHeld } from './verdict.js';
@@ -383,9 +383,3 @@ async function* listLines(report: Report): AsyncGenerator<readonly ChangesLine[]
 export function renderNotScreenedCsv({ notScreened, cut }: Report): AsyncGenerator<string> {
   return renderCsvBatches(notScreenedColumns, readWhole('not screened', notScreened ?? [], cut.notScreened));
 }
-
-/** The CSV files of a report that hold one list. */
-export const csvFiles: readonly [name: string, render: (report: Report) => AsyncGenerator<string>][] = [
-  ['changes.csv', renderChangesCsv],
-  ['not-screened.csv', renderNotScreenedCsv],
-];

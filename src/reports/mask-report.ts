@@ -4,20 +4,9 @@ import type { DiscrepancyFacts } from '../reconciliation/discrepancy.js';
 import type { RejectedRow } from '../roster/customer.js';
 import type { RejectReason } from '../vocabulary.js';
 import type { ChangeGroup } from './change-groups.js';
-import type {
-  AcceptanceFacts,
-  ChangeAlertFacts,
-  ControlFacts,
-  CustomerRecordFacts,
-  DossierChangeFacts,
-  MatchChangeFacts,
-  OpenAlertsFacts,
-  PartyFacts,
-  ReplacedFacts,
-  WaitingAlert,
-} from './list-facts.js';
 import type { Report } from './report.js';
-import { type HeldFacts, mapReads, type RunFacts } from './run-facts.js';
+import type * as facts from './run-facts.js';
+import { type HeldFacts, mapBatches, mapReads, type RunFacts } from './run-facts.js';
 
 const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' });
 /** The most code points of one letter in any script; more could spell a name in one grapheme. */
@@ -99,18 +88,17 @@ export function maskReport(report: Report): Report {
   };
 }
 
-const maskLine = <Line extends { party: PartyFacts }>(line: Line): Line => ({ ...line, party: maskParty(line.party) });
+const maskLine = <Line extends { party: facts.PartyFacts }>(line: Line): Line => ({
+  ...line,
+  party: maskParty(line.party),
+});
 
 const maskTruncatedLists = ({ notScreened, baseline, changes }: Report['cut']): Report['cut'] => ({
-  notScreened: notScreened && { ...notScreened, read: () => maskBatches(notScreened.read(), maskLine) },
+  notScreened: notScreened && { ...notScreened, read: () => mapBatches(notScreened.read(), maskLine) },
   baseline: baseline && { ...baseline, ...mapReads(baseline, maskChange) },
   // The groups already have the clusters.
   changes: changes && { ...changes, ...mapReads(changes, maskChange), clusters: [] },
 });
-
-async function* maskBatches<Line>(batches: AsyncIterable<readonly Line[]>, mask: (line: Line) => Line) {
-  for await (const batch of batches) yield batch.map(mask);
-}
 
 const maskGroup = (group: ChangeGroup): ChangeGroup => ({
   ...group,
@@ -123,7 +111,7 @@ const maskGroup = (group: ChangeGroup): ChangeGroup => ({
   })),
 });
 
-function maskChange(change: MatchChangeFacts): MatchChangeFacts {
+function maskChange(change: facts.MatchChangeFacts): facts.MatchChangeFacts {
   return {
     ...change,
     party: maskParty(change.party),
@@ -134,7 +122,7 @@ function maskChange(change: MatchChangeFacts): MatchChangeFacts {
   };
 }
 
-const maskParty = (party: PartyFacts): PartyFacts => ({
+const maskParty = (party: facts.PartyFacts): facts.PartyFacts => ({
   ...party,
   name: toInitials(party.name),
   birthDate: party.birthDate === null ? null : toYear(party.birthDate),
@@ -146,7 +134,7 @@ const maskMatch = (match: Match): Match => ({
   birthDates: match.birthDates.flatMap((date) => toYear(date) ?? []),
 });
 
-const maskWaiting = (alert: WaitingAlert): WaitingAlert => ({
+const maskWaiting = (alert: facts.WaitingAlert): facts.WaitingAlert => ({
   ...alert,
   party: maskParty(alert.party),
   listed: maskMatch(alert.listed),
@@ -159,14 +147,14 @@ const maskWaiting = (alert: WaitingAlert): WaitingAlert => ({
 
 const toYear = (date: string): string | null => /^\d{4}(?!\d)/.exec(date)?.[0] ?? null;
 
-const maskAlert = (alert: ChangeAlertFacts): ChangeAlertFacts => ({
+const maskAlert = (alert: facts.ChangeAlertFacts): facts.ChangeAlertFacts => ({
   ...alert,
   assignedTo: alert.assignedTo && toInitials(alert.assignedTo),
   said: alert.said.map(maskSaid),
   replaced: alert.replaced && maskReplaced(alert.replaced),
 });
 
-const maskReplaced = (replaced: ReplacedFacts): ReplacedFacts => ({
+const maskReplaced = (replaced: facts.ReplacedFacts): facts.ReplacedFacts => ({
   ...maskSaid(replaced),
   name: toInitials(replaced.name),
 });
@@ -177,12 +165,12 @@ const maskSaid = <Said extends { reviewer: string; reason: string }>(said: Said)
   reason: leftOut,
 });
 
-const maskOpenAlerts = (alerts: OpenAlertsFacts): OpenAlertsFacts => ({
+const maskOpenAlerts = (alerts: facts.OpenAlertsFacts): facts.OpenAlertsFacts => ({
   ...alerts,
   byAssignee: alerts.byAssignee.map((tally) => ({ ...tally, name: toInitials(tally.name) })),
 });
 
-const maskAcceptance = <Accepted extends AcceptanceFacts>(accepted: Accepted): Accepted => ({
+const maskAcceptance = <Accepted extends facts.AcceptanceFacts>(accepted: Accepted): Accepted => ({
   ...accepted,
   acceptedBy: toInitials(accepted.acceptedBy),
   reason: leftOut,
@@ -193,7 +181,7 @@ const maskHeld = (held: HeldFacts): HeldFacts => ({
   accepted: held.accepted.map(maskAcceptance),
 });
 
-const maskRecord = (record: CustomerRecordFacts): CustomerRecordFacts => ({
+const maskRecord = (record: facts.CustomerRecordFacts): facts.CustomerRecordFacts => ({
   ...record,
   name: toInitials(record.name),
   birthDate: record.birthDate && toYear(record.birthDate),
@@ -207,13 +195,13 @@ const maskSource = (source: NonNullable<RunFacts['rosterSource']>): typeof sourc
   source: source.source.replaceAll(/(?<=^|,)[^,]*[/\\]/g, (path) => (path.startsWith(' ') ? ' ' : '')),
 });
 
-const maskControl = (control: ControlFacts): ControlFacts => ({
+const maskControl = (control: facts.ControlFacts): facts.ControlFacts => ({
   ...control,
   name: toInitials(control.name),
   label: null,
 });
 
-const maskDossierChange = (change: DossierChangeFacts): DossierChangeFacts => ({
+const maskDossierChange = (change: facts.DossierChangeFacts): facts.DossierChangeFacts => ({
   ...change,
   before: change.before && maskDossier(change.before),
   after: change.after && maskDossier(change.after),

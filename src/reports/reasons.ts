@@ -3,8 +3,7 @@ import { describeFormats } from '../vocabulary/date-formats.js';
 import type { FactsOf, restorationSchema } from '../vocabulary/facts.js';
 import { codeWords, toWords } from '../vocabulary/words.js';
 import type { DoubtReason } from '../vocabulary.js';
-import type { ControlFacts, RateFacts, WatchFacts } from './list-facts.js';
-import type { SnapshotFacts } from './run-facts.js';
+import type { ControlFacts, RateFacts, SnapshotFacts, WatchFacts } from './run-facts.js';
 import { countNoun, formatCount, keep, toVisibleText } from './text.js';
 
 /** The code of a reason in words; an unknown code without its underscores. */

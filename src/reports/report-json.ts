@@ -85,17 +85,9 @@ const span = z.strictObject({
   restores: z.array(z.strictObject({ restoredAt: instant, backupAt: instant, lostRuns: names })),
 });
 
-const trendPoint = z.strictObject({
-  runId: z.string(),
-  finishedAt: instant,
-  seconds: count,
-  searches: count,
-  notScreened: count,
-  hits: count,
-  changes: count,
-  changesBySeverity: z.array(z.strictObject({ code: severity, count })),
-  waiting: count.nullable(),
-});
+const trendPoint = publish(
+  facts.trendPointSchema.extend({ changesBySeverity: z.array(z.object({ code: severity, count })) }),
+);
 
 const held = z.strictObject({
   kind: z.enum(['answers', 'webhooks']),

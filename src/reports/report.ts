@@ -3,34 +3,28 @@ import type { RejectedRow } from '../roster/customer.js';
 import type { ColumnDoubts } from '../roster/doubts.js';
 import { listCountSums } from '../vocabulary/facts.js';
 import { codeWords } from '../vocabulary/words.js';
-import { type CustomerState, type DossierChangeKind, listableOutcomes, stateOrder } from '../vocabulary.js';
+import { type DossierChangeKind, listableOutcomes, type RunState, stateOrder } from '../vocabulary.js';
 import { type ChangeGroup, groupFacts } from './change-groups.js';
+import { sumRosterChanges } from './roster-changes.js';
 import {
-  type AcceptedFacts,
   type ControlFacts,
+  countBaseline,
+  countChanges,
   type DiscrepancyList,
   type DossierChangeFacts,
   isNew,
+  isOfParties,
   type MatchChangeFacts,
   type NotScreenedFacts,
   type RunCounts,
-  type SweepFacts,
-  type ToReviewFacts,
-  type WaitingAlert,
-} from './list-facts.js';
-import { type RosterSum, sumRosterChanges } from './roster-changes.js';
-import {
-  countBaseline,
-  countChanges,
-  type HistoryFacts,
-  isOfParties,
   type RunFacts,
   readWhole,
   type SpanRunFacts,
-  type TruncatedMatches,
+  type ToReviewFacts,
+  type WaitingAlert,
 } from './run-facts.js';
 import { compareText, formatDay, toVisibleText } from './text.js';
-import { type Span, toVerdict, type Verdict } from './verdict.js';
+import { type Span, toVerdict } from './verdict.js';
 
 /** A code and its count. */
 export interface Tally<Code extends string = string> {
@@ -39,108 +33,53 @@ export interface Tally<Code extends string = string> {
 }
 
 /** The counts of rows and customers, and the sums that prove them complete. */
-export interface Coverage {
-  counts: RunCounts;
-  /** The sums that the reader sees; all hold. */
-  sums: readonly Sum[];
-  /** The time of the earlier import that the run used; null where the run imported the roster itself. */
-  formerRosterAt: Date | null;
-  /** All states in `stateOrder`; null for an import. */
-  states: readonly Tally<CustomerState>[] | null;
-  failedBecause: readonly Tally[];
-  skippedBecause: readonly Tally[];
-}
+export type Coverage = ReturnType<typeof toCoverage>;
 
-/** The view model of every format: balanced, grouped and ordered. A part that the run does not have is null. */
-export interface Report
-  extends Pick<
-    RunFacts,
-    | 'reconciliations'
-    | 'doubted'
-    | 'droppedParties'
-    | 'cut'
-    | 'carriedFrom'
-    | 'openAlerts'
-    | 'details'
-    | 'watch'
-    | 'held'
-  > {
-  /** Set where names are initials. */
-  isMasked?: true;
-  run: Pick<
-    RunFacts,
-    | 'runId'
-    | 'kind'
-    | 'state'
-    | 'stateReasons'
-    | 'organisation'
-    | 'roster'
-    | 'mode'
-    | 'version'
-    | 'startedAt'
-    | 'finishedAt'
-    | 'comparedWith'
-    | 'timezone'
-  >;
-  /** The runs of a report over several runs; null for a report of one run. */
-  span: Span | null;
-  verdict: Verdict;
-  coverage: Coverage | null;
-  accepted: AcceptedFacts;
-  /** By all imports since the compared run; null where there are none. */
-  rosterChanges: RosterSum | null;
-  /** Only severities that occur, most severe first. */
-  changes: readonly ChangeGroup[] | null;
-  dossiers: { sweeps: readonly SweepFacts[]; changes: readonly DossierChangeFacts[] } | null;
-  notScreened: readonly NotScreenedFacts[] | null;
-  rejects: readonly RejectedRow[] | null;
-  /** The matches of first screenings, separate from the changes and grouped like them. */
-  baseline: readonly ChangeGroup[];
-  toReview: ToReviewFacts | null;
-  /** The open discrepancies when the run closed; null where the run reconciled nothing. */
-  discrepancies: DiscrepancyList | null;
-  controls: readonly ControlFacts[] | null;
-  calls: { searches: number | null; byOutcome: readonly Tally[]; possiblyBilledTwice: number };
-  history: HistoryFacts;
-  evidence: Pick<RunFacts, 'settingsDigest' | 'keyFingerprint' | 'rosterSource' | 'cadence'>;
-}
+/** The view model of every format: balanced, grouped and ordered. A part that the run does not have is null; `isMasked` where names are initials. */
+export type Report = ReturnType<typeof toReport> & { isMasked?: true };
 
 /** Builds the report of a run. Throws ReportError `unbalanced` that names each sum that does not hold, with both figures. */
 export function toReport(
   facts: RunFacts,
   toReview: ToReviewFacts | null = null,
   discrepancies: DiscrepancyList | null = null,
-): Report {
+) {
   checkSums(listSums(facts));
   const { counts, states } = facts;
   const screens = states !== null;
   const { changes, baseline, cut } = groupFacts(facts);
   const { verdict, span } = toVerdict(facts);
-  const isBroken = span !== null && facts.state === 'complete' && verdict.level !== 'complete';
+  const { settingsChanges, rosterAcceptances, sweeps } = facts;
+  const { settingsDigest, cadence, keyFingerprint, rosterSource } = facts;
   return {
-    run: { ...toRun(facts), ...(isBroken ? { state: 'incomplete' } : {}) },
+    run: toRun(facts, span !== null && verdict.level !== 'complete'),
+    /** The runs of a report over several runs; null for a report of one run. */
     span,
     verdict,
     coverage: counts === null ? null : toCoverage(facts, counts),
-    accepted: { settingsChanges: facts.settingsChanges, rosterAcceptances: facts.rosterAcceptances },
+    accepted: { settingsChanges, rosterAcceptances },
+    /** Only severities that occur, most severe first. */
     changes: screens ? changes : null,
-    dossiers: facts.sweeps.length === 0 ? null : { sweeps: facts.sweeps, changes: orderDossiers(facts.dossierChanges) },
+    dossiers: sweeps.length === 0 ? null : { sweeps, changes: orderDossiers(facts.dossierChanges) },
     reconciliations: facts.reconciliations,
-    notScreened: screens ? orderNotScreened(facts.notScreened) : null,
+    notScreened: screens ? facts.notScreened : null,
     rejects: counts === null ? null : [...facts.rejects].sort(compareRejects),
     doubted: counts === null ? [] : facts.doubted,
     droppedParties: facts.droppedParties,
+    /** The matches of first screenings, separate from the changes and grouped like them. */
     baseline,
     cut,
     // The report of a span covers all its runs.
     carriedFrom: span ? [] : facts.carriedFrom,
     openAlerts: facts.openAlerts,
     toReview,
+    /** The open discrepancies when the run closed; null where the run reconciled nothing. */
     discrepancies,
     details: facts.details,
     controls: screens ? (facts.span ? mergeControls(facts.span.runs) : facts.controls) : null,
     watch: facts.watch,
     held: facts.held,
+    /** By all imports since the compared run; null where there are none. */
     rosterChanges: sumRosterChanges(facts),
     calls: {
       searches: span ? countSearches(span) : screens ? (counts?.searches ?? null) : null,
@@ -148,25 +87,22 @@ export function toReport(
       possiblyBilledTwice: facts.possiblyBilledTwice,
     },
     history: { health: facts.health, settled: facts.settled, trend: facts.trend },
-    evidence: {
-      settingsDigest: facts.settingsDigest,
-      cadence: facts.cadence,
-      keyFingerprint: facts.keyFingerprint,
-      rosterSource: facts.rosterSource,
-    },
+    evidence: { settingsDigest, cadence, keyFingerprint, rosterSource },
   };
 }
 
 const countSearches = ({ runs }: Span): number => runs.reduce((sum, { counts }) => sum + (counts?.searches ?? 0), 0);
 
-function toRun(facts: RunFacts): Report['run'] {
-  const { runId, kind, state, stateReasons, organisation, roster } = facts;
+/** A span with a broken run is not complete, even where its last run is. */
+function toRun(facts: RunFacts, isBroken: boolean) {
+  const { runId, kind, stateReasons, organisation, roster } = facts;
   const { mode, version, startedAt, finishedAt, comparedWith, timezone } = facts;
+  const state: RunState = isBroken && facts.state === 'complete' ? 'incomplete' : facts.state;
   const named = { runId, kind, state, stateReasons, organisation, roster };
   return { ...named, mode, version, startedAt, finishedAt, comparedWith, timezone };
 }
 
-function toCoverage(facts: RunFacts, counts: RunCounts): Coverage {
+function toCoverage(facts: RunFacts, counts: RunCounts) {
   const { states } = facts;
   const [rows, inScope, planned] = listCoverageSums(counts);
   const { rosterSource, span, startedAt } = facts;
@@ -175,8 +111,11 @@ function toCoverage(facts: RunFacts, counts: RunCounts): Coverage {
   const shown = [hasRead ? rows : undefined, ...(states === null ? [] : [inScope, planned])];
   return {
     counts,
+    /** The sums that the reader sees; all hold. */
     sums: shown.filter((sum) => sum !== undefined),
+    /** The time of the earlier import that the run used; null where the run imported the roster itself. */
     formerRosterAt: hasRead ? null : (rosterSource?.importedAt ?? null),
+    /** All states in `stateOrder`; null for an import. */
     states: states === null ? null : stateOrder.map((code) => ({ code, count: states[code] })),
     failedBecause: toTallies(facts.failedBecause),
     skippedBecause: toTallies(facts.skippedBecause),
@@ -187,17 +126,6 @@ function orderDossiers(changes: readonly DossierChangeFacts[]): readonly Dossier
   const place = (change: DossierChangeFacts): number => dossierChangeOrder.indexOf(change.kind);
   return [...changes].sort(
     (a, b) => place(a) - place(b) || compareText(a.dossierId, b.dossierId) || a.changeId - b.changeId,
-  );
-}
-
-function orderNotScreened(lines: readonly NotScreenedFacts[]): readonly NotScreenedFacts[] {
-  const place = (line: NotScreenedFacts): number => listableOutcomes.indexOf(line.outcome);
-  return [...lines].sort(
-    (a, b) =>
-      place(a) - place(b) ||
-      compareText(a.reason, b.reason) ||
-      compareText(a.party.reference, b.party.reference) ||
-      compareText(a.party.name, b.party.name),
   );
 }
 
@@ -279,21 +207,13 @@ export const listNewAlerts = ({ run, toReview }: Report): readonly WaitingAlert[
 
 /** All changes in batches, in the report's order. Throws ReportError `unbalanced` when their number differs from the count. */
 export const readChanges = ({ changes, cut }: Report): AsyncIterable<readonly MatchChangeFacts[]> =>
-  readGroups('changes', changes ?? [], cut.changes);
+  readWhole('changes', (changes ?? []).flatMap(listGroup), cut.changes);
 
 /** All matches of first screenings in the same way. */
 export const readBaseline = ({ baseline, cut }: Report): AsyncIterable<readonly MatchChangeFacts[]> =>
-  readGroups('matches of first screenings', baseline, cut.baseline);
+  readWhole('matches of first screenings', baseline.flatMap(listGroup), cut.baseline);
 
-const batchLines = 1_000;
-
-async function* readGroups(name: string, groups: readonly ChangeGroup[], cut: TruncatedMatches | null) {
-  const held = groups.flatMap(({ changes }) => changes);
-  for await (const batch of readWhole(name, held, cut)) {
-    // Small batches: the text of all changes would double the memory.
-    for (let start = 0; start < batch.length; start += batchLines) yield batch.slice(start, start + batchLines);
-  }
-}
+const listGroup = ({ changes }: ChangeGroup): readonly MatchChangeFacts[] => changes;
 
 /** A figure and its parts: `equal` where the parts add up to it, `at_most` where they may add up to more. */
 export interface Sum {
@@ -302,11 +222,8 @@ export interface Sum {
   parts: readonly Sum['whole'][];
 }
 
-function listCoverageSums(counts: RunCounts): readonly Sum[] {
-  return listCountSums(counts).map(({ whole, parts }) =>
-    equal(term(whole.name, whole.count), ...parts.map(({ name, count }) => term(name, count))),
-  );
-}
+const listCoverageSums = (counts: RunCounts): readonly Sum[] =>
+  listCountSums(counts).map((sum) => ({ relation: 'equal', ...sum }));
 
 /** Every sum that must hold before a run may be reported. */
 function listSums(facts: RunFacts): readonly Sum[] {

@@ -3,8 +3,8 @@ import { type DiscrepancyFacts, type ListedDiscrepancy, mostAcceptedDays } from 
 import { discrepancyWords } from '../vocabulary/discrepancies.js';
 import { codeWords, describeDisposition, describeTopic, toWords } from '../vocabulary/words.js';
 import { renderCsv } from './csv.js';
-import { type DiscrepancyList, isNew, type ToReviewFacts, type WaitingAlert } from './list-facts.js';
 import { toPartyColumns } from './lists.js';
+import { type DiscrepancyList, isNew, type ToReviewFacts, type WaitingAlert } from './run-facts.js';
 import type { Column } from './section.js';
 import {
   renderWorkbook,
@@ -41,16 +41,23 @@ const alertColumns: readonly Column<WaitingAlert>[] = [
   { key: workingListColumns.alert, width: 26, cell: ({ mark }) => mark },
   { key: workingListColumns.sheet, width: 9, cell: ({ sheetId }) => `S-${sheetId}` },
   { key: 'due', width: 21, cell: ({ dueAt }) => dueAt },
-  { key: 'new', width: 18, cell: ({ news }) => news && codeWords.alertNews[news] },
+  { key: 'new', sparse: true, width: 18, cell: ({ news }) => news && codeWords.alertNews[news] },
   {
     key: 'absence',
+    sparse: true,
     width: 28,
     title: 'Match absent: confirm as no longer matched',
     cell: ({ absence }) => absence && codeWords.absence[absence],
   },
-  { key: 'absent_since', width: 21, cell: ({ absentSince }) => absentSince },
-  { key: 'alerts', width: 9, title: 'Alerts in this row', cell: ({ bulk }) => bulk?.alerts },
-  { key: 'sample', width: 32, title: 'Customers to check as a sample', cell: ({ bulk }) => bulk?.sample.join('; ') },
+  { key: 'absent_since', sparse: true, width: 21, cell: ({ absentSince }) => absentSince },
+  { key: 'alerts', sparse: true, width: 9, title: 'Alerts in this row', cell: ({ bulk }) => bulk?.alerts },
+  {
+    key: 'sample',
+    sparse: true,
+    width: 32,
+    title: 'Customers to check as a sample',
+    cell: ({ bulk }) => bulk?.sample.join('; '),
+  },
   ...party.facts,
   { key: 'listed_birth_dates', width: 18, title: 'Listed party born', cell: ({ listed }) => join(listed.birthDates) },
   { key: 'listed_countries', width: 16, cell: ({ listed }) => join(listed.countries) },
@@ -72,10 +79,15 @@ const alertColumns: readonly Column<WaitingAlert>[] = [
     title: 'Former disposition of a similar match',
     cell: ({ replaced }, timezone) => replaced && describeReplaced(replaced, timezone),
   },
-  { key: 'pending_approval', width: 17, cell: ({ proposal }) => proposal && describeDisposition(proposal.verdict) },
-  { key: 'proposed_by', width: 17, cell: ({ proposal }) => proposal?.reviewer },
-  { key: 'proposed_at', width: 21, cell: ({ proposal }) => proposal?.decidedAt },
-  { key: 'proposed_reason', width: 32, cell: ({ proposal }) => proposal?.reason },
+  {
+    key: 'pending_approval',
+    sparse: true,
+    width: 17,
+    cell: ({ proposal }) => proposal && describeDisposition(proposal.verdict),
+  },
+  { key: 'proposed_by', sparse: true, width: 17, cell: ({ proposal }) => proposal?.reviewer },
+  { key: 'proposed_at', sparse: true, width: 21, cell: ({ proposal }) => proposal?.decidedAt },
+  { key: 'proposed_reason', sparse: true, width: 32, cell: ({ proposal }) => proposal?.reason },
   { key: 'reopened_because', width: 18, cell: ({ reopenedBecause }) => join(reopenedBecause) },
   {
     key: 'last_disposition',
@@ -116,28 +128,13 @@ const alertColumns: readonly Column<WaitingAlert>[] = [
 /** The columns of every list. */
 const usualColumns = alertColumns.slice(0, 10);
 
-/** Columns of a list only where a row fills them. */
-const sparseKeys = new Set([
-  'new',
-  'absence',
-  'absent_since',
-  'alerts',
-  'sample',
-  'pending_approval',
-  'proposed_by',
-  'proposed_at',
-  'proposed_reason',
-]);
-
 /** The columns of a list of these alerts: those of every list and the sparse ones, or all. */
 function chooseColumns(alerts: readonly WaitingAlert[], areAll: boolean): readonly Column<WaitingAlert>[] {
   if (areAll) return alertColumns;
   // Where all alerts are new, as after a first screening, the column says nothing.
   const areMixed = alerts.some((alert) => !isNew(alert));
-  const isFilled = ({ key = '', cell }: Column<WaitingAlert>): boolean =>
-    sparseKeys.has(key) &&
-    (areMixed || key !== 'new') &&
-    alerts.some((alert) => (cell?.(alert, 'UTC') ?? null) !== null);
+  const isFilled = ({ key, sparse, cell }: Column<WaitingAlert>): boolean =>
+    sparse === true && (areMixed || key !== 'new') && alerts.some((alert) => (cell?.(alert, 'UTC') ?? null) !== null);
   return [...usualColumns, ...alertColumns.slice(usualColumns.length).filter(isFilled)];
 }
 

@@ -1,39 +1,98 @@
+import type { Corroboration } from '../changes/corroboration.js';
 import { ReportError } from '../errors.js';
-import type { ReconciliationFacts } from '../reconciliation/discrepancy.js';
+import type { ListedDiscrepancy, ReconciliationFacts } from '../reconciliation/discrepancy.js';
 import type { RejectedRow } from '../roster/customer.js';
 import type { RosterChanges } from '../roster/field-changes.js';
 import type { partyFilePrefix } from '../roster/rejects.js';
-import type {
-  FactsOf,
-  healthSchema,
-  restorationSchema,
-  settledSchema,
-  stateCountsSchema,
-} from '../vocabulary/facts.js';
-import type { doubtedRowSchema, rosterSourceSchema, snapshotSchema } from '../vocabulary/source-facts.js';
-import type { CustomerState, RunKind, RunMode, RunState, Severity } from '../vocabulary.js';
-import type {
-  AcceptanceFacts,
-  AcceptedFacts,
-  CadenceFacts,
-  ControlFacts,
-  DetailCounts,
-  DetailLookup,
-  DossierChangeFacts,
-  DroppedPartyFacts,
-  MatchChangeFacts,
-  NotScreenedFacts,
-  OpenAlertsFacts,
-  RunCounts,
-  SweepFacts,
-  WatchFacts,
-} from './list-facts.js';
+import type * as facts from '../vocabulary/facts.js';
+import type * as sourceFacts from '../vocabulary/source-facts.js';
+import type { AlertNews, CustomerState, RunKind, RunMode, RunState, Severity } from '../vocabulary.js';
+
+// The shapes in `vocabulary` say what each is.
+export type RunCounts = facts.FactsOf<typeof facts.runCountsSchema>;
+export type PartyFacts = facts.FactsOf<typeof facts.partySchema>;
+export type DossierChangeFacts = facts.FactsOf<typeof sourceFacts.dossierChangeSchema>;
+export type SweepFacts = facts.FactsOf<typeof sourceFacts.sweepSchema>;
+export type NotScreenedFacts = facts.FactsOf<typeof facts.notScreenedSchema>;
+export type DroppedPartyFacts = facts.FactsOf<typeof sourceFacts.droppedPartySchema>;
+export type ControlFacts = facts.FactsOf<typeof facts.controlResultSchema>;
+export type CadenceFacts = facts.FactsOf<typeof facts.cadenceSchema>;
+export type ReplacedFacts = facts.FactsOf<typeof facts.replacedSchema>;
+export type ChangeAlertFacts = facts.FactsOf<typeof facts.changeAlertSchema>;
+export type OpenAlertsFacts = facts.FactsOf<typeof facts.openAlertsSchema>;
+export type DetailLookup = facts.FactsOf<typeof facts.detailLookupSchema>;
+export type DetailCounts = facts.FactsOf<typeof facts.detailCountsSchema>;
+export type RateFacts = facts.FactsOf<typeof facts.rateSchema>;
+export type WatchFacts = facts.FactsOf<typeof facts.watchSchema>;
+export type TrendPoint = facts.FactsOf<typeof facts.trendPointSchema>;
+export type AcceptanceFacts = facts.FactsOf<typeof facts.acceptanceSchema>;
+type SettingsChangeFacts = facts.FactsOf<typeof facts.settingsChangeSchema>;
+export type RosterChangeFacts = facts.FactsOf<typeof sourceFacts.rosterChangeSchema>;
+export type RosterAcceptanceFacts = facts.FactsOf<typeof sourceFacts.rosterAcceptanceSchema>;
+export type CustomerRecordFacts = RosterChangeFacts['before'];
+
+/** One stored change event of the run. */
+export interface MatchChangeFacts extends facts.FactsOf<typeof facts.matchChangeSchema> {
+  /** The name of its cluster in the report. */
+  cluster?: string | undefined;
+}
+
+/** A control search with the field names of `report.json` and `runs show --json`. */
+export const toPublishedControl = ({ rounds, ...control }: ControlFacts) => ({
+  ...control,
+  rounds: rounds.map(({ round, trigger, ...rest }) => ({ round, occasion: trigger, ...rest })),
+});
+
+/** The facts of the service watch with the field names of `report.json` and `runs show --json`. */
+export function toPublishedWatch({ listCap, ...watch }: WatchFacts) {
+  const { rates, ...rest } = watch;
+  if (listCap === null) return { rates, listCap, ...rest };
+  const { length, status, customers } = listCap;
+  return { rates, listCap: { length, standing: status, customers }, ...rest };
+}
+
+/** The acceptances that apply to a run. */
+export interface AcceptedFacts {
+  /** Since the roster's last report; oldest first. */
+  settingsChanges: readonly SettingsChangeFacts[];
+  rosterAcceptances: readonly RosterAcceptanceFacts[];
+}
+
+/** A waiting alert, as a working list shows it. */
+export interface WaitingAlert extends facts.FactsOf<typeof facts.waitingAlertSchema> {
+  /** The alert code, by which an import identifies the row. */
+  mark: string;
+  sheetId: number;
+  /** What the runs of the report did with it, or in a list the last ones; null for an alert that was open before. */
+  news: AlertNews | null;
+  corroboration: Corroboration;
+  /** For a row that confirms many absent alerts of one listed party: their number, and a sample of their customers. */
+  bulk?: { alerts: number; sample: readonly string[] };
+}
+
+/** Whether an answer opened the alert or made it more severe, as against what was open before and expired dispositions. */
+export const isNew = ({ news }: Pick<WaitingAlert, 'news'>): boolean => news !== null && news !== 'expired';
+
+/** The alerts that waited for a decision when a run closed. */
+export interface ToReviewFacts {
+  sheetId: number;
+  /** The number of all, listed or not. */
+  waiting: number;
+  /** The first ones: the new ones, then the others, each the most urgent first. */
+  alerts: readonly WaitingAlert[];
+}
+
+/** The open and accepted discrepancies, most urgent first; `count` includes those that are not listed. */
+export interface DiscrepancyList {
+  count: number;
+  listed: readonly ListedDiscrepancy[];
+}
 
 /** The result of a roster import. */
-export type SnapshotFacts = FactsOf<typeof snapshotSchema>;
+export type SnapshotFacts = facts.FactsOf<typeof sourceFacts.snapshotSchema>;
 
 /** The source of an imported roster, the digest of its bytes, and the result of the import. */
-type RosterSource = FactsOf<typeof rosterSourceSchema>;
+type RosterSource = facts.FactsOf<typeof sourceFacts.rosterSourceSchema>;
 
 /** The stored facts of a run's report; they do not depend on the time of reading. */
 export interface RunFacts extends AcceptedFacts, HistoryFacts {
@@ -64,7 +123,7 @@ export interface RunFacts extends AcceptedFacts, HistoryFacts {
   /** Null for a sweep. */
   counts: RunCounts | null;
   /** Customers in scope by state, `counts.inScope` in all; null for a sweep or an import. */
-  states: FactsOf<typeof stateCountsSchema> | null;
+  states: facts.FactsOf<typeof facts.stateCountsSchema> | null;
   /** Customers by reason of failure or skip. */
   failedBecause: Readonly<Record<string, number>>;
   skippedBecause: Readonly<Record<string, number>>;
@@ -85,13 +144,15 @@ export interface RunFacts extends AcceptedFacts, HistoryFacts {
   cut: {
     /** `customers`: each counts once, under the worst outcome of its parties. */
     notScreened:
-      | (TruncatedList<NotScreenedFacts> & { customers: Readonly<Record<NotScreenedFacts['outcome'], number>> })
+      | (TruncatedList<NotScreenedFacts> & {
+          customers: Readonly<Record<NotScreenedFacts['outcome'], number>>;
+        })
       | null;
     baseline: TruncatedMatches | null;
     changes: TruncatedChanges | null;
   };
   /** The first rows that were accepted with values in doubt. */
-  doubted: readonly FactsOf<typeof doubtedRowSchema>[];
+  doubted: readonly facts.FactsOf<typeof sourceFacts.doubtedRowSchema>[];
   rejects: readonly RejectedRow[];
   /** By the run's own import, and by imports that are in no earlier report. */
   droppedParties: readonly DroppedPartyFacts[];
@@ -123,7 +184,7 @@ export interface RunFacts extends AcceptedFacts, HistoryFacts {
     /** All that started in it, in order. */
     runs: readonly SpanRunFacts[];
     /** Restores of the database by which something of the span is missing. */
-    restores: readonly FactsOf<typeof restorationSchema>[];
+    restores: readonly facts.FactsOf<typeof facts.restorationSchema>[];
   } | null;
 }
 
@@ -146,48 +207,27 @@ export function isOfParties(row: Pick<RejectedRow, 'file'>): boolean {
   return row.file?.startsWith(partyPrefix) ?? false;
 }
 
-/** One of the last runs of a roster, in figures. */
-export interface TrendPoint {
-  runId: string;
-  finishedAt: Date;
-  seconds: number;
-  searches: number;
-  notScreened: number;
-  hits: number;
-  changes: number;
-  changesBySeverity: Readonly<Record<Severity, number>>;
-  /** Alerts that waited for a decision when the run closed; null where they were not counted. */
-  waiting: number | null;
-}
-
 /** The health of a run, the decisions, and the runs before it. */
 export interface HistoryFacts {
   /** Null where it was not recorded. */
-  health: FactsOf<typeof healthSchema> | null;
+  health: facts.FactsOf<typeof facts.healthSchema> | null;
   /** The decided alerts when the run closed, and what the run did with decisions; null before the run closes and without decisions. */
-  settled: FactsOf<typeof settledSchema> | null;
+  settled: facts.FactsOf<typeof facts.settledSchema> | null;
   /** The last 30 runs of the roster on the same account, oldest first, this one last; empty for a run that does not screen a roster. */
   trend: readonly TrendPoint[];
 }
 
 /** The stored facts of one run of a span. */
-export interface SpanRunFacts {
-  runId: string;
-  kind: RunKind;
-  state: RunState;
+export interface SpanRunFacts
+  extends Pick<RunFacts, 'runId' | 'kind' | 'state' | 'startedAt' | 'counts' | 'states' | 'controls' | 'watch'> {
   /** Why it is not complete. */
   reasons: readonly string[];
   /** Its parts that wait for acceptance, or waited. */
   held: readonly Pick<HeldFacts, 'kind' | 'accepted'>[];
   /** Whether it screens all customers that are due, and not a selection. */
   wantsAll: boolean;
-  startedAt: Date;
   /** Null for a run that has not ended. */
   finishedAt: Date | null;
-  counts: RunCounts | null;
-  states: RunFacts['states'];
-  controls: readonly ControlFacts[];
-  watch: WatchFacts | null;
   changes: number;
   /** Matches of first screenings. */
   baseline: number;
@@ -246,13 +286,18 @@ export function mapReads(
   cut: TruncatedMatches,
   map: (change: MatchChangeFacts) => MatchChangeFacts,
 ): Pick<TruncatedMatches, 'read' | 'readOf'> {
-  const mapBatches = async function* (batches: AsyncIterable<readonly MatchChangeFacts[]>) {
-    for await (const batch of batches) yield batch.map(map);
-  };
   return {
-    read: () => mapBatches(cut.read()),
-    readOf: (severity) => mapBatches(cut.readOf(severity)),
+    read: () => mapBatches(cut.read(), map),
+    readOf: (severity) => mapBatches(cut.readOf(severity), map),
   };
+}
+
+/** Batches of lines, each line passed through `map`. */
+export async function* mapBatches<Line, Mapped>(
+  batches: AsyncIterable<readonly Line[]>,
+  map: (line: Line) => Mapped,
+): AsyncGenerator<readonly Mapped[]> {
+  for await (const batch of batches) yield batch.map(map);
 }
 
 /** The number of matches of first screenings. */

@@ -29,6 +29,8 @@ export interface Column<Line> {
   numeric?: true;
   /** Reviewers fill it in. */
   fillIn?: true;
+  /** Not in a working list without a line that fills it. */
+  sparse?: true;
   /** Nothing in a column that is on the page only or filled in. */
   cell?: (line: Line, timezone: string) => Cell | undefined;
   /** The cell on the page, where a column of files is there too or needs more than its text. */

@@ -1,107 +1,20 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { ZipWriter } from '@zip.js/zip.js';
 import { type Cell, type Section, toHeading } from './section.js';
 import { formatMinute, toVisibleText } from './text.js';
 
-const workbookFont = { name: 'Calibri', size: 11 };
+/** The styles of cells, in the order of the file of styles; all except `fill` are locked. */
+const styleNames = ['plain', 'title', 'warning', 'heading', 'header', 'fillHeader', 'text', 'figure', 'fill'] as const;
+type StyleName = (typeof styleNames)[number];
 
-const size = `<sz val="${workbookFont.size}"/>`;
-const fonts = {
-  normal: size,
-  bold: `<b/>${size}`,
-  title: '<b/><sz val="15"/>',
-  warning: `<b/>${size}<color rgb="FFB00020"/>`,
-} as const;
+const toStyleNumber = (name: StyleName): number => styleNames.indexOf(name);
 
-const solid = (rgb: string): string =>
-  `<patternFill patternType="solid"><fgColor rgb="FF${rgb}"/><bgColor indexed="64"/></patternFill>`;
-// The format reserves the first two.
-const fills = {
-  none: '<patternFill patternType="none"/>',
-  reserved: '<patternFill patternType="gray125"/>',
-  header: solid('DDE3EA'),
-  fillHeader: solid('FFE08A'),
-  fill: solid('FFF8DC'),
-} as const;
+/** Long text is wrapped; otherwise it overflows into empty cells. */
+const isWrapped = (name: StyleName): boolean => name !== 'title' && name !== 'heading';
 
-interface Style {
-  font: keyof typeof fonts;
-  fill: keyof typeof fills;
-  hasBorder: boolean;
-  /** Long text is wrapped; otherwise it overflows into empty cells. */
-  isWrapped: boolean;
-  isLocked: boolean;
-  isFigure: boolean;
-}
-
-const plain: Style = {
-  font: 'normal',
-  fill: 'none',
-  hasBorder: false,
-  isWrapped: true,
-  isLocked: true,
-  isFigure: false,
-};
-const text: Style = { ...plain, hasBorder: true };
-const styles = {
-  plain,
-  title: { ...plain, font: 'title', isWrapped: false },
-  warning: { ...plain, font: 'warning' },
-  heading: { ...plain, font: 'bold', isWrapped: false },
-  header: { ...text, font: 'bold', fill: 'header' },
-  fillHeader: { ...text, font: 'bold', fill: 'fillHeader' },
-  text,
-  figure: { ...text, isFigure: true },
-  fill: { ...text, fill: 'fill', isLocked: false },
-} as const satisfies Readonly<Record<string, Style>>;
-
-/** The style of a cell; all except `fill` are locked. */
-type StyleName = keyof typeof styles;
-
-const names = Object.keys(styles);
-
-const toStyleNumber = (name: StyleName): number => names.indexOf(name);
-
-const isWrapped = (name: StyleName): boolean => styles[name].isWrapped;
-
-const sides = ['left', 'right', 'top', 'bottom'];
-const border = sides.map((side) => `<${side} style="thin"><color rgb="FFC8C8C8"/></${side}>`).join('');
-const noBorder = sides.map((side) => `<${side}/>`).join('');
-
-// With commas between the thousands, and an indent before the next column.
-const figure = { numbers: 3, side: ' horizontal="right" indent="1"' };
-
-function renderStyles(): string {
-  const formats = Object.values<Style>(styles).map(renderFormat);
-  return [
-    '<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">',
-    list(
-      'fonts',
-      Object.values(fonts).map((xml) => `<font>${xml}<name val="${workbookFont.name}"/></font>`),
-    ),
-    list(
-      'fills',
-      Object.values(fills).map((xml) => `<fill>${xml}</fill>`),
-    ),
-    list(
-      'borders',
-      [noBorder, border].map((xml) => `<border>${xml}<diagonal/></border>`),
-    ),
-    list('cellStyleXfs', ['<xf numFmtId="0" fontId="0" fillId="0" borderId="0"/>']),
-    list('cellXfs', formats),
-    list('cellStyles', ['<cellStyle name="Normal" xfId="0" builtinId="0"/>']),
-    '</styleSheet>',
-  ].join('');
-}
-
-const list = (name: string, entries: readonly string[]): string =>
-  `<${name} count="${entries.length}">${entries.join('')}</${name}>`;
-
-function renderFormat(style: Style): string {
-  const font = Object.keys(fonts).indexOf(style.font);
-  const fill = Object.keys(fills).indexOf(style.fill);
-  const { numbers, side } = style.isFigure ? figure : { numbers: 0, side: '' };
-  return `<xf numFmtId="${numbers}" fontId="${font}" fillId="${fill}" borderId="${style.hasBorder ? 1 : 0}" xfId="0" applyNumberFormat="1" applyFont="1" applyFill="1" applyBorder="1" applyAlignment="1" applyProtection="1"><alignment vertical="top"${side}${style.isWrapped ? ' wrapText="1"' : ''}/><protection locked="${style.isLocked ? 1 : 0}"/></xf>`;
-}
+/** The file of styles, without its line breaks and comments. */
+const readStyles = (): string => readPageFile('report.styles.xml').replace(/<!--.*?-->|\n */g, '');
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
@@ -208,7 +121,9 @@ export async function* renderWorkbook(workbook: Workbook): AsyncGenerator<Uint8A
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const archive = new ZipWriter(writable, archiveOptions);
   const written = (async () => {
-    for (const [path, content] of listParts(workbook)) await archive.add(path, toByteStream(content));
+    for (const [path, content] of listParts(workbook)) {
+      await archive.add(path, ReadableStream.from(joinBlocks(content, blockLength)));
+    }
     await archive.close();
   })();
   // The stream passes a failure to its reader too; without this handler it would also be an unhandled rejection.
@@ -226,7 +141,7 @@ function listParts(workbook: Workbook): readonly (readonly [path: string, conten
     ['docProps/core.xml', [declaration, renderProperties(workbook)]],
     ['xl/workbook.xml', [declaration, renderIndex(workbook)]],
     ['xl/_rels/workbook.xml.rels', [declaration, renderRelations(sheetPaths)]],
-    ['xl/styles.xml', [declaration, renderStyles()]],
+    ['xl/styles.xml', [declaration, readStyles()]],
     ...sheets.map((sheet, index) => [`xl/${sheetPaths[index]}`, renderSheet(sheet, workbook)] as const),
   ];
 }
@@ -273,23 +188,25 @@ function renderIndex({ sheets }: Workbook): string {
   return `<workbook xmlns="${office}/spreadsheetml/2006/main" xmlns:r="${office}/officeDocument/2006/relationships"><bookViews><workbookView/></bookViews><sheets>${entries.join('')}</sheets>${namesXml}</workbook>`;
 }
 
-/** Joins small pieces of text into larger blocks, on demand. */
-function toByteStream(content: Iterable<string>): ReadableStream<Uint8Array> {
-  const pieces = content[Symbol.iterator]();
-  return new ReadableStream({
-    pull: (controller) => {
-      let block = '';
-      while (block.length < blockLength) {
-        const piece = pieces.next();
-        if (piece.done) {
-          if (block !== '') controller.enqueue(Buffer.from(block, 'utf8'));
-          return controller.close();
-        }
-        block += piece.value;
-      }
-      return controller.enqueue(Buffer.from(block, 'utf8'));
-    },
-  });
+/** A file of the page or of the workbook: beside the program's code as `sql` is, so that Node finds it from the sources and from what is built. */
+export const readPageFile = (name: `report.${'css' | 'js' | 'styles.xml'}`): string =>
+  readFileSync(createRequire(import.meta.url).resolve(`#page/${name}`), 'utf8');
+
+/** Joins chunks into large blocks; no text is split. */
+export async function* joinBlocks(
+  chunks: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>,
+  blockLength: number,
+): AsyncGenerator<Uint8Array> {
+  let waiting = '';
+  for await (const chunk of chunks) {
+    if (typeof chunk === 'string') waiting += chunk;
+    if (waiting !== '' && (waiting.length >= blockLength || typeof chunk !== 'string')) {
+      yield Buffer.from(waiting, 'utf8');
+      waiting = '';
+    }
+    if (typeof chunk !== 'string') yield chunk;
+  }
+  if (waiting !== '') yield Buffer.from(waiting, 'utf8');
 }
 
 /** The width of a printed page in characters; more would be too small to read. */

@@ -1,12 +1,9 @@
 import { toLocalTime } from '../local-time.js';
 
-/** A whole number with commas between the thousands, the same in every locale: `12,345`. */
-export function formatCount(count: number): string {
-  let text = String(count);
-  const whole = text.match(/^-?\d*/)?.[0].length ?? 0;
-  for (let at = whole - 3; at > 0 && text[at - 1] !== '-'; at -= 3) text = `${text.slice(0, at)},${text.slice(at)}`;
-  return text;
-}
+const counts = new Intl.NumberFormat('en-US', { maximumFractionDigits: 20 });
+
+/** A number with commas between the thousands, the same in every locale: `12,345`. */
+export const formatCount = (count: number): string => counts.format(count);
 
 /** A count with its noun: `1 customer`, `2 customers`; `plural` for an irregular plural. */
 export function countNoun(count: number, singular: string, plural = `${singular}s`): string {

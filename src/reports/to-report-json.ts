@@ -1,9 +1,15 @@
 import { z } from 'zod';
 import { severities, stateOrder } from '../vocabulary.js';
-import { type MatchChangeFacts, type NotScreenedFacts, toPublishedControl, toPublishedWatch } from './list-facts.js';
 import { listNewAlerts, type Report, readBaseline, readChanges } from './report.js';
 import { type ReportJson, reportJsonSchema } from './report-json.js';
-import { readWhole } from './run-facts.js';
+import {
+  type MatchChangeFacts,
+  mapBatches,
+  type NotScreenedFacts,
+  readWhole,
+  toPublishedControl,
+  toPublishedWatch,
+} from './run-facts.js';
 
 /** The source of a part of the document: times may be dates, and objects may have further properties. */
 type Source<Json> = Json extends string
@@ -59,20 +65,16 @@ function toSource(report: Report): Source<Omit<ReportJson, Lists>> & Readonly<Re
     watch: report.watch && toPublishedWatch(report.watch),
     sweeps: dossiers?.sweeps ?? null,
     groups: (changes ?? []).flatMap(({ clusters }) => clusters),
-    changes: changes && toLines(readChanges(report), toChangeLine),
-    baselineChanges: toLines(readBaseline(report), toChangeLine),
+    changes: changes && mapBatches(readChanges(report), toChangeLine),
+    baselineChanges: mapBatches(readBaseline(report), toChangeLine),
     dossierChanges: dossiers?.changes ?? null,
     reconciliations: report.reconciliations.map(({ current, ...rest }) => ({ ...rest, standing: current })),
     notScreened:
-      notScreened && toLines(readWhole('not screened', notScreened, report.cut.notScreened), toNotScreenedLine),
+      notScreened && mapBatches(readWhole('not screened', notScreened, report.cut.notScreened), toNotScreenedLine),
     droppedParties: report.droppedParties,
     rejects: report.rejects?.map((row) => ({ ...row, fields: Object.entries(row.fields) })) ?? null,
     doubted: report.doubted.map((row) => ({ ...row, fields: Object.entries(row.fields) })),
   };
-}
-
-async function* toLines<Line>(batches: AsyncIterable<readonly Line[]>, toLine: (line: Line) => unknown) {
-  for await (const batch of batches) yield batch.map(toLine);
 }
 
 const { baselineChanges, notScreened } = reportJsonSchema.shape;

@@ -1,30 +1,24 @@
+import type { CurrentDiscrepancies } from '../reconciliation/discrepancy.js';
 import { codeWords } from '../vocabulary/words.js';
-import { type Severity, severities } from '../vocabulary.js';
-import type { CadenceFacts, OpenAlertsFacts } from './list-facts.js';
+import { type Severity, severities, type verdictLevels } from '../vocabulary.js';
 import { describeDrops, describeNotices, describeRestoration, listSnapshotRemarks } from './reasons.js';
 import { sumRosterChanges } from './roster-changes.js';
-import { countBaseline, countChanges, type RunFacts, type SpanRunFacts } from './run-facts.js';
+import {
+  type CadenceFacts,
+  countBaseline,
+  countChanges,
+  type OpenAlertsFacts,
+  type RunFacts,
+  type SpanRunFacts,
+} from './run-facts.js';
 import { countNoun, formatCount, formatDay, formatMinute, keep, replaceInstants, toSentence } from './text.js';
 import { countCritical, countDays, describeExpired, describeNews, describeWaiting } from './words.js';
 
 /** The result of a run in words, without personal data. */
-export interface Verdict {
-  /**
-   * `partial`: no customer is in scope, a customer in scope is not screened, or a sweep is unproven. `red`: the reader must not rely on the
-   * run.
-   */
-  level: 'complete' | 'partial' | 'red';
-  /** For a subject line: `2 new sanction hits, 12 open alerts, 2 critical, 3 overdue, 26 changes`. */
-  short: string;
-  /** One sentence: how complete the run is. */
-  coverage: string;
-  /** One sentence: how many alerts wait, how many are critical or overdue, and the age of the oldest; null where they were not counted. */
-  waiting: string | null;
-  /** One sentence: what changed since the last report. */
-  news: string;
-  /** Further sentences: why the run is not complete, rejected rows. */
-  remarks: readonly string[];
-}
+export type Verdict = ReturnType<typeof toRunVerdict>;
+
+/** The runs of a span, assessed. */
+export type Span = ReturnType<typeof toSpan>;
 
 /** Assesses a run, or a span and each of its runs. */
 export function toVerdict(facts: RunFacts): { verdict: Verdict; span: Span | null } {
@@ -34,22 +28,32 @@ export function toVerdict(facts: RunFacts): { verdict: Verdict; span: Span | nul
   return { verdict: toSpanVerdict(verdict, span, facts), span };
 }
 
-function toRunVerdict(facts: RunFacts): Verdict {
+function toRunVerdict(facts: RunFacts) {
   const level = toLevel(facts);
   return {
     level,
+    /** For a subject line: `2 new sanction hits, 12 open alerts, 2 critical, 3 overdue, 26 changes`. */
     short: toShort(facts, level),
+    /** One sentence: how complete the run is. */
     coverage: toCoverage(facts),
+    /** One sentence: how many alerts wait, how many are critical or overdue, and the age of the oldest; null where they were not counted. */
     waiting: toWaiting(facts),
+    /** One sentence: what changed since the last report. */
     news: toNews(facts),
+    /** Further sentences: why the run is not complete, rejected rows. */
     remarks: toRemarks(facts),
   };
 }
 
+/**
+ * `partial`: no customer is in scope, a customer in scope is not screened, or a sweep is unproven. `red`: the reader must not rely on the run.
+ */
+type Level = (typeof verdictLevels)[number];
+
 type Assessed = Pick<RunFacts, 'state' | 'states' | 'counts' | 'controls' | 'watch' | 'sweeps'> &
   Pick<SpanRunFacts, 'held'>;
 
-function toLevel(facts: Assessed): Verdict['level'] {
+function toLevel(facts: Assessed): Level {
   if (facts.state === 'unbalanced' || facts.state === 'refused' || !isServiceTrusted(facts) || isHeld(facts))
     return 'red';
   const notScreened = facts.states?.not_screened ?? 0;
@@ -59,7 +63,7 @@ function toLevel(facts: Assessed): Verdict['level'] {
     : 'partial';
 }
 
-function toShort(facts: RunFacts, level: Verdict['level']): string {
+function toShort(facts: RunFacts, level: Level): string {
   const { openAlerts, comparedWith } = facts;
   const news = comparedWith !== null && openAlerts !== null && describeNews(openAlerts);
   if (level === 'complete') return keep(news, describeWork(facts)).join(', ');
@@ -80,7 +84,7 @@ function toWaiting(facts: RunFacts): string | null {
 /** Which ones the reasons of the run say. */
 const otherProblems = 'finished with problems';
 
-function toTrouble(facts: Assessed, level: Exclude<Verdict['level'], 'complete'>): string {
+function toTrouble(facts: Assessed, level: Exclude<Level, 'complete'>): string {
   if (level === 'red') {
     if (countFailedControls(facts) > 0) return 'control search failed';
     if (facts.state === 'refused') return 'run refused';
@@ -101,7 +105,8 @@ function describeWork(facts: RunFacts): string {
   if (changes > 0) parts.push(countNoun(changes, 'change'));
   if (baseline > 0) parts.push(countNoun(baseline, 'match of a first screening', 'matches of first screenings'));
   if (facts.dossierChanges.length > 0) parts.push(countNoun(facts.dossierChanges.length, 'dossier change'));
-  if (countDiscrepancies(facts.reconciliations) > 0) parts.push(describeDiscrepancies(facts.reconciliations));
+  const isOpen = facts.reconciliations.some(({ current }) => countOpen(current) > 0);
+  if (isOpen) parts.push(describeDiscrepancies(facts.reconciliations));
   if (parts.length > 0) return parts.join(', ');
   return facts.states === null && facts.counts !== null ? 'roster imported' : 'nothing to review';
 }
@@ -129,18 +134,14 @@ function describeReconciliations({ reconciliations }: RunFacts): string {
   return `${countNoun(customers, 'customer')} and ${countNoun(dossiers, 'dossier')} compared: ${describeDiscrepancies(reconciliations)}.`;
 }
 
-const countDiscrepancies = (
-  reconciliations: RunFacts['reconciliations'],
-  isCounted = (_: Severity): boolean => true,
-): number =>
-  reconciliations
-    .flatMap((one) => one.current)
-    .reduce((sum, { open, severity }) => sum + (isCounted(severity) ? open : 0), 0);
+const countOpen = (current: readonly CurrentDiscrepancies[]): number =>
+  current.reduce((sum, { open }) => sum + open, 0);
 
 function describeDiscrepancies(reconciliations: RunFacts['reconciliations']): string {
-  const total = countDiscrepancies(reconciliations);
-  const critical = countDiscrepancies(reconciliations, (severity) => severity === 'critical');
-  const accepted = reconciliations.flatMap((one) => one.current).reduce((sum, one) => sum + one.accepted, 0);
+  const current = reconciliations.flatMap((one) => one.current);
+  const total = countOpen(current);
+  const critical = countOpen(current.filter(({ severity }) => severity === 'critical'));
+  const accepted = current.reduce((sum, one) => sum + one.accepted, 0);
   const isProven = reconciliations.every(({ unprovenBecause }) => unprovenBecause === null);
   if (total + accepted === 0 && isProven) return 'roster, screenings and dossiers agree';
   const counted = keep(
@@ -271,14 +272,14 @@ function toSpanVerdict(last: Verdict, { runs, gaps, restores }: Span, facts: Run
   return {
     level: last.level === 'red' ? 'red' : 'partial',
     short: last.level === 'complete' ? [...short, ...listWaiting(facts)].join(', ') : last.short,
-    coverage: `${toCapital(short.join(', '))} ${coverage}`,
+    coverage: `${toSentence(short.join(', '))} ${coverage}`,
     waiting: last.waiting,
     news: last.news,
     remarks: [
       ...troubled.map(
         ({ runId, startedAt, trouble }) => `Run ${runId} of ${formatDay(startedAt, timezone)}: ${trouble}.`,
       ),
-      ...restores.map((one) => toCapital(showMinutes(describeRestoration(one), timezone))),
+      ...restores.map((one) => toSentence(showMinutes(describeRestoration(one), timezone))),
       ...gaps.map(
         ({ from, until, missed: count }) =>
           `No customer was screened between ${formatMinute(from, timezone)} and ${formatMinute(until, timezone)}: ${countNoun(count, 'screening')} missing.`,
@@ -291,12 +292,10 @@ function toSpanVerdict(last: Verdict, { runs, gaps, restores }: Span, facts: Run
 const showMinutes = (words: string, timezone: string): string =>
   replaceInstants(words, (instant) => formatMinute(instant, timezone));
 
-const toCapital = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
-
 const hourMs = 3_600_000;
 
 /** Assesses each run of a span and finds its missing screenings. */
-function toSpan(facts: NonNullable<RunFacts['span']>, cadence: CadenceFacts | null, timezone: string): Span {
+function toSpan(facts: NonNullable<RunFacts['span']>, cadence: CadenceFacts | null, timezone: string) {
   const { from } = facts;
   const runs = facts.runs.map((run) => toSpanRun(run, timezone));
   const gaps = findGaps(facts, cadence);
@@ -306,7 +305,8 @@ function toSpan(facts: NonNullable<RunFacts['span']>, cadence: CadenceFacts | nu
   return { from, until, runs, gaps, restores: facts.restores };
 }
 
-function toSpanRun(run: SpanRunFacts, timezone: string): Span['runs'][number] {
+/** With `trouble`, why the run is not complete; `notScreened` is null for a run that screens no customers. */
+function toSpanRun(run: SpanRunFacts, timezone: string) {
   const { controls, watch, states, wantsAll, held, reasons, ...reported } = run;
   const assessed = { ...run, sweeps: [] };
   const level = toLevel(assessed);
@@ -317,14 +317,14 @@ function toSpanRun(run: SpanRunFacts, timezone: string): Span['runs'][number] {
   return { ...reported, level, trouble, notScreened: states?.not_screened ?? null };
 }
 
-/** Counts hours, not days: the day of a night depends on the time zone, and its hour on summer time. */
-function findGaps(
-  { from, until, asOf, runs }: NonNullable<RunFacts['span']>,
-  cadence: CadenceFacts | null,
-): Span['gaps'] {
+/**
+ * Periods with missing screenings, and how many are missing by the screening frequency. It counts hours, not days: the day of a night depends
+ * on the time zone, and its hour on summer time.
+ */
+function findGaps({ from, until, asOf, runs }: NonNullable<RunFacts['span']>, cadence: CadenceFacts | null) {
   const usualMs = Math.max(24, Math.min(...Object.values(cadence?.hours ?? { daily: 24 }))) * hourMs;
   const times = [from, ...runs.filter(isWholeScreening).map(({ startedAt }) => startedAt), asOf ?? until];
-  return times.flatMap((time, index): Span['gaps'] => {
+  return times.flatMap((time, index) => {
     const next = times[index + 1];
     if (next === undefined) return [];
     const spans = (next.getTime() - time.getTime()) / usualMs;
@@ -338,21 +338,6 @@ function findGaps(
 /** A run over selected customers, such as new ones, does not count as a screening of the roster. */
 const isWholeScreening = ({ wantsAll, counts, states }: SpanRunFacts): boolean =>
   counts !== null && states !== null && (wantsAll || counts.skipped === 0);
-
-/** The runs of a span, assessed. */
-export interface Span {
-  from: Date;
-  until: Date;
-  /** `trouble`: why the run is not complete; `notScreened`: null for a run that screens no customers. */
-  runs: readonly (Omit<SpanRunFacts, 'controls' | 'watch' | 'states' | 'wantsAll' | 'held' | 'reasons'> & {
-    level: Verdict['level'];
-    trouble: string | null;
-    notScreened: number | null;
-  })[];
-  /** Periods with missing screenings, and how many are missing by the screening frequency. */
-  gaps: readonly { from: Date; until: Date; missed: number }[];
-  restores: NonNullable<RunFacts['span']>['restores'];
-}
 
 /** As in `12 open alerts of 5 customers: 2 critical, 3 overdue, ...`. */
 function describeWaitingAlerts(openAlerts: OpenAlertsFacts, now: Date, timezone: string): string {

@@ -4,11 +4,12 @@ import type {
   ChangeAlertFacts,
   CustomerRecordFacts,
   DetailCounts,
+  HistoryFacts,
   MatchChangeFacts,
   OpenAlertsFacts,
   ReplacedFacts,
-} from './list-facts.js';
-import type { HistoryFacts, RunFacts } from './run-facts.js';
+  RunFacts,
+} from './run-facts.js';
 import { countNoun, formatCount, formatDay, formatMinute, keep } from './text.js';
 
 /** What happened to a match, in words; `listed` and `delisted` only where the list itself changed. */
@@ -17,16 +18,18 @@ export function describeChange(change: Pick<MatchChangeFacts, 'kind' | 'cause' |
   if (isEscalation(change)) {
     return `Escalated to sanctions${change.after?.isHit && !change.before?.isHit ? ', now flagged as hit' : ''}`;
   }
-  if (change.kind === 'match_added') {
-    return `${byList ? 'Newly listed' : codeWords.matchChange.match_added}${change.after?.isHit ? ', flagged as hit' : ''}`;
+  const words = codeWords.matchChange[change.kind];
+  const flagged = change.after?.isHit ? ', flagged as hit' : '';
+  switch (change.kind) {
+    case 'match_added':
+      return `${byList ? 'Newly listed' : words}${flagged}`;
+    case 'match_returned':
+      return `${byList ? 'Listed again' : words}${flagged}`;
+    case 'match_removed':
+      return `${byList ? 'Delisted' : words}${change.before?.isHit ? ', was flagged as hit' : ''}`;
+    default:
+      return words;
   }
-  if (change.kind === 'match_removed') {
-    return `${byList ? 'Delisted' : codeWords.matchChange.match_removed}${change.before?.isHit ? ', was flagged as hit' : ''}`;
-  }
-  if (change.kind === 'match_returned') {
-    return `${byList ? 'Listed again' : codeWords.matchChange.match_returned}${change.after?.isHit ? ', flagged as hit' : ''}`;
-  }
-  return codeWords.matchChange[change.kind];
 }
 
 /** Whether a known match is now listed for a sanction and was not before. */
@@ -88,20 +91,18 @@ export const describeReplaced = (
 
 /** The alerts by age: `9 up to a day, 2 up to a week, 1 longer`. */
 export function describeAges({ byAge }: OpenAlertsFacts): string {
-  const parts: readonly [number, string][] = [
-    [byAge.upToOneDay, 'up to a day'],
-    [byAge.upToOneWeek, 'up to a week'],
-    [byAge.upToThirtyDays, 'up to 30 days'],
-    [byAge.older, 'longer'],
-  ];
-  return parts
-    .filter(([count]) => count > 0)
-    .map(([count, words]) => `${formatCount(count)} ${words}`)
-    .join(', ');
+  const { upToOneDay, upToOneWeek, upToThirtyDays, older } = byAge;
+  return keep(
+    upToOneDay > 0 && `${formatCount(upToOneDay)} up to a day`,
+    upToOneWeek > 0 && `${formatCount(upToOneWeek)} up to a week`,
+    upToThirtyDays > 0 && `${formatCount(upToThirtyDays)} up to 30 days`,
+    older > 0 && `${formatCount(older)} longer`,
+  ).join(', ');
 }
 
 /** Why an alert was re-opened, in words. */
-export const describeReopening = (reasons: readonly string[]): string => reasons.map(describeReason).join(', ');
+export const describeReopening = (reasons: readonly string[]): string =>
+  reasons.map((reason) => codeWords.reopening.get(reason) ?? `${toWords(reason)} changed`).join(', ');
 
 /** A step in the history of an alert: `false positive by ada on 2026-11-20: another birth date`. */
 export function describeSaid(
@@ -115,14 +116,6 @@ export function describeSaid(
 
 /** How the disposition was made; a proposed one waits for the approval of a second person. */
 const saidWords = { decided: '', proposed: 'pending approval: ', approved: 'approved: ' } as const;
-
-function describeReason(reason: string): string {
-  if (reason === 'expired') return 'the disposition expired';
-  if (reason === 'erased') return 'what the reviewer saw is erased';
-  if (reason === 'undone') return 'the disposition was undone';
-  if (reason === 'returned') return 'matched again';
-  return `${toWords(reason)} changed`;
-}
 
 /** The records that a run fetched about new hits, in one line; null where it had none to fetch. */
 export function describeDetails(counts: DetailCounts): string | null {

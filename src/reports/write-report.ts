@@ -9,13 +9,13 @@ import { markFormula } from '../formulas.js';
 import type { RejectedRow } from '../roster/customer.js';
 import type { RejectsColumn, surplusColumn } from '../roster/rejects.js';
 import { codeWords } from '../vocabulary/words.js';
-import type { RejectReason } from '../vocabulary.js';
 import { renderCsv } from './csv.js';
 import { renderHtml } from './html-page.js';
-import { csvFiles } from './lists.js';
+import { renderChangesCsv, renderNotScreenedCsv } from './lists.js';
 import type { Report } from './report.js';
 import { isOfParties } from './run-facts.js';
 import type { Cell, Column } from './section.js';
+import { joinBlocks } from './spreadsheet.js';
 import { toVisibleLines } from './text.js';
 import { renderJson } from './to-report-json.js';
 import { renderReportWorkbook } from './workbook-report.js';
@@ -26,16 +26,9 @@ const blockLength = 262_144;
 export async function* readWrittenFile(directory: string, { name, sha256 }: WrittenFile): AsyncGenerator<Uint8Array> {
   const file = await open(join(directory, name), constants.O_RDONLY | constants.O_NOFOLLOW);
   const hash = createHash('sha256');
-  try {
-    for (;;) {
-      const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(blockLength));
-      if (bytesRead === 0) break;
-      const block = buffer.subarray(0, bytesRead);
-      hash.update(block);
-      yield block;
-    }
-  } finally {
-    await file.close();
+  for await (const block of file.createReadStream({ highWaterMark: blockLength })) {
+    hash.update(block);
+    yield block;
   }
   if (hash.digest('hex') !== sha256) throw new Error(`${name} was changed after it was written`);
 }
@@ -50,45 +43,13 @@ export interface WrittenFile {
 /** The content of a file: text is written as UTF-8. */
 type Chunks = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
 
-/**
- * Opens a set of files that get their final names together in `directory` (created with mode 0700; files get 0600). `add` writes a temporary
- * file, `commit` renames all in the order added, `discard` removes all. Throws when the folder is a symbolic link or not a folder.
- */
-async function openFileSet(directory: string) {
-  await makeFolder(directory, 'name another folder');
-  if (!(await lstat(directory)).isDirectory()) throw new Error('the folder is a symbolic link or not a folder');
-  await chmod(directory, 0o700);
-  await removeRemains(directory);
-  const written: { passing: string; final: string }[] = [];
-  const committed: string[] = [];
-  return {
-    add: async (name: string, chunks: Chunks): Promise<WrittenFile> => {
-      const passing = join(directory, toPassingName(name));
-      written.push({ passing, final: join(directory, name) });
-      return { name, ...(await writeNew(passing, chunks)) };
-    },
-    commit: async () => {
-      for (const { passing, final } of written) {
-        await rename(passing, final);
-        committed.push(final);
-      }
-      await syncFolder(directory);
-    },
-    discard: async () => {
-      // A part of a set is worse than none. A file that cannot be removed was never written.
-      const paths = [...written.map(({ passing }) => passing), ...committed];
-      await Promise.allSettled(paths.map((path) => rm(path, { force: true })));
-    },
-  };
-}
-
 async function writeNew(path: string, chunks: Chunks): Promise<Omit<WrittenFile, 'name'>> {
   const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
   const file = await open(path, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o600);
   const hash = createHash('sha256');
   let bytes = 0;
   try {
-    for await (const block of gather(chunks)) {
+    for await (const block of joinBlocks(chunks, blockLength)) {
       await file.writeFile(block);
       hash.update(block);
       bytes += block.length;
@@ -98,20 +59,6 @@ async function writeNew(path: string, chunks: Chunks): Promise<Omit<WrittenFile,
     await file.close();
   }
   return { bytes, sha256: hash.digest('hex') };
-}
-
-/** Joins chunks into few large writes; no text is split. */
-async function* gather(chunks: Chunks): AsyncGenerator<Uint8Array> {
-  let waiting = '';
-  for await (const chunk of chunks) {
-    if (typeof chunk === 'string') waiting += chunk;
-    if (waiting !== '' && (waiting.length >= blockLength || typeof chunk !== 'string')) {
-      yield Buffer.from(waiting, 'utf8');
-      waiting = '';
-    }
-    if (typeof chunk !== 'string') yield chunk;
-  }
-  if (waiting !== '') yield Buffer.from(waiting, 'utf8');
 }
 
 /**
@@ -141,7 +88,7 @@ async function copyReport({ directory, files }: WrittenReport, publishTo: string
   await removeRemains(folder);
   const copies = files.map((file) => ({ file, passing: join(folder, toPassingName(file.name)) }));
   try {
-    for (const { file, passing } of copies) await copyFile(directory, file, passing);
+    for (const { file, passing } of copies) await writeNew(passing, readWrittenFile(directory, file));
     // No manifest may exist while its files are being replaced.
     await rm(manifest, { force: true });
     await removeStale(folder, files);
@@ -160,17 +107,6 @@ async function copyReport({ directory, files }: WrittenReport, publishTo: string
 async function removeStale(folder: string, files: readonly WrittenFile[]): Promise<void> {
   const stale = reportFileNames.filter((name) => files.every((file) => file.name !== name));
   for (const name of stale) await rm(join(folder, name), { force: true });
-}
-
-async function copyFile(directory: string, file: WrittenFile, to: string): Promise<void> {
-  const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
-  const target = await open(to, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o600);
-  try {
-    for await (const block of readWrittenFile(directory, file)) await target.writeFile(block);
-    await target.sync();
-  } finally {
-    await target.close();
-  }
 }
 
 /** The SHA-256 (hex) of a file; null where there is none. */
@@ -199,7 +135,8 @@ export interface WrittenReport {
 const formats: readonly [string, (report: Report) => Chunks][] = [
   ['report.html', renderHtml],
   ['report.xlsx', renderReportWorkbook],
-  ...csvFiles,
+  ['changes.csv', renderChangesCsv],
+  ['not-screened.csv', renderNotScreenedCsv],
   ['rejects.csv', renderRejectsCsv],
   ['report.json', renderJson],
 ];
@@ -244,15 +181,32 @@ function describeFailure(error: unknown): string {
   return `${error.message}; no file of the report was left there. Free disk space, or choose another folder with --out, and run \`nightscreen report\` again`;
 }
 
+/** All files get their final names together. Throws when the folder is a symbolic link or not a folder. */
 async function writeFiles(report: Report, folder: string, makeRoom?: MakeRoom): Promise<readonly WrittenFile[]> {
-  const set = await openFileSet(folder);
+  await makeFolder(folder, 'name another folder');
+  if (!(await lstat(folder)).isDirectory()) throw new Error('the folder is a symbolic link or not a folder');
+  await chmod(folder, 0o700);
+  await removeRemains(folder);
+  const written: { passing: string; final: string }[] = [];
+  const add = async (name: string, chunks: Chunks): Promise<WrittenFile> => {
+    const passing = join(folder, toPassingName(name));
+    written.push({ passing, final: join(folder, name) });
+    return { name, ...(await writeNew(passing, chunks)) };
+  };
+  const remains: string[] = [];
   try {
-    const files = await addFiles(set.add, report);
+    const files = await addFiles(add, report);
     await makeRoom?.(folder, files);
-    await set.commit();
+    for (const { passing, final } of written) {
+      await rename(passing, final);
+      remains.push(final);
+    }
+    await syncFolder(folder);
     return files;
   } catch (error) {
-    await set.discard();
+    // A part of a report is worse than none. A file that cannot be removed was never written.
+    remains.push(...written.map(({ passing }) => passing));
+    await Promise.allSettled(remains.map((path) => rm(path, { force: true })));
     throw error;
   }
 }
@@ -323,7 +277,11 @@ interface RowToCorrect extends Pick<RejectedRow, 'line' | 'file' | 'column' | 'v
 
 function listRows({ rejects, doubted }: Report): readonly RowToCorrect[] {
   const rejected = (rejects ?? []).map(
-    ({ reason, ...row }): RowToCorrect => ({ ...row, reasons: [toReason(reason)], outcome: 'rejected' }),
+    ({ reason, ...row }): RowToCorrect => ({
+      ...row,
+      reasons: [{ code: reason, words: codeWords.reject[reason] }],
+      outcome: 'rejected',
+    }),
   );
   const accepted = doubted.map(
     ({ doubts, ...row }): RowToCorrect => ({
@@ -336,8 +294,6 @@ function listRows({ rejects, doubted }: Report): readonly RowToCorrect[] {
   );
   return [...rejected, ...accepted];
 }
-
-const toReason = (code: RejectReason): RowToCorrect['reasons'][number] => ({ code, words: codeWords.reject[code] });
 
 const rowOutcomeWords = {
   rejected: 'rejected',
@@ -359,16 +315,12 @@ const ownCells: Readonly<Record<RejectsColumn, (row: RowToCorrect) => Cell>> = {
 
 const ownColumns = Object.entries(ownCells).map(([key, cell]): Column<RowToCorrect> => ({ key, cell }));
 
+/** The headers are in the order of the source; rows of several sources may have different ones. */
 function renderRejects(rejects: readonly RowToCorrect[]): Generator<string> {
-  return renderCsv([...listHeaders(rejects).map(toFieldColumn), ...ownColumns], rejects);
-}
-
-/** In the order of the source; rows of several sources may have different headers. */
-function listHeaders(rejects: readonly RowToCorrect[]): readonly string[] {
   const headers = new Set<string>();
-  for (const row of rejects) for (const header of Object.keys(row.fields)) headers.add(header);
+  for (const { fields } of rejects) for (const header of Object.keys(fields)) headers.add(header);
   headers.delete(surplus);
-  return [...headers];
+  return renderCsv([...[...headers].map(toFieldColumn), ...ownColumns], rejects);
 }
 
 /** Visible text that `restoreHidden` (src/roster) reverses: a code point spelled in the text itself gets an escaped bracket. */

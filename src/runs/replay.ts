@@ -1,11 +1,11 @@
 import type { MatchChange } from '../changes/match-changes.js';
 import { replayAnswers, type StoredAnswer } from '../changes/replay-answers.js';
+import { gatherBy } from '../gather-by.js';
 import { type Match, treatAsTruncated } from '../matches/match.js';
 import { countStoredChanges, readHistory } from '../store/night/responses.js';
 import { toRunId } from '../store/runs.js';
 import { type MatchChangeKind, matchChangeKinds, type Severity, severities } from '../vocabulary.js';
 import type { AppContext } from './app-context.js';
-import { gatherBy } from './gather-by.js';
 import { compareSettings } from './settings-acceptance.js';
 
 const partiesAtOnce = 250;

@@ -1,5 +1,4 @@
-import type { OpenAlertsFacts, RosterChangeFacts, RunCounts } from '../reports/list-facts.js';
-import type { SnapshotFacts } from '../reports/run-facts.js';
+import type { OpenAlertsFacts, RosterChangeFacts, RunCounts, SnapshotFacts } from '../reports/run-facts.js';
 import { countNoun } from '../reports/text.js';
 import type { Sweep } from '../store/dossiers/dossiers.js';
 import type { HaltCode, RunKind, RunState } from '../vocabulary.js';

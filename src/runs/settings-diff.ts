@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { usageError } from '../errors.js';
-import type { RosterAcceptanceFacts } from '../reports/list-facts.js';
+import type { RosterAcceptanceFacts } from '../reports/run-facts.js';
 import type { Database } from '../store/database/database.js';
 import type { RunSettings } from './app-context.js';
 import type { Reviewer } from './review/people.js';

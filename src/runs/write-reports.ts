@@ -3,10 +3,10 @@ import { dirname, join } from 'node:path';
 import { MailError, ReportError, usageError } from '../errors.js';
 import { type ReportToMail, writeArchive } from '../mail/archive.js';
 import type { Recipient } from '../mail/settings.js';
-import type { ToReviewFacts } from '../reports/list-facts.js';
 import { maskReport } from '../reports/mask-report.js';
 import { printPdf } from '../reports/print-pdf.js';
 import { type Report, toReport } from '../reports/report.js';
+import type { ToReviewFacts } from '../reports/run-facts.js';
 import {
   digestFile,
   type MakeRoom,

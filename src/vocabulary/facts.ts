@@ -1,24 +1,6 @@
 // The shapes of the facts that the database stores and that reports show; each is defined here only.
 import { z } from 'zod';
-import {
-  absences,
-  agreements,
-  alertStates,
-  changeCauses,
-  controlTriggers,
-  customerStates,
-  detailStops,
-  dispositionVerdicts,
-  listableOutcomes,
-  matchChangeKinds,
-  matchFields,
-  partyRoles,
-  partyTypes,
-  riskTiers,
-  runModes,
-  severities,
-  severityAdjustments,
-} from '../vocabulary.js';
+import * as codes from '../vocabulary.js';
 
 /** What readers of facts may do with them: nobody changes them. */
 type Fixed<Value> = Value extends Date
@@ -76,9 +58,9 @@ export function listCountSums(counts: Readonly<Record<SummedName, number>>) {
 }
 
 /** Customers by state. */
-export const stateCountsSchema = z.record(z.enum(customerStates), count);
+export const stateCountsSchema = z.record(z.enum(codes.customerStates), count);
 /** Changes by severity. */
-export const severityCountsSchema = z.record(z.enum(severities), count);
+export const severityCountsSchema = z.record(z.enum(codes.severities), count);
 
 /** One entry of `results` as the service sent it (interface: AML search result); `rank` starts at 1. */
 export const matchSchema = z.object({
@@ -99,12 +81,12 @@ export const matchSchema = z.object({
 /** The party of a line of the report. */
 export const partySchema = z.object({
   reference: z.string(),
-  role: z.enum(partyRoles),
-  type: z.enum(partyTypes),
+  role: z.enum(codes.partyRoles),
+  type: z.enum(codes.partyTypes),
   name: z.string(),
   birthDate: z.string().nullable(),
   countries: texts,
-  riskTier: z.enum(riskTiers).nullable(),
+  riskTier: z.enum(codes.riskTiers).nullable(),
 });
 
 /** The customer as a disposition is bound to them. */
@@ -116,32 +98,26 @@ export const seenCustomerSchema = partySchema.omit({ reference: true, riskTier: 
  */
 export const seenFactsSchema = z.object({
   listed: z.object({ schema: z.string(), name: z.string(), topics: texts, birthDates: texts, countries: texts }),
-  customer: z.object({
-    role: z.string(),
-    type: z.string(),
-    name: z.string(),
-    birthDate: z.string().nullable(),
-    countries: texts,
-  }),
+  customer: seenCustomerSchema,
 });
 
 /** The facts of a party outside its request, with the source text of converted or doubtful ones. */
 export const partySaidSchema = z.object({
   birthDate: z.string().nullable(),
   countries: texts,
-  riskTier: z.enum(riskTiers).nullable(),
+  riskTier: z.enum(codes.riskTiers).nullable(),
   doubts: z.record(z.string(), z.string()),
   said: z.record(z.string(), z.string()),
 });
 
 /** How far a customer's facts agree with a match, apart from the service's score. */
-export const corroborationSchema = z.object({ birthDate: z.enum(agreements), country: z.enum(agreements) });
+export const corroborationSchema = z.object({ birthDate: z.enum(codes.agreements), country: z.enum(codes.agreements) });
 
 const decision = { reviewer: z.string(), reason: z.string(), decidedAt: instant };
 
 /** The last decision on a similar match that disappeared when the match of the alert appeared: it may be the same party with another id. */
 export const replacedSchema = z.object({
-  verdict: z.enum(dispositionVerdicts),
+  verdict: z.enum(codes.dispositionVerdicts),
   ...decision,
   /** Of the former match. */
   name: z.string(),
@@ -150,7 +126,7 @@ export const replacedSchema = z.object({
 
 /** The alert of a change when the run closed. */
 export const changeAlertSchema = z.object({
-  state: z.enum(alertStates),
+  state: z.enum(codes.alertStates),
   openedAt: instant,
   dueAt: instant.nullable(),
   assignedTo: z.string().nullable(),
@@ -161,7 +137,7 @@ export const changeAlertSchema = z.object({
     z.object({
       kind: z.enum(['decided', 'proposed', 'approved', 'undone']),
       /** Null for `undone`. */
-      verdict: z.enum(dispositionVerdicts).nullable(),
+      verdict: z.enum(codes.dispositionVerdicts).nullable(),
       reviewer: z.string(),
       isAttested: z.boolean(),
       reason: z.string(),
@@ -176,11 +152,11 @@ export const matchChangeSchema = z.object({
   changeId: count,
   /** The run that found it. */
   runId: z.string(),
-  severity: z.enum(severities),
-  kind: z.enum(matchChangeKinds),
-  cause: z.enum(changeCauses),
+  severity: z.enum(codes.severities),
+  kind: z.enum(codes.matchChangeKinds),
+  cause: z.enum(codes.changeCauses),
   rule: z.string(),
-  adjustments: z.array(z.enum(severityAdjustments)),
+  adjustments: z.array(z.enum(codes.severityAdjustments)),
   /** Whether the customer's facts agree with the match; null for changes of versions that did not compare them. */
   corroboration: corroborationSchema.nullable(),
   party: partySchema,
@@ -189,7 +165,7 @@ export const matchChangeSchema = z.object({
   /** Whether the match is, or was, a hit for a sanction: such a change is never grouped with similar ones. */
   isSanctionHit: z.boolean(),
   matchId: z.string(),
-  fields: z.array(z.enum(matchFields)),
+  fields: z.array(z.enum(codes.matchFields)),
   before: matchSchema.nullable(),
   after: matchSchema.nullable(),
   /** Its alert when the run closed; null where it has none, for first screenings and for runs that have not closed. */
@@ -199,10 +175,10 @@ export const matchChangeSchema = z.object({
 /** A waiting alert, as it is stored for a working list. */
 export const waitingAlertSchema = z.object({
   /** Of the account of the alert. */
-  mode: z.enum(runModes),
+  mode: z.enum(codes.runModes),
   party: partySchema,
   listed: matchSchema,
-  severity: z.enum(severities),
+  severity: z.enum(codes.severities),
   rule: z.string(),
   priority: z.number(),
   openedAt: instant,
@@ -210,26 +186,18 @@ export const waitingAlertSchema = z.object({
   /** `pending_approval` waits for a second person. */
   state: z.enum(['open', 'pending_approval']),
   /** Why its match is absent: it waits to be confirmed as no longer matched. Null while the match is a hit. */
-  absence: z.enum(absences).nullable(),
+  absence: z.enum(codes.absences).nullable(),
   absentSince: instant.nullable(),
   assignedTo: z.string().nullable(),
   /** The decision that waits for a second person. */
-  proposal: z.object({ verdict: z.enum(dispositionVerdicts), ...decision }).nullable(),
+  proposal: z.object({ verdict: z.enum(codes.dispositionVerdicts), ...decision }).nullable(),
   /** Why it was re-opened; empty for an alert that was never decided. */
   reopenedBecause: texts,
   /** The last decision, in force or not; of a re-opened alert the one before the re-opening. */
   lastDecision: z.object({ verdict: z.string(), ...decision }).nullable(),
   replaced: replacedSchema.nullable(),
   /** The decision of an older system; `isSample` where it does not count as one, so that a reviewer decides as a spot check. */
-  legacy: z
-    .object({
-      verdict: z.string(),
-      reviewer: z.string(),
-      reason: z.string(),
-      decidedAt: z.string(),
-      isSample: z.boolean(),
-    })
-    .nullable(),
+  legacy: z.object({ verdict: z.string(), ...decision, decidedAt: z.string(), isSample: z.boolean() }).nullable(),
 });
 
 /** The alerts that waited for a decision when the run closed, in figures. */
@@ -247,7 +215,7 @@ export const openAlertsSchema = z.object({
   /** What the run did: its answers opened `alerts` or made them more severe; dispositions that expired opened others. */
   news: z.object({ alerts: count, sanctionHits: count, expired: count }),
   /** Only severities that occur, most severe first. */
-  bySeverity: z.array(z.object({ severity: z.enum(severities), waiting: count, overdue: count })),
+  bySeverity: z.array(z.object({ severity: z.enum(codes.severities), waiting: count, overdue: count })),
   /** By owner, those with most first; unassigned alerts are not included. */
   byAssignee: z.array(z.object({ name: z.string(), waiting: count, overdue: count })),
   byAge: z.object({ upToOneDay: count, upToOneWeek: count, upToThirtyDays: count, older: count }),
@@ -272,7 +240,7 @@ export const settledSchema = z.object({
 /** A party in scope without a valid screening. */
 export const notScreenedSchema = z.object({
   party: partySchema,
-  outcome: z.enum(listableOutcomes),
+  outcome: z.enum(codes.listableOutcomes),
   /** The stable code of the error or of the skip. */
   reason: z.string(),
   lastScreenedAt: instant.nullable(),
@@ -282,7 +250,7 @@ export const notScreenedSchema = z.object({
 export const controlRoundSchema = z.object({
   /** The number of the round, from 1. */
   round: count,
-  trigger: z.enum(controlTriggers),
+  trigger: z.enum(codes.controlTriggers),
   /** Searches of the plan that had an answer by then. */
   searches: count,
   askedAt: instant,
@@ -291,7 +259,7 @@ export const controlRoundSchema = z.object({
 
 /** A control search: a search whose answer is known. */
 export const controlResultSchema = z.object({
-  type: z.enum(partyTypes),
+  type: z.enum(codes.partyTypes),
   name: z.string(),
   expect: z.enum(['match', 'none']),
   verdict: z.enum(['passed', 'failed']),
@@ -336,7 +304,7 @@ export const detailCountsSchema = z.object({
   backlogAsked: count,
   /** Records that earlier runs had left over and that are still missing. */
   backlogLeft: count,
-  stoppedBecause: z.enum(detailStops).nullable(),
+  stoppedBecause: z.enum(codes.detailStops).nullable(),
 });
 
 /** A rate per 1,000 and the median of former runs; `unknown` with too few runs to compare. */
@@ -355,6 +323,20 @@ export const watchSchema = z.object({
   listCap: z.object({ length: count, status: z.enum(['known', 'found', 'gone']), customers: count }).nullable(),
   /** Changes of the service's data per 1,000 searches for customers screened before; null where the run was not assessed. */
   volume: rateSchema.nullable(),
+});
+
+/** One of the last runs of a roster, in figures. */
+export const trendPointSchema = z.object({
+  runId: z.string(),
+  finishedAt: instant,
+  seconds: count,
+  searches: count,
+  notScreened: count,
+  hits: count,
+  changes: count,
+  changesBySeverity: severityCountsSchema,
+  /** Alerts that waited for a decision when the run closed; null where they were not counted. */
+  waiting: count.nullable(),
 });
 
 /** The health of a run's calls. */

@@ -1,16 +1,6 @@
 // The shapes of the facts about rosters, dossiers and their comparison, which the database stores and reports show; each is defined here only.
 import { z } from 'zod';
-import {
-  changeWays,
-  discrepancyEvents,
-  discrepancyKinds,
-  discrepancySeverities,
-  dossierChangeKinds,
-  doubtFields,
-  doubtReasons,
-  recordFields,
-  rejectReasons,
-} from '../vocabulary.js';
+import * as codes from '../vocabulary.js';
 import { acceptanceSchema, count, instant, partySchema, texts } from './facts.js';
 
 /** A dossier of the service's list (interface: Dossier summary); absent values are null. */
@@ -35,7 +25,7 @@ export const dossierSchema = z.object({
 /** One stored dossier change. */
 export const dossierChangeSchema = z.object({
   changeId: count,
-  kind: z.enum(dossierChangeKinds),
+  kind: z.enum(codes.dossierChangeKinds),
   dossierId: z.string(),
   /** Whether the dossier's reference names a customer of the roster. */
   customerKnown: z.boolean(),
@@ -95,7 +85,7 @@ export const rosterAcceptanceSchema = z.object({
 /** The doubts about a column of a source. */
 export const columnDoubtsSchema = z.object({
   column: z.string(),
-  field: z.enum(doubtFields),
+  field: z.enum(codes.doubtFields),
   /** Rows whose value was read. */
   read: count,
   /** Rows whose value is in doubt. */
@@ -103,15 +93,15 @@ export const columnDoubtsSchema = z.object({
   /** Rows in doubt whose value states that it is unknown. */
   unknown: count,
   /** The most frequent values in doubt; of names only the reasons, with an empty value. */
-  values: z.array(z.object({ value: z.string(), why: z.enum(doubtReasons), rows: count })),
+  values: z.array(z.object({ value: z.string(), why: z.enum(codes.doubtReasons), rows: count })),
 });
 
 /** The changed values of a field, those of related parties included, and what some of them have in common. */
 export const fieldChangesSchema = z.object({
-  field: z.enum(recordFields),
+  field: z.enum(codes.recordFields),
   values: count,
   /** `value` of `same_value`: the new one; null for a name. */
-  ways: z.array(z.object({ way: z.enum(changeWays), value: z.string().nullable(), values: count })),
+  ways: z.array(z.object({ way: z.enum(codes.changeWays), value: z.string().nullable(), values: count })),
 });
 
 /** How imports changed a roster, first imports not included. */
@@ -172,7 +162,7 @@ export const rejectSchema = z.object({
   file: z.string().nullable(),
   /** The source's column at fault; null when there is none. */
   column: z.string().nullable(),
-  reason: z.enum(rejectReasons),
+  reason: z.enum(codes.rejectReasons),
   /** The kind of the value at fault without the value, such as `empty`, `digits, 8 characters`, `control character U+0000`. */
   valueClass: z.string().nullable(),
   /** The customer id if the row shows one; it keeps a known customer in scope. */
@@ -186,7 +176,7 @@ export const doubtedRowSchema = z.object({
   line: count,
   file: z.string().nullable(),
   reference: z.string(),
-  doubts: z.array(z.object({ column: z.string(), why: z.enum(doubtReasons) })),
+  doubts: z.array(z.object({ column: z.string(), why: z.enum(codes.doubtReasons) })),
   /** The row's fields under the source's own headers. */
   fields: z.record(z.string(), z.string()),
   /** Whether it is a row of a source of related parties. */
@@ -215,9 +205,9 @@ export const reconciliationSumsSchema = z.object({
 /** A discrepancy in a report. */
 export const discrepancySchema = z.object({
   discrepancyId: count,
-  event: z.enum(discrepancyEvents),
-  kind: z.enum(discrepancyKinds),
-  severity: z.enum(discrepancySeverities),
+  event: z.enum(codes.discrepancyEvents),
+  kind: z.enum(codes.discrepancyKinds),
+  severity: z.enum(codes.discrepancySeverities),
   /** The facts that disagree, by name, with references, names and dossiers. */
   facts: z.record(z.string(), z.unknown()),
   openedAt: instant,
@@ -225,8 +215,8 @@ export const discrepancySchema = z.object({
 
 /** The number of current discrepancies of one kind and severity. */
 export const currentDiscrepanciesSchema = z.object({
-  kind: z.enum(discrepancyKinds),
-  severity: z.enum(discrepancySeverities),
+  kind: z.enum(codes.discrepancyKinds),
+  severity: z.enum(codes.discrepancySeverities),
   open: count,
   accepted: count,
   oldestAt: instant,

@@ -296,6 +296,13 @@ export const codeWords = {
     aliases: ['list of aliases', 'lists of aliases'],
     related_parties: ['list of related parties', 'lists of related parties'],
   },
+  /** Why an alert was re-opened; other reasons are the facts that changed. */
+  reopening: new Map<string, string>([
+    ['expired', 'the disposition expired'],
+    ['erased', 'what the reviewer saw is erased'],
+    ['undone', 'the disposition was undone'],
+    ['returned', 'matched again'],
+  ]),
   /** When a round of control searches was made. */
   controlTrigger: {
     start: 'before the first search',

@@ -1,5 +1,4 @@
-import type { DossierChangeFacts, MatchChangeFacts } from '../../src/reports/list-facts.js';
-import type { RunFacts } from '../../src/reports/run-facts.js';
+import type { DossierChangeFacts, MatchChangeFacts, RunFacts } from '../../src/reports/run-facts.js';
 import {
   buildChange,
   buildCounts,

@@ -2,14 +2,16 @@ import type { DossierSnapshot } from '../../src/dossiers/dossier.js';
 import type { Match } from '../../src/matches/match.js';
 import type {
   ControlFacts,
+  HistoryFacts,
   MatchChangeFacts,
   NotScreenedFacts,
   PartyFacts,
   RunCounts,
+  RunFacts,
   ToReviewFacts,
+  TrendPoint,
   WaitingAlert,
-} from '../../src/reports/list-facts.js';
-import type { HistoryFacts, RunFacts, TrendPoint } from '../../src/reports/run-facts.js';
+} from '../../src/reports/run-facts.js';
 import { severities } from '../../src/vocabulary.js';
 
 /** A party for reports. */

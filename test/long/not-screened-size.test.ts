@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import type { NotScreenedFacts } from '../../src/reports/list-facts.js';
-import { readWhole } from '../../src/reports/run-facts.js';
+import { type NotScreenedFacts, readWhole } from '../../src/reports/run-facts.js';
 
 import { previewLines } from '../../src/store/night/changes.js';
 import { readRunFacts } from '../../src/store/reports/facts.js';

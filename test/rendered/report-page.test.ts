@@ -8,9 +8,8 @@ import axe from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderHtml } from '../../src/reports/html-page.js';
-import type { ToReviewFacts } from '../../src/reports/list-facts.js';
 import { toReport } from '../../src/reports/report.js';
-import type { RunFacts } from '../../src/reports/run-facts.js';
+import type { RunFacts, ToReviewFacts } from '../../src/reports/run-facts.js';
 import { findChromium, findProgram } from '../helpers/cli-process.js';
 import { buildEventfulFacts } from '../helpers/eventful-run-facts.js';
 import { printFigure, takeLeast } from '../helpers/figures.js';
@@ -327,7 +326,7 @@ describe.skipIf(chromiumPath === null)('the page in Chromium', () => {
     await page.keyboard.press('Enter');
     await page.keyboard.press('Space');
     expect(await head.getAttribute('aria-sort')).toBe('descending');
-    expect(await page.locator('#not-screened tbody .reference').first().textContent()).toBe('N-1177');
+    expect(await page.locator('#not-screened tbody .reference').first().textContent()).toBe('N-199');
     await close();
   });
 

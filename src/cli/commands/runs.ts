@@ -1,4 +1,3 @@
-import { toPublishedControl, toPublishedWatch } from '../../reports/list-facts.js';
 import {
   describeReason,
   describeRounds,
@@ -6,6 +5,7 @@ import {
   describeWatch,
   listSnapshotRemarks,
 } from '../../reports/reasons.js';
+import { toPublishedControl, toPublishedWatch } from '../../reports/run-facts.js';
 import { countNoun, describeSpan, formatCount } from '../../reports/text.js';
 import { describeAcceptance, describeAlerts, describeDetails, describeExpired } from '../../reports/words.js';
 import type { describeRun } from '../../runs/describe-run.js';

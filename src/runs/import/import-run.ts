@@ -1,7 +1,7 @@
 import { listGuards, nameGuards, RosterError, RosterHeldError, unreadableGuard } from '../../errors.js';
 import { toLocalTime } from '../../local-time.js';
-import type { RosterAcceptanceFacts } from '../../reports/list-facts.js';
 import { listSnapshotRemarks } from '../../reports/reasons.js';
+import type { RosterAcceptanceFacts } from '../../reports/run-facts.js';
 import { countNoun } from '../../reports/text.js';
 import type { RosterSettings } from '../../roster/settings.js';
 import { judgeCustomers } from '../../store/customers/states.js';

@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { z } from 'zod';
 import { StoreError } from '../../errors.js';
 import { type DeliveryResult, openMailer, toDelivery } from '../../mail/delivery.js';
-import type { MailMessage } from '../../mail/message.js';
+import { type MailMessage, mailMessageSchema } from '../../mail/message.js';
 import { buildReportMessage } from '../../mail/report-message.js';
 import { listRecipients, toMailTrigger } from '../../mail/settings.js';
 import type { Queryable } from '../../store/database/database.js';
@@ -64,21 +63,9 @@ export function limitSending(limitMs: number, signal?: AbortSignal): { signal: A
 export const allowLastWords = (signal: AbortSignal | undefined): AbortSignal | undefined =>
   signal?.aborted ? AbortSignal.timeout(graceMs) : signal;
 
-const messageSchema = z.object({
-  messageId: z.string(),
-  from: z.string(),
-  to: z.string(),
-  subject: z.string(),
-  date: z.iso.datetime().transform((text) => new Date(text)),
-  text: z.string(),
-  html: z.string(),
-  attachments: z.array(z.object({ name: z.string(), path: z.string(), contentType: z.string(), sha256: z.string() })),
-  thread: z.array(z.string()).optional(),
-});
-
 /** The message as stored in the outbox; null for other content. */
 export function findStoredMessage(content: unknown): MailMessage | null {
-  return messageSchema.safeParse(content).data ?? null;
+  return mailMessageSchema.safeParse(content).data ?? null;
 }
 
 /** The longest attempt; another process may repeat it after twice that. */

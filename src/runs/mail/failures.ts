@@ -160,12 +160,11 @@ async function queueMails(
 ): Promise<void> {
   if (!settings.mail) return;
   const now = clock.now();
-  const times = { queuedAt: now, giveUpAt: toGiveUpAt(now) };
+  const { organisationId, runId } = about;
+  const common = { organisationId, runId, kind: 'mail_failure', queuedAt: now, giveUpAt: toGiveUpAt(now) } as const;
   const entries = mails.map((message) => {
     const { to: destination, messageId } = message;
-    const { organisationId, runId } = about;
-    const what = { organisationId, runId, kind: 'mail_failure', destination } as const;
-    return { ...what, dedupKey: `failure/${messageId}`, content: message, messageId, ...times };
+    return { ...common, destination, dedupKey: `failure/${messageId}`, content: message, messageId };
   });
   await queueOutbox(transaction, entries);
 }

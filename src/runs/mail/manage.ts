@@ -16,31 +16,7 @@ import { type ReportChoice, type ReportResult, runReports } from '../write-repor
 import { deliverDue, findStoredMessage, queueWrittenReport, toGiveUpAt } from './deliver.js';
 
 /** A mail, or a message to a webhook, with its state. */
-export interface Mail {
-  id: number;
-  kind: OutboxRow['kind'];
-  /** Number of its run; null without one. */
-  run: number | null;
-  /** Of a report; null until it is written. */
-  revision: number | null;
-  /**
-   * An address, or the URL of a webhook. Null, like the next two, until its report is written. The subject is also null for a webhook and for
-   * content that cannot be read.
-   */
-  recipient: string | null;
-  subject: string | null;
-  messageId: string | null;
-  state: OutboxRow['state'];
-  queuedAt: Date;
-  sentAt: Date | null;
-  /** Null when no further attempt follows. */
-  nextAttemptAt: Date | null;
-  lastError: string | null;
-  /** Who dropped it for good, and why; null when it was not dropped. */
-  dropped: { by: string; reason: string; at: Date } | null;
-  /** Each attempt with the answer. */
-  attempts: readonly { attempt: number; triedAt: Date; outcome: 'sent' | 'refused' | 'failed'; said: string }[];
-}
+export type Mail = ReturnType<typeof toMail>;
 
 /** Mails and messages to webhooks of an organisation, oldest first: waiting, refused and given up ones, with `all` also sent and dropped ones. */
 export async function listMails(
@@ -51,24 +27,31 @@ export async function listMails(
   return toMails(await readOutbox(database, organisation, { kinds: [...mailKinds, 'webhook'], ...options }));
 }
 
-const toMails = (rows: readonly OutboxRow[]): readonly Mail[] =>
-  rows.map((row) => ({
-    id: row.outboxId,
-    kind: row.kind,
-    run: row.runId,
-    revision: row.revision,
-    recipient: row.destination,
-    subject: findStoredMessage(row.content)?.subject ?? null,
-    messageId: row.messageId,
-    state: row.state,
-    queuedAt: row.queuedAt,
-    sentAt: row.sentAt,
-    nextAttemptAt: row.state === 'queued' ? row.nextAttemptAt : null,
-    lastError: row.lastError,
-    dropped: toDrop(row),
-    attempts: row.attempts.map((one, index) => ({ attempt: index + 1, ...one })),
-  }));
+const toMails = (rows: readonly OutboxRow[]): readonly Mail[] => rows.map(toMail);
 
+/** A mail of a report has no revision, recipient, subject and Message-ID until the report is written. */
+const toMail = (row: OutboxRow) => ({
+  id: row.outboxId,
+  kind: row.kind,
+  /** Number of its run; null without one. */
+  run: row.runId,
+  revision: row.revision,
+  /** An address, or the URL of a webhook. */
+  recipient: row.destination,
+  /** Null also for a webhook and for content that cannot be read. */
+  subject: findStoredMessage(row.content)?.subject ?? null,
+  messageId: row.messageId,
+  state: row.state,
+  queuedAt: row.queuedAt,
+  sentAt: row.sentAt,
+  /** Null when no further attempt follows. */
+  nextAttemptAt: row.state === 'queued' ? row.nextAttemptAt : null,
+  lastError: row.lastError,
+  dropped: toDrop(row),
+  attempts: row.attempts.map((one, index) => ({ attempt: index + 1, ...one })),
+});
+
+/** Who dropped it for good, and why; null when it was not dropped. */
 const toDrop = ({ droppedAt: at, droppedBy: by, droppedBecause: reason }: OutboxRow) =>
   at === null || by === null || reason === null ? null : { by, reason, at };
 
@@ -87,27 +70,17 @@ export async function sendReports(app: AppContext, choice: ReportChoice): Promis
     throw usageError('mail', 'is not configured, so the report cannot be sent');
   }
   const reports = await runReports(app, choice, (report) => queueWrittenReport(app, report));
-  for (const { runNumber, revision } of reports) {
-    const waiting = (await readOutbox(database, settings.organisation, { runId: runNumber, revision })).filter(
-      ({ state }) => state === 'queued',
-    );
+  const { organisation } = settings;
+  const readMails = ({ runNumber: runId, revision }: ReportResult): Promise<readonly OutboxRow[]> =>
+    readOutbox(database, organisation, { runId, revision });
+  for (const report of reports) {
     const now = clock.now();
-    await makeDue(
-      database,
-      settings.organisation,
-      waiting.map(({ outboxId }) => outboxId),
-      { now, giveUpAt: toGiveUpAt(now) },
-    );
+    const waiting = (await readMails(report)).filter(isQueued);
+    await makeDue(database, organisation, toIds(waiting), { now, giveUpAt: toGiveUpAt(now) });
   }
   await deliverDue(app);
   const sent: SentReport[] = [];
-  for (const report of reports) {
-    const rows = await readOutbox(database, settings.organisation, {
-      runId: report.runNumber,
-      revision: report.revision,
-    });
-    sent.push({ ...report, mails: toMails(rows) });
-  }
+  for (const report of reports) sent.push({ ...report, mails: toMails(await readMails(report)) });
   return sent;
 }
 
@@ -207,14 +180,8 @@ export async function dropMails(
   const wanted = [...new Set(ids)];
   const rows = await database.transaction(async (transaction) => {
     const known = await readOutbox(transaction, organisation, { outboxIds: wanted });
-    const problems = wanted.flatMap(
-      (id) =>
-        findBlocker(
-          id,
-          known.find(({ outboxId }) => outboxId === id),
-          evenQueued,
-        ) ?? [],
-    );
+    const byId = new Map(known.map((row) => [row.outboxId, row]));
+    const problems = wanted.flatMap((id) => findBlocker(id, byId.get(id), evenQueued) ?? []);
     if (problems.length > 0) throw refuseToDrop(problems);
     const dropped = await dropOutbox(transaction, { dialect, organisation }, wanted, {
       by: name,

@@ -6,8 +6,8 @@ import { type AlertStep, compareSeenFacts, projectAlerts, toSeenFacts, toSeenTex
 import { toAlertCode, toEventSeenVersion, toSeenVersion } from '../../matches/alert-code.js';
 import { type Match, pairMatches } from '../../matches/match.js';
 import type { ListedDiscrepancy } from '../../reconciliation/discrepancy.js';
-import type { DiscrepancyList, OpenAlertsFacts, WaitingAlert } from '../../reports/list-facts.js';
 import { maxListRows } from '../../reports/review-list.js';
+import type { DiscrepancyList, OpenAlertsFacts, WaitingAlert } from '../../reports/run-facts.js';
 import type { Queryable } from '../../store/database/database.js';
 import { readCurrentDiscrepancies } from '../../store/dossiers/discrepancies.js';
 import { readReviewOrganisation, readRunSettings } from '../../store/organisations.js';

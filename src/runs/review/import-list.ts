@@ -1,3 +1,4 @@
+import { gatherBy } from '../../gather-by.js';
 import { toDate, toDayNumber, toDayNumberOf } from '../../local-time.js';
 import { parseAlertCode, toEventSeenVersion } from '../../matches/alert-code.js';
 import { mostAcceptedDays } from '../../reconciliation/discrepancy.js';
@@ -10,7 +11,6 @@ import { findPlainlyAbsent, readBulk } from '../../store/review/waiting.js';
 import { codeWords } from '../../vocabulary/words.js';
 import type { DispositionVerdict } from '../../vocabulary.js';
 import type { AppContext } from '../app-context.js';
-import { gatherBy } from '../gather-by.js';
 import { toAlertSeenVersion, toBulkSeenVersion } from './alerts.js';
 import { decideAlerts } from './decide.js';
 import {
@@ -60,11 +60,7 @@ export async function importDecisions(app: AppContext, request: DecisionImport) 
       return request.apply && (isWhole || request.partial);
     },
   );
-  const byAlert = new Map(tried.results.map((result) => [result.alertId, result]));
-  const rows = filled.flatMap((row) => {
-    const result = byAlert.get(row.alertId);
-    return result === undefined ? [] : [{ row, result }];
-  });
+  const rows = pairResults(filled, tried.results);
   const ofKind = (kind: (typeof rows)[number]['result']['kind'], isPending = false) =>
     rows
       .filter(({ result }) => result.kind === kind && ('isPending' in result && result.isPending) === isPending)
@@ -91,13 +87,17 @@ export async function importDecisions(app: AppContext, request: DecisionImport) 
     discrepancies: acceptances && {
       faulty: acceptances.faulty,
       untouched: acceptances.untouched,
-      rows: acceptances.filled.flatMap((row, index) => {
-        const result = tried.acceptances[index];
-        return result === undefined ? [] : [{ row, result }];
-      }),
+      rows: pairResults(acceptances.filled, tried.acceptances),
     },
   };
 }
+
+/** Each row with its result; both lists have the same order. */
+const pairResults = <Row, Result>(rows: readonly Row[], results: readonly Result[]) =>
+  rows.flatMap((row, index) => {
+    const result = results[index];
+    return result === undefined ? [] : [{ row, result }];
+  });
 
 /** A filled row of a working list. */
 interface FilledRow extends ListPlace {
@@ -124,12 +124,6 @@ type BulkRow = Omit<FilledRow, 'alertId'> & { bulkId: number };
 
 /** Gives one row for each alert of a bulk row, or the reason why the row cannot be imported. */
 type ExpandBulk = (row: BulkRow) => Promise<readonly FilledRow[] | FaultyRow>;
-
-interface FilledList {
-  filled: readonly FilledRow[];
-  faulty: readonly FaultyRow[];
-  undecided: number;
-}
 
 const { alert, disposition, reason, comment } = workingListColumns;
 const { discrepancy, acceptUntil } = discrepancyListColumns;
@@ -193,7 +187,7 @@ export async function holdsWork(path: string): Promise<boolean> {
   }
 }
 
-async function readDecisions(list: ListTable['rows'], key: Buffer, expandBulk: ExpandBulk): Promise<FilledList> {
+async function readDecisions(list: ListTable['rows'], key: Buffer, expandBulk: ExpandBulk) {
   const rows: (FilledRow | BulkRow | FaultyRow)[] = [];
   let undecided = 0;
   for await (const { sheet, line, fault, pick } of list) {
@@ -225,7 +219,7 @@ function openOtherPlaces<Row extends ListPlace>(rows: readonly Row[], toId: (row
   };
 }
 
-function refuseRepeated(rows: readonly (FilledRow | FaultyRow)[]): Pick<FilledList, 'filled' | 'faulty'> {
+function refuseRepeated(rows: readonly (FilledRow | FaultyRow)[]) {
   const findOthers = openOtherPlaces(rows, ({ alertId }) => alertId);
   const filled: FilledRow[] = [];
   const faulty: FaultyRow[] = [];
@@ -307,15 +301,9 @@ interface AcceptedRow extends ListPlace {
   reason: string;
 }
 
-interface AcceptanceList {
-  filled: readonly AcceptedRow[];
-  faulty: readonly Omit<FaultyRow, 'alertId'>[];
-  untouched: number;
-}
-
 /** Reads the rows that accept a discrepancy; rows without a day and a reason are counted as untouched. */
-async function readAcceptances(list: ListTable['rows'], key: Buffer): Promise<AcceptanceList> {
-  const rows: (AcceptedRow | AcceptanceList['faulty'][number])[] = [];
+async function readAcceptances(list: ListTable['rows'], key: Buffer) {
+  const rows: (AcceptedRow | Omit<FaultyRow, 'alertId'>)[] = [];
   let untouched = 0;
   for await (const { sheet, line, fault, pick } of list) {
     const about = { sheet, line, customer: pick('reference') || null };

@@ -1,7 +1,9 @@
 import { createHmac } from 'node:crypto';
+import { z } from 'zod';
 import { compareBirthDates } from '../../changes/corroboration.js';
 import { StoreError } from '../../errors.js';
 import { markFormula, restoreFormula } from '../../formulas.js';
+import { gatherBy } from '../../gather-by.js';
 import { foldName } from '../../matches/match.js';
 import { renderCsv } from '../../reports/csv.js';
 import type { Column } from '../../reports/section.js';
@@ -13,7 +15,6 @@ import { type LegacyCustomer, readLegacyCustomers, saveLegacyDecisions } from '.
 import { codeWords } from '../../vocabulary/words.js';
 import type { DispositionVerdict } from '../../vocabulary.js';
 import type { AppContext } from '../app-context.js';
-import { gatherBy } from '../gather-by.js';
 import { toAlertSeenVersion } from './alerts.js';
 import { decideAlerts } from './decide.js';
 import { type DecisionImport, foldHeader, openListTable, parseVerdict, refuseTraces } from './list-table.js';
@@ -237,13 +238,10 @@ const legacyColumns = [
   'comment',
 ] as const;
 
+const cellsSchema = z.record(z.enum(legacyColumns), z.string());
+
 /** A decision of an older system. */
-export interface LegacyFacts {
-  reference: string;
-  roster: string | null;
-  matchId: string | null;
-  listedName: string | null;
-  listedBirthDate: string | null;
+export interface LegacyFacts extends NamedMatch {
   verdict: DispositionVerdict;
   reason: string;
   decidedBy: string;
@@ -254,7 +252,7 @@ export interface LegacyFacts {
 
 /** A row of such a list with its cells as read. */
 export interface LegacyRow extends ListPlace {
-  cells: Readonly<Record<(typeof legacyColumns)[number], string>>;
+  cells: Readonly<z.infer<typeof cellsSchema>>;
   facts: LegacyFacts | { problem: string };
 }
 
@@ -272,19 +270,9 @@ async function readLegacyRows(path: string) {
   refuseTraces(path, [...list.unread], required);
   const rows: LegacyRow[] = [];
   for await (const { sheet, line, fault, pick } of list.rows) {
-    const read = (name: keyof LegacyRow['cells']): string => restoreFormula(pick(name)).trim();
-    const cells = {
-      customer_id: read('customer_id'),
-      roster: read('roster'),
-      match_id: read('match_id'),
-      listed_name: read('listed_name'),
-      listed_birth_date: read('listed_birth_date'),
-      decision: read('decision'),
-      reason: read('reason'),
-      decided_by: read('decided_by'),
-      decided_at: read('decided_at'),
-      comment: read('comment'),
-    };
+    const cells = cellsSchema.parse(
+      Object.fromEntries(legacyColumns.map((name) => [name, restoreFormula(pick(name)).trim()])),
+    );
     rows.push({ sheet, line, cells, facts: fault === null ? toFacts(cells) : { problem: fault } });
   }
   return { rows, unread: [...list.unread.keys()], guessedEncoding: list.guessedEncoding };
@@ -313,7 +301,7 @@ function toFacts(cells: LegacyRow['cells']): LegacyRow['facts'] {
   };
 }
 
-const toNamed = (cells: LegacyRow['cells']): NamedMatch => ({
+const toNamed = (cells: LegacyRow['cells']) => ({
   reference: cells.customer_id.normalize('NFC'),
   roster: cells.roster || null,
   matchId: cells.match_id || null,
@@ -321,7 +309,7 @@ const toNamed = (cells: LegacyRow['cells']): NamedMatch => ({
   listedBirthDate: cells.listed_birth_date === '' ? null : parseIsoDate(cells.listed_birth_date),
 });
 
-type NamedMatch = Pick<LegacyFacts, 'reference' | 'roster' | 'matchId' | 'listedName' | 'listedBirthDate'>;
+type NamedMatch = ReturnType<typeof toNamed>;
 
 /**
  * Finds the alerts of a row, at most one on each account: the listed match of the customer with its match id, else the only one with its listed
@@ -398,16 +386,13 @@ const refusalWords = {
 } as const;
 const words = { ...unmatchedWords, ...refusalWords };
 
-/** A row that is not imported, or not on every account that has its match. */
-interface UntakenRow {
-  row: LegacyRow;
-  reason: keyof typeof words;
-  /** In words, with the account unless the problem is on all. */
-  problem: string;
-}
+type UntakenRow = ReturnType<typeof findUntaken>[number];
 
-/** The rows that are not imported, each once and in their order. */
-export function findUntaken(rows: readonly AssessedRow[]): readonly UntakenRow[] {
+/**
+ * The rows that are not imported, or not on every account that has their match, each once and in their order. `problem` names the account
+ * unless it is on all.
+ */
+export function findUntaken(rows: readonly AssessedRow[]) {
   const untaken = rows.flatMap((row) => (row.kind === 'unmatched' || row.kind === 'refused' ? [row] : []));
   return [...gatherBy(untaken, ({ row }) => row).values()].flatMap((assessed) => {
     const [first] = assessed;

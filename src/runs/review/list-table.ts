@@ -1,7 +1,6 @@
 import { open } from 'node:fs/promises';
 import { RosterError } from '../../errors.js';
 import { findOddFile } from '../../files.js';
-import type { ListPlace } from '../../reports/text.js';
 import { openCsvTable } from '../../roster/csv/csv-table.js';
 import { inspectEncoding } from '../../roster/csv/encodings.js';
 import { isZipFile, refuseOtherFormats } from '../../roster/csv/source-bytes.js';
@@ -17,14 +16,6 @@ export interface DecisionImport {
   reviewer: Reviewer;
   apply: boolean;
   partial: boolean;
-}
-
-/** A row of a filled list, read by the names of its columns. */
-interface FilledListRow extends ListPlace {
-  /** Why the row cannot be read, or null. */
-  fault: string | null;
-  /** The trimmed text in a column; empty for a missing column. */
-  pick(name: string): string;
 }
 
 interface RawTable extends Pick<TableReading, 'headers' | 'records' | 'close'> {
@@ -45,21 +36,13 @@ export interface WantedList {
 }
 
 /** A list in a CSV file, or on all sheets of a workbook that have its headings. */
-export interface ListTable {
-  isFound: boolean;
-  /** Read on demand; the file is closed after the last one. */
-  rows: AsyncGenerator<FilledListRow, void>;
-  /** The reviewers' own sheets without its headings, by name, each with its first line that has a trace of a list. */
-  unread: ReadonlyMap<string, number | null>;
-  /** The encoding of a CSV file that is only known by its letters. */
-  guessedEncoding: string | null;
-}
+export type ListTable = Awaited<ReturnType<typeof openListTable>>;
 
 /**
  * Opens a CSV file or a workbook; the first bytes of the file decide which. Columns are found by name in any case and spacing, a workbook's
  * headers by the `required` ones. Throws RosterError when the file is neither, is not readable, lacks a required column, or repeats a column.
  */
-export async function openListTable(path: string, wanted: WantedList): Promise<ListTable> {
+export async function openListTable(path: string, wanted: WantedList) {
   const { names, required, origin, isOptional = false } = wanted;
   const odd = findOddFile(path);
   if (odd !== null)
@@ -89,7 +72,13 @@ export async function openListTable(path: string, wanted: WantedList): Promise<L
   return { isFound: true, rows: readListRows(tables), ...about };
 }
 
-type OpenedTables = Pick<ListTable, 'unread' | 'guessedEncoding'> & { tables: readonly RawTable[] };
+interface OpenedTables {
+  tables: readonly RawTable[];
+  /** The reviewers' own sheets without the headings of a list, by name, each with its first line that has a trace of a list. */
+  unread: ReadonlyMap<string, number | null>;
+  /** The encoding of a CSV file that is only known by its letters. */
+  guessedEncoding: string | null;
+}
 
 /** Spreadsheets save CSV in the code page of the system, so the encoding of a file that is not UTF is guessed by its letters. */
 async function openCsvList(path: string, names: readonly string[]): Promise<OpenedTables> {
@@ -119,12 +108,14 @@ export function refuseTraces(
   }
 }
 
-async function* readListRows(tables: readonly RawTable[]): ListTable['rows'] {
+/** Reads rows by the names of their columns, on demand; the file is closed after the last one. `fault`: why a row cannot be read. */
+async function* readListRows(tables: readonly RawTable[]) {
   for (const table of tables) {
     const places = new Map(table.headers.map((header, index) => [foldHeader(header), index]));
     try {
       for await (const batch of table.records) {
         for (const { line, fields, fault } of batch) {
+          /** The trimmed text in a column; empty for a missing column. */
           const pick = (name: string): string => fields[places.get(name) ?? -1]?.trim() ?? '';
           const problem = fault === null ? null : `the row cannot be read (${fault})`;
           yield { sheet: table.sheet, line, fault: problem, pick };

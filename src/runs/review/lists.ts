@@ -1,12 +1,12 @@
 import { createHmac } from 'node:crypto';
+import { gatherBy } from '../../gather-by.js';
 import { toAlertCode } from '../../matches/alert-code.js';
-import { type DiscrepancyList, isNew, type WaitingAlert } from '../../reports/list-facts.js';
+import { type DiscrepancyList, isNew, type WaitingAlert } from '../../reports/run-facts.js';
 import type { Queryable } from '../../store/database/database.js';
 import { readReviewOrganisation } from '../../store/organisations.js';
 import { readDecidableAlerts } from '../../store/review/decisions.js';
 import { countByAccount, findPlainlyAbsent, openReviewSheet, saveBulk } from '../../store/review/waiting.js';
 import type { AppContext } from '../app-context.js';
-import { gatherBy } from '../gather-by.js';
 import { listDiscrepancies, toBulkSeenVersion, toWaitingAlert } from './alerts.js';
 import { requireKnown } from './people.js';
 

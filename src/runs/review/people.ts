@@ -103,16 +103,11 @@ export interface AssignmentRequest {
   by: Reviewer;
 }
 
-/** The number of alerts assigned. */
-interface Assigned {
-  assigned: number;
-  sameAlready: number;
-  /** Codes that name no waiting alert. With any of them nothing is assigned. */
-  refused: readonly { mark: string; reason: 'no_alert' | 'not_waiting' }[];
-}
-
-/** Assigns waiting alerts to a person or ends their assignment: all that are named or none. A re-opened alert keeps its assignee. */
-export async function assignAlerts(app: AppContext, request: AssignmentRequest): Promise<Assigned> {
+/**
+ * Assigns waiting alerts to a person or ends their assignment: all that are named or none. A re-opened alert keeps its assignee. Gives how many
+ * were assigned; `refused` are codes that name no waiting alert, and with any of them nothing is assigned.
+ */
+export async function assignAlerts(app: AppContext, request: AssignmentRequest) {
   const { database, settings, clock } = app;
   const { marks, customer, severity, roster, to, by } = request;
   const { organisationId, name, reviewKey } = await readReviewOrganisation(database, settings.organisation);
@@ -123,8 +118,8 @@ export async function assignAlerts(app: AppContext, request: AssignmentRequest):
   const { waiting, assigned } = await database.transaction((transaction) =>
     assignWaitingAlerts(transaction, choice, { to, actor: by, now: clock.now() }),
   );
-  const refused = named.flatMap(({ mark, alertId }): Assigned['refused'] =>
-    waiting.has(alertId) ? [] : [{ mark, reason: alertId === null ? 'no_alert' : 'not_waiting' }],
-  );
+  const refused = named
+    .filter(({ alertId }) => !waiting.has(alertId))
+    .map(({ mark, alertId }) => ({ mark, reason: alertId === null ? 'no_alert' : 'not_waiting' }) as const);
   return { assigned, sameAlready: refused.length > 0 ? 0 : waiting.size - assigned, refused };
 }

@@ -3,7 +3,7 @@ import { toPriority } from '../../changes/change-event.js';
 import type { Client } from '../../client/client.js';
 import type { Answer, CallOptions } from '../../client/operation.js';
 import { ApiError, NightscreenError, ResponseError } from '../../errors.js';
-import type { DetailCounts, DetailLookup } from '../../reports/list-facts.js';
+import type { DetailCounts, DetailLookup } from '../../reports/run-facts.js';
 import { describeDetails } from '../../reports/words.js';
 import { isHalting, isTransient, toFailureReason } from '../../screening/screen.js';
 import { countControls } from '../../store/night/controls.js';

@@ -1,4 +1,4 @@
-import type { RateFacts, WatchFacts } from '../../reports/list-facts.js';
+import type { RateFacts, WatchFacts } from '../../reports/run-facts.js';
 import type { Queryable } from '../../store/database/database.js';
 import { applyListCap, countShortened, readListCap } from '../../store/night/responses.js';
 import {

@@ -1,7 +1,7 @@
 import { describeHeldBy, listGuards, nameGuards, unreadableGuard } from '../../errors.js';
 import type { ControlSearch } from '../../matches/control.js';
-import type { RunCounts, WatchFacts } from '../../reports/list-facts.js';
 import { describeDrops, describeRestoration } from '../../reports/reasons.js';
+import type { RunCounts, WatchFacts } from '../../reports/run-facts.js';
 import { countNoun, formatCount } from '../../reports/text.js';
 import { readRestorationsBefore } from '../../store/backup/restoration.js';
 import { type CoverageGap, readCoverageGaps } from '../../store/customers/coverage.js';

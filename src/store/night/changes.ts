@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { MatchChange } from '../../changes/match-changes.js';
 import type { clusterSize } from '../../reports/change-groups.js';
-import type { MatchChangeFacts } from '../../reports/list-facts.js';
-import type { CountedCluster, SeverityCount, TruncatedChanges } from '../../reports/run-facts.js';
+import type { CountedCluster, MatchChangeFacts, SeverityCount, TruncatedChanges } from '../../reports/run-facts.js';
 import { matchChangeSchema } from '../../vocabulary/facts.js';
 import { dossierChangeSchema } from '../../vocabulary/source-facts.js';
 import { dossierChangeKinds, type Severity, severities } from '../../vocabulary.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ControlFacts } from '../../reports/list-facts.js';
+import type { ControlFacts } from '../../reports/run-facts.js';
 import { controlResultSchema, controlRoundSchema, type FactsOf } from '../../vocabulary/facts.js';
 import { findRow, firstRow, type Queryable, readValue, requireRows, toInsert } from '../database/database.js';
 

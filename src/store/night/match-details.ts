@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { DetailCounts, DetailLookup } from '../../reports/list-facts.js';
+import type { DetailCounts, DetailLookup } from '../../reports/run-facts.js';
 import { detailCountsSchema, detailLookupSchema } from '../../vocabulary/facts.js';
 import { agreements, severities } from '../../vocabulary.js';
 import { findValue, type Queryable, readColumn } from '../database/database.js';

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { WatchFacts } from '../../reports/list-facts.js';
-import type { HistoryFacts } from '../../reports/run-facts.js';
+import type { HistoryFacts, WatchFacts } from '../../reports/run-facts.js';
 import { healthSchema, watchSchema } from '../../vocabulary/facts.js';
 import { findValue, firstRow, type Queryable } from '../database/database.js';
 

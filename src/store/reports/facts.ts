@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { StoreError } from '../../errors.js';
-import type { SweepFacts } from '../../reports/list-facts.js';
-import type { RunFacts, TrendPoint } from '../../reports/run-facts.js';
+import type { RunFacts, SweepFacts, TrendPoint } from '../../reports/run-facts.js';
 import { cadenceSchema, notScreenedSchema } from '../../vocabulary/facts.js';
 import { droppedPartySchema } from '../../vocabulary/source-facts.js';
 import { isScreeningKind, listableOutcomes, screeningKinds } from '../../vocabulary.js';

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { DetailCounts } from '../../reports/list-facts.js';
-import type { RunFacts, SpanRunFacts } from '../../reports/run-facts.js';
+import type { DetailCounts, RunFacts, SpanRunFacts } from '../../reports/run-facts.js';
 import { readRestorations } from '../backup/restoration.js';
 import { type Database, findValue, type Queryable, readColumn } from '../database/database.js';
 import { countMatchChanges } from '../night/changes.js';

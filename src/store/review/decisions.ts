@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { SeenFacts } from '../../matches/alert.js';
-import type { OpenAlertsFacts } from '../../reports/list-facts.js';
-import type { HistoryFacts } from '../../reports/run-facts.js';
+import type { HistoryFacts, OpenAlertsFacts } from '../../reports/run-facts.js';
 import {
   type FactsOf,
   matchSchema,

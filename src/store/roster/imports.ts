@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { type HeldBy, nameGuards } from '../../errors.js';
-import type { RosterAcceptanceFacts, RosterChangeFacts } from '../../reports/list-facts.js';
-import type { SnapshotFacts } from '../../reports/run-facts.js';
+import type { RosterAcceptanceFacts, RosterChangeFacts, SnapshotFacts } from '../../reports/run-facts.js';
 import type { AcceptedQuality } from '../../roster/guards.js';
 import {
   columnDoubtsSchema,

@@ -50,6 +50,7 @@ it('the package holds the program, its pages, its examples and what the demo rea
     'sql/0001_organisations.sql',
     'src/reports/page/report.css',
     'src/reports/page/report.js',
+    'src/reports/page/report.styles.xml',
   ];
   expect(needed.filter((path) => !isPacked(path))).toEqual([]);
   expect(packed.filter((path) => /^(?:test|\.ci|docs\/images|fixtures\/rosters)\//.test(path))).toEqual([]);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Match } from '../../../src/matches/match.js';
 import { clusterSize, findClusterOf, findClusters, nameClusters } from '../../../src/reports/change-groups.js';
-import type { MatchChangeFacts } from '../../../src/reports/list-facts.js';
+import type { MatchChangeFacts } from '../../../src/reports/run-facts.js';
 import { buildChange } from '../../helpers/run-facts.js';
 
 const listed: Match = {

@@ -2,11 +2,16 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Match } from '../../../src/matches/match.js';
 import { renderHtml } from '../../../src/reports/html-page.js';
-import type { ChangeAlertFacts, MatchChangeFacts, PartyFacts, ToReviewFacts } from '../../../src/reports/list-facts.js';
 import { renderChangesCsv, renderNotScreenedCsv } from '../../../src/reports/lists.js';
 import { maskReport, toInitials } from '../../../src/reports/mask-report.js';
 import { type Report, toReport } from '../../../src/reports/report.js';
-import type { RunFacts } from '../../../src/reports/run-facts.js';
+import type {
+  ChangeAlertFacts,
+  MatchChangeFacts,
+  PartyFacts,
+  RunFacts,
+  ToReviewFacts,
+} from '../../../src/reports/run-facts.js';
 import { renderJson } from '../../../src/reports/to-report-json.js';
 import { renderPartyRejectsCsv, renderRejectsCsv } from '../../../src/reports/write-report.js';
 import { buildEventfulFacts } from '../../helpers/eventful-run-facts.js';

@@ -1,9 +1,8 @@
 import { readXlsx } from 'hucre/xlsx';
 import { describe, expect, it } from 'vitest';
-import type { ToReviewFacts } from '../../../src/reports/list-facts.js';
 import { toNotScreenedSection } from '../../../src/reports/lists.js';
 import { toReport } from '../../../src/reports/report.js';
-import type { RunFacts } from '../../../src/reports/run-facts.js';
+import type { RunFacts, ToReviewFacts } from '../../../src/reports/run-facts.js';
 import { toWorkbookText } from '../../../src/reports/spreadsheet.js';
 import { maxTableRows, renderReportWorkbook, toReadOnlySheet } from '../../../src/reports/workbook-report.js';
 import { buildEventfulFacts } from '../../helpers/eventful-run-facts.js';

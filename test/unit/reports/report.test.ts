@@ -111,7 +111,6 @@ describe('the report', () => {
       ...facts,
       changes: facts.changes.toReversed(),
       dossierChanges: facts.dossierChanges.toReversed(),
-      notScreened: facts.notScreened.toReversed(),
       rejects: facts.rejects.toReversed(),
       attemptsByOutcome: Object.fromEntries(Object.entries(facts.attemptsByOutcome).toReversed()),
     };

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { toSubject } from '../../../src/mail/report-message.js';
-import type { RateFacts } from '../../../src/reports/list-facts.js';
 import { describeRounds, describeWatch } from '../../../src/reports/reasons.js';
 import { toReport } from '../../../src/reports/report.js';
-import type { RunFacts } from '../../../src/reports/run-facts.js';
+import type { RateFacts, RunFacts } from '../../../src/reports/run-facts.js';
 import { buildControl, buildCounts, buildRunFacts } from '../../helpers/run-facts.js';
 
 const usual: RateFacts = { perThousand: 20.4, usual: 21, formerRuns: 14, verdict: 'usual' };

@@ -3,9 +3,8 @@ import { buildReportMessage } from '../../../src/mail/report-message.js';
 import { describeRule } from '../../../src/reports/html-card.js';
 import { renderHtml } from '../../../src/reports/html-page.js';
 import { toWaitingCases } from '../../../src/reports/html-waiting.js';
-import type { ToReviewFacts } from '../../../src/reports/list-facts.js';
 import { toReport } from '../../../src/reports/report.js';
-import type { RunFacts } from '../../../src/reports/run-facts.js';
+import type { RunFacts, ToReviewFacts } from '../../../src/reports/run-facts.js';
 import { describeChange } from '../../../src/reports/words.js';
 import { joinChunks } from '../../helpers/report-files.js';
 import {
