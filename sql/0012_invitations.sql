@@ -94,7 +94,7 @@ begin
   left join customer_state state on state.account_id = shown.account_id and state.customer_id = customer.customer_id
   left join lateral (
     select state_by(state.last_state, reason_at(
-      state.reason, state.as_of, state.latest_at, to_cadence(shown.hours, state.risk_tier), moment
+      state.reason, state.as_of, state.latest_at, moment - to_validity(to_cadence(shown.hours, state.risk_tier)), moment
     )) as state
     where state.customer_id is not null
   ) known on true

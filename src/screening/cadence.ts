@@ -37,7 +37,7 @@ export interface TierDue {
   /** A customer is due when the run of its last screening began at or before this. */
   dueBefore: Date;
   /**
-   * A customer last screened at or before this has no valid screening: the frequency and its grace have passed (SQL: `screening_grace`).
+   * A customer last screened at or before this has no valid screening: the frequency and its grace have passed (SQL: `to_validity`).
    */
   staleBefore: Date;
   /** A customer last validly screened at or before this is overdue: twice the frequency has passed. */

@@ -8,7 +8,9 @@ const tally = z.object({ states: z.record(z.string(), z.number()), reasons: z.re
 
 /** SQL: why the answers for a customer (of `customer_standing` and `shown_account`) do not count at a moment. */
 const reasonAtSql = (moment: string): string =>
-  `reason_at(standing.reason, standing.as_of, standing.latest_at, to_cadence(shown.hours, standing.risk_tier), ${moment})`;
+  `reason_at(
+    standing.reason, standing.as_of, standing.latest_at, ${moment}::timestamptz - to_validity(to_cadence(shown.hours, standing.risk_tier)), ${moment}
+  )`;
 
 /** SQL: the state of such a customer at a moment. */
 export const stateAtSql = (moment: string): string => `state_by(standing.last_state, ${reasonAtSql(moment)})`;

@@ -2,7 +2,7 @@ import { countNoun, describeSpan } from '../../reports/text.js';
 import { toDurationMs } from '../../roster/duration.js';
 import { toBudgetLeft, toPlanAllowance } from '../../screening/budget.js';
 import { listTierDueTimes, toCadence } from '../../screening/cadence.js';
-import { judgeCustomers, readPlannedCustomers } from '../../store/customers/states.js';
+import { judgeExpired } from '../../store/customers/states.js';
 import { type Queryable, takeWorkMemory } from '../../store/database/database.js';
 import { countUnproven } from '../../store/night/apply-answers.js';
 import { readBudgetUsage, readNotedSince, readUsageAndPosition } from '../../store/night/ledger.js';
@@ -184,7 +184,8 @@ export async function planScreenings(session: RunSession, request: PlanRequest):
     await takeWorkMemory(app.database, transaction, '64MB');
     const { input } = await toPlanInput(app, transaction, request, run.runId);
     const stored = await storePlan(transaction, run.runId, input, toCadence(app.settings.screening));
-    await judgePlanned(transaction, session, request);
+    const { rosterId, accountId } = request;
+    if (accountId !== null) await judgeExpired(transaction, { rosterId, accountId }, app.clock.now());
     return stored;
   });
   await refreshRunStatistics(app.database, run.runId);
@@ -192,16 +193,6 @@ export async function planScreenings(session: RunSession, request: PlanRequest):
   app.emit({ kind: 'stage_finished', runId, stage: 'plan', counts: { inScope, planned, searches, ...reasons } });
   warnOfLongNight(session, searches);
   return counts;
-}
-
-/** Records whose screening has expired, or no longer counts, since the states were last judged. */
-async function judgePlanned(
-  transaction: Queryable,
-  { app, run }: RunSession,
-  { rosterId, accountId, selection }: PlanRequest,
-): Promise<void> {
-  const customerIds = selection === 'dirty' ? await readPlannedCustomers(transaction, run.runId) : null;
-  await judgeCustomers(transaction, { rosterId, accountId, customerIds }, { withNew: false, now: app.clock.now() });
 }
 
 /** As `planScreenings` does, for what a resumed run still has to search. */

@@ -29,19 +29,13 @@ const uncoveredRow = z.object({
   failedBecause: z.string().nullable(),
 });
 
-const hourMs = 3_600_000;
-
 /**
  * SQL: each customer in scope once (`covered`) at the moment of the input, on its account and with its screening frequencies: the status and
  * state of the customer, and why its last search failed.
  */
 function coveredCustomersSql({ bind }: Bindings, { rosterId, accountId, tiers }: PlanInput): string {
   const roster = bind(rosterId, 'bigint');
-  const hours = bind(
-    JSON.stringify(Object.fromEntries(tiers.map((one) => [one.tier, one.cadenceMs / hourMs]))),
-    'text',
-  );
-  const moment = bind(tiers[0]?.assessedAt, 'timestamptz');
+  const ends = tiers.map((one) => ({ name: one.tier, stale_at: one.staleBefore, moment: one.assessedAt }));
   const isOnAccount = accountId === null ? 'is null' : `= ${bind(accountId, 'bigint')}`;
   return `
   covered as (
@@ -58,10 +52,10 @@ function coveredCustomersSql({ bind }: Bindings, { rosterId, accountId, tiers }:
         else now.reason
       end as failed_because
     from customer_standing standing
+    join jsonb_to_recordset(${bind(JSON.stringify(ends), 'text')}::jsonb) as tier (name text, stale_at timestamptz, moment timestamptz)
+      on tier.name = standing.risk_tier
     cross join lateral (
-      select reason_at(
-        standing.reason, standing.as_of, standing.latest_at, to_cadence(${hours}::jsonb, standing.risk_tier), ${moment}
-      ) as reason
+      select reason_at(standing.reason, standing.as_of, standing.latest_at, tier.stale_at, tier.moment) as reason
     ) now
     where standing.roster_id = ${roster} and standing.account_id ${isOnAccount} and standing.in_scope
     union all

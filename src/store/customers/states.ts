@@ -80,6 +80,57 @@ export async function judgeCustomers(
   );
 }
 
+/** Above this, judging all customers of a roster takes no longer than judging so many of them one by one. */
+const mostSingly = 5_000;
+
+/** The customers that a statement finds, or null (all customers) when they are too many to judge them one by one. */
+async function findCustomers(
+  transaction: Queryable,
+  sql: string,
+  values: readonly unknown[],
+): Promise<readonly number[] | null> {
+  const found = await readColumn(transaction, z.number(), `${sql} limit ${mostSingly + 1}`, values);
+  return found.length > mostSingly ? null : found;
+}
+
+/** Judges, in the transaction of an import, whom it has changed: their records, whether they have left, and parties that cannot be read. */
+export async function judgeImported(
+  transaction: Queryable,
+  { runId, rosterId }: { runId: number; rosterId: number },
+  now: Date,
+): Promise<void> {
+  const customerIds = await findCustomers(
+    transaction,
+    `select customer_id from roster_import join customer_version using (import_id) join customer_state using (customer_id)
+       where roster_import.run_id = $1
+     union select customer_id from roster_import join roster_standing using (import_id) where roster_import.run_id = $1
+     union select customer_id from customer where roster_id = $2 and unreadable_party_since is not null
+     union select customer_id from customer join customer_state state using (customer_id)
+       where customer.roster_id = $2 and state.reason = 'related_party_unreadable'`,
+    [runId, rosterId],
+  );
+  await judgeCustomers(transaction, { rosterId, accountId: null, customerIds }, { withNew: false, now });
+}
+
+/** Judges, and so records, whose screening has expired since, or no longer has by another screening frequency. */
+export async function judgeExpired(
+  transaction: Queryable,
+  { rosterId, accountId }: { rosterId: number; accountId: number },
+  now: Date,
+): Promise<void> {
+  const customerIds = await findCustomers(
+    transaction,
+    `select standing.customer_id
+     from customer_standing standing
+     join roster_account planned on planned.roster_id = standing.roster_id and planned.account_id = standing.account_id
+     where standing.roster_id = $1 and standing.account_id = $2 and standing.recorded_state <> state_by(standing.last_state, reason_at(
+       standing.reason, standing.as_of, standing.latest_at, $3::timestamptz - to_validity(to_cadence(planned.hours, standing.risk_tier)), $3::timestamptz
+     ))`,
+    [rosterId, accountId, now],
+  );
+  await judgeCustomers(transaction, { rosterId, accountId, customerIds }, { withNew: false, now });
+}
+
 /** Notes why a run has no valid answer for customers of its plan. A failure stays until they are searched for again. */
 export async function noteUnanswered(transaction: Queryable, runId: number): Promise<void> {
   await transaction.execute(

@@ -151,7 +151,7 @@ async function countStates(transaction: Queryable, rosterId: number, now: Date):
     `select state, count(*)::integer as customers
      from (
        select state_by(standing.last_state, reason_at(
-         standing.reason, standing.as_of, standing.latest_at, to_cadence(shown.hours, standing.risk_tier), $2
+         standing.reason, standing.as_of, standing.latest_at, $2::timestamptz - to_validity(to_cadence(shown.hours, standing.risk_tier)), $2::timestamptz
        )) as state
        from shown_account shown
        join customer_standing standing

@@ -52,14 +52,14 @@ describeOnEachDatabase('a night after a catch-up', (open) => {
     const now = new Date();
     for (const cadenceHours of [0.5, 12, 23.9, 24, 36, 168, 720]) {
       const [high] = listTierDueTimes(toCadence({ cadenceHours }), now);
-      const graceMs = now.getTime() - (high?.staleBefore.getTime() ?? 0) - cadenceHours * hourMs;
+      const validMs = now.getTime() - (high?.staleBefore.getTime() ?? 0);
       const ms = await findValue(
         database,
         z.number(),
-        `select (extract(epoch from screening_grace($1::float8 * interval '1 hour')) * 1000)::float8 as ms`,
+        `select (extract(epoch from to_validity($1::float8 * interval '1 hour')) * 1000)::float8 as ms`,
         [cadenceHours],
       );
-      expect([cadenceHours, ms]).toEqual([cadenceHours, Math.round(graceMs)]);
+      expect([cadenceHours, ms]).toEqual([cadenceHours, Math.round(validMs)]);
     }
   });
 });
