@@ -95,19 +95,18 @@ export async function measureCoverage(app: AppContext, options: { roster?: strin
     allGroups.push(...groups);
   }
   const total = sumCoverage(allGroups, now);
-  const isCovered = neverImported.length === 0 && total.inScope > 0 && rosters.every(isRosterCovered);
+  const isCovered =
+    neverImported.length === 0 &&
+    total.inScope > 0 &&
+    rosters.every((one) => isRosterCovered(one.total, one.gaps, one.unmappedNames));
   return { at: now, cadence, rosters, total, tiers: sumTiers(allGroups, now), neverImported, isCovered };
 }
 
-function isRosterCovered({
-  total,
-  gaps,
-  unmappedNames,
-}: {
-  total: CoverageSums;
-  gaps: readonly CoverageGap[];
-  unmappedNames: readonly string[];
-}): boolean {
+function isRosterCovered(
+  total: ReturnType<typeof sumCoverage>,
+  gaps: readonly CoverageGap[],
+  unmappedNames: readonly string[],
+): boolean {
   if (unmappedNames.length > 0) return false;
   // The last run has answers for these customers, but its answers are held.
   if ((total.failedBecause['held'] ?? 0) > 0) return false;
@@ -144,42 +143,30 @@ export async function readRosterGroups(
   return { accountId: input.accountId, groups };
 }
 
-/** Counts of customers. Each counts once in `valid`, `never`, `unreadable`, `changed`, `overdue` or `unproven`, and once in `states`. */
-interface CoverageSums {
-  inScope: number;
-  /** Screened with the current record, within the frequency of their tier and its grace. */
-  valid: number;
-  never: number;
-  /** Searched for under a name that nobody can vouch for, so the searches do not cover them. */
-  unreadable: number;
-  /** Screened before a change of their record that needs a new screening. */
-  changed: number;
-  overdue: number;
-  /** Screened with a live key by a run without a passed control search. */
-  unproven: number;
-  /** Customers whose last search failed, by reason. */
-  failedBecause: Readonly<Record<string, number>>;
-  states: Readonly<Record<string, number>>;
-  oldestScreenedAt: Date | null;
-  oldestAgeHours: number | null;
-}
-
 const hourMs = 60 * 60 * 1_000;
 
-/** Adds groups up; the age counts until `now`. */
-function sumCoverage(groups: readonly CoverageGroup[], now: Date): CoverageSums {
+/**
+ * Adds groups up; the age counts until `now`. Each customer counts once in `valid`, `never`, `unreadable`, `changed`, `overdue` or `unproven`,
+ * and once in `states`.
+ */
+function sumCoverage(groups: readonly CoverageGroup[], now: Date) {
   const count = (isMeant: (group: CoverageGroup) => boolean): number =>
     groups.filter(isMeant).reduce((sum, { customers }) => sum + customers, 0);
   const dates = groups.flatMap(({ oldestScreenedAt }) => oldestScreenedAt?.getTime() ?? []);
   const oldestMs = dates.length === 0 ? null : dates.reduce((oldest, date) => Math.min(oldest, date));
   return {
     inScope: count(() => true),
+    /** Screened with the current record, within the frequency of their tier and its grace. */
     valid: count(({ status }) => status === 'valid'),
     never: count(({ status }) => status === 'never'),
+    /** Searched for under a name that nobody can vouch for, so the searches do not cover them. */
     unreadable: count(({ status }) => status === 'unreadable'),
+    /** Screened before a change of their record that needs a new screening. */
     changed: count(({ status }) => status === 'changed'),
     overdue: count(({ status }) => status === 'overdue'),
+    /** Screened with a live key by a run without a passed control search. */
     unproven: count(({ status }) => status === 'unproven'),
+    /** Customers whose last search failed, by reason. */
     failedBecause: sumBy(groups, ({ failedBecause }) => failedBecause),
     states: sumBy(groups, ({ state }) => state),
     oldestScreenedAt: oldestMs === null ? null : new Date(oldestMs),
@@ -200,8 +187,8 @@ function sumBy(
 }
 
 /** The sums of each tier, the riskiest first; customers without a tier count as high. */
-function sumTiers(groups: readonly CoverageGroup[], now: Date): Readonly<Record<RiskTier, CoverageSums>> {
-  const sumTier = (tier: RiskTier): CoverageSums =>
+function sumTiers(groups: readonly CoverageGroup[], now: Date) {
+  const sumTier = (tier: RiskTier) =>
     sumCoverage(
       groups.filter((group) => group.tier === tier),
       now,

@@ -1,5 +1,5 @@
 import { type DossierChange, diffDossier } from '../changes/dossier-changes.js';
-import type { Client } from '../client/client.js';
+import type { CallOptions } from '../client/operation.js';
 import { toLookedUpSnapshot } from '../dossiers/dossier.js';
 import { countNoun } from '../reports/text.js';
 import type { RosterSettings } from '../roster/settings.js';
@@ -18,14 +18,15 @@ import {
 } from '../store/dossiers/event-marks.js';
 import { findLastAccount, findRoster, type Organisation } from '../store/organisations.js';
 import { hasImport } from '../store/roster/imports.js';
-import { closeRun, findOpenRun, toRunId } from '../store/runs.js';
+import { findOpenRun, toRunId } from '../store/runs.js';
 import type { DetailStop } from '../vocabulary.js';
 import { identifyAccount, noteAccount, toAssumedMode, toHalt } from './account.js';
 import type { AppContext } from './app-context.js';
+import { endRun } from './end-run.js';
 import { takeSpooledEvents } from './event-spool.js';
 import { RunHalted } from './halt.js';
 import { openRosterScope } from './roster-scope.js';
-import { type RunSummary, toRunSummary } from './run-summary.js';
+import type { RunSummary } from './run-summary.js';
 import { askEach, askRecord, openDetailStops, type RecordOutcome } from './screening/details.js';
 import { toMarkedScope } from './screening/plan.js';
 import { runScreening } from './screening-run.js';
@@ -50,9 +51,7 @@ export async function sweepMarked(app: AppContext, signal: AbortSignal): Promise
   await forgetEvents(database, organisationId, clock.now());
   const findMarks = () => listMarkedDossiers(database, organisationId, { now: clock.now(), limit: mostLookUps });
   if ((await findMarks()).length === 0 || (await findLastSweep(database, organisation)) === null) return null;
-  const ofNoRoster = { rosterId: null, roster: null };
-  const mode = toAssumedMode(app);
-  const request = { organisation, kind: 'sweep', ...ofNoRoster, mode, selection: 'dirty' } as const;
+  const request = { organisation, kind: 'sweep', mode: toAssumedMode(app), selection: 'dirty' } as const;
   // A sweep in progress would overwrite these look-ups with pages that it read before. A stopped sweep keeps its own run.
   return withLease(app, toLeaseKey('sweep', organisation.name), signal, (outer) =>
     withLease(app, toLeaseKey('sweep-dirty', organisation.name), outer.signal, (held) =>
@@ -72,7 +71,7 @@ export async function sweepMarked(app: AppContext, signal: AbortSignal): Promise
 }
 
 async function lookUpMarked(session: RunSession, marks: readonly DossierMark[]): Promise<RunSummary> {
-  const { app, organisation, run, runId } = session;
+  const { app, organisation, runId } = session;
   const client = app.client();
   app.emit({ kind: 'stage_started', runId, stage: 'sweep' });
   const counts = { pages: 0, dossiers: 0, appeared: 0, changed: 0, gone: 0, proven: false };
@@ -86,7 +85,9 @@ async function lookUpMarked(session: RunSession, marks: readonly DossierMark[]):
       const group = marks.slice(at, at + lookUpsPerWrite);
       const found = new Map<DossierMark, RecordOutcome>();
       await askEach(group, { concurrency: app.settings.service.rate.concurrency, stops }, async (mark) => {
-        const outcome = await lookUp(client, mark, stops);
+        const { dossierId } = mark;
+        const retrieve = (options: CallOptions) => client.dossiers.retrieve(dossierId, options);
+        const outcome = await askRecord(retrieve, () => false, stops);
         if (outcome !== null) found.set(mark, outcome);
         return outcome !== null;
       });
@@ -106,21 +107,9 @@ async function lookUpMarked(session: RunSession, marks: readonly DossierMark[]):
   }
   const state = halted === null ? 'complete' : 'stopped';
   const reasons = halted === null ? [] : [`${halted.message}; the marks stay`];
-  await session.write((transaction) => {
-    const finishedAt = app.clock.now();
-    const end = {
-      state,
-      stateReasons: reasons,
-      haltedBy: halted?.code ?? null,
-      stage: 'finished',
-      sums: null,
-    } as const;
-    return closeRun(transaction, run.runId, { ...end, finishedAt });
-  });
   const { proven: _, ...rest } = counts;
   app.emit({ kind: 'stage_finished', runId, stage: 'sweep', counts: rest });
-  app.emit({ kind: 'run_finished', runId, runKind: 'sweep', state, reasons });
-  const summary = toRunSummary({ runId, roster: null, kind: 'sweep', state, reasons, counts });
+  const summary = await endRun(session, { state, reasons, haltedBy: halted?.code ?? null, counts });
   return {
     ...summary,
     remarks: [`only ${countNoun(marks.length, 'marked dossier')} looked up; only a whole sweep finds missing dossiers`],
@@ -140,13 +129,6 @@ function toLookUpHalt(because: DetailStop | null): RunHalted | null {
       return null;
   }
 }
-
-const lookUp = (client: Client, { dossierId }: DossierMark, stops: ReturnType<typeof openDetailStops>) =>
-  askRecord(
-    (options) => client.dossiers.retrieve(dossierId, options),
-    () => false,
-    stops,
-  );
 
 /** Saves the look-ups and clears their marks in one transaction; gives the changes. A dossier without an answer stays marked. */
 async function saveFound(

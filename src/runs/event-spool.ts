@@ -21,19 +21,12 @@ const closeAfterMs = 5_000;
 /** A file that is open for longer belongs to a dead listener. */
 const abandonedAfterMs = 60_000;
 
-/** Events of webhooks in files. */
-export interface EventSpool {
-  /** Stores events and resolves once they are on the disk; gives the number of new ones. Rejects with StoreError while the folder is full. */
-  keep(events: readonly HeardEvent[]): Promise<number>;
-  close(): Promise<void>;
-}
-
 /**
  * Opens a folder that stores events until the next owner of the embedded database imports them: that database has one owner at a time, and
  * events come at any time. A group of events is one write to one file. With one file for each event, one answer in a hundred took half a second
  * at 200 events a second.
  */
-export async function openEventSpool(folder: string): Promise<EventSpool> {
+export async function openEventSpool(folder: string) {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const seen = new Set<string>();
   let file: { handle: FileHandle; name: string; timer: NodeJS.Timeout } | null = null;
@@ -63,7 +56,8 @@ export async function openEventSpool(folder: string): Promise<EventSpool> {
     return { handle, name, timer: setTimeout(() => void inOrder(closeFile).catch(() => undefined), closeAfterMs) };
   };
   return {
-    keep: (events) =>
+    /** Stores events and resolves once they are on the disk; gives the number of new ones. Rejects with StoreError while the folder is full. */
+    keep: (events: readonly HeardEvent[]): Promise<number> =>
       inOrder(async () => {
         const fresh = [...new Map(events.map((event) => [event.key, event])).values()].filter(
           ({ key }) => !seen.has(key),

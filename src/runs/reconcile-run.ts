@@ -18,10 +18,11 @@ import { saveInvitationSums } from '../store/dossiers/invitations.js';
 import { compareWithDossiers, type ReconciliationInput } from '../store/dossiers/reconciliation.js';
 import { findRoster, listRosters } from '../store/organisations.js';
 import { collectFindings } from '../store/reports/findings.js';
-import { closeRun, setRunAccount, toRunId } from '../store/runs.js';
+import { setRunAccount, toRunId } from '../store/runs.js';
 import type { AppContext } from './app-context.js';
+import { endRun } from './end-run.js';
 import { queueReportOf, reportAndMail } from './mail/deliver.js';
-import { type RunSummary, toRunSummary } from './run-summary.js';
+import type { RunSummary } from './run-summary.js';
 import { openKeyedOrganisation, type RunSession, withLeasedRun } from './session.js';
 
 /** The greatest age of a sweep for a comparison. */
@@ -150,14 +151,7 @@ export async function runReconciliation(
   const organisation = await openKeyedOrganisation(app);
   const sweep = await findLastSweep(app.database, organisation);
   if (sweep === null) throw refuse(notSwept);
-  const request = {
-    organisation,
-    kind: 'reconcile',
-    rosterId: null,
-    roster: null,
-    mode: sweep.isTest ? 'test' : 'live',
-    selection: null,
-  } as const;
+  const request = { organisation, kind: 'reconcile', mode: sweep.isTest ? 'test' : 'live' } as const;
   const leaseKey = toLeaseKey('reconcile', organisation.name);
   const summary = await withLeasedRun(
     app,
@@ -189,23 +183,18 @@ async function reconcileAll(
   return closeReconciliation(session, done, writeReport);
 }
 
-async function closeReconciliation(
+function closeReconciliation(
   session: RunSession,
   done: readonly Reconciled[],
   writeReport: boolean,
 ): Promise<RunSummary> {
-  const { app, run, runId } = session;
+  const { app, run } = session;
   const imbalances = done.flatMap((one) => one.imbalances);
   const reasons = [...imbalances, ...done.flatMap(({ roster, problem }) => (problem ? [`${roster}: ${problem}`] : []))];
   const state = imbalances.length > 0 ? 'unbalanced' : reasons.length > 0 ? 'incomplete' : 'complete';
-  await session.write(async (transaction) => {
-    const finishedAt = app.clock.now();
-    await closeRun(transaction, run.runId, { state, stateReasons: reasons, stage: 'finished', finishedAt, sums: null });
+  return endRun(session, { state, reasons, counts: addUp(done) }, async (transaction) => {
     if (writeReport && state !== 'unbalanced') await queueReportOf(app, transaction, run);
   });
-  app.emit({ kind: 'run_finished', runId, runKind: 'reconcile', state, reasons });
-  const counts = addUp(done);
-  return toRunSummary({ runId, roster: null, kind: 'reconcile', state, reasons, counts });
 }
 
 /** Adds up all rosters. Each roster counts all dossiers, so these are not added. */

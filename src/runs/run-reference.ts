@@ -21,24 +21,27 @@ export function parseRunId(text: string): number {
 export async function listRuns(database: Database, organisation: string, limit: number) {
   const rosters = await readRosterNames(database, organisation);
   const leases = await readHeldLeases(database, organisation);
-  return (await readRuns(database, organisation, limit)).map((run) => ({
-    runId: toRunId(run),
-    roster: run.rosterId === null ? null : (rosters.get(run.rosterId) ?? null),
-    kind: run.kind,
-    state: run.state,
-    reasons: run.stateReasons,
-    haltedBy: run.haltedBy,
-    startedAt: run.startedAt,
-    finishedAt: run.finishedAt,
-    resumed: run.resumed,
-    /** The process that works on it and its last heartbeat; null when it is not running, or its process has died. */
-    heldBy: describeRunOwner(leases, run),
-    planned: run.sums?.counts.planned ?? null,
-    screened: run.sums?.counts.screened ?? null,
-    failed: run.sums?.counts.failed ?? null,
-    remaining: run.sums?.counts.remaining ?? null,
-    changes: run.sums?.counts.changes ?? null,
-  }));
+  return (await readRuns(database, organisation, limit)).map((run) => {
+    const held = findRunLease(leases, run);
+    return {
+      runId: toRunId(run),
+      roster: run.rosterId === null ? null : (rosters.get(run.rosterId) ?? null),
+      kind: run.kind,
+      state: run.state,
+      reasons: run.stateReasons,
+      haltedBy: run.haltedBy,
+      startedAt: run.startedAt,
+      finishedAt: run.finishedAt,
+      resumed: run.resumed,
+      /** The process that works on it and its last heartbeat; null when it is not running, or its process has died. */
+      heldBy: held ? describeHolder(held) : null,
+      planned: run.sums?.counts.planned ?? null,
+      screened: run.sums?.counts.screened ?? null,
+      failed: run.sums?.counts.failed ?? null,
+      remaining: run.sums?.counts.remaining ?? null,
+      changes: run.sums?.counts.changes ?? null,
+    };
+  });
 }
 
 /** The lease of the process that works on a run; undefined when it has ended, or when its process has died. */
@@ -46,11 +49,6 @@ export const findRunLease = (leases: Awaited<ReturnType<typeof readHeldLeases>>,
   run.state === 'running'
     ? leases.find(({ key, epoch, expiresInMs }) => key === run.leaseKey && epoch === run.epoch && expiresInMs > 0)
     : undefined;
-
-function describeRunOwner(leases: Awaited<ReturnType<typeof readHeldLeases>>, run: RunRow): string | null {
-  const held = findRunLease(leases, run);
-  return held ? describeHolder(held) : null;
-}
 
 /** The run of an organisation that `text` names; throws ConfigError when there is none. */
 export async function findRun(database: Queryable, organisation: string, text: string): Promise<RunRow> {

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { LeaseLostError, NightscreenError, RunLockedError } from '../errors.js';
+import { gatherBy } from '../gather-by.js';
 import { assertLease, type Lease, toLeaseKey } from '../store/database/leases.js';
 import {
   beginJobRun,
@@ -57,9 +58,10 @@ export async function readScheduleHistory(app: AppContext) {
   const { organisationId } = await openOrganisation(app);
   const schedules = await readJobSchedules(database, organisationId);
   const runs = await readJobRuns(database, organisationId, timesKept, clock.now());
-  const byJob = new Map<string, JobRun[]>();
-  for (const run of runs) byJob.set(run.job, [...(byJob.get(run.job) ?? []), run]);
-  return { schedules: new Map(schedules.map((schedule) => [schedule.job, schedule])), runs: byJob };
+  return {
+    schedules: new Map(schedules.map((schedule) => [schedule.job, schedule])),
+    runs: gatherBy(runs, ({ job }) => job),
+  };
 }
 
 // After years of absence, the last ones are enough.

@@ -1,7 +1,7 @@
 /*
  * A night in the order of its stages; the files are in `screening/`:
  * - search: `plan.ts` stores who is to be searched for, within the budget; `screen-tasks.ts` hands the searches out, `search-task.ts` makes one,
- *   `outages.ts` waits for a service that is out of reach, and `commit.ts` saves the answers with the changes that they would make;
+ *   `attempts.ts` notes each call in the ledger before it is sent, `outages.ts` waits for a service that is out of reach, and `commit.ts` saves the answers with the changes that they would make;
  * - prove: `controls.ts` makes rounds of control searches, each of which proves the wave of answers before it;
  * - apply: `apply-run.ts` turns proven answers into states and alerts, unless `hold-run.ts` finds that too many known hits have vanished;
  * - close: `close.ts` does this in one transaction with the sums; `monitoring.ts` compares the service with former nights, and `verdict.ts` says

@@ -74,11 +74,11 @@ export interface ResumeVerdict {
 export interface RunRequest {
   organisation: Organisation;
   kind: RunKind;
-  rosterId: number | null;
-  /** The roster's name for events. */
-  roster: string | null;
   mode: RunMode;
-  selection: PlanSelection | null;
+  /** The roster and its name for events; absent for a run without one. */
+  rosterId?: number;
+  roster?: string;
+  selection?: PlanSelection;
   /** The file given with the command instead of the configured source; undefined to use the file of the open run. */
   rosterFile?: string | null | undefined;
   /** Decides whether an open run is resumed; without it none is. */
@@ -184,7 +184,7 @@ async function openSession(app: AppContext, held: HeldLease, request: RunRequest
       }),
     );
   const run = await openRun(app, lease, request, write);
-  const { organisation, roster } = request;
+  const { organisation, roster = null } = request;
   const runId = toRunId(run);
   const resumed = run.resumed > 0;
   const found = resumed ? { found: await countFound(app.database, run.runId) } : {};
@@ -246,12 +246,14 @@ async function openRun(
 ): Promise<RunRow> {
   const { database, clock, owner } = app;
   const open = await findOpenRun(database, lease.key);
-  const { blocker, differences, overridden } = open ? await compare(request, open) : nothingOpen;
+  const { blocker, differences, overridden } =
+    open && request.findBlocker ? await request.findBlocker(open) : restarted;
   if (request.resumeOnly !== undefined && (open?.runId !== request.resumeOnly || blocker)) {
-    const message = blocker ? `it cannot be resumed: ${blocker}` : 'a later run of the same roster has replaced it';
+    const message =
+      open && blocker ? `it cannot be resumed: ${blocker}` : 'a later run of the same roster has replaced it';
     throw usageError('run', `${message}; start a new run instead`);
   }
-  if (open && !blocker) warnOfDifferences(app, open, request.roster, differences);
+  if (open && !blocker) warnOfDifferences(app, open, request.roster ?? null, differences);
   return write(async (transaction) => {
     const holder = { epoch: lease.epoch, owner, takenAt: clock.now(), differences };
     if (open && !blocker) {
@@ -260,13 +262,13 @@ async function openRun(
       await applyLeft(transaction, { app, run: open });
       return takeOverRun(transaction, open.runId, holder, request);
     }
-    if (open && blocker) await abandon(app, transaction, { open, roster: request.roster }, blocker);
+    if (open && blocker) await abandon(app, transaction, { open, roster: request.roster ?? null }, blocker);
     return insertRun(transaction, {
       organisationId: request.organisation.organisationId,
-      rosterId: request.rosterId,
+      rosterId: request.rosterId ?? null,
       mode: request.mode,
       kind: request.kind,
-      selection: request.selection,
+      selection: request.selection ?? null,
       rosterFile: request.rosterFile ?? null,
       leaseKey: lease.key,
       epoch: lease.epoch,
@@ -280,12 +282,10 @@ async function openRun(
   });
 }
 
-const nothingOpen: ResumeVerdict = { blocker: null, differences: [] };
-
-async function compare(request: RunRequest, open: RunRow): Promise<ResumeVerdict> {
-  if (request.findBlocker) return request.findBlocker(open);
-  return { blocker: 'this kind of run always starts again from the beginning', differences: [] };
-}
+const restarted: ResumeVerdict = {
+  blocker: 'this kind of run always starts again from the beginning',
+  differences: [],
+};
 
 /** Stores with a resumed run who accepted its edited roster. */
 async function noteOverridden(

@@ -275,22 +275,13 @@ export async function findUnacceptedSettings(
 }
 
 /** What became of an acceptance. */
-export interface AcceptedSettings {
-  /** Nothing was recorded if there was nothing to accept, or if another person must accept the same. */
-  recorded: boolean;
-  isProposed: boolean;
-  differences: readonly string[];
-  /** The paths of the settings that take two people. */
-  ofTwo: readonly string[];
-  /** Who accepted the same before. */
-  proposers: readonly string[];
-}
+export type AcceptedSettings = Awaited<ReturnType<typeof acceptSettings>>;
 
 /**
  * Records the settings in force as accepted. Before the first run all are recorded. Where four eyes are in force, settings that may release
  * somebody are only proposed until a second person accepts the same; those before stay in force meanwhile.
  */
-export async function acceptSettings(app: AppContext, { by, reason }: Acceptance): Promise<AcceptedSettings> {
+export async function acceptSettings(app: AppContext, { by, reason }: Acceptance) {
   const { database, clock, settings } = app;
   // Whoever accepts may not read the key of answers.
   const known = await findOrganisationId(database, settings.organisation);
@@ -303,7 +294,8 @@ export async function acceptSettings(app: AppContext, { by, reason }: Acceptance
     const now = toAssessmentSettings(settings);
     const differences = compareWith(accepted?.settings ?? now, settings);
     if (accepted !== null && differences.length === 0) {
-      return { recorded: false, isProposed: false, differences, ofTwo: [], proposers: [] };
+      const ofNobody: readonly string[] = [];
+      return { recorded: false, isProposed: false, differences, ofTwo: ofNobody, proposers: ofNobody };
     }
     const kept = keepRosters(accepted?.settings ?? {}, now);
     const offered = toRecordedSettings(kept, differences, { by, reason }, clock.now());
@@ -313,7 +305,16 @@ export async function acceptSettings(app: AppContext, { by, reason }: Acceptance
     const isProposed = ofTwo.length > 0 && proposers.every((name) => name === by.name);
     if (!isProposed) await saveSettingsRecord(transaction, organisationId, offered);
     else if (proposers.length === 0) await proposeSettings(transaction, organisationId, offered);
-    return { recorded: !isProposed, isProposed, differences, ofTwo, proposers };
+    return {
+      /** Nothing was recorded if there was nothing to accept, or if another person must accept the same. */
+      recorded: !isProposed,
+      isProposed,
+      differences,
+      /** The paths of the settings that take two people. */
+      ofTwo,
+      /** Who accepted the same before. */
+      proposers,
+    };
   });
 }
 

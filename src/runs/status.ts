@@ -38,6 +38,8 @@ export interface StatusExport {
     sums: { exported: number; inScope: number; notValid: number; states: Record<string, number> };
     /** Whether every customer in scope has a valid screening or an accepted exception. */
     isCovered: boolean;
+    /** The chosen customers that no roster has in scope. */
+    unknown: readonly string[];
   };
   /** Messages about columns of names that nobody searches for. */
   unmappedNames: readonly string[];
@@ -49,6 +51,8 @@ export async function exportStatus(
   choice: {
     /** Of this roster; by default of all that were imported or are configured. */
     roster?: string | undefined;
+    /** Only these customer ids; by default all. */
+    customers?: readonly string[] | undefined;
     /** In one of these states; by default in all. */
     states?: readonly CustomerState[] | undefined;
     /** With another state since this moment, or too new to be recorded. */
@@ -60,15 +64,17 @@ export async function exportStatus(
   const { imported, neverImported } = await chooseImportedRosters(app, choice.roster);
   const rosters = imported.map(({ roster }) => roster);
   const sums: ReturnType<StatusExport['finish']>['sums'] = { exported: 0, inScope: 0, notValid: 0, states: {} };
-  const { states, changedSince } = choice;
+  const { states, changedSince, customers = null } = choice;
+  const unknown = new Set(customers);
   const wanted: ReadonlySet<string> | null = states === undefined ? null : new Set(states);
   const isMeant = ({ state, changedAt }: CustomerStatus): boolean =>
     (wanted === null || wanted.has(state)) &&
     (changedSince === undefined || changedAt === null || changedAt >= changedSince);
   const read = async function* () {
-    for await (const batch of readCustomerStatuses(database, settings.organisation, rosters)) {
+    for await (const batch of readCustomerStatuses(database, settings.organisation, rosters, customers)) {
       signal.throwIfAborted();
-      for (const { state, reason, inScope, held } of batch) {
+      for (const { reference, state, reason, inScope, held } of batch) {
+        unknown.delete(reference);
         if (!inScope) continue;
         sums.states[state] = (sums.states[state] ?? 0) + 1;
         sums.inScope += 1;
@@ -87,8 +93,11 @@ export async function exportStatus(
   }
   const finish = () => {
     const areGapsAccepted = gaps.every((gap) => gap.accepted === gap.count);
-    const isCovered = unmappedNames.length === 0 && areGapsAccepted && sums.notValid <= countAccepted(gaps);
-    return { sums, isCovered };
+    const areScreened =
+      customers === null
+        ? areGapsAccepted && sums.notValid <= countAccepted(gaps)
+        : sums.notValid === 0 && unknown.size === 0;
+    return { sums, isCovered: areScreened && unmappedNames.length === 0, unknown: [...unknown] };
   };
   return { rosters, neverImported, unmappedNames, batches: read(), finish };
 }

@@ -29,17 +29,18 @@ import {
 import { saveRunHold } from '../store/night/held-runs.js';
 import { insertBatch } from '../store/night/ledger.js';
 import type { Account } from '../store/organisations.js';
-import { closeRun, type RunRow, readLastActivity } from '../store/runs.js';
+import { type RunRow, readLastActivity } from '../store/runs.js';
 import { codeWords } from '../vocabulary/words.js';
 import type { DetailStop, RunState } from '../vocabulary.js';
 import { identifyAccount, noteAccount, toAssumedMode, toHalt } from './account.js';
 import type { AppContext } from './app-context.js';
 import { clearSweptMarks } from './dirty-run.js';
+import { endRun } from './end-run.js';
 import { RunHalted } from './halt.js';
 import { followInvitations } from './invitations/invite.js';
 import { queueReportOf, reportAndMail } from './mail/deliver.js';
 import { queueBrokenRun } from './mail/failures.js';
-import { type RunSummary, toRunSummary } from './run-summary.js';
+import type { RunSummary } from './run-summary.js';
 import { askEach, askRecord, openDetailStops, type RecordOutcome } from './screening/details.js';
 import { readBounds } from './screening/hold-run.js';
 import { OutageWatch, retryUntilDeadline, type WaitPolicy } from './screening/outages.js';
@@ -61,10 +62,7 @@ export async function runSweep(
   const request: RunRequest = {
     organisation,
     kind: 'sweep',
-    rosterId: null,
-    roster: null,
     mode: toAssumedMode(app),
-    selection: null,
     findBlocker: (open) => findAge(app, open),
   };
   const summary = await withLeasedRun(
@@ -263,8 +261,11 @@ async function closeSweep(
   loss: Loss | null = null,
 ): Promise<RunSummary> {
   const { app, run, runId } = session;
-  const reasons = sweep.unprovenBecause === null ? [] : [sweep.unprovenBecause];
-  await session.write(async (transaction) => {
+  const { unprovenBecause, details: _, ...counts } = sweep;
+  const reasons = unprovenBecause === null ? [] : [unprovenBecause];
+  const { proven: __, ...shown } = counts;
+  app.emit({ kind: 'stage_finished', runId, stage: 'sweep', counts: shown });
+  return endRun(session, { state, reasons, counts }, async (transaction) => {
     if (state !== 'stopped') {
       await saveSweep(transaction, run.runId, sweep);
       await dropSweptPages(transaction, run.runId);
@@ -276,21 +277,9 @@ async function closeSweep(
     if (account !== null && state === 'complete') {
       await clearSweptMarks(transaction, app, session.organisation, { ...account, before: run.startedAt });
     }
-    const finishedAt = app.clock.now();
-    await closeRun(transaction, run.runId, { state, stateReasons: reasons, stage: 'finished', finishedAt, sums: null });
     if (state === 'stopped') await queueBrokenRun(session, transaction, { outcome: 'stopped', reasons });
     else if (writeReport) await queueReportOf(app, transaction, run);
   });
-  const { unprovenBecause: _, details: __, ...counts } = sweep;
-  const { pages, dossiers, appeared, changed, gone } = counts;
-  app.emit({
-    kind: 'stage_finished',
-    runId,
-    stage: 'sweep',
-    counts: { pages, dossiers, appeared, changed, gone },
-  });
-  app.emit({ kind: 'run_finished', runId, runKind: 'sweep', state, reasons });
-  return toRunSummary({ runId, roster: null, kind: 'sweep', state, reasons, counts });
 }
 
 /**

@@ -220,22 +220,21 @@ async function findSpans(
   if (roster !== undefined && ![...names.values()].includes(roster)) {
     throw usageError('roster', `there is no roster ${roster}; there ${describeRosters([...names.values()])}`);
   }
-  const [first, final] = [
-    await findEdge(database, organisation, since),
-    until === undefined ? null : await findEdge(database, organisation, until),
-  ];
-  const chosen = roster ?? nameRoster(first, names) ?? nameRoster(final, names) ?? null;
-  for (const edge of [first, final]) {
-    const name = nameRoster(edge, names);
-    if (name !== null && name !== chosen)
-      throw usageError('run', `${describeEdge(edge)} belongs to roster ${name}, not to ${chosen}`);
-  }
-  const from = first instanceof Date ? first : first.startedAt;
+  const first = await findEdge(database, organisation, since);
+  const final = until === undefined ? null : await findEdge(database, organisation, until);
+  const named = [first, final].flatMap((edge) => {
+    const name = names.get(edge?.run?.rosterId ?? 0);
+    return edge?.run && name !== undefined ? [{ run: edge.run, name }] : [];
+  });
+  const chosen = roster ?? named[0]?.name ?? null;
+  const other = named.find(({ name }) => name !== chosen);
+  if (other) throw usageError('run', `${toRunId(other.run)} belongs to roster ${other.name}, not to ${chosen}`);
+  const from = first.at;
   if (from > now) throw usageError('since', 'is in the future; a span must start in the past');
   // A span whose end is in the future ends with its last run: tomorrow it is the same, unless nights are missing by then.
-  const end = final instanceof Date && final <= now ? final : null;
-  const asOf = end === null && (final === null || final instanceof Date) ? now : null;
-  const limit = final === null || final instanceof Date ? (end ?? now) : new Date(final.startedAt.getTime() + 1);
+  const end = final !== null && final.run === null && final.at <= now ? final.at : null;
+  const asOf = end === null && !final?.run ? now : null;
+  const limit = final?.run ? new Date(final.at.getTime() + 1) : (end ?? now);
   if (limit <= from) throw usageError('until', 'is before --since');
   const runs = await readSpanRuns(database, organisation, { from, until: limit, roster: chosen });
   if (runs.length === 0)
@@ -246,16 +245,17 @@ async function findSpans(
   return groupRuns(runs).map((members) => toSpan(members, { from, end, asOf }));
 }
 
-async function findEdge(database: Database, organisation: string, edge: Date | string): Promise<Date | RunRow> {
-  return edge instanceof Date ? edge : findRun(database, organisation, edge);
+/** An edge of a span: a time, or the start of a run. */
+async function findEdge(
+  database: Database,
+  organisation: string,
+  edge: Date | string,
+): Promise<{ at: Date; run: RunRow | null }> {
+  if (edge instanceof Date) return { at: edge, run: null };
+  const run = await findRun(database, organisation, edge);
+  return { at: run.startedAt, run };
 }
 
-function nameRoster(edge: Date | RunRow | null, names: ReadonlyMap<number, string>): string | null {
-  return edge === null || edge instanceof Date || edge.rosterId === null ? null : (names.get(edge.rosterId) ?? null);
-}
-
-const describeEdge = (edge: Date | RunRow | null): string =>
-  edge === null || edge instanceof Date ? 'the span' : toRunId(edge);
 const describeRosters = (names: readonly string[]): string =>
   names.length === 0 ? 'is none' : `are: ${names.join(', ')}`;
 

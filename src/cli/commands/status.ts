@@ -18,14 +18,18 @@ export const command = defineDatabaseCommand({
     'one row for each customer: state, since when, until when; CSV, or JSON with --json or for a file .json. Exit code 3 unless all are screened',
   options: {
     roster: shared.roster,
+    customer: variadic('<reference...>', meanings.customer),
     out: text('<file>', meanings.out),
     state: variadic('<state...>', 'only customers in these states', customerStates),
     changedSince: parsed('<date>', 'only customers whose state has changed since, in ISO 8601', parseInstant),
   },
   examples: ['status --out status.csv', 'status --state open_alert --changed-since 2026-03-01'],
-  run: async (app, { options: { roster, out, state: states, changedSince }, invocation, signal }) => {
+  run: async (
+    app,
+    { options: { roster, customer: customers, out, state: states, changedSince }, invocation, signal },
+  ) => {
     const { exportStatus } = await import('../../runs/status.js');
-    const status = await exportStatus(app, { roster, states, changedSince }, signal);
+    const status = await exportStatus(app, { roster, customers, states, changedSince }, signal);
     const isJson = out === undefined ? invocation.options.json === true : /\.json$/i.test(out);
     const chunks = isJson ? renderStatusJson(status, app.clock.now()) : renderStatusCsv(status);
     for (const message of status.unmappedNames) {
@@ -34,7 +38,11 @@ export const command = defineDatabaseCommand({
     const file = out === undefined ? null : resolve(invocation.folder, out);
     if (file !== null) await writePrivately(file, chunks);
     else for await (const chunk of chunks) await invocation.terminal.writeData(chunk);
-    const { sums, isCovered } = status.finish();
+    const { sums, isCovered, unknown } = status.finish();
+    for (const id of unknown) {
+      const message = `${id} is no customer of ${roster ?? 'any roster'}; \`nightscreen status\` lists them`;
+      invocation.notify({ level: 'warn', code: 'nothing_known', message });
+    }
     const { neverImported } = status;
     const gap = describeGap(neverImported, sums.inScope);
     const exitCode = gap === null && isCovered ? exitCodes.complete : exitCodes.incomplete;

@@ -14,10 +14,10 @@ import { type RunHalted, requireHalt, toSignalHalt } from '../halt.js';
 import { priceCalls } from '../preview.js';
 import { describeRunAs } from '../run-reference.js';
 import { toExitCode } from '../run-summary.js';
+import { searchUnplanned } from '../screening/attempts.js';
 import { saveAnswer } from '../screening/commit.js';
 import { OutageWatch, retryUntilDeadline, type WaitPolicy } from '../screening/outages.js';
 import { findTightest, hasCaps, toBudgetHalt, watchLedger } from '../screening/plan.js';
-import { searchUnplanned } from '../screening/search-task.js';
 import {
   openKeyedOrganisation,
   type ResumeVerdict,
@@ -58,15 +58,7 @@ export async function runAssurance(
   if (client.keyMode === 'live') requireBudget(app, 'live');
   const organisation = await openKeyedOrganisation(app);
   const findBlocker = (open: RunRow) => compareMeasurement(app, open, { ...options, mode: findSaidMode(app) });
-  const request = {
-    organisation,
-    kind: 'assure',
-    rosterId: null,
-    roster: null,
-    mode: toAssumedMode(app),
-    selection: null,
-    findBlocker,
-  } as const;
+  const request = { organisation, kind: 'assure', mode: toAssumedMode(app), findBlocker } as const;
   const runId = await withLease(app, toLeaseKey('assure', organisation.name), signal, (held) =>
     withRun(app, held, request, async (session) => {
       await storeSample(session, options);
@@ -219,16 +211,15 @@ function findFaults({ failed, recall }: ReturnType<typeof measureRecall>, atLeas
 async function searchSample(session: RunSession, accountId: number, waitPolicy: WaitPolicy): Promise<void> {
   const { app, run, runId } = session;
   const { items } = (await readAssurance(app.database, run.runId)) ?? { items: [] };
-  const left = items.filter((item) => item.outcome === 'remaining');
-  const allowance = await openAllowance(session, accountId);
+  const remaining = items.filter((item) => item.outcome === 'remaining');
+  const { paid, affordable, toHalt } = await openAllowance(session, accountId);
+  const left = remaining.slice(0, affordable);
   const stop = new AbortController();
-  const signal = AbortSignal.any([allowance.signal, stop.signal]);
-  let done = items.length - left.length;
+  const signal = AbortSignal.any([paid.signal, stop.signal]);
+  let done = items.length - remaining.length;
   const work = async (): Promise<void> => {
     for (let item = left.shift(); item; item = left.shift()) {
       if (signal.aborted) throw toSignalHalt(signal);
-      const paid = allowance.takeOne();
-      if (paid === null) return;
       await searchItem(paid, { ...waitPolicy, signal }, item);
       done += 1;
       app.emit({ kind: 'progress', runId, stage: 'screen', done, total: items.length });
@@ -238,7 +229,7 @@ async function searchSample(session: RunSession, accountId: number, waitPolicy: 
   const workers = Array.from({ length: concurrency }, () => work().catch((error: unknown) => stop.abort(error)));
   await Promise.all(workers);
   if (stop.signal.aborted) throw stop.signal.reason;
-  if (done < items.length) throw allowance.toHalt();
+  if (done < items.length) throw toHalt();
 }
 
 async function searchItem(
@@ -260,33 +251,15 @@ async function searchItem(
   });
 }
 
-/**
- * A measurement may spend the budget without its reserve. `takeOne` gives a session for one more search, or null when the budget is used up.
- * The search is pending until its first write, which is its row in the ledger: from then on the ledger counts it.
- */
+/** A measurement may spend the budget without its reserve: the session of its searches, how many they may be, and the halt after the last. */
 async function openAllowance(session: RunSession, accountId: number) {
-  const { signal, app } = session;
-  if (!hasCaps(app.settings)) return { signal, takeOne: () => session, toHalt: () => toBudgetHalt(null) };
+  if (!hasCaps(session.app.settings)) {
+    return { paid: session, affordable: Number.POSITIVE_INFINITY, toHalt: () => toBudgetHalt(null) };
+  }
   const noReserve = 0;
   const watched = await watchLedger(session, accountId, noReserve);
-  let pending = 0;
-  const takeOne = (): RunSession | null => {
-    if (watched.affordable <= pending) return null;
-    pending += 1;
-    let isPending = true;
-    return {
-      ...watched.session,
-      write: async (writing) => {
-        try {
-          return await watched.session.write(writing);
-        } finally {
-          if (isPending) pending -= 1;
-          isPending = false;
-        }
-      },
-    };
-  };
-  return { signal: watched.session.signal, takeOne, toHalt: () => toBudgetHalt(findTightest(watched.limits)) };
+  const { affordable } = watched;
+  return { paid: watched.session, affordable, toHalt: () => toBudgetHalt(findTightest(watched.limits)) };
 }
 
 /** A stored measurement of the service's recall. */

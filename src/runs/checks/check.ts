@@ -17,9 +17,9 @@ import { identifyAccount, noteAccount, requireBudget, toAssumedMode } from '../a
 import type { AppContext } from '../app-context.js';
 import { RunHalted, requireHalt } from '../halt.js';
 import { describeRunAs } from '../run-reference.js';
+import { searchUnplanned } from '../screening/attempts.js';
 import { saveAnswer } from '../screening/commit.js';
 import { findTightest, hasCaps, toBudgetHalt, watchLedger } from '../screening/plan.js';
-import { searchUnplanned } from '../screening/search-task.js';
 import {
   type HeldLease,
   leaseTtlMs,
@@ -50,7 +50,7 @@ export async function runCheck(app: AppContext, question: CheckQuestion, signal:
     toLeaseKey('check', organisation.name, String(slot + 1)),
   );
   const halted = await withFreeLease(app, leaseKeys, signal, (held) => {
-    const run = { organisation, kind: 'check', rosterId: null, roster: null, mode, selection: null } as const;
+    const run = { organisation, kind: 'check', mode } as const;
     return withRun(app, held, run, async (session) => {
       await noteQuestion(session, question, request);
       const halt = await answerCheck(session, request).catch(requireHalt);

@@ -3,6 +3,7 @@ import { formatCount } from '../../reports/text.js';
 import { ChangeTally, hasLostNameEnd } from '../../roster/change-guards.js';
 import type { FactMapping } from '../../roster/compare-records.js';
 import { maxParties } from '../../roster/customer.js';
+import type { ColumnDoubts } from '../../roster/doubts.js';
 import { isOftenSubstitute, type SharedDate, sharing } from '../../roster/fact-dates.js';
 import { type FieldChanges, FieldTally, type RosterChanges } from '../../roster/field-changes.js';
 import { assessSnapshot, guardsSchema, type WrittenGuards } from '../../roster/guards.js';
@@ -113,7 +114,7 @@ async function doubtSharedDates(
   transaction: Queryable,
   staged: StagedImport,
   { births, ends, partyBirths, doubts }: Pick<StagedSource, 'births' | 'ends' | 'partyBirths' | 'doubts'>,
-): Promise<StagedSource['doubts']> {
+): Promise<readonly ColumnDoubts[]> {
   const former = await readSharedDates(transaction, staged.rosterId, births.column);
   const found = staged.isDelta ? former.map((date) => ({ date, rows: 0 })) : births.listShared(former);
   const marked = await markSharedBirthDates(transaction, staged, listCertain(found));

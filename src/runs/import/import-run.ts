@@ -20,12 +20,13 @@ import { readKnownRecords } from '../../store/roster/known-records.js';
 import { mergeSnapshot, takeNumbers } from '../../store/roster/merge.js';
 import { saveRequests } from '../../store/roster/save-requests.js';
 import { beginStaging, clearStaging, type StagedImport } from '../../store/roster/staging.js';
-import { closeRun, isOnTrial, type RunRow, setRunStage, toRunId } from '../../store/runs.js';
+import { isOnTrial, type RunRow, setRunStage, toRunId } from '../../store/runs.js';
 import { toImportMode } from '../account.js';
 import type { AppContext } from '../app-context.js';
+import { endRun } from '../end-run.js';
 import { quoteArgument } from '../quote-argument.js';
 import { findGivenFile, findRosterPath, openRosterScope } from '../roster-scope.js';
-import { type RunSummary, toRunSummary } from '../run-summary.js';
+import type { RunSummary } from '../run-summary.js';
 import { type RunSession, withLease, withRun } from '../session.js';
 import { requireAcceptedSettings } from '../settings-acceptance.js';
 import { type Acceptance, toAcceptanceFacts } from '../settings-diff.js';
@@ -44,41 +45,20 @@ export async function runImport(
   // The service is not called; the mode is that of the next screening.
   const mode = toImportMode(app);
   const rosterFile = findGivenFile(app.settings.rosters, roster);
-  const request = { ...scope, kind: 'import', mode, selection: null, rosterFile, settingsId } as const;
+  const request = { ...scope, kind: 'import', mode, rosterFile, settingsId } as const;
   let isImported = false;
   const importAlone = async (session: RunSession): Promise<RunSummary> => {
     const compared = await importRoster(session, roster, scope.rosterId, options);
     isImported = true;
-    const { run, runId } = session;
+    const { run } = session;
     const unmapped = await readUnmappedNames(app.database, scope.rosterId);
     const reasons = compared === null ? [] : [...listLeftRejects(compared), ...unmapped];
     const state = reasons.length === 0 ? 'complete' : 'incomplete';
-    const { sums, snapshot, acceptedChanges } = await session.write(async (transaction) => {
-      const sums = await computeRunSums(transaction, run.runId);
-      const finishedAt = app.clock.now();
-      await closeRun(transaction, run.runId, {
-        state,
-        stateReasons: reasons,
-        stage: 'finished',
-        finishedAt,
-        sums,
-      });
-      const snapshot = await readSnapshot(transaction, run.runId);
-      return { sums, snapshot, acceptedChanges: await readAcceptedChanges(transaction, run.runId) };
-    });
-    app.emit({ kind: 'run_finished', runId, runKind: 'import', state, reasons });
+    const sums = await computeRunSums(app.database, run.runId);
     const { inScope: _, ...counts } = sums.counts;
-    const { roster: name } = scope;
-    const summary = toRunSummary({
-      runId,
-      roster: name,
-      kind: 'import',
-      state,
-      reasons,
-      counts,
-      snapshot,
-      acceptedChanges,
-    });
+    const snapshot = await readSnapshot(app.database, run.runId);
+    const acceptedChanges = await readAcceptedChanges(app.database, run.runId);
+    const summary = await endRun(session, { state, reasons, sums, counts, snapshot, acceptedChanges });
     return { ...summary, remarks: snapshot ? listSnapshotRemarks(snapshot) : [] };
   };
   try {

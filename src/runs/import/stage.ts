@@ -9,7 +9,7 @@ import {
   type RosterRow,
   toScreeningRequest,
 } from '../../roster/customer.js';
-import { type ColumnDoubts, type DoubtedRow, DoubtTally } from '../../roster/doubts.js';
+import { DoubtTally } from '../../roster/doubts.js';
 import { DateTally } from '../../roster/fact-dates.js';
 import { describeUnmapped, standardHeaders, standardPartyHeaders } from '../../roster/headers.js';
 import { readParties, readRoster } from '../../roster/read-roster.js';
@@ -32,34 +32,7 @@ import type { RunEvent } from '../app-context.js';
 import { joinDigests } from '../roster-scope.js';
 
 /** The facts of a staged source. */
-export interface StagedSource {
-  source: string;
-  sourceDigest: string;
-  headers: readonly string[];
-  /** The headers of related parties, each with the number of its source. */
-  partyHeaders: readonly string[];
-  /** Messages about columns that look like an unmapped fact, or like names that nobody searches for. */
-  unmapped: readonly string[];
-  /** Those about names: with a test key they make a run incomplete. */
-  unmappedNames: readonly string[];
-  /** Rows within which their file ends. */
-  cutRows: readonly RejectedRow[];
-  /** Accepted rows with which their file ends, without a line ending. */
-  openRows: readonly Pick<RejectedRow, 'reference' | 'file' | 'line'>[];
-  /** Whether the roster is a `rejects.csv`. */
-  isFedBack: boolean;
-  /** The number of rows, related parties included. */
-  ordinals: number;
-  /** The row count that the source states: null when it states none, absent when no control total is configured. */
-  controlTotal?: number | null;
-  /** The doubts, related parties included, and the first rows with one. */
-  doubts: readonly ColumnDoubts[];
-  doubted: readonly DoubtedRow[];
-  /** The dates of customers by column, and of each source of related parties. */
-  births: DateTally;
-  ends: DateTally;
-  partyBirths: readonly DateTally[];
-}
+export type StagedSource = Awaited<ReturnType<typeof stageRoster>>;
 
 interface Stager {
   runId: number;
@@ -86,7 +59,7 @@ const chunkUnits = 4 * 1_024 * 1_024;
 const copiedRows = 12_000;
 
 /** Reads a roster with its related parties and stages every row; a chunk is stored while the next is read. */
-export async function stageRoster(roster: RosterSettings, stager: Stager): Promise<StagedSource> {
+export async function stageRoster(roster: RosterSettings, stager: Stager) {
   const reading = await readRoster(roster, stager.secret, stager.clock.now());
   try {
     const { columns } = roster;
@@ -112,16 +85,26 @@ export async function stageRoster(roster: RosterSettings, stager: Stager): Promi
       source,
       sourceDigest: joinDigests(found.digests),
       headers,
+      /** The headers of related parties, each with the number of its source. */
       partyHeaders,
+      /** Messages about columns that look like an unmapped fact, or like names that nobody searches for. */
       unmapped: [...found.facts, ...names],
+      /** Those about names: with a test key they make a run incomplete. */
       unmappedNames: names,
+      /** Rows within which their file ends. */
       cutRows,
+      /** Accepted rows with which their file ends, without a line ending. */
       openRows,
+      /** Whether the roster is a `rejects.csv`. */
       isFedBack,
+      /** The number of rows, related parties included. */
       ordinals,
+      /** The row count that the source states: null when it states none, absent when no control total is configured. */
       ...(reading.controlTotal && { controlTotal: reading.controlTotal() }),
+      /** The doubts, related parties included, and the first rows with one. */
       doubts: doubts.flatMap((each) => each.list()),
       doubted: doubts.flatMap((each) => each.rows),
+      /** The dates of customers by column, and of each source of related parties. */
       births: own.births,
       ends: own.ends,
       partyBirths: found.parties.map(({ births }) => births),

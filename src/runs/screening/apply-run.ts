@@ -1,3 +1,4 @@
+import { countNoun } from '../../reports/text.js';
 import {
   judgeCustomers,
   noteUnanswered,
@@ -6,12 +7,11 @@ import {
 } from '../../store/customers/states.js';
 import type { Transaction } from '../../store/database/database.js';
 import { applyAnswers, countUnapplied, holdAnswers, readWaves } from '../../store/night/apply-answers.js';
-import { readListCap } from '../../store/night/responses.js';
 import { readAnswerFindings } from '../../store/night/run-health.js';
 import type { RunContext } from '../app-context.js';
 import { makeAlerts } from '../review/alerts.js';
 import { findAnswerHold } from './hold-run.js';
-import { assessLists } from './monitoring.js';
+import { assessLists, findListCap } from './monitoring.js';
 
 /** Whether a run has ended, stops and may go on, is abandoned, or was held and is accepted now. */
 type RunPhase = 'ended' | 'stopped' | 'abandoned' | 'accepted';
@@ -34,20 +34,20 @@ export async function applyRun(transaction: Transaction, { app, run }: RunContex
   const { runId, accountId } = run;
   if (accountId === null) return nothingApplied;
   const { applied: afterWave, applicable: upTo } = await readWaves(transaction, runId);
-  const hold = phase === 'accepted' ? null : await findAnswerHold(transaction, { app, run }, accountId, upTo);
-  if (hold !== null) {
+  const vanished = phase === 'accepted' ? null : await findAnswerHold(transaction, { app, run }, accountId, upTo);
+  if (vanished !== null) {
+    const hold = { ...vanished, reasons: [...vanished.reasons, ...(await describeCut(transaction, accountId, runId))] };
     if (phase !== 'stopped') await holdAnswers(transaction, runId);
     const openAlerts = await makeAlerts(transaction, { app, run }, accountId, { afterWave, answers: 'held' });
     return { ...nothingApplied, hold, openAlerts, lastChange: await judgeAnswered(transaction, { app, run }) };
   }
   const parties = await applyAnswers(transaction, runId, upTo);
   const findings = await readAnswerFindings(transaction, runId);
-  const formerCap = await readListCap(transaction, accountId);
   const listCap = await assessLists(transaction, { app, run }, accountId, findings.answersByLength);
   const answers = { ended: 'whole', stopped: 'part', abandoned: 'part', accepted: 'accepted_later' } as const;
   const openAlerts = await makeAlerts(transaction, { app, run }, accountId, { afterWave, answers: answers[phase] });
   const lastChange = await judgeAnswered(transaction, { app, run });
-  if ((await readListCap(transaction, accountId)) !== formerCap) {
+  if (listCap !== null && listCap.status !== 'known') {
     // Lists of this length are whole again, or no longer, on all rosters of the account.
     const everywhere = { rosterId: null, accountId, customerIds: null };
     await judgeCustomers(transaction, everywhere, { withNew: false, now: app.clock.now() });
@@ -64,6 +64,15 @@ async function judgeAnswered(transaction: Transaction, { app, run }: RunContext)
   await judgeCustomers(transaction, { rosterId, accountId, customerIds }, { withNew: true, now: app.clock.now() });
   await noteUnanswered(transaction, runId);
   return lastChange;
+}
+
+/** The likely cause of a hold: the service has begun to cut its lists without saying so. */
+async function describeCut(transaction: Transaction, accountId: number, runId: number): Promise<readonly string[]> {
+  const { answersByLength } = await readAnswerFindings(transaction, runId);
+  const { cap, status } = await findListCap(transaction, { accountId, runId }, answersByLength);
+  return cap === null || status === 'known'
+    ? []
+    : [`lists of ${countNoun(cap, 'result')} seem to be truncated silently`];
 }
 
 /** Applies what a killed or stopped run has left to whoever takes it over. */

@@ -5,9 +5,9 @@ import { type ControlOutcome, countControls, findNextRound, saveControlOutcome }
 import { findAnsweredRequest } from '../../store/night/ledger.js';
 import { countSearchTasks } from '../../store/night/screenings.js';
 import type { RunSession } from '../session.js';
+import { searchUnplanned } from './attempts.js';
 import { saveAnswer } from './commit.js';
 import { retryUntilDeadline, type WaitPolicy } from './outages.js';
-import { type ControlRounds, type SearchTally, searchUnplanned } from './search-task.js';
 
 // One answer that breaks the contract can be a transport fault. Several show that the service is unreliable.
 const maxAsks = 3;
@@ -71,35 +71,55 @@ async function allOf<T>(work: readonly Promise<T>[]): Promise<T[]> {
   return Promise.all(work);
 }
 
-/** The rounds of control searches: after each `screening.controlsEvery` searches and at the end. */
-export function openControlRounds(
-  session: RunSession,
-  client: Client,
-  waitPolicy: WaitPolicy,
-  tally: SearchTally,
-): ControlRounds {
-  const { controlsEvery } = session.app.settings.screening;
-  let last = tally.handedOut;
-  const ask = async (trigger: 'periodic' | 'end', by = session): Promise<boolean> => {
-    const when = { trigger, searches: tally.done };
-    const isWell = await searchControls(by, client, { ...waitPolicy, signal: by.signal }, when);
-    last = tally.handedOut;
+/** The rounds of control searches during a run: after each `screening.controlsEvery` searches and at the end. */
+export class ControlRounds {
+  readonly #session: RunSession;
+  readonly #client: Client;
+  readonly #waitPolicy: WaitPolicy;
+  readonly #tally: SearchCounts;
+  #last: number;
+
+  constructor(session: RunSession, client: Client, waitPolicy: WaitPolicy, tally: SearchCounts) {
+    this.#session = session;
+    this.#client = client;
+    this.#waitPolicy = waitPolicy;
+    this.#tally = tally;
+    this.#last = tally.handedOut;
+  }
+
+  /** The number of searches until the next round. */
+  get untilNext(): number {
+    return this.#last + this.#session.app.settings.screening.controlsEvery - this.#tally.handedOut;
+  }
+
+  /** Whether a search was made since the last round. */
+  get isDueAtEnd(): boolean {
+    return this.#session.app.settings.controls.length > 0 && this.#tally.handedOut > this.#last;
+  }
+
+  /** Makes the next round when it is due; false after a failed control search: then no customer may be searched. */
+  async searchIfDue(): Promise<boolean> {
+    return this.untilNext > 0 || this.#search('periodic', this.#session);
+  }
+
+  /** Makes the last round, in its own session: the session of the searches may have used up its budget. */
+  searchAtEnd(closing: RunSession): Promise<boolean> {
+    return this.#search('end', closing);
+  }
+
+  async #search(trigger: 'periodic' | 'end', session: RunSession): Promise<boolean> {
+    const when = { trigger, searches: this.#tally.done };
+    const waitPolicy = { ...this.#waitPolicy, signal: session.signal };
+    const isWell = await searchControls(session, this.#client, waitPolicy, when);
+    this.#last = this.#tally.handedOut;
     return isWell;
-  };
-  const isDueAtEnd = (): boolean => session.app.settings.controls.length > 0 && tally.handedOut > last;
-  const untilNext = (): number => last + controlsEvery - tally.handedOut;
-  return {
-    get untilNext() {
-      return untilNext();
-    },
-    searchIfDue: async () => (untilNext() > 0 ? true : ask('periodic')),
-    get isDueAtEnd() {
-      return isDueAtEnd();
-    },
-    searchAtEnd: async (closing) => {
-      if (isDueAtEnd()) await ask('end', closing);
-    },
-  };
+  }
+}
+
+/** The answered searches of a run, and those that were handed out since its start. */
+interface SearchCounts {
+  readonly done: number;
+  readonly handedOut: number;
 }
 
 /**

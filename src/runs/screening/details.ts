@@ -290,27 +290,16 @@ function isOpenLink(word: string): boolean {
   return question > 0 && word.includes('/') && word.indexOf('=', question) > question;
 }
 
+type DetailStops = ReturnType<typeof openDetailStops>;
+
 /** Limits the look-ups to minutes of a night. */
 const mostMs = 10 * 60_000;
 // A service that asks for a pause of a minute or more is not waited for.
 const longPauseMs = 60_000;
 const mostFailuresInARow = 3;
 
-/** The stop conditions of the look-ups. */
-interface DetailStops {
-  /** Ends waiting: no further request is sent. */
-  readonly waitSignal: AbortSignal;
-  /** Aborts running requests 5 seconds later. */
-  readonly signal: AbortSignal;
-  readonly because: DetailStop | null;
-  stop(because: DetailStop): void;
-  /** Notes whether a look-up found the service out of reach; three in a row stop the look-ups. */
-  note(wasOutOfReach: boolean): void;
-  close(): void;
-}
-
 /** Stops the look-ups after an outage, a long pause, ten minutes, or a stop request. */
-export function openDetailStops({ app, signal }: RunSession, client: Client): DetailStops {
+export function openDetailStops({ app, signal }: RunSession, client: Client) {
   const own = new AbortController();
   const waitSignal = AbortSignal.any([own.signal, signal]);
   const calls = abortLater(waitSignal, stopGraceMs);
@@ -331,17 +320,20 @@ export function openDetailStops({ app, signal }: RunSession, client: Client): De
     () => undefined,
   );
   return {
+    /** Ends waiting: no further request is sent. */
     waitSignal,
+    /** Aborts running requests 5 seconds later. */
     signal: calls.signal,
-    get because() {
+    get because(): DetailStop | null {
       return because ?? (signal.aborted ? 'signal' : null);
     },
     stop,
-    note: (wasOutOfReach) => {
+    /** Notes whether a look-up found the service out of reach; three in a row stop the look-ups. */
+    note: (wasOutOfReach: boolean): void => {
       failures = wasOutOfReach ? failures + 1 : 0;
       if (failures >= mostFailuresInARow) stop('out_of_reach');
     },
-    close: () => {
+    close: (): void => {
       closing.abort();
       leave();
       calls.clear();

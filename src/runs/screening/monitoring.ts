@@ -155,13 +155,22 @@ export async function assessLists(
   answersByLength: ReadonlyMap<number, number>,
 ): Promise<WatchFacts['listCap']> {
   const { runId } = run;
-  const known = await readListCap(transaction, accountId);
-  const { cap, status, gone } = assessCap(known, answersByLength, await countShortened(transaction, runId));
+  const { cap, status, gone } = await findListCap(transaction, { accountId, runId }, answersByLength);
   if (cap === null && gone === null) return null;
   const key = { accountId, runId, now: app.clock.now() };
   const customers = await applyListCap(transaction, key, { cap, gone });
   if (cap !== null) return { length: cap, status, customers };
   return gone === null ? null : { length: gone, status: 'gone', customers };
+}
+
+/** What the answers of a run say about the cap of the account's lists; nothing is stored. */
+export async function findListCap(
+  transaction: Queryable,
+  { accountId, runId }: { accountId: number; runId: number },
+  answersByLength: ReadonlyMap<number, number>,
+) {
+  const known = await readListCap(transaction, accountId);
+  return assessCap(known, answersByLength, await countShortened(transaction, runId));
 }
 
 /**

@@ -1,5 +1,7 @@
 import type { Client } from '../../client/client.js';
 import type { Clock } from '../../clock.js';
+import { listInstants, toLocalTime, toNextDay } from '../../local-time.js';
+import { toDurationMs } from '../../roster/duration.js';
 import type { AppContext, RunSettings } from '../app-context.js';
 import { RunHalted, toSignalHalt } from '../halt.js';
 
@@ -108,11 +110,6 @@ export class OutageWatch {
   }
 }
 
-const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-const minuteMs = 60_000;
-// A time of day inside a daylight-saving gap occurs again on the next day.
-const mostMinutes = 50 * 60;
-
 /**
  * When a run stops waiting for a service that is out of reach since `since`: after the span, or at the first such time
  * of day after the run began at `startedAt`.
@@ -122,26 +119,12 @@ function findDeadline(
   startedAt: Date,
   since: Date,
 ): Date {
-  const [, count, unit] = /^(\d+)(\D+)$/.exec(deadline) ?? [];
-  if (count !== undefined && unit !== undefined) {
-    return new Date(since.getTime() + Number(count) * (unitMs[unit] ?? 0));
-  }
-  return findNextTime(deadline, timezone, startedAt);
-}
-
-function findNextTime(time: string, timezone: string, after: Date): Date {
-  const format = new Intl.DateTimeFormat('en-GB', {
-    timeZone: timezone,
-    hour: '2-digit',
-    minute: '2-digit',
-    hourCycle: 'h23',
-  });
-  const firstMs = Math.floor(after.getTime() / minuteMs) * minuteMs + minuteMs;
-  for (let minutes = 0; minutes < mostMinutes; minutes += 1) {
-    const instant = new Date(firstMs + minutes * minuteMs);
-    if (format.format(instant) === time) return instant;
-  }
-  return new Date(firstMs + mostMinutes * minuteMs);
+  if (!deadline.includes(':')) return new Date(since.getTime() + toDurationMs(deadline));
+  const today = toLocalTime(startedAt, timezone).date;
+  // A time of day inside a daylight-saving gap occurs again on the next day.
+  const days = [today, toNextDay(today), toNextDay(toNextDay(today))];
+  const instants = days.flatMap((date) => listInstants({ date, time: `${deadline}:00` }, timezone));
+  return instants.find((instant) => instant > startedAt) ?? startedAt;
 }
 
 // Between the client's own rounds of attempts; at most 20 seconds apart (PROMISES: 4).

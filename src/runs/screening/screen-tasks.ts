@@ -4,14 +4,13 @@ import { countSearchTasks, readSearchTasks, type SearchTask } from '../../store/
 import { refreshRunStatistics } from '../../store/runs.js';
 import { RunHalted, toAccountHalt } from '../halt.js';
 import type { RunSession } from '../session.js';
+import { createAttemptNotes } from './attempts.js';
 import { commitFailures, commitScreenings, type FinishedSearch } from './commit.js';
-import { findControl, openControlRounds } from './controls.js';
+import { ControlRounds, findControl } from './controls.js';
 import { retryUntilDeadline, type WaitPolicy, waitForService } from './outages.js';
 import type { Allowance } from './plan.js';
 import {
   BadAnswers,
-  type ControlRounds,
-  createAttemptNotes,
   giveUpWhenTooMany,
   openStopSignals,
   type SearchContext,
@@ -41,7 +40,7 @@ export async function screenTasks({
   const tally = new SearchTally({ total, done: total - remaining }, maxSearches);
   const signals = openStopSignals(session.signal, outage.signal);
   const waitPolicy = { clock: app.clock, outage, signal: session.signal };
-  const controls = openControlRounds(session, client, waitPolicy, tally);
+  const controls = new ControlRounds(session, client, waitPolicy, tally);
   const badAnswers = new BadAnswers(run.resumed > 0 ? await countBadAnswers(app.database, run.runId) : new Map());
   const context = { ...part, tally, signals, controls, badAnswers, noteAttempt: createAttemptNotes(session) };
   try {
@@ -63,20 +62,14 @@ function requireLimitHalt(error: unknown): RunHalted {
 
 /** Makes passes over the remaining searches while each pass reduces them enough, then retries the rest one by one. */
 async function screenAll(context: SearchContext): Promise<void> {
-  const { signals } = context;
-  const { concurrency } = context.session.app.settings.service.rate;
-  const few = 2 * concurrency;
+  const { app, run } = context.session;
+  const few = 2 * app.settings.service.rate.concurrency;
   let before = Number.POSITIVE_INFINITY;
   for (;;) {
-    const pass = openPass(context);
-    const workers = Array.from({ length: concurrency }, () =>
-      pass.work().catch((error: unknown) => signals.stop(error)),
-    );
-    await Promise.all(workers);
-    const unanswered = await pass.close();
+    const unanswered = await searchRemaining(context);
     const again = await searchBadAgain(context);
     if (unanswered === 0 && again === 0) return;
-    await refreshRunStatistics(context.session.app.database, context.session.run.runId);
+    await refreshRunStatistics(app.database, run.runId);
     // A few failures in a row would look like an outage.
     const isLeft = unanswered > 0 && (unanswered <= few || unanswered > before / 2);
     if (isLeft && again <= few) return retrySingly(context);
@@ -84,11 +77,8 @@ async function screenAll(context: SearchContext): Promise<void> {
   }
 }
 
-/**
- * One pass over the remaining searches with many workers; `close` returns how many searches found the service out of
- * reach.
- */
-function openPass(context: SearchContext): { work(): Promise<void>; close(): Promise<number> } {
+/** Makes one pass over the remaining searches, many at once. Returns how many of them found the service out of reach. */
+async function searchRemaining(context: SearchContext): Promise<number> {
   const { session, account, tally, signals } = context;
   // Sorting the remaining searches takes seconds at a million customers.
   signals.throwIfStopped();
@@ -96,35 +86,29 @@ function openPass(context: SearchContext): { work(): Promise<void>; close(): Pro
     commitScreenings(session, account, finished),
   );
   const underWay = new UnderWay();
-  const drained = async (): Promise<void> => {
-    await underWay.ended();
-    await commit.close();
-  };
-  const takeTask = oneByOne(handOutTasks(context, drained), () => underWay.begin());
+  const tasks = handOutTasks(context, underWay, commit.close);
   let unanswered = 0;
-  return {
-    work: async () => {
-      for (let task = await takeTask(); task !== undefined; task = await takeTask()) {
-        try {
-          const finished = await searchTask(context, task);
-          const { outcome } = finished;
-          // Before the save, so that no further search is paid for.
-          if (outcome.kind === 'halted') signals.stop(toAccountHalt(outcome.error));
-          if (outcome.kind === 'failed' && outcome.isTransient) unanswered += 1;
-          // After a stop hundreds of searches that were handed out have left nothing to save.
-          if (hasLeftTraces(finished)) await commit.add(finished);
-        } finally {
-          underWay.end();
-        }
-      }
-    },
-    close: async () => {
-      await commit.close();
-      signals.throwIfStopped();
-      if (tally.isLimitReached) throw tally.toHalt();
-      return unanswered;
-    },
+  const searchAndSave = async (task: SearchTask): Promise<void> => {
+    const finished = await searchTask(context, task);
+    const { outcome } = finished;
+    // Before the save, so that no further search is paid for.
+    if (outcome.kind === 'halted') signals.stop(toAccountHalt(outcome.error));
+    if (outcome.kind === 'failed' && outcome.isTransient) unanswered += 1;
+    // After a stop hundreds of searches that were handed out have left nothing to save.
+    if (hasLeftTraces(finished)) await commit.add(finished);
   };
+  const work = async (): Promise<void> => {
+    for await (const task of tasks) {
+      await searchAndSave(task).catch(signals.stop);
+      underWay.end();
+    }
+  };
+  const { concurrency } = session.app.settings.service.rate;
+  await Promise.all(Array.from({ length: concurrency }, () => work().catch(signals.stop)));
+  await commit.close();
+  signals.throwIfStopped();
+  if (tally.isLimitReached) throw tally.toHalt();
+  return unanswered;
 }
 
 const hasLeftTraces = ({ outcome, attempts }: FinishedSearch): boolean =>
@@ -178,89 +162,41 @@ async function searchLastRound(
 const chunkSize = 2_000;
 
 /**
- * The remaining tasks in chunks until a stop or the limit. Each task must be completed, also after a stop: otherwise
- * the ledger does not learn that a noted attempt was not sent. No task is handed out during control searches; the
- * earlier ones are `drained` first.
+ * The remaining tasks until a stop or the limit, for many callers. Each task must be completed, also after a stop: otherwise the ledger does not
+ * learn that a noted attempt was not sent. No task is handed out during control searches; the earlier ones are ended and saved first.
  */
-async function* handOutTasks({ session, tally, controls, signals }: SearchContext, drained: () => Promise<void>) {
+async function* handOutTasks(
+  { session, tally, controls, signals }: SearchContext,
+  underWay: UnderWay,
+  saveAll: () => Promise<void>,
+): AsyncGenerator<SearchTask, void> {
   for await (const chunk of readSearchTasks(session.app, session.run.runId, chunkSize)) {
-    for (let place = 0; place < chunk.length; ) {
+    for (const task of chunk) {
       if (controls.untilNext <= 0) {
-        await drained();
+        await underWay.ended();
+        await saveAll();
         if (!signals.waitSignal.aborted && !(await controls.searchIfDue())) return;
       }
       if (signals.waitSignal.aborted) return;
-      const tasks = chunk.slice(place, place + Math.min(tally.affordable, controls.untilNext));
-      if (tasks.length === 0) return tally.reachLimit();
-      for (const _ of tasks) tally.handOut();
-      place += tasks.length;
-      yield tasks;
+      if (tally.affordable === 0) return tally.reachLimit();
+      tally.handOut();
+      underWay.begin();
+      yield task;
     }
   }
-}
-
-/**
- * Hands out the items of chunks one by one to many callers; undefined after the last. The next chunk is read when the
- * current one is empty, and its error rejects all waiting callers. `onTaken` runs before another caller can take an
- * item.
- */
-export function oneByOne<Item>(
-  chunks: AsyncIterator<readonly Item[], void>,
-  onTaken: () => void,
-): () => Promise<Item | undefined> {
-  let items: Iterator<Item> = [][Symbol.iterator]();
-  let isOver = false;
-  let asking: Promise<void> | undefined;
-
-  const ask = async (): Promise<void> => {
-    try {
-      const next = await chunks.next();
-      if (next.done) isOver = true;
-      else items = next.value[Symbol.iterator]();
-    } finally {
-      asking = undefined;
-    }
-  };
-
-  return async () => {
-    for (;;) {
-      const item = items.next();
-      if (!item.done) {
-        onTaken();
-        return item.value;
-      }
-      if (isOver) return undefined;
-      asking ??= ask();
-      await asking;
-    }
-  };
-}
-
-/** Limits of unsaved items: at most `maxItems`, each unsaved for about `maxDelayMs` at most. */
-interface GroupCommitLimits {
-  maxItems: number;
-  maxDelayMs: number;
 }
 
 /**
  * Unsaved answers are searched again after a crash, so they wait at most 100 ms. The item limit, which is promised, applies
  * only above a thousand answers a second, or with a slow database.
  */
-export const batchLimits: GroupCommitLimits = { maxItems: 512, maxDelayMs: 100 };
+export const batchLimits = { maxItems: 512, maxDelayMs: 100 };
 
-/** Saves items in batches, one batch at a time, in order of arrival. */
-interface GroupCommit<Item> {
-  /** Takes an item; waits while the maximum is unsaved. Rejects with the error of a failed save. */
-  add(item: Item): Promise<void>;
-  /** Saves the rest and waits for it. */
-  close(): Promise<void>;
-}
-
-/** Opens a group commit over `save`; a failed save ends all saving. */
-export function openGroupCommit<Item>(
-  limits: GroupCommitLimits,
-  save: (items: readonly Item[]) => Promise<void>,
-): GroupCommit<Item> {
+/**
+ * Saves items by `save` in batches, one batch at a time, in order of arrival. At most `maxItems` are unsaved, each for about `maxDelayMs`. A
+ * failed save ends all saving.
+ */
+export function openGroupCommit<Item>(limits: typeof batchLimits, save: (items: readonly Item[]) => Promise<void>) {
   let pending: Item[] = [];
   let unsaved = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -287,7 +223,8 @@ export function openGroupCommit<Item>(
   };
 
   return {
-    add: async (item) => {
+    /** Takes an item; waits while the maximum is unsaved. Rejects with the error of a failed save. */
+    add: async (item: Item): Promise<void> => {
       throwFailure();
       pending.push(item);
       unsaved += 1;
@@ -300,7 +237,8 @@ export function openGroupCommit<Item>(
       }
       throwFailure();
     },
-    close: async () => {
+    /** Saves the rest and waits for it. */
+    close: async (): Promise<void> => {
       await flush();
       throwFailure();
     },

@@ -1,137 +1,14 @@
-import { setImmediate as turnOfEvents } from 'node:timers/promises';
 import type { Client } from '../../client/client.js';
-import type { AttemptEnd, AttemptObserver, CallOptions } from '../../client/operation.js';
-import type { ScreeningRequest } from '../../roster/customer.js';
+import type { CallOptions } from '../../client/operation.js';
 import { type ScreeningOutcome, screen } from '../../screening/screen.js';
-import { firstRow } from '../../store/database/database.js';
-import { ensureRequests } from '../../store/night/controls.js';
-import { noteInFlight, type SearchAttempts, saveAttempts } from '../../store/night/ledger.js';
 import { readSearchTasks, type SearchTask } from '../../store/night/screenings.js';
-import { abortLater, RunHalted, stopGraceMs, toAccountHalt, toSignalHalt } from '../halt.js';
+import { abortLater, RunHalted, stopGraceMs, toSignalHalt } from '../halt.js';
 import type { RunSession } from '../session.js';
+import { type createAttemptNotes, recordAttempts } from './attempts.js';
 import { commitFailures, digestAnswer, type FinishedSearch } from './commit.js';
+import type { ControlRounds } from './controls.js';
 import type { WatchedAccount } from './monitoring.js';
 import type { OutageWatch } from './outages.js';
-
-/**
- * Notes attempts in the ledger right before they are sent; the result is the row of the attempt, after the commit. What is
- * due at the same time is noted together, one group after another.
- */
-export function createAttemptNotes({
-  app,
-  numbers,
-  write,
-}: Pick<RunSession, 'app' | 'numbers' | 'write'>): (requestId: number) => Promise<number> {
-  let due: { requestId: number; resolve: (call: number) => void; reject: (error: unknown) => void }[] = [];
-  let isWriting = false;
-
-  const writeDue = async (): Promise<void> => {
-    const group = due;
-    due = [];
-    const requestIds = group.map(({ requestId }) => requestId);
-    try {
-      const first = numbers.nextCalls(group.length);
-      await write((transaction) => noteInFlight(transaction, numbers, first, requestIds, app.clock.now()));
-      for (const [place, { resolve }] of group.entries()) resolve(first + place);
-    } catch (error) {
-      for (const { reject } of group) reject(error);
-    }
-  };
-  const writeAll = async (): Promise<void> => {
-    isWriting = true;
-    // Many attempts become due at the same moment.
-    await turnOfEvents();
-    while (due.length > 0) await writeDue();
-    isWriting = false;
-  };
-
-  return (requestId) =>
-    new Promise((resolve, reject) => {
-      due.push({ requestId, resolve, reject });
-      if (!isWriting) void writeAll();
-    });
-}
-
-/**
- * Records the attempts of one search for the ledger. `note` returns the row of the next attempt; `finish` returns the
- * attempts and the unsent note.
- */
-function recordAttempts(note: () => Promise<number>): {
-  observer: AttemptObserver;
-  finish(): Omit<SearchAttempts, 'requestId'>;
-} {
-  const attempts: SearchAttempts['attempts'][number][] = [];
-  let call: number | undefined;
-  // An attempt that was held back is made later, under the same row.
-  let heldBack: number | undefined;
-  return {
-    observer: {
-      leaving: async () => {
-        call = heldBack ?? (await note());
-        heldBack = undefined;
-      },
-      ended: (attempt, end) => {
-        if (call === undefined)
-          throw new Error(`attempt ${attempt.attempt} of ${attempt.operation} was not noted before it was sent`);
-        if (!end.isSent && end.outcome === 'aborted') {
-          heldBack = call;
-          call = undefined;
-          return;
-        }
-        attempts.push({
-          number: call,
-          startedAt: attempt.startedAt,
-          endedAt: end.endedAt,
-          status: end.status,
-          outcome: toLedgerOutcome(end),
-          serviceRequestId: end.requestId ?? null,
-        });
-        call = undefined;
-      },
-    },
-    finish: () => ({ attempts, unsent: heldBack === undefined ? [] : [heldBack] }),
-  };
-}
-
-/** An attempt that never left this machine cannot be billed; whether the service received an aborted one is unknown. */
-function toLedgerOutcome({ isSent, outcome }: AttemptEnd): string {
-  if (!isSent) return 'not_sent';
-  return outcome === 'aborted' ? 'unknown' : outcome;
-}
-
-/**
- * Makes a search that belongs to no customer, with its ledger entry; `called` is its name in the message of an outage.
- * Throws RunHalted when the service is out of reach, the account is refused, or the session's signal is aborted.
- */
-export async function searchUnplanned(
-  session: RunSession,
-  client: Client,
-  request: ScreeningRequest,
-  called = 'a control search',
-) {
-  const { app, numbers, organisation, signal } = session;
-  let requestId = 0;
-  const note = async (): Promise<number> => {
-    const call = numbers.nextCalls(1);
-    await session.write(async (transaction) => {
-      const ids = await ensureRequests(transaction, organisation.organisationId, [request]);
-      requestId = firstRow(ids, 'screening_request');
-      await noteInFlight(transaction, numbers, call, [requestId], app.clock.now());
-    });
-    return call;
-  };
-  const { observer, finish } = recordAttempts(note);
-  const calls = abortLater(signal, stopGraceMs);
-  const options = { signal: calls.signal, waitSignal: signal, observer, isBudgeted: false };
-  const outcome = await screen(client.aml, request, options).finally(calls.clear);
-  await session.write((transaction) => saveAttempts(transaction, numbers, [{ requestId, ...finish() }]));
-  if (outcome.kind === 'aborted') throw toSignalHalt(signal);
-  if (outcome.kind === 'halted') throw toAccountHalt(outcome.error);
-  if (outcome.kind === 'failed' && outcome.isTransient) {
-    throw new RunHalted('outage', `the service is out of reach: ${called} ended with ${outcome.reason}`);
-  }
-  return outcome;
-}
 
 export interface SearchContext {
   session: RunSession;
@@ -141,7 +18,7 @@ export interface SearchContext {
   noteAttempt: ReturnType<typeof createAttemptNotes>;
   tally: SearchTally;
   controls: ControlRounds;
-  signals: StopSignals;
+  signals: ReturnType<typeof openStopSignals>;
   badAnswers: BadAnswers;
 }
 
@@ -174,20 +51,6 @@ export async function searchTask(
 /** Whether the service answered, also with an error of the request. */
 const isAnswered = (outcome: ScreeningOutcome): boolean =>
   outcome.kind === 'screened' || outcome.kind === 'halted' || (outcome.kind === 'failed' && !outcome.isTransient);
-
-/** The rounds of control searches during and after a run's searches. */
-export interface ControlRounds {
-  /** The number of searches until the next round. */
-  readonly untilNext: number;
-  /** Makes the next round when it is due; false after a failed control search: then no customer may be searched. */
-  searchIfDue(): Promise<boolean>;
-  /** Whether a search was made since the last round. */
-  readonly isDueAtEnd: boolean;
-  /**
-   * Makes the last round when it is due, in its own session: the session of the searches may have used up its budget.
-   */
-  searchAtEnd(closing: RunSession): Promise<void>;
-}
 
 /** The progress of a run's searches, and how many more this start may make. */
 export class SearchTally {
@@ -346,29 +209,19 @@ export async function giveUpWhenTooMany({ session, badAnswers }: SearchContext):
   return true;
 }
 
-/** The stop signals of a run's searches: a stop request, the end of an outage's deadline, or an error of a search. */
-interface StopSignals {
-  /** Ends waiting: no further request is sent. */
-  readonly waitSignal: AbortSignal;
-  /** Aborts running requests 5 seconds after a stop request or an outage's deadline, never because of a search. */
-  readonly signal: AbortSignal;
-  /** Stops because of a search; the first reason counts. */
-  stop(reason: unknown): void;
-  /** Throws the reason of a stop. */
-  throwIfStopped(): void;
-  clear(): void;
-}
-
-/** Combines a run's signal with its outage's. */
-export function openStopSignals(run: AbortSignal, outage: AbortSignal): StopSignals {
+/** Combines the stop signals of a run's searches: a stop request, the end of an outage's deadline, or an error of a search. */
+export function openStopSignals(run: AbortSignal, outage: AbortSignal) {
   const own = new AbortController();
-  const waitSignal = AbortSignal.any([own.signal, run, outage]);
   const calls = abortLater(AbortSignal.any([run, outage]), stopGraceMs);
   return {
-    waitSignal,
+    /** Ends waiting: no further request is sent. */
+    waitSignal: AbortSignal.any([own.signal, run, outage]),
+    /** Aborts running requests 5 seconds after a stop request or an outage's deadline, never because of a search. */
     signal: calls.signal,
-    stop: (reason) => own.abort(reason),
-    throwIfStopped: () => {
+    /** Stops because of a search; the first reason counts. */
+    stop: (reason: unknown): void => own.abort(reason),
+    /** Throws the reason of a stop. */
+    throwIfStopped: (): void => {
       if (outage.aborted) throw toSignalHalt(outage);
       if (own.signal.aborted) throw own.signal.reason;
       if (run.aborted) throw toSignalHalt(run);

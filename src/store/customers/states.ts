@@ -39,16 +39,23 @@ export type CustomerStatus = z.infer<typeof statusRow>;
 
 const rowsAtOnce = 2_000;
 
-/** The current statuses of the customers in scope of these rosters, all as of one moment, by roster and reference. */
-export function readCustomerStatuses(database: Database, organisation: string, rosters: readonly string[]) {
+/**
+ * The current statuses of the customers in scope of these rosters, or of these customers, all as of one moment, by roster and reference.
+ */
+export function readCustomerStatuses(
+  database: Database,
+  organisation: string,
+  rosters: readonly string[],
+  customers: readonly string[] | null = null,
+) {
   return database.cursor(
     statusRow,
     `select roster, reference, in_scope, state, worst_topic, waiting, held, reason, because, last_state, as_of, never_screened, due_at,
        expires_at, risk_tier, mode, run_id, changed_at
      from customer_screening_status
-     where organisation = $1 and roster = any ($2::text[])
+     where organisation = $1 and roster = any ($2::text[]) and ($3::text[] is null or reference = any ($3))
      order by roster collate "C", reference collate "C"`,
-    [organisation, [...rosters]],
+    [organisation, [...rosters], customers && [...customers]],
     rowsAtOnce,
   );
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { createAttemptNotes } from '../../../src/runs/screening/search-task.js';
+import { createAttemptNotes } from '../../../src/runs/screening/attempts.js';
 import { type Database, readValue } from '../../../src/store/database/database.js';
 import { noteInFlight, RunNumbers } from '../../../src/store/night/ledger.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';

@@ -2,10 +2,12 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { shiftedClock } from '../../../src/clock.js';
 import { measureCoverage } from '../../../src/runs/coverage.js';
+import { exportStatus } from '../../../src/runs/status.js';
 import { budgetSettingsSchema } from '../../../src/screening/budget.js';
 import { createLogin } from '../../helpers/database-servers.js';
 import { readRows, testDatabases } from '../../helpers/databases.js';
 import { decide, openPreparedSites, openSmallSites } from '../../helpers/small-site.js';
+import { signal } from '../../helpers/small-world.js';
 import { expectAgreement, judgeAgain } from '../../helpers/status-agreement.js';
 
 const hourMs = 60 * 60 * 1_000;
@@ -76,6 +78,20 @@ describe('the status of customers', () => {
     expect(await expectAgreement(app)).toEqual({ clear: 4, open_alert: 2 });
     await decide(database, [1], { verdict: 'true_match' });
     expect(await expectAgreement(app)).toEqual({ clear: 4, open_alert: 1, true_match: 1 });
+  });
+
+  it('is exported for chosen customers, and says whom no roster has', async () => {
+    const { work } = await openScreened();
+    const app = await work();
+    const read = async (customers: readonly string[]) => {
+      const { batches, finish } = await exportStatus(app, { customers }, signal);
+      const states = [];
+      for await (const batch of batches) states.push(...batch.map(({ reference, state }) => `${reference} ${state}`));
+      const { isCovered, unknown } = finish();
+      return { states, isCovered, unknown };
+    };
+    expect(await read(['C-3'])).toEqual({ states: ['C-3 clear'], isCovered: true, unknown: [] });
+    expect(await read(['C-3', 'C-99'])).toEqual({ states: ['C-3 clear'], isCovered: false, unknown: ['C-99'] });
   });
 
   it('gives a login with rights on the view alone what it needs, and nothing else', async () => {
