@@ -112,6 +112,9 @@ export const describeHeldBy = (heldBy: readonly HeldBy[]): readonly string[] =>
 export const readErrorCode = (error: unknown): string | null =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
 
+/** What an error says; another value as text. */
+export const readMessage = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
 /** Work that did not start, because the work before it had to stop. */
 export class NotStartedError extends NightscreenError {
   constructor(message: string, context: ErrorContext = {}) {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { isIP } from 'node:net';
-import { flagError } from './errors.js';
+import { flagError, readMessage } from './errors.js';
 
 // The time for the head begins with the connection, or with the end of the request before. A reverse proxy is one address, and the service sends
 // fewer requests at the same time.
@@ -45,8 +45,7 @@ export async function listenAt(server: Server, flag: string, port: number, host?
     server.listen(host === undefined ? { port } : { port, host });
     await once(server, 'listening');
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw flagError(flag, `cannot listen on ${host ?? ''}:${port}: ${reason}`);
+    throw flagError(flag, `cannot listen on ${host ?? ''}:${port}: ${readMessage(error)}`);
   }
   const address = server.address();
   return address !== null && typeof address === 'object' ? address.port : port;

@@ -76,41 +76,28 @@ export function findFourEyesProblems({ settings, secret, originOf }: Config): Co
   return [{ where: originOf(['review', 'fourEyes']), path: 'review.fourEyes', message }];
 }
 
-async function openMigrated({
-  config,
-  command,
-  folder,
-  emit,
-  waitPolicy,
-  queryTimeoutMs,
-  needsDatabase = false,
-}: AppContextParts): Promise<AppContext['database']> {
+async function openMigrated(parts: AppContextParts): Promise<AppContext['database']> {
+  const { config, folder, emit, queryTimeoutMs } = parts;
   const { openDatabase } = await import('../store/database/open-database.js');
   const { hasSchema, migrate } = await import('../store/database/migrate.js');
   const location = locateDatabase(config);
   const warn = (code: string, message: string): void => emit({ kind: 'warning', runId: null, code, message });
-  const where: DatabaseLocation = {
-    ...location,
-    queryTimeoutMs,
-    // A command with a limit reports the state of the database at this moment.
-    ...(queryTimeoutMs === undefined && {
-      reconnect: {
-        reconnectForMs,
-        emit: (event) => {
-          if (event.kind === 'back') {
-            warn('database_is_back', `the database answers again after ${(event.afterMs / 1_000).toFixed(1)} s`);
-            return;
-          }
-          const limit = `${event.reconnectForMs / 1_000} s`;
-          const message = `there is no connection to the database (${event.because}); Nightscreen tries to connect for up to ${limit}`;
-          warn('database_lost', message);
-        },
-      },
-    }),
+  const reconnect: DatabaseLocation['reconnect'] = {
+    reconnectForMs,
+    emit: (event) => {
+      if (event.kind === 'back') {
+        return warn('database_is_back', `the database answers again after ${(event.afterMs / 1_000).toFixed(1)} s`);
+      }
+      const limit = `${event.reconnectForMs / 1_000} s`;
+      const message = `there is no connection to the database (${event.because}); Nightscreen tries to connect for up to ${limit}`;
+      warn('database_lost', message);
+    },
   };
-  const database = await openDatabase(where, `nightscreen ${command}`, waitPolicy);
+  // A command with a limit reports the state of the database at this moment.
+  const where = { ...location, queryTimeoutMs, ...(queryTimeoutMs === undefined && { reconnect }) };
+  const database = await openDatabase(where, `nightscreen ${parts.command}`, parts.waitPolicy);
   try {
-    if (needsDatabase) await requireSchema(database, location);
+    if (parts.needsDatabase) await requireSchema(database, location);
     else if (folder !== undefined && !(await hasSchema(database))) {
       const earlier = listEarlierData(config, folder);
       if (earlier.length > 0) warn('second_database', await describeSecond(location, folder, earlier));
@@ -136,12 +123,6 @@ async function describeSecond(
 
 const reconnectForMs = 90_000;
 
-/** A key from a file can be read again. */
-function toKeySource({ secrets, secret }: Config): { readKeyAgain?: () => string | undefined } {
-  const key = secrets.find(({ name }) => name === keyVariable);
-  return key && key.from !== key.name ? { readKeyAgain: () => secret(key.name) } : {};
-}
-
 /** A timer may start a run this much before its due time; that run is not the next one. */
 const earlyMs = 60_000;
 
@@ -163,8 +144,8 @@ export async function buildAppContext(parts: AppContextParts): Promise<OpenAppCo
   const impossible = findFourEyesProblems(config);
   if (impossible.length > 0) throw new ConfigError(impossible);
   // The client and its HTTP library take a third of the time that a command without calls needs, such as `runs`.
-  const mayCall = settings.service.baseUrl !== undefined && config.secrets.some(({ name }) => name === keyVariable);
-  const library = mayCall ? await import('../client/client.js') : null;
+  const key = config.secrets.find(({ name }) => name === keyVariable);
+  const library = settings.service.baseUrl !== undefined && key ? await import('../client/client.js') : null;
   const database = await openMigrated(parts);
   let client: Client | undefined;
   return {
@@ -184,7 +165,8 @@ export async function buildAppContext(parts: AppContextParts): Promise<OpenAppCo
         baseUrl,
         apiKey,
         clock,
-        ...toKeySource(config),
+        // A key from a file can be read again.
+        ...(key && key.from !== key.name ? { readKeyAgain: () => config.secret(key.name) } : {}),
         ...(parts.observer ? { observer: parts.observer } : {}),
       });
       client.listen((event) => parts.emit({ kind: 'service', event }));

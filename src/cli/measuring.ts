@@ -1,5 +1,5 @@
 import type { Config } from '../config/load-config.js';
-import { ConfigError, RunLockedError } from '../errors.js';
+import { ConfigError, RunLockedError, readMessage } from '../errors.js';
 import type { createMetrics } from '../metrics/metrics.js';
 import type { AppContext } from '../runs/app-context.js';
 import { readMetricFacts } from '../runs/metrics.js';
@@ -36,9 +36,7 @@ export function measureInto(
       try {
         metrics.show(await within(limitMs, readMetricFacts(app, sweeps)));
       } catch (error) {
-        complain(
-          `the figures for metrics could not be read: ${error instanceof Error ? error.message : String(error)}`,
-        );
+        complain(`the figures for metrics could not be read: ${readMessage(error)}`);
         metrics.showUnreadable();
       }
     },

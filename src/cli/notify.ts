@@ -1,3 +1,4 @@
+import { readMessage } from '../errors.js';
 import type { FailedWork } from '../runs/mail/failures.js';
 import type { OpenAppContext } from './app-context.js';
 import type { Invocation } from './invocation.js';
@@ -6,20 +7,16 @@ import { loadInvocationConfig } from './session.js';
 /** Mails a failure without the outbox, which needs an open database; reports a mail that cannot be sent. */
 export async function mailDirectly(invocation: Invocation, failed: FailedWork): Promise<void> {
   try {
-    const { settings, secret } = loadInvocationConfig(invocation);
-    const { mail, timezone } = settings;
+    const config = loadInvocationConfig(invocation);
+    const { mail, timezone } = config.settings;
     if (!mail) return;
-    const { deliver, toDelivery } = await import('../mail/delivery.js');
     const { allowLastWords } = await import('../runs/mail/deliver.js');
-    const { buildFailureMails } = await import('../runs/mail/failures.js');
+    const { buildFailureMails, sendDirectly } = await import('../runs/mail/failures.js');
     const mails = buildFailureMails(failed, { mail, timezone }, new Date());
-    const limit = allowLastWords(invocation.signal);
-    const results = await deliver(mails, toDelivery(mail, settings.reports), secret('SMTP_URL'), limit);
-    const [lost] = results.filter(({ kind }) => kind !== 'accepted');
-    if (lost) throw new Error(lost.said);
+    const [said] = await sendDirectly(config, mails, allowLastWords(invocation.signal));
+    if (said !== undefined) throw new Error(said);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    const message = `the failure of ${failed.task} could not be mailed: ${reason}`;
+    const message = `the failure of ${failed.task} could not be mailed: ${readMessage(error)}`;
     invocation.notify({ level: 'warn', code: 'mail_not_sent', message });
   }
 }
@@ -57,7 +54,8 @@ export async function notifyDecidedStates(
     });
     if (waiting > 0) say('the dispositions are stored, but not all changes of state could be sent to webhooks');
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    say(`the dispositions are stored, but changes of state cannot be sent to webhooks from here (${reason})`);
+    say(
+      `the dispositions are stored, but changes of state cannot be sent to webhooks from here (${readMessage(error)})`,
+    );
   }
 }

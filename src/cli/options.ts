@@ -134,11 +134,8 @@ export function chooseRosters(rosters: readonly RosterSettings[], choice: Roster
   if (roster) return [roster];
   const names = rosters.map((each) => each.name);
   const meant = findNearMiss(named, names);
-  const advice = meant
-    ? `did you mean ${meant}?`
-    : names.length > 0
-      ? `there are: ${names.join(', ')}`
-      : 'none is configured';
+  const known = names.length > 0 ? `there are: ${names.join(', ')}` : 'none is configured';
+  const advice = meant ? `did you mean ${meant}?` : known;
   throw flagError('--roster', `no roster is named ${named}; ${advice}`);
 }
 

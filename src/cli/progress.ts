@@ -36,22 +36,8 @@ export class SlidingRate {
   }
 }
 
-/** How far a run has come; times are milliseconds of the clock that the meter reads. */
-interface ProgressFigures {
-  runId: string;
-  stage: ProgressStage;
-  done: number;
-  total: number | null;
-  /** Calls in the last ten seconds, per second, against the ceiling; null where none are counted. */
-  callsPerSecond: number | null;
-  limitPerSecond: number;
-  /** Of an import; null otherwise. */
-  rowsPerSecond: number | null;
-  waitingFor: Wait | null;
-  /** Of the whole run; null outside the searches. */
-  found: { matches: number; hits: number } | null;
-  secondsLeft: number | null;
-}
+/** How far a run has come. */
+type ProgressFigures = NonNullable<ProgressMeter['figures']>;
 
 /** What delays a run. `seconds` counts from its start; of a pause, until its end. */
 type Wait =
@@ -116,8 +102,8 @@ export class ProgressMeter {
     }
   }
 
-  /** The current figures; null between stages. */
-  get figures(): ProgressFigures | null {
+  /** The current figures; null between stages. `callsPerSecond` is that of ten seconds, and `found` counts the whole run. */
+  get figures() {
     if (this.#stage === null) return null;
     const nowMs = this.#elapsedMs();
     const { runId, stage, beganMs, calls, done } = this.#stage;
@@ -389,7 +375,7 @@ export function logEvents(logger: Logger, perSecond: number, everyMs = progressE
   };
 }
 
-function toFields({ found, waitingFor, callsPerSecond, ...figures }: NonNullable<ProgressMeter['figures']>) {
+function toFields({ found, waitingFor, callsPerSecond, ...figures }: ProgressFigures) {
   const rounded = callsPerSecond === null ? null : Math.round(callsPerSecond * 10) / 10;
   return {
     ...figures,

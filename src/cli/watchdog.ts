@@ -5,14 +5,13 @@ import { z } from 'zod';
 import { systemClock } from '../clock.js';
 import { pingVariable } from '../config/environment.js';
 import type { Config } from '../config/load-config.js';
-import { ConfigError, NightscreenError, RunLockedError, StoreError } from '../errors.js';
+import { ConfigError, NightscreenError, RunLockedError, readMessage, StoreError } from '../errors.js';
 import { writePrivately } from '../files.js';
-import { deliver, toDelivery } from '../mail/delivery.js';
-import { type Alarm, buildAlarmMessage } from '../mail/failure-message.js';
-import { listRecipients } from '../mail/settings.js';
+import type { Alarm } from '../mail/failure-message.js';
 import { countNoun, formatTime } from '../reports/text.js';
 import type { AppContext } from '../runs/app-context.js';
 import { limitSending } from '../runs/mail/deliver.js';
+import { buildAlarmMails, sendDirectly } from '../runs/mail/failures.js';
 import { describeIncident } from '../scheduling/watchdog/findings.js';
 import type { Watch } from '../scheduling/watchdog/watch.js';
 import type { Incident } from '../store/operations/incidents.js';
@@ -35,20 +34,22 @@ const longestLookMs = 5 * 60_000;
  */
 export async function look(invocation: Invocation, limitMs = longestLookMs): Promise<Outcome> {
   const config = loadInvocationConfig(invocation);
+  const { signal } = invocation;
   const complain = (message: string): void => invocation.notify({ level: 'warn', code: 'not_told', message });
   const problems = findMissingMail(config);
   if (problems.length > 0) throw new ConfigError(problems);
-  const listener = { complain, signal: invocation.signal };
-  return withPings(config, listener, () => lookOrReport(invocation, config, { complain, limitMs }));
+  const listener = { complain, signal };
+  return withPings(config, listener, () => lookOrReport(invocation, config, listener, limitMs));
 }
 
 async function lookOrReport(
   invocation: Invocation,
   config: Config,
-  { complain, limitMs }: { complain: (message: string) => void; limitMs: number },
+  listener: PingListener,
+  limitMs: number,
 ): Promise<Outcome> {
   const { watch } = await import('../scheduling/watchdog/watch.js');
-  const { signal } = invocation;
+  const { signal } = listener;
   const { jobs } = config.settings;
   const open = (noteLooked: () => void): Promise<Outcome> =>
     withAppContext(
@@ -63,7 +64,7 @@ async function lookOrReport(
     // The embedded database runs in this process and may be busy with jobs: it has no limit.
     const isEmbedded = config.secret('DATABASE_URL') === undefined;
     const outcome = isEmbedded ? await open(() => {}) : await withinLimit(limitMs, signal, open);
-    await reportReachable(config, { complain, signal });
+    await reportReachable(config, listener);
     return outcome;
   } catch (error) {
     if (error instanceof ConfigError || isAtWork(error) || signal.aborted) throw error;
@@ -71,7 +72,7 @@ async function lookOrReport(
       error instanceof NightscreenError
         ? error.message
         : `an unexpected error (${error instanceof Error ? error.name : 'unknown'})`;
-    const since = await reportUnreachable(config, reason, { complain, signal });
+    const since = await reportUnreachable(config, reason, listener);
     return toOutcome(
       'nightscreen/watchdog/1',
       { at: new Date().toISOString(), isAlarm: true, canLook: false, reason, since: since.toISOString() },
@@ -242,7 +243,7 @@ async function reportUnreachable(config: Config, reason: string, listener: PingL
     await mkdir(dirname(noteFile), { recursive: true, mode: 0o700 });
     await writePrivately(noteFile, `${JSON.stringify({ since, told: reported })}\n`);
   } catch (error) {
-    complain(`${noteFile} cannot be written, so each check sends this mail: ${describeFailure(error)}`);
+    complain(`${noteFile} cannot be written, so each check sends this mail: ${readMessage(error)}`);
   }
   return since;
 }
@@ -270,28 +271,17 @@ async function reportReachable(config: Config, listener: PingListener): Promise<
 
 /** True when at least one mail was accepted, or when there is no recipient. */
 async function mail(config: Config, facts: Omit<Alarm, 'title'>, { complain, signal }: PingListener): Promise<boolean> {
-  const { mail: settings, reports, timezone } = config.settings;
+  const { mail: settings, timezone } = config.settings;
   if (!settings) return true;
-  const recipients = listRecipients(settings, { kind: 'failure', roster: null, level: 'red', severities: [] });
   const alarm = { ...facts, title: 'watchdog: the database is unreachable' };
   const key = ['unreachable', alarm.phase, alarm.openedAt.toISOString()];
-  const frame = { from: settings.from, timezone };
-  const messages = recipients.map(({ address }) => buildAlarmMessage(alarm, key, address, frame));
+  const mails = buildAlarmMails(alarm, key, [null], { mail: settings, timezone });
   const limit = limitSending(attemptLimitMs, signal);
-  try {
-    const results = await deliver(messages, toDelivery(settings, reports), config.secret('SMTP_URL'), limit.signal);
-    const lost = results.filter(({ kind }) => kind !== 'accepted');
-    for (const { said } of lost) complain(`the alarm about the database could not be mailed: ${said}`);
-    return lost.length < results.length || results.length === 0;
-  } catch (error) {
-    complain(`the alarm about the database could not be mailed: ${describeFailure(error)}`);
-    return false;
-  } finally {
-    limit.clear();
-  }
+  const lost = await sendDirectly(config, mails, limit.signal);
+  limit.clear();
+  for (const said of lost) complain(`the alarm about the database could not be mailed: ${said}`);
+  return lost.length < mails.length || mails.length === 0;
 }
-
-const describeFailure = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** The start of an outage of the database, and whether it was mailed; the database itself cannot store this. */
 const noteSchema = z.object({ since: z.coerce.date(), told: z.boolean() });

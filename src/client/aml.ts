@@ -7,7 +7,6 @@ import {
   filledTextSchema,
   parseInput,
   recordSchema,
-  type SchemaOf,
   type ServiceRecord,
   toLookUp,
 } from './wire.js';
@@ -97,7 +96,7 @@ export interface AmlSearchInput {
 const amlSearchInputSchema = z.object({
   type: z.enum(['person', 'entity']),
   name: filledTextSchema,
-}) satisfies SchemaOf<AmlSearchInput>;
+}) satisfies z.ZodType<AmlSearchInput>;
 
 /** Options of each search, and how many inputs may be read ahead. */
 export interface SearchEachOptions extends CallOptions {

@@ -46,40 +46,25 @@ const findIssue = (issues: readonly AnswerIssue[]): AnswerIssue | undefined => {
   return findIssue(nearest ?? []) ?? issue;
 };
 
+/** The brackets and texts of a JSON text; a text with a colon behind it is a key. */
+const jsonToken = /[{}[\]]|"([^"\\]*(?:\\.[^"\\]*)*)"(\s*:)?/g;
+
 /** The first key that an object of a valid JSON text repeats (RFC 8259, 4: its meaning is undefined); undefined without one. */
 function findRepeatedKey(json: string): string | undefined {
-  // The keys of each object that is open, and null for an open array. A text with a colon behind it is a key.
+  // The keys of each object that is open, and null for an open array.
   const open: (Set<string> | null)[] = [];
-  for (let at = 0; at < json.length; at += 1) {
-    const character = json.charCodeAt(at);
-    if (character === braceOpen) open.push(new Set());
-    else if (character === bracketOpen) open.push(null);
-    else if (character === braceClose || character === bracketClose) open.pop();
-    else if (character === quote) {
-      const start = at;
-      do at = json.indexOf('"', at + 1);
-      while (isEscaped(json, at));
-      afterText.lastIndex = at + 1;
-      const keys = open.at(-1);
-      if (!keys || !afterText.test(json)) continue;
-      const raw = json.slice(start + 1, at);
+  for (const [token, raw = '', colon] of json.matchAll(jsonToken)) {
+    if (token === '{') open.push(new Set());
+    else if (token === '[') open.push(null);
+    else if (token === '}' || token === ']') open.pop();
+    else if (colon !== undefined) {
       const key: string = raw.includes('\\') ? JSON.parse(`"${raw}"`) : raw;
-      if (keys.has(key)) return key;
-      keys.add(key);
+      const keys = open.at(-1);
+      if (keys?.has(key)) return key;
+      keys?.add(key);
     }
   }
   return undefined;
-}
-
-const [braceOpen, braceClose, bracketOpen, bracketClose, quote, backslash] = [...'{}[]"\\'].map((one) =>
-  one.charCodeAt(0),
-);
-const afterText = /\s*:/y;
-
-function isEscaped(json: string, at: number): boolean {
-  let backslashes = 0;
-  while (json.charCodeAt(at - 1 - backslashes) === backslash) backslashes += 1;
-  return backslashes % 2 === 1;
 }
 
 export const isSuccess = (status: number): boolean => status >= 200 && status < 300;

@@ -8,7 +8,6 @@ import {
   listStuckError,
   parseInput,
   recordSchema,
-  type SchemaOf,
   type ServiceRecord,
   sentDateTimeSchema,
   toLookUp,
@@ -60,7 +59,7 @@ export const dossierSummarySchema = z.object({
   created_at: isoDateTimeSchema,
   updated_at: isoDateTimeSchema,
   completed_at: isoDateTimeSchema.nullish(),
-}) satisfies SchemaOf<DossierSummary>;
+}) satisfies z.ZodType<DossierSummary>;
 
 const count = z.number().int().nonnegative();
 const offsetPageSchema = z.object({
@@ -142,7 +141,7 @@ const dossierListQuerySchema = z.strictObject({
   page: countFromOneSchema(1_000).optional(),
   per_page: countFromOneSchema(100).optional(),
   starting_after: filledTextSchema.optional(),
-}) satisfies SchemaOf<unknown, DossierListQuery>;
+}) satisfies z.ZodType<unknown, DossierListQuery>;
 
 /** A captured image (interface: Dossier detail); unknown fields are kept. */
 interface CapturedImage {
@@ -292,7 +291,7 @@ const dossierInputSchema = z.looseObject({
   send_email: z.boolean().optional(),
   phone_number: filledTextSchema.optional(),
   email_address: filledTextSchema.optional(),
-}) satisfies SchemaOf<unknown, DossierInput>;
+}) satisfies z.ZodType<unknown, DossierInput>;
 
 const nameSchema = z.string().min(1).nullish();
 

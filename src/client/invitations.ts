@@ -15,7 +15,6 @@ import {
   isoDateTimeSchema,
   listStuckError,
   parseInput,
-  type SchemaOf,
   sentDateTimeSchema,
   toPathSegment,
   toQuery,
@@ -156,7 +155,7 @@ const invitationInputSchema = z.strictObject({
   recipient: shortTextSchema,
   reference: shortTextSchema.optional(),
   locale: filledTextSchema.optional(),
-}) satisfies SchemaOf<InvitationInput>;
+}) satisfies z.ZodType<InvitationInput>;
 
 /** Filters and place of the invitation list, with the wire's names and limits (interface: GET /autodoc/invitations). */
 export interface InvitationListQuery {
@@ -191,7 +190,7 @@ const invitationListQuerySchema = z.strictObject({
   date_from: sentDateTimeSchema.optional(),
   date_to: sentDateTimeSchema.optional(),
   search: z.string().min(3, 'must have at least 3 characters').optional(),
-}) satisfies SchemaOf<unknown, InvitationListQuery>;
+}) satisfies z.ZodType<unknown, InvitationListQuery>;
 
 // "+45 12 34 56 78", "004512345678" and "(45) 1234-5678" are one number.
 const foldPhone = (text: string): string => text.replace(/\D/g, '').replace(/^00/, '');

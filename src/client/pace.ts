@@ -31,7 +31,7 @@ export interface Turn {
   mayLeave(): boolean;
   /** Reports the result before the turn ends; says whether the service now counts as out of reach. */
   assess(verdict: PaceVerdict): {
-    /** Whether the circuit is open. */
+    /** Whether there is an outage. */
     isOutage: boolean;
   };
 }
@@ -83,67 +83,13 @@ export interface Pace {
 export type Reachability = 'there' | 'out_of_reach' | 'unknown';
 
 /**
- * Ten failures in a row open the circuit. With 30 % random failures, ten in a row practically never happen; half of the last twenty would be
+ * Ten failures in a row begin an outage. With 30 % random failures, ten in a row practically never happen; half of the last twenty would be
  * reached after about sixty calls.
  */
 const openingRow = 10;
 const probeDelaysMs = [5_000, 10_000, 20_000];
 
 const toProbeDelayMs = (probesFailed: number): number => probeDelaysMs[probesFailed] ?? probeDelaysMs.at(-1) ?? 0;
-
-/**
- * Decides when to stop calling an unreachable service, and when to try one call. Times are monotonic milliseconds; nothing waits in here. An
- * open circuit lets one probe through at a time, at most 20 seconds after the previous one began.
- */
-export class Circuit {
-  #failuresInARow = 0;
-  #openedAtMs: number | null = null;
-  #probeAtMs = 0;
-  #probesFailed = 0;
-  #isProbing = false;
-
-  get isOpen(): boolean {
-    return this.#openedAtMs !== null;
-  }
-
-  /** Milliseconds since it opened, 0 when it is closed. */
-  openForMs(nowMs: number): number {
-    return this.#openedAtMs === null ? 0 : nowMs - this.#openedAtMs;
-  }
-
-  /** Notes the result of an ordinary call; while the circuit is open only probes decide. */
-  note(reachability: Reachability, nowMs: number): void {
-    if (this.isOpen || reachability === 'unknown') return;
-    this.#failuresInARow = reachability === 'there' ? 0 : this.#failuresInARow + 1;
-    if (this.#failuresInARow < openingRow) return;
-    this.#openedAtMs = nowMs;
-    this.#probesFailed = 0;
-    this.#probeAtMs = nowMs + toProbeDelayMs(0);
-  }
-
-  /** Milliseconds until a probe may begin, infinite while one is in flight; meaningful only while open. */
-  probeWaitMs(nowMs: number): number {
-    return this.#isProbing ? Number.POSITIVE_INFINITY : Math.max(0, this.#probeAtMs - nowMs);
-  }
-
-  takeProbe(): void {
-    this.#isProbing = true;
-  }
-
-  /** The probe begins; the next one's time counts from this instant. */
-  startProbe(nowMs: number): void {
-    this.#probeAtMs = nowMs + toProbeDelayMs(this.#probesFailed + 1);
-  }
-
-  /** The probe has ended. One good answer closes the circuit; a probe that never began leaves its time to the next. */
-  endProbe(reachability: Reachability): void {
-    this.#isProbing = false;
-    if (reachability === 'out_of_reach') this.#probesFailed += 1;
-    if (reachability !== 'there') return;
-    this.#openedAtMs = null;
-    this.#failuresInARow = 0;
-  }
-}
 
 /** Notifies a listener of an event; an error of the listener becomes a warning of the process. */
 export const emitSafely = <T extends { kind: string }>(listener: (event: T) => unknown, event: T): void => {
@@ -162,12 +108,19 @@ export const emitSafely = <T extends { kind: string }>(listener: (event: T) => u
   }
 };
 
-/** The gate of one operation: open to all while its circuit is closed, otherwise to one probe at a time. */
+/**
+ * The gate of one operation. It closes when the service is out of reach, and then lets one probe through at a time, at most 20 seconds after
+ * the previous one began, until one is answered.
+ */
 export class Gate {
-  readonly #circuit = new Circuit();
   readonly #line = new WaitingLine();
   readonly #clock: Clock;
   #timer: AbortController | undefined;
+  #failuresInARow = 0;
+  #closedAtMs: number | null = null;
+  #probeAtMs = 0;
+  #probesFailed = 0;
+  #isProbing = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -175,51 +128,60 @@ export class Gate {
 
   /** Whether the service counts as out of reach. */
   get isOutage(): boolean {
-    return this.#circuit.isOpen;
+    return this.#closedAtMs !== null;
   }
 
   /** Milliseconds until the next probe may begin; meaningful only during an outage. */
   get probeWaitMs(): number {
-    return this.#circuit.probeWaitMs(this.#clock.elapsedMs());
+    return Math.max(0, this.#probeAtMs - this.#clock.elapsedMs());
   }
 
   /** Waits until this caller may call; true when it becomes the probe. Rejects with the reason of an aborted signal. */
   async pass(signal: AbortSignal | undefined): Promise<boolean> {
-    while (this.#circuit.isOpen) {
-      const waitMs = this.#circuit.probeWaitMs(this.#clock.elapsedMs());
-      if (waitMs <= 0) {
-        this.#circuit.takeProbe();
+    while (this.isOutage) {
+      if (!this.#isProbing && this.probeWaitMs === 0) {
+        this.#isProbing = true;
         return true;
       }
-      this.#wakeAfter(waitMs);
+      this.#wakeForProbe();
       await this.#line.wait(signal);
     }
     return false;
   }
 
+  /** The probe begins; the next one's time counts from this instant. */
   startProbe(): void {
-    this.#circuit.startProbe(this.#clock.elapsedMs());
+    this.#probeAtMs = this.#clock.elapsedMs() + toProbeDelayMs(this.#probesFailed + 1);
   }
 
-  /** Notes the result of an ordinary call; true when it begins an outage. */
+  /** Notes the result of an ordinary call, which decides nothing during an outage; true when it begins one. */
   note(reachability: Reachability): boolean {
-    const wasOpen = this.#circuit.isOpen;
-    this.#circuit.note(reachability, this.#clock.elapsedMs());
-    return !wasOpen && this.#circuit.isOpen;
+    if (this.isOutage || reachability === 'unknown') return false;
+    this.#failuresInARow = reachability === 'there' ? 0 : this.#failuresInARow + 1;
+    if (this.#failuresInARow < openingRow) return false;
+    this.#closedAtMs = this.#clock.elapsedMs();
+    this.#probesFailed = 0;
+    this.#probeAtMs = this.#closedAtMs + toProbeDelayMs(0);
+    return true;
   }
 
-  /** Notes the result of the probe; gives the length of the outage when it is over, otherwise null. */
+  /**
+   * Notes the result of the probe; gives the length of the outage when it is over, otherwise null. A probe that never began leaves its time to
+   * the next.
+   */
   endProbe(reachability: Reachability): number | null {
-    const lastedMs = this.#circuit.openForMs(this.#clock.elapsedMs());
-    this.#circuit.endProbe(reachability);
-    const isOver = !this.#circuit.isOpen;
-    if (isOver) {
-      this.close();
-      while (this.#line.admitNext());
-    } else {
+    this.#isProbing = false;
+    if (reachability === 'out_of_reach') this.#probesFailed += 1;
+    if (reachability !== 'there' || this.#closedAtMs === null) {
       this.#line.admitNext();
+      return null;
     }
-    return isOver ? lastedMs : null;
+    const lastedMs = this.#clock.elapsedMs() - this.#closedAtMs;
+    this.#closedAtMs = null;
+    this.#failuresInARow = 0;
+    this.close();
+    while (this.#line.admitNext());
+    return lastedMs;
   }
 
   /** Stops its timer; callers that still wait must be aborted. */
@@ -229,15 +191,15 @@ export class Gate {
   }
 
   /** One timer for all who wait; the caller that it wakes looks again. */
-  #wakeAfter(waitMs: number): void {
-    if (this.#timer !== undefined || waitMs === Number.POSITIVE_INFINITY) return;
+  #wakeForProbe(): void {
+    if (this.#timer !== undefined || this.#isProbing) return;
     const timer = new AbortController();
     this.#timer = timer;
     const wake = (): void => {
       if (this.#timer === timer) this.#timer = undefined;
       this.#line.admitNext();
     };
-    this.#clock.sleep(waitMs, timer.signal).then(wake, () => undefined);
+    this.#clock.sleep(this.probeWaitMs, timer.signal).then(wake, () => undefined);
   }
 }
 

@@ -3,15 +3,7 @@ import { AuthenticationError } from '../errors.js';
 import type { ApiKeys, PublicKey } from './credentials.js';
 import { type Answer, type CallOperation, type CallOptions, checkCallOptions } from './operation.js';
 import { createShareOne } from './signals.js';
-import {
-  filledTextSchema,
-  parseInput,
-  recordSchema,
-  type SchemaOf,
-  type ServiceRecord,
-  toPathSegment,
-  toQuery,
-} from './wire.js';
+import { filledTextSchema, parseInput, recordSchema, type ServiceRecord, toPathSegment, toQuery } from './wire.js';
 
 const statusSchema = z.looseObject({});
 /** A short answer whose fields the interface does not show (interface: Sessions). */
@@ -92,7 +84,7 @@ const sessionInputSchema = z.looseObject({
   ...applicantFields,
   level: filledTextSchema,
   generate_qr: z.boolean().optional(),
-}) satisfies SchemaOf<unknown, SessionInput>;
+}) satisfies z.ZodType<unknown, SessionInput>;
 
 /** Changes of a session, by the usual names (interface: POST /sessions/{session_id}, not shown); unknown fields are sent as given. */
 export interface SessionUpdate extends ApplicantFields {
@@ -103,7 +95,7 @@ export interface SessionUpdate extends ApplicantFields {
 const sessionUpdateSchema = z.looseObject({
   ...applicantFields,
   country_code: z.string().optional(),
-}) satisfies SchemaOf<unknown, SessionUpdate>;
+}) satisfies z.ZodType<unknown, SessionUpdate>;
 
 /** The phone that gets the link (interface: POST /sessions/{session_id}/send_sms, not shown). */
 export interface SessionSms {
@@ -113,7 +105,7 @@ export interface SessionSms {
   [field: string]: unknown;
 }
 
-const sessionSmsSchema = z.looseObject({ phone_number: filledTextSchema }) satisfies SchemaOf<unknown, SessionSms>;
+const sessionSmsSchema = z.looseObject({ phone_number: filledTextSchema }) satisfies z.ZodType<unknown, SessionSms>;
 
 /** Only true and false may be recorded (interface: PATCH /sessions/{session_id}/consent). */
 const consentSchema = z.boolean();

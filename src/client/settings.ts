@@ -36,7 +36,7 @@ export const serviceSettingsSchema = z.strictObject({
         .max(100_000)
         .default(10)
         .describe(
-          'limit of the attempts in any sliding second, retries included; a fraction above one is rounded down',
+          'limit of the attempts in any sliding second, retries included; a fraction above one is rounded down; above 1,000 a tenth of it is left unused',
         ),
       concurrency: z.number().int().min(1).max(1_000).default(8).describe('attempts in flight at the same time'),
     })

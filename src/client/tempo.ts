@@ -39,120 +39,91 @@ export class WaitingLine {
   }
 }
 
-// One Bottleneck job per permit reaches about 430 a second; above this rate a job releases a twentieth of a second's permits.
-const maxSinglesPerSecond = 100;
-const blocksPerSecond = 20;
-// A little slower than the rate: starts within 1,009 ms here may arrive within a second there.
-const spacingMs = 1_009;
-// Enough to fix the time of the next block before this one comes, and no more: a lowered rate must take effect at once.
-const maxBlocksOrdered = 2;
+// So often permits are given out: Bottleneck manages about 430 jobs a second, so a job releases all that are due by then.
+const tickMs = 10;
+// A tick that is this late does not come at all: Bottleneck follows the system clock, which may be set back an hour.
+const overdueMs = 1_000;
+// A delay by a busy machine is made up for, up to this much.
+const maxLagMs = 200;
+// No more are admitted together than are due in this time.
+const burstMs = 50;
+// A little slower than the rate: what is sent within a second and these milliseconds may arrive within one.
+const marginMs = 9;
+// Above this rate arrivals vary more, and a tenth of it is left unused. The service allows accounts up to 1,000 calls a second.
+const maxPromised = 1_000;
+const wideMarginMs = 100;
+
+/** By how much longer than a second a second's requests take. */
+const toMarginMs = (perSecond: number): number => (perSecond > maxPromised ? wideMarginMs : marginMs);
+
 // The first requests wait for connections and arrive close to later ones: the first second is a tenth slower.
 const coldFactor = 1.1;
 const coldMs = 1_000;
-// A block that is this late does not come at all.
-const overdueMs = 1_000;
-// A delay by a busy machine is made up for at twice the pace, up to this much.
-const maxLagMs = 200;
-const catchUpFactor = 0.5;
 
 /** Gives permits to start at an even pace, at the current rate `perSecond`. */
 class Permits {
   readonly #perSecond: () => number;
-  #bottleneck = new Bottleneck();
   readonly #line = new WaitingLine();
-  #spare = 0;
-  #permitsOrdered = 0;
-  #blocksOrdered = 0;
-  #minTimeMs = 0;
-  #watchTimer: NodeJS.Timeout | undefined;
+  #bottleneck = new Bottleneck({ minTime: tickMs });
+  #overdueTimer: NodeJS.Timeout | undefined;
+  #due = 1;
+  #lastMs = performance.now();
   #coldUntilMs: number | undefined;
-  /** When the last ordered block should come, at an even pace. */
-  #dueMs = Number.NEGATIVE_INFINITY;
 
   constructor(perSecond: () => number) {
     this.#perSecond = perSecond;
   }
 
   /** Resolves with one permit; rejects with the reason of an aborted signal, and then no permit is lost. */
-  async take(signal: AbortSignal | undefined): Promise<void> {
-    if (this.#spare > 0) {
-      this.#spare -= 1;
-      return;
-    }
-    const isIdle = this.#line.length === 0 && this.#blocksOrdered === 0;
-    if (isIdle) this.#dueMs = performance.now();
+  take(signal: AbortSignal | undefined): Promise<void> {
     const admitted = this.#line.wait(signal);
-    this.#orderBlocks();
-    await admitted;
+    if (this.#overdueTimer === undefined) this.#release(tickMs);
+    return admitted;
   }
 
-  /** Stops its timers and drops the ordered blocks. */
+  /** Stops its timers. */
   close(): void {
-    clearTimeout(this.#watchTimer);
+    clearTimeout(this.#overdueTimer);
+    this.#overdueTimer = undefined;
     void this.#bottleneck.stop({ dropWaitingJobs: true }).catch(() => undefined);
-    this.#bottleneck = new Bottleneck();
-    this.#minTimeMs = 0;
-    this.#blocksOrdered = 0;
-    this.#permitsOrdered = 0;
+    this.#bottleneck = new Bottleneck({ minTime: tickMs });
   }
 
   /** Drops permits that were not taken, so that no burst follows, and starts slowly again. */
   restart(): void {
-    this.#spare = 0;
+    this.#due = 0;
+    this.#lastMs = performance.now();
     this.#coldUntilMs = undefined;
-    this.#dueMs = performance.now();
   }
 
-  #orderBlocks(): void {
-    while (this.#permitsOrdered < this.#line.length && this.#blocksOrdered < maxBlocksOrdered) {
-      const perSecond = this.#perSecond();
-      const size = perSecond > maxSinglesPerSecond ? Math.ceil(perSecond / blocksPerSecond) : 1;
-      this.#space((spacingMs * size * this.#coldFactor()) / perSecond);
-      this.#permitsOrdered += size;
-      this.#blocksOrdered += 1;
-      const bottleneck = this.#bottleneck;
-      // A block from a replaced Bottleneck is void.
-      void bottleneck
-        .schedule(async () => bottleneck === this.#bottleneck && this.#release(size))
-        .catch(() => undefined);
-    }
-    this.#watch();
-  }
-
-  /** Bottleneck follows the system clock: set back an hour, it would bring the next block in an hour. */
-  #watch(): void {
-    clearTimeout(this.#watchTimer);
-    if (this.#blocksOrdered === 0) return;
-    this.#watchTimer = setTimeout(
-      () => {
-        this.close();
-        this.#orderBlocks();
-      },
-      this.#minTimeMs * maxBlocksOrdered + overdueMs,
-    );
-  }
-
-  #space(intervalMs: number): void {
+  /** Admits callers as they have become due, at most what is due in `lagMs`, and comes again while others wait. */
+  #release(lagMs: number): void {
+    clearTimeout(this.#overdueTimer);
+    this.#overdueTimer = undefined;
     const nowMs = performance.now();
-    this.#dueMs = Math.max(this.#dueMs + intervalMs, nowMs - maxLagMs);
-    const minTimeMs = this.#dueMs < nowMs ? intervalMs * catchUpFactor : intervalMs;
-    if (minTimeMs === this.#minTimeMs) return;
-    this.#minTimeMs = minTimeMs;
-    void this.#bottleneck.updateSettings({ minTime: minTimeMs });
+    const perSecond = this.#perSecond();
+    this.#coldUntilMs ??= nowMs + coldMs;
+    const secondMs = (1_000 + toMarginMs(perSecond)) * (nowMs < this.#coldUntilMs ? coldFactor : 1);
+    const most = 1 + (perSecond * lagMs) / 1_000;
+    this.#due = Math.min(this.#due + ((nowMs - this.#lastMs) * perSecond) / secondMs, most);
+    this.#lastMs = nowMs;
+    const mostAtOnce = Math.max(1, (perSecond * burstMs) / 1_000);
+    for (let admitted = 1; admitted <= mostAtOnce && this.#due >= 1 && this.#line.admitNext(); admitted += 1) {
+      this.#due -= 1;
+    }
+    if (this.#line.length > 0) this.#comeAgain();
   }
 
-  #coldFactor(): number {
-    return this.#coldUntilMs === undefined || performance.now() < this.#coldUntilMs ? coldFactor : 1;
-  }
-
-  #release(size: number): void {
-    this.#coldUntilMs ??= performance.now() + coldMs;
-    this.#permitsOrdered -= size;
-    this.#blocksOrdered -= 1;
-    let permits = size;
-    while (permits > 0 && this.#line.admitNext()) permits -= 1;
-    this.#spare = Math.min(this.#spare + permits, size);
-    this.#orderBlocks();
+  #comeAgain(): void {
+    const bottleneck = this.#bottleneck;
+    this.#overdueTimer = setTimeout(() => {
+      this.close();
+      this.#release(maxLagMs);
+    }, tickMs + overdueMs);
+    // A tick of a replaced Bottleneck is void.
+    void bottleneck
+      .schedule(async () => bottleneck === this.#bottleneck && this.#release(maxLagMs))
+      .catch(() => undefined);
   }
 }
 
@@ -161,26 +132,27 @@ class Permits {
  * before sending and counts from then on, because a request may leave late (while a connection is made).
  */
 export class SendWindow {
-  // A plain array would keep a number object for each request, which made collecting garbage seven times as slow.
-  readonly #sentMs: Float64Array;
   readonly #size: number;
   readonly #windowMs: number;
-  #oldest = 0;
-  #kept = 0;
+  #sentMs: number[] = [];
+  /** The requests in `#sentMs` that are out of the window by now. */
+  #past = 0;
   #unsent = 0;
 
   constructor(size: number, windowMs: number) {
-    this.#sentMs = new Float64Array(size);
     this.#size = size;
     this.#windowMs = windowMs;
   }
 
   /** Milliseconds until one more fits: 0 for now, infinite while unsent requests hold all places. */
   waitMs(nowMs: number): number {
-    this.#forget(nowMs);
-    if (this.#kept + this.#unsent < this.#size) return 0;
-    const oldestMs = this.#kept === 0 ? undefined : this.#sentMs[this.#oldest];
-    return oldestMs === undefined ? Number.POSITIVE_INFINITY : oldestMs + this.#windowMs - nowMs;
+    while ((this.#sentMs[this.#past] ?? Number.POSITIVE_INFINITY) + this.#windowMs <= nowMs) this.#past += 1;
+    if (this.#past > this.#size) {
+      this.#sentMs = this.#sentMs.slice(this.#past);
+      this.#past = 0;
+    }
+    if (this.#sentMs.length - this.#past + this.#unsent < this.#size) return 0;
+    return (this.#sentMs[this.#past] ?? Number.POSITIVE_INFINITY) + this.#windowMs - nowMs;
   }
 
   /** Takes a place; exactly one of `noteSent` and `giveBack` returns it. */
@@ -191,20 +163,12 @@ export class SendWindow {
   /** A request with a place leaves now. */
   noteSent(nowMs: number): void {
     this.#unsent -= 1;
-    this.#sentMs[(this.#oldest + this.#kept) % this.#size] = nowMs;
-    this.#kept += 1;
+    this.#sentMs.push(nowMs);
   }
 
   /** A request with a place will never leave. */
   giveBack(): void {
     this.#unsent -= 1;
-  }
-
-  #forget(nowMs: number): void {
-    while (this.#kept > 0 && (this.#sentMs[this.#oldest] ?? 0) + this.#windowMs <= nowMs) {
-      this.#oldest = (this.#oldest + 1) % this.#size;
-      this.#kept -= 1;
-    }
   }
 }
 
@@ -241,36 +205,6 @@ export const lowerRate = (rate: AdaptiveRate, sentMs: number, nowMs: number): Ad
     ? rate
     : { ceiling: rate.ceiling, refusal: { perSecond: computeRate(rate, nowMs), atMs: nowMs } };
 
-/** A period in which no request may start; it can only grow. */
-class SharedPause {
-  readonly #clock: Clock;
-  #untilMs = Number.NEGATIVE_INFINITY;
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  /** Makes the pause last at least `delayMs` from now. */
-  extend(delayMs: number): void {
-    this.#untilMs = Math.max(this.#untilMs, this.#clock.elapsedMs() + delayMs);
-  }
-
-  /** Milliseconds until it is over; 0 when it is. */
-  leftMs(): number {
-    if (this.#untilMs === Number.NEGATIVE_INFINITY) return 0;
-    return Math.max(0, this.#untilMs - this.#clock.elapsedMs());
-  }
-
-  /** Resolves when the pause is over; rejects with the reason of an aborted signal. */
-  async wait(signal: AbortSignal | undefined): Promise<void> {
-    for (let leftMs = this.leftMs(); leftMs > 0; leftMs = this.leftMs()) {
-      await this.#clock.sleep(Math.ceil(leftMs), signal);
-    }
-  }
-}
-
-// Eight milliseconds above a second: the requests of one second here must not arrive there in less.
-const windowMs = 1_008;
 // How soon to look again while requests that still connect hold all places.
 const unsentLookMs = 20;
 
@@ -279,15 +213,14 @@ export class Tempo {
   readonly #clock: Clock;
   readonly #permits: Permits;
   readonly #window: SendWindow;
-  readonly #pause: SharedPause;
   #rate: AdaptiveRate;
+  #pausedUntilMs = Number.NEGATIVE_INFINITY;
 
   constructor(perSecond: number, clock: Clock) {
     this.#clock = clock;
     this.#rate = startAdaptiveRate(perSecond);
     this.#permits = new Permits(() => this.perSecond);
-    this.#window = new SendWindow(Math.max(1, Math.floor(perSecond)), windowMs);
-    this.#pause = new SharedPause(clock);
+    this.#window = new SendWindow(Math.max(1, Math.floor(perSecond)), 1_000 + toMarginMs(perSecond) - 1);
   }
 
   /** The current rate per second, as far as the service tolerates it. */
@@ -316,7 +249,7 @@ export class Tempo {
 
   /** Whether nothing may leave now. */
   get isPaused(): boolean {
-    return this.#pause.leftMs() > 0;
+    return this.#clock.elapsedMs() < this.#pausedUntilMs;
   }
 
   close(): void {
@@ -338,7 +271,7 @@ export class Tempo {
 
   /** No request leaves for `pauseMs` from now; a longer pause stays. */
   pauseFor(pauseMs: number): void {
-    this.#pause.extend(pauseMs);
+    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, this.#clock.elapsedMs() + pauseMs);
     this.#permits.restart();
   }
 
@@ -350,7 +283,9 @@ export class Tempo {
   }
 
   async #awaitPermit(signal: AbortSignal | undefined): Promise<void> {
-    await this.#pause.wait(signal);
+    while (this.isPaused) {
+      await this.#clock.sleep(Math.ceil(this.#pausedUntilMs - this.#clock.elapsedMs()), signal);
+    }
     await this.#permits.take(signal);
   }
 }

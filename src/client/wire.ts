@@ -30,27 +30,6 @@ export interface ServiceRecord {
   [field: string]: unknown;
 }
 
-/**
- * The named fields of a type, without those of an index signature. Such a signature has the key type `string` (or `number`) itself, and no
- * single name contains all strings.
- */
-type KnownKeys<T> = keyof {
-  [Field in keyof T as string extends Field ? never : number extends Field ? never : Field]: T[Field];
-};
-
-/**
- * A schema that reads every field of `Read` and takes every field of `Given`: the public types are written out, because the compiler drops
- * comments from declarations that it infers.
- */
-export interface SchemaOf<Read, Given = Read> {
-  shape: {
-    [Field in KnownKeys<Read> | KnownKeys<Given>]: z.ZodType<
-      Field extends keyof Read ? Read[Field] : unknown,
-      Field extends keyof Given ? Given[Field] : unknown
-    >;
-  };
-}
-
 /** Checks an input against the limits of the interface; throws ConfigError with all problems and without any value. */
 export const parseInput = <T>(operationName: string, schema: z.ZodType<T>, input: unknown): T => {
   const parsed = schema.safeParse(input);

@@ -23,19 +23,21 @@ export interface Variable {
   example: string;
 }
 
-const secret = (name: string, meaning: string, example: string): Variable => ({
+const plain = (name: string, meaning: string, example: string): Variable => ({
   name,
   meaning,
-  isSecret: true,
+  isSecret: false,
   example,
 });
 
+const secret = (name: string, meaning: string, example: string): Variable => ({
+  ...plain(name, meaning, example),
+  isSecret: true,
+});
+
 const overriding = (name: string, path: SettingPath, example: string): Variable => ({
-  name,
-  meaning: `overrides \`${path.join('.')}\``,
-  isSecret: false,
+  ...plain(name, `overrides \`${path.join('.')}\``, example),
   overrides: path,
-  example,
 });
 
 export const keyVariable = 'NIGHTSCREEN_API_KEY';
@@ -71,31 +73,19 @@ export const variables: readonly Variable[] = [
   overriding('NIGHTSCREEN_REPORTS', ['reports', 'dir'], '/var/lib/nightscreen/reports'),
   overriding('NIGHTSCREEN_LISTEN_KEY', ['listen', 'key'], '/etc/nightscreen/events.pem'),
   overriding('NIGHTSCREEN_LOG_LEVEL', ['log', 'level'], 'info'),
-  {
-    name: 'NIGHTSCREEN_CONFIG',
-    meaning: 'the configuration file, if `--config` names none',
-    isSecret: false,
-    example: '/etc/nightscreen/nightscreen.config.yaml',
-  },
-  {
-    name: 'HTTPS_PROXY',
-    meaning: 'the proxy for all requests that leave the machine; its address may hold `user:password@`',
-    isSecret: false,
-    example: 'http://proxy.example:3128',
-  },
-  {
-    name: 'NO_PROXY',
-    meaning: 'hosts that are reached without the proxy, separated by commas',
-    isSecret: false,
-    example: 'db.example,.internal.example',
-  },
-  {
-    name: 'CHROMIUM_PATH',
-    meaning: 'the browser that prints `report --pdf`, if none is on the PATH',
-    isSecret: false,
-    example: '/usr/bin/chromium',
-  },
-  { name: 'NO_COLOR', meaning: 'any value: no colours on a terminal', isSecret: false, example: '1' },
+  plain(
+    'NIGHTSCREEN_CONFIG',
+    'the configuration file, if `--config` names none',
+    '/etc/nightscreen/nightscreen.config.yaml',
+  ),
+  plain(
+    'HTTPS_PROXY',
+    'the proxy for all requests that leave the machine; its address may hold `user:password@`',
+    'http://proxy.example:3128',
+  ),
+  plain('NO_PROXY', 'hosts that are reached without the proxy, separated by commas', 'db.example,.internal.example'),
+  plain('CHROMIUM_PATH', 'the browser that prints `report --pdf`, if none is on the PATH', '/usr/bin/chromium'),
+  plain('NO_COLOR', 'any value: no colours on a terminal', '1'),
 ];
 
 export type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,6 +1,6 @@
 import type { FactsOf, seenCustomerSchema, seenFactsSchema } from '../vocabulary/facts.js';
 import type { Absence, AlertState, DispositionVerdict } from '../vocabulary.js';
-import { foldName, type Match, pairMatches } from './match.js';
+import { foldName, type Match, pairMatches, toSet } from './match.js';
 
 /** The current disposition of an alert. */
 interface Disposition {
@@ -194,8 +194,6 @@ export function compareSeenFacts(before: SeenFacts, after: SeenFacts): readonly 
 
 /** One text for the same facts in any order, for digests. */
 export const toSeenText = (facts: SeenFacts): string => JSON.stringify(comparedFacts.map(({ read }) => read(facts)));
-
-const toSet = (values: readonly string[]): readonly string[] => [...new Set(values)].sort();
 
 /** The facts whose change re-opens an alert, as reports name them, in the order of digests. */
 const comparedFacts = [

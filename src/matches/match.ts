@@ -50,7 +50,7 @@ interface MatchPairs {
 }
 
 /** The distinct values in one order. */
-const toSet = (values: readonly string[]): readonly string[] => [...new Set(values)].sort();
+export const toSet = (values: readonly string[]): readonly string[] => [...new Set(values)].sort();
 
 /** The content by which a listed party is paired when its id has changed. */
 export function toContentKey(match: Match): string {

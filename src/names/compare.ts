@@ -95,39 +95,22 @@ function isSearchedWithin({ ofSearched, strongest, initials }: NameAgreement, le
 const isListedWithin = ({ ofListed, strongest }: NameAgreement, least: number): boolean =>
   ofListed >= contained.share && strongest >= contained.strongest && least >= contained.ofBoth;
 
-const slots = 1 << 21;
-
-/** Counts the names that contain each word, in constant memory; a count may be too high, never too low. */
-export class WordCounts {
+/** Counts the names that contain each word. */
+class WordCounts {
   /** The number of counted names. */
   names = 0;
-  readonly #first = new Uint32Array(slots);
-  readonly #second = new Uint32Array(slots);
+  readonly #counts = new Map<string, number>();
 
   add(name: string): void {
     this.names += 1;
     for (const text of new Set(foldName(name).map((token) => token.text))) {
-      const [first, second] = toSlots(text);
-      this.#first[first] = (this.#first[first] ?? 0) + 1;
-      this.#second[second] = (this.#second[second] ?? 0) + 1;
+      this.#counts.set(text, this.of(text) + 1);
     }
   }
 
   of(text: string): number {
-    const [first, second] = toSlots(text);
-    return Math.min(this.#first[first] ?? 0, this.#second[second] ?? 0);
+    return this.#counts.get(text) ?? 0;
   }
-}
-
-function toSlots(text: string): readonly [number, number] {
-  let first = 0x811c9dc5;
-  let second = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    first = Math.imul(first ^ code, 0x01000193);
-    second = (Math.imul(second, 31) + code + (second >>> 15)) | 0;
-  }
-  return [(first >>> 0) % slots, (Math.imul(second, 0x9e3779b1) >>> 0) % slots];
 }
 
 /** One spelling of an entry; `isOneWord`: at most one of its words is no particle, title or legal form. */

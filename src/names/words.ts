@@ -1,5 +1,7 @@
 import anyAscii from 'any-ascii';
 import { countEdits } from '../near-miss.js';
+import { listWords } from '../vocabulary/words.js';
+import table from './words.json' with { type: 'json' };
 
 /** One word of a name for comparison: lower-case ASCII, its sound, and its consonants. */
 export interface NameToken {
@@ -26,54 +28,24 @@ const eachSyllable = /[\p{Script=Han}\p{Script=Hangul}]/gu;
 const arabicArticle = /^ال(?=.{3})/u;
 const vowelless = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}]/u;
 
-const split = (lists: readonly string[]): readonly string[] => lists.join(' ').split(' ');
-
-/** Legal forms; those of one line are alike. */
-const alikeForms = [
-  'ltd limited ltda limitada',
-  'llc ooo',
-  'inc incorporated corp corporation co company',
-  'sa sab ag ao oao pao zao jsc ojsc pjsc cjsc as asa ab oy oyj spa plc',
-  'gmbh sarl srl sl bv nv kft doo',
-  'lp llp kg cv',
-];
+/** Legal forms; those of one row are alike. */
+const { alikeForms } = table;
 const firstOfForm = new Map(
-  alikeForms.map((line) => line.split(' ')).flatMap(([first = '', ...others]) => others.map((form) => [form, first])),
+  alikeForms.map((row) => row.split(', ')).flatMap(([first = '', ...others]) => others.map((form) => [form, first])),
 );
 
 /** Gives one spelling to legal forms that are alike ("Limited", "Ltda" and "Ltd"); other words stay. */
 export const unifyLegalForm = (text: string): string => firstOfForm.get(text) ?? text;
 
-const fillers = new Set([
-  ...split(alikeForms),
-  ...split([
-    'al el ul ad ed as es ash ar az an at bin ibn ben bint abu abou abi umm um haji hajj hadji sheikh shaykh sayyid sayed mullah maulavi mawlawi',
-    'de del della des di da do dos das du la le las los y e van von der den ter ten zu zur af av of the and und bn abn bnt abw et und fuer for',
-    'dr mr mrs ms prof gen col sr jr ii iii',
-    'ohg sas rl slu pte pty fze fzco fzc dmcc cia dd aps sdn bhd pvt est',
-  ]),
-]);
+const fillers = new Set(listWords([...alikeForms, ...table.fillers]));
 
-const withPlurals = (lists: readonly string[]): ReadonlySet<string> =>
-  new Set(split(lists).flatMap((title) => [title, `${title}s`]));
+const withPlurals = (rows: readonly string[]): ReadonlySet<string> =>
+  new Set(listWords(rows).flatMap((title) => [title, `${title}s`]));
 
 /** Forms of address, degrees, offices and ranks in the languages of rosters, each with its plural. */
-const certainTitles = withPlurals([
-  'his her your mr mrs ms mx miss misses mister missus messrs sir madam lady ladies lordship esq esquire jr sr',
-  'herr herren herrn frau frauen fraulein hr fr monsieur messieurs madame mesdames mademoiselle mme mlle mgr',
-  'senor senores senora senorita sra srta senhor senhora signor signori signora signorina sig meneer mevrouw mijnheer dhr mevr pani gospodin gospodja bayan',
-  'dr dra doc doctor doctora doctorate dott dottor dottore dottori dottoressa doktor doktoren drin prof professor professore professori professoressa profesor profesora professoren doz dozent emeritus emer',
-  'phd dphil mba md dds dvm llm llb bsc msc beng meng hc mult habil med dent rer jur dipl diplom ingenieur engr arq ir avv advokat advocate attorney lic licenciado mag magister judr mudr phdr rndr mvdr csc',
-  'president vicepresident minister chancellor senator governor gov ambassador ambassadeur honourable honorable excellency hrh consul presidente ministro embajador praesident botschafter',
-  'gen general generale col colonel coronel oberst lt lieut lieutenant leutnant teniente capt captain capitan capitaine cmdr commander commodore brig brigadier adm admiral sgt cpl corporal',
-  'rev reverend rabbi ayatollah hojatoleslam mufti maulana archbishop monsignor princess baroness countess duchess gospozha freiherr freifrau graefin prinzessin shri smt datuk dato',
-]);
+const certainTitles = withPlurals(table.certainTitles);
 /** They cost nothing only beside two other words. */
-const possibleTitles = withPlurals([
-  'bishop king queen major maj marshal sergeant prince prinz pope cardinal father brother sister abbot dean duke earl baron count lord dame knight viscount marquis infante',
-  'judge justice mayor chief master emir amir shah sultan emperor bey bay pasha don dona graf pan lama khun sri imam padre pastor swami hauptmann',
-  'haji hajj hajji hadji sheikh shaykh sheikha sayyid sayed mullah maulavi mawlawi engineer eng ing hon phil nat em',
-]);
+const possibleTitles = withPlurals(table.possibleTitles);
 
 function findTitle(text: string): NameToken['title'] {
   if (certainTitles.has(text)) return 'certain';
@@ -87,7 +59,7 @@ function toToken(text: string, isVowelless: boolean): NameToken {
 }
 
 /** Two neighbours read as one word. */
-export const joinTokens = (left: NameToken, right: NameToken): NameToken =>
+const joinTokens = (left: NameToken, right: NameToken): NameToken =>
   toToken(left.text + right.text, left.isVowelless || right.isVowelless);
 
 /** Splits a name into words for comparison. Compatibility forms, case, accents, scripts and punctuation are folded; the order is kept. */

@@ -64,7 +64,6 @@ const fewest = 5;
 /** So many changed customers, or customers with an alert, pass whatever their share is. */
 const fewChanged = 20;
 const fewWithAlerts = 4;
-const columns = ['birth_date', 'countries', 'risk_tier', 'aliases'] as const;
 
 const isMost = (part: number, whole: number): boolean => part >= fewest && 2 * part > whole;
 
@@ -190,8 +189,8 @@ export class ChangeTally {
   }
 
   #addShapes(reference: string, known: ComparedRecord, next: ComparedRecord): boolean {
-    for (const column of columns) {
-      const net = Number(isFilled(next, column)) - Number(isFilled(known, column));
+    for (const [column, isFilled] of filledColumns) {
+      const net = Number(isFilled(next)) - Number(isFilled(known));
       if (net !== 0) this.#net.set(column, (this.#net.get(column) ?? 0) + net);
     }
     const before = findOwn(known);
@@ -371,15 +370,10 @@ export function exchangeDayAndMonth(date: string | null): string | null {
   return year === undefined || month === day || Number(day) > 12 ? null : `${year}-${day}-${month}`;
 }
 
-function isFilled(record: ComparedRecord, column: (typeof columns)[number]): boolean {
-  switch (column) {
-    case 'risk_tier':
-      return record.riskTier !== null;
-    case 'aliases':
-      return record.parties.some((party) => party?.role === 'alias');
-    case 'birth_date':
-      return (findOwn(record)?.birthDate ?? null) !== null;
-    case 'countries':
-      return (findOwn(record)?.countries.length ?? 0) > 0;
-  }
-}
+/** Whether a record has a value of each column of which many may be lost. */
+const filledColumns: readonly (readonly [column: string, isFilled: (record: ComparedRecord) => boolean])[] = [
+  ['birth_date', (record) => (findOwn(record)?.birthDate ?? null) !== null],
+  ['countries', (record) => (findOwn(record)?.countries.length ?? 0) > 0],
+  ['risk_tier', ({ riskTier }) => riskTier !== null],
+  ['aliases', ({ parties }) => parties.some((party) => party?.role === 'alias')],
+];

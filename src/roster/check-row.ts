@@ -12,7 +12,7 @@ import {
   removeInvisible,
   toScreeningRequest,
 } from './customer.js';
-import { isSpreadsheetError } from './doubts.js';
+import { isSpreadsheetError, truncate } from './doubts.js';
 import type { BoundColumn } from './headers.js';
 import { looksLikeAliases, readListText } from './name-lists.js';
 import { findNoCustomer } from './no-customer.js';
@@ -467,15 +467,12 @@ class RowReadings implements Readings {
   said: Partial<Record<DoubtField, string>> | null = null;
 
   doubt(field: DoubtField, column: string, value: string, why: DoubtReason): void {
-    this.doubts = [...this.doubts, { field, column, value: shorten(value), why }];
+    this.doubts = [...this.doubts, { field, column, value: truncate(value, mostUnitsOfValue), why }];
   }
 
   say(field: DoubtField, text: string): void {
     // Created on demand: rosters whose dates need conversion have one in every row.
     this.said ??= {};
-    this.said[field] = shorten(text);
+    this.said[field] = truncate(text, mostUnitsOfValue);
   }
 }
-
-const shorten = (text: string): string =>
-  text.length <= mostUnitsOfValue ? text : `${text.slice(0, mostUnitsOfValue).toWellFormed()}…`;

@@ -1,7 +1,9 @@
 import type { FactsOf } from '../vocabulary/facts.js';
 import type { columnDoubtsSchema, doubtedRowSchema } from '../vocabulary/source-facts.js';
+import { listWords } from '../vocabulary/words.js';
 import type { DoubtField, DoubtReason } from '../vocabulary.js';
 import type { Customer, Doubt, Party, Readings } from './customer.js';
+import words from './words/names.json' with { type: 'json' };
 
 /** The most stored rows with a doubt, and about how many characters of them; all rows are counted. */
 const mostRows = 5_000;
@@ -12,17 +14,10 @@ export const mostReported = 20;
 const mostShownUnits = 60;
 
 /** Words for an unknown value, in lower case, in whatever column they are. */
-export const unknownWords =
-  `n/a, n.a., n.a, na, none, null, unknown, not known, not available, not applicable, not provided, undefined,
-  not specified, no data, blank, empty, tbd, tbc, unbekannt, keine angabe, k.a., inconnu, inconnue, desconocido,
-  desconocida, desconhecido, sconosciuto, onbekend, ukendt, ukjent, okänd, nieznany`.split(/,\s+/);
+export const unknownWords = listWords(words.unknown);
 
 /** Further ones in columns of facts; as names they may be real. */
-const unknownFacts = new Set([
-  ...unknownWords,
-  ...`-, --, ---, ., ?, ??, ???, *, #n/a, nil, <null>, (null), not given, unspecified, undisclosed, undetermined,
-  undeclared, missing, other, tuntematon, neznámý, неизвестно, невідомо, غير معروف, 不明, 未知`.split(/,\s+/),
-]);
+const unknownFacts = new Set([...unknownWords, ...listWords(words.unknownFacts)]);
 
 /** What spreadsheets show for an error, in several languages, and in a column that is too narrow. */
 const spreadsheetError = /^#(?:[¡¿]?[\p{L}/0_]+[!?]|#+|N\/[ADV]|NV|ND|I\/T|Н\/Д)$/iu;
@@ -60,17 +55,7 @@ export class DoubtTally {
       values: Map<string, { value: string; why: DoubtReason; rows: number }>;
     }
   >();
-  readonly #read = {
-    birthDate: 0,
-    countries: 0,
-    riskTier: 0,
-    endDate: 0,
-    active: 0,
-    aliases: 0,
-    name: 0,
-    namePart: 0,
-    id: 0,
-  };
+  readonly #read = new Map<DoubtField, number>();
   #units = 0;
 
   /** `prefix` marks the columns of related parties. */
@@ -79,12 +64,11 @@ export class DoubtTally {
   }
 
   addCustomer({ parties: [own, ...others], riskTier, endDate, readings }: Customer, toRow: () => RowPlace): void {
-    const read = this.#read;
     this.#addFacts(own);
-    if (riskTier !== null) read.riskTier += 1;
-    if (endDate !== null) read.endDate += 1;
-    read.active += 1;
-    if (others.length > 0) read.aliases += 1;
+    this.#noteRead('riskTier', riskTier !== null);
+    this.#noteRead('endDate', endDate !== null);
+    this.#noteRead('active', true);
+    this.#noteRead('aliases', others.length > 0);
     if (readings.doubts.length === 0) return;
     const isRead = (field: DoubtField): boolean =>
       field === 'active' || (field === 'aliases' ? others.length > 0 : isReadOf(own, field));
@@ -99,18 +83,20 @@ export class DoubtTally {
   list(): readonly ColumnDoubts[] {
     const columns = [...this.#columns].map(([column, { field, doubts, halfRead, unknown, values }]): ColumnDoubts => {
       const most = [...values.values()].toSorted((one, other) => other.rows - one.rows).slice(0, mostReported);
-      const read = Math.max(0, this.#read[field] - halfRead);
+      const read = Math.max(0, (this.#read.get(field) ?? 0) - halfRead);
       return { column: this.#prefix + column, field, read, doubts, unknown, values: most };
     });
     return columns.toSorted((one, other) => other.doubts - one.doubts);
   }
 
   #addFacts({ birthDate, countries }: Party): void {
-    this.#read.name += 1;
-    this.#read.namePart += 1;
-    this.#read.id += 1;
-    if (birthDate !== null) this.#read.birthDate += 1;
-    if (countries.length > 0) this.#read.countries += 1;
+    for (const field of ['name', 'namePart', 'id'] as const) this.#noteRead(field, true);
+    this.#noteRead('birthDate', birthDate !== null);
+    this.#noteRead('countries', countries.length > 0);
+  }
+
+  #noteRead(field: DoubtField, isRead: boolean): void {
+    if (isRead) this.#read.set(field, (this.#read.get(field) ?? 0) + 1);
   }
 
   #addDoubts(doubts: readonly Doubt[], isRead: (field: DoubtField) => boolean, toRow: () => RowPlace): void {
@@ -140,5 +126,6 @@ const isReadOf = ({ birthDate, countries }: Party, field: DoubtField): boolean =
   return field === 'birthDate' ? birthDate !== null : field === 'countries' && countries.length > 0;
 };
 
-const truncate = (text: string, units: number): string =>
+/** Cuts a text to so many UTF-16 units. */
+export const truncate = (text: string, units: number): string =>
   text.length <= units ? text : `${text.slice(0, units).toWellFormed()}…`;

@@ -1,13 +1,7 @@
 import type { DoubtReason } from '../vocabulary.js';
 import type { Party } from './customer.js';
 import { type ColumnDoubts, mostReported } from './doubts.js';
-import {
-  createLooseDateReader,
-  type DateSettings,
-  type DoubtfulDate,
-  parseIsoDate,
-  rememberWords,
-} from './read-date.js';
+import { createLooseDateReader, type DateSettings, type DoubtfulDate, rememberWords } from './read-date.js';
 
 /** Reads a date of a party; the party is as far as it is known before the date. */
 export type FactDateReader = (text: string, party: Pick<Party, 'type' | 'birthDate'>) => string | DoubtfulDate;
@@ -52,11 +46,10 @@ const withoutMark = (date: string): string => (date.endsWith('?') ? date.slice(0
  * are written for unknown days.
  */
 export function createBirthDateReader({ realDates, ...settings }: FactDateSettings): FactDateReader {
-  const { formats, today } = settings;
+  const { today } = settings;
   const read = createLooseDateReader(settings);
-  const firstDay = String(firstYear);
   const oldest = `${Number(today.slice(0, 4)) - oldestAge}${today.slice(4)}`;
-  const readSlowly = rememberWords((text): string | DoubtfulDate => {
+  const readBirth = rememberWords((text): string | DoubtfulDate => {
     const found = read(text);
     const date = typeof found === 'string' ? found : found.value;
     const why = date === null ? null : assessYear(withoutMark(date), today);
@@ -72,9 +65,7 @@ export function createBirthDateReader({ realDates, ...settings }: FactDateSettin
     return isOftenSubstitute(day) ? `${day}?` : date;
   };
   return (text, { type }) => {
-    // The case of nearly every row of most rosters.
-    const isPlain = formats.length === 0 && parseIsoDate(text) !== null && text >= firstDay && text <= today;
-    const found = isPlain ? text : readSlowly(text);
+    const found = readBirth(text);
     if (typeof found === 'string') return assess(found, type);
     // The certain part of a date can be impossible as well.
     if (found.value !== null && typeof assess(found.value, type) !== 'string') return { ...found, value: null };

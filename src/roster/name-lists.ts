@@ -1,4 +1,6 @@
+import { listWords } from '../vocabulary/words.js';
 import type { PartyType } from '../vocabulary.js';
+import words from './words/names.json' with { type: 'json' };
 
 /** Reads a list of names in one text: `{"Ada Berg",Bo}` of Postgres, or JSON. Null for any other text. */
 export function readListText(text: string): readonly string[] | null {
@@ -95,23 +97,12 @@ function isWholeName(text: string): boolean {
 }
 
 /** Legal forms in lower case and without dots. */
-const legalForms =
-  `ltd limited plc llp llc lp inc incorporated corp corporation company gmbh ag kg kgaa ohg gbr ug ev se sarl sa sas srl
-  spa sl slu aps ab oy oyj asa bv nv vof cv kft zrt sro ooo pty pte bhd sdn doo jsc pjsc lda ltda sia uab`.split(/\s+/);
+const legalForms = listWords(words.legalForms);
 
 /** Further ones at the end of a name; most are no words by themselves. */
-const endingForms = `ek eg sasu eurl sci snc nyrt bt ojsc holding holdings group trust foundation stiftung fund bank
-  eireli spółka osaühing oü eood hb kb amba publ fze fzco dmcc scarl onlus
-  ооо ао зао пао оао тов αε επε οε ike`
-  .split(/\s+/)
-  .concat(legalForms)
-  .join('|');
+const endingForms = [...listWords(words.endingForms), ...legalForms].join('|');
 
-const openingForms =
-  `ооо ао зао пао оао тов pt fundacja stowarzyszenie spółdzielnia stiftelsen stiftung fondation fundación fondazione
-  stichting verein przedsiębiorstwo gmina foundation شركة บริษัท`
-    .split(/\s+/)
-    .join('|');
+const openingForms = listWords(words.openingForms).join('|');
 
 const company = new RegExp(
   `(^|\\s)(${endingForms}|a/s|i/s|k/s|as|sp z ?o ?o|sp zoo|sp [jk]|a ş|aş|ltd şti|co|בע"מ)$|^(${openingForms}|công ty|cong ty)\\s|&\\s*co(\\s|$)|公司$|株式会社|有限会社|주식회사|\\s(شمم|ذمم)$`,
@@ -126,7 +117,7 @@ export const isCompanyName = (name: string): boolean =>
   /\s|公司|会社|회사/.test(name) && !surnames.test(name) && company.test(name.toLowerCase().replace(/[.,]/g, ''));
 
 /** Legal forms that may stand alone between commas; without their blanks. */
-const partForms = new Set([...legalForms, ...'co as ou dd ad rt spzoo sp zoo sab pvt kk oao zao pao'.split(' ')]);
+const partForms = new Set([...legalForms, ...listWords(words.partForms)]);
 const suffix =
   /^(?:jr|sr|junior|senior|[ivx]{1,4}|phd|md|mba|esq|dr|prof|dds|cpa|msc|bsc|ma|ba|dipling|der jüngere|the elder|the younger)$/;
 const foldForm = (word: string): string => word.toLowerCase().replace(/[.\s]/g, '');

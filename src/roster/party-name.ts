@@ -1,7 +1,9 @@
+import { listWords } from '../vocabulary/words.js';
 import type { DoubtReason, PartyType } from '../vocabulary.js';
 import { isSpreadsheetError, saysUnknown, unknownWords } from './doubts.js';
 import { looksLikeNames } from './name-lists.js';
 import { readNameText } from './name-text.js';
+import words from './words/names.json' with { type: 'json' };
 
 /** The name of a party as it is read from its cells. */
 export interface PartyName {
@@ -15,29 +17,12 @@ export interface PartyName {
 }
 
 /** Folded placeholders of a missing name. Some are real names (Null, Na), so only a whole name counts. */
-const words = `\\n, n a, n/k, nan, unnamed, untitled, test, test test, testing, test name, test user, test customer,
-  test person, dummy, tba, xxx, xxxx, xxxxx, no name, noname, not set, object object, asdf, qwerty, k. a.,
-  nicht angegeben, non renseigne, non renseigné, sin nombre, n.v.t., nvt, brak danych, fnu, lnu, fnu lnu, leer, vide,
-  vacío, vuoto, leeg, tom, puste, skyddad identitet, skyddad, skyddade personuppgifter, skyddade uppgifter,
-  sekretessmarkering, sekretessmarkerad, sekretess, navnebeskyttet, navnebeskyttelse, navne- og adressebeskyttet,
-  fortrolig, strengt fortrolig, fortrolig adresse, strengt fortrolig adresse, turvakielto, protected identity,
-  protected, withheld, name withheld, redacted, confidential, anonymous, anonymised, anonymized, anonym,
-  anonymisiert, auskunftssperre, gesperrt, geschützt, geheim, dane zastrzeżone, zastrzeżone, utajnione, omissis,
-  riservato, anonimo, anónimo, confidencial, confidentiel, anonyme, identité protégée, utajeno, засекречено`;
-
-const listWords = (text: string): ReadonlySet<string> =>
-  new Set(text.split(',').map((word) => word.trim().replace(/\s+/g, ' ')));
-
-const placeholders: ReadonlySet<string> = new Set([...unknownWords, ...listWords(words)]);
+const placeholders: ReadonlySet<string> = new Set([...unknownWords, ...listWords(words.placeholders)]);
 
 /** Placeholders beside another part of a name. */
-const partWords =
-  listWords(`no first name, no last name, no given name, no surname, no middle name, kein vorname, kein nachname,
-  ohne vorname, ohne nachname, sans prénom, sans nom, sin apellido, sin apellidos, senza nome, senza cognome, sem nome,
-  sem sobrenome, geen voornaam, geen achternaam, intet fornavn, ingen fornavn, inget förnamn, ei etunimeä, brak imienia,
-  brak nazwiska, bez jména, без имени, нет, нет данных, 無し, なし, 无, n.n., nmn, nfn, nln`);
+const partWords = new Set(listWords(words.partWords));
 /** Real names beside another part: Na, Null and Nan are names, `NULL`, `None` and `nan` come from programs. */
-const realParts = listWords('na, n a, null, nan, none, test, testing, test test, dummy, tom, leer, blank, vide, other');
+const realParts = new Set(listWords(words.realParts));
 const programWords: ReadonlySet<string> = new Set(['NULL', 'null', 'None', 'NONE', 'none', 'nan', 'NaN']);
 
 const openings: ReadonlySet<string> = new Set([...placeholders].map((word) => word.slice(0, 2)));

@@ -335,25 +335,8 @@ function parseDate(text: string, declared: readonly RegExp[], toCentury?: (short
   return isDay(Number(year), Number(month), Number(day)) ? `${year}-${month}-${day}${mark}` : null;
 }
 
-/** Reads `yyyy`, `yyyy-mm` or `yyyy-mm-dd`; for nearly every row, so whole days without an expression. */
-export function parseIsoDate(text: string): string | null {
-  if (text.length !== 10 || text[4] !== '-' || text[7] !== '-') return parseDate(text, []);
-  const year = readDigits(text, 0, 4);
-  const month = readDigits(text, 5, 7);
-  const day = readDigits(text, 8, 10);
-  return year > 0 && month >= 1 && month <= 12 && isDay(year, month, day) ? text : null;
-}
-
-/** Gives -1 for anything but digits. */
-function readDigits(text: string, from: number, to: number): number {
-  let value = 0;
-  for (let at = from; at < to; at += 1) {
-    const digit = text.charCodeAt(at) - 48;
-    if (digit < 0 || digit > 9) return -1;
-    value = value * 10 + digit;
-  }
-  return value;
-}
+/** Reads `yyyy`, `yyyy-mm` or `yyyy-mm-dd`; null for another text or a day that does not exist. */
+export const parseIsoDate = (text: string): string | null => parseDate(text, []);
 
 function matchFirst(text: string, declared: readonly RegExp[]): RegExpExecArray | null {
   for (const format of declared) {

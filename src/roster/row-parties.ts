@@ -1,3 +1,4 @@
+import { listWords } from '../vocabulary/words.js';
 import type { PartyRole } from '../vocabulary.js';
 import { checkPartyRow } from './check-row.js';
 import { bindPartyColumns, type PartyBinding, type SourceHeaders, type WordColumn } from './column-binding.js';
@@ -8,6 +9,7 @@ import { isCompanyName, looksLikeParties, readListText } from './name-lists.js';
 import { partyFilePrefix } from './rejects.js';
 import type { ColumnSettings, PartyColumnSettings } from './settings.js';
 import type { TableRecord } from './table-reading.js';
+import words from './words/names.json' with { type: 'json' };
 
 type Binding = PartyBinding & { role: WordColumn<PartyRole> };
 
@@ -77,23 +79,8 @@ function createReader(
   };
 }
 
-/** The answer no, in lower case. */
-export const noWords: readonly string[] = 'no n non nein nej nei nie ne nee nem ei hayır нет ні 否 無 无 لا לא'.split(
-  ' ',
-);
-
 /** Words in a column of related parties for "there is none", in lower case. */
-const nobody = new Set([
-  ...noWords,
-  ...`nobody, no one, not any, nil, ./., x, 0, false, brak, brak danych, nie dotyczy, nie ma, nd, n.d., keine, keiner,
-  kein, entfällt, ingen, inget, inga, ikke relevant, ej aktuellt, saknas, ei ole, puuttuu, geen, niet van toepassing,
-  n.v.t., nvt, aucun, aucune, néant, neant, sans objet, s.o., ninguno, ninguna, no aplica, no procede, nenhum, nenhuma,
-  não aplicável, nao aplicavel, nessuno, nessuna, non applicabile, žádný, zadny, není, žiadny, nincs, nema,
-  nije primjenjivo, niciunul, nu este cazul, fără, yok, puudub, nav, nėra, няма, отсутствует, немає, не применимо,
-  δεν υπάρχει, καμία, 没有, 無し, なし, 없음, 해당없음, لا يوجد, לא רלוונטי, ไม่มี, không, khong, tidak ada`.split(
-    /,\s+/,
-  ),
-]);
+const nobody = new Set([...listWords(words.no), ...listWords(words.nobody)]);
 
 const letterOrDigit = /[\p{L}\p{N}]/u;
 

@@ -29,6 +29,9 @@ export interface LineTally {
   skipped?: number;
 }
 
+/** The tally of a source of which nothing is read yet. */
+export const startTally = (): LineTally => ({ lines: 0, headers: 0, blanks: 0, continuations: 0, records: 0 });
+
 /** A table opened for one reading from its first record to its last. */
 export interface TableReading {
   /** The origin in reports: a path, a pattern or the name of a query, never credentials. */

@@ -1,9 +1,11 @@
+import { listWords } from '../vocabulary/words.js';
 import { readCountry } from './country.js';
 import { createIsMapped } from './headers.js';
-import { hasSeveralWords, looksLikeName, mayBeName } from './name-shape.js';
+import { isCompanyName } from './name-lists.js';
 import { type RelatedHeader, type RelatedKind, readRelatedHeader } from './related-headers.js';
-import { saysNobody } from './row-parties.js';
+import { saysNobody, splitParties } from './row-parties.js';
 import type { ColumnSettings, PartyColumnSettings } from './settings.js';
+import words from './words/names.json' with { type: 'json' };
 
 /** A column that looks like names of people or firms, and that no setting reads or ignores. */
 export interface UnmappedNames extends Pick<RelatedHeader, 'kind' | 'fact' | 'party'> {
@@ -116,6 +118,53 @@ function holdsNames({ meaning, samples, sampled, ownNames }: OpenColumn): boolea
 }
 
 const isCountry = (text: string): boolean => !('why' in readCountry(text, null));
+
+const answers = new Set([...listWords(words.no), ...listWords(words.answers)]);
+
+const otherForms = /[@_\\<>{}=]|:\/\/|\d{4}|^\p{N}/u;
+
+/** Whether a text may be a name under a header for names: more than an answer, number, date, code or address. */
+function mayBeName(text: string): boolean {
+  const [first = text] = splitParties(text);
+  const parts = first.split(/\s/).filter((word) => !/[\p{N}@]|:\/\//u.test(word));
+  const bare = parts.join(' ').trim();
+  return /\p{L}\P{N}*\p{L}|^\p{Lo}/u.test(bare) && !/[_\\<>{}=]/.test(bare) && !answers.has(bare.toLowerCase());
+}
+
+const caseless = /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}]/u;
+const withoutCase = /^[\p{Lo}\p{Script=Georgian}\p{M}\s.,'’\-־·・]+$/u;
+/** Frequent family names, the first sign of a name in China and Korea. */
+const familySigns =
+  '王李張张刘劉陈陳杨楊黄黃赵趙吴吳周徐孙孫马馬朱胡郭何高林罗羅郑鄭梁谢謝宋唐许許韩韓冯馮邓鄧曹彭曾肖田董袁潘于蒋蔣蔡余杜叶葉程苏蘇魏吕呂丁任沈姚卢盧姜崔钟鍾谭譚陆陸汪范金石廖贾賈夏韦韋付方白邹鄒孟熊秦邱江尹薛闫段雷侯龙龍史陶黎贺賀顾顧毛郝龚龔邵万萬钱錢严嚴김이박최정강조윤장임한오서신권황안송류전홍';
+const japanese =
+  /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]{1,4}[\s\u3000][\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]{1,6}$/u;
+
+/** Lower-case words within names. */
+const particles = new Set(listWords(words.particles));
+
+/** Words of products, occupations, places and remarks, in lower case. */
+const noNames = new Set(listWords(words.noNames));
+
+const casedWord = /^(?:\p{Lu}[\p{L}\p{M}'’ʼ.-]*|\p{Lu}\.)$/u;
+const mostNameLength = 120;
+
+/** Whether a text looks like the name of a person or firm, whatever its header says. */
+function looksLikeName(text: string): boolean {
+  const [first = text] = splitParties(text);
+  if (first.length > mostNameLength || otherForms.test(first) || answers.has(first.toLowerCase())) return false;
+  if (isCompanyName(first)) return true;
+  if (/\p{N}/u.test(first)) return false;
+  if (caseless.test(first)) {
+    return japanese.test(first) || (/^[\p{Lo}·]{2,4}$/u.test(first) && familySigns.includes(first.charAt(0)));
+  }
+  const main = first.split(/[\s,]+/).filter((word) => word !== '' && !particles.has(word));
+  if (main.length < 2 || main.length > 5) return false;
+  if (withoutCase.test(first)) return true;
+  return main.every((word) => casedWord.test(word) && !noNames.has(word.toLowerCase()));
+}
+
+/** Whether a text has several words, or signs of a script that does not divide words. */
+const hasSeveralWords = (text: string): boolean => /\p{L}[^\p{L}]+\p{L}/u.test(text) || caseless.test(text);
 
 /** An entry of `columns.parties` for the columns of one party, in the form of the configuration. */
 export interface ProposedParty {

@@ -5,8 +5,7 @@ import { readSweep } from '../store/dossiers/dossiers.js';
 import { countUnproven } from '../store/night/apply-answers.js';
 import { readControlFacts } from '../store/night/controls.js';
 import { readRunHolds } from '../store/night/held-runs.js';
-import { readDetailCounts } from '../store/night/match-details.js';
-import { readRunCalls, readRunWatch } from '../store/night/run-health.js';
+import { readRunCalls } from '../store/night/run-health.js';
 import {
   computeRunSums,
   countPlanReasons,
@@ -19,7 +18,7 @@ import { readAccountName, readRosterNames } from '../store/organisations.js';
 import { readRevisions } from '../store/reports/revisions.js';
 import { readOpenAlerts, readSettledAlerts } from '../store/review/decisions.js';
 import { countRejects, readRejects, readSnapshot } from '../store/roster/imports.js';
-import { type RunRow, readRunHolders, readRunKeys, toRunId } from '../store/runs.js';
+import { type RunRow, readRunHolders, toRunId } from '../store/runs.js';
 import { isScreeningKind, type ListableOutcome } from '../vocabulary.js';
 import type { AppContext, RunSettings } from './app-context.js';
 import { describeAssurance } from './checks/assurance.js';
@@ -74,7 +73,7 @@ async function describeBy(
     selection: run.selection,
     mode: run.mode,
     account: run.accountId === null ? null : await readAccountName(database, run.accountId),
-    keys: await readRunKeys(database, run.runId),
+    keys: run.keys,
     version: run.version,
     settingsDigest: run.settingsDigest,
     startedAt: run.startedAt,
@@ -96,8 +95,8 @@ async function describeBy(
     controls: await readControlFacts(database, run.runId),
     openAlerts: await readOpenAlerts(database, run.runId),
     settled: await readSettledAlerts(database, run.runId),
-    details: await readDetailCounts(database, run.runId),
-    watch: await readRunWatch(database, run.runId),
+    details: run.details,
+    watch: run.watch,
     earlyWarnings: await readEarlyWarnings(database, run.runId),
     snapshot: await readSnapshot(database, run.runId),
     settings: run.settings,

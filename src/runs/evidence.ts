@@ -87,7 +87,6 @@ async function compareAnswers(database: Database): Promise<readonly EvidenceComp
     answerRow,
     `select response_id, encode(digest, 'hex') as digest, digest_key, body, total, matches, hits, are_hits, scores
      from response join organisation using (organisation_id) order by response_id`,
-    [],
     batchSize,
   );
   for await (const batch of rows) {
@@ -137,7 +136,6 @@ async function compareListedParties(database: Database): Promise<EvidenceCompari
     listedRow,
     `select listed_id, encode(digest, 'hex') as digest, match_id as id, name, schema, topics, birth_dates, countries
      from listed_party order by listed_id`,
-    [],
     batchSize,
   );
   for await (const batch of rows) {

@@ -7,7 +7,7 @@ import { forceMarkedCustomers, listMarkedCustomers } from '../store/dossiers/eve
 import { hasBegun, removePlan } from '../store/night/plan.js';
 import { type Account, findLastAccount, readAccountName } from '../store/organisations.js';
 import { type RosterHold, readImportOrigin, readRosterHold } from '../store/roster/imports.js';
-import { type RunRow, readLastActivity, readRunKeys, toRunId } from '../store/runs.js';
+import { type RunRow, readLastActivity, toRunId } from '../store/runs.js';
 import type { PlanSelection, RunMode, ScreeningKind } from '../vocabulary.js';
 import { findSaidMode, identifyAccount, noteAccount, requireBudget, toAssumedMode } from './account.js';
 import type { AppContext } from './app-context.js';
@@ -198,7 +198,7 @@ async function findBlocker(app: AppContext, open: RunRow, intention: Intention):
   }
   const differences = [
     ...changed.map(({ words }) => words),
-    ...(await findOtherKey(app, open)),
+    ...findOtherKey(app, open),
     ...(rosterChange === null ? [] : [`${rosterChange.words}; the run continues with the imported roster`]),
   ];
   const overridden =
@@ -286,9 +286,9 @@ async function findOtherRoster(
 }
 
 /** Another key of the same account does not block a resume. */
-async function findOtherKey({ client, database }: AppContext, open: RunRow): Promise<readonly string[]> {
+function findOtherKey({ client }: AppContext, open: RunRow): readonly string[] {
   const { keyFingerprint } = client();
-  const last = (await readRunKeys(database, open.runId)).at(-1);
+  const last = open.keys.at(-1);
   if (last === undefined || last === keyFingerprint) return [];
   return [`the key fingerprint was ${last} and is ${keyFingerprint}`];
 }

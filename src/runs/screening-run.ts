@@ -13,7 +13,7 @@ import type { Client } from '../client/client.js';
 import { hasBegun } from '../store/night/plan.js';
 import { readListCap } from '../store/night/responses.js';
 import type { Account } from '../store/organisations.js';
-import { isTooLargeToAddUp, setRunStage } from '../store/runs.js';
+import { isTooLargeToAddUp, updateRun } from '../store/runs.js';
 import { requireBudget } from './account.js';
 import type { AppContext } from './app-context.js';
 import { closeDeadChecks } from './checks/check.js';
@@ -103,7 +103,7 @@ async function screenRoster(session: RunSession, client: Client, part: Screening
     const allowance = await openAllowance(session, account.accountId, part.maxSearches);
     if (allowance && (await openControls(allowance.session, client, waitPolicy))) {
       await screenTasks({ client, account: watched, outage, ...allowance });
-      await allowance.session.write((transaction) => setRunStage(transaction, run.runId, 'screened'));
+      await allowance.session.write((transaction) => updateRun(transaction, run.runId, { stage: 'screened' }));
     }
     // The remaining stages do not wait for the service.
     outage.close();

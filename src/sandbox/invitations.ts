@@ -17,57 +17,39 @@ import type { SandboxDossier } from './world.js';
 const statusSchema = z.enum(['pending', 'sent', 'delivered', 'opened', 'started', 'failed', 'completed', 'rejected']);
 const channelSchema = z.enum(['email', 'sms']);
 
+/** An invitation in its public form (service facts: invitation record), with what only the sandbox knows. */
 interface SandboxInvitation {
+  mode: Mode;
+  /** When the latest delivery was queued. */
+  dispatchedAtMs: number;
   /** With its prefix `adi_`. */
   token: string;
-  mode: Mode;
   workflowToken: string;
   channel: z.infer<typeof channelSchema>;
   recipient: string;
   reference: string | null;
   locale: string;
   status: z.infer<typeof statusSchema>;
-  createdAtMs: number;
-  /** When the latest delivery was queued. */
-  dispatchedAtMs: number;
-  sentAtMs: number | null;
-  startedAtMs: number | null;
-  completedAtMs: number | null;
-  rejectedAtMs: number | null;
+  sentAt: string | null;
+  startedAt: string | null;
+  completedAt: string | null;
+  rejectedAt: string | null;
+  createdAt: string;
+  expiresAt: string;
   errorMessage: string | null;
   deliveryAttempts: number;
   dossierToken: string | null;
 }
 
+/** Interface: Limits, invitation link validity. */
 const LINK_LIFETIME_MS = 30 * 24 * 3_600_000;
 // The time until the provider accepts a message, by the sandbox's clock.
 const DELIVERY_MS = 1_000;
 const PREFIX = 'adi_';
 
-/** When the link of an invitation expires (interface: Limits, invitation link validity). */
-const toExpiryMs = (invitation: SandboxInvitation): number => invitation.createdAtMs + LINK_LIFETIME_MS;
+const toTime = (ms: number): string => new Date(ms).toISOString();
 
-const toTime = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
-
-/** The public form of an invitation (service facts: invitation record). */
-const toInvitationRecord = (invitation: SandboxInvitation) => ({
-  token: invitation.token,
-  workflowToken: invitation.workflowToken,
-  channel: invitation.channel,
-  recipient: invitation.recipient,
-  reference: invitation.reference,
-  locale: invitation.locale,
-  status: invitation.status,
-  sentAt: toTime(invitation.sentAtMs),
-  startedAt: toTime(invitation.startedAtMs),
-  completedAt: toTime(invitation.completedAtMs),
-  rejectedAt: toTime(invitation.rejectedAtMs),
-  createdAt: toTime(invitation.createdAtMs),
-  expiresAt: toTime(toExpiryMs(invitation)),
-  errorMessage: invitation.errorMessage,
-  deliveryAttempts: invitation.deliveryAttempts,
-  dossierToken: invitation.dossierToken,
-});
+const toInvitationRecord = ({ mode: _, dispatchedAtMs: __, ...record }: SandboxInvitation) => record;
 
 const CODES = ['en', 'da', 'de', 'es', 'fr', 'it', 'nl', 'pl', 'pt-BR', 'sv', 'zh-Hans'];
 
@@ -139,8 +121,8 @@ const isWanted = (invitation: SandboxInvitation, query: z.infer<typeof querySche
   (query.status === undefined || invitation.status === query.status) &&
   (query.channel === undefined || invitation.channel === query.channel) &&
   (query.reference === undefined || invitation.reference === query.reference) &&
-  (query.date_from === undefined || invitation.createdAtMs >= query.date_from) &&
-  (query.date_to === undefined || invitation.createdAtMs <= query.date_to) &&
+  (query.date_from === undefined || Date.parse(invitation.createdAt) >= query.date_from) &&
+  (query.date_to === undefined || Date.parse(invitation.createdAt) <= query.date_to) &&
   (query.search === undefined || invitation.recipient.toLowerCase().includes(query.search.toLowerCase()));
 
 const MAX_ATTEMPTS = 10;
@@ -151,12 +133,12 @@ const invalidState = (message: string) => ({ status: 422, code: 'invalid_state',
 /** Why an invitation cannot be sent again; undefined when it can (interface: Resend eligibility, Limits). */
 const assessResend = (invitation: SandboxInvitation, nowMs: number) => {
   if (invitation.status !== 'sent') return invalidState(`An invitation that is ${invitation.status} cannot be resent.`);
-  if (nowMs >= toExpiryMs(invitation)) return invalidState('The invitation has expired.');
+  if (nowMs >= Date.parse(invitation.expiresAt)) return invalidState('The invitation has expired.');
   if (invitation.deliveryAttempts >= MAX_ATTEMPTS) {
     const message = `The invitation was sent ${MAX_ATTEMPTS} times, which is the most.`;
     return { status: 422, code: 'max_attempts_reached', message } as const;
   }
-  const readyAtMs = (invitation.sentAtMs ?? 0) + COOLDOWN_MS;
+  const readyAtMs = Date.parse(invitation.sentAt ?? '') + COOLDOWN_MS;
   if (nowMs >= readyAtMs) return undefined;
   const remainingSeconds = Math.ceil((readyAtMs - nowMs) / 1_000);
   return {
@@ -221,11 +203,11 @@ export const createInvitationDesk = (
   const listNewestFirst = (): SandboxInvitation[] => [...invitations.values()].reverse();
 
   const dispatch = (invitation: SandboxInvitation, dispatchedAtMs = clock.nowMs()): void => {
-    Object.assign(invitation, { status: 'pending', sentAtMs: null, dispatchedAtMs });
+    Object.assign(invitation, { status: 'pending', sentAt: null, dispatchedAtMs });
     clock.at(dispatchedAtMs + DELIVERY_MS, () => {
       if (invitation.status !== 'pending' || invitation.dispatchedAtMs !== dispatchedAtMs) return;
       invitation.status = 'sent';
-      invitation.sentAtMs = dispatchedAtMs + DELIVERY_MS;
+      invitation.sentAt = toTime(dispatchedAtMs + DELIVERY_MS);
     });
   };
   const link = (invitation: SandboxInvitation, dossierToken: string): void => {
@@ -238,12 +220,12 @@ export const createInvitationDesk = (
       dispatch(invitation);
       return;
     }
-    const nowMs = clock.nowMs();
+    const now = toTime(clock.nowMs());
     invitation.status = status;
-    invitation.sentAtMs = status === 'failed' ? null : (invitation.sentAtMs ?? nowMs);
-    if (status === 'started') invitation.startedAtMs = nowMs;
-    if (status === 'completed') invitation.completedAtMs = nowMs;
-    if (status === 'rejected') invitation.rejectedAtMs = nowMs;
+    invitation.sentAt = status === 'failed' ? null : (invitation.sentAt ?? now);
+    if (status === 'started') invitation.startedAt = now;
+    if (status === 'completed') invitation.completedAt = now;
+    if (status === 'rejected') invitation.rejectedAt = now;
     if (status === 'failed') invitation.errorMessage = errorMessage ?? 'The message could not be delivered.';
     const dossiers = dossiersOf[invitation.mode];
     const dossier = dossiers.find(invitation.dossierToken ?? '');
@@ -288,12 +270,13 @@ export const createInvitationDesk = (
         token: `${PREFIX}${makeToken()}`,
         mode: owner.mode,
         status: 'pending',
-        createdAtMs: nowMs,
         dispatchedAtMs: nowMs,
-        sentAtMs: null,
-        startedAtMs: null,
-        completedAtMs: null,
-        rejectedAtMs: null,
+        sentAt: null,
+        startedAt: null,
+        completedAt: null,
+        rejectedAt: null,
+        createdAt: toTime(nowMs),
+        expiresAt: toTime(nowMs + LINK_LIFETIME_MS),
         errorMessage: null,
         deliveryAttempts: 1,
         dossierToken: null,

@@ -65,20 +65,15 @@ function toDueSlotsOfDate(times: CronTimes, date: string, timezone: string): rea
   });
 }
 
-/**
- * The dates and wall times (`hh:mm:ss`, in order) of a cron expression, in any zone. `isByDate`: at fixed hours of a date; otherwise it runs every
- * hour, and instants count instead.
- */
-interface CronTimes {
-  times: readonly string[];
-  isByDate: boolean;
-  isOn(date: string): boolean;
-}
+type CronTimes = ReturnType<typeof toCronTimes>;
 
 const hoursOfDay = 24;
 
-/** Reads a cron expression that is valid by `jobSettingsSchema`. */
-export function toCronTimes(cron: string): CronTimes {
+/**
+ * The dates and wall times (`hh:mm:ss`, in order) of a cron expression that is valid by `jobSettingsSchema`, in any zone. `isByDate`: at fixed
+ * hours of a date; otherwise it runs every hour, and instants count instead.
+ */
+export function toCronTimes(cron: string) {
   const { second, minute, hour, dayOfMonth, month, dayOfWeek } = parse(cron);
   const times = product(hour, minute, second).toSorted();
   const [first = '00:00:00'] = times;
@@ -88,7 +83,7 @@ export function toCronTimes(cron: string): CronTimes {
   return {
     times,
     isByDate: new Set(hour).size < hoursOfDay,
-    isOn: (date) => task === null || task.match(new Date(`${date}T${first}Z`)),
+    isOn: (date: string): boolean => task === null || task.match(new Date(`${date}T${first}Z`)),
   };
 }
 

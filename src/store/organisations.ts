@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { DatabaseMissingError, StoreError } from '../errors.js';
 import type { RunMode } from '../vocabulary.js';
-import { findRow, findValue, firstRow, type Queryable, readColumn, readValue, toInsert } from './database/database.js';
+import { findRow, findValue, insertRows, type Queryable, readColumn, readRow, readValue } from './database/database.js';
+import { insertInto, json, rawSql, type Sql, sql } from './database/statement.js';
 
 /** Without its key, which reviewers may not read. */
 const knownOrganisationRow = z.object({ organisationId: z.number(), name: z.string() });
@@ -12,7 +13,11 @@ const organisationRow = knownOrganisationRow.extend({ digestKey: z.instanceof(Bu
 /** The owner of rosters and of a service account. */
 export type Organisation = z.infer<typeof organisationRow>;
 
-/** SQL: a row of `table` belongs to the organisation whose name is the parameter `name`. */
+/** SQL: a row of `table` belongs to the organisation of this name. */
+export const isOfOrganisation = (table: string, name: string): Sql =>
+  sql`${rawSql(table)}.organisation_id = (select organisation_id from organisation where name = ${name})`;
+
+/** SQL: the same, where the name is a parameter. */
 export const isOfSql = (table: string, name = '$1'): string =>
   `${table}.organisation_id = (select organisation_id from organisation where name = ${name})`;
 
@@ -28,51 +33,45 @@ export type Account = z.infer<typeof accountRow>;
 /** Finds the organisation of this name or creates it; finding it needs neither a right to write nor one on its key. */
 export async function ensureOrganisation(database: Queryable, name: string, now: Date): Promise<KnownOrganisation> {
   const known = await findOrganisation(database, name);
-  if (known !== undefined) return known;
+  if (known !== null) return known;
   await database.execute(
-    'insert into organisation (name, digest_key, created_at) values ($1, $2, $3) on conflict (name) do nothing',
-    [name, randomBytes(32), now],
+    sql`insert into organisation (name, digest_key, created_at) values (${name}, ${randomBytes(32)}, ${now}) on conflict (name) do nothing`,
   );
   const made = await findOrganisation(database, name);
-  if (made !== undefined) return made;
+  if (made !== null) return made;
   throw new StoreError('organisation_unknown', `${name} could not be stored; please report this`);
 }
 
 /** The organisation of this name with its key; throws DatabaseMissingError when none is stored. */
-export async function readOrganisation(database: Queryable, name: string): Promise<Organisation> {
-  const [row] = await database.query(
-    organisationRow,
-    'select organisation_id, name, digest_key from organisation where name = $1',
-    [name],
-  );
-  if (row !== undefined) return row;
-  throw new DatabaseMissingError(`nothing was imported for ${name} yet`);
+export function readOrganisation(database: Queryable, name: string): Promise<Organisation> {
+  const columns = sql`organisation_id, name, digest_key`;
+  return readKnown(database, organisationRow, name, columns);
 }
 
 /** The organisation of this name for a reviewer, who may not read the key of answers; throws DatabaseMissingError as `readOrganisation`. */
-export async function readReviewOrganisation(database: Queryable, name: string): Promise<ReviewOrganisation> {
-  const [row] = await database.query(
-    reviewOrganisationRow,
-    'select organisation_id, name, review_key from organisation where name = $1',
-    [name],
-  );
-  if (row !== undefined) return row;
+export function readReviewOrganisation(database: Queryable, name: string): Promise<ReviewOrganisation> {
+  const columns = sql`organisation_id, name, review_key`;
+  return readKnown(database, reviewOrganisationRow, name, columns);
+}
+
+async function readKnown<Row>(database: Queryable, row: z.ZodType<Row>, name: string, columns: Sql): Promise<Row> {
+  const known = await findRow(database, row, sql`select ${columns} from organisation where name = ${name}`);
+  if (known !== null) return known;
   throw new DatabaseMissingError(`nothing was imported for ${name} yet`);
 }
 
 /** The number of the organisation of this name, or null; reading it needs no right to read keys. */
 export function findOrganisationId(database: Queryable, name: string): Promise<number | null> {
-  return findValue(database, z.number(), 'select organisation_id from organisation where name = $1', [name]);
+  return findValue(database, z.number(), sql`select organisation_id from organisation where name = ${name}`);
 }
 
-/** The organisation of this name, or undefined. */
-export async function findOrganisation(database: Queryable, name: string): Promise<KnownOrganisation | undefined> {
-  const [row] = await database.query(
+/** The organisation of this name, or null. */
+export function findOrganisation(database: Queryable, name: string): Promise<KnownOrganisation | null> {
+  return findRow(
+    database,
     knownOrganisationRow,
-    'select organisation_id, name from organisation where name = $1',
-    [name],
+    sql`select organisation_id, name from organisation where name = ${name}`,
   );
-  return row;
 }
 
 /** An organisation has one account without a public key per mode: a renewed private key is the same account. */
@@ -86,22 +85,26 @@ export async function ensureAccount(
   account: { publicKey: string | null; isTest: boolean; baseUrl: string },
   now: Date,
 ): Promise<Account> {
-  const rows = await database.query(
+  const { isTest, baseUrl } = account;
+  const publicKey = toPublicKey(account.publicKey, isTest);
+  const row = { organisationId, publicKey, isTest, baseUrl, createdAt: now };
+  // A row that stays as it is is not locked: a closing run that has found another list cap holds it.
+  const kept = await findRow(
+    database,
     accountRow,
-    // A row that stays as it is is not locked: a closing run that has found another list cap holds it.
-    `with kept as (
-       select account_id, is_test from account where organisation_id = $1 and public_key = $2 and base_url = $4
-     ),
-     saved as (
-       insert into account (organisation_id, public_key, is_test, base_url, created_at)
-       select $1, $2, $3, $4, $5 where not exists (table kept)
-       on conflict (organisation_id, public_key) do update set base_url = excluded.base_url
-       returning account_id, is_test
-     )
-     table kept union all table saved`,
-    [organisationId, toPublicKey(account.publicKey, account.isTest), account.isTest, account.baseUrl, now],
+    sql`select account_id, is_test from account
+     where organisation_id = ${organisationId} and public_key = ${publicKey} and base_url = ${baseUrl}`,
   );
-  return firstRow(rows, 'account');
+  return (
+    kept ??
+    readRow(
+      database,
+      accountRow,
+      sql`${insertInto('account', [row])}
+       on conflict (organisation_id, public_key) do update set base_url = excluded.base_url
+       returning account_id, is_test`,
+    )
+  );
 }
 
 /** Whether an account of this organisation has answered at this address. */
@@ -109,8 +112,7 @@ export function hasAccountAt(database: Queryable, organisationId: number, baseUr
   return readValue(
     database,
     z.boolean(),
-    'select exists (select from account where organisation_id = $1 and base_url = $2) as is_known',
-    [organisationId, baseUrl],
+    sql`select exists (select from account where organisation_id = ${organisationId} and base_url = ${baseUrl}) as is_known`,
   );
 }
 
@@ -119,8 +121,7 @@ export function readAccountName(database: Queryable, accountId: number): Promise
   return readValue(
     database,
     z.string(),
-    `select 'account ...' || right(public_key, 4) || ' at ' || base_url as name from account where account_id = $1`,
-    [accountId],
+    sql`select 'account ...' || right(public_key, 4) || ' at ' || base_url as name from account where account_id = ${accountId}`,
   );
 }
 
@@ -129,27 +130,27 @@ export function readAccountName(database: Queryable, accountId: number): Promise
  * Null before the first.
  */
 export async function findLastAccount(database: Queryable, rosterId: number, mode: RunMode | undefined) {
+  const isTest = mode === undefined ? null : mode === 'test';
   return findRow(
     database,
     accountRow,
-    `select account_id, is_test from account
+    sql`select account_id, is_test from account
      join run using (account_id)
-     where ($2::boolean is null or account.is_test = $2)
-       and account.organisation_id = (select organisation_id from roster where roster_id = $1)
-     order by (run.roster_id is not distinct from $1) desc, run.run_id desc limit 1`,
-    [rosterId, mode === undefined ? null : mode === 'test'],
+     where account.is_test = coalesce(${isTest}, account.is_test)
+       and account.organisation_id = (select organisation_id from roster where roster_id = ${rosterId})
+     order by (run.roster_id is not distinct from ${rosterId}) desc, run.run_id desc limit 1`,
   );
 }
 
 export async function ensureRoster(database: Queryable, organisationId: number, name: string, now: Date) {
   await database.execute(
-    'insert into roster (organisation_id, name, created_at) values ($1, $2, $3) on conflict (organisation_id, name) do nothing',
-    [organisationId, name, now],
+    sql`insert into roster (organisation_id, name, created_at) values (${organisationId}, ${name}, ${now}) on conflict (organisation_id, name) do nothing`,
   );
-  return readValue(database, z.number(), 'select roster_id from roster where organisation_id = $1 and name = $2', [
-    organisationId,
-    name,
-  ]);
+  return readValue(
+    database,
+    z.number(),
+    sql`select roster_id from roster where organisation_id = ${organisationId} and name = ${name}`,
+  );
 }
 
 /** The number of an organisation's roster of this name, or null. */
@@ -157,9 +158,8 @@ export function findRoster(database: Queryable, organisation: string, name: stri
   return findValue(
     database,
     z.number(),
-    `select roster_id from roster join organisation using (organisation_id)
-     where organisation.name = $1 and roster.name = $2`,
-    [organisation, name],
+    sql`select roster_id from roster join organisation using (organisation_id)
+     where organisation.name = ${organisation} and roster.name = ${name}`,
   );
 }
 
@@ -173,9 +173,8 @@ export async function readRosterNames(database: Queryable, organisation: string)
 export async function listRosters(database: Queryable, organisation: string) {
   return database.query(
     z.object({ rosterId: z.number(), name: z.string() }),
-    `select roster_id, roster.name from roster join organisation using (organisation_id)
-     where organisation.name = $1 order by roster_id`,
-    [organisation],
+    sql`select roster_id, roster.name from roster join organisation using (organisation_id)
+     where organisation.name = ${organisation} order by roster_id`,
   );
 }
 
@@ -195,7 +194,7 @@ const recordRow = z.object({
 /** Accepted assessment settings. */
 export type SettingsRecord = z.infer<typeof recordRow>;
 
-const columns = `acceptance_id as "recordId", acceptance.settings, digest, differences, accepted_by, is_attested, proposed_by,
+const columns = sql`acceptance_id as "recordId", acceptance.settings, digest, differences, accepted_by, is_attested, proposed_by,
   reason, accepted_at`;
 
 /**
@@ -208,14 +207,13 @@ export async function readAcceptedSettings(
   { isLocked = false, exceptReason = '' } = {},
 ): Promise<SettingsRecord | null> {
   if (isLocked) {
-    await database.execute('select from organisation where organisation_id = $1 for no key update', [organisationId]);
+    await database.execute(sql`select from organisation where organisation_id = ${organisationId} for no key update`);
   }
   return findRow(
     database,
     recordRow,
-    `select ${columns} from acceptance where organisation_id = $1 and not is_proposal and reason <> $2
+    sql`select ${columns} from acceptance where organisation_id = ${organisationId} and not is_proposal and reason <> ${exceptReason}
      order by acceptance_id desc limit 1`,
-    [organisationId, exceptReason],
   );
 }
 
@@ -224,8 +222,7 @@ export function readRunSettings(database: Queryable, runId: number): Promise<Set
   return findRow(
     database,
     recordRow,
-    `select ${columns} from run join acceptance on acceptance_id = run.settings_id where run.run_id = $1`,
-    [runId],
+    sql`select ${columns} from run join acceptance on acceptance_id = run.settings_id where run.run_id = ${runId}`,
   );
 }
 
@@ -233,29 +230,15 @@ export function readRunSettings(database: Queryable, runId: number): Promise<Set
 export async function readSettingsHistory(database: Queryable, organisation: string) {
   return database.query(
     recordRow,
-    `select ${columns} from acceptance join organisation using (organisation_id)
-     where organisation.name = $1 and not is_proposal order by acceptance_id`,
-    [organisation],
+    sql`select ${columns} from acceptance join organisation using (organisation_id)
+     where organisation.name = ${organisation} and not is_proposal order by acceptance_id`,
   );
 }
 
 /** Settings that somebody accepts. */
 type OfferedSettings = Omit<SettingsRecord, 'recordId' | 'proposedBy'>;
 
-const toRow = (organisationId: number, offered: OfferedSettings) => {
-  const { settings, digest, differences, acceptedBy, isAttested, reason, acceptedAt } = offered;
-  return {
-    kind: 'settings',
-    organisationId,
-    settings,
-    digest,
-    differences,
-    acceptedBy,
-    isAttested,
-    reason,
-    acceptedAt,
-  };
-};
+const toRow = (organisationId: number, offered: OfferedSettings) => ({ kind: 'settings', organisationId, ...offered });
 
 /**
  * Records settings as accepted from now on. The organisation is locked, so that nothing is recorded twice. Where two people are needed, the
@@ -265,7 +248,7 @@ export function saveSettingsRecord(transaction: Queryable, organisationId: numbe
   return readValue(
     transaction,
     z.number(),
-    ...toInsert('acceptance', toRow(organisationId, offered), 'returning acceptance_id'),
+    sql`${insertInto('acceptance', [toRow(organisationId, offered)])} returning acceptance_id`,
   );
 }
 
@@ -275,19 +258,21 @@ export async function findSettingsOfTwo(
   organisationId: number,
   settings: SettingsRecord['settings'],
 ): Promise<readonly string[]> {
-  const sql = 'select find_settings_of_two($1, $2::text::jsonb)';
-  return readValue(database, z.array(z.string()), sql, [organisationId, JSON.stringify(settings)]);
+  return readValue(
+    database,
+    z.array(z.string()),
+    sql`select find_settings_of_two(${organisationId}, ${json(settings)})`,
+  );
 }
 
 /** Who has accepted these settings since the last record, and waits for another person. */
 export function readProposers(database: Queryable, organisationId: number, settings: SettingsRecord['settings']) {
-  const sql = 'select find_proposers($1, $2::text::jsonb)';
-  return readValue(database, z.array(z.string()), sql, [organisationId, JSON.stringify(settings)]);
+  return readValue(database, z.array(z.string()), sql`select find_proposers(${organisationId}, ${json(settings)})`);
 }
 
 /** Records that one person accepts settings, which another must accept too. */
 export async function proposeSettings(transaction: Queryable, organisationId: number, offered: OfferedSettings) {
-  await transaction.execute(...toInsert('acceptance', { isProposal: true, ...toRow(organisationId, offered) }));
+  await insertRows(transaction, 'acceptance', [{ isProposal: true, ...toRow(organisationId, offered) }]);
 }
 
 /** The settings accepted after one record of the run's organisation, up to those of the run, oldest first. */
@@ -295,45 +280,41 @@ export async function readSettingsChanges(database: Queryable, runId: number, fo
   if (formerRecordId === null) return [];
   return database.query(
     recordRow.omit({ recordId: true, settings: true, digest: true }),
-    `select ${columns} from acceptance
-     join run on run.run_id = $1 and run.organisation_id = acceptance.organisation_id
-     where acceptance_id > $2 and acceptance_id <= run.settings_id and not is_proposal
+    sql`select ${columns} from acceptance
+     join run on run.run_id = ${runId} and run.organisation_id = acceptance.organisation_id
+     where acceptance_id > ${formerRecordId} and acceptance_id <= run.settings_id and not is_proposal
      order by acceptance_id`,
-    [runId, formerRecordId],
   );
 }
 
-const nameRow = z.object({ name: z.string() });
-
 export function readRostersOf(database: Queryable, organisationId: number): Promise<readonly string[]> {
-  return readColumn(database, z.string(), 'select name from roster where organisation_id = $1 order by name', [
-    organisationId,
-  ]);
+  return readColumn(
+    database,
+    z.string(),
+    sql`select name from roster where organisation_id = ${organisationId} order by name`,
+  );
 }
 
 /** Whether a customer of this reference is or was in a roster of the organisation. */
-export async function isKnownCustomer(database: Queryable, organisationId: number, name: string): Promise<boolean> {
-  const rows = await database.query(
-    nameRow,
-    `select customer.reference as name from customer join roster using (roster_id)
-     where roster.organisation_id = $1 and customer.reference = $2 limit 1`,
-    [organisationId, name],
+export function isKnownCustomer(database: Queryable, organisationId: number, name: string): Promise<boolean> {
+  return readValue(
+    database,
+    z.boolean(),
+    sql`select exists (
+       select from customer join roster using (roster_id)
+       where roster.organisation_id = ${organisationId} and customer.reference = ${name}
+     ) as is_known`,
   );
-  return rows.length > 0;
 }
 
 /** Whether this name was ever assigned an alert of the organisation. */
-export async function wasEverAssignee(database: Queryable, organisationId: number, name: string): Promise<boolean> {
-  const rows = await database.query(
-    nameRow,
-    `select $2::text as name where exists (
-         select from alert_event join alert using (alert_id) join account using (account_id)
-         where alert_event.assigned_to = $2 and account.organisation_id = $1
-       )
-       or exists (
-         select from alert join account using (account_id) where assigned_to = $2 and account.organisation_id = $1
-       )`,
-    [organisationId, name],
+export function wasEverAssignee(database: Queryable, organisationId: number, name: string): Promise<boolean> {
+  return readValue(
+    database,
+    z.boolean(),
+    sql`select exists (
+         select from alert join account using (account_id) left join alert_event using (alert_id)
+         where account.organisation_id = ${organisationId} and ${name} in (alert.assigned_to, alert_event.assigned_to)
+       ) as was_assignee`,
   );
-  return rows.length > 0;
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { cadenceSchema, detailCountsSchema, healthSchema, watchSchema } from '../vocabulary/facts.js';
 import {
   type HaltCode,
   haltCodes,
@@ -6,7 +7,6 @@ import {
   type RunKind,
   type RunMode,
   type RunStage,
-  type RunState,
   runKinds,
   runModes,
   runStages,
@@ -15,39 +15,42 @@ import {
 import {
   type Database,
   findRow,
-  firstRow,
+  insertRows,
   type Queryable,
   readColumn,
+  readRow,
   readValue,
-  toInsert,
 } from './database/database.js';
+import { insertInto, rawSql, type Sql, sql, updateOf } from './database/statement.js';
 import { noteFailedParties } from './night/apply-answers.js';
 import { noteBillableAttempts, RunNumbers } from './night/ledger.js';
-import { type RunSums, runSumsSchema } from './night/run-sums.js';
+import { runSumsSchema } from './night/run-sums.js';
 import { isWholeSql } from './operations/metrics.js';
-import { isOfSql } from './organisations.js';
+import { isOfOrganisation } from './organisations.js';
 import { screeningKindsSql } from './row-shapes.js';
 
 /** A new run; without `settingsId` when no accepted settings apply. */
-type NewRun = Omit<
+type NewRun = Pick<
   RunRow,
-  | 'runId'
-  | 'accountId'
-  | 'state'
-  | 'stateReasons'
-  | 'haltedBy'
-  | 'stage'
-  | 'resumed'
-  | 'wave'
-  | 'comparedRunId'
-  | 'finishedAt'
-  | 'sums'
+  | 'organisationId'
+  | 'rosterId'
+  | 'mode'
+  | 'kind'
+  | 'selection'
+  | 'rosterFile'
+  | 'leaseKey'
+  | 'epoch'
+  | 'owner'
+  | 'settingsDigest'
+  | 'settings'
+  | 'version'
+  | 'startedAt'
 > & { settingsId?: number | undefined };
 
 /** Stores a new run in state `running`, with the process that works on it. */
 export async function insertRun(database: Queryable, run: NewRun): Promise<RunRow> {
   const row = { ...run, state: 'running', stage: 'started' };
-  const stored = firstRow(await database.query(runRow, ...toInsert('run', row, 'returning *')), 'run');
+  const stored = await readRow(database, runRow, sql`${insertInto('run', [row])} returning *`);
   const { epoch, owner, startedAt } = run;
   await saveRunWorker(database, stored, { epoch, owner, takenAt: startedAt, differences: [] });
   return stored;
@@ -63,15 +66,14 @@ export async function takeOverRun(
   holder: z.infer<typeof holderRow>,
   now: { rosterFile?: string | null | undefined; settingsId?: number | undefined } = {},
 ): Promise<RunRow> {
-  const rows = await database.query(
+  const run = await readRow(
+    database,
     runRow,
-    `update run set state = 'running', state_reasons = '{}', halted_by = null, epoch = $2, owner = $3, resumed = resumed + 1, finished_at = null,
-       roster_file = case when $4 then $5 else roster_file end, settings_id = coalesce($6, settings_id)
-     where run_id = $1
+    sql`update run set state = 'running', state_reasons = '{}', halted_by = null, epoch = ${holder.epoch}, owner = ${holder.owner}, resumed = resumed + 1, finished_at = null,
+       roster_file = case when ${now.rosterFile !== undefined} then ${now.rosterFile ?? null} else roster_file end, settings_id = coalesce(${now.settingsId ?? null}, settings_id)
+     where run_id = ${runId}
      returning *`,
-    [runId, holder.epoch, holder.owner, now.rosterFile !== undefined, now.rosterFile ?? null, now.settingsId ?? null],
   );
-  const run = firstRow(rows, 'run');
   await saveRunWorker(database, run, holder);
   return run;
 }
@@ -82,16 +84,15 @@ export async function isOnTrial(database: Queryable, organisation: string, mode:
   return readValue(
     database,
     z.boolean(),
-    `select not exists (
-       select from run join organisation using (organisation_id) where organisation.name = $1 and run.mode = 'live'
+    sql`select not exists (
+       select from run join organisation using (organisation_id) where organisation.name = ${organisation} and run.mode = 'live'
      ) as on_trial`,
-    [organisation],
   );
 }
 
-/** Stores the stage of a run. */
-export async function setRunStage(database: Queryable, runId: number, stage: RunStage): Promise<void> {
-  await database.execute('update run set stage = $2 where run_id = $1', [runId, stage]);
+/** Stores values of a run. */
+export async function updateRun(database: Queryable, runId: number, values: Partial<RunRow>): Promise<void> {
+  await database.execute(sql`${updateOf('run', values)} where run.run_id = ${runId}`);
 }
 
 /** Stores the account of a run and returns the run's mode, which is the account's if there is one. */
@@ -99,57 +100,39 @@ export function setRunAccount(database: Queryable, runId: number, accountId: num
   return readValue(
     database,
     z.enum(runModes),
-    `update run set account_id = $2,
-       mode = coalesce((select case when is_test then 'test' else 'live' end from account where account_id = $2), mode)
-     where run_id = $1
+    sql`update run set account_id = ${accountId},
+       mode = coalesce((select case when is_test then 'test' else 'live' end from account where account_id = ${accountId}), mode)
+     where run_id = ${runId}
      returning mode`,
-    [runId, accountId],
   );
 }
 
 export async function closeRun(
   database: Queryable,
   runId: number,
-  end: {
-    state: RunState;
-    stateReasons: readonly string[];
+  {
+    stage,
+    ...end
+  }: Pick<RunRow, 'state' | 'stateReasons' | 'finishedAt' | 'sums'> & {
     haltedBy?: HaltCode | null;
     stage: RunStage | null;
-    finishedAt: Date;
-    sums: RunSums | null;
   },
 ): Promise<void> {
-  const sums = end.sums === null ? null : JSON.stringify(end.sums);
-  await database.execute(
-    `update run set state = $2, state_reasons = $3, stage = coalesce($4, stage), finished_at = $5, sums = $6::text::jsonb,
-       halted_by = $7
-     where run_id = $1`,
-    [runId, end.state, end.stateReasons, end.stage, end.finishedAt, sums, end.haltedBy ?? null],
-  );
+  await updateRun(database, runId, { haltedBy: null, ...end, ...(stage && { stage }) });
   await noteFailedParties(database, runId);
   await noteBillableAttempts(database, runId);
-}
-
-/** Changes the state and the reasons of a closed run. */
-export async function addRunReasons(
-  database: Queryable,
-  runId: number,
-  { state, reasons }: { state: RunState; reasons: readonly string[] },
-): Promise<void> {
-  await database.execute('update run set state = $2, state_reasons = $3 where run_id = $1', [runId, state, reasons]);
 }
 
 // The sums of 100,000 customers take about two seconds, of a million about 20 (measured on 2 cores); a process has eight to stop.
 const addedUpAtStop = 100_000;
 
 /** Whether a run has too many customers in scope for its sums to be computed while its process stops. */
-export async function isTooLargeToAddUp(database: Queryable, runId: number): Promise<boolean> {
-  const rows = await database.query(
-    z.object({ large: z.boolean() }),
-    'select coalesce(in_scope, 0) > $2 as large from run where run_id = $1',
-    [runId, addedUpAtStop],
+export function isTooLargeToAddUp(database: Queryable, runId: number): Promise<boolean> {
+  return readValue(
+    database,
+    z.boolean(),
+    sql`select coalesce(in_scope, 0) > ${addedUpAtStop} as large from run where run_id = ${runId}`,
   );
-  return rows[0]?.large ?? false;
 }
 
 export const runRow = z.object({
@@ -161,7 +144,7 @@ export const runRow = z.object({
   mode: z.enum(runModes),
   kind: z.enum(runKinds),
   state: z.enum(runStates),
-  stateReasons: z.array(z.string()),
+  stateReasons: z.array(z.string()).readonly(),
   /** The code of the early stop; null without one. */
   haltedBy: z.enum(haltCodes).nullable(),
   stage: z.enum(runStages),
@@ -182,6 +165,16 @@ export const runRow = z.object({
   startedAt: z.date(),
   finishedAt: z.date().nullable(),
   sums: runSumsSchema.nullable(),
+  /** The fingerprints of its keys in order of first use. */
+  keys: z.array(z.string()).readonly(),
+  /** The screening frequencies of its plan; null without a plan. */
+  cadence: cadenceSchema.nullable(),
+  /** The counts of its look-ups; null without any. */
+  details: detailCountsSchema.nullable(),
+  /** The rates of its answers; null until it is closed. */
+  watch: watchSchema.nullable(),
+  /** The health of its calls; null for a run that made none. */
+  health: healthSchema.nullable(),
 });
 export type RunRow = z.infer<typeof runRow>;
 
@@ -190,39 +183,41 @@ export function findOpenRun(database: Queryable, leaseKey: string): Promise<RunR
   return findRow(
     database,
     runRow,
-    `select * from run where lease_key = $1 and state in ('running', 'stopped') order by run_id desc limit 1`,
-    [leaseKey],
+    sql`select * from run where lease_key = ${leaseKey} and state in ('running', 'stopped') order by run_id desc limit 1`,
   );
 }
 
 export function readRun(database: Queryable, runId: number): Promise<RunRow | null> {
-  return findRow(database, runRow, 'select * from run where run_id = $1', [runId]);
+  return findRow(database, runRow, sql`select * from run where run_id = ${runId}`);
 }
 
 /** The run of this number if it belongs to the organisation; null otherwise. */
 export function findRunOf(database: Queryable, organisation: string, runId: number): Promise<RunRow | null> {
-  return findRow(database, runRow, `select * from run where run_id = $2 and ${isOfSql('run')}`, [organisation, runId]);
+  return findRow(
+    database,
+    runRow,
+    sql`select * from run where run_id = ${runId} and ${isOfOrganisation('run', organisation)}`,
+  );
 }
 
 /** The newest runs of an organisation, newest first. */
 export async function readRuns(database: Queryable, organisation: string, limit: number): Promise<readonly RunRow[]> {
-  return database.query(runRow, `select * from run where ${isOfSql('run')} order by run_id desc limit $2`, [
-    organisation,
-    limit,
-  ]);
+  return database.query(
+    runRow,
+    sql`select * from run where ${isOfOrganisation('run', organisation)} order by run_id desc limit ${limit}`,
+  );
 }
 
 /** The newest finished screening of each roster of an organisation, oldest first, for reports. */
 export async function findReportableRuns(database: Queryable, organisation: string): Promise<readonly RunRow[]> {
   return database.query(
     runRow,
-    `select * from run where run_id in (
+    sql`select * from run where run_id in (
        select max(run_id) from run
-       where ${isOfSql('run')} and kind in (${screeningKindsSql}) and state in ('complete', 'incomplete', 'stopped') and ${isWholeSql('run')}
+       where ${isOfOrganisation('run', organisation)} and kind in (${screeningKindsSql}) and state in ('complete', 'incomplete', 'stopped') and ${isWholeSql('run')}
        group by roster_id
      )
      order by run_id`,
-    [organisation],
   );
 }
 
@@ -233,13 +228,13 @@ export async function findReportableRuns(database: Queryable, organisation: stri
 export async function findUnsentRuns(database: Queryable, organisation: string): Promise<readonly RunRow[]> {
   return database.query(
     runRow,
-    `select run.* from run
+    sql`select run.* from run
      join (
        select roster_id, max(run_id) as run_id, max(started_at) as started_at from run
-       where ${isOfSql('run')} and kind in (${screeningKindsSql}) and state in ('complete', 'incomplete', 'stopped') and ${isWholeSql('run')}
+       where ${isOfOrganisation('run', organisation)} and kind in (${screeningKindsSql}) and state in ('complete', 'incomplete', 'stopped') and ${isWholeSql('run')}
        group by roster_id
      ) newest on newest.roster_id = run.roster_id
-     where ${isOfSql('run')} and run.kind in (${screeningKindsSql}) and run.state in ('complete', 'incomplete', 'stopped')
+     where ${isOfOrganisation('run', organisation)} and run.kind in (${screeningKindsSql}) and run.state in ('complete', 'incomplete', 'stopped')
        and (
          run.run_id = newest.run_id
          or run.started_at > newest.started_at - interval '7 days'
@@ -251,7 +246,6 @@ export async function findUnsentRuns(database: Queryable, organisation: string):
            and (report.run_id = run.run_id and report.created_at >= run.finished_at or run.run_id = any (report.earlier_run_ids))
        )
      order by run.run_id`,
-    [organisation],
   );
 }
 
@@ -267,15 +261,14 @@ export function findLeftRuns(
   return readColumn(
     database,
     z.number(),
-    `with screening_run as (
+    sql`with screening_run as (
        select run_id, state from run
-       where roster_id = $1 and account_id = $2 and kind in (${screeningKindsSql}) and ${isWholeSql('run')} and ($3::bigint is null or run_id < $3)
+       where roster_id = ${scope.rosterId} and account_id = ${scope.accountId} and kind in (${screeningKindsSql}) and ${isWholeSql('run')} and (${before}::bigint is null or run_id < ${before})
      )
      select run_id from screening_run
      where state in ('running', 'stopped', 'abandoned')
        and run_id > coalesce((select max(run_id) from screening_run where state in ('complete', 'incomplete')), 0)
      order by run_id`,
-    [scope.rosterId, scope.accountId, before],
   );
 }
 
@@ -284,8 +277,7 @@ export function readLastActivity(database: Queryable, run: RunRow): Promise<Date
   return readValue(
     database,
     z.date(),
-    `select greatest($2::timestamptz, $3::timestamptz, max(committed_at)) as last from batch where run_id = $1`,
-    [run.runId, run.startedAt, run.finishedAt],
+    sql`select greatest(${run.startedAt}::timestamptz, ${run.finishedAt}::timestamptz, max(committed_at)) as last from batch where run_id = ${run.runId}`,
   );
 }
 
@@ -295,8 +287,10 @@ export function toRunId(run: { runId: number; kind: RunKind; startedAt: Date }):
 }
 
 /** SQL: the same name from a row of `run`. */
-export const runIdSql = (run: string): string =>
-  `to_char(${run}.started_at at time zone 'UTC', 'YYYY-MM-DD') || '-' || ${run}.kind || '-' || ${run}.run_id`;
+export const runIdSql = (run: string): Sql => {
+  const row = rawSql(run);
+  return sql`to_char(${row}.started_at at time zone 'UTC', 'YYYY-MM-DD') || '-' || ${row}.kind || '-' || ${row}.run_id`;
+};
 
 const holderRow = z.object({
   epoch: z.number(),
@@ -310,29 +304,22 @@ async function saveRunWorker(
   holder: z.infer<typeof holderRow>,
 ): Promise<void> {
   const { runId, worker } = new RunNumbers(run);
-  await transaction.execute(...toInsert('run_worker', { runId, worker, ...holder }));
+  await insertRows(transaction, 'run_worker', [{ runId, worker, ...holder }]);
 }
 
 /** All processes that worked on a run, in order. */
 export async function readRunHolders(database: Queryable, runId: number) {
   return database.query(
     holderRow,
-    'select epoch, owner, taken_at, differences from run_worker where run_id = $1 order by worker',
-    [runId],
+    sql`select epoch, owner, taken_at, differences from run_worker where run_id = ${runId} order by worker`,
   );
 }
 
 /** Stores the key of a run by its fingerprint; a known key keeps its place. */
 export async function noteRunKey(database: Queryable, runId: number, fingerprint: string): Promise<void> {
-  await database.execute('update run set keys = array_append(keys, $2) where run_id = $1 and $2 <> all (keys)', [
-    runId,
-    fingerprint,
-  ]);
-}
-
-/** The fingerprints of a run's keys in order of first use. */
-export function readRunKeys(database: Queryable, runId: number): Promise<readonly string[]> {
-  return readValue(database, z.array(z.string()), 'select keys from run where run_id = $1', [runId]);
+  await database.execute(
+    sql`update run set keys = array_append(keys, ${fingerprint}) where run_id = ${runId} and ${fingerprint} <> all (keys)`,
+  );
 }
 
 /** What is partitioned by run, with the columns that statements need to know. */
@@ -356,11 +343,10 @@ export async function refreshRunStatistics(database: Database, runId: number): P
   const grown = await readColumn(
     database,
     z.string(),
-    `select parent.relname::text from pg_class parent
-     where parent.oid = any ($1::text[]::regclass[]) and 2 * greatest(parent.reltuples, 0) < (
+    sql`select parent.relname::text from pg_class parent
+     where parent.oid = any (${partitioned.map(([table]) => table)}::text[]::regclass[]) and 2 * greatest(parent.reltuples, 0) < (
        select sum(greatest(part.reltuples, 0)) from pg_inherits join pg_class part on part.oid = inhrelid where inhparent = parent.oid
      )`,
-    [partitioned.map(([table]) => table)],
   );
   const whole = partitioned.filter(([table]) => grown.includes(table));
   if (whole.length > 0) await database.execute(`analyze ${whole.map((one) => one.join(' ')).join(', ')}`);

@@ -375,3 +375,6 @@ export const knownTopics: readonly string[] = [...topicWords.keys()];
 export function describeTopic(topic: string): string {
   return topicWords.get(topic) ?? topic;
 }
+
+/** The words of a table, each row of which holds several, with commas between them. */
+export const listWords = (rows: readonly string[]): readonly string[] => rows.flatMap((row) => row.split(', '));

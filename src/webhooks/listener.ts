@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
 import { verifyWebhook } from '../client/webhook-signature.js';
-import { NightscreenError } from '../errors.js';
+import { NightscreenError, readMessage } from '../errors.js';
 import { createBoundedServer, isExpectedHost, listenAt } from '../serving.js';
 import type { listenSettingsSchema } from './settings.js';
 
@@ -25,27 +25,8 @@ export interface ListenerParts {
   complain: (code: 'event_refused' | 'event_not_kept', message: string) => void;
 }
 
-/** Requests by result; the `taken` ones were new and are stored, with or without a dossier. */
-interface ListenCounts {
-  taken: number;
-  repeated: number;
-  /** Authentic, but of an unknown type, and ignored. */
-  unknownType: number;
-  /** Taken, but without a dossier. */
-  withoutDossier: number;
-  forged: number;
-  malformed: number;
-  tooLarge: number;
-  /** Not stored: the service sends them again. */
-  notKept: number;
-}
-
 /** A running listener; `stop` answers the received requests and accepts no more. */
-export interface Listener {
-  port: number;
-  counts: Readonly<ListenCounts>;
-  stop(): Promise<void>;
-}
+export type Listener = Awaited<ReturnType<typeof startListener>>;
 
 const eventSchema = z.object({ event_type: z.string().min(1), resource: z.unknown() });
 
@@ -77,12 +58,25 @@ function findDossiers(resource: unknown): string[] {
 
 /** Events beyond this number are refused: the service sends them again. */
 const mostWaiting = 10_000;
-/** Events of this period are stored together: a commit for each would be 200 a second. */
-const gatherMs = 10;
-const mostTogether = 1_000;
 const stopWithinMs = 5_000;
 
 type ListenerAnswer = 200 | 400 | 401 | 404 | 405 | 413 | 421 | 503;
+
+/** Requests by result. */
+const noRequests = {
+  /** New and stored, with or without a dossier. */
+  taken: 0,
+  repeated: 0,
+  /** Authentic, but of an unknown type, and ignored. */
+  unknownType: 0,
+  /** Taken, but without a dossier. */
+  withoutDossier: 0,
+  forged: 0,
+  malformed: 0,
+  tooLarge: 0,
+  /** Not stored: the service sends them again. */
+  notKept: 0,
+};
 
 /** A larger event is refused. */
 const mostBodyBytes = 262_144;
@@ -91,17 +85,8 @@ const mostBodyBytes = 262_144;
  * Listens for the events of the service at `/events`, and answers 200 once they are stored. An event is verified before it is parsed (service
  * facts: webhook signature); only its dossier ids are used. Throws ConfigError when the address is not available.
  */
-export async function startListener({ settings, port, publicKey, keep, complain }: ListenerParts): Promise<Listener> {
-  const counts: ListenCounts = {
-    taken: 0,
-    repeated: 0,
-    unknownType: 0,
-    withoutDossier: 0,
-    forged: 0,
-    malformed: 0,
-    tooLarge: 0,
-    notKept: 0,
-  };
+export async function startListener({ settings, port, publicKey, keep, complain }: ListenerParts) {
+  const counts = { ...noRequests };
   const heard = new Set<string>();
   const complainOnce = (message: string): void => {
     if (!heard.has(message)) complain('event_refused', message);
@@ -203,29 +188,30 @@ function parseEvent(body: Buffer): z.infer<typeof eventSchema> | null {
   }
 }
 
-function openKeeper(keep: ListenerParts['keep'], counts: ListenCounts, complain: (message: string) => void) {
+/** Stores events one group after the other: what arrives meanwhile is the next group. */
+function openKeeper(keep: ListenerParts['keep'], counts: typeof noRequests, complain: (message: string) => void) {
   let waiting: { event: HeardEvent; settle: (status: ListenerAnswer) => void }[] = [];
   let keeping: Promise<void> | null = null;
-  const keepGroup = async (): Promise<void> => {
-    const group = waiting.slice(0, mostTogether);
-    waiting = waiting.slice(mostTogether);
-    const events = group.map(({ event }) => event);
-    let status: ListenerAnswer = 200;
+  const keepGroup = async (events: readonly HeardEvent[]): Promise<ListenerAnswer> => {
     try {
       const taken = await keep(events);
       counts.taken += taken;
       counts.repeated += events.length - taken;
       counts.withoutDossier += events.filter(({ dossierIds }) => dossierIds.length === 0).length;
+      return 200;
     } catch (error) {
-      status = 503;
       counts.notKept += events.length;
-      complain(error instanceof Error ? error.message : String(error));
+      complain(readMessage(error));
+      return 503;
     }
-    for (const { settle } of group) settle(status);
   };
   const keepAll = async (): Promise<void> => {
-    await new Promise((resolve) => setTimeout(resolve, gatherMs));
-    while (waiting.length > 0) await keepGroup();
+    while (waiting.length > 0) {
+      const group = waiting;
+      waiting = [];
+      const status = await keepGroup(group.map(({ event }) => event));
+      for (const { settle } of group) settle(status);
+    }
     keeping = null;
   };
   return {

@@ -1,7 +1,7 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { ConfigError } from '../errors.js';
+import { ConfigError, readMessage } from '../errors.js';
 import { findOddFile } from '../files.js';
 import { isSafeUrl } from '../loopback.js';
 import { customerStates } from '../vocabulary.js';
@@ -74,7 +74,7 @@ export function readEventKey({ key }: Pick<z.output<typeof listenSettingsSchema>
   try {
     text = readFileSync(key, 'utf8');
   } catch (error) {
-    throw refuse(`cannot be read: ${error instanceof Error ? error.message : String(error)}`, error);
+    throw refuse(`cannot be read: ${readMessage(error)}`, error);
   }
   if (text.includes('PRIVATE KEY'))
     throw refuse('contains a private key, which only the service may have; use the public key');

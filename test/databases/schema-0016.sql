@@ -3,51 +3,51 @@
 set session_replication_role = replica;
 delete from run;
 insert into run (run_id, organisation_id, roster_id, account_id, mode, kind, state, state_reasons, stage, selection, in_scope, lease_key, epoch, owner, resumed, settings_digest, version, compared_run_id, started_at, finished_at, sums, cadence, billable_attempts, settings, halted_by, wave, proven_wave, applied_wave, unconfirmed_because, is_held, roster_file, open_alerts, details, settings_id, health, settled_alerts, unaccepted, keys, watch, sweep, published_list, vanishing) overriding system value select run_id, organisation_id, roster_id, account_id, mode, kind, state, state_reasons, stage, selection, in_scope, lease_key, epoch, owner, resumed, settings_digest, version, compared_run_id, started_at, finished_at, sums, cadence, billable_attempts, settings, halted_by, wave, proven_wave, applied_wave, unconfirmed_because, is_held, roster_file, open_alerts, details, settings_id, health, settled_alerts, unaccepted, keys, watch, sweep, published_list, vanishing from unnest(array[
-'(1,1,1,1,test,rescreen,complete,{},finished,due,6,screening/default/people,1,test-30230,0,settings-of-the-test,0.0.0-test,,"2026-11-25 23:53:03.864+00","2026-11-25 23:53:07.972+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 10, ""rejected"": 0, ""screened"": 6, ""searches"": 6, ""customers"": 6, ""remaining"": 0, ""duplicates"": 0}, ""states"": {""clear"": 4, ""truncated"": 0, ""open_alert"": 2, ""true_match"": 0, ""not_screened"": 0, ""false_positive"": 0, ""below_threshold"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 2}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 10}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",10,"{""run"": {""deadline"": ""200ms""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""maxPerRun"": 200}}, ""timezone"": ""UTC"", ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",,3,2,2,,f,,"{""news"": {""alerts"": 2, ""expired"": 0, ""sanctionHits"": 2}, ""byAge"": {""older"": 0, ""upToOneDay"": 2, ""upToOneWeek"": 0, ""upToThirtyDays"": 0}, ""absent"": 0, ""overdue"": 0, ""waiting"": 2, ""oldestAt"": ""2026-11-25T23:53:07.052+00:00"", ""proposed"": 0, ""customers"": 2, ""byAssignee"": [], ""bySeverity"": [{""overdue"": 0, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}","{""hits"": 2, ""kept"": 2, ""asked"": 2, ""leftOver"": 0, ""backlogLeft"": 0, ""backlogAsked"": 0, ""notAvailable"": 0, ""withoutRecord"": 0, ""stoppedBecause"": null}",1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 10, ""repeated"": 0, ""perSecond"": 13.8, ""limitPerSecond"": 400}","{""gone"": 0, ""carried"": 0, ""expired"": 0, ""reopened"": 0, ""trueMatch"": 0, ""inconclusive"": 0, ""falsePositive"": 0}",,{5332df77bd99},"{""rates"": {""hits"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 333.3333333333333}, ""matches"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 333.3333333333333}}, ""volume"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 0}, ""listCap"": null, ""findings"": {""hits"": 2, ""changes"": 0, ""matches"": 2, ""screened"": 6, ""hitSquares"": 2, ""matchSquares"": 2, ""changeSquares"": 0, ""searchesAgain"": 0}, ""isComparable"": true}",,,[])',
-'(2,1,1,1,test,rescreen,stopped,"{""the limit of 2 searches for this run is reached; 4 customers remain and the run can be resumed""}",planned,due,6,screening/default/people,2,test-30230,0,settings-of-the-test,0.0.0-test,1,"2026-11-27 23:53:09.41+00","2026-11-27 23:53:12.194+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 6, ""rejected"": 0, ""screened"": 2, ""searches"": 2, ""customers"": 6, ""remaining"": 4, ""duplicates"": 0}, ""states"": {""clear"": 0, ""truncated"": 0, ""open_alert"": 2, ""true_match"": 0, ""not_screened"": 4, ""false_positive"": 0, ""below_threshold"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 6}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",6,"{""run"": {""deadline"": ""200ms""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""maxPerRun"": 200}}, ""timezone"": ""UTC"", ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",max_searches,3,2,2,,f,,"{""news"": {""alerts"": 0, ""expired"": 0, ""sanctionHits"": 0}, ""byAge"": {""older"": 0, ""upToOneDay"": 0, ""upToOneWeek"": 2, ""upToThirtyDays"": 0}, ""absent"": 0, ""overdue"": 2, ""waiting"": 2, ""oldestAt"": ""2026-11-25T23:53:07.052+00:00"", ""proposed"": 0, ""customers"": 2, ""byAssignee"": [], ""bySeverity"": [{""overdue"": 2, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}",,1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 6, ""repeated"": 0, ""perSecond"": 5.2, ""limitPerSecond"": 400}","{""gone"": 0, ""carried"": 0, ""expired"": 0, ""reopened"": 0, ""trueMatch"": 0, ""inconclusive"": 0, ""falsePositive"": 0}",,{5332df77bd99},"{""rates"": null, ""volume"": null, ""listCap"": null, ""findings"": {""hits"": 2, ""changes"": 0, ""matches"": 2, ""screened"": 2, ""hitSquares"": 2, ""matchSquares"": 2, ""changeSquares"": 0, ""searchesAgain"": 2}, ""isComparable"": false}",,,"[{""known"": 2, ""family"": ""any"", ""standing"": 2, ""vanished"": 0}, {""known"": 2, ""family"": ""sanction"", ""standing"": 2, ""vanished"": 0}]")'
+'(1,1,1,1,test,rescreen,complete,{},finished,due,6,screening/default/people,1,test-31514,0,settings-of-the-test,0.0.0-test,,"2026-11-26 00:12:41.773+00","2026-11-26 00:12:42.625+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 10, ""rejected"": 0, ""screened"": 6, ""searches"": 6, ""customers"": 6, ""remaining"": 0, ""duplicates"": 0}, ""states"": {""clear"": 4, ""truncated"": 0, ""open_alert"": 2, ""true_match"": 0, ""not_screened"": 0, ""false_positive"": 0, ""below_threshold"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 2}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 10}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",10,"{""run"": {""deadline"": ""200ms""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""maxPerRun"": 200}}, ""timezone"": ""UTC"", ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",,3,2,2,,f,,"{""news"": {""alerts"": 2, ""expired"": 0, ""sanctionHits"": 2}, ""byAge"": {""older"": 0, ""upToOneDay"": 2, ""upToOneWeek"": 0, ""upToThirtyDays"": 0}, ""absent"": 0, ""overdue"": 0, ""waiting"": 2, ""oldestAt"": ""2026-11-26T00:12:42.474+00:00"", ""proposed"": 0, ""customers"": 2, ""byAssignee"": [], ""bySeverity"": [{""overdue"": 0, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}","{""hits"": 2, ""kept"": 2, ""asked"": 2, ""leftOver"": 0, ""backlogLeft"": 0, ""backlogAsked"": 0, ""notAvailable"": 0, ""withoutRecord"": 0, ""stoppedBecause"": null}",1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 10, ""repeated"": 0, ""perSecond"": 63.8, ""limitPerSecond"": 400}","{""gone"": 0, ""carried"": 0, ""expired"": 0, ""reopened"": 0, ""trueMatch"": 0, ""inconclusive"": 0, ""falsePositive"": 0}",,{6ad4c56b25fb},"{""rates"": {""hits"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 333.3333333333333}, ""matches"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 333.3333333333333}}, ""volume"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 0}, ""listCap"": null, ""findings"": {""hits"": 2, ""changes"": 0, ""matches"": 2, ""screened"": 6, ""hitSquares"": 2, ""matchSquares"": 2, ""changeSquares"": 0, ""searchesAgain"": 0}, ""isComparable"": true}",,,[])',
+'(2,1,1,1,test,rescreen,stopped,"{""the limit of 2 searches for this run is reached; 4 customers remain and the run can be resumed""}",planned,due,6,screening/default/people,2,test-31514,0,settings-of-the-test,0.0.0-test,1,"2026-11-28 00:12:42.897+00","2026-11-28 00:12:43.246+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 6, ""rejected"": 0, ""screened"": 2, ""searches"": 2, ""customers"": 6, ""remaining"": 4, ""duplicates"": 0}, ""states"": {""clear"": 0, ""truncated"": 0, ""open_alert"": 2, ""true_match"": 0, ""not_screened"": 4, ""false_positive"": 0, ""below_threshold"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 6}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",6,"{""run"": {""deadline"": ""200ms""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""maxPerRun"": 200}}, ""timezone"": ""UTC"", ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",max_searches,3,2,2,,f,,"{""news"": {""alerts"": 0, ""expired"": 0, ""sanctionHits"": 0}, ""byAge"": {""older"": 0, ""upToOneDay"": 0, ""upToOneWeek"": 2, ""upToThirtyDays"": 0}, ""absent"": 0, ""overdue"": 2, ""waiting"": 2, ""oldestAt"": ""2026-11-26T00:12:42.474+00:00"", ""proposed"": 0, ""customers"": 2, ""byAssignee"": [], ""bySeverity"": [{""overdue"": 2, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}",,1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 6, ""repeated"": 0, ""perSecond"": 119, ""limitPerSecond"": 400}","{""gone"": 0, ""carried"": 0, ""expired"": 0, ""reopened"": 0, ""trueMatch"": 0, ""inconclusive"": 0, ""falsePositive"": 0}",,{6ad4c56b25fb},"{""rates"": null, ""volume"": null, ""listCap"": null, ""findings"": {""hits"": 2, ""changes"": 0, ""matches"": 2, ""screened"": 2, ""hitSquares"": 2, ""matchSquares"": 2, ""changeSquares"": 0, ""searchesAgain"": 2}, ""isComparable"": false}",,,"[{""known"": 2, ""family"": ""any"", ""standing"": 2, ""vanished"": 0}, {""known"": 2, ""family"": ""sanction"", ""standing"": 2, ""vanished"": 0}]")'
 ]::run[]);
 select open_run_range(run_id) from run;
 delete from acceptance;
 insert into acceptance (acceptance_id, kind, is_proposal, accepted_by, is_attested, reason, accepted_at, organisation_id, run_id, roster_id, settings, digest, differences, proposed_by, held_by, changes, gap, reference, rows, until) overriding system value select acceptance_id, kind, is_proposal, accepted_by, is_attested, reason, accepted_at, organisation_id, run_id, roster_id, settings, digest, differences, proposed_by, held_by, changes, gap, reference, rows, until from unnest(array[
-'(1,settings,f,"first settings",t,"recorded by the first run","2026-11-25 23:53:03.592+00",1,,,"{""guards"": {""people"": {""columns"": true, ""maxGrowth"": 0.5, ""maxDoubtShare"": 0.2, ""maxRejectShare"": 0.005, ""maxShrinkNight"": 0.01, ""maxChangedShare"": 0.01, ""maxShrink30Days"": 0.03, ""maxDuplicateShare"": 0.05}}, ""review"": {""fourEyes"": [], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}}, ""rosters"": {""people"": {""csv"": {""skipRows"": []}, ""columns"": {""ignore"": [], ""realDates"": [], ""realNames"": []}, ""parties"": {""columns"": {""ignore"": []}}}}, ""service"": {""aml"": {""nameField"": ""name""}}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}}",c30167830eab560908ffb1a891a759d0f205c74b3e7271c3103605ba6591ac55,{},,,,,,,)'
+'(1,settings,f,"first settings",t,"recorded by the first run","2026-11-26 00:12:41.72+00",1,,,"{""guards"": {""people"": {""columns"": true, ""maxGrowth"": 0.5, ""maxDoubtShare"": 0.2, ""maxRejectShare"": 0.005, ""maxShrinkNight"": 0.01, ""maxChangedShare"": 0.01, ""maxShrink30Days"": 0.03, ""maxDuplicateShare"": 0.05}}, ""review"": {""fourEyes"": [], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}}, ""rosters"": {""people"": {""csv"": {""skipRows"": []}, ""columns"": {""ignore"": [], ""realDates"": [], ""realNames"": []}, ""parties"": {""columns"": {""ignore"": []}}}}, ""service"": {""aml"": {""nameField"": ""name""}}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}}",c30167830eab560908ffb1a891a759d0f205c74b3e7271c3103605ba6591ac55,{},,,,,,,)'
 ]::acceptance[]);
 delete from account;
 insert into account (account_id, organisation_id, public_key, is_test, base_url, created_at, list_caps) overriding system value select account_id, organisation_id, public_key, is_test, base_url, created_at, list_caps from unnest(array[
-'(1,1,PUBLIC_KEY,t,SERVICE_URL,"2026-11-25 23:53:03.835+00",[],)'
+'(1,1,PUBLIC_KEY,t,SERVICE_URL,"2026-11-26 00:12:41.763+00",[],)'
 ]::account[]);
 delete from alert;
 insert into alert (alert_id, account_id, party_id, state, listed_id, rank, is_hit, score, customer_version, severity, rule, priority, is_baseline, opened_at, due_at, disposition_id, assigned_to, revision, absence, absent_since, topic, is_true_match, legacy) overriding system value select alert_id, account_id, party_id, state, listed_id, rank, is_hit, score, customer_version, severity, rule, priority, is_baseline, opened_at, due_at, disposition_id, assigned_to, revision, absence, absent_since, topic, is_true_match, legacy from unnest(array[
-'(1,1,1,open,2,1,t,1,1,critical,sanction_hit_gained,959,t,"2026-11-25 23:53:07.052+00","2026-11-26 03:53:07.052+00",,,1,,,sanction,f,)',
-'(2,1,2,open,3,1,t,1,1,critical,sanction_hit_gained,959,t,"2026-11-25 23:53:07.052+00","2026-11-26 03:53:07.052+00",,,1,,,sanction,f,)'
+'(1,1,1,open,2,1,t,1,1,critical,sanction_hit_gained,959,t,"2026-11-26 00:12:42.474+00","2026-11-26 04:12:42.474+00",,,1,,,sanction,f,)',
+'(2,1,2,open,3,1,t,1,1,critical,sanction_hit_gained,959,t,"2026-11-26 00:12:42.474+00","2026-11-26 04:12:42.474+00",,,1,,,sanction,f,)'
 ]::alert[]);
 delete from alert_event;
 insert into alert_event (event_id, alert_id, kind, happened_at, run_id, reasons, severity, actor, assigned_to, is_attested) overriding system value select event_id, alert_id, kind, happened_at, run_id, reasons, severity, actor, assigned_to, is_attested from unnest(array[
-'(1,1,opened,"2026-11-25 23:53:07.052+00",1,{},critical,,,f)',
-'(2,2,opened,"2026-11-25 23:53:07.052+00",1,{},critical,,,f)'
+'(1,1,opened,"2026-11-26 00:12:42.474+00",1,{},critical,,,f)',
+'(2,2,opened,"2026-11-26 00:12:42.474+00",1,{},critical,,,f)'
 ]::alert_event[]);
 delete from batch;
 insert into batch (run_id, worker, number, wave, committed_at) overriding system value select run_id, worker, number, wave, committed_at from unnest(array[
-'(1,1,1,2,"2026-11-25 23:53:06.144+00")',
-'(2,1,1,2,"2026-11-27 23:53:11.061+00")'
+'(1,1,1,2,"2026-11-26 00:12:42.332+00")',
+'(2,1,1,2,"2026-11-28 00:12:43.052+00")'
 ]::batch[]);
 delete from call;
 insert into call (run_id, request_id, started_at, ended_at, response_id, batch, number, worker, status, outcome, service_request_id) overriding system value select run_id, request_id, started_at, ended_at, response_id, batch, number, worker, status, outcome, service_request_id from unnest(array[
-'(1,1,"2026-11-27 23:53:05.727+00","2026-11-27 23:53:05.737+00",,,1,1,201,ok,req_2efc187e-d3bd-4978-b457-b1b46fa7878c)',
-'(1,2,"2026-11-27 23:53:05.886+00","2026-11-27 23:53:05.909+00",,,2,1,201,ok,req_408c69f3-750b-40ea-bb8b-5d668d3f9e72)',
-'(1,1099511627777,"2026-11-27 23:53:06.052+00","2026-11-27 23:53:06.104+00",6,1,3,1,201,ok,req_303fd812-0d91-4f32-8fd5-6147a9d8b654)',
-'(1,1099511627778,"2026-11-27 23:53:06.052+00","2026-11-27 23:53:06.105+00",4,1,4,1,201,ok,req_64d3e9ff-df44-4eec-8472-968e02ec37b4)',
-'(1,1099511627779,"2026-11-27 23:53:06.052+00","2026-11-27 23:53:06.119+00",8,1,5,1,201,ok,req_4ddd0bdd-c8fa-44e7-a279-649731404c70)',
-'(1,1099511627780,"2026-11-27 23:53:06.053+00","2026-11-27 23:53:06.121+00",7,1,6,1,201,ok,req_28c4b1b7-1da6-4f54-a14a-32c69c68dcf2)',
-'(1,1099511627781,"2026-11-27 23:53:06.053+00","2026-11-27 23:53:06.141+00",3,1,7,1,201,ok,req_a21508ca-89b2-4a85-b75e-12ff5b52df25)',
-'(1,1099511627782,"2026-11-27 23:53:06.072+00","2026-11-27 23:53:06.143+00",5,1,8,1,201,ok,req_beca8761-5ffd-4831-b694-e5c33ba23f35)',
-'(1,1,"2026-11-27 23:53:06.345+00","2026-11-27 23:53:06.354+00",,,9,1,201,ok,req_4dca2785-d097-4a0e-9db5-906a6b22e239)',
-'(1,2,"2026-11-27 23:53:06.377+00","2026-11-27 23:53:06.38+00",,,10,1,201,ok,req_5579a7c7-bfcb-4ad6-9c4f-496973d24d10)',
-'(2,1,"2026-11-27 23:53:10.243+00","2026-11-27 23:53:10.26+00",,,1,1,201,ok,req_80897ecd-6438-4229-b4dd-0e5423205a5c)',
-'(2,2,"2026-11-27 23:53:10.676+00","2026-11-27 23:53:10.733+00",,,2,1,201,ok,req_e58a4f91-e65c-4d3b-b503-4a0af8433cd2)',
-'(2,1099511627777,"2026-11-27 23:53:10.96+00","2026-11-27 23:53:11.024+00",6,1,3,1,201,ok,req_0642f4fb-b0de-433f-af11-397b3944271e)',
-'(2,1099511627778,"2026-11-27 23:53:10.96+00","2026-11-27 23:53:11.025+00",4,1,4,1,201,ok,req_45e0e2b4-74a7-4368-8fa4-0e9bf010206e)',
-'(2,1,"2026-11-27 23:53:11.143+00","2026-11-27 23:53:11.146+00",,,5,1,201,ok,req_a956b29a-e958-4985-8608-d725fc86e225)',
-'(2,2,"2026-11-27 23:53:11.2+00","2026-11-27 23:53:11.27+00",,,6,1,201,ok,req_626679ee-44cf-41fe-b4ab-8236f7df697d)'
+'(1,1,"2026-11-28 00:12:42.243+00","2026-11-28 00:12:42.249+00",,,1,1,201,ok,req_2eb2a09c-ce3a-49a9-9653-7204f8d3accd)',
+'(1,2,"2026-11-28 00:12:42.266+00","2026-11-28 00:12:42.27+00",,,2,1,201,ok,req_8b3631f4-62ef-40c1-b735-ac51e8d81014)',
+'(1,1099511627777,"2026-11-28 00:12:42.305+00","2026-11-28 00:12:42.319+00",5,1,3,1,201,ok,req_4b5cbb34-4833-4376-9489-065310d767de)',
+'(1,1099511627778,"2026-11-28 00:12:42.305+00","2026-11-28 00:12:42.32+00",4,1,4,1,201,ok,req_9986ec50-2af4-4862-b148-2469a2bdeac5)',
+'(1,1099511627779,"2026-11-28 00:12:42.305+00","2026-11-28 00:12:42.32+00",7,1,5,1,201,ok,req_87e396aa-d324-4b3c-85b0-1789382ccfcd)',
+'(1,1099511627780,"2026-11-28 00:12:42.305+00","2026-11-28 00:12:42.326+00",8,1,6,1,201,ok,req_d42567ff-6e41-4967-96ee-4f4743ddaa46)',
+'(1,1099511627781,"2026-11-28 00:12:42.306+00","2026-11-28 00:12:42.328+00",6,1,7,1,201,ok,req_87887e81-2d0b-4232-9cef-de8d5c636adb)',
+'(1,1099511627782,"2026-11-28 00:12:42.325+00","2026-11-28 00:12:42.331+00",3,1,8,1,201,ok,req_4342a0c4-b5a4-42cb-84b1-8f4d39bf0996)',
+'(1,1,"2026-11-28 00:12:42.371+00","2026-11-28 00:12:42.373+00",,,9,1,201,ok,req_9dd32341-0280-4f98-817d-b05fa7f721e6)',
+'(1,2,"2026-11-28 00:12:42.384+00","2026-11-28 00:12:42.386+00",,,10,1,201,ok,req_78e40eef-6078-4bb4-8cf1-c08a1b8e1ec0)',
+'(2,1,"2026-11-28 00:12:43.026+00","2026-11-28 00:12:43.028+00",,,1,1,201,ok,req_a098409b-7821-4ec3-8f64-303319a06b71)',
+'(2,2,"2026-11-28 00:12:43.034+00","2026-11-28 00:12:43.036+00",,,2,1,201,ok,req_8c9ada32-ece2-426c-8641-4b31a386a69c)',
+'(2,1099511627777,"2026-11-28 00:12:43.048+00","2026-11-28 00:12:43.05+00",5,1,3,1,201,ok,req_9136f22d-3de9-4bf9-9cf2-13adc6386f39)',
+'(2,1099511627778,"2026-11-28 00:12:43.048+00","2026-11-28 00:12:43.051+00",4,1,4,1,201,ok,req_77029348-8424-41c9-b52f-076e22623845)',
+'(2,1,"2026-11-28 00:12:43.058+00","2026-11-28 00:12:43.061+00",,,5,1,201,ok,req_1a0ed8a6-e2b7-4e69-95f2-6d39860329db)',
+'(2,2,"2026-11-28 00:12:43.068+00","2026-11-28 00:12:43.077+00",,,6,1,201,ok,req_6b1559a1-26d8-40bb-b94c-5f8868a5eb1a)'
 ]::call[]);
 delete from change;
 insert into change (change_id, run_id, wave, replaces, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before_listed_id, before_rank, before_is_hit, before_score, after_listed_id, after_rank, after_is_hit, after_score, adjustments, birth_date_agreement, country_agreement, sanction_hit, former_customer_version) overriding system value select change_id, run_id, wave, replaces, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before_listed_id, before_rank, before_is_hit, before_score, after_listed_id, after_rank, after_is_hit, after_score, adjustments, birth_date_agreement, country_agreement, sanction_hit, former_customer_version from unnest(array[
@@ -56,14 +56,14 @@ insert into change (change_id, run_id, wave, replaces, party_id, customer_versio
 ]::change[]);
 delete from control_outcome;
 insert into control_outcome (run_id, ordinal, type, name, expect, verdict, found, response_id, round, occasion, searches, asked_at, label, topics) overriding system value select run_id, ordinal, type, name, expect, verdict, found, response_id, round, occasion, searches, asked_at, label, topics from unnest(array[
-'(1,0,person,"Control Listed",match,passed,,1,1,start,0,"2026-11-25 23:53:05.739+00",,{})',
-'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-25 23:53:05.911+00",,{})',
-'(1,0,person,"Control Listed",match,passed,,1,2,end,6,"2026-11-25 23:53:06.356+00",,{})',
-'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,6,"2026-11-25 23:53:06.391+00",,{})',
-'(2,0,person,"Control Listed",match,passed,,1,1,start,0,"2026-11-27 23:53:10.37+00",,{})',
-'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-27 23:53:10.774+00",,{})',
-'(2,0,person,"Control Listed",match,passed,,1,2,end,2,"2026-11-27 23:53:11.148+00",,{})',
-'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,2,"2026-11-27 23:53:11.304+00",,{})'
+'(1,0,person,"Control Listed",match,passed,,1,1,start,0,"2026-11-26 00:12:42.251+00",,{})',
+'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-26 00:12:42.271+00",,{})',
+'(1,0,person,"Control Listed",match,passed,,1,2,end,6,"2026-11-26 00:12:42.378+00",,{})',
+'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,6,"2026-11-26 00:12:42.387+00",,{})',
+'(2,0,person,"Control Listed",match,passed,,1,1,start,0,"2026-11-28 00:12:43.03+00",,{})',
+'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-28 00:12:43.037+00",,{})',
+'(2,0,person,"Control Listed",match,passed,,1,2,end,2,"2026-11-28 00:12:43.064+00",,{})',
+'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,2,"2026-11-28 00:12:43.079+00",,{})'
 ]::control_outcome[]);
 delete from customer;
 insert into customer (customer_id, roster_id, reference, version, record_digest, first_import_id, absent_since, own_digest, left_at, returned_at, left_because, unreadable_party_since) overriding system value select customer_id, roster_id, reference, version, record_digest, first_import_id, absent_since, own_digest, left_at, returned_at, left_because, unreadable_party_since from unnest(array[
@@ -76,25 +76,25 @@ insert into customer (customer_id, roster_id, reference, version, record_digest,
 ]::customer[]);
 delete from customer_state;
 insert into customer_state (account_id, customer_id, risk_tier, last_state, reason, because, because_run_id, has_failed, waiting, worst_topic, state, changed_at, run_id, as_of, latest_at) overriding system value select account_id, customer_id, risk_tier, last_state, reason, because, because_run_id, has_failed, waiting, worst_topic, state, changed_at, run_id, as_of, latest_at from unnest(array[
-'(1,2,high,open_alert,,,,f,1,sanction,open_alert,"2026-11-25 23:53:07.564+00",2,"2026-11-27 23:53:11.061+00","2026-11-27 23:53:11.061+00")',
-'(1,3,high,open_alert,,,,f,1,sanction,open_alert,"2026-11-25 23:53:07.564+00",2,"2026-11-27 23:53:11.061+00","2026-11-27 23:53:11.061+00")',
-'(1,4,high,clear,,remaining,2,f,0,,not_screened,"2026-11-27 23:53:09.484+00",1,"2026-11-25 23:53:06.144+00","2026-11-25 23:53:06.144+00")',
-'(1,5,high,clear,,remaining,2,f,0,,not_screened,"2026-11-27 23:53:09.484+00",1,"2026-11-25 23:53:06.144+00","2026-11-25 23:53:06.144+00")',
-'(1,6,high,clear,,remaining,2,f,0,,not_screened,"2026-11-27 23:53:09.484+00",1,"2026-11-25 23:53:06.144+00","2026-11-25 23:53:06.144+00")',
-'(1,7,high,clear,,remaining,2,f,0,,not_screened,"2026-11-27 23:53:09.484+00",1,"2026-11-25 23:53:06.144+00","2026-11-25 23:53:06.144+00")'
+'(1,2,high,open_alert,,,,f,1,sanction,open_alert,"2026-11-26 00:12:42.546+00",2,"2026-11-28 00:12:43.052+00","2026-11-28 00:12:43.052+00")',
+'(1,3,high,open_alert,,,,f,1,sanction,open_alert,"2026-11-26 00:12:42.546+00",2,"2026-11-28 00:12:43.052+00","2026-11-28 00:12:43.052+00")',
+'(1,4,high,clear,,remaining,2,f,0,,not_screened,"2026-11-28 00:12:43.006+00",1,"2026-11-26 00:12:42.332+00","2026-11-26 00:12:42.332+00")',
+'(1,5,high,clear,,remaining,2,f,0,,not_screened,"2026-11-28 00:12:43.006+00",1,"2026-11-26 00:12:42.332+00","2026-11-26 00:12:42.332+00")',
+'(1,6,high,clear,,remaining,2,f,0,,not_screened,"2026-11-28 00:12:43.006+00",1,"2026-11-26 00:12:42.332+00","2026-11-26 00:12:42.332+00")',
+'(1,7,high,clear,,remaining,2,f,0,,not_screened,"2026-11-28 00:12:43.006+00",1,"2026-11-26 00:12:42.332+00","2026-11-26 00:12:42.332+00")'
 ]::customer_state[]);
 delete from customer_state_change;
 insert into customer_state_change (change_id, customer_id, from_state, to_state, reason, is_test, as_of, due_at, expires_at, run_id, changed_at) overriding system value select change_id, customer_id, from_state, to_state, reason, is_test, as_of, due_at, expires_at, run_id, changed_at from unnest(array[
-'(1,2,,open_alert,,t,"2026-11-25 23:53:06.144+00","2026-11-26 23:53:06.144+00","2026-11-27 02:53:06.144+00",1,"2026-11-25 23:53:07.564+00")',
-'(2,3,,open_alert,,t,"2026-11-25 23:53:06.144+00","2026-11-26 23:53:06.144+00","2026-11-27 02:53:06.144+00",1,"2026-11-25 23:53:07.564+00")',
-'(3,4,,clear,,t,"2026-11-25 23:53:06.144+00","2026-11-26 23:53:06.144+00","2026-11-27 02:53:06.144+00",1,"2026-11-25 23:53:07.564+00")',
-'(4,5,,clear,,t,"2026-11-25 23:53:06.144+00","2026-11-26 23:53:06.144+00","2026-11-27 02:53:06.144+00",1,"2026-11-25 23:53:07.564+00")',
-'(5,6,,clear,,t,"2026-11-25 23:53:06.144+00","2026-11-26 23:53:06.144+00","2026-11-27 02:53:06.144+00",1,"2026-11-25 23:53:07.564+00")',
-'(6,7,,clear,,t,"2026-11-25 23:53:06.144+00","2026-11-26 23:53:06.144+00","2026-11-27 02:53:06.144+00",1,"2026-11-25 23:53:07.564+00")',
-'(7,4,clear,not_screened,expired,t,"2026-11-25 23:53:06.144+00","2026-11-26 23:53:06.144+00","2026-11-27 02:53:06.144+00",1,"2026-11-27 23:53:09.484+00")',
-'(8,5,clear,not_screened,expired,t,"2026-11-25 23:53:06.144+00","2026-11-26 23:53:06.144+00","2026-11-27 02:53:06.144+00",1,"2026-11-27 23:53:09.484+00")',
-'(9,6,clear,not_screened,expired,t,"2026-11-25 23:53:06.144+00","2026-11-26 23:53:06.144+00","2026-11-27 02:53:06.144+00",1,"2026-11-27 23:53:09.484+00")',
-'(10,7,clear,not_screened,expired,t,"2026-11-25 23:53:06.144+00","2026-11-26 23:53:06.144+00","2026-11-27 02:53:06.144+00",1,"2026-11-27 23:53:09.484+00")'
+'(1,2,,open_alert,,t,"2026-11-26 00:12:42.332+00","2026-11-27 00:12:42.332+00","2026-11-27 03:12:42.332+00",1,"2026-11-26 00:12:42.546+00")',
+'(2,3,,open_alert,,t,"2026-11-26 00:12:42.332+00","2026-11-27 00:12:42.332+00","2026-11-27 03:12:42.332+00",1,"2026-11-26 00:12:42.546+00")',
+'(3,4,,clear,,t,"2026-11-26 00:12:42.332+00","2026-11-27 00:12:42.332+00","2026-11-27 03:12:42.332+00",1,"2026-11-26 00:12:42.546+00")',
+'(4,5,,clear,,t,"2026-11-26 00:12:42.332+00","2026-11-27 00:12:42.332+00","2026-11-27 03:12:42.332+00",1,"2026-11-26 00:12:42.546+00")',
+'(5,6,,clear,,t,"2026-11-26 00:12:42.332+00","2026-11-27 00:12:42.332+00","2026-11-27 03:12:42.332+00",1,"2026-11-26 00:12:42.546+00")',
+'(6,7,,clear,,t,"2026-11-26 00:12:42.332+00","2026-11-27 00:12:42.332+00","2026-11-27 03:12:42.332+00",1,"2026-11-26 00:12:42.546+00")',
+'(7,4,clear,not_screened,expired,t,"2026-11-26 00:12:42.332+00","2026-11-27 00:12:42.332+00","2026-11-27 03:12:42.332+00",1,"2026-11-28 00:12:43.006+00")',
+'(8,5,clear,not_screened,expired,t,"2026-11-26 00:12:42.332+00","2026-11-27 00:12:42.332+00","2026-11-27 03:12:42.332+00",1,"2026-11-28 00:12:43.006+00")',
+'(9,6,clear,not_screened,expired,t,"2026-11-26 00:12:42.332+00","2026-11-27 00:12:42.332+00","2026-11-27 03:12:42.332+00",1,"2026-11-28 00:12:43.006+00")',
+'(10,7,clear,not_screened,expired,t,"2026-11-26 00:12:42.332+00","2026-11-27 00:12:42.332+00","2026-11-27 03:12:42.332+00",1,"2026-11-28 00:12:43.006+00")'
 ]::customer_state_change[]);
 delete from customer_version;
 insert into customer_version (customer_id, version, import_id, risk_tier, record, changed_fields) overriding system value select customer_id, version, import_id, risk_tier, record, changed_fields from unnest(array[
@@ -107,7 +107,7 @@ insert into customer_version (customer_id, version, import_id, risk_tier, record
 ]::customer_version[]);
 delete from lease;
 insert into lease (lease_key, epoch, owner, acquired_at, heartbeat_at, expires_at) overriding system value select lease_key, epoch, owner, acquired_at, heartbeat_at, expires_at from unnest(array[
-'(screening/default/people,2,test-30230,"2026-11-27 23:53:09.371+00","2026-11-27 23:53:10.699+00","1970-01-01 00:00:00+00")'
+'(screening/default/people,2,test-31514,"2026-11-28 00:12:42.892+00","2026-11-28 00:12:42.892+00","1970-01-01 00:00:00+00")'
 ]::lease[]);
 delete from listed_party;
 insert into listed_party (listed_id, organisation_id, digest, match_id, name, schema, topics, birth_dates, countries) overriding system value select listed_id, organisation_id, digest, match_id, name, schema, topics, birth_dates, countries from unnest(array[
@@ -117,8 +117,8 @@ insert into listed_party (listed_id, organisation_id, digest, match_id, name, sc
 ]::listed_party[]);
 delete from match_detail;
 insert into match_detail (run_id, record_id, account_id, kind, asked_at, status, reason, service_request_id, received_digest, digest, body, withheld_links, entity_ids) overriding system value select run_id, record_id, account_id, kind, asked_at, status, reason, service_request_id, received_digest, digest, body, withheld_links, entity_ids from unnest(array[
-'(1,amla_one,1,activity,"2026-11-25 23:53:06.487+00",200,,req_9647ec7d-cc61-4a8f-bb3b-260a8cbfbf89,"\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a","\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a","{""id"":""amla_one"",""schema"":""Person"",""name"":""Wilhelmina Achterberg"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{})',
-'(1,amla_two,1,activity,"2026-11-25 23:53:06.494+00",200,,req_e9bfae1a-5fae-4ff4-93a7-6d84b43d5e9e,"\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149","\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149","{""id"":""amla_two"",""schema"":""Person"",""name"":""Oktavian Prunescu"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{})'
+'(1,amla_one,1,activity,"2026-11-26 00:12:42.405+00",200,,req_064339d2-d335-4f77-921a-8a45e56b44e2,"\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a","\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a","{""id"":""amla_one"",""schema"":""Person"",""name"":""Wilhelmina Achterberg"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{})',
+'(1,amla_two,1,activity,"2026-11-26 00:12:42.405+00",200,,req_e8d37d7b-dc72-4a9d-98d4-94941a64e8a3,"\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149","\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149","{""id"":""amla_two"",""schema"":""Person"",""name"":""Oktavian Prunescu"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{})'
 ]::match_detail[]);
 delete from next_state;
 insert into next_state (run_id, party_id, former_run_id, former_request_id, former_response_id, former_settings_digest, former_state, former_unreturned, settings_digest, state, reported_scores, unreturned, is_superseded) overriding system value select run_id, party_id, former_run_id, former_request_id, former_response_id, former_settings_digest, former_state, former_unreturned, settings_digest, state, reported_scores, unreturned, is_superseded from unnest(array[
@@ -131,7 +131,7 @@ insert into next_state (run_id, party_id, former_run_id, former_request_id, form
 ]::next_state[]);
 delete from organisation;
 insert into organisation (organisation_id, name, digest_key, review_key, created_at, schedule_paused_at, schedule_paused_until, schedule_paused_by, schedule_pause_reason, schedule_resumed_by, webhooks, restorations) overriding system value select organisation_id, name, digest_key, review_key, created_at, schedule_paused_at, schedule_paused_until, schedule_paused_by, schedule_pause_reason, schedule_resumed_by, webhooks, restorations from unnest(array[
-'(1,default,"\\x316fe57ba468125f0ba36bb7fdc5fa6b36435472a251e54fb2575109d4b16185","\\xb882eacf318a4829a1393d43a7cb15a3119073630b88480b9efe4054e23f4343","2026-11-25 23:53:03.468+00",,,,,,[],[])'
+'(1,default,"\\xdb52cee635be605f5c52966a9d4b9016e5d94c4dbfc48306a69a43d989755985","\\xb4bec28807f74a119adb9bf7a47f7c59af389ea5e89d4af69c37472b0bf53e9b","2026-11-26 00:12:41.693+00",,,,,,[],[])'
 ]::organisation[]);
 delete from party;
 insert into party (party_id, customer_id, ordinal, request_id, is_current) overriding system value select party_id, customer_id, ordinal, request_id, is_current from unnest(array[
@@ -144,12 +144,12 @@ insert into party (party_id, customer_id, ordinal, request_id, is_current) overr
 ]::party[]);
 delete from party_state;
 insert into party_state (account_id, party_id, request_id, customer_version, settings_digest, state, response_id, run_id, screened_at, reported_scores, unreturned, failed_run_id) overriding system value select account_id, party_id, request_id, customer_version, settings_digest, state, response_id, run_id, screened_at, reported_scores, unreturned, failed_run_id from unnest(array[
-'(1,3,1099511627779,1,settings-of-the-test,clear,8,1,"2026-11-25 23:53:06.144+00",,,)',
-'(1,4,1099511627780,1,settings-of-the-test,clear,7,1,"2026-11-25 23:53:06.144+00",,,)',
-'(1,5,1099511627781,1,settings-of-the-test,clear,3,1,"2026-11-25 23:53:06.144+00",,,)',
-'(1,6,1099511627782,1,settings-of-the-test,clear,5,1,"2026-11-25 23:53:06.144+00",,,)',
-'(1,1,1099511627777,1,settings-of-the-test,open_alert,6,2,"2026-11-27 23:53:11.061+00",,,)',
-'(1,2,1099511627778,1,settings-of-the-test,open_alert,4,2,"2026-11-27 23:53:11.061+00",,,)'
+'(1,3,1099511627779,1,settings-of-the-test,clear,7,1,"2026-11-26 00:12:42.332+00",,,)',
+'(1,4,1099511627780,1,settings-of-the-test,clear,8,1,"2026-11-26 00:12:42.332+00",,,)',
+'(1,5,1099511627781,1,settings-of-the-test,clear,6,1,"2026-11-26 00:12:42.332+00",,,)',
+'(1,6,1099511627782,1,settings-of-the-test,clear,3,1,"2026-11-26 00:12:42.332+00",,,)',
+'(1,1,1099511627777,1,settings-of-the-test,open_alert,5,2,"2026-11-28 00:12:43.052+00",,,)',
+'(1,2,1099511627778,1,settings-of-the-test,open_alert,4,2,"2026-11-28 00:12:43.052+00",,,)'
 ]::party_state[]);
 delete from planned;
 insert into planned (run_id, party_id, request_id, customer_version, search_order, reason, skipped_because) overriding system value select run_id, party_id, request_id, customer_version, search_order, reason, skipped_because from unnest(array[
@@ -159,47 +159,47 @@ insert into planned (run_id, party_id, request_id, customer_version, search_orde
 '(1,4,1099511627780,1,0,new,)',
 '(1,5,1099511627781,1,0,new,)',
 '(1,6,1099511627782,1,0,new,)',
-'(2,1,1099511627777,1,3333329,overdue,)',
-'(2,2,1099511627778,1,3333329,overdue,)',
-'(2,3,1099511627779,1,3333329,overdue,)',
-'(2,4,1099511627780,1,3333329,overdue,)',
-'(2,5,1099511627781,1,3333329,overdue,)',
-'(2,6,1099511627782,1,3333329,overdue,)'
+'(2,1,1099511627777,1,3333333,overdue,)',
+'(2,2,1099511627778,1,3333333,overdue,)',
+'(2,3,1099511627779,1,3333333,overdue,)',
+'(2,4,1099511627780,1,3333333,overdue,)',
+'(2,5,1099511627781,1,3333333,overdue,)',
+'(2,6,1099511627782,1,3333333,overdue,)'
 ]::planned[]);
 delete from report;
 insert into report (run_id, revision, sweep_run_ids, earlier_run_ids, created_at, manifest_sha256, sent_at, former_settings_id) overriding system value select run_id, revision, sweep_run_ids, earlier_run_ids, created_at, manifest_sha256, sent_at, former_settings_id from unnest(array[
-'(1,1,{},{},"2026-11-25 23:53:08.196+00",74fe8e5aad31c5dc5d55413563a1e26cce2320eaccca79e629e76e4a44500558,,)',
-'(2,1,{},{},"2026-11-27 23:53:12.302+00",86e901147d2c744b047b64662be42eb916c4022e34729784f97bc4bc07778890,,1)'
+'(1,1,{},{},"2026-11-26 00:12:42.666+00",306d4cb616d0ad048b8dfaedad69b49303ff44bd86d77f3cecd6e6df5448bd79,,)',
+'(2,1,{},{},"2026-11-28 00:12:43.266+00",c3c777d41f7a6a52ebc4fb73288b5e57e5dfcbba6a68acbf431e332377778544,,1)'
 ]::report[]);
 delete from response;
 insert into response (response_id, organisation_id, digest, body, total, truncated, first_seen_at, matches, hits, first_match_id, listed_ids, are_hits, scores) overriding system value select response_id, organisation_id, digest, body, total, truncated, first_seen_at, matches, hits, first_match_id, listed_ids, are_hits, scores from unnest(array[
-'(1,1,"\\xaec715cc34b3a1a9c019916f890f368ddfe3ab683e740f7824196c59dcf112df","{""query"":""Control Listed"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_c"",""name"":""Control Listed"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-25 23:53:05.739+00",1,1,amla_c,{1},{t},{1})',
-'(2,1,"\\x67942282559f25e3d958c10c7943030ce96af29f84ea4392fce614e57e38cfee","{""query"":""Zzyzx Qwfpg"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 23:53:05.911+00",0,0,,,,)',
-'(3,1,"\\x1138a3b3d794257c9347ae41ddb2c53406a6924c331300ca46c150611a626abf","{""query"":""Aroha Ngata"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 23:53:06.167+00",0,0,,,,)',
-'(4,1,"\\x319a0ef34475ef40e5d8e7db1233f2cbb92a2c8125839129eda0e42976bdedee","{""query"":""Oktavian Prunescu"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_two"",""name"":""Oktavian Prunescu"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-25 23:53:06.167+00",1,1,amla_two,{3},{t},{1})',
-'(5,1,"\\x81eec37091f69796a3576a7af8f8d5d0f953d304a3eda9f728a58878bf7a9683","{""query"":""Ciro Malvestuto"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 23:53:06.167+00",0,0,,,,)',
-'(6,1,"\\x9a83b33f32250c385f0b3c435508c471214163570ba2abf36be9f0148e22632e","{""query"":""Wilhelmina Achterberg"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_one"",""name"":""Wilhelmina Achterberg"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-25 23:53:06.167+00",1,1,amla_one,{2},{t},{1})',
-'(7,1,"\\xc36b167d5e56cb67d991151649c8dc8cbee60f0acf411eb47178c7e6790c78b7","{""query"":""Bertil Kvarnström"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 23:53:06.167+00",0,0,,,,)',
-'(8,1,"\\xfa2128d114e07a7bf4e44dd757fc4031388175c578c7edfcc5153dfc2b230093","{""query"":""Tamsin Oyelaran"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-25 23:53:06.167+00",0,0,,,,)'
+'(1,1,"\\x5a2fd0cde055043a009aa71d5fb60b5c6877c448b8fed3a84651113436d97252","{""query"":""Control Listed"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_c"",""name"":""Control Listed"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-26 00:12:42.251+00",1,1,amla_c,{1},{t},{1})',
+'(2,1,"\\xf2a1983cd9ad0190c8eef7499cc9e4cf8a292582a4267d3671123a446ea62068","{""query"":""Zzyzx Qwfpg"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-26 00:12:42.271+00",0,0,,,,)',
+'(3,1,"\\x03219af631cf125fdff7b8e31b0cd47862560d094fa58d686e76f22b2c9faf0c","{""query"":""Ciro Malvestuto"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-26 00:12:42.337+00",0,0,,,,)',
+'(4,1,"\\x20d74b5b69e32e3c9a92f41f705a6c3eefce01b82a8092b934d2a78d53edb811","{""query"":""Oktavian Prunescu"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_two"",""name"":""Oktavian Prunescu"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-26 00:12:42.337+00",1,1,amla_two,{3},{t},{1})',
+'(5,1,"\\x3fc58dbc5632c2847ea9cca823c78a067d1f604e2baae2619abfd32e8d4e3b56","{""query"":""Wilhelmina Achterberg"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_one"",""name"":""Wilhelmina Achterberg"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-26 00:12:42.337+00",1,1,amla_one,{2},{t},{1})',
+'(6,1,"\\x671bcc03a3ec59e737a6ca03f801d7897f952330d35f62abf50699bafacee8bc","{""query"":""Aroha Ngata"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-26 00:12:42.337+00",0,0,,,,)',
+'(7,1,"\\x7178982aea82ffe827682591cd86965571bc231c0afeea5740b535f2b647285f","{""query"":""Tamsin Oyelaran"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-26 00:12:42.337+00",0,0,,,,)',
+'(8,1,"\\xc2baf48d47625c315d86d7d9743772c74a19dc89528bc21b32a3496141c84720","{""query"":""Bertil Kvarnström"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-26 00:12:42.337+00",0,0,,,,)'
 ]::response[]);
 delete from review_sheet;
 insert into review_sheet (sheet_id, organisation_id, exported_at, exported_by, run_id, shown_ids, waiting, alert_ids) overriding system value select sheet_id, organisation_id, exported_at, exported_by, run_id, shown_ids, waiting, alert_ids from unnest(array[
-'(1,1,"2026-11-25 23:53:07.052+00",report,1,"{1,2}",2,)',
-'(2,1,"2026-11-27 23:53:11.576+00",report,2,"{1,2}",2,)'
+'(1,1,"2026-11-26 00:12:42.474+00",report,1,"{1,2}",2,)',
+'(2,1,"2026-11-28 00:12:43.141+00",report,2,"{1,2}",2,)'
 ]::review_sheet[]);
 delete from roster;
 insert into roster (roster_id, organisation_id, name, created_at) overriding system value select roster_id, organisation_id, name, created_at from unnest(array[
-'(1,1,people,"2026-11-25 23:53:03.488+00")'
+'(1,1,people,"2026-11-26 00:12:41.702+00")'
 ]::roster[]);
 delete from roster_import;
 insert into roster_import (import_id, run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent, is_delta, headers, party_headers, joined, changed, leavers, returned, conflicts, party_rows, party_rejected, overridden_guards, unreadable_ids, doubts, dropped_parties, control_total, unmapped_names, mapping, changes) overriding system value select import_id, run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent, is_delta, headers, party_headers, joined, changed, leavers, returned, conflicts, party_rows, party_rejected, overridden_guards, unreadable_ids, doubts, dropped_parties, control_total, unmapped_names, mapping, changes from unnest(array[
-'(1,1,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-25 23:53:04.127+00",6,6,0,0,0,f,"{customer_id,type,name}",{},6,0,0,0,0,0,0,{},0,[],[],,{},"{""columns.type"": null, ""columns.language"": null, ""columns.riskTier"": null, ""columns.birthDate"": null, ""columns.countries"": null}",)',
-'(2,2,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-27 23:53:09.484+00",6,6,0,0,0,f,"{customer_id,type,name}",{},0,0,0,0,0,0,0,{},0,[],[],,{},"{""columns.type"": null, ""columns.language"": null, ""columns.riskTier"": null, ""columns.birthDate"": null, ""columns.countries"": null}","{""known"": 6, ""fields"": [], ""joined"": 0, ""reread"": [], ""missing"": 0, ""returned"": 0, ""offboarded"": 0}")'
+'(1,1,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-26 00:12:41.862+00",6,6,0,0,0,f,"{customer_id,type,name}",{},6,0,0,0,0,0,0,{},0,[],[],,{},"{""columns.type"": null, ""columns.language"": null, ""columns.riskTier"": null, ""columns.birthDate"": null, ""columns.countries"": null}",)',
+'(2,2,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-28 00:12:42.908+00",6,6,0,0,0,f,"{customer_id,type,name}",{},0,0,0,0,0,0,0,{},0,[],[],,{},"{""columns.type"": null, ""columns.language"": null, ""columns.riskTier"": null, ""columns.birthDate"": null, ""columns.countries"": null}","{""known"": 6, ""fields"": [], ""joined"": 0, ""reread"": [], ""missing"": 0, ""returned"": 0, ""offboarded"": 0}")'
 ]::roster_import[]);
 delete from run_worker;
 insert into run_worker (run_id, worker, epoch, owner, taken_at, differences, calls) overriding system value select run_id, worker, epoch, owner, taken_at, differences, calls from unnest(array[
-'(1,1,1,test-30230,"2026-11-25 23:53:03.864+00",{},10)',
-'(2,1,2,test-30230,"2026-11-27 23:53:09.41+00",{},6)'
+'(1,1,1,test-31514,"2026-11-26 00:12:41.773+00",{},10)',
+'(2,1,2,test-31514,"2026-11-28 00:12:42.897+00",{},6)'
 ]::run_worker[]);
 delete from screening_request;
 insert into screening_request (request_id, organisation_id, type, name) overriding system value select request_id, organisation_id, type, name from unnest(array[
@@ -214,8 +214,8 @@ insert into screening_request (request_id, organisation_id, type, name) overridi
 ]::screening_request[]);
 delete from shown_alert;
 insert into shown_alert (shown_id, alert_id, listed_id, rank, is_hit, score, facts, revision) overriding system value select shown_id, alert_id, listed_id, rank, is_hit, score, facts, revision from unnest(array[
-'(1,1,2,1,t,1,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-26T03:53:07.052+00:00"", ""party"": {""name"": ""Wilhelmina Achterberg"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-1""}, ""state"": ""open"", ""legacy"": null, ""absence"": null, ""alertId"": 1, ""openedAt"": ""2026-11-25T23:53:07.052+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""assignedTo"": null, ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1)',
-'(2,2,3,1,t,1,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-26T03:53:07.052+00:00"", ""party"": {""name"": ""Oktavian Prunescu"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-2""}, ""state"": ""open"", ""legacy"": null, ""absence"": null, ""alertId"": 2, ""openedAt"": ""2026-11-25T23:53:07.052+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""assignedTo"": null, ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1)'
+'(1,1,2,1,t,1,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-26T04:12:42.474+00:00"", ""party"": {""name"": ""Wilhelmina Achterberg"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-1""}, ""state"": ""open"", ""legacy"": null, ""absence"": null, ""alertId"": 1, ""openedAt"": ""2026-11-26T00:12:42.474+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""assignedTo"": null, ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1)',
+'(2,2,3,1,t,1,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-26T04:12:42.474+00:00"", ""party"": {""name"": ""Oktavian Prunescu"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-2""}, ""state"": ""open"", ""legacy"": null, ""absence"": null, ""alertId"": 2, ""openedAt"": ""2026-11-26T00:12:42.474+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""assignedTo"": null, ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1)'
 ]::shown_alert[]);
 select setval('acceptance_acceptance_id_seq', 1);
 select setval('account_account_id_seq', 1);

@@ -12,7 +12,7 @@ describeOnEachDatabase('a database that is used inside its own transaction', (op
       () => database.execute('select 1'),
       () => database.runScript('select 1'),
       () => database.transaction(async () => 1),
-      () => database.cursor(numberRow, 'select 1 as n', [], 1)[Symbol.asyncIterator]().next(),
+      () => database.cursor(numberRow, 'select 1 as n', 1)[Symbol.asyncIterator]().next(),
     ];
     for (const attempt of attempts) {
       await expect(database.transaction(attempt)).rejects.toMatchObject({ code: 'transaction_nested' });

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import { flagError } from '../../errors.js';
-import type { PublishedList } from '../../lists/published-list.js';
-import type { previewAssurance } from '../../runs/checks/assurance.js';
+import { type PublishedList, readPublishedList } from '../../lists/published-list.js';
+import { previewAssurance, runAssurance } from '../../runs/checks/assurance.js';
 import { defineCommand, flag, mandatory, parsed, text } from '../command.js';
 import { type Outcome, toOutcome } from '../invocation.js';
 import { parseWholeNumber, shared } from '../options.js';
@@ -31,7 +31,6 @@ export const command = defineCommand({
   examples: ['assure sdn.csv --sample 500 --dry-run', 'assure sdn.csv --sample 500 --at-least 95%'],
   // A dry run needs no database.
   run: async ({ argument: file, options, invocation, signal }) => {
-    const { previewAssurance, runAssurance } = await import('../../runs/checks/assurance.js');
     const { sample: size, seed, type, atLeast, variants, dryRun } = options;
     const list = await readList(resolve(invocation.folder, file), type);
     const request = { list, size, seed, type, atLeast, spelling: variants ? 'variants' : 'as_listed' } as const;
@@ -47,7 +46,6 @@ export const command = defineCommand({
 
 /** The published list; throws ConfigError when it has names without a type, and `type` does not say which. */
 async function readList(path: string, type: string | undefined): Promise<PublishedList> {
-  const { readPublishedList } = await import('../../lists/published-list.js');
   const list = await readPublishedList(path);
   if (type !== undefined || list.parties.every((party) => party.type !== null)) return list;
   throw flagError('--type', `is missing: ${list.file} has names without a type (person or entity)`);

@@ -1,3 +1,4 @@
+import { runCheck, toCheckedRequest } from '../../runs/checks/check.js';
 import { definePreparedCommand, mandatory } from '../command.js';
 import { toOutcome } from '../invocation.js';
 import { shared } from '../options.js';
@@ -10,14 +11,12 @@ export const command = definePreparedCommand({
   options: { type: mandatory(shared.type), reason: mandatory(shared.reason) },
   examples: ['check "Erika Muster" --type person --reason "file 4711"', 'check "Muster AG" --type entity --reason new'],
   needs: { service: true, createsDatabase: true },
-  prepare: async ({ argument: name, options }) => {
-    const { toCheckedRequest } = await import('../../runs/checks/check.js');
+  prepare: ({ argument: name, options }) => {
     const question = { name, ...options, askedBy: findCurrentUser() };
     toCheckedRequest(question);
     return question;
   },
   run: async (app, { prepared: question, signal }) => {
-    const { runCheck } = await import('../../runs/checks/check.js');
     const { result, exitCode } = await runCheck(app, question, signal);
     return toOutcome('nightscreen/check/1', { exitCode, ...result }, formatCheck(result), exitCode);
   },

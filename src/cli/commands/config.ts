@@ -5,11 +5,13 @@ import { type Config, formatPath, overlaySettings } from '../../config/load-conf
 import { ConfigError } from '../../errors.js';
 import { toRedactor } from '../../logging.js';
 import { countNoun, formatCount, formatTime, toVisibleText } from '../../reports/text.js';
-import type { replaySettings } from '../../runs/replay.js';
-import type { AcceptedSettings } from '../../runs/settings-acceptance.js';
+import { replaySettings } from '../../runs/replay.js';
+import { type AcceptedSettings, acceptSettings, findAcceptance } from '../../runs/settings-acceptance.js';
 import type { Acceptance } from '../../runs/settings-diff.js';
+import { readSettingsHistory } from '../../store/organisations.js';
 import { listSecrets } from '../app-context.js';
 import { defineCommand, defineDatabaseCommand, definePreparedCommand, parsed } from '../command.js';
+import { renderCompletion } from '../completion.js';
 import { exitCodes } from '../exit-code.js';
 import { type Outcome, toOutcome } from '../invocation.js';
 import { meanings, parseInstant, shared } from '../options.js';
@@ -26,7 +28,6 @@ const accept = defineDatabaseCommand({
     'config accept --reason "new threshold" --json',
   ],
   run: async (app, { options }) => {
-    const { acceptSettings, findAcceptance } = await import('../../runs/settings-acceptance.js');
     const acceptance = await findAcceptance(app.database, options);
     const accepted = await acceptSettings(app, acceptance);
     const { recorded, isProposed, differences, ofTwo, proposers } = accepted;
@@ -74,10 +75,8 @@ const replay = definePreparedCommand({
   examples: ['config replay stricter.yaml', 'config replay stricter.yaml --since 2026-03-01'],
   needs: { isLasting: true },
   prepare: ({ config, invocation, argument: file }) => overlaySettings(config.settings, invocation.folder, file),
-  run: async (app, { argument: file, prepared: other, options: { since = null } }) => {
-    const { replaySettings } = await import('../../runs/replay.js');
-    return presentReplay(await replaySettings(app, other, since), file);
-  },
+  run: async (app, { argument: file, prepared: other, options: { since = null } }) =>
+    presentReplay(await replaySettings(app, other, since), file),
 });
 
 const completion = defineCommand({
@@ -85,7 +84,6 @@ const completion = defineCommand({
   description: 'print the completion script for bash and zsh, to be sourced; in zsh after compinit',
   examples: ['config completion', 'config completion > nightscreen-completion.sh'],
   run: async ({ invocation }, command) => {
-    const { renderCompletion } = await import('../completion.js');
     await invocation.terminal.writeData(renderCompletion(findProgram(command)));
     return null;
   },
@@ -109,7 +107,6 @@ export const command = defineCommand({
       ...rest,
       value: typeof value === 'string' ? redact(value) : value,
     }));
-    const { readSettingsHistory } = await import('../../store/organisations.js');
     const history = all
       ? await withAppContext(invocation, { config: loaded, needsDatabase: true }, ({ database, settings }) =>
           readSettingsHistory(database, settings.organisation),
@@ -134,7 +131,7 @@ export const command = defineCommand({
   },
 });
 
-type SettingsHistory = Awaited<ReturnType<typeof import('../../store/organisations.js')['readSettingsHistory']>>;
+type SettingsHistory = Awaited<ReturnType<typeof readSettingsHistory>>;
 
 function formatHistory(history: SettingsHistory): string {
   if (history.length === 0) return 'no settings are recorded yet: the first run records its own\n';

@@ -1,6 +1,6 @@
 import { describeReason } from '../../reports/reasons.js';
 import { describeSpan, formatCount, toVisibleText } from '../../reports/text.js';
-import type { RosterCoverage } from '../../runs/coverage.js';
+import { measureCoverage, type RosterCoverage } from '../../runs/coverage.js';
 import type { CoverageGap } from '../../store/customers/coverage.js';
 import { defineDatabaseCommand } from '../command.js';
 import { exitCodes } from '../exit-code.js';
@@ -101,7 +101,6 @@ export const command = defineDatabaseCommand({
   examples: ['coverage', 'coverage --roster retail --limit 20'],
   needs: { queryTimeoutMs },
   run: async (app, { options: { roster, limit } }) => {
-    const { measureCoverage } = await import('../../runs/coverage.js');
     const coverage = await measureCoverage(app, { roster, list: limit ?? 0 });
     return toOutcome(
       'nightscreen/coverage/1',

@@ -8,7 +8,16 @@ import { SchemaError, StoreError } from '../../errors.js';
 import { writeWhole } from '../../files.js';
 import { countNoun, formatCount, formatSize } from '../../reports/text.js';
 import type { BackupSummary } from '../../store/backup/format.js';
-import type { RestoreSummary } from '../../store/backup/restore-backup.js';
+import { checkBackup, type RestoreSummary, restoreBackup } from '../../store/backup/restore-backup.js';
+import { writeBackup } from '../../store/backup/write-backup.js';
+import {
+  describeSchemaUser,
+  migrate,
+  packagedMigrations,
+  pendingMigrations,
+  readMigrations,
+  readSchemaUsers,
+} from '../../store/database/migrate.js';
 import { defineCommand, flag } from '../command.js';
 import { exitCodes } from '../exit-code.js';
 import { type Invocation, type Outcome, toOutcome } from '../invocation.js';
@@ -42,7 +51,6 @@ const backup = defineCommand({
     const location = locateDatabase(loadInvocationConfig(invocation));
     const path = resolve(invocation.folder, file);
     requireDatabase(location);
-    const { writeBackup } = await import('../../store/backup/write-backup.js');
     const request = { version, now: systemClock.now(), signal };
     const waitPolicy = toFolderWaitPolicy(invocation, true);
     const written = await withDatabase(location, 'db backup', waitPolicy, async (database) => {
@@ -63,8 +71,6 @@ const restore = defineCommand({
     const path = resolve(invocation.folder, file);
     // Folders of runs that are newer than the backup name the lost runs. Where nobody has written a report, there is no folder.
     const reportFolders = await readdir(config.settings.reports.dir).catch(() => []);
-    const { checkBackup, restoreBackup } = await import('../../store/backup/restore-backup.js');
-    const { migrate } = await import('../../store/database/migrate.js');
     // Before a database is created.
     const checked = await checkBackup(path, signal);
     return withDatabase(location, 'db restore', toFolderWaitPolicy(invocation, true), async (database) => {
@@ -82,7 +88,6 @@ export const command = defineCommand({
 });
 
 async function applyPending(invocation: Invocation): Promise<Outcome> {
-  const { migrate } = await import('../../store/database/migrate.js');
   const location = locateDatabase(loadInvocationConfig(invocation));
   return withDatabase(location, 'db migrate', toFolderWaitPolicy(invocation, false), async (database) => {
     const names = await migrate(database);
@@ -96,9 +101,6 @@ async function applyPending(invocation: Invocation): Promise<Outcome> {
 
 /** Shows what `db migrate` would do. A database that this version cannot use is a result here, not an error. */
 async function checkSchema(invocation: Invocation): Promise<Outcome> {
-  const { pendingMigrations, readSchemaUsers, describeSchemaUser, packagedMigrations, readMigrations } = await import(
-    '../../store/database/migrate.js'
-  );
   const location = locateDatabase(loadInvocationConfig(invocation));
   const present = (exitCode: number, state: string, pending: readonly string[], text: string): Outcome =>
     toOutcome('nightscreen/migration-check/1', { state, pending }, text, exitCode);

@@ -9,7 +9,6 @@ import { configSchema, digestSettings } from '../../config/schema.js';
 import { usageError } from '../../errors.js';
 import { makeFolder } from '../../files.js';
 import type { ReportJson } from '../../reports/report-json.js';
-import type { RunSummary } from '../../runs/run-summary.js';
 import { codeWords } from '../../vocabulary/words.js';
 import { buildAppContext } from '../app-context.js';
 import { defineCommand } from '../command.js';
@@ -23,18 +22,13 @@ import { describeCounts, formatTable } from '../text.js';
 const markerName = '.nightscreen-demo';
 const ownedNames = ['database', 'reports'];
 
-/** The demo's own folder, emptied, and locked against other demos until `release`. */
-interface DemoFolder {
-  database: string;
-  reports: string;
-  release(): Promise<void>;
-}
+type DemoFolder = Awaited<ReturnType<typeof prepareDemoFolder>>;
 
 /**
- * Creates or resets the demo's folder. Throws ConfigError when the folder is not the demo's own (it stays unchanged)
+ * Creates or resets the demo's own folder, and locks it against other demos until `release`. Throws ConfigError when the folder is not the demo's own (it stays unchanged)
  * or cannot be written, RunLockedError when another demo runs in it.
  */
-export async function prepareDemoFolder(folder: string): Promise<DemoFolder> {
+export async function prepareDemoFolder(folder: string) {
   const marker = join(folder, markerName);
   await makeFolder(folder, 'start the demo in another folder');
   if (!existsSync(marker)) {
@@ -92,14 +86,10 @@ async function makeDemoConfig(folder: DemoFolder, baseUrl: string, apiKey: strin
   };
 }
 
-interface Night {
-  screening: RunSummary;
-  sweep: RunSummary;
-  report: string;
-}
+type Night = Awaited<ReturnType<typeof playNight>>;
 
 /** Runs one night with the given clock: sweep, import, screen, reconcile, report and mail as `.eml` files. */
-async function playNight(config: Config, clock: Clock, terminal: Terminal, signal: AbortSignal): Promise<Night> {
+async function playNight(config: Config, clock: Clock, terminal: Terminal, signal: AbortSignal) {
   const { runScreening } = await import('../../runs/screening-run.js');
   const { runSweep } = await import('../../runs/sweep-run.js');
   const { mailRunReport } = await import('../../runs/mail/deliver.js');
@@ -132,12 +122,7 @@ const expectedSchema = z.object({
 });
 
 /** The difference between the expected and the reported changes, each as one line of words. */
-interface Comparison {
-  expected: number;
-  kinds: Readonly<Record<'matches' | 'dossiers' | 'discrepancies', number>>;
-  missing: readonly string[];
-  unexpected: readonly string[];
-}
+type Comparison = ReturnType<typeof compareWithExpected>;
 
 const describe = (about: string, kind: string, id: string, fields: readonly string[]): string =>
   `${about} ${kind} ${id}${fields.length > 0 ? ` (${fields.toSorted().join(', ')})` : ''}`;
@@ -153,7 +138,7 @@ export function subtract(minuend: readonly string[], subtrahend: readonly string
 }
 
 /** Compares the changes of a report with the expected ones; throws ZodError when the expectation is malformed. */
-function compareWithExpected(report: ReportJson, expectation: unknown): Comparison {
+function compareWithExpected(report: ReportJson, expectation: unknown) {
   const { matches, dossiers, discrepancies } = expectedSchema.parse(expectation);
   const expected = [
     ...matches.map(({ reference, kind, matchId, fields }) => describe(reference, kind, matchId, fields)),

@@ -6,7 +6,7 @@ import { findKeyProblem, toKeyMode } from '../../client/credentials.js';
 import { findBaseUrlProblem } from '../../client/settings.js';
 import { keyVariable, readSecret } from '../../config/environment.js';
 import { defaultFile, loadConfig } from '../../config/load-config.js';
-import { ConfigError, flagError, NightscreenError, readErrorCode, usageError } from '../../errors.js';
+import { ConfigError, flagError, NightscreenError, readErrorCode, readMessage, usageError } from '../../errors.js';
 import { countNoun, formatCount, toVisibleText } from '../../reports/text.js';
 import type { FileInspection } from '../../roster/inspect/inspect-file.js';
 import { toInline, toRosterYaml } from '../../roster/inspect/roster-yaml.js';
@@ -114,8 +114,7 @@ async function writeNew(target: string, lines: readonly string[]): Promise<void>
     await writeFile(target, `${lines.join('\n')}\n`, { flag: 'wx' });
   } catch (error) {
     if (readErrorCode(error) === 'EEXIST') throw refuseExisting(target);
-    const reason = error instanceof Error ? error.message : String(error);
-    throw usageError('file', `${target} cannot be written: ${reason}`, error);
+    throw usageError('file', `${target} cannot be written: ${readMessage(error)}`, error);
   }
 }
 

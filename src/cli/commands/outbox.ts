@@ -1,4 +1,4 @@
-import type { Mail } from '../../runs/mail/manage.js';
+import { dropMails, listMails, type Mail, retryMails } from '../../runs/mail/manage.js';
 import { defineDatabaseCommand, definePreparedCommand } from '../command.js';
 import { exitCodes } from '../exit-code.js';
 import { type Outcome, toOutcome } from '../invocation.js';
@@ -13,10 +13,8 @@ const retry = definePreparedCommand({
     'send again now: mails and messages to webhooks by their numbers, or all that wait; exit code 3 when some stay queued',
   examples: ['outbox retry', 'outbox retry 12 14'],
   prepare: ({ argument: ids }) => parseNumbers(ids),
-  run: async (app, { prepared: numbers, signal }) => {
-    const { retryMails } = await import('../../runs/mail/manage.js');
-    return presentMails(await retryMails(app, numbers, signal), { isTried: true });
-  },
+  run: async (app, { prepared: numbers, signal }) =>
+    presentMails(await retryMails(app, numbers, signal), { isTried: true }),
 });
 
 const drop = definePreparedCommand({
@@ -25,10 +23,8 @@ const drop = definePreparedCommand({
   options: { by: shared.by, reason: shared.reason, all: shared.all },
   examples: ['outbox drop 12 --by Meyer --reason "the address was closed"', 'outbox drop 12 14 --reason tests'],
   prepare: ({ argument: ids }) => parseNumbers(ids),
-  run: async (app, { prepared: ids, options: { by, reason, all: evenQueued = false } }) => {
-    const { dropMails } = await import('../../runs/mail/manage.js');
-    return presentMails(await dropMails(app, { ids, reason, by, evenQueued }), { isTried: false });
-  },
+  run: async (app, { prepared: ids, options: { by, reason, all: evenQueued = false } }) =>
+    presentMails(await dropMails(app, { ids, reason, by, evenQueued }), { isTried: false }),
 });
 
 export const command = defineDatabaseCommand({
@@ -37,10 +33,8 @@ export const command = defineDatabaseCommand({
   options: { all: shared.all },
   examples: ['outbox', 'outbox retry 12'],
   commands: [retry, drop],
-  run: async ({ database, settings }, { options: { all = false } }) => {
-    const { listMails } = await import('../../runs/mail/manage.js');
-    return presentMails(await listMails(database, settings.organisation, { all }), { isTried: false });
-  },
+  run: async ({ database, settings }, { options: { all = false } }) =>
+    presentMails(await listMails(database, settings.organisation, { all }), { isTried: false }),
 });
 
 /** Mails and messages to webhooks one by one; after a retry the exit code is 3 unless all were accepted. */

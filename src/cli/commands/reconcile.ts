@@ -1,7 +1,7 @@
 import type { Config } from '../../config/load-config.js';
 import { countNoun, formatCount } from '../../reports/text.js';
-import type { InvitingResult } from '../../runs/invitations/invite.js';
-import type { ListenerParts } from '../../webhooks/listener.js';
+import { type InvitingResult, inviteCustomers } from '../../runs/invitations/invite.js';
+import { type ListenerParts, startListener } from '../../webhooks/listener.js';
 import { defineCommand, defineDatabaseCommand, flag, mandatory } from '../command.js';
 import { exitCodes } from '../exit-code.js';
 import { type Invocation, type Outcome, toOutcome } from '../invocation.js';
@@ -24,7 +24,6 @@ const invite = defineDatabaseCommand({
   examples: ['reconcile invite', 'reconcile invite --send --limit 100'],
   needs: ({ send = false }) => ({ service: send, isLasting: send }),
   run: async (app, { options: { remind = false, send = false, ...choice }, signal }) => {
-    const { inviteCustomers } = await import('../../runs/invitations/invite.js');
     const options = { ...choice, isSent: send, isReminder: remind };
     return presentInviting(await inviteCustomers(app, options, signal));
   },
@@ -158,7 +157,6 @@ function listenOnPostgres(
 }
 
 async function serve(invocation: Invocation, config: Config, parts: Omit<ListenerParts, 'complain'>): Promise<Outcome> {
-  const { startListener } = await import('../../webhooks/listener.js');
   const logger = openLogger(invocation, config);
   const complain: ListenerParts['complain'] = (code, message) => logger.warn({ code, message }, 'warning');
   const listener = await startListener({ ...parts, complain });

@@ -5,7 +5,8 @@ import type { Config } from '../../config/load-config.js';
 import { ConfigError, flagError, usageError } from '../../errors.js';
 import { findFolderProblem } from '../../files.js';
 import { formatCount } from '../../reports/text.js';
-import type { SentReport } from '../../runs/mail/manage.js';
+import { type SentReport, sendReports } from '../../runs/mail/manage.js';
+import { reportSpans, runReports } from '../../runs/write-reports.js';
 import { findMissingMail } from '../app-context.js';
 import { definePreparedCommand, flag, type OptionValues, parsed, text } from '../command.js';
 import { combineExitCodes, exitCodes } from '../exit-code.js';
@@ -110,9 +111,7 @@ export const command = definePreparedCommand({
   run: async (app, { prepared: chromium, options, invocation }) => {
     const { since, until, roster, run: runId, mask, send } = options;
     const directory = resolveOut(options, invocation);
-    const { reportSpans, runReports } = await import('../../runs/write-reports.js');
     if (send) {
-      const { sendReports } = await import('../../runs/mail/manage.js');
       return presentReports(await sendReports(app, { runId, directory, mask, chromium }));
     }
     const reports =

@@ -1,7 +1,8 @@
 import { flagError, usageError } from '../../errors.js';
 import { countNoun } from '../../reports/text.js';
 import { describeBirthDate } from '../../reports/words.js';
-import type { ShownAlert, UndoResult } from '../../runs/review/decide.js';
+import { type ShownAlert, showAlerts, type UndoResult, undoDecision } from '../../runs/review/decide.js';
+import { assignAlerts, findReviewer, requireAssignee } from '../../runs/review/people.js';
 import { codeWords, describeDisposition, describeTopic } from '../../vocabulary/words.js';
 import { severities } from '../../vocabulary.js';
 import { choice, defineCommand, defineDatabaseCommand, definePreparedCommand, mandatory, text } from '../command.js';
@@ -16,19 +17,12 @@ const show = defineDatabaseCommand({
   usage: 'show <customer>',
   description: 'all alerts and dispositions of a customer, from the first one',
   examples: ['review show C-1042', 'review show C-1042 --json'],
-  run: async (app, { argument: customer }) => {
-    const { showAlerts } = await import('../../runs/review/decide.js');
-    return presentAlertHistories(customer, await showAlerts(app, customer));
-  },
+  run: async (app, { argument: customer }) => presentAlertHistories(customer, await showAlerts(app, customer)),
 });
 
 function presentAlertHistories(reference: string, alerts: readonly ShownAlert[]): Outcome {
-  const document = { schema: 'nightscreen/review-history/1', reference, alerts } as const;
-  if (alerts.length === 0) {
-    const text = `${reference} never had an alert\n`;
-    return { exitCode: exitCodes.complete, document, text };
-  }
-  return { exitCode: exitCodes.complete, document, text: alerts.map(formatItem).join('\n') };
+  const text = alerts.length === 0 ? `${reference} never had an alert\n` : alerts.map(formatItem).join('\n');
+  return toOutcome('nightscreen/review-history/1', { reference, alerts }, text);
 }
 
 function formatItem({ mark, roster, mode, party, listed, severity, details, history, ...alert }: ShownAlert): string {
@@ -84,8 +78,6 @@ const undo = definePreparedCommand({
   ],
   prepare: ({ options: { reason } }) => requireText(reason, '--reason'),
   run: async (app, { argument: mark, prepared: reason, options: { by }, invocation }) => {
-    const { undoDecision } = await import('../../runs/review/decide.js');
-    const { findReviewer } = await import('../../runs/review/people.js');
     const reviewer = await findReviewer(app.database, by);
     const undone = await undoDecision(app, { mark, reviewer, reason });
     if (undone.kind === 'undone') await notifyDecidedStates(app, invocation);
@@ -150,18 +142,18 @@ const assign = definePreparedCommand({
     throw usageError('arguments', message);
   },
   run: async (app, { prepared: choice, options }) => {
-    const { assignAlerts, findReviewer, requireAssignee } = await import('../../runs/review/people.js');
     const by = await findReviewer(app.database, options.by);
     const to = options.to === nobody ? null : await requireAssignee(app.database, options.to, '--to');
     const { assigned, sameAlready, refused } = await assignAlerts(app, { ...choice, to, by });
-    const document = { schema: 'nightscreen/review-assignment/1', to, assigned, sameAlready, refused } as const;
+    const schema = 'nightscreen/review-assignment/1';
+    const facts = { to, assigned, sameAlready, refused };
     if (refused.length > 0) {
       const lines = refused.map(({ mark, reason }) => [mark, assignmentRefusals[reason]]);
-      return { exitCode: exitCodes.refused, document, text: `no alert was assigned\n${formatTable(lines)}` };
+      return toOutcome(schema, facts, `no alert was assigned\n${formatTable(lines)}`, exitCodes.refused);
     }
     const already = sameAlready === 0 ? '' : `, ${countNoun(sameAlready, 'alert')} assigned already`;
     const text = `${countNoun(assigned, 'alert')} assigned to ${to ?? nobody}${already}\n`;
-    return { exitCode: exitCodes.complete, document, text };
+    return toOutcome(schema, facts, text);
   },
 });
 

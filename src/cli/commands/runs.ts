@@ -1,5 +1,6 @@
 import {
   describeReason,
+  describeRestoration,
   describeRounds,
   describeSnapshot,
   describeWatch,
@@ -9,8 +10,9 @@ import { toPublishedControl, toPublishedWatch } from '../../reports/run-facts.js
 import { countNoun, describeSpan, formatCount } from '../../reports/text.js';
 import { describeAcceptance, describeAlerts, describeDetails, describeExpired } from '../../reports/words.js';
 import type { describeRun } from '../../runs/describe-run.js';
-import type { listRuns } from '../../runs/run-reference.js';
+import { listRuns, parseRunId } from '../../runs/run-reference.js';
 import type { acceptRun } from '../../runs/screening/accept-run.js';
+import { readRestorations } from '../../store/backup/restoration.js';
 import { codeWords } from '../../vocabulary/words.js';
 import { isScreeningKind, listableOutcomes } from '../../vocabulary.js';
 import { choice, defineDatabaseCommand, definePreparedCommand, text, withDefault } from '../command.js';
@@ -43,6 +45,8 @@ import {
 } from '../text.js';
 
 const defaultLimit = 20;
+
+const requireRunId = ({ argument: id }: { argument: string }): number => parseRunId(id);
 
 const show = definePreparedCommand({
   usage: 'show <id>',
@@ -115,11 +119,6 @@ const accept = definePreparedCommand({
   },
 });
 
-async function requireRunId({ argument: id }: { argument: string }): Promise<void> {
-  const { parseRunId } = await import('../../runs/run-reference.js');
-  parseRunId(id);
-}
-
 export const command = defineDatabaseCommand({
   usage: 'runs',
   description: 'list the latest runs, newest first; show, resume or accept one',
@@ -127,9 +126,6 @@ export const command = defineDatabaseCommand({
   examples: ['runs', 'runs --limit 100 --json'],
   commands: [show, resume, accept],
   run: async ({ database, settings }, { options: { limit } }) => {
-    const { listRuns } = await import('../../runs/run-reference.js');
-    const { describeRestoration } = await import('../../reports/reasons.js');
-    const { readRestorations } = await import('../../store/backup/restoration.js');
     const listed = await listRuns(database, settings.organisation, limit);
     const restorations = await readRestorations(database);
     const missing = restorations.map((one) => `\nRestored: ${showTimes(describeRestoration(one))}.\n`).join('');

@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { keyVariable } from '../../config/environment.js';
-import { flagError } from '../../errors.js';
+import { flagError, readMessage } from '../../errors.js';
 import { writePrivately } from '../../files.js';
-import type { loadWorld } from '../../sandbox/world.js';
+import { loadWorld } from '../../sandbox/world.js';
 import { defineCommand, text, withDefault } from '../command.js';
 import { shared } from '../options.js';
 import { findDemoFixture, waitForAbort } from '../process.js';
@@ -19,12 +19,10 @@ function choosePaths(lists: readonly string[], dossiers: string | undefined): Pa
 }
 
 async function readWorld(paths: Parameters<typeof loadWorld>[0]): ReturnType<typeof loadWorld> {
-  const sandbox = await import('../../sandbox/world.js');
   try {
-    return await sandbox.loadWorld(paths);
+    return await loadWorld(paths);
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    throw flagError('--dossiers or argument lists', message, error);
+    throw flagError('--dossiers or argument lists', readMessage(error), error);
   }
 }
 
@@ -53,8 +51,7 @@ async function writeKey(file: string, key: string): Promise<void> {
   try {
     await writePrivately(file, `${key}\n`);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw flagError('--key-file', `cannot be written: ${reason}`, error);
+    throw flagError('--key-file', `cannot be written: ${readMessage(error)}`, error);
   }
 }
 

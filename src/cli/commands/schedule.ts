@@ -1,4 +1,6 @@
+import { allJobs } from '../../../jobs/all-jobs.js';
 import { flagError, usageError } from '../../errors.js';
+import { readPause } from '../../runs/scheduled.js';
 import {
   defineCommand,
   defineDatabaseCommand,
@@ -11,16 +13,23 @@ import {
 import type { Invocation, Outcome } from '../invocation.js';
 import { meanings, shared } from '../options.js';
 import type { MetricsAddress } from '../schedule/health.js';
+import {
+  cancelJob,
+  pauseJobs,
+  planSchedule,
+  presentSchedule,
+  resumeJobs,
+  showSchedule,
+} from '../schedule/operate-schedule.js';
+import { runForNow, runIfDue } from '../schedule/run-scheduled.js';
 import { loadInvocationConfig, openLogger, withAppContext } from '../session.js';
 
 const show = definePreparedCommand({
   usage: 'show',
   description: 'the next start of each job, and the results of its last starts',
   examples: ['schedule show', 'schedule show --json'],
-  prepare: async ({ config }) => (await import('../schedule/operate-schedule.js')).planSchedule(config),
+  prepare: ({ config }) => planSchedule(config),
   run: async (app, { prepared: plan, config }) => {
-    const { presentSchedule, showSchedule } = await import('../schedule/operate-schedule.js');
-    const { readPause } = await import('../../runs/scheduled.js');
     const hasRosters = config.settings.rosters.length > 0;
     return presentSchedule(await showSchedule(app, plan), hasRosters, await readPause(app));
   },
@@ -40,9 +49,6 @@ const run = defineCommand({
 const briefJob = 'mail';
 
 async function runScheduled(invocation: Invocation, name: string, ifDue: boolean): Promise<Outcome> {
-  const { allJobs } = await import('../../../jobs/all-jobs.js');
-  const { planSchedule } = await import('../schedule/operate-schedule.js');
-  const { runForNow, runIfDue } = await import('../schedule/run-scheduled.js');
   const config = loadInvocationConfig(invocation);
   const plan = planSchedule(config);
   const job = allJobs.find((one) => one.name === name);
@@ -52,7 +58,7 @@ async function runScheduled(invocation: Invocation, name: string, ifDue: boolean
   }
   const logger = openLogger(invocation, config);
   return withAppContext(invocation, { command: `schedule run ${name}`, isLasting: name !== briefJob }, (app) =>
-    (ifDue ? runIfDue : runForNow)(app, plan, job, logger, invocation.signal),
+    (ifDue ? runIfDue : runForNow)({ app, plan, job, logger, signal: invocation.signal }),
   );
 }
 
@@ -60,7 +66,7 @@ const cancel = defineDatabaseCommand({
   usage: 'cancel <job>',
   description: 'end a running job on any host',
   examples: ['schedule cancel sweep', 'schedule cancel rescreen --json'],
-  run: async (app, { argument: job }) => (await import('../schedule/operate-schedule.js')).cancelJob(app, job),
+  run: (app, { argument: job }) => cancelJob(app, job),
 });
 
 const pause = defineDatabaseCommand({
@@ -69,10 +75,8 @@ const pause = defineDatabaseCommand({
     'start no job for a span such as 12h, or until an instant: at most 7 days, on any host; running jobs continue. --until now ends the pause',
   options: { until: withDefault(text('<when>', meanings.until), '24h'), reason: shared.reason },
   examples: ['schedule pause --until 12h --reason "database moves"', 'schedule pause --until now'],
-  run: async (app, { options: { until, reason = null } }) => {
-    const { pauseJobs, resumeJobs } = await import('../schedule/operate-schedule.js');
-    return until === 'now' ? resumeJobs(app) : pauseJobs(app, { until, reason });
-  },
+  run: (app, { options: { until, reason = null } }) =>
+    until === 'now' ? resumeJobs(app) : pauseJobs(app, { until, reason }),
 });
 
 const watchdog = defineCommand({

@@ -1,10 +1,11 @@
 import { resolve } from 'node:path';
-import type { PublishedList } from '../../lists/published-list.js';
+import { type PublishedList, readPublishedList } from '../../lists/published-list.js';
 import { describeReason } from '../../reports/reasons.js';
 import { formatCount } from '../../reports/text.js';
 import { type RosterSettings, toFileRoster } from '../../roster/settings.js';
-import type { BecauseOf } from '../../runs/checks/because-of.js';
-import type { ScreeningPreview } from '../../runs/preview.js';
+import { type BecauseOf, describeBecauseOf } from '../../runs/checks/because-of.js';
+import { previewBecauseOf, previewScreening, type ScreeningPreview } from '../../runs/preview.js';
+import { parseRunId } from '../../runs/run-reference.js';
 import type { RunSummary } from '../../runs/run-summary.js';
 import type { PlanSelection } from '../../vocabulary.js';
 import type { OpenAppContext } from '../app-context.js';
@@ -36,10 +37,9 @@ export const command = definePreparedCommand({
   examples: ['screen --due --dry-run', 'screen --because-of sdn.csv --max-searches 500'],
   needs: ({ dryRun = false }) => ({ service: !dryRun, createsDatabase: !dryRun, isLasting: true }),
   prepare: async ({ config, invocation, options }) => {
-    const { readPublishedList } = await import('../../lists/published-list.js');
-    const { all, due, becauseOf } = options;
+    const { becauseOf } = options;
     const list = becauseOf === undefined ? undefined : await readPublishedList(resolve(invocation.folder, becauseOf));
-    const selection = toSelection({ all, due, isNew: options.new, isForced: list !== undefined });
+    const selection = toSelection(options, list);
     return { list, selection, roster: chooseStoredRoster(config.settings.rosters, options) };
   },
   run: async (app, { prepared: { list, selection, roster }, options, signal }) => {
@@ -61,15 +61,10 @@ export const command = definePreparedCommand({
 });
 
 /** Which customers are chosen; with a published list only those it may mean, unless others are asked for too. */
-function toSelection(asked: {
-  all: true | undefined;
-  due: true | undefined;
-  isNew: true | undefined;
-  isForced: boolean;
-}): PlanSelection {
+function toSelection(asked: { all?: true; due?: true; new?: true }, list: PublishedList | undefined): PlanSelection {
   if (asked.all) return 'all';
-  if (asked.isNew) return 'new';
-  return asked.isForced && !asked.due ? 'forced' : 'due';
+  if (asked.new) return 'new';
+  return list !== undefined && !asked.due ? 'forced' : 'due';
 }
 
 async function preview(
@@ -79,20 +74,15 @@ async function preview(
   list: PublishedList | undefined,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const { previewBecauseOf, previewScreening } = await import('../../runs/preview.js');
   if (!list) return presentPreview(await previewScreening(app, roster, selection));
   const found = await previewBecauseOf(app, roster, { selection, list, mostNamed }, signal);
-  return addBecauseOf(presentPreview(found.preview), found);
+  return addBecauseOf(presentPreview(found.preview), found, toBecauseOfDocument(found));
 }
 
 async function present(app: OpenAppContext, summary: RunSummary): Promise<Outcome> {
-  const { describeBecauseOf } = await import('../../runs/checks/because-of.js');
-  const { parseRunId } = await import('../../runs/run-reference.js');
   const becauseOf = await describeBecauseOf(app.database, { runId: parseRunId(summary.runId) }, mostNamed);
   const outcome = presentRun(summary);
-  if (becauseOf === null) return outcome;
-  const document = { ...outcome.document, becauseOf: { ...becauseOf.comparison } };
-  return { exitCode: outcome.exitCode, document, text: outcome.text + formatBecauseOf(becauseOf) };
+  return becauseOf === null ? outcome : addBecauseOf(outcome, becauseOf, becauseOf.comparison);
 }
 
 /** The roster of stored customers, which may be imported without being configured; `default` when none is configured. */
@@ -105,9 +95,9 @@ function chooseStoredRoster(rosters: readonly RosterSettings[], choice: RosterCh
 
 const mostNamed = 20;
 
-const addBecauseOf = (outcome: Outcome, becauseOf: BecauseOf): Outcome => ({
+const addBecauseOf = (outcome: Outcome, becauseOf: BecauseOf, facts: object): Outcome => ({
   ...outcome,
-  document: { ...outcome.document, becauseOf: toBecauseOfDocument(becauseOf) },
+  document: { ...outcome.document, becauseOf: facts },
   text: `${outcome.text}${formatBecauseOf(becauseOf)}`,
 });
 

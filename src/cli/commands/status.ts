@@ -3,7 +3,7 @@ import { writePrivately } from '../../files.js';
 import { renderCsvBatches } from '../../reports/csv.js';
 import type { Column } from '../../reports/section.js';
 import { countNoun } from '../../reports/text.js';
-import type { StatusExport } from '../../runs/status.js';
+import { exportStatus, type StatusExport } from '../../runs/status.js';
 import type { CustomerStatus } from '../../store/customers/states.js';
 import { customerStates } from '../../vocabulary.js';
 import { defineDatabaseCommand, parsed, text, variadic } from '../command.js';
@@ -28,7 +28,6 @@ export const command = defineDatabaseCommand({
     app,
     { options: { roster, customer: customers, out, state: states, changedSince }, invocation, signal },
   ) => {
-    const { exportStatus } = await import('../../runs/status.js');
     const status = await exportStatus(app, { roster, customers, states, changedSince }, signal);
     const isJson = out === undefined ? invocation.options.json === true : /\.json$/i.test(out);
     const chunks = isJson ? renderStatusJson(status, app.clock.now()) : renderStatusCsv(status);

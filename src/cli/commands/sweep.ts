@@ -1,7 +1,9 @@
 import { usageError } from '../../errors.js';
+import { readDossierHistory } from '../../store/night/changes.js';
+import { findOrganisation } from '../../store/organisations.js';
 import { codeWords } from '../../vocabulary/words.js';
 import { defineDatabaseCommand } from '../command.js';
-import { exitCodes } from '../exit-code.js';
+import { toOutcome } from '../invocation.js';
 import { shared } from '../options.js';
 import { presentNothingMarked, presentRun } from '../present-run.js';
 import { formatTable } from '../text.js';
@@ -11,8 +13,6 @@ const history = defineDatabaseCommand({
   description: 'all changes of a dossier since a sweep first listed it',
   examples: ['sweep history dossier_0123456789abcdefABCDEF00', 'sweep history dossier_0123456789abcdefABCDEF00 --json'],
   run: async ({ database, settings }, { argument: dossier }) => {
-    const { findOrganisation } = await import('../../store/organisations.js');
-    const { readDossierHistory } = await import('../../store/night/changes.js');
     const organisation = await findOrganisation(database, settings.organisation);
     const changes = organisation && (await readDossierHistory(database, organisation.organisationId, dossier));
     if (!changes) {
@@ -28,8 +28,7 @@ const history = defineDatabaseCommand({
     ]);
     const head = ['seen', 'what', 'status', 'updated_at of the service', 'fields'];
     const text = rows.length === 0 ? 'no change since the first sweep\n' : formatTable([head, ...rows]);
-    const document = { schema: 'nightscreen/dossier-history/1', dossier, changes } as const;
-    return { exitCode: exitCodes.complete, document, text };
+    return toOutcome('nightscreen/dossier-history/1', { dossier, changes }, text);
   },
 });
 

@@ -4,11 +4,20 @@ import { basename, dirname, extname, join, resolve } from 'node:path';
 import { flagError } from '../../errors.js';
 import { writePrivately } from '../../files.js';
 import { mostAcceptedDays } from '../../reconciliation/discrepancy.js';
+import {
+  maxListRows,
+  renderDiscrepancyList,
+  renderWorkingList,
+  renderWorkingListWorkbook,
+  toDiscrepancySheet,
+} from '../../reports/review-list.js';
 import { countNoun, describePlace, type ListPlace, toVisibleText } from '../../reports/text.js';
 import { quoteArgument } from '../../runs/quote-argument.js';
-import type { ImportedDecisions } from '../../runs/review/import-list.js';
-import type { ImportedLegacy, renderUntaken } from '../../runs/review/legacy.js';
-import type { WorkingList } from '../../runs/review/lists.js';
+import { holdsWork, type ImportedDecisions, importDecisions } from '../../runs/review/import-list.js';
+import { findUntaken, type ImportedLegacy, importLegacy, renderUntaken } from '../../runs/review/legacy.js';
+import { exportAlerts, type WorkingList } from '../../runs/review/lists.js';
+import { findReviewer } from '../../runs/review/people.js';
+import { findLogin } from '../../store/database/postgres.js';
 import { describeDisposition } from '../../vocabulary/words.js';
 import type { RunMode } from '../../vocabulary.js';
 import { definePreparedCommand, flag, text } from '../command.js';
@@ -44,8 +53,6 @@ const exportList = definePreparedCommand({
   prepare: ({ invocation, options: { out, discrepancies = false } }) =>
     refuseUnknownKind(resolve(invocation.folder, out ?? chooseFile(invocation.options, discrepancies))),
   run: async (app, { prepared: file, options, invocation }) => {
-    const { exportAlerts } = await import('../../runs/review/lists.js');
-    const { findLogin } = await import('../../store/database/postgres.js');
     const { roster = null, assignee = null, proposals = false, discrepancies: ofDiscrepancies = false } = options;
     const { allColumns = false, new: onlyNew = false } = options;
     const list = await exportAlerts(app, {
@@ -83,7 +90,6 @@ const importList = definePreparedCommand({
     return { path: resolve(invocation.folder, file), unmatched: '' };
   },
   run: async (app, { argument: file, prepared: { path, unmatched }, options, invocation }) => {
-    const { findReviewer } = await import('../../runs/review/people.js');
     const { by, legacy, out, apply = false, partial = false } = options;
     const reviewer = await findReviewer(app.database, by, !apply);
     const request = { path, reviewer, apply, partial };
@@ -93,14 +99,12 @@ const importList = definePreparedCommand({
     const refusedTo = out === undefined ? '' : ` --out ${quoteArgument(out)}`;
     const storing = `${importing} --apply${name}${refusedTo}${repeatConfig(invocation)}`;
     if (legacy) {
-      const { importLegacy, findUntaken } = await import('../../runs/review/legacy.js');
       const imported = await importLegacy(app, request);
       const untaken = findUntaken(imported.rows);
       await writeUntaken(unmatched, untaken);
       if (imported.isApplied) await notifyDecidedStates(app, invocation);
       return presentLegacy(imported, untaken, { storing, unmatched, wasApplied: apply });
     }
-    const { importDecisions } = await import('../../runs/review/import-list.js');
     const imported = await importDecisions(app, request);
     if (imported.isApplied) await notifyDecidedStates(app, invocation);
     return presentImportedDecisions(imported, { storing, wasApplied: apply });
@@ -310,12 +314,11 @@ async function writeWorkingList(
   list: WorkingList,
   how: { roster: string | null; ofDiscrepancies: boolean; allColumns: boolean; config: string },
 ): Promise<{ leftOut: number; notice: string }> {
-  const lists = await import('../../reports/review-list.js');
   const { roster, ofDiscrepancies, allColumns, config } = how;
   if (!isWorkbook(file)) {
     const parts = ofDiscrepancies
-      ? lists.renderDiscrepancyList(list.discrepancies.listed)
-      : lists.renderWorkingList(list.alerts, { timezone: list.timezone, allColumns });
+      ? renderDiscrepancyList(list.discrepancies.listed)
+      : renderWorkingList(list.alerts, { timezone: list.timezone, allColumns });
     await writePrivately(file, [...parts].join(''));
     return { leftOut: 0, notice: '' };
   }
@@ -324,14 +327,14 @@ async function writeWorkingList(
   const toWhole = (out: string): string => `nightscreen review export${ofRoster} --out ${quoteArgument(out)}${config}`;
   // Reviewers keep the list in another folder.
   const importCommand = `nightscreen review import ${quoteArgument(basename(file))}${config}`;
-  const discrepancySheet = lists.toDiscrepancySheet(list.discrepancies, {
+  const discrepancySheet = toDiscrepancySheet(list.discrepancies, {
     at: list.exportedAt,
     timezone: list.timezone,
   });
   const wholeListCommand = toWhole('review.csv');
   const facts = { ...list, waiting, discrepancySheet, importCommand, wholeListCommand, allColumns };
-  await writePrivately(file, lists.renderWorkingListWorkbook(list.alerts, facts));
-  const leftOut = Math.max(0, waiting - lists.maxListRows);
+  await writePrivately(file, renderWorkingListWorkbook(list.alerts, facts));
+  const leftOut = Math.max(0, waiting - maxListRows);
   const notice =
     leftOut === 0
       ? ''
@@ -341,7 +344,6 @@ async function writeWorkingList(
 
 /** Renames a file whose content the new list would destroy; gives the notice about it. An unfilled list is replaced. */
 async function keepFilledList(file: string, now: Date): Promise<string> {
-  const { holdsWork } = await import('../../runs/review/import-list.js');
   if (!existsSync(file) || !(await holdsWork(file))) return '';
   const ending = extname(file);
   const moment = now.toISOString().replaceAll(/[-:]|\..*/g, '');
@@ -356,8 +358,7 @@ async function keepFilledList(file: string, now: Date): Promise<string> {
 /** Writes the refused rows of an older system's list; without any, the file of an earlier attempt is emptied. */
 async function writeUntaken(file: string, untaken: Parameters<typeof renderUntaken>[0]): Promise<void> {
   if (untaken.length === 0 && !existsSync(file)) return;
-  const legacy = await import('../../runs/review/legacy.js');
-  await writePrivately(file, legacy.renderUntaken(untaken));
+  await writePrivately(file, renderUntaken(untaken));
 }
 
 function findFiles(folder: string, file: string, given: string | undefined): { path: string; unmatched: string } {

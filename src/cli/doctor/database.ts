@@ -2,14 +2,25 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import type { Config } from '../../config/load-config.js';
 import { RunLockedError } from '../../errors.js';
+import { describeRestoration } from '../../reports/reasons.js';
+import { compareEvidence, listDisabledTriggers } from '../../runs/evidence.js';
+import { acceptCommand, describeSince, findUnacceptedSettings } from '../../runs/settings-acceptance.js';
 import { listTables } from '../../store/backup/format.js';
+import { readRecentRestorations } from '../../store/backup/restoration.js';
 import { readImportedRosters } from '../../store/customers/coverage.js';
 import type { Database, Queryable } from '../../store/database/database.js';
-import { findRefusedMigration, packagedMigrations, readMigrations } from '../../store/database/migrate.js';
+import { describeHolder, readHeldLeases } from '../../store/database/leases.js';
+import {
+  findRefusedMigration,
+  hasSchema,
+  packagedMigrations,
+  pendingMigrations,
+  readMigrations,
+} from '../../store/database/migrate.js';
 import type { DatabaseLocation } from '../../store/database/open-database.js';
 import { findOrganisation } from '../../store/organisations.js';
 import { describeError } from '../describe-error.js';
-import { isMissing, locateDatabase, nameServer } from '../open-database.js';
+import { isMissing, locateDatabase, nameServer, withDatabase } from '../open-database.js';
 import { doubtful, type Finding, well, wrong } from './finding.js';
 
 /**
@@ -21,35 +32,25 @@ export async function checkDatabase(
   isDeep = false,
 ): Promise<{ findings: Finding[]; imported: readonly string[] | null }> {
   const location = locateDatabase(config);
-  if (isMissing(location)) return { findings: [toMissingFinding(location)], imported: null };
-  const { openDatabase } = await import('../../store/database/open-database.js');
+  if (isMissing(location)) {
+    const next =
+      'before the first run: nothing, the run creates it. After runs: the folder or user is wrong, or --config, NIGHTSCREEN_DATA or DATABASE_URL is missing';
+    const missing = doubtful('database', `there is none yet at ${resolve(location.folder ?? '')}`, next);
+    return { findings: [missing], imported: null };
+  }
   try {
-    const database = await openDatabase(location, 'nightscreen doctor', { isBrief: true });
-    try {
-      return await examine(database, location, config, isDeep);
-    } finally {
-      await database.close();
-    }
+    return await withDatabase(location, 'doctor', { isBrief: true }, (database) =>
+      examine(database, location, config, isDeep),
+    );
   } catch (error) {
     const { message, next } = describeError(error, { isDoctor: true });
     const toFinding = error instanceof RunLockedError ? doubtful : wrong;
-    return {
-      findings: [toFinding('database', message, next ?? 'check DATABASE_URL or database.folder')],
-      imported: null,
-    };
+    const failed = toFinding('database', message, next ?? 'check DATABASE_URL or database.folder');
+    return { findings: [failed], imported: null };
   }
 }
 
-function toMissingFinding({ folder = '' }: DatabaseLocation): Finding {
-  return doubtful(
-    'database',
-    `there is none yet at ${resolve(folder)}`,
-    'before the first run: nothing, the run creates it. After runs: the folder or user is wrong, or --config, NIGHTSCREEN_DATA or DATABASE_URL is missing',
-  );
-}
-
 async function examine(database: Database, location: DatabaseLocation, config: Config, isDeep: boolean) {
-  const { hasSchema, pendingMigrations } = await import('../../store/database/migrate.js');
   const { url, folder = '' } = location;
   const place = url === undefined ? `embedded in ${resolve(folder)}` : 'Postgres';
   const isOurs = await hasSchema(database);
@@ -87,7 +88,6 @@ async function examine(database: Database, location: DatabaseLocation, config: C
 
 /** The holders of leases; an abandoned lease expires by itself. */
 async function listHolders(database: Queryable, organisation: string): Promise<Finding[]> {
-  const { describeHolder, readHeldLeases } = await import('../../store/database/leases.js');
   return (await readHeldLeases(database, organisation)).map((holder) => {
     const words = `held by ${describeHolder(holder)}`;
     if (holder.expiresInMs > 0) return well(`lease ${holder.key}`, words);
@@ -98,15 +98,12 @@ async function listHolders(database: Queryable, organisation: string): Promise<F
 
 /** The restores since the last complete run. */
 async function listRestores(database: Queryable): Promise<Finding[]> {
-  const { describeRestoration } = await import('../../reports/reasons.js');
-  const { readRecentRestorations } = await import('../../store/backup/restoration.js');
   const next = 'see docs/operations.md#restore';
   return (await readRecentRestorations(database)).map((one) => doubtful('restore', describeRestoration(one), next));
 }
 
 /** Warns before the night that runs will be refused because changed settings are not accepted. */
 async function checkAccepted(database: Database, { settings }: Config): Promise<Finding[]> {
-  const { findUnacceptedSettings, acceptCommand, describeSince } = await import('../../runs/settings-acceptance.js');
   const { accepted, differences, waiting } = await findUnacceptedSettings(database, settings);
   if (accepted === null) return [well('settings', 'the first run records the assessment settings')];
   const since = describeSince(accepted);
@@ -123,7 +120,6 @@ async function checkAccepted(database: Database, { settings }: Config): Promise<
 
 /** Compares stored evidence with its digests, and says what no comparison can prove. */
 export async function checkEvidence(database: Database): Promise<Finding[]> {
-  const { compareEvidence, listDisabledTriggers } = await import('../../runs/evidence.js');
   const comparisons = await compareEvidence(database);
   const disabled = await listDisabledTriggers(database);
   const findings = comparisons.map(({ what, compared, differing, first }) => {

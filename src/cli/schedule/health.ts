@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { type Clock, systemClock } from '../../clock.js';
 import type { Config } from '../../config/load-config.js';
-import { RunLockedError } from '../../errors.js';
+import { RunLockedError, readMessage } from '../../errors.js';
 import { createMetrics } from '../../metrics/metrics.js';
 import { createBoundedServer, isExpectedHost, listenAt } from '../../serving.js';
 import { buildAppContext } from '../app-context.js';
@@ -56,7 +56,7 @@ async function readFirst(invocation: Invocation, complain: (message: string) => 
     await withAppContext(invocation, { command: 'schedule: metrics' }, async () => {});
   } catch (error) {
     // Another process uses the embedded database, or it cannot be opened; the jobs report that too.
-    complain(`there are no figures yet: ${error instanceof Error ? error.message : String(error)}`);
+    complain(`there are no figures yet: ${readMessage(error)}`);
   }
 }
 

@@ -28,45 +28,31 @@ export function planSchedule({ settings }: Config): SchedulePlan {
   return { planned, timeoutMs: toDurationMs(settings.scheduler.timeout) };
 }
 
-/** One start of a job: the fields of the document `nightscreen/schedule-state/1`. */
-interface ShownRun extends Omit<JobRun, 'jobRunId' | 'job' | 'state' | 'dueSlot'> {
-  /** The due slot, which the document names so. */
-  occasion: string;
-  /** `left`: the run is abandoned, because its process died. */
-  state: JobRun['state'] | 'left';
-}
-
-/** One job as `schedule show` prints it, with its last starts, newest first. */
-interface ShownJob {
-  job: string;
-  /** Null: it is not planned. */
-  schedule: { cron: string; timezone: string } | null;
-  /** Null: the scheduler never stored it, so earlier due times are not missed. */
-  plannedSince: Date | null;
-  next: Date | null;
-  runs: readonly ShownRun[];
-}
+/** One job as `schedule show` prints it and the document `nightscreen/schedule-state/1` holds it. */
+type ShownJob = Awaited<ReturnType<typeof showSchedule>>[number];
 
 const startsShown = 10;
 
-/** Every job that is planned or has run. */
-export async function showSchedule(app: AppContext, plan: SchedulePlan): Promise<readonly ShownJob[]> {
+/** Every job that is planned or has run, with its last starts, newest first. */
+export async function showSchedule(app: AppContext, plan: SchedulePlan) {
   const { database, clock, settings } = app;
   const { schedules, runs } = await readScheduleHistory(app);
   const statuses = await readJobStatuses(app, plan.planned);
   const heldLeases = await readHeldLeases(database, settings.organisation);
   const heldLeaseKeys = new Set(heldLeases.filter(({ expiresInMs }) => expiresInMs > 0).map(({ key }) => key));
-  const toShown = ({ jobRunId: _, job, state, dueSlot, ...run }: JobRun): ShownRun => {
+  const toShown = ({ jobRunId: _, job, state, dueSlot, ...run }: JobRun) => {
     // A process that runs a job holds the job's lease.
     const isAbandoned = state === 'running' && !heldLeaseKeys.has(toJobLeaseKey(settings.organisation, job));
-    return { occasion: dueSlot, ...run, state: isAbandoned ? 'left' : state };
+    return { occasion: dueSlot, ...run, state: isAbandoned ? ('left' as const) : state };
   };
   const names = [...new Set([...statuses.keys(), ...runs.keys()])];
   return names.map((job) => {
     const status = statuses.get(job);
     return {
       job,
+      // Null: it is not planned.
       schedule: plan.planned.find((one) => one.job.name === job)?.schedule ?? null,
+      // Null: the scheduler never stored it, so earlier due times are not missed.
       plannedSince: schedules.get(job)?.plannedSince ?? null,
       next: (status && findNextStart(status, clock.now())?.dueAt) ?? null,
       runs: (runs.get(job) ?? []).slice(0, startsShown).map(toShown),
@@ -84,7 +70,7 @@ const endings: Readonly<Record<number, string>> = {
   4: 'stopped early (4)',
 };
 
-function describeOutcome({ state, exitCode, isLate, attempts }: ShownRun): string {
+function describeOutcome({ state, exitCode, isLate, attempts }: ShownJob['runs'][number]): string {
   // The database stores a finished run with its exit code only; another one would not read as complete.
   const ending = exitCode === null ? 'unknown' : (endings[exitCode] ?? `exit code ${exitCode}`);
   const words = {

@@ -20,30 +20,29 @@ import { DatabaseError } from '../../store/database/database.js';
 import type { JobDue, JobEnding, JobRun } from '../../store/operations/jobs.js';
 import { isReported } from '../describe-error.js';
 import { combineExitCodes, exitCodes, toErrorExitCode } from '../exit-code.js';
-import type { Outcome } from '../invocation.js';
+import { type Outcome, toOutcome } from '../invocation.js';
 import { describePause } from './operate-schedule.js';
 
+/** A job of the plan that this process starts once. */
+interface Start {
+  app: AppContext;
+  plan: SchedulePlan;
+  job: Job;
+  logger: Logger;
+  signal: AbortSignal;
+}
+
 /** Runs a job for the current date, independently of its schedule. It skips a job that is done, and repeats one that failed or stopped. */
-export async function runForNow(
-  app: AppContext,
-  plan: SchedulePlan,
-  job: Job,
-  logger: Logger,
-  signal: AbortSignal,
-): Promise<Outcome> {
+export async function runForNow(start: Start): Promise<Outcome> {
+  const { app, plan, job } = start;
   const due = findPresentDue(plan, job, app.settings.timezone, app.clock.now());
   const again = [exitCodes.unexpected, exitCodes.refused, exitCodes.stopped];
-  return runOnce(app, plan, job, { due, isLate: false, again }, logger, signal);
+  return runOnce(start, { due, isLate: false, again });
 }
 
 /** Runs a job if it is due and not done yet; the exit code is 0 when there is nothing to do. */
-export async function runIfDue(
-  app: AppContext,
-  plan: SchedulePlan,
-  job: Job,
-  logger: Logger,
-  signal: AbortSignal,
-): Promise<Outcome> {
+export async function runIfDue(start: Start): Promise<Outcome> {
+  const { app, plan, job } = start;
   const planned = plan.planned.filter((one) => one.job.name === job.name);
   await keepSchedules(
     app,
@@ -69,7 +68,7 @@ export async function runIfDue(
   }
   const { due, isLate } = decision;
   try {
-    return await runOnce(app, plan, job, { due, isLate, again: [] }, logger, signal);
+    return await runOnce(start, { due, isLate, again: [] });
   } catch (error) {
     if (error instanceof RunLockedError) return say(job, 'held', due, error.message);
     throw error;
@@ -78,12 +77,8 @@ export async function runIfDue(
 
 /** Throws RunLockedError when another process runs it. */
 async function runOnce(
-  app: AppContext,
-  plan: SchedulePlan,
-  job: Job,
+  { app, plan, job, logger, signal }: Start,
   once: { due: JobDue; isLate: boolean; again: readonly number[] },
-  logger: Logger,
-  signal: AbortSignal,
 ): Promise<Outcome> {
   const schedule = plan.planned.find((one) => one.job.name === job.name)?.schedule;
   const isFrequent = schedule !== undefined && !toDueTimes(schedule).isByDate;
@@ -118,13 +113,8 @@ function say(
   due: JobDue | null,
   text: string,
 ): Outcome {
-  const document = {
-    schema: 'nightscreen/job-run/1',
-    job: name,
-    date: due?.localDate ?? null,
-    dueAt: due?.dueAt ?? null,
-  };
-  return { exitCode: exitCodes.complete, document: { ...document, outcome, message: text }, text: `${text}\n` };
+  const facts = { job: name, date: due?.localDate ?? null, dueAt: due?.dueAt ?? null, outcome, message: text };
+  return toOutcome('nightscreen/job-run/1', facts, `${text}\n`);
 }
 
 const dayMs = 86_400_000;

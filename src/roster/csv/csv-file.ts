@@ -1,6 +1,6 @@
 import { RosterError } from '../../errors.js';
 import type { CsvSettings } from '../settings.js';
-import { describeLowerHeader, type LineTally, type TableRecord } from '../table-reading.js';
+import { describeLowerHeader, type LineTally, startTally, type TableRecord } from '../table-reading.js';
 import { type EncodingLabel, openDecoder } from './encodings.js';
 import { candidates, findFirstRecord, findLowerHeader } from './first-record.js';
 import { createRecordSplitter, type LineBlock, readFirstRecord, sliceBlock } from './record-splitter.js';
@@ -51,7 +51,7 @@ export async function openCsvFile(place: FilePlace, source: CsvSettings, isMappe
 
 /** Finds the header below a title; null when the first record may be the header. Throws like `openCsvFile`. */
 export async function findTitledHeader(path: string, source: CsvSettings): Promise<ReturnType<typeof findLowerHeader>> {
-  const tally: LineTally = { lines: 0, headers: 0, blanks: 0, continuations: 0, records: 0 };
+  const tally = startTally();
   const blocks = readLineBlocks({ path, name: path, file: null, tally, onBytes: () => undefined }, source.encoding);
   try {
     const { first, hinted } = await findFirstRecord(blocks, source, path, tally);
@@ -309,7 +309,7 @@ function findEndingDelimiter({ dialect, lineCount, fields }: FirstRecord, block:
 
 function splitSample(dialect: CsvDialect, block: LineBlock, from: number): readonly TableRecord[] {
   const { delimiter, headers, endsWithDelimiter } = dialect;
-  const tally: LineTally = { lines: 0, headers: 0, blanks: 0, continuations: 0, records: 0 };
+  const tally = startTally();
   const shape = { delimiter, columnCount: headers.length, endsWithDelimiter };
   const split = createRecordSplitter({ ...shape, path: '', file: null }, tally);
   return split({ ...sliceBlock(block, from, from + sampleLines), isLast: true });

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { RosterError } from '../../errors.js';
 import type { CsvSettings } from '../settings.js';
-import type { LineTally, TableReading, TableRecord } from '../table-reading.js';
+import { type LineTally, startTally, type TableReading, type TableRecord } from '../table-reading.js';
 import { openCsvFile } from './csv-file.js';
 import { findFiles } from './find-files.js';
-import { isZipFile, readFileChunks, standardInput } from './source-bytes.js';
+import { isZipFile, readFileChunks, standardInput, startWith } from './source-bytes.js';
 
 const batchSize = 500;
 
@@ -38,14 +38,7 @@ export async function openCsvTable(
   const name = [source.path].flat().map(toName).join(', ');
   const totalBytes = await sumSizes(paths);
   const { skipRows } = source;
-  const tally: LineTally = {
-    lines: 0,
-    headers: 0,
-    blanks: 0,
-    continuations: 0,
-    records: 0,
-    ...(skipRows && { skipped: 0 }),
-  };
+  const tally: LineTally = { ...startTally(), ...(skipRows && { skipped: 0 }) };
   const digests: Buffer[] = [];
   let doneBytes = 0;
   let isEnded = false;
@@ -94,7 +87,7 @@ export async function openCsvTable(
         `${name} has ${source.header ? 'a header and no rows' : 'no rows'}. Nothing was changed; check the export that writes it.`,
       );
     }
-    const records = withHead(head.done ? [] : head.value, batches);
+    const records = startWith(head.done ? [] : head.value, batches);
     const { headers, delimiter, lowerHeader } = first;
     return {
       source: name,
@@ -140,15 +133,6 @@ async function* leaveOut(batches: Batches, prefixes: readonly string[] | undefin
     tally.skipped = (tally.skipped ?? 0) + records.length - kept.length;
     tally.records -= records.length - kept.length;
     if (kept.length > 0) yield kept;
-  }
-}
-
-async function* withHead(head: readonly TableRecord[], batches: Batches): Batches {
-  try {
-    if (head.length > 0) yield head;
-    yield* batches;
-  } finally {
-    await batches.return();
   }
 }
 
@@ -211,7 +195,7 @@ export async function checkHeaders(
 ): Promise<void> {
   let first: Parameters<typeof compareHeaders>[0] | undefined;
   for (const path of paths) {
-    const tally = { lines: 0, headers: 0, blanks: 0, continuations: 0, records: 0 };
+    const tally = startTally();
     const file = await openFile({ path, name: path, file: path, tally, onBytes: () => undefined }, source, isMapped);
     await file.close();
     const named = { name: path, headers: file.headers };

@@ -139,7 +139,11 @@ async function takeStart(chunks: ByteChunks): Promise<{ start: Buffer; chunks: B
   return { start, chunks: startWith(start, chunks) };
 }
 
-async function* startWith(start: Buffer, others: ByteChunks): ByteChunks {
+/** Gives what was read of a source already, unless it is empty, and the rest; `return()` closes the source. */
+export async function* startWith<Item extends { length: number }>(
+  start: Item,
+  others: AsyncGenerator<Item, void, undefined>,
+): AsyncGenerator<Item, void, undefined> {
   try {
     if (start.length > 0) yield start;
     yield* others;

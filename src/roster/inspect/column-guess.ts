@@ -1,11 +1,13 @@
 import { proposeFormats } from '../../vocabulary/date-formats.js';
-import type { PartyType, RiskTier } from '../../vocabulary.js';
+import { listWords } from '../../vocabulary/words.js';
+import type { PartyType } from '../../vocabulary.js';
 import { readCountry } from '../country.js';
 import { readHeader, standardHeaders } from '../headers.js';
 import { guessAliasSeparator, isCompanyName } from '../name-lists.js';
 import { createLooseDateReader } from '../read-date.js';
 import { readRelatedHeader } from '../related-headers.js';
 import { quoteAll } from '../table-reading.js';
+import tables from '../words/values.json' with { type: 'json' };
 import { type ColumnGuess, type ColumnProfile, enough, Guess, toHeaders } from './column-profile.js';
 import { guessName, guessParties } from './name-guess.js';
 
@@ -234,11 +236,7 @@ function isAmbiguous(name: string): boolean {
   return 'why' in found && found.why === 'ambiguous_country';
 }
 
-const usStates = new Set(
-  `al ak az ar ca co ct de dc fl ga hi id il in ia ks ky la me md ma mi mn ms mo mt ne nv nh nj nm ny nc nd oh ok or pa ri sc sd tn tx ut vt va wa wv wi wy`.split(
-    ' ',
-  ),
-);
+const usStates = new Set(listWords(tables.usStates));
 
 /** Most codes of US states are country codes as well, such as CA. */
 const isOfStates = ({ words }: ColumnProfile): boolean =>
@@ -393,67 +391,32 @@ function guessOneType(guess: Guess, rows: RowTypes, isNamedByCompany: boolean): 
   guess.doubts.push('no column distinguishes persons and entities: set one type for all, or name the column');
 }
 
-const typeWords: Readonly<Record<PartyType, readonly string[]>> = {
-  person: split(`person, individual, indiv, natural, natural person, private, private individual, private person,
-    private customer, retail, consumer, p, i, ind, indv, np, nat, privat, privatperson, privatkunde, natürlich,
-    natürliche person, einzelperson, mensch, personne physique, physique, pp, particulier, particulière,
-    natuurlijk persoon, persona fisica, persona física, física, fisica, pf, pessoa física, particular,
-    osoba fizyczna, of, jdg, di, fyzická osoba, fo, henkilö, yksityishenkilö, magánszemély, természetes személy, bireysel,
-    gerçek kişi, şahıs, persoană fizică, fizička osoba, фл, физлицо, физическое лицо, физ. лицо, φυσικό πρόσωπο, 个人,
-    個人, 自然人, 개인, فرد, شخص طبيعي`),
-  entity: split(`entity, organisation, organization, company, corporate, corporation, business, legal, legal entity,
-    legal person, juridical, firm, trust, foundation, partnership, commercial, institution, association, charity,
-    vessel, ship, aircraft, e, c, o, b, org, corp, le, lp, jur, erhverv, virksomhed, selskab, firma, firmakunde,
-    unternehmen, gesellschaft, verein, stiftung, juristisch, juristische person, personne morale, morale, pm,
-    entreprise, société, association, rechtspersoon, zakelijk, bedrijf, empresa, persona juridica, persona jurídica,
-    jurídica, juridica, pj, pessoa jurídica, persona giuridica, giuridica, pg, azienda, società, företag, foretak,
-    bedrift, bolag, juridisk person, yritys, osoba prawna, op, przedsiębiorstwo, právnická osoba, po, cég, vállalat,
-    jogi személy, kurumsal, tüzel kişi, şirket, persoană juridică, pravna osoba, юл, юрлицо, юридическое лицо,
-    юр. лицо, организация, компания, νομικό πρόσωπο, εταιρεία, 企业, 公司, 法人, 机构, 법인, شركة, شخص اعتباري, مؤسسة`),
-};
-
-/** Salutations, in lower case: they alone do not distinguish customers. */
-const salutations: Readonly<Record<PartyType, readonly string[]>> = {
-  person:
-    split(`mr, mr., mrs, mrs., ms, ms., miss, mister, dr, dr., prof, prof., sir, lady, herr, frau, herrn, herr dr.,
-    frau dr., m., mme, mme., mlle, monsieur, madame, sr, sr., sra, sra., señor, señora, don, doña, sig., sig.ra,
-    sig, signor, signora, dott., hr, hr., fru, heer, mevrouw, dhr., mevr., dhr, mevr, pan, pani, bay, bayan, г-н,
-    г-жа`),
-  entity: split('firma, company, firm, sté, ste, société, messrs, m/s, fa., fa, spett.le, bedrijf, empresa, ditta'),
-};
-
-/** Common words for risk tiers. Numbers are excluded, because their order is unknown. */
-const tierWords: Readonly<Record<RiskTier, readonly string[]>> = {
-  low: split(
-    'low, l, simplified, niedrig, gering, lav, låg, laag, faible, bajo, basso, baixo, niskie, nízké, alacsony, düşük, низкий, green',
-  ),
-  medium: split(
-    'medium, med, m, normal, standard, mittel, mellem, middels, medel, middel, gemiddeld, moyen, medio, médio, średnie, střední, közepes, orta, средний, amber, yellow',
-  ),
-  high: split(
-    'high, h, enhanced, very high, hoch, erhöht, høj, høy, hög, hoog, élevé, alto, wysokie, vysoké, magas, yüksek, высокий, red',
-  ),
-};
-
-function split(list: string): readonly string[] {
-  return list.split(',').map((word) => word.trim());
+/** The known word for each own word, in lower case. */
+function toMeanings<Word extends string>(table: Readonly<Record<Word, readonly string[]>>): ReadonlyMap<string, Word> {
+  const meanings = new Map<string, Word>();
+  for (const word in table) for (const own of listWords(table[word])) meanings.set(own, word);
+  return meanings;
 }
+
+const typeWords = toMeanings(tables.types);
+/** They alone do not distinguish customers. */
+const salutations = toMeanings(tables.salutations);
+/** Numbers are excluded, because their order is unknown. */
+const tierWords = toMeanings(tables.tiers);
 
 /** Gives the known word for an own word; null when there is none. */
-function toWord<Word extends string>(words: Readonly<Record<Word, readonly string[]>>, own: string): Word | null {
-  for (const word in words) if (words[word].includes(own.trim().toLowerCase())) return word;
-  return null;
-}
+const toWord = <Word extends string>(meanings: ReadonlyMap<string, Word>, own: string): Word | null =>
+  meanings.get(own.trim().toLowerCase()) ?? null;
 
 /** Maps a column's own words to known ones, and lists the unknown ones. */
 function toValues<Word extends string>(
-  words: Readonly<Record<Word, readonly string[]>>,
+  meanings: ReadonlyMap<string, Word>,
   own: readonly string[],
 ): { values: Record<string, Word>; unknown: string[] } {
   const values: Record<string, Word> = {};
   const unknown: string[] = [];
   for (const value of own) {
-    const word = toWord(words, value);
+    const word = toWord(meanings, value);
     if (word === null) unknown.push(value);
     else values[value] = word;
   }

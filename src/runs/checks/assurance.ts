@@ -6,7 +6,7 @@ import { toLeaseKey } from '../../store/database/leases.js';
 import { finishSearch, insertAssurance, readAssurance, setLeastShare } from '../../store/night/checks.js';
 import { ensureRequests } from '../../store/night/controls.js';
 import { addUpSearches } from '../../store/night/run-sums.js';
-import { closeRun, type RunRow, readRunKeys, toRunId } from '../../store/runs.js';
+import { closeRun, type RunRow, toRunId } from '../../store/runs.js';
 import type { RunMode } from '../../vocabulary.js';
 import { findSaidMode, identifyAccount, noteAccount, requireBudget, toAssumedMode } from '../account.js';
 import type { AppContext, RunSettings } from '../app-context.js';
@@ -281,7 +281,7 @@ export async function describeAssurance(database: Queryable, run: RunRow) {
     reasons: run.stateReasons,
     exitCode: toExitCode(run.state),
     mode: run.mode,
-    keyFingerprints: await readRunKeys(database, run.runId),
+    keyFingerprints: run.keys,
     startedAt: run.startedAt,
     finishedAt: run.finishedAt,
     attempts: run.sums?.counts.attempts ?? 0,

@@ -11,7 +11,7 @@ import { markInFlightUnknown } from '../../store/night/ledger.js';
 import { readListCap, readMatchSets } from '../../store/night/responses.js';
 import { addUpSearches } from '../../store/night/run-sums.js';
 import type { Account } from '../../store/organisations.js';
-import { closeRun, type RunRow, readRun, readRunKeys, toRunId } from '../../store/runs.js';
+import { closeRun, type RunRow, readRun, toRunId } from '../../store/runs.js';
 import type { RunState } from '../../vocabulary.js';
 import { identifyAccount, noteAccount, requireBudget, toAssumedMode } from '../account.js';
 import type { AppContext } from '../app-context.js';
@@ -196,7 +196,7 @@ export async function describeCheck(database: Queryable, run: RunRow) {
     runId: toRunId(run),
     state: run.state,
     mode: run.mode,
-    keyFingerprints: await readRunKeys(database, run.runId),
+    keyFingerprints: run.keys,
     notAnsweredBecause: outcome === 'answered' ? [] : run.stateReasons,
     /** Why the run is not complete: no valid answer, or no control search that supports it. */
     reasons: run.stateReasons,

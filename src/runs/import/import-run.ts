@@ -20,7 +20,7 @@ import { readKnownRecords } from '../../store/roster/known-records.js';
 import { mergeSnapshot, takeNumbers } from '../../store/roster/merge.js';
 import { saveRequests } from '../../store/roster/save-requests.js';
 import { beginStaging, clearStaging, type StagedImport } from '../../store/roster/staging.js';
-import { isOnTrial, type RunRow, setRunStage, toRunId } from '../../store/runs.js';
+import { isOnTrial, type RunRow, toRunId, updateRun } from '../../store/runs.js';
 import { toImportMode } from '../account.js';
 import type { AppContext } from '../app-context.js';
 import { endRun } from '../end-run.js';
@@ -173,7 +173,7 @@ async function importSnapshot(
       await mergeSnapshot(transaction, origin, compared, requests);
       await judgeImported(transaction, staged, rule.importedAt);
       if (acceptance !== null) await saveRosterAcceptance(transaction, run.runId, acceptance);
-      await setRunStage(transaction, run.runId, 'imported');
+      await updateRun(transaction, run.runId, { stage: 'imported' });
       progress.isWritten = true;
     });
   });
@@ -226,7 +226,7 @@ async function keepFormer(
   await session.write(async (transaction) => {
     await saveRosterHold(transaction, staged, { source, sourceDigest, heldAt, heldBy, changes, command });
     await clearStaging(transaction, run.runId);
-    await setRunStage(transaction, run.runId, 'imported');
+    await updateRun(transaction, run.runId, { stage: 'imported' });
   });
   // The end of the run says what was found and what to do.
   const message = `${source} is held (${listGuards(heldBy)}). The last accepted roster is screened`;
@@ -260,7 +260,7 @@ async function keepUnread({ app, run, runId, roster, write }: RunSession, roster
     await clearStaging(transaction, run.runId);
     // As a delta without rows: only a whole roster deletes the ids that it does not name.
     await saveRosterHold(transaction, { runId: run.runId, rosterId, isDelta: true }, hold);
-    await setRunStage(transaction, run.runId, 'imported');
+    await updateRun(transaction, run.runId, { stage: 'imported' });
   });
   const text = `the source of roster ${roster} cannot be read: ${message}. The last accepted roster is screened`;
   app.emit({ kind: 'warning', runId, code: 'roster_held', message: text });

@@ -6,9 +6,10 @@ import {
   ReportError,
   RosterError,
   RunLockedError,
+  readMessage,
 } from '../../errors.js';
 import { deliver, toDelivery } from '../../mail/delivery.js';
-import { buildFailureMessage, type Failure } from '../../mail/failure-message.js';
+import { type Alarm, buildAlarmMessage, buildFailureMessage, type Failure } from '../../mail/failure-message.js';
 import type { MailMessage } from '../../mail/message.js';
 import { listRecipients, type MailSettings } from '../../mail/settings.js';
 import type { Queryable } from '../../store/database/database.js';
@@ -94,7 +95,12 @@ export async function mailFailure(app: AppContext, work: FailedWork): Promise<vo
     const { organisationId } = await openOrganisation(app);
     await database.transaction((transaction) => queueMails(app, transaction, { organisationId, runId: null }, mails));
   } catch {
-    return mailDirectly(app, mails, work.signal);
+    // The database that should store the mail has failed, so the mail is tried once.
+    for (const said of await sendDirectly(app, mails, allowLastWords(work.signal))) {
+      const message = `the failure could not be mailed, and is not tried again: ${said}`;
+      app.emit({ kind: 'warning', runId: null, code: 'mail_not_sent', message });
+    }
+    return;
   }
   await deliverOrWarn(app, 'the failure is', { signal: allowLastWords(work.signal) });
 }
@@ -106,24 +112,18 @@ const longestNightMs = 12 * 3_600_000;
 const isDoneElsewhere = ({ error }: FailedWork): boolean =>
   error instanceof RunLockedError && error.heldMs !== null && error.heldMs < longestNightMs;
 
-/** The database that should store the mail has failed, so the mail is tried once. */
-async function mailDirectly(
-  { settings, secret, emit }: AppContext,
+/** Sends mails once, without the outbox, and gives what was said of those that were not accepted. Never throws. */
+export async function sendDirectly(
+  { settings, secret }: { settings: Pick<AppContext['settings'], 'mail' | 'reports'>; secret: AppContext['secret'] },
   mails: readonly MailMessage[],
   signal: AbortSignal | undefined,
-): Promise<void> {
-  const warn = (reason: string): void => {
-    const message = `the failure could not be mailed, and is not tried again: ${reason}`;
-    emit({ kind: 'warning', runId: null, code: 'mail_not_sent', message });
-  };
-  if (!settings.mail) return;
+): Promise<readonly string[]> {
+  if (!settings.mail) return [];
   try {
-    const delivery = toDelivery(settings.mail, settings.reports);
-    for (const { kind, said } of await deliver(mails, delivery, secret('SMTP_URL'), allowLastWords(signal))) {
-      if (kind !== 'accepted') warn(said);
-    }
+    const results = await deliver(mails, toDelivery(settings.mail, settings.reports), secret('SMTP_URL'), signal);
+    return results.flatMap(({ kind, said }) => (kind === 'accepted' ? [] : [said]));
   } catch (error) {
-    warn(error instanceof Error ? error.message : String(error));
+    return mails.map(() => readMessage(error));
   }
 }
 
@@ -152,19 +152,34 @@ function buildMails(failure: Failure, { mail, timezone }: FailureSettings, incid
   return recipients.map(({ address }) => buildFailureMessage(failure, key, address, { from: mail.from, timezone }));
 }
 
-async function queueMails(
-  { settings, clock }: AppContext,
+/** The mails of an alarm about these rosters (null: all), one for each recipient; those of the same key have the same Message-ID. */
+export function buildAlarmMails(
+  alarm: Alarm,
+  key: readonly string[],
+  rosters: readonly (string | null)[],
+  { mail, timezone }: FailureSettings,
+): readonly MailMessage[] {
+  const recipients = rosters.flatMap((roster) =>
+    listRecipients(mail, { kind: 'failure', roster, level: 'red', severities: [] }),
+  );
+  const addresses = new Set(recipients.map(({ address }) => address));
+  return [...addresses].map((address) => buildAlarmMessage(alarm, key, address, { from: mail.from, timezone }));
+}
+
+/** Queues mails about failures; each is queued once for its prefix and Message-ID. */
+export async function queueMails(
+  { clock }: Pick<AppContext, 'clock'>,
   transaction: Queryable,
   about: { organisationId: number; runId: number | null },
   mails: readonly MailMessage[],
+  prefix = 'failure',
 ): Promise<void> {
-  if (!settings.mail) return;
   const now = clock.now();
   const { organisationId, runId } = about;
   const common = { organisationId, runId, kind: 'mail_failure', queuedAt: now, giveUpAt: toGiveUpAt(now) } as const;
   const entries = mails.map((message) => {
     const { to: destination, messageId } = message;
-    return { ...common, destination, dedupKey: `failure/${messageId}`, content: message, messageId };
+    return { ...common, destination, dedupKey: `${prefix}/${messageId}`, content: message, messageId };
   });
   await queueOutbox(transaction, entries);
 }

@@ -8,7 +8,7 @@ import { readAnswerFindings, saveRunHealth } from '../../store/night/run-health.
 import { computeRunSums } from '../../store/night/run-sums.js';
 import { readSettledAlerts, saveOpenAlerts } from '../../store/review/decisions.js';
 import { readAcceptedChanges, readSnapshot } from '../../store/roster/imports.js';
-import { addRunReasons, closeRun, readRun, refreshRunStatistics } from '../../store/runs.js';
+import { closeRun, readRun, refreshRunStatistics, updateRun } from '../../store/runs.js';
 import type { RunContext } from '../app-context.js';
 import type { RunHalted } from '../halt.js';
 import { queueReportOf } from '../mail/deliver.js';
@@ -172,6 +172,6 @@ async function addReason(
     reasons: [...reasons, reason],
     haltedBy,
   };
-  await addRunReasons(transaction, runId, warned);
+  await updateRun(transaction, runId, { state: warned.state, stateReasons: warned.reasons });
   return warned;
 }

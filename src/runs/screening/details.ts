@@ -12,9 +12,9 @@ import {
   readDetailBacklog,
   readDetailLookups,
   readNewHits,
-  saveDetailCounts,
   saveDetailLookup,
 } from '../../store/night/match-details.js';
+import { updateRun } from '../../store/runs.js';
 import type { DetailStop } from '../../vocabulary.js';
 import type { RunSettings } from '../app-context.js';
 import { abortLater, stopGraceMs } from '../halt.js';
@@ -69,7 +69,7 @@ export async function fetchDetails(session: RunSession, client: Client, accountI
       backlogLeft,
       stoppedBecause: leftOver + backlogLeft > 0 ? (stops.because ?? 'limit') : null,
     };
-    await session.write((transaction) => saveDetailCounts(transaction, run.runId, counts));
+    await session.write((transaction) => updateRun(transaction, run.runId, { details: counts }));
     if (hasWork) emitEnd(session, counts);
   } finally {
     stops.close();

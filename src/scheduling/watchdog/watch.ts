@@ -1,10 +1,10 @@
 import { hostname } from 'node:os';
 import { ConfigError } from '../../errors.js';
-import { type Alarm, buildAlarmMessage } from '../../mail/failure-message.js';
-import { listRecipients } from '../../mail/settings.js';
+import type { Alarm } from '../../mail/failure-message.js';
 import type { AppContext } from '../../runs/app-context.js';
 import { readRosterGroups } from '../../runs/coverage.js';
-import { deliverOrWarn, toGiveUpAt } from '../../runs/mail/deliver.js';
+import { deliverOrWarn } from '../../runs/mail/deliver.js';
+import { buildAlarmMails, queueMails } from '../../runs/mail/failures.js';
 import { openOrganisation } from '../../runs/session.js';
 import { readImportedRosters } from '../../store/customers/coverage.js';
 import type { Queryable } from '../../store/database/database.js';
@@ -18,8 +18,7 @@ import {
   toJobSubject,
   toRosterSubject,
 } from '../../store/operations/incidents.js';
-import type { JobRun, SchedulePause } from '../../store/operations/jobs.js';
-import { queueOutbox } from '../../store/operations/outbox.js';
+import type { JobRun } from '../../store/operations/jobs.js';
 import {
   findLastNights,
   type NightFacts,
@@ -107,19 +106,7 @@ function findDone(nights: readonly Pick<Nights, 'ended'>[]): Date | null {
 }
 
 /** The result of one look: all problems with their incidents, and the incidents that are over. */
-export interface Watch {
-  at: Date;
-  rosters: readonly string[];
-  findings: readonly (WatchFinding & { incident: Incident; isNews: boolean })[];
-  over: readonly Incident[];
-  /** Closed because no watchdog watches them any more; whether they are over is unknown. */
-  dropped: readonly Incident[];
-  /** The rosters without any night so far, of which none was due. */
-  unscreened: readonly string[];
-  pause: SchedulePause | null;
-  /** Whether anything is wrong that was not already known. */
-  isAlarm: boolean;
-}
+export type Watch = Awaited<ReturnType<typeof watch>>;
 
 /**
  * Looks once and reports the news: each incident once, again when something of it is new, and once when it is over, also when several watchdogs
@@ -130,7 +117,7 @@ export async function watch(
   app: AppContext,
   { jobs }: { jobs: JobsSettings },
   { signal, noteLooked }: { signal?: AbortSignal; noteLooked?: () => void } = {},
-): Promise<Watch> {
+) {
   const { database, clock } = app;
   const now = clock.now();
   const { organisationId } = await openOrganisation(app);
@@ -142,7 +129,7 @@ export async function watch(
   const open = await readOpenIncidents(database, organisationId);
   noteLooked?.();
   // Only alarms: the host of a report mails the report.
-  await deliverOrWarn(app, 'alarms are', { signal, keyPrefix: alarmKeyPrefix });
+  await deliverOrWarn(app, 'alarms are', { signal, keyPrefix: 'alarm/' });
   return {
     at: now,
     rosters,
@@ -151,9 +138,12 @@ export async function watch(
       return incident ? [{ ...finding, incident, isNews: news.reported.has(incident.incidentId) }] : [];
     }),
     over: news.over,
+    /** Closed because no watchdog watches them any more; whether they are over is unknown. */
     dropped: news.dropped,
+    /** The rosters without any night so far, of which none was due. */
     unscreened: listUnscreened(facts, findings),
     pause: facts.pause,
+    /** Whether anything is wrong that was not already known. */
     isAlarm: findings.some(({ isKnown }) => !isKnown),
   };
 }
@@ -324,20 +314,18 @@ export function compareIncidents(
   };
 }
 
-const alarmKeyPrefix = 'alarm/';
-
 /**
  * Queues one mail about incidents with one cause, in the transaction that notes them as reported; without configured mail it does nothing.
  */
 async function queueAlarm(
-  { settings: { mail, organisation, timezone }, clock }: Pick<AppContext, 'settings' | 'clock'>,
+  app: AppContext,
   transaction: Queryable,
   organisationId: number,
   { incidents, phase, actions }: Pick<Alarm, 'phase' | 'actions'> & { incidents: readonly Incident[] },
 ): Promise<void> {
+  const { mail, organisation, timezone } = app.settings;
   const [first] = incidents;
   if (!mail || !first) return;
-  const at = clock.now();
   const { incidentId, timesReported, openedAt } = first;
   const key = [String(incidentId), phase === 'over' ? 'over' : String(timesReported), openedAt.toISOString()];
   const alarm: Alarm = {
@@ -345,20 +333,12 @@ async function queueAlarm(
     title: describeIncident({ ...first, subject: incidents.map(({ subject }) => subject).join(', ') }),
     reason: incidents.map(({ reason }) => reason).join('; '),
     openedAt,
-    at,
+    at: app.clock.now(),
     actions,
     host: hostname(),
     organisation,
   };
-  const recipients = incidents.flatMap(({ roster }) =>
-    listRecipients(mail, { kind: 'failure', roster, level: 'red', severities: [] }),
-  );
-  const entries = [...new Set(recipients.map(({ address }) => address))].map((address) => {
-    const message = buildAlarmMessage(alarm, key, address, { from: mail.from, timezone });
-    const { to: destination, messageId } = message;
-    const what = { organisationId, runId: null, kind: 'mail_failure', destination } as const;
-    const times = { queuedAt: at, giveUpAt: toGiveUpAt(at) };
-    return { ...what, dedupKey: `${alarmKeyPrefix}${messageId}`, content: message, messageId, ...times };
-  });
-  await queueOutbox(transaction, entries);
+  const rosters = incidents.map(({ roster }) => roster);
+  const mails = buildAlarmMails(alarm, key, rosters, { mail, timezone });
+  await queueMails(app, transaction, { organisationId, runId: null }, mails, 'alarm');
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Queryable } from '../database/database.js';
 import type { Migration } from '../database/migrate.js';
+import { sql } from '../database/statement.js';
 
 /** The name and version of the format. */
 export const backupSchema = 'nightscreen/backup/1';
@@ -36,15 +37,14 @@ export const quoteName = (name: string): string => `"${name.replaceAll('"', '""'
 export async function describeTables(database: Queryable, tables: readonly string[]) {
   const rows = await database.query(
     columnRow,
-    `select class.relname::text as "table", array_agg(attname::text order by attnum) as columns,
+    sql`select class.relname::text as "table", array_agg(attname::text order by attnum) as columns,
        array_agg(attname::text order by attnum) filter (where attgenerated = '') as written
      from pg_class class join pg_attribute attribute on attrelid = class.oid and attnum > 0 and not attisdropped
      where class.relnamespace = (select oid from pg_namespace where nspname = current_schema())
-       and class.relkind in ('r', 'p') and class.relname = any ($1::text[])
+       and class.relkind in ('r', 'p') and class.relname = any (${tables})
      group by class.relname
      -- What is partitioned by runs comes after them.
      order by class.relname <> 'run', class.relname`,
-    [[...tables]],
   );
   return new Map(rows.map((row) => [row.table, row]));
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type FactsOf, restorationSchema } from '../../vocabulary/facts.js';
 import { type Queryable, readValue } from '../database/database.js';
+import { sql } from '../database/statement.js';
 import { screeningKindsSql } from '../row-shapes.js';
 
 const runFolder = /^\d{4}-\d{2}-\d{2}-[a-z]+-(\d{1,15})$/;
@@ -13,26 +14,26 @@ export async function saveRestoration(
   const lastRun = await readValue(transaction, z.number(), 'select coalesce(max(run_id), 0) as "lastRun" from run');
   const lostRuns = folders.filter((name) => Number(runFolder.exec(name)?.[1] ?? 0) > lastRun);
   const restoration = { restoredAt: new Date(), backupAt, lostRuns: lostRuns.sort() };
-  await transaction.execute('update organisation set restorations = restorations || $1::text::jsonb', [
-    JSON.stringify(restoration),
-  ]);
+  await transaction.execute(
+    sql`update organisation set restorations = restorations || ${JSON.stringify(restoration)}::text::jsonb`,
+  );
 }
 
 /** SQL: the restores of the database, which all its organisations have in common. */
-const restorationsSql = `
+const restorationsSql = sql`
   select distinct restoration."restoredAt" as restored_at, restoration."backupAt" as backup_at, restoration."lostRuns" as lost_runs
   from organisation
   cross join jsonb_to_recordset(restorations) as restoration ("restoredAt" timestamptz, "backupAt" timestamptz, "lostRuns" text[])`;
 
 /** All restores of the database, newest first. */
 export const readRestorations = (database: Queryable): Promise<FactsOf<typeof restorationSchema>[]> =>
-  database.query(restorationSchema, `${restorationsSql} order by restored_at desc`);
+  database.query(restorationSchema, sql`${restorationsSql} order by restored_at desc`);
 
 /** The restores after which no complete screening has started, newest first. */
 export const readRecentRestorations = (database: Queryable): Promise<FactsOf<typeof restorationSchema>[]> =>
   database.query(
     restorationSchema,
-    `${restorationsSql}
+    sql`${restorationsSql}
      where not exists (
        select from run where state = 'complete' and kind in (${screeningKindsSql}) and started_at > restoration."restoredAt"
      )
@@ -46,10 +47,9 @@ export const readRestorationsBefore = (
 ): Promise<FactsOf<typeof restorationSchema>[]> =>
   database.query(
     restorationSchema,
-    `${restorationsSql}
+    sql`${restorationsSql}
      where restoration."restoredAt" > coalesce(
-       (select max(finished_at) from run where roster_id = $2 and run_id < $1 and kind in (${screeningKindsSql})), '-infinity'
+       (select max(finished_at) from run where roster_id = ${rosterId} and run_id < ${runId} and kind in (${screeningKindsSql})), '-infinity'
      )
      order by restored_at`,
-    [runId, rosterId],
   );

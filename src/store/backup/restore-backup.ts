@@ -16,6 +16,7 @@ import {
   readLanded,
   readMigrations,
 } from '../database/migrate.js';
+import { rawSql, sql } from '../database/statement.js';
 import { runIdSql } from '../runs.js';
 import { type BackupSummary, describeTables, headerSchema, listTables, quoteName } from './format.js';
 import { saveRestoration } from './restoration.js';
@@ -230,8 +231,8 @@ async function makeSchema(transaction: Transaction, wanted: readonly Migration[]
 async function requireEmpty(transaction: Transaction, tables: readonly string[]): Promise<void> {
   await transaction.execute(`lock table ${tables.map(quoteName).join(', ')} in access exclusive mode`);
   for (const table of tables) {
-    const sql = `select exists (select from ${quoteName(table)}) as present`;
-    if (!(await readValue(transaction, z.boolean(), sql))) continue;
+    if (!(await readValue(transaction, z.boolean(), `select exists (select from ${quoteName(table)}) as present`)))
+      continue;
     throw new BackupError(
       'database_not_empty',
       `the database is not empty: table ${table} has rows. Restore into a new database, or into a new folder.`,
@@ -297,11 +298,10 @@ async function insertRows(
 ): Promise<void> {
   if (!target) throw new BackupError('backup_broken', 'the backup has rows without a table');
   const { table, written } = target;
-  const [name, columns] = [quoteName(table), written.map(quoteName).join(', ')];
+  const [name, columns] = [rawSql(quoteName(table)), rawSql(written.map(quoteName).join(', '))];
   // Postgres reads each text as it has written it; no value is converted to a JavaScript type.
   await transaction.execute(
-    `insert into ${name} (${columns}) overriding system value select ${columns} from unnest($1::${name}[])`,
-    [[...rows]],
+    sql`insert into ${name} (${columns}) overriding system value select ${columns} from unnest(${rows}::${name}[])`,
   );
 }
 
@@ -314,12 +314,11 @@ const constraintRow = z.object({ table: z.string(), name: z.string(), definition
 async function dropChecks(transaction: Transaction, tables: readonly string[]): Promise<() => Promise<void>> {
   const constraints = await transaction.query(
     constraintRow,
-    `select class.relname::text as "table", conname::text as name, pg_get_constraintdef(constrained.oid) as definition
+    sql`select class.relname::text as "table", conname::text as name, pg_get_constraintdef(constrained.oid) as definition
      from pg_constraint constrained join pg_class class on class.oid = constrained.conrelid
      where class.relnamespace = (select oid from pg_namespace where nspname = current_schema())
-       and class.relname = any ($1::text[]) and conparentid = 0 and (contype = 'f' or contype = 'c' and not convalidated)
+       and class.relname = any (${tables}) and conparentid = 0 and (contype = 'f' or contype = 'c' and not convalidated)
      order by 1, 2`,
-    [[...tables]],
   );
   const names = tables.map(quoteName);
   for (const name of names) await transaction.execute(`alter table ${name} disable trigger user`);
@@ -349,7 +348,7 @@ async function restoreSequences(
   for (const [name, last] of Object.entries(sequences)) {
     if (last === null) continue;
     const next = last + (jumps[name] ?? jump);
-    await transaction.query(z.unknown(), 'select setval($1::text::regclass, $2::bigint)', [quoteName(name), next]);
+    await transaction.query(z.unknown(), sql`select setval(${quoteName(name)}::text::regclass, ${next}::bigint)`);
   }
 }
 
@@ -365,10 +364,9 @@ export async function quietRestored(transaction: Transaction, tables: ReadonlySe
        epoch = greatest(epoch, (extract(epoch from clock_timestamp()) * 1000)::bigint)`,
   );
   await transaction.execute(
-    `insert into lease (lease_key, epoch, owner, acquired_at, heartbeat_at, expires_at)
-     select $1, (extract(epoch from clock_timestamp()) * 1000)::bigint, 'restore', now(), now(), now()
+    sql`insert into lease (lease_key, epoch, owner, acquired_at, heartbeat_at, expires_at)
+     select ${restoredKey}, (extract(epoch from clock_timestamp()) * 1000)::bigint, 'restore', now(), now(), now()
      on conflict (lease_key) do nothing`,
-    [restoredKey],
   );
   // A run with a later run of the same kind is not resumed.
   const openRuns = await readColumn(
@@ -386,9 +384,8 @@ export async function quietRestored(transaction: Transaction, tables: ReadonlySe
   const held = await readColumn(
     transaction,
     z.number(),
-    `update outbox set state = 'given_up', last_error = $1
+    sql`update outbox set state = 'given_up', last_error = ${`held by the restore of a backup of ${createdAt}: it may have been sent since`}
      where state = 'queued' and kind <> 'webhook' returning outbox_id as id`,
-    [`held by the restore of a backup of ${createdAt}: it may have been sent since`],
   );
   const waitingMessages = await readValue(
     transaction,

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { StoreError } from '../../errors.js';
-import { type Database, DatabaseError, readColumn, type Transaction } from '../database/database.js';
+import { type Database, DatabaseError, readColumn, readValue, type Transaction } from '../database/database.js';
 import { packagedMigrations, readLanded, readMigrations } from '../database/migrate.js';
+import { sql } from '../database/statement.js';
 import { type BackupSummary, backupSchema, describeTables, listTables, quoteName } from './format.js';
 
 /** The target size of a batch of rows in UTF-16 units, and the most rows of one. */
@@ -12,7 +13,6 @@ const mostRows = 5_000;
 const fewestRows = 20;
 
 const rowShape = z.object({ row: z.string() });
-const sequenceRow = z.object({ last: z.number().nullable() });
 
 /**
  * Writes the whole content of the database as of one moment, with one batch of rows in memory. It changes nothing, also not in a database of an
@@ -78,12 +78,11 @@ async function requireKnown(transaction: Transaction, tables: readonly string[])
   const unknown = await readColumn(
     transaction,
     z.string(),
-    `select relname::text as name from pg_class class
+    sql`select relname::text as name from pg_class class
      where relnamespace = (select oid from pg_namespace where nspname = current_schema())
-       and relkind in ('r', 'p', 'f', 'm') and not relispartition and relpersistence = 'p' and relname <> all ($1::text[])
+       and relkind in ('r', 'p', 'f', 'm') and not relispartition and relpersistence = 'p' and relname <> all (${['schema_migration', ...tables]})
        and not exists (select from pg_depend where classid = 'pg_class'::regclass and objid = class.oid and deptype = 'e')
      order by 1`,
-    [['schema_migration', ...tables]],
   );
   if (unknown.length === 0) return;
   throw new StoreError(
@@ -137,20 +136,18 @@ async function readSequences(
   const names = await readColumn(
     transaction,
     z.string(),
-    `select sequence.relname::text as name
+    sql`select sequence.relname::text as name
      from pg_class sequence
      left join pg_depend owned on owned.classid = 'pg_class'::regclass and owned.objid = sequence.oid
        and owned.refclassid = 'pg_class'::regclass and owned.deptype in ('i', 'a')
      left join pg_class owner on owner.oid = owned.refobjid
      where sequence.relnamespace = (select oid from pg_namespace where nspname = current_schema()) and sequence.relkind = 'S'
-       and (owner.relname = any ($1::text[]) or owner.oid is null and sequence.relname = any ($2::text[]))
+       and (owner.relname = any (${tables}) or owner.oid is null and sequence.relname = any (${looseSequences}))
      order by 1`,
-    [[...tables], looseSequences],
   );
   for (const name of names) {
-    const sql = `select case when is_called then last_value end as last from ${quoteName(name)}`;
-    const [row] = await transaction.query(sequenceRow, sql);
-    sequences[name] = row?.last ?? null;
+    const last = `select case when is_called then last_value end as last from ${quoteName(name)}`;
+    sequences[name] = await readValue(transaction, z.number().nullable(), last);
   }
   return sequences;
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Bindings, openBindings, type Queryable } from '../database/database.js';
+import { rawSql } from '../database/statement.js';
 import { gapsSql, type PlanInput } from '../night/plan-sql.js';
 import { toSqlList } from '../row-shapes.js';
 
@@ -131,7 +132,7 @@ const eachGapSql = `
     where accepted.roster_id = $1 and accepted.reference = gap.reference and accepted.gap = gap.reason
       and accepted.until >= ($2::timestamptz at time zone 'UTC')::date
   ) as is_accepted
-  from (${gapsSql('$1')}) gap
+  from (${gapsSql(rawSql('$1'))}) gap
   union all
   -- A partial roster (delta) corrects no row of the last full one.
   select 'unreadable_id', null, unreadable.rows, exists (

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { runModes, worstTopics } from '../../vocabulary.js';
 import { type Database, type Queryable, readColumn, readValue } from '../database/database.js';
+import { sql } from '../database/statement.js';
 
 const statusRow = z.object({
   roster: z.string(),
@@ -50,12 +51,12 @@ export function readCustomerStatuses(
 ) {
   return database.cursor(
     statusRow,
-    `select roster, reference, in_scope, state, worst_topic, waiting, held, reason, because, last_state, as_of, never_screened, due_at,
+    sql`select roster, reference, in_scope, state, worst_topic, waiting, held, reason, because, last_state, as_of, never_screened, due_at,
        expires_at, risk_tier, mode, run_id, changed_at
      from customer_screening_status
-     where organisation = $1 and roster = any ($2::text[]) and ($3::text[] is null or reference = any ($3))
+     where organisation = ${organisation} and roster = any (${rosters})
+       and (${customers}::text[] is null or reference = any (${customers}))
      order by roster collate "C", reference collate "C"`,
-    [organisation, [...rosters], customers && [...customers]],
     rowsAtOnce,
   );
 }

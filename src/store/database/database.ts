@@ -32,12 +32,7 @@ export interface Database extends Queryable {
    */
   transaction<T>(work: (transaction: Transaction) => Promise<T>, options?: { runsOnce?: boolean }): Promise<T>;
   /** The rows in batches from one snapshot; other queries may run meanwhile. Leaving the loop closes the cursor. */
-  cursor<Row>(
-    row: z.ZodType<Row>,
-    statement: string | Sql,
-    parameters: readonly unknown[],
-    batchSize: number,
-  ): AsyncIterable<Row[]>;
+  cursor<Row>(row: z.ZodType<Row>, statement: string | Sql, batchSize: number): AsyncIterable<Row[]>;
   /** Runs several statements without parameters as one implicit transaction. */
   runScript(sql: string): Promise<void>;
   /** Waits for queries in progress, then releases the connections or the folder; a second call does nothing. */
@@ -104,24 +99,15 @@ const connectionFailure = z.object({ code: z.string().optional(), message: z.str
 /** Converts a driver's error into a DatabaseError without values of rows or parameters; a NightscreenError is returned unchanged. */
 export function toDatabaseError(error: unknown): NightscreenError {
   if (error instanceof NightscreenError) return error;
-  const answer = serverFailure.safeParse(error);
-  if (answer.success) {
-    const message = describeRefusal(answer.data);
-    const { code, constraint } = answer.data;
-    return new DatabaseError(message, {
-      cause: withoutValues(error, message),
-      sqlState: code,
-      constraint,
-      isConnectionLost: endedStates.has(code) || code.startsWith('08'),
-      isWithoutRoom: isWithoutRoom(answer.data),
-    });
-  }
-  const message = describeFailure(error);
+  const answer = serverFailure.safeParse(error).data;
+  const message = answer === undefined ? describeFailure(error) : describeRefusal(answer);
+  const code = answer?.code;
   return new DatabaseError(message, {
     cause: withoutValues(error, message),
-    sqlState: undefined,
-    constraint: undefined,
-    isConnectionLost: isOfTheWire(error),
+    sqlState: code,
+    constraint: answer?.constraint,
+    isConnectionLost: code === undefined ? isOfTheWire(error) : endedStates.has(code) || code.startsWith('08'),
+    isWithoutRoom: answer !== undefined && isWithoutRoom(answer),
   });
 }
 
@@ -141,24 +127,19 @@ const wireMessages =
   /^(Connection terminated|Client has encountered a connection error|Client was closed|timeout expired)/;
 
 function isOfTheWire(error: unknown): boolean {
-  const failure = connectionFailure.safeParse(error);
-  if (!failure.success) return false;
-  const { code = '', message } = failure.data;
+  const { code = '', message = '' } = connectionFailure.safeParse(error).data ?? {};
   return wireCodes.test(code) || wireMessages.test(message);
 }
 
-/** The reason of a failure on one line, without password, URL and values. */
+/** The reason of a failure without an answer of the server, on one line. */
 function describeFailure(error: unknown): string {
-  if (error instanceof NightscreenError) return error.message;
-  const answer = serverFailure.safeParse(error);
-  if (answer.success) return describeRefusal(answer.data);
-  const failure = connectionFailure.safeParse(error);
-  if (!failure.success) {
+  const failure = connectionFailure.safeParse(error).data;
+  if (failure === undefined) {
     // The embedded database reports a failure of its files with an error number only.
-    const number = fileFailure.safeParse(error);
-    return `the database driver failed${number.success ? ` on its files (errno ${number.data.errno}); check whether the disk is full` : ''}`;
+    const number = fileFailure.safeParse(error).data?.errno;
+    return `the database driver failed${number === undefined ? '' : ` on its files (errno ${number}); check whether the disk is full`}`;
   }
-  const { code, message } = failure.data;
+  const { code, message } = failure;
   // A host that refuses on all addresses gives an AggregateError with an empty message.
   return [message, code && !message.includes(code) ? `(${code})` : ''].filter(Boolean).join(' ') || 'no reason given';
 }

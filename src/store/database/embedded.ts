@@ -279,16 +279,11 @@ export class EmbeddedDatabase implements Database {
     }
   }
 
-  async *cursor<Row>(
-    row: z.ZodType<Row>,
-    statement: string | Sql,
-    parameters: readonly unknown[],
-    batchSize: number,
-  ): AsyncGenerator<Row[]> {
+  async *cursor<Row>(row: z.ZodType<Row>, statement: string | Sql, batchSize: number): AsyncGenerator<Row[]> {
     this.#cursors += 1;
     const name = `batches_${this.#cursors}`;
     // There is only one session: `with hold` keeps the rows after the statement's transaction, so other statements may run between batches.
-    const { text, values } = toStatement(statement, parameters);
+    const { text, values } = toStatement(statement);
     await this.#run(`declare ${name} no scroll cursor with hold for ${text}`, values);
     try {
       for (;;) {

@@ -46,15 +46,19 @@ const ownerCard = z.object({
 /** The owner or claimant of a folder, for operators; `since` is an ISO 8601 time, `isBrief`: it releases the folder within seconds. */
 type OwnerCard = z.infer<typeof ownerCard>;
 
+/** The ownership of a folder; it ends with `release`, with the process, or when somebody removes its card to free the folder. */
+export interface FolderLock {
+  /** Whether this process still owns the folder; once false, always false. Reads it if the last check is older than `maxAgeMs` (default: 1 s). */
+  isHeld(maxAgeMs?: number): boolean;
+  /** Releases the folder; a second call does nothing. */
+  release(): Promise<void>;
+}
+
 /** A live claim on a folder, proven by a socket. */
-interface FolderClaim {
+interface FolderClaim extends FolderLock {
   readonly id: string;
   /** Makes this process the owner of the folder. */
   own(): void;
-  /** Whether nobody has removed the card. Reads the folder if the last check is older than `maxAgeMs` (default: 1 s). */
-  isHeld(maxAgeMs?: number): boolean;
-  /** Ends the claim; a second call does nothing. */
-  withdraw(): Promise<void>;
 }
 
 /** The file names of a claim; `socket` exists only once a process has listened on it. */
@@ -77,13 +81,7 @@ async function publishClaim(
 ): Promise<FolderClaim> {
   const id = randomBytes(12).toString('hex');
   let state: ClaimState = 'claiming';
-  const card: OwnerCard = {
-    pid: process.pid,
-    ...machine,
-    command,
-    since: new Date().toISOString(),
-    isBrief,
-  };
+  const card: OwnerCard = { pid: process.pid, ...machine, command, since: new Date().toISOString(), isBrief };
   const server = createServer((socket) => {
     socket.on('error', () => socket.destroy());
     socket.unref();
@@ -110,7 +108,7 @@ async function publishClaim(
       state = 'owning';
     },
     isHeld: watchCard(path),
-    withdraw: () => {
+    release: () => {
       withdrawn ??= close(server, folder, id);
       return withdrawn;
     },
@@ -146,34 +144,40 @@ async function findOwnerIds(folder: string): Promise<string[]> {
   return names.flatMap((name) => socketName.exec(name)?.[1] ?? []).sort();
 }
 
-/** The state of a claim: `silent` is alive but does not answer in time; `foreign` is of another host, where nobody can ask its process. */
-type OwnerAnswer = { state: 'dead' } | { state: ClaimState | 'silent' | 'foreign'; card: OwnerCard };
+/** A claim of a living process: `silent` does not answer in time; `foreign` is of another host, where nobody can ask its process. */
+interface LiveClaim {
+  id: string;
+  state: ClaimState | 'silent' | 'foreign';
+  card: OwnerCard;
+}
 
-/** The state of a claim now, within two seconds. A claim of this host from before its last start is dead. */
-async function assessOwner(folder: string, id: string, here: Machine): Promise<OwnerAnswer> {
+/** A claim now, within two seconds; null for a dead one. A claim of this host from before its last start is dead. */
+async function assessClaim(folder: string, id: string, here: Machine): Promise<LiveClaim | null> {
   const card = await readCard(folder, id);
-  if (card !== undefined && card.boot !== here.boot) {
-    return card.host === here.host ? { state: 'dead' } : { state: 'foreign', card };
-  }
+  if (card !== null && card.boot !== here.boot) return card.host === here.host ? null : { id, state: 'foreign', card };
   const deadline = Date.now() + answerTimeoutMs;
   for (;;) {
     const reply = await withShortPath(folder, (shortFolder) =>
       readReply(join(shortFolder, claimFile.socket(id)), Math.max(1, deadline - Date.now())),
     );
-    if (reply === 'refused' || reply === 'gone') return { state: 'dead' };
-    const answer = parseAnswer(reply);
-    if (answer) return { state: answer.state, card: answer };
-    if (Date.now() >= deadline) return { state: 'silent', card: card ?? unknownOwner };
+    if (reply === null) return null;
+    const answer = parseJson(answerSchema, reply);
+    if (answer !== null) return { id, state: answer.state, card: answer };
+    if (Date.now() >= deadline) return { id, state: 'silent', card: card ?? unknownOwner };
     // The connection ended before the answer: the process has just ended, which the next attempt shows.
     await delay(retryMs);
   }
 }
 
-async function readCard(folder: string, id: string): Promise<OwnerCard | undefined> {
+const readCard = async (folder: string, id: string): Promise<OwnerCard | null> =>
+  parseJson(ownerCard, await readFile(join(folder, claimFile.card(id)), 'utf8').catch(() => ''));
+
+/** A text as such JSON; null for anything else. */
+function parseJson<Value>(schema: z.ZodType<Value>, text: string): Value | null {
   try {
-    return ownerCard.parse(JSON.parse(await readFile(join(folder, claimFile.card(id)), 'utf8')));
+    return schema.parse(JSON.parse(text));
   } catch {
-    return undefined;
+    return null;
   }
 }
 
@@ -208,10 +212,10 @@ async function forgetStrays(folder: string): Promise<void> {
   }
 }
 
-/** The bytes received before the connection ended; `refused` when no process listens, `gone` when there is no socket. */
-function readReply(path: string, timeoutMs: number): Promise<string> {
+/** The text received before the connection ended; null when no process listens, or there is no socket. */
+function readReply(path: string, timeoutMs: number): Promise<string | null> {
   return new Promise((done) => {
-    let received = '';
+    let received: string | null = '';
     const socket = connect(path);
     const timer = setTimeout(() => socket.destroy(), timeoutMs);
     socket.setEncoding('utf8');
@@ -219,8 +223,7 @@ function readReply(path: string, timeoutMs: number): Promise<string> {
       received += chunk;
     });
     socket.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ECONNREFUSED') received = 'refused';
-      if (error.code === 'ENOENT') received = 'gone';
+      if (error.code === 'ECONNREFUSED' || error.code === 'ENOENT') received = null;
     });
     socket.on('close', () => {
       clearTimeout(timer);
@@ -230,14 +233,6 @@ function readReply(path: string, timeoutMs: number): Promise<string> {
 }
 
 const answerSchema = ownerCard.extend({ state: z.enum(['claiming', 'owning']) });
-
-function parseAnswer(reply: string): z.infer<typeof answerSchema> | undefined {
-  try {
-    return answerSchema.parse(JSON.parse(reply));
-  } catch {
-    return undefined;
-  }
-}
 
 /** The limit of a socket address on every supported Unix (macOS: 103 bytes, Linux: 107). */
 const longestAddressBytes = 103;
@@ -259,14 +254,6 @@ async function withShortPath<T>(folder: string, work: (shortFolder: string) => P
 const pollMs = 50;
 const waitMs = 200;
 const claimDeadlineMs = 10_000;
-
-/** The ownership of a folder; it ends with `release`, with the process, or when somebody removes its card to free the folder. */
-export interface FolderLock {
-  /** Whether this process still owns the folder; once false, always false. Reads it if the last check is older than `maxAgeMs` (default: 1 s). */
-  isHeld(maxAgeMs?: number): boolean;
-  /** Releases the folder; a second call does nothing. */
-  release(): Promise<void>;
-}
 
 /** How a process waits for a folder. */
 export interface FolderWaitPolicy {
@@ -303,14 +290,14 @@ export async function lockFolder(
   for (;;) {
     const claim = await publishClaim(folder, command, waitPolicy, machine);
     const rival = await contend(folder, claim, machine, deadline).catch(async (error: unknown) => {
-      await claim.withdraw();
+      await claim.release();
       throw error;
     });
     if (!rival) {
       await forgetStrays(folder);
-      return { isHeld: claim.isHeld, release: () => claim.withdraw() };
+      return claim;
     }
-    await claim.withdraw();
+    await claim.release();
     // The rival may itself give way to another; the message must name the final owner.
     const owner = await awaitOwner(folder, rival, machine, deadline);
     if (!owner) continue;
@@ -324,64 +311,51 @@ export async function lockFolder(
   }
 }
 
-/** A claim that has priority over ours. */
-interface Rival {
-  id: string;
-  card: OwnerCard;
-  isForeign: boolean;
-}
-
-/** Resolves a claim against all others: undefined when it wins, else the rival. After `deadline` an undecided claim counts as the owner's. */
-async function contend(
-  folder: string,
-  claim: FolderClaim,
-  here: Machine,
-  deadline: number,
-): Promise<Rival | undefined> {
+/** Resolves a claim against all others: null when it wins, else the rival. After `deadline` an undecided claim counts as the owner's. */
+async function contend(folder: string, own: FolderClaim, here: Machine, deadline: number): Promise<LiveClaim | null> {
   // Each process publishes its claim before it reads the others, so of two concurrent claims at least the later one sees the other.
   for (;;) {
     let waiting = false;
     for (const id of await findOwnerIds(folder)) {
-      if (id === claim.id) continue;
-      const answer = await assessOwner(folder, id, here);
-      if (answer.state === 'dead') await forgetClaim(folder, id);
-      else if (answer.state !== 'claiming' || id < claim.id || Date.now() > deadline) return toRival(id, answer);
+      if (id === own.id) continue;
+      const rival = await assessClaim(folder, id, here);
+      if (rival === null) await forgetClaim(folder, id);
+      else if (rival.state !== 'claiming' || id < own.id || Date.now() > deadline) return rival;
       else waiting = true;
     }
     if (!waiting) {
-      claim.own();
-      return undefined;
+      own.own();
+      return null;
     }
     await delay(pollMs);
   }
 }
 
-const toRival = (id: string, { state, card }: Exclude<OwnerAnswer, { state: 'dead' }>): Rival => ({
-  id,
-  card,
-  isForeign: state === 'foreign',
-});
-
-/** The owner of the folder once the claims are resolved; undefined when there is none. */
-async function awaitOwner(folder: string, rival: Rival, here: Machine, deadline: number): Promise<Rival | undefined> {
+/** The owner of the folder once the claims are resolved; null when there is none. */
+async function awaitOwner(
+  folder: string,
+  rival: LiveClaim,
+  here: Machine,
+  deadline: number,
+): Promise<LiveClaim | null> {
   for (;;) {
     let claiming = false;
     for (const id of await findOwnerIds(folder)) {
-      const answer = await assessOwner(folder, id, here);
-      if (answer.state === 'claiming') claiming = true;
-      else if (answer.state !== 'dead') return toRival(id, answer);
+      const claim = await assessClaim(folder, id, here);
+      if (claim?.state === 'claiming') claiming = true;
+      else if (claim !== null) return claim;
     }
-    if (!claiming) return undefined;
+    if (!claiming) return null;
     if (Date.now() > deadline) return rival;
     await delay(pollMs);
   }
 }
 
-function refuse(folder: string, { id, card, isForeign }: Rival, isForMoment: boolean): RunLockedError {
+function refuse(folder: string, { id, state, card }: LiveClaim, isForMoment: boolean): RunLockedError {
   const { pid, host, command, since, progress } = card;
   const holder = `process ${pid} on ${host} (${command}) since ${since}`;
   const taken = `the folder ${folder} is in use by ${holder}`;
-  if (!isForeign) {
+  if (state !== 'foreign') {
     const message = progress === undefined ? taken : `${taken}. It runs ${progress}`;
     return new RunLockedError(message, holder, null, isForMoment && !card.isBrief);
   }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Clock } from '../../clock.js';
 import { LeaseLostError, RunLockedError, StoreError } from '../../errors.js';
 import type { Database, Queryable } from './database.js';
+import { sql } from './statement.js';
 
 const pollMs = 250;
 
@@ -34,12 +35,12 @@ export type LeaseHolder = z.infer<typeof holderRow>;
 const heldRow = holderRow.extend({ key: z.string() });
 
 /** SQL: a lease's row as its holder, by one reading of the database's clock. */
-const holderSql = `owner, epoch, acquired_at, heartbeat_at,
+export const holderSql = sql`owner, epoch, acquired_at, heartbeat_at,
   greatest(0, extract(epoch from clock_timestamp() - heartbeat_at) * 1000)::float8 as "heartbeatAgeMs",
   greatest(0, extract(epoch from expires_at - clock_timestamp()) * 1000)::float8 as "expiresInMs"`;
 
 /** SQL: whether a lease was not released. A released one expired in 1970: a clock that is set back leads no heartbeat there. */
-const unreleasedSql = "expires_at > 'epoch'";
+const unreleasedSql = sql`expires_at > 'epoch'`;
 
 /**
  * Takes the lease with the next epoch when it is free or expired, else returns its holder. `ttlMs` counts by the clock of a server; on the embedded
@@ -58,14 +59,14 @@ export async function tryAcquireLease(
   // it unexpired and change nothing.
   const [taken] = await database.query(
     epochRow,
-    `with dead as (
+    sql`with dead as (
        select lease_key from lease
-       where lease_key = $1 and coalesce(epoch = $4::bigint, expires_at <= clock_timestamp())
+       where lease_key = ${key} and coalesce(epoch = ${takeFrom}::bigint, expires_at <= clock_timestamp())
        for update
      )
      insert into lease as held (lease_key, epoch, owner, acquired_at, heartbeat_at, expires_at)
-     select $1, coalesce((select epoch from lease where lease_key = $5), 0) + 1, $2, instant, instant,
-       instant + $3::float8 * interval '1 millisecond'
+     select ${key}, coalesce((select epoch from lease where lease_key = ${restoredKey}), 0) + 1, ${owner}, instant, instant,
+       instant + ${ttlMs}::float8 * interval '1 millisecond'
      from (select clock_timestamp() as instant) as moment
      where (select count(*) from dead) >= 0
      on conflict (lease_key) do update set
@@ -74,9 +75,8 @@ export async function tryAcquireLease(
        acquired_at = excluded.acquired_at,
        heartbeat_at = excluded.heartbeat_at,
        expires_at = excluded.expires_at
-     where coalesce(held.epoch = $4::bigint, held.expires_at <= clock_timestamp()) and exists (select from dead)
+     where coalesce(held.epoch = ${takeFrom}::bigint, held.expires_at <= clock_timestamp()) and exists (select from dead)
      returning epoch`,
-    [key, owner, ttlMs, takeFrom, restoredKey],
   );
   if (!taken) return { holder: await readHolder(database, key) };
   noteLive(database, key, taken.epoch, ttlMs);
@@ -110,7 +110,7 @@ const noEpoch = 0;
 
 /** The present or last holder of a lease; undefined without one. */
 export async function findHolder(database: Queryable, key: string): Promise<LeaseHolder | undefined> {
-  const [holder] = await database.query(holderRow, `select ${holderSql} from lease where lease_key = $1`, [key]);
+  const [holder] = await database.query(holderRow, sql`select ${holderSql} from lease where lease_key = ${key}`);
   return holder;
 }
 
@@ -138,9 +138,8 @@ export async function readHeldLeases(
 ): Promise<readonly (LeaseHolder & { key: string })[]> {
   return database.query(
     heldRow,
-    `select lease_key as key, ${holderSql} from lease
-     where ${unreleasedSql} and split_part(lease_key, '/', 2) = $1 order by lease_key`,
-    [encodeURIComponent(organisation)],
+    sql`select lease_key as key, ${holderSql} from lease
+     where ${unreleasedSql} and split_part(lease_key, '/', 2) = ${encodeURIComponent(organisation)} order by lease_key`,
   );
 }
 
@@ -152,10 +151,9 @@ export const describeHolder = ({ owner, acquiredAt, heartbeatAgeMs }: LeaseHolde
 export async function renewLease(database: Database, lease: Lease, ttlMs: number): Promise<boolean> {
   // An expired lease that no process took can be renewed; a released one has expires_at = acquired_at.
   const renewed = await database.execute(
-    `update lease set heartbeat_at = clock_timestamp(),
-       expires_at = clock_timestamp() + $3::float8 * interval '1 millisecond'
-     where lease_key = $1 and epoch = $2 and ${unreleasedSql}`,
-    [lease.key, lease.epoch, ttlMs],
+    sql`update lease set heartbeat_at = clock_timestamp(),
+       expires_at = clock_timestamp() + ${ttlMs}::float8 * interval '1 millisecond'
+     where lease_key = ${lease.key} and epoch = ${lease.epoch} and ${unreleasedSql}`,
   );
   if (renewed === 1) noteLive(database, lease.key, lease.epoch, ttlMs);
   return renewed === 1;
@@ -164,10 +162,9 @@ export async function renewLease(database: Database, lease: Lease, ttlMs: number
 /** Releases the lease and keeps its row and epoch; does nothing when it is already lost. */
 export async function releaseLease(database: Queryable, lease: Lease): Promise<void> {
   // Neither a late heartbeat nor a late write can renew it.
-  await database.execute("update lease set expires_at = 'epoch' where lease_key = $1 and epoch = $2", [
-    lease.key,
-    lease.epoch,
-  ]);
+  await database.execute(
+    sql`update lease set expires_at = 'epoch' where lease_key = ${lease.key} and epoch = ${lease.epoch}`,
+  );
   const live = liveLeases.get(database);
   if (live?.get(lease.key)?.epoch === lease.epoch) live.delete(lease.key);
 }
@@ -180,8 +177,7 @@ export async function assertLease(transaction: Queryable, lease: Lease): Promise
   // The lock makes a takeover wait for the commit and does not block the own heartbeat.
   const rows = await transaction.query(
     epochRow,
-    `select epoch from lease where lease_key = $1 and epoch = $2 and ${unreleasedSql} for key share`,
-    [lease.key, lease.epoch],
+    sql`select epoch from lease where lease_key = ${lease.key} and epoch = ${lease.epoch} and ${unreleasedSql} for key share`,
   );
   if (rows.length === 0) {
     throw new LeaseLostError(`lease ${lease.key} with epoch ${lease.epoch} is no longer ours, so nothing is written`);

@@ -7,7 +7,8 @@ import { systemClock } from '../../clock.js';
 import { SchemaError, StoreError } from '../../errors.js';
 import { runIdSql } from '../runs.js';
 import { type Database, DatabaseError, type Queryable, readValue, type Transaction } from './database.js';
-import { describeHolder, holderRow } from './leases.js';
+import { describeHolder, holderRow, holderSql } from './leases.js';
+import { sql } from './statement.js';
 
 const appliedRow = z.object({ version: z.number(), name: z.string(), sha256: z.string() });
 
@@ -61,16 +62,14 @@ export const describeSchemaUser = ({ key, run, ...holder }: SchemaUser): string 
 
 /** Whether a table exists: a statement that names a missing table would fail. */
 const hasTable = (database: Queryable, name: 'lease' | 'schema_migration'): Promise<boolean> =>
-  readValue(database, z.boolean(), 'select to_regclass($1::text) is not null as present', [name]);
+  readValue(database, z.boolean(), sql`select to_regclass(${name}::text) is not null as present`);
 
 /** The users of the present schema of a Postgres database. The embedded one has a single owner, so leases in it belong to dead processes. */
 export async function readSchemaUsers(database: Queryable): Promise<readonly SchemaUser[]> {
   if (!(await hasTable(database, 'lease'))) return [];
   return database.query(
     userRow,
-    `select lease_key as key, owner, epoch, acquired_at, heartbeat_at,
-       greatest(0, extract(epoch from clock_timestamp() - heartbeat_at) * 1000)::float8 as "heartbeatAgeMs",
-       greatest(0, extract(epoch from expires_at - clock_timestamp()) * 1000)::float8 as "expiresInMs",
+    `select lease_key as key, ${holderSql},
        (select ${runIdSql('run')} from run
         where run.lease_key = lease.lease_key and run.epoch = lease.epoch and run.state = 'running'
         order by run.run_id desc limit 1) as run
@@ -184,8 +183,8 @@ const lockTimeout = '55P03';
 export async function layMigration(transaction: Transaction, next: Migration): Promise<void> {
   await transaction.runScript(next.sql);
   await transaction.execute(
-    'insert into schema_migration (version, name, sha256, applied_at) values ($1, $2, $3, clock_timestamp())',
-    [next.version, next.name, next.sha256],
+    sql`insert into schema_migration (version, name, sha256, applied_at)
+     values (${next.version}, ${next.name}, ${next.sha256}, clock_timestamp())`,
   );
 }
 
@@ -234,8 +233,8 @@ export async function readMigrations(folder: string): Promise<readonly Migration
         throw new StoreError('migrations_invalid', `migration ${index + 1} is missing or duplicate: found ${name}`);
       }
       // A checkout may have changed the line endings; the statements are the same.
-      const sql = (await readFile(join(folder, name), 'utf8')).replaceAll('\r\n', '\n');
-      return { version, name, sql, sha256: createHash('sha256').update(sql).digest('hex') };
+      const text = (await readFile(join(folder, name), 'utf8')).replaceAll('\r\n', '\n');
+      return { version, name, sql: text, sha256: createHash('sha256').update(text).digest('hex') };
     }),
   );
 }

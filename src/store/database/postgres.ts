@@ -265,19 +265,14 @@ export class PostgresDatabase implements Database {
     }
   }
 
-  async *cursor<Row>(
-    row: z.ZodType<Row>,
-    statement: string | Sql,
-    parameters: readonly unknown[],
-    batchSize: number,
-  ): AsyncGenerator<Row[]> {
+  async *cursor<Row>(row: z.ZodType<Row>, statement: string | Sql, batchSize: number): AsyncGenerator<Row[]> {
     this.#scope.assertOutside();
     // A separate connection: a reader may use it for hours, and the pool must not run out.
     const client = await this.#reconnecting.repeat(() => connect(this.#config, this.#statementTimeoutMs));
     try {
       // With hold: a snapshot open for hours would prevent the whole database from reclaiming updated rows.
       await runScript(client, 'begin; set local idle_in_transaction_session_timeout = 0');
-      const { text, values } = toStatement(statement, parameters);
+      const { text, values } = toStatement(statement);
       await runStatement(client, `declare batches no scroll cursor with hold for ${text}`, values);
       await runScript(client, 'commit');
       for (;;) {

@@ -88,6 +88,18 @@ export function replaceInto(table: string, row: object, key: readonly string[]):
   return sql`${insertInto(table, [row])} on conflict (${rawSql(key.join(', '))}) do update set ${replaced}`;
 }
 
+/** Replaces columns of a table; the condition follows: `${updateOf('run', { stage })} where run.run_id = ${runId}`. */
+export function updateOf(table: string, values: object): Sql {
+  const columns = toColumns(values);
+  const changes = rawSql(
+    Object.keys(columns)
+      .map((name) => `${name} = changed.${name}`)
+      .join(', '),
+  );
+  const name = rawSql(table);
+  return sql`update ${name} set ${changes} from jsonb_populate_record(null::${name}, ${json(columns)}) as changed`;
+}
+
 const toColumns = (row: object): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(row).map(([name, value]) => [toSnakeCase(name), toJsonValue(value)]));
 

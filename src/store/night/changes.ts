@@ -5,12 +5,11 @@ import type { CountedCluster, MatchChangeFacts, SeverityCount, TruncatedChanges 
 import { matchChangeSchema } from '../../vocabulary/facts.js';
 import { dossierChangeSchema } from '../../vocabulary/source-facts.js';
 import { dossierChangeKinds, type Severity, severities } from '../../vocabulary.js';
-import { type Database, firstRow, type Queryable, readValue, requireRows } from '../database/database.js';
+import { type Database, executeAll, type Queryable, readRow, readValue } from '../database/database.js';
+import { rawSql, recordset, type Sql, sql } from '../database/statement.js';
 import { joinPartySql, partyFactsSql, replacedSql, toSqlList } from '../row-shapes.js';
 import { runIdSql } from '../runs.js';
 import { findListedSql, toMatchRow } from './listed-parties.js';
-
-const organisationSql = '(select organisation_id from run where run_id = $1)';
 
 /** Saves what answers of a wave changed; `formerCustomerVersion` is the customer version of the compared answer when it differs. */
 export async function saveChanges(
@@ -24,35 +23,32 @@ export async function saveChanges(
   }[],
 ): Promise<void> {
   if (events.length === 0) return;
-  const rows = events.map(({ partyId, customerVersion, formerCustomerVersion, change }) => ({
-    party_id: partyId,
-    customer_version: customerVersion,
-    former_customer_version: formerCustomerVersion,
-    kind: change.difference.kind,
-    severity: change.severity,
-    rule: change.rule,
-    adjustments: change.adjustments,
-    birth_date_agreement: change.corroboration.birthDate,
-    country_agreement: change.corroboration.country,
-    sanction_hit: change.isSanctionHit,
-    cause: change.cause,
-    is_baseline: change.isBaseline,
-    match_id: change.difference.matchId,
-    fields: change.difference.fields,
-    before: change.difference.before && toMatchRow(change.difference.before),
-    after: change.difference.after && toMatchRow(change.difference.after),
+  const rows = events.map(({ change: { difference, corroboration, isSanctionHit, ...change }, ...party }) => ({
+    ...party,
+    ...change,
+    kind: difference.kind,
+    matchId: difference.matchId,
+    fields: difference.fields,
+    birthDateAgreement: corroboration.birthDate,
+    countryAgreement: corroboration.country,
+    sanctionHit: isSanctionHit,
+    before: difference.before && toMatchRow(difference.before),
+    after: difference.after && toMatchRow(difference.after),
   }));
-  const saved = await transaction.execute(
-    `insert into change (
+  const organisationSql = sql`(select organisation_id from run where run_id = ${runId})`;
+  await executeAll(
+    transaction,
+    rows.length,
+    sql`insert into change (
        run_id, wave, party_id, customer_version, kind, severity, rule, adjustments, birth_date_agreement, country_agreement,
        sanction_hit, cause, is_baseline, match_id, fields, former_customer_version,
        before_listed_id, before_rank, before_is_hit, before_score, after_listed_id, after_rank, after_is_hit, after_score
      )
-     select $1, $2, party_id, customer_version, kind, severity, rule, adjustments, birth_date_agreement, country_agreement,
+     select ${runId}, ${wave}, party_id, customer_version, kind, severity, rule, adjustments, birth_date_agreement, country_agreement,
        sanction_hit, cause, is_baseline, match_id, fields, former_customer_version,
        former.listed_id, (before -> 'rank')::integer, (before -> 'is_hit')::boolean, (before -> 'score')::float8,
        latter.listed_id, (after -> 'rank')::integer, (after -> 'is_hit')::boolean, (after -> 'score')::float8
-     from jsonb_to_recordset($3::text::jsonb) as row (
+     from ${recordset(rows)} as row (
        party_id bigint, customer_version integer, kind text, severity text, rule text, adjustments text[],
        birth_date_agreement text, country_agreement text, sanction_hit boolean, cause text, is_baseline boolean, match_id text, fields text[],
        before jsonb, after jsonb, former_customer_version integer
@@ -61,13 +57,11 @@ export async function saveChanges(
      left join lateral ${findListedSql(organisationSql, "before ->> 'digest'")} former on true
      left join lateral ${findListedSql(organisationSql, "after ->> 'digest'")} latter on true
      where num_nulls(before, former.listed_id) <> 1 and num_nulls(after, latter.listed_id) <> 1`,
-    [runId, wave, JSON.stringify(rows)],
   );
-  requireRows(saved, rows.length, 'change');
 }
 
 /** SQL: that JSON from `noted` (change_alert); null without a row. */
-const changeAlertSql = `case when noted.change_id is not null then jsonb_build_object(
+const changeAlertSql = sql`case when noted.change_id is not null then jsonb_build_object(
   'state', noted.state, 'openedAt', noted.opened_at, 'dueAt', noted.due_at, 'assignedTo', noted.assigned_to, 'reopenedBecause', noted.reopened_because,
   'said', (
     select coalesce(jsonb_agg(jsonb_build_object(
@@ -85,21 +79,21 @@ const likenessShape = matchChangeSchema.pick({ kind: true, cause: true, rule: tr
 const criticalChangeRow = matchChangeSchema.extend({ isBaseline: z.boolean() });
 
 /** SQL: the party in the record of the compared answer; null when it is the same record, or unknown. */
-const formerPartySql = `(
+const formerPartySql = sql`(
   select ${partyFactsSql} from customer_version version
   where version.customer_id = party.customer_id and version.version = event.former_customer_version
     and coalesce(version.record -> 'parties' -> party.ordinal::integer, 'null') <> 'null'
 )`;
 
 /** SQL: reads change events (`event`) with the party at their time; the caller adds conditions and order. */
-const toMatchChangeSql = (changes: 'change_event' | 'found_change'): string => `
+const toMatchChangeSql = (changes: 'change_event' | 'found_change'): Sql => sql`
   select event.change_id, ${runIdSql('found')} as "runId", ${partyFactsSql} as party, ${formerPartySql} as "formerParty", event.kind, event.severity, event.rule,
     event.adjustments, event.cause, event.sanction_hit as "isSanctionHit",
     case when event.birth_date_agreement is not null then jsonb_build_object(
       'birthDate', event.birth_date_agreement, 'country', event.country_agreement
     ) end as corroboration,
     event.match_id, event.fields, event.before, event.after, event.is_baseline, ${changeAlertSql} as alert
-  from ${changes} event
+  from ${rawSql(changes)} event
   join run found on found.run_id = event.run_id
   left join change_alert noted on noted.change_id = event.change_id
   ${joinPartySql('event')}`;
@@ -114,30 +108,28 @@ export async function readCriticalChanges(
 ) {
   return database.query(
     criticalChangeRow,
-    `${toMatchChangeSql('found_change')}
-     where event.run_id = $1 and event.change_id between $2 and $3 and event.severity = 'critical'
+    sql`${toMatchChangeSql('found_change')}
+     where event.run_id = ${runId} and event.change_id between ${firstChangeId} and ${lastChangeId} and event.severity = 'critical'
      order by event.change_id
-     limit $4`,
-    [runId, firstChangeId, lastChangeId, limit],
+     limit ${limit}`,
   );
 }
 
 /** The number of changes of a run, and of matches of first screenings. */
 export async function countMatchChanges(database: Queryable, runId: number) {
-  const rows = await database.query(
+  return readRow(
+    database,
     z.object({ changes: z.number(), baseline: z.number() }),
-    `select count(*) filter (where not is_baseline)::integer as changes, count(*) filter (where is_baseline)::integer as baseline
-     from change_event where run_id = $1`,
-    [runId],
+    sql`select count(*) filter (where not is_baseline)::integer as changes, count(*) filter (where is_baseline)::integer as baseline
+     from change_event where run_id = ${runId}`,
   );
-  return firstRow(rows, 'change_event');
 }
 
 /** The changes that these sweeps found; a customer is known when it was imported before the sweep. */
 async function readDossierChanges(database: Queryable, sweepRunIds: readonly number[]) {
   return database.query(
     dossierChangeSchema,
-    `select change.change_id, change.kind, change.dossier_id, change.fields, change.before, change.after,
+    sql`select change.change_id, change.kind, change.dossier_id, change.fields, change.before, change.after,
        exists (
          select from customer
          join roster on roster.roster_id = customer.roster_id and roster.organisation_id = run.organisation_id
@@ -146,9 +138,8 @@ async function readDossierChanges(database: Queryable, sweepRunIds: readonly num
        ) as "customerKnown"
      from dossier_change change
      join run on run.run_id = change.run_id
-     where change.run_id = any ($1::bigint[])
+     where change.run_id = any (${sweepRunIds})
      order by change.change_id`,
-    [[...sweepRunIds]],
   );
 }
 
@@ -163,21 +154,19 @@ const transitionRow = z.object({
 export async function readDossierHistory(database: Queryable, organisationId: number, dossierId: string) {
   const known = await database.query(
     z.object({ accountId: z.number() }),
-    `select dossier.account_id from dossier join account using (account_id)
-     where account.organisation_id = $1 and dossier.dossier_id = $2`,
-    [organisationId, dossierId],
+    sql`select dossier.account_id from dossier join account using (account_id)
+     where account.organisation_id = ${organisationId} and dossier.dossier_id = ${dossierId}`,
   );
   if (known.length === 0) return null;
   return database.query(
     transitionRow,
-    `select change.seen_at, change.kind, change.fields,
+    sql`select change.seen_at, change.kind, change.fields,
        jsonb_build_object('before', change.before ->> 'status', 'after', change.after ->> 'status') as status,
        jsonb_build_object('before', change.before ->> 'updatedAt', 'after', change.after ->> 'updatedAt') as "updatedAt"
      from dossier_change change
      join run on run.run_id = change.run_id
-     where change.dossier_id = $2 and run.account_id = any ($1::bigint[])
+     where change.dossier_id = ${dossierId} and run.account_id = any (${known.map(({ accountId }) => accountId)}::bigint[])
      order by change.seen_at, change.change_id`,
-    [known.map(({ accountId }) => accountId), dossierId],
   );
 }
 
@@ -186,35 +175,29 @@ interface MatchList {
   isBaseline: boolean;
 }
 
-/** SQL: `event` is in such a list, with the parameters of `toParameters`. */
-const isOnListSql = 'event.run_id = any ($1::bigint[]) and event.is_baseline = $2';
-
-/** The first parameters of a query over such a list. */
-const toParameters = ({ runIds, isBaseline }: MatchList): readonly unknown[] => [[...runIds], isBaseline];
+/** SQL: `event` is in such a list. */
+const isOnListSql = ({ runIds, isBaseline }: MatchList): Sql =>
+  sql`event.run_id = any (${runIds}) and event.is_baseline = ${isBaseline}`;
 
 const batchLines = 1_000;
-const orderSql = `
+const orderSql = sql`
   order by array_position(array[${toSqlList(severities)}], event.severity), customer.reference collate "C",
     event.change_id`;
-const listSql = `${matchChangeSql} where ${isOnListSql} ${orderSql}`;
-const severitySql = `${matchChangeSql} where ${isOnListSql} and event.severity = $3 ${orderSql}`;
 
 /** The lines of such a list, most severe first: the first `previewLines`, and for a longer list its counts and how to read it. */
 async function readMatchList(database: Queryable, lists: Pick<Database, 'cursor'>, list: MatchList) {
-  const parameters = toParameters(list);
-  const found = await database.query(matchChangeSchema, `${listSql} limit $3`, [...parameters, previewLines + 1]);
+  const listed = sql`${matchChangeSql} where ${isOnListSql(list)}`;
+  const found = await database.query(matchChangeSchema, sql`${listed} ${orderSql} limit ${previewLines + 1}`);
   if (found.length <= previewLines) return { held: found, cut: null };
-  const held = found.slice(0, previewLines);
   const bySeverity = await countBySeverity(database, list);
-  const read = (sql: string, ...others: readonly unknown[]) =>
-    lists.cursor(matchChangeSchema, sql, [...parameters, ...others], batchLines);
+  const read = (those: Sql) => lists.cursor(matchChangeSchema, sql`${those} ${orderSql}`, batchLines);
   return {
-    held,
+    held: found.slice(0, previewLines),
     cut: {
       lines: Object.values(bySeverity).reduce((sum, { count }) => sum + count, 0),
       bySeverity,
-      read: () => read(listSql),
-      readOf: (severity: Severity) => read(severitySql, severity),
+      read: () => read(listed),
+      readOf: (severity: Severity) => read(sql`${listed} and event.severity = ${severity}`),
     },
   };
 }
@@ -229,10 +212,9 @@ const countRow = z.object({
 async function countBySeverity(database: Queryable, list: MatchList): Promise<Record<Severity, SeverityCount>> {
   const rows = await database.query(
     countRow,
-    `select severity, count(*)::integer as count, count(*) filter (where sanction_hit)::integer as "sanctionHits",
+    sql`select severity, count(*)::integer as count, count(*) filter (where sanction_hit)::integer as "sanctionHits",
        count(*) filter (where sanction_hit and after_is_hit)::integer as "currentHits"
-     from change_event event where ${isOnListSql} group by severity`,
-    toParameters(list),
+     from change_event event where ${isOnListSql(list)} group by severity`,
   );
   const none = { count: 0, sanctionHits: 0, currentHits: 0 };
   const counted = Object.fromEntries(rows.map(({ severity, ...counts }) => [severity, counts]));
@@ -263,21 +245,21 @@ const clusterRow = z.discriminatedUnion('by', [
   }),
 ]);
 
-const countsSql = `count(distinct customer_id)::integer as customers, count(*)::integer as changes,
+const countsSql = sql`count(distinct customer_id)::integer as customers, count(*)::integer as changes,
   (array_agg(change_id order by reference collate "C", change_id))[1:${examples}] as "exampleIds"`;
 
 /**
  * SQL: the clusters that `findClusters` finds in a list: by listed party, then by kind; without sanction hits, and by kind without new
  * hits.
  */
-const clustersSql = `
+const clustersSql = (list: MatchList): Sql => sql`
   with reported as materialized (
     select event.change_id, event.severity, event.kind, event.cause, event.rule, event.fields, party.customer_id, customer.reference,
       coalesce(event.after, event.before) ->> 'id' as id, coalesce(event.after, event.before) ->> 'name' as name,
       event.before_listed_id is null or event.kind in ('hit_gained', 'match_returned') as is_new,
       event.before_is_hit as was_hit, event.after_is_hit as is_hit
     from change_event event join party using (party_id) join customer using (customer_id)
-    where ${isOnListSql} and not event.sanction_hit
+    where ${isOnListSql(list)} and not event.sanction_hit
   ),
   by_party as (
     select severity, kind, cause, id, name, ${countsSql} from reported where id is not null
@@ -306,7 +288,7 @@ async function readChanges(
   const list = { runIds, isBaseline: false };
   const { held, cut } = await readMatchList(database, lists, list);
   if (cut === null) return { held, cut };
-  const clusters = await database.query(clusterRow, clustersSql, toParameters(list));
+  const clusters = await database.query(clusterRow, clustersSql(list));
   return {
     held,
     cut: {
@@ -321,8 +303,8 @@ function toCluster(row: z.infer<typeof clusterRow>, lists: Pick<Database, 'curso
   const { severity, customers, changes, exampleIds } = row;
   const readExamples = async (): Promise<readonly MatchChangeFacts[]> => {
     const found: MatchChangeFacts[] = [];
-    const sql = `${matchChangeSql} where event.change_id = any ($1::bigint[]) order by array_position($1::bigint[], event.change_id)`;
-    for await (const batch of lists.cursor(matchChangeSchema, sql, [exampleIds], examples)) found.push(...batch);
+    const statement = sql`${matchChangeSql} where event.change_id = any (${exampleIds}) order by array_position(${exampleIds}, event.change_id)`;
+    for await (const batch of lists.cursor(matchChangeSchema, statement, examples)) found.push(...batch);
     return found;
   };
   const counted = { severity, customers, changes, readExamples };
@@ -334,9 +316,8 @@ function readNextDue(database: Queryable, list: MatchList, now: Date): Promise<D
   return readValue(
     database,
     z.date().nullable(),
-    `select min(noted.due_at) as "dueAt" from change_event event join change_alert noted using (change_id)
-     where ${isOnListSql} and noted.state in ('open', 'pending_approval') and noted.due_at >= $3`,
-    [...toParameters(list), now],
+    sql`select min(noted.due_at) as "dueAt" from change_event event join change_alert noted using (change_id)
+     where ${isOnListSql(list)} and noted.state in ('open', 'pending_approval') and noted.due_at >= ${now}`,
   );
 }
 

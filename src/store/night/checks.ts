@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { type AnswerState, answerStates, partyTypes, runKinds } from '../../vocabulary.js';
-import { findRow, findValue, type Queryable, requireRows, toInsert } from '../database/database.js';
-import { isOfSql } from '../organisations.js';
+import { executeAll, findRow, findValue, insertRows, type Queryable } from '../database/database.js';
+import { json, sql } from '../database/statement.js';
+import { isOfOrganisation } from '../organisations.js';
 
 const checkRow = z.object({
   type: z.enum(partyTypes),
@@ -29,35 +30,35 @@ export async function insertCheck(
   { name, reason, askedBy, askedAt }: Pick<z.infer<typeof checkRow>, 'name' | 'reason' | 'askedBy' | 'askedAt'>,
 ): Promise<void> {
   const row = { runId, ordinal: 1, requestId, name, facts: { reason, askedBy, askedAt } };
-  await transaction.execute(...toInsert('single_search', row));
+  await insertRows(transaction, 'single_search', [row]);
 }
 
 /** Stores the outcome of a check (ordinal 1; with what the answer says), or of one search of a measurement. */
 export async function finishSearch(
   transaction: Queryable,
   { runId, ordinal }: { runId: number; ordinal: number },
-  outcome: { responseId: number; verdict?: AnswerState } | { reason: string },
+  outcome: { responseId?: number; verdict?: AnswerState; reason?: string },
   endedAt: Date,
 ): Promise<void> {
-  const came = 'reason' in outcome ? [null, null, outcome.reason] : [outcome.responseId, outcome.verdict ?? null, null];
-  const saved = await transaction.execute(
-    `update single_search set response_id = $3, verdict = $4, outcome_reason = $5, ended_at = $6 where run_id = $1 and ordinal = $2`,
-    [runId, ordinal, ...came, endedAt],
+  const { responseId = null, verdict = null, reason = null } = outcome;
+  await executeAll(
+    transaction,
+    1,
+    sql`update single_search set response_id = ${responseId}, verdict = ${verdict}, outcome_reason = ${reason}, ended_at = ${endedAt}
+     where run_id = ${runId} and ordinal = ${ordinal}`,
   );
-  requireRows(saved, 1, 'single_search');
 }
 
 /** Finds the running checks of an organisation whose lease is lost or expired; with `leaseKey` only those of this lease. */
 export async function findDeadChecks(database: Queryable, organisation: string, leaseKey: string | null = null) {
   return database.query(
     z.object({ runId: z.number(), leaseKey: z.string() }),
-    `select run.run_id, run.lease_key
+    sql`select run.run_id, run.lease_key
      from run left join lease using (lease_key)
-     where ${isOfSql('run')} and run.kind = 'check' and run.state = 'running' and (
+     where ${isOfOrganisation('run', organisation)} and run.kind = 'check' and run.state = 'running' and (
        lease.epoch is null or lease.epoch <> run.epoch or lease.expires_at <= clock_timestamp()
-     ) and ($2::text is null or lease_key = $2)
+     ) and lease_key = coalesce(${leaseKey}, lease_key)
      order by run.run_id`,
-    [organisation, leaseKey],
   );
 }
 
@@ -66,7 +67,7 @@ export function readCheck(database: Queryable, runId: number) {
   return findRow(
     database,
     checkRow,
-    `select request.type, single.name, facts ->> 'reason' as reason, facts ->> 'askedBy' as "askedBy", (facts ->> 'askedAt')::timestamptz as "askedAt",
+    sql`select request.type, single.name, facts ->> 'reason' as reason, facts ->> 'askedBy' as "askedBy", (facts ->> 'askedAt')::timestamptz as "askedAt",
        request.name as "sentName", outcome_reason, response_id, coalesce(verdict, 'not_screened') as verdict,
        case when ended_at is null then 'in_progress' when response_id is null then 'not_answered' else 'answered' end as outcome,
        encode(response.digest, 'hex') as "responseDigest", ended_at
@@ -74,8 +75,7 @@ export function readCheck(database: Queryable, runId: number) {
      join run using (run_id)
      join screening_request request using (request_id)
      left join response using (response_id)
-     where run_id = $1 and run.kind = 'check'`,
-    [runId],
+     where run_id = ${runId} and run.kind = 'check'`,
   );
 }
 
@@ -106,10 +106,9 @@ export type ForcedCustomer = z.infer<typeof forcedRow>;
 /** Stores the published list of a run before the comparison with its customers. */
 export async function noteList(transaction: Queryable, runId: number, list: z.infer<typeof listShape>): Promise<void> {
   const noted = { ...list, comparedParties: 0, forcedParties: 0, forcedCustomers: 0, comparedAt: null };
-  await transaction.execute('update run set published_list = coalesce(published_list, $2) where run_id = $1', [
-    runId,
-    JSON.stringify(noted satisfies ListComparison),
-  ]);
+  await transaction.execute(
+    sql`update run set published_list = coalesce(published_list, ${json(noted satisfies ListComparison)}) where run_id = ${runId}`,
+  );
 }
 
 /** Stores the counts of the finished comparison with a run's list. */
@@ -119,10 +118,9 @@ export async function finishComparison(
   sums: Pick<ListComparison, 'comparedParties' | 'forcedParties' | 'forcedCustomers'>,
   comparedAt: Date,
 ): Promise<void> {
-  await transaction.execute('update run set published_list = published_list || $2 where run_id = $1', [
-    runId,
-    JSON.stringify({ ...sums, comparedAt }),
-  ]);
+  await transaction.execute(
+    sql`update run set published_list = published_list || ${json({ ...sums, comparedAt })} where run_id = ${runId}`,
+  );
 }
 
 /** The published list of a run. */
@@ -130,8 +128,7 @@ export function readListComparison(database: Queryable, runId: number): Promise<
   return findValue(
     database,
     comparisonShape,
-    `select published_list from run where run_id = $1 and published_list ? 'spellings'`,
-    [runId],
+    sql`select published_list from run where run_id = ${runId} and published_list ? 'spellings'`,
   );
 }
 
@@ -142,11 +139,11 @@ export function readListComparison(database: Queryable, runId: number): Promise<
 export async function findUncomparedLists(database: Queryable, runId: number) {
   return database.query(
     z.object({ file: z.string(), runId: z.number(), kind: z.enum(runKinds), startedAt: z.date() }),
-    `select earlier.published_list ->> 'file' as file, earlier.run_id, earlier.kind, earlier.started_at
+    sql`select earlier.published_list ->> 'file' as file, earlier.run_id, earlier.kind, earlier.started_at
      from run ours
      join run earlier on earlier.roster_id = ours.roster_id and earlier.mode = ours.mode and earlier.run_id < ours.run_id
        and earlier.state = 'abandoned' and earlier.published_list -> 'comparedAt' = 'null'
-     where ours.run_id = $1
+     where ours.run_id = ${runId}
        and not exists (
          select from run later
          where later.roster_id = ours.roster_id and later.mode = ours.mode and later.run_id > earlier.run_id
@@ -158,7 +155,6 @@ export async function findUncomparedLists(database: Queryable, runId: number) {
          where screening.run_id = ours.run_id and coalesce(state.screened_at < earlier.started_at, true)
        )
      order by earlier.run_id`,
-    [runId],
   );
 }
 
@@ -166,15 +162,14 @@ export async function findUncomparedLists(database: Queryable, runId: number) {
 export async function readForcedCustomers(database: Queryable, runId: number, limit: number) {
   return database.query(
     forcedRow,
-    `select customer.reference, min(forced.because collate "C") as because
+    sql`select customer.reference, min(forced.because collate "C") as because
      from forced
      join party using (party_id)
      join customer using (customer_id)
-     where forced.run_id = $1
+     where forced.run_id = ${runId}
      group by customer.reference
      order by customer.reference collate "C"
-     limit $2`,
-    [runId, limit],
+     limit ${limit}`,
   );
 }
 
@@ -211,29 +206,23 @@ export async function insertAssurance(
   names: readonly z.infer<typeof nameShape>[],
   requestIds: readonly number[],
 ): Promise<void> {
-  const { file, format, files, digest, listed, seed, spelling, sampleSize, atLeast } = facts;
-  const list = { file, format, files, digest, listed, seed, spelling, sampleSize, atLeast };
-  await transaction.execute('update run set published_list = $2 where run_id = $1', [runId, JSON.stringify(list)]);
+  await transaction.execute(
+    sql`update run set published_list = ${json({ ...facts, spellings: undefined })} where run_id = ${runId}`,
+  );
   const items = names.map(({ sentName, ...entry }, at) => ({
+    runId,
     ordinal: at + 1,
     requestId: requestIds[at],
     name: sentName,
     facts: entry,
   }));
-  const saved = await transaction.execute(
-    `insert into single_search (run_id, ordinal, request_id, name, facts)
-     select $1, ordinal, "requestId", name, facts
-     from jsonb_to_recordset($2::text::jsonb) as row (ordinal integer, "requestId" bigint, name text, facts jsonb)`,
-    [runId, JSON.stringify(items)],
-  );
-  requireRows(saved, items.length, 'single_search');
+  await insertRows(transaction, 'single_search', items);
 }
 
 /** Changes the share of a sample that must be found. */
 export async function setLeastShare(transaction: Queryable, runId: number, atLeast: number | null): Promise<void> {
   await transaction.execute(
-    `update run set published_list = published_list || jsonb_build_object('atLeast', $2::float8) where run_id = $1`,
-    [runId, atLeast],
+    sql`update run set published_list = published_list || jsonb_build_object('atLeast', ${atLeast}::float8) where run_id = ${runId}`,
   );
 }
 
@@ -242,22 +231,20 @@ export async function readAssurance(database: Queryable, runId: number) {
   const facts = await findValue(
     database,
     factsShape,
-    `select published_list from run where run_id = $1 and published_list ? 'seed'`,
-    [runId],
+    sql`select published_list from run where run_id = ${runId} and published_list ? 'seed'`,
   );
   if (facts === null) return null;
   const items = await database.query(
     alertRow,
-    `select item.ordinal, facts ->> 'listedId' as "listedId", facts ->> 'listedName' as "listedName", facts ->> 'type' as type,
+    sql`select item.ordinal, facts ->> 'listedId' as "listedId", facts ->> 'listedName' as "listedName", facts ->> 'type' as type,
        facts ->> 'script' as script, facts ->> 'variant' as variant, item.name as "sentName", item.outcome_reason, item.response_id,
        case when ended_at is null then 'remaining' when item.response_id is null then 'failed' else 'answered' end as outcome,
        coalesce(response.total, 0) as results,
        coalesce(response.hits, 0) as hits
      from single_search item
      left join response using (response_id)
-     where item.run_id = $1
+     where item.run_id = ${runId}
      order by item.ordinal`,
-    [runId],
   );
   return { ...facts, items };
 }

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { ControlFacts } from '../../reports/run-facts.js';
 import { controlResultSchema, controlRoundSchema, type FactsOf } from '../../vocabulary/facts.js';
-import { findRow, firstRow, type Queryable, readValue, requireRows, toInsert } from '../database/database.js';
+import { findRow, insertRows, type Queryable, readColumn, readRow, readValue } from '../database/database.js';
+import { recordset, sql } from '../database/statement.js';
 
 const outcomeRow = controlResultSchema.omit({ rounds: true }).extend({
   ...controlRoundSchema.shape,
@@ -16,8 +17,7 @@ export function findNextRound(database: Queryable, runId: number): Promise<numbe
   return readValue(
     database,
     z.number(),
-    'select coalesce(max(round), 0)::integer + 1 as next from control_outcome where run_id = $1',
-    [runId],
+    sql`select coalesce(max(round), 0)::integer + 1 as next from control_outcome where run_id = ${runId}`,
   );
 }
 
@@ -26,19 +26,17 @@ export async function saveControlOutcome(
   runId: number,
   { trigger, ...outcome }: ControlOutcome,
 ): Promise<void> {
-  const row = { runId, occasion: trigger, ...outcome };
-  requireRows(await transaction.execute(...toInsert('control_outcome', row)), 1, 'control_outcome');
+  await insertRows(transaction, 'control_outcome', [{ runId, occasion: trigger, ...outcome }]);
 }
 
 /** The number of control searches that a run has made, and of those that failed at least once. */
 export async function countControls(database: Queryable, runId: number): Promise<{ asked: number; failed: number }> {
-  const rows = await database.query(
+  return readRow(
+    database,
     z.object({ asked: z.number(), failed: z.number() }),
-    `select count(distinct ordinal)::integer as asked, count(distinct ordinal) filter (where verdict = 'failed')::integer as failed
-     from control_outcome where run_id = $1`,
-    [runId],
+    sql`select count(distinct ordinal)::integer as asked, count(distinct ordinal) filter (where verdict = 'failed')::integer as failed
+     from control_outcome where run_id = ${runId}`,
   );
-  return firstRow(rows, 'control_outcome');
 }
 
 /** Finds or creates the request rows of these searches; returns their ids in order. */
@@ -47,32 +45,25 @@ export async function ensureRequests(
   organisationId: number,
   requests: readonly { type: string; name: string }[],
 ): Promise<readonly number[]> {
-  const list = JSON.stringify(requests.map((request, index) => ({ ...request, place: index })));
+  const asked = requests.map(({ type, name }, place) => ({ organisationId, type, name, place }));
+  const list = sql`${recordset(asked)} as asked (organisation_id bigint, type text, name text, place integer)`;
   await transaction.execute(
-    `insert into screening_request (organisation_id, type, name)
-     select distinct $1::bigint, type, name from jsonb_to_recordset($2::text::jsonb) as row (type text, name text)
+    sql`insert into screening_request (organisation_id, type, name) select distinct organisation_id, type, name from ${list}
      on conflict (organisation_id, type, name) do nothing`,
-    [organisationId, list],
   );
-  const rows = await transaction.query(
-    z.object({ requestId: z.number() }),
-    `select request.request_id
-     from jsonb_to_recordset($2::text::jsonb) as row (type text, name text, place integer)
-     join screening_request request on request.organisation_id = $1 and request.type = row.type and request.name = row.name
-     order by row.place`,
-    [organisationId, list],
+  return readColumn(
+    transaction,
+    z.number(),
+    sql`select request.request_id from ${list} join screening_request request using (organisation_id, type, name) order by asked.place`,
   );
-  requireRows(rows.length, requests.length, 'screening_request');
-  return rows.map((row) => row.requestId);
 }
 
 /** The control searches of a run with all their rounds, failed ones first. */
 export async function readControlFacts(database: Queryable, runId: number): Promise<readonly ControlFacts[]> {
   const outcomes = await database.query(
     outcomeRow,
-    `select round, occasion as trigger, searches, ordinal, type, name, expect, topics, label, verdict, found, response_id, asked_at
-     from control_outcome where run_id = $1 order by round, ordinal`,
-    [runId],
+    sql`select round, occasion as trigger, searches, ordinal, type, name, expect, topics, label, verdict, found, response_id, asked_at
+     from control_outcome where run_id = ${runId} order by round, ordinal`,
   );
   const bySearch = new Map<string, ControlOutcome[]>();
   for (const outcome of outcomes) {
@@ -111,18 +102,17 @@ export function readLastControls(database: Queryable, accountId: number, askedBy
   return findRow(
     database,
     controlsRow,
-    `select control.run_id, max(control.asked_at) as "askedAt", bool_and(control.verdict = 'passed') as "hasPassed",
+    sql`select control.run_id, max(control.asked_at) as "askedAt", bool_and(control.verdict = 'passed') as "hasPassed",
        count(distinct control.expect) = 2 as "isConclusive"
      from (
        select run_id from run
-       where account_id = $1 and exists (select from control_outcome where control_outcome.run_id = run.run_id)
+       where account_id = ${accountId} and exists (select from control_outcome where control_outcome.run_id = run.run_id)
        order by run_id desc limit 20
      ) recent
      join control_outcome control using (run_id)
-     where control.occasion <> 'control' and control.asked_at <= $2
+     where control.occasion <> 'control' and control.asked_at <= ${askedBy}
      group by control.run_id, control.round
      order by max(control.asked_at) desc
      limit 1`,
-    [accountId, askedBy],
   );
 }

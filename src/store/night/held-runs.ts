@@ -3,7 +3,8 @@ import type { VanishedFigures } from '../../changes/assess-vanished.js';
 import type { HeldFacts } from '../../reports/run-facts.js';
 import { matchSchema } from '../../vocabulary/facts.js';
 import { type HitFamily, hitFamilies } from '../../vocabulary.js';
-import { type Queryable, readValue, toInsert } from '../database/database.js';
+import { insertRows, type Queryable, readValue } from '../database/database.js';
+import { json, type Sql, sql } from '../database/statement.js';
 import { hiddenMatchesSql, storedMatchesSql } from '../row-shapes.js';
 
 interface AnsweredRun {
@@ -31,7 +32,7 @@ const comparedRow = z
   }));
 
 /** SQL: the service was asked in the same way by the run `former` as by the run of the comparison. */
-const isSameSearchSql = `former.settings #> '{service,aml}' is not distinct from run.settings #> '{service,aml}'`;
+const isSameSearchSql = sql`former.settings #> '{service,aml}' is not distinct from run.settings #> '{service,aml}'`;
 
 /**
  * The parties of a roster that were or are hits, with their matches before a run and in its answer up to a wave, also those that it did not
@@ -46,9 +47,9 @@ export async function* readComparedParties(
   for (let last = 0; ; ) {
     const rows = await database.query(
       comparedRow,
-      `with answered as (
+      sql`with answered as (
          select answer.party_id, answer.request_id, answer.response_id
-         from party_answer answer where answer.run_id = $1 and answer.wave <= $6
+         from party_answer answer where answer.run_id = ${runId} and answer.wave <= ${upTo}
        )
        -- Answers that say something else than the former ones.
        select * from (
@@ -58,27 +59,26 @@ export async function* readComparedParties(
            ${storedMatchesSql('answered.response_id')} as after, ${hiddenMatchesSql('next.unreturned')} as "hiddenAfter"
          from next_state next
          join answered using (party_id)
-         join run on run.run_id = $1
+         join run on run.run_id = ${runId}
          join run former on former.run_id = next.former_run_id
-         where next.run_id = $1 and 'open_alert' in (next.state, next.former_state) and next.party_id > $4
+         where next.run_id = ${runId} and 'open_alert' in (next.state, next.former_state) and next.party_id > ${last}
          union all
          -- Known hits that were found again as they were, or not searched for.
          select state.party_id, answered.party_id is not null and ${isSameSearchSql},
            ${storedMatchesSql('state.response_id', 'match.is_hit')}, ${hiddenMatchesSql('state.unreturned')}, null, '[]'
          from party_state state
-         join run on run.run_id = $1
+         join run on run.run_id = ${runId}
          join run former on former.run_id = state.run_id
          join party on party.party_id = state.party_id and party.is_current
-         join customer on customer.customer_id = party.customer_id and customer.roster_id = $2 and customer.left_at is null
+         join customer on customer.customer_id = party.customer_id and customer.roster_id = ${rosterId} and customer.left_at is null
          left join answered on answered.party_id = state.party_id
-         where state.account_id = $3 and state.state = 'open_alert' and state.party_id > $4
+         where state.account_id = ${accountId} and state.state = 'open_alert' and state.party_id > ${last}
            and (answered.party_id is null or not exists (
-             select from next_state next where next.run_id = $1 and next.party_id = state.party_id
+             select from next_state next where next.run_id = ${runId} and next.party_id = state.party_id
            ))
        ) compared
        order by party_id
-       limit $5`,
-      [runId, rosterId, accountId, last, partiesAtOnce, upTo],
+       limit ${partiesAtOnce}`,
     );
     yield* rows;
     const end = rows.at(-1);
@@ -98,18 +98,17 @@ export async function readVanishedBefore(
 ): Promise<Readonly<Partial<Record<HitFamily, number>>>> {
   const rows = await database.query(
     z.object({ family: z.enum(hitFamilies), vanished: z.number() }),
-    `select figures.family, sum(figures.vanished)::integer as vanished
+    sql`select figures.family, sum(figures.vanished)::integer as vanished
      from run
      cross join jsonb_to_recordset(run.vanishing) as figures (family text, vanished integer)
-     where run.roster_id = $2 and run.account_id = $3 and run.run_id < $1 and run.started_at >= $4
+     where run.roster_id = ${rosterId} and run.account_id = ${accountId} and run.run_id < ${runId} and run.started_at >= ${since}
        and not exists (select from run_hold hold where hold.run_id = run.run_id and hold.kind = 'answers')
        and run.run_id > coalesce((
          select max(accepted.run_id)
          from run_hold hold join accepted_run using (run_id) join run accepted using (run_id)
-         where accepted.roster_id = $2 and accepted.account_id = $3 and hold.kind = 'answers'
+         where accepted.roster_id = ${rosterId} and accepted.account_id = ${accountId} and hold.kind = 'answers'
        ), 0)
      group by figures.family`,
-    [runId, rosterId, accountId, since],
   );
   return Object.fromEntries(rows.map(({ family, vanished }) => [family, vanished]));
 }
@@ -117,10 +116,7 @@ export async function readVanishedBefore(
 /** Stores the figures of a run; replaces those of an earlier end. */
 export async function saveVanishing(transaction: Queryable, runId: number, figures: readonly VanishedFigures[]) {
   const vanishing = figures.map(({ current, ...figure }) => ({ ...figure, standing: current }));
-  await transaction.execute('update run set vanishing = $2::text::jsonb where run_id = $1', [
-    runId,
-    JSON.stringify(vanishing),
-  ]);
+  await transaction.execute(sql`update run set vanishing = ${json(vanishing)} where run_id = ${runId}`);
 }
 
 const holdRow = z.object({
@@ -141,27 +137,25 @@ export async function saveRunHold(
   { kind, reasons, customers, heldAt }: Pick<z.infer<typeof holdRow>, 'kind' | 'reasons' | 'customers' | 'heldAt'>,
 ): Promise<void> {
   const states = kind === 'answers' && rosterId !== null ? await countStates(transaction, rosterId, heldAt) : {};
-  const row = { runId, kind, reasons, customers, states, heldAt };
-  await transaction.execute(...toInsert('run_hold', row));
+  await insertRows(transaction, 'run_hold', [{ runId, kind, reasons, customers, states, heldAt }]);
 }
 
 async function countStates(transaction: Queryable, rosterId: number, now: Date): Promise<Record<string, number>> {
   const rows = await transaction.query(
     z.object({ state: z.string(), customers: z.number() }),
-    `select state, count(*)::integer as customers
+    sql`select state, count(*)::integer as customers
      from (
        select state_by(standing.last_state, reason_at(
-         standing.reason, standing.as_of, standing.latest_at, $2::timestamptz - to_validity(to_cadence(shown.hours, standing.risk_tier)), $2::timestamptz
+         standing.reason, standing.as_of, standing.latest_at, ${now}::timestamptz - to_validity(to_cadence(shown.hours, standing.risk_tier)), ${now}::timestamptz
        )) as state
        from shown_account shown
        join customer_standing standing
          on standing.roster_id = shown.roster_id and standing.account_id is not distinct from shown.account_id
-       where shown.roster_id = $1
+       where shown.roster_id = ${rosterId}
        union all
-       select 'not_screened' from unaccepted_customer where roster_id = $1
+       select 'not_screened' from unaccepted_customer where roster_id = ${rosterId}
      ) standing
      group by state order by state`,
-    [rosterId, now],
   );
   return Object.fromEntries(rows.map(({ state, customers }) => [state, customers]));
 }
@@ -179,23 +173,22 @@ export async function holdWebhookEvents(
   const customers = await countNewlyOpen(transaction, { runId, rosterId }, after);
   if (customers < atLeast) return null;
   const messages = await transaction.execute(
-    `update webhook_event set held_run_id = $1
-     from customer_state_change change join customer on customer.customer_id = change.customer_id and customer.roster_id = $2
-     where webhook_event.change_id = change.change_id and change.change_id > $3 and webhook_event.held_run_id is null
-       and not ${isOfExpiryOnlySql}`,
-    [runId, rosterId, after],
+    sql`update webhook_event set held_run_id = ${runId}
+     from customer_state_change change join customer on customer.customer_id = change.customer_id and customer.roster_id = ${rosterId}
+     where webhook_event.change_id = change.change_id and change.change_id > ${after} and webhook_event.held_run_id is null
+       and not ${isOfExpiryOnlySql(runId)}`,
   );
   return { customers, messages };
 }
 
-/** SQL: in the run ($1) dispositions of the customer of `change` expired, and nothing else opened an alert. */
-const isOfExpiryOnlySql = `coalesce((
+/** SQL: in the run dispositions of the customer of `change` expired, and nothing else opened an alert. */
+const isOfExpiryOnlySql = (runId: number): Sql => sql`coalesce((
   select bool_or('expired' = any (event.reasons))
     and bool_and(event.kind = 'absent' or event.kind = 'reopened' and event.reasons = '{expired}')
   from alert_event event
   join alert on alert.alert_id = event.alert_id
   join party on party.party_id = alert.party_id and party.customer_id = change.customer_id
-  where event.run_id = $1 and event.kind in ('opened', 'reopened', 'escalated', 'returned', 'absent')
+  where event.run_id = ${runId} and event.kind in ('opened', 'reopened', 'escalated', 'returned', 'absent')
 ), false)`;
 
 /** Counts known customers that the changes after `after` turned into open alerts from another state than open alert or true match. */
@@ -207,18 +200,17 @@ function countNewlyOpen(
   return readValue(
     transaction,
     z.number(),
-    `select count(distinct change.customer_id)::integer as customers
+    sql`select count(distinct change.customer_id)::integer as customers
      from customer_state_change change
-     join customer on customer.customer_id = change.customer_id and customer.roster_id = $2
+     join customer on customer.customer_id = change.customer_id and customer.roster_id = ${rosterId}
      -- The state before an expiry.
      cross join lateral (
        select earlier.to_state from customer_state_change earlier
        where earlier.customer_id = change.customer_id and earlier.change_id < change.change_id and earlier.to_state <> 'not_screened'
        order by earlier.change_id desc limit 1
      ) before
-     where change.change_id > $3 and change.to_state = 'open_alert' and before.to_state not in ('open_alert', 'true_match')
-       and not ${isOfExpiryOnlySql}`,
-    [runId, rosterId, after],
+     where change.change_id > ${after} and change.to_state = 'open_alert' and before.to_state not in ('open_alert', 'true_match')
+       and not ${isOfExpiryOnlySql(runId)}`,
   );
 }
 
@@ -233,15 +225,13 @@ const acceptanceRow = z.object({
 export async function readRunHolds(database: Queryable, runId: number) {
   const holds = await database.query(
     holdRow,
-    `select kind, reasons, customers, states, held_at, accepted_at
-     from run_hold left join accepted_run using (run_id) where run_id = $1 and kind <> 'roster' order by kind`,
-    [runId],
+    sql`select kind, reasons, customers, states, held_at, accepted_at
+     from run_hold left join accepted_run using (run_id) where run_id = ${runId} and kind <> 'roster' order by kind`,
   );
   const acceptances = await database.query(
     acceptanceRow,
-    `select is_proposal, accepted_by, is_attested, reason, accepted_at
-     from acceptance where run_id = $1 and kind = 'answers' order by acceptance_id`,
-    [runId],
+    sql`select is_proposal, accepted_by, is_attested, reason, accepted_at
+     from acceptance where run_id = ${runId} and kind = 'answers' order by acceptance_id`,
   );
   return { holds, acceptances, accepted: acceptances.find(({ isProposal }) => !isProposal) };
 }
@@ -262,9 +252,9 @@ export async function saveRunAcceptance(
   { isProposal, acceptedBy, isAttested, reason, acceptedAt }: z.infer<typeof acceptanceRow>,
 ): Promise<void> {
   const row = { runId, kind: 'answers', isProposal, acceptedBy, isAttested, reason, acceptedAt };
-  await transaction.execute(...toInsert('acceptance', row));
+  await insertRows(transaction, 'acceptance', [row]);
   if (isProposal) return;
-  await transaction.execute('update webhook_event set held_run_id = null where held_run_id = $1', [runId]);
+  await transaction.execute(sql`update webhook_event set held_run_id = null where held_run_id = ${runId}`);
 }
 
 /** The holds of a run, and its acceptances. */
@@ -287,9 +277,8 @@ export function findLaterHeld(database: Queryable, { runId, rosterId, accountId 
   return readValue(
     database,
     z.number().nullable(),
-    `select max(run.run_id) as "runId" from run_hold hold join run on run.run_id = hold.run_id
+    sql`select max(run.run_id) as "runId" from run_hold hold join run on run.run_id = hold.run_id
      where hold.kind = 'answers' and not exists (select from accepted_run where accepted_run.run_id = hold.run_id)
-       and run.roster_id = $2 and run.account_id = $3 and run.run_id > $1`,
-    [runId, rosterId, accountId],
+       and run.roster_id = ${rosterId} and run.account_id = ${accountId} and run.run_id > ${runId}`,
   );
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { partyTypes } from '../../vocabulary.js';
-import { findRow, firstRow, type Queryable, readValue, requireRows, toInsert } from '../database/database.js';
+import { executeAll, findRow, insertRows, type Queryable, readRow, readValue } from '../database/database.js';
+import { insertInto, recordset, type Sql, sql } from '../database/statement.js';
 
 /** The attempts of one search, and the noted attempts that were never made. */
 export interface SearchAttempts {
@@ -62,8 +63,7 @@ export function isBatchSaved(transaction: Queryable, { runId, worker }: RunNumbe
   return readValue(
     transaction,
     z.boolean(),
-    'select exists (select from batch where run_id = $1 and worker = $2 and number = $3) as saved',
-    [runId, worker, batch],
+    sql`select exists (select from batch where run_id = ${runId} and worker = ${worker} and number = ${batch}) as saved`,
   );
 }
 
@@ -74,8 +74,7 @@ export async function insertBatch(
   batch: number,
   committedAt: Date,
 ): Promise<void> {
-  const row = { runId, worker, number: batch, wave, committedAt };
-  requireRows(await transaction.execute(...toInsert('batch', row)), 1, 'batch');
+  await insertRows(transaction, 'batch', [{ runId, worker, number: batch, wave, committedAt }]);
 }
 
 /** Notes requests as in flight before they are sent, under the numbers from `firstCall`; a repeat changes nothing. */
@@ -86,18 +85,25 @@ export async function noteInFlight(
   requestIds: readonly number[],
   now: Date,
 ): Promise<void> {
-  const noted = await transaction.execute(
-    `with counted as (
-       update run_worker set calls = greatest(calls, $3::integer - 1 + cardinality($4::bigint[]))
-       where run_id = $1 and worker = $2 returning run_id
-     )
-     insert into call (run_id, request_id, worker, number, started_at)
-     select counted.run_id, asked.request_id, $2, $3::integer - 1 + asked.place, $5
-     from counted cross join unnest($4::bigint[]) with ordinality as asked (request_id, place)
-     on conflict (run_id, request_id, worker, number) do update set started_at = excluded.started_at`,
-    [runId, worker, firstCall, [...requestIds], now],
+  const last = firstCall + requestIds.length - 1;
+  await executeAll(
+    transaction,
+    1,
+    sql`update run_worker set calls = greatest(calls, ${last}) where run_id = ${runId} and worker = ${worker}`,
   );
-  requireRows(noted, requestIds.length, 'call');
+  const rows = requestIds.map((requestId, place) => ({
+    runId,
+    requestId,
+    worker,
+    number: firstCall + place,
+    startedAt: now,
+  }));
+  await executeAll(
+    transaction,
+    rows.length,
+    sql`${insertInto('call', rows)}
+     on conflict (run_id, request_id, worker, number) do update set started_at = excluded.started_at`,
+  );
 }
 
 /**
@@ -113,37 +119,27 @@ export async function saveAttempts(
   const calls = searches.flatMap(({ requestId, attempts, unsent }) => [
     ...attempts.map((attempt) => {
       const responseId = (attempt.outcome === 'ok' && answers?.responses.get(requestId)) || null;
-      return {
-        request_id: requestId,
-        number: attempt.number,
-        started_at: attempt.startedAt,
-        ended_at: attempt.endedAt,
-        status: attempt.status,
-        outcome: attempt.outcome,
-        service_request_id: attempt.serviceRequestId,
-        response_id: responseId,
-        batch: responseId && answers?.batch,
-      };
+      return { requestId, ...attempt, responseId, batch: responseId && answers?.batch };
     }),
-    ...unsent.map((number) => ({ request_id: requestId, number, outcome: 'not_sent' })),
+    ...unsent.map((number) => ({ requestId, number, outcome: 'not_sent' })),
   ]);
   if (calls.length === 0) return;
-  const ended = await transaction.execute(
-    `update call set started_at = coalesce(ended.started_at, call.started_at), ended_at = ended.ended_at, status = ended.status,
+  await executeAll(
+    transaction,
+    calls.length,
+    sql`update call set started_at = coalesce(ended.started_at, call.started_at), ended_at = ended.ended_at, status = ended.status,
        outcome = ended.outcome, service_request_id = ended.service_request_id, response_id = ended.response_id, batch = ended.batch
-     from jsonb_to_recordset($3::text::jsonb) as ended (
+     from ${recordset(calls)} as ended (
        request_id bigint, number integer, started_at timestamptz, ended_at timestamptz, status smallint, outcome text,
        service_request_id text, response_id bigint, batch integer
      )
-     where call.run_id = $1 and call.worker = $2 and call.request_id = ended.request_id and call.number = ended.number`,
-    [runId, worker, JSON.stringify(calls)],
+     where call.run_id = ${runId} and call.worker = ${worker} and call.request_id = ended.request_id and call.number = ended.number`,
   );
-  requireRows(ended, calls.length, 'call');
 }
 
 /** Marks the in-flight attempts of a dead owner as unknown: the service may have billed them. */
 export async function markInFlightUnknown(transaction: Queryable, runId: number): Promise<void> {
-  await transaction.execute(`update call set outcome = 'unknown' where run_id = $1 and outcome = 'in_flight'`, [runId]);
+  await transaction.execute(sql`update call set outcome = 'unknown' where run_id = ${runId} and outcome = 'in_flight'`);
 }
 
 /** An answered search of this run, to repeat as a control search; null without one. */
@@ -151,9 +147,8 @@ export function findAnsweredRequest(database: Queryable, runId: number) {
   return findRow(
     database,
     z.object({ type: z.enum(partyTypes), name: z.string() }),
-    `select request.type, request.name from call join screening_request request using (request_id)
-     where call.run_id = $1 and call.batch is not null limit 1`,
-    [runId],
+    sql`select request.type, request.name from call join screening_request request using (request_id)
+     where call.run_id = ${runId} and call.batch is not null limit 1`,
   );
 }
 
@@ -161,12 +156,11 @@ export function findAnsweredRequest(database: Queryable, runId: number) {
 export async function countBadAnswers(database: Queryable, runId: number): Promise<ReadonlyMap<number, number>> {
   const rows = await database.query(
     z.object({ requestId: z.number(), attempts: z.number() }),
-    `select request_id, count(*) as attempts
+    sql`select request_id, count(*) as attempts
      from call
-     where run_id = $1 and outcome = 'bad_response'
-       and request_id in (select request_id from screening where run_id = $1 and outcome = 'remaining')
+     where run_id = ${runId} and outcome = 'bad_response'
+       and request_id in (select request_id from screening where run_id = ${runId} and outcome = 'remaining')
      group by request_id`,
-    [runId],
   );
   return new Map(rows.map(({ requestId, attempts }) => [requestId, attempts]));
 }
@@ -175,17 +169,16 @@ export async function countBadAnswers(database: Queryable, runId: number): Promi
  * SQL: the service may have billed the call. That is each call that left this machine, or may have, except those that the service refused
  * (4xx, or 503: screening temporarily unavailable). So a truncated, late, invalid or unknown answer counts.
  */
-const isBillableSql = `
+const isBillableSql = sql`
   attempt.outcome <> 'not_sent'
   and not (attempt.outcome = 'error_status' and (attempt.status between 400 and 499 or attempt.status = 503))`;
 
 /** Stores with a closing run the number of its calls that the service may have billed. */
 export async function noteBillableAttempts(transaction: Queryable, runId: number): Promise<void> {
   await transaction.execute(
-    `update run set billable_attempts = (
+    sql`update run set billable_attempts = (
        select count(*) from call attempt where attempt.run_id = run.run_id and ${isBillableSql}
-     ) where run_id = $1`,
-    [runId],
+     ) where run_id = ${runId}`,
   );
 }
 
@@ -197,14 +190,14 @@ const usageRow = z.object({
   /** Since the start of the month there. */
   month: z.number(),
 });
-/** $1 account, $2 now, $3 time zone, $4 run; a run inside the day or the month is counted by its stored number. */
-const usageSql = `
+/** SQL: the billable calls of an account; a run inside the day or the month is counted by its stored number. */
+const usageSql = (accountId: number, now: Date, timezone: string, runId: number | null): Sql => sql`
   with span as (
-    select date_trunc('day', $2::timestamptz, $3) as day_began, date_trunc('month', $2::timestamptz, $3) as month_began
+    select date_trunc('day', ${now}::timestamptz, ${timezone}) as day_began, date_trunc('month', ${now}::timestamptz, ${timezone}) as month_began
   ), used as (
     select run.run_id, counted.*
     from span
-    join run on run.account_id = $1 and (run.finished_at is null or run.finished_at >= span.month_began)
+    join run on run.account_id = ${accountId} and (run.finished_at is null or run.finished_at >= span.month_began)
     cross join lateral (
       select
         run.billable_attempts is not null and run.finished_at is not null and run.started_at >= span.month_began
@@ -222,19 +215,19 @@ const usageSql = `
       having not known.is_noted
     ) counted
   )
-  select coalesce(sum(run) filter (where run_id = $4::bigint), 0)::bigint as run, coalesce(sum(day), 0)::bigint as day,
+  select coalesce(sum(run) filter (where run_id = ${runId}), 0)::bigint as run, coalesce(sum(day), 0)::bigint as day,
     coalesce(sum(month), 0)::bigint as month
   from used`;
 
-/** The billable calls of the account over all its runs and rosters. */
-export async function readBudgetUsage(
+/** The billable calls of the account over all its runs and rosters, with those of a run apart. */
+export function readBudgetUsage(
   database: Queryable,
   accountId: number,
   now: Date,
   timezone: string,
   runId: number | null,
 ) {
-  return firstRow(await database.query(usageRow, usageSql, [accountId, now, timezone, runId]), 'run');
+  return readRow(database, usageRow, usageSql(accountId, now, timezone, runId));
 }
 
 const notedRow = z.object({ account: z.number(), run: z.number() });
@@ -244,7 +237,7 @@ interface LedgerPosition extends z.infer<typeof notedRow> {
 }
 
 /** SQL: no run may drop out that was counted before; another machine's clock, which says when its run ended, can be wrong. */
-const positionSql = (accountId: string, runId: string, since: string): string => `
+const positionSql = (accountId: number, runId: number, since: Date): Sql => sql`
   select coalesce(sum(worker.calls), 0)::bigint as account,
     coalesce(sum(worker.calls) filter (where run.run_id = ${runId}), 0)::bigint as run
   from run join run_worker worker on worker.run_id = run.run_id
@@ -258,20 +251,18 @@ export async function readUsageAndPosition(
   timezone: string,
   runId: number,
 ): Promise<{ used: z.infer<typeof usageRow>; position: LedgerPosition }> {
-  const rows = await database.query(
+  const { position, ...used } = await readRow(
+    database,
     usageRow.extend({ position: notedRow }),
-    `select used.*, jsonb_build_object('account', noted.account, 'run', noted.run) as position
-     from (${usageSql}) used cross join (${positionSql('$1', '$4', '$2')}) noted`,
-    [accountId, now, timezone, runId],
+    sql`select used.*, to_jsonb(noted) as position
+     from (${usageSql(accountId, now, timezone, runId)}) used cross join (${positionSql(accountId, runId, now)}) noted`,
   );
-  const { position, ...used } = firstRow(rows, 'run_worker');
   return { used, position: { ...position, since: now } };
 }
 
 /** The calls noted after a position, of the account and of the run, sent or not; and the new position. */
 export async function readNotedSince(database: Queryable, accountId: number, runId: number, before: LedgerPosition) {
   const { since } = before;
-  const rows = await database.query(notedRow, positionSql('$1', '$2', '$3'), [accountId, runId, since]);
-  const { account, run } = firstRow(rows, 'run_worker');
+  const { account, run } = await readRow(database, notedRow, positionSql(accountId, runId, since));
   return { account: account - before.account, run: run - before.run, position: { account, run, since } };
 }

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Match } from '../../matches/match.js';
 import type { Queryable } from '../database/database.js';
+import { insertInto, rawSql, type Sql, sql } from '../database/statement.js';
 
 // A batch names a match two or three times: with its answer, in a change, and with the party to store.
 const digests = new WeakMap<Match, string>();
@@ -26,16 +27,16 @@ export const toMatchRow = (match: Match) => ({
 });
 
 /** SQL: the stored listed party with a digest (hex), by its index whatever the statistics say. */
-export const findListedSql = (organisationId: string, digest: string): string => `(
-  select listed_id from listed_party where organisation_id = ${organisationId} and digest = decode(${digest}, 'hex') offset 0
+export const findListedSql = (organisationId: Sql, digest: string): Sql => sql`(
+  select listed_id from listed_party where organisation_id = ${organisationId} and digest = decode(${rawSql(digest)}, 'hex') offset 0
 )`;
 
 /** SQL: matches (an array of `toMatchRow`) as references; null for a listed party that is not stored, which the table refuses. */
-export const toHiddenSql = (organisationId: string, matches: string): string => `(
+export const toHiddenSql = (organisationId: Sql, matches: string): Sql => sql`(
   select jsonb_agg(
     jsonb_build_object('listedId', found.listed_id, 'rank', one -> 'rank', 'isHit', one -> 'is_hit', 'score', one -> 'score') order by place
   )
-  from jsonb_array_elements(${matches}) with ordinality as hidden (one, place)
+  from jsonb_array_elements(${rawSql(matches)}) with ordinality as hidden (one, place)
   left join lateral ${findListedSql(organisationId, "one ->> 'digest'")} found on true
 )`;
 
@@ -47,19 +48,17 @@ export async function saveListedParties(
 ): Promise<void> {
   if (matches.length === 0) return;
   const byDigest = new Map(matches.map((match) => [digestListedParty(match), match]));
-  const rows = Array.from(byDigest, ([digest, { id, name, schema, topics, birthDates, countries }]) => {
-    return { digest, match_id: id, name, schema, topics, birth_dates: birthDates, countries };
-  });
   // In one order for all runs: two runs that store the same parties would deadlock otherwise. Alerts of absent matches, whose id alone is new, are
   // stored 500 parties at a time: closes that deadlock over these few are repeated.
-  await transaction.execute(
-    `insert into listed_party (organisation_id, digest, match_id, name, schema, topics, birth_dates, countries)
-     select $1, decode(row.digest, 'hex'), match_id, name, schema, topics, birth_dates, countries
-     from jsonb_to_recordset($2::text::jsonb) as row (
-       digest text, match_id text, name text, schema text, topics text[], birth_dates text[], countries text[]
-     )
-     order by row.digest collate "C"
-     on conflict (organisation_id, digest) do nothing`,
-    [organisationId, JSON.stringify(rows)],
-  );
+  const rows = Array.from(byDigest, ([digest, { id, name, schema, topics, birthDates, countries }]) => ({
+    organisationId,
+    digest: Buffer.from(digest, 'hex'),
+    matchId: id,
+    name,
+    schema,
+    topics,
+    birthDates,
+    countries,
+  })).toSorted((one, other) => Buffer.compare(one.digest, other.digest));
+  await transaction.execute(sql`${insertInto('listed_party', rows)} on conflict (organisation_id, digest) do nothing`);
 }

@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import type { DetailCounts, DetailLookup } from '../../reports/run-facts.js';
-import { detailCountsSchema, detailLookupSchema } from '../../vocabulary/facts.js';
+import type { DetailLookup } from '../../reports/run-facts.js';
+import { detailLookupSchema } from '../../vocabulary/facts.js';
 import { agreements, severities } from '../../vocabulary.js';
-import { findValue, type Queryable, readColumn } from '../database/database.js';
+import { insertRows, type Queryable, readColumn, readValue } from '../database/database.js';
+import { rawSql, type Sql, sql } from '../database/statement.js';
 
 const newHitRow = z.object({
   matchId: z.string(),
@@ -19,14 +20,13 @@ export type NewHit = z.infer<typeof newHitRow>;
 export function readNewHits(database: Queryable, runId: number): Promise<readonly NewHit[]> {
   return database.query(
     newHitRow,
-    `select match_id, severity, sanction_hit as "isSanctionHit", is_baseline,
+    sql`select match_id, severity, sanction_hit as "isSanctionHit", is_baseline,
        max((after ->> 'score')::float8) as score, jsonb_build_object(
          'birthDate', coalesce(birth_date_agreement, 'unknown'), 'country', coalesce(country_agreement, 'unknown')
        ) as corroboration
      from found_change
-     where run_id = $1 and kind in ('match_added', 'hit_gained', 'match_returned') and after_is_hit
+     where run_id = ${runId} and kind in ('match_added', 'hit_gained', 'match_returned') and after_is_hit
      group by match_id, severity, sanction_hit, is_baseline, birth_date_agreement, country_agreement`,
-    [runId],
   );
 }
 
@@ -41,16 +41,16 @@ export function readDetailBacklog(
   return readColumn(
     database,
     z.string(),
-    `with listed as materialized (
+    sql`with listed as materialized (
        select alert.match_id as id, bool_or(alert.state in ('open', 'pending_approval')) as waits, max(alert.priority) as priority
        from alert_with_match alert
        join party on party.party_id = alert.party_id
-       join customer on customer.customer_id = party.customer_id and customer.roster_id = $1
+       join customer on customer.customer_id = party.customer_id and customer.roster_id = ${rosterId}
        join party_state state on state.party_id = alert.party_id and state.account_id = alert.account_id
-       left join party_answer answer on answer.run_id = $3 and answer.party_id = alert.party_id
+       left join party_answer answer on answer.run_id = ${runId} and answer.party_id = alert.party_id
        join match on match.response_id = coalesce(answer.response_id, state.response_id) and match.is_hit
        join listed_party found on found.listed_id = match.listed_id and found.match_id = alert.match_id
-       where alert.account_id = $2 and alert.state <> 'no_longer_matched'
+       where alert.account_id = ${accountId} and alert.state <> 'no_longer_matched'
        group by 1
      ),
      wanted as (
@@ -58,17 +58,16 @@ export function readDetailBacklog(
        union all
        select named.id, listed.waits, listed.priority
        from listed
-       join match_detail detail on detail.account_id = $2 and detail.kind = 'activity' and detail.record_id = listed.id
+       join match_detail detail on detail.account_id = ${accountId} and detail.kind = 'activity' and detail.record_id = listed.id
        cross join unnest(detail.entity_ids) as named (id)
      )
      select id
      from wanted
      where not exists (
-       select from match_detail asked where asked.account_id = $2 and asked.record_id = wanted.id
+       select from match_detail asked where asked.account_id = ${accountId} and asked.record_id = wanted.id
      )
      group by id
      order by bool_or(waits) desc, max(priority) desc, id collate "C"`,
-    [rosterId, accountId, runId],
   );
 }
 
@@ -95,62 +94,44 @@ export async function saveDetailLookup(
     } | null;
   },
 ): Promise<void> {
-  const { accountId, runId, kind, id, askedAt, status, requestId, reason, kept } = lookup;
-  await transaction.execute(
-    `insert into match_detail (
-       run_id, account_id, kind, record_id, asked_at, status, reason, service_request_id, received_digest, digest, withheld_links, entity_ids, body
-     )
-     values (
-       $1, $2::bigint, $3::text, $4::text, $5, $6, $7, $8, decode($9::text, 'hex'), decode($10::text, 'hex'), $11, $12,
-       case when not exists (
-         select from match_detail same
-         where same.account_id = $2 and same.record_id = $4 and same.kind = $3 and same.digest = decode($10, 'hex')
-       ) then $13::text end
-     )`,
-    [
-      runId,
-      accountId,
-      kind,
-      id,
-      askedAt,
-      status,
-      reason,
-      requestId,
-      kept?.receivedDigest ?? null,
-      kept?.digest ?? null,
-      kept?.withheldLinks ?? 0,
-      [...(kept?.entityIds ?? [])],
-      kept?.body ?? null,
-    ],
-  );
+  const { accountId, kind, id, kept, requestId, ...asked } = lookup;
+  const isKnown =
+    kept !== null &&
+    (await readValue(
+      transaction,
+      z.boolean(),
+      sql`select exists (
+         select from match_detail
+         where account_id = ${accountId} and record_id = ${id} and kind = ${kind} and digest = decode(${kept.digest}, 'hex')
+       ) as is_known`,
+    ));
+  const row = {
+    ...asked,
+    accountId,
+    kind,
+    recordId: id,
+    serviceRequestId: requestId,
+    receivedDigest: kept && Buffer.from(kept.receivedDigest, 'hex'),
+    digest: kept && Buffer.from(kept.digest, 'hex'),
+    withheldLinks: kept?.withheldLinks ?? 0,
+    entityIds: kept?.entityIds ?? [],
+    body: isKnown ? null : kept?.body,
+  };
+  await insertRows(transaction, 'match_detail', [row]);
 }
 
 /** The look-ups of these runs in order. */
 export function readDetailLookups(database: Queryable, runIds: readonly number[]): Promise<readonly DetailLookup[]> {
   return database.query(
     detailLookupSchema,
-    `select kind, record_id as id, asked_at, status, reason, encode(received_digest, 'hex') as digest, withheld_links, entity_ids
-     from match_detail where run_id = any ($1::bigint[])
+    sql`select kind, record_id as id, asked_at, status, reason, encode(received_digest, 'hex') as digest, withheld_links, entity_ids
+     from match_detail where run_id = any (${runIds})
      order by run_id, asked_at, record_id collate "C"`,
-    [[...runIds]],
   );
 }
 
-/** Stores the counts of a run's look-ups. */
-export async function saveDetailCounts(transaction: Queryable, runId: number, counts: DetailCounts): Promise<void> {
-  await transaction.execute('update run set details = $2::text::jsonb where run_id = $1', [
-    runId,
-    JSON.stringify(counts),
-  ]);
-}
-
-/** The counts of a run's look-ups; null without any. */
-export function readDetailCounts(database: Queryable, runId: number): Promise<DetailCounts | null> {
-  return findValue(database, detailCountsSchema.nullable(), 'select details from run where run_id = $1', [runId]);
-}
-
 /** SQL: the kept records of an alert's match and of the entities that it names, as JSON, oldest first. */
-export const keptDetailsSql = (alert: string): string => `(
+export const keptDetailsSql = (alert: string): Sql => sql`(
   select coalesce(jsonb_agg(jsonb_build_object(
     'kind', detail.kind, 'id', detail.record_id, 'fetchedAt', detail.asked_at, 'digest', encode(detail.received_digest, 'hex'),
     'withheldLinks', detail.withheld_links, 'body', coalesce(detail.body, (
@@ -160,10 +141,10 @@ export const keptDetailsSql = (alert: string): string => `(
     ))
   ) order by detail.asked_at, detail.record_id collate "C"), '[]')
   from match_detail detail
-  where detail.account_id = ${alert}.account_id and detail.digest is not null and detail.record_id in (
-    select ${alert}.match_id
+  where detail.account_id = ${rawSql(alert)}.account_id and detail.digest is not null and detail.record_id in (
+    select ${rawSql(alert)}.match_id
     union
     select unnest(named.entity_ids) from match_detail named
-    where named.account_id = ${alert}.account_id and named.kind = 'activity' and named.record_id = ${alert}.match_id
+    where named.account_id = ${rawSql(alert)}.account_id and named.kind = 'activity' and named.record_id = ${rawSql(alert)}.match_id
   )
 )`;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { toCadence } from '../../screening/cadence.js';
-import { firstRow, openBindings, type Queryable, readColumn, readValue, requireRows } from '../database/database.js';
+import { executeAll, type Queryable, readColumn, readRow, readValue } from '../database/database.js';
+import { insertInto, json, type Sql, sql } from '../database/statement.js';
 import { gapsSql, inScopeSql, type PlanInput, planSql } from './plan-sql.js';
 
 export type { PlanInput } from './plan-sql.js';
@@ -17,10 +18,9 @@ export async function storePlan(
 ): Promise<PlanCounts> {
   await removePlan(transaction, runId);
   await setComparedRun(transaction, runId);
-  await transaction.execute(`update run set stage = 'planned', cadence = $2::text::jsonb where run_id = $1`, [
-    runId,
-    JSON.stringify({ hours, reason }),
-  ]);
+  await transaction.execute(
+    sql`update run set stage = 'planned', cadence = ${json({ hours, reason })} where run_id = ${runId}`,
+  );
   await insertPlan(transaction, runId, input);
   return countStoredPlan(transaction, runId);
 }
@@ -31,7 +31,7 @@ export async function storePlan(
  */
 async function setComparedRun(database: Queryable, runId: number): Promise<void> {
   await database.execute(
-    `update run set compared_run_id = (
+    sql`update run set compared_run_id = (
        select max(earlier.run_id) from run earlier
        where earlier.roster_id = run.roster_id and earlier.account_id = run.account_id and earlier.run_id < run.run_id
          and earlier.kind <> 'import' and earlier.state in ('complete', 'incomplete')
@@ -40,8 +40,7 @@ async function setComparedRun(database: Queryable, runId: number): Promise<void>
            and (earlier.sums #>> '{counts,screened}')::bigint + (earlier.sums #>> '{counts,reused}')::bigint = 0
          )
      )
-     where run_id = $1`,
-    [runId],
+     where run_id = ${runId}`,
   );
 }
 
@@ -51,33 +50,29 @@ async function setComparedRun(database: Queryable, runId: number): Promise<void>
  * accepted record.
  */
 async function insertPlan(transaction: Queryable, runId: number, input: PlanInput): Promise<void> {
-  const bindings = openBindings();
-  const run = bindings.bind(runId, 'bigint');
-  const storeReuse = `
+  const storeReuse = sql`
      reuse as (
        insert into reused (run_id, party_id, response_id, answered_run_id, answered_at)
-       select ${run}, party_id, response_id, answered_run_id, answered_at from plan where is_reused
-     )`;
-  const storeScope = `
+       select ${runId}::bigint, party_id, response_id, answered_run_id, answered_at from plan where is_reused
+     ),`;
+  await transaction.execute(
+    sql`with ${planSql(input)}, ${input.reuse ? storeReuse : sql``}
      unaccepted as (
        select jsonb_object_agg(reason, ids order by reason) as by_reason, coalesce(sum(ids), 0) as ids
        from (
          select reason, count(*) as ids from unaccepted_customer
-         where roster_id = ${bindings.bind(input.rosterId, 'bigint')} and ${input.selection !== 'dirty'} group by reason
+         where roster_id = ${input.rosterId} and ${input.selection !== 'dirty'} group by reason
        ) tally
      ),
      scope as (
-       update run set in_scope = unaccepted.ids + (select count(*) from customer where ${inScopeSql(bindings, input)}),
+       update run set in_scope = unaccepted.ids + (select count(*) from customer where ${inScopeSql(input)}),
          unaccepted = unaccepted.by_reason
        from unaccepted
-       where run.run_id = ${run}
-     )`;
-  await transaction.execute(
-    `with ${[planSql(bindings, input), ...(input.reuse ? [storeReuse] : []), storeScope].join(',')}
+       where run.run_id = ${runId}
+     )
      insert into planned (run_id, party_id, request_id, customer_version, search_order, reason, skipped_because)
-     select ${run}, party_id, request_id, version, case when outcome = 'remaining' then search_order end, reason, outcome_reason
+     select ${runId}, party_id, request_id, version, case when outcome = 'remaining' then search_order end, reason, outcome_reason
      from plan order by party_id`,
-    bindings.values,
   );
   if (input.selection !== 'dirty') await saveRunGaps(transaction, runId, input.rosterId);
 }
@@ -87,17 +82,16 @@ export function hasBegun(database: Queryable, runId: number): Promise<boolean> {
   return readValue(
     database,
     z.boolean(),
-    `select exists (select from call where run_id = $1 and outcome <> 'not_sent')
-       or exists (select from batch where run_id = $1) as begun`,
-    [runId],
+    sql`select exists (select from call where run_id = ${runId} and outcome <> 'not_sent')
+       or exists (select from batch where run_id = ${runId}) as begun`,
   );
 }
 
 /** Removes a plan of which nothing has been done; its reused answers would stand in the way of forced searches. */
 export async function removePlan(transaction: Queryable, runId: number): Promise<void> {
-  await transaction.execute('delete from reused where run_id = $1', [runId]);
-  await transaction.execute('delete from planned where run_id = $1', [runId]);
-  await transaction.execute(`update run set stage = 'imported' where run_id = $1 and stage = 'planned'`, [runId]);
+  await transaction.execute(sql`delete from reused where run_id = ${runId}`);
+  await transaction.execute(sql`delete from planned where run_id = ${runId}`);
+  await transaction.execute(sql`update run set stage = 'imported' where run_id = ${runId} and stage = 'planned'`);
 }
 
 const tally = z.record(z.string(), z.number());
@@ -117,7 +111,7 @@ const countsRow = z.object({
 export type PlanCounts = z.infer<typeof countsRow>;
 
 /** SQL: the number of customers of each name in the rows of `plan`. */
-const tallySql = (name: string, where: string): string => `
+const tallySql = (name: Sql, where: Sql): Sql => sql`
   (select coalesce(jsonb_object_agg(name, customers), '{}')
    from (
      select name, count(*) as customers
@@ -125,13 +119,13 @@ const tallySql = (name: string, where: string): string => `
      group by name
    ) tally)`;
 
-const countsSql = `
+const countsSql = sql`
   select
     count(*)::integer as "inScope",
     count(*) filter (where is_planned)::integer as planned, count(*) filter (where has_reused)::integer as reused,
     (select count(distinct request_id)::integer from plan where outcome <> 'skipped' and not is_reused) as searches,
-    ${tallySql(`coalesce(outcome_reason, reason)`, 'true')} as reasons,
-    ${tallySql('reason', `outcome_reason = 'over_budget'`)} as "overBudget"
+    ${tallySql(sql`coalesce(outcome_reason, reason)`, sql`true`)} as reasons,
+    ${tallySql(sql`reason`, sql`outcome_reason = 'over_budget'`)} as "overBudget"
   from (
     select customer_id, bool_or(outcome <> 'skipped') as is_planned, bool_or(is_reused) as has_reused
     from plan group by customer_id
@@ -139,36 +133,32 @@ const countsSql = `
 
 /** Computes the counts of a plan without storing it, with at most `limit` references from `listUrgentOverBudget`. */
 export async function previewPlan(database: Queryable, input: PlanInput, limit: number) {
-  const bindings = openBindings();
-  const rows = await database.query(countsRow, `with ${planSql(bindings, input)} ${countsSql}`, bindings.values);
-  const counts = firstRow(rows, 'screening plan');
+  const counts = await readRow(database, countsRow, sql`with ${planSql(input)} ${countsSql}`);
   const leftOut = 'over_budget' in counts.reasons ? await listUrgentOverBudget(database, input, limit) : [];
   return { ...counts, leftOut };
 }
 
 async function countStoredPlan(database: Queryable, runId: number): Promise<PlanCounts> {
-  const rows = await database.query(
+  return readRow(
+    database,
     countsRow,
-    `with plan as (
+    sql`with plan as (
        select party.customer_id, screening.request_id, screening.plan_reason as reason, screening.outcome, screening.outcome_reason,
          reuse.party_id is not null as is_reused
        from screening
        join party on party.party_id = screening.party_id
        left join reused reuse on reuse.run_id = screening.run_id and reuse.party_id = screening.party_id
-       where screening.run_id = $1
+       where screening.run_id = ${runId}
      ) ${countsSql}`,
-    [runId],
   );
-  return firstRow(rows, 'screening plan');
 }
 
 /** References of customers that the budget leaves out although they are overdue or never screened as they are now. */
 async function listUrgentOverBudget(database: Queryable, input: PlanInput, limit: number) {
-  const bindings = openBindings();
   return readColumn(
     database,
     z.string(),
-    `with ${planSql(bindings, input)}
+    sql`with ${planSql(input)}
      select customer.reference
      from (
        select customer_id, min(place) as place, min(screened_at) as screened_at
@@ -177,22 +167,20 @@ async function listUrgentOverBudget(database: Queryable, input: PlanInput, limit
      ) urgent
      join customer using (customer_id)
      order by urgent.place, urgent.screened_at nulls first, customer.customer_id
-     limit ${bindings.bind(limit, 'integer')}`,
-    bindings.values,
+     limit ${limit}`,
   );
 }
 
 /** The customers that the budget of a run left out, and those of them that are overdue, forced or never screened as they are now. */
 export async function countOverBudget(database: Queryable, runId: number) {
-  const rows = await database.query(
+  return readRow(
+    database,
     z.object({ customers: z.number(), urgent: z.number() }),
-    `select count(distinct party.customer_id)::integer as customers,
+    sql`select count(distinct party.customer_id)::integer as customers,
        count(distinct party.customer_id) filter (where screening.plan_reason <> 'cadence')::integer as urgent
      from screening join party using (party_id)
-     where screening.run_id = $1 and screening.outcome = 'skipped' and screening.outcome_reason = 'over_budget'`,
-    [runId],
+     where screening.run_id = ${runId} and screening.outcome = 'skipped' and screening.outcome_reason = 'over_budget'`,
   );
-  return firstRow(rows, 'screening');
 }
 
 /** A party that a run screens regardless of its screening frequency, and why. */
@@ -204,13 +192,8 @@ export interface ForcedScreening {
 /** Stores the forced screenings of a run before its plan is made; a party keeps its first reason. */
 export async function forceScreenings(transaction: Queryable, runId: number, rows: readonly ForcedScreening[]) {
   if (rows.length === 0) return;
-  await transaction.execute(
-    `insert into forced (run_id, party_id, because)
-     select $1, party_id, because
-     from jsonb_to_recordset($2::text::jsonb) as row (party_id bigint, because text)
-     on conflict (run_id, party_id) do nothing`,
-    [runId, JSON.stringify(rows.map(({ partyId, because }) => ({ party_id: partyId, because })))],
-  );
+  const forced = rows.map(({ partyId, because }) => ({ runId, partyId, because }));
+  await transaction.execute(sql`${insertInto('forced', forced)} on conflict (run_id, party_id) do nothing`);
 }
 
 /** Notes that these parties use the answers found for them, with the wave that is being searched. */
@@ -219,18 +202,17 @@ export async function noteReused(
   { runId, wave }: { runId: number; wave: number },
   partyIds: readonly number[],
 ): Promise<void> {
-  const noted = await transaction.execute(
-    'update reused set wave = $2 where run_id = $1 and party_id = any ($3::bigint[]) and wave is null',
-    [runId, wave, [...partyIds]],
+  await executeAll(
+    transaction,
+    partyIds.length,
+    sql`update reused set wave = ${wave} where run_id = ${runId} and party_id = any (${partyIds}) and wave is null`,
   );
-  requireRows(noted, partyIds.length, 'reused');
 }
 
 /** Stores with the plan the customers that the run cannot screen. */
 async function saveRunGaps(transaction: Queryable, runId: number, rosterId: number): Promise<void> {
-  await transaction.execute('delete from run_gap where run_id = $1', [runId]);
+  await transaction.execute(sql`delete from run_gap where run_id = ${runId}`);
   await transaction.execute(
-    `insert into run_gap (run_id, reference, customer_id, reason) select $1, reference, customer_id, reason from (${gapsSql('$2')}) gap`,
-    [runId, rosterId],
+    sql`insert into run_gap (run_id, reference, customer_id, reason) select ${runId}, reference, customer_id, reason from (${gapsSql(rosterId)}) gap`,
   );
 }

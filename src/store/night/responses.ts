@@ -2,9 +2,11 @@ import { z } from 'zod';
 import type { MatchSet } from '../../matches/match.js';
 import { matchSchema, partySaidSchema, partySchema, seenCustomerSchema } from '../../vocabulary/facts.js';
 import { runKinds } from '../../vocabulary.js';
-import { findValue, type Queryable, readColumn, readValue, requireRows } from '../database/database.js';
+import { findValue, type Queryable, readColumn, readRow, readValue } from '../database/database.js';
+import { recordset, type Sql, sql } from '../database/statement.js';
 import { assessedTierSql, partySaidSql, seenCustomerSql, storedMatchesSql } from '../row-shapes.js';
 import { findListedSql, saveListedParties, toMatchRow } from './listed-parties.js';
+import { searchedSql } from './screenings.js';
 
 const idRow = z.object({ responseId: z.number(), digest: z.string() });
 
@@ -31,31 +33,28 @@ export async function saveResponses(
     ),
     transaction.query(
       idRow,
-      `insert into response (
+      sql`insert into response (
          organisation_id, digest, body, total, truncated, first_seen_at, matches, hits, first_match_id, listed_ids, are_hits, scores
        )
-       select $1, decode(digest, 'hex'), body, total, truncated, $3, matches, hits, first_match_id, said.listed_ids, said.are_hits, said.scores
-       from jsonb_to_recordset($2::text::jsonb) as row (
+       select ${organisationId}, decode(digest, 'hex'), body, total, truncated, ${now}, matches, hits, first_match_id, said.listed_ids, said.are_hits, said.scores
+       from ${recordset(rows)} as row (
          digest text, body text, total bigint, truncated boolean, matches integer, hits integer, first_match_id text, listed jsonb
        )
        cross join lateral (
          select array_agg(listed_id order by rank) as listed_ids, array_agg(is_hit order by rank) as are_hits,
            array_agg(score order by rank) as scores
          from jsonb_to_recordset(row.listed) as one (digest text, rank integer, is_hit boolean, score double precision)
-         cross join lateral ${findListedSql('$1', 'one.digest')} listed
+         cross join lateral ${findListedSql(sql`${organisationId}`, 'one.digest')} listed
        ) said
        order by row.digest collate "C"
        on conflict (organisation_id, digest) do nothing
        returning response_id, encode(digest, 'hex') as digest`,
-      [organisationId, JSON.stringify(rows), now],
     ),
   ]);
   const all = new Map([...known, ...inserted.map((row) => [row.digest, row.responseId] as const)]);
   if (all.size === byDigest.size) return all;
-  // Another run has stored some of them in the meantime.
-  const stored = await findResponses(transaction, organisationId, [...byDigest.keys()]);
-  requireRows(stored.size, byDigest.size, 'response');
-  return stored;
+  // Another run has stored some of them in the meantime. The caller requires each.
+  return findResponses(transaction, organisationId, [...byDigest.keys()]);
 }
 
 /** An answer's matches as they are stored, and their counts; the first match has rank 1. */
@@ -64,7 +63,7 @@ const toSizes = ({ total, truncated, matches }: MatchSet) => ({
   truncated,
   matches: matches.length,
   hits: matches.filter(({ isHit }) => isHit).length,
-  first_match_id: matches.find(({ rank }) => rank === 1)?.id ?? null,
+  firstMatchId: matches.find(({ rank }) => rank === 1)?.id ?? null,
   listed: matches.map(toMatchRow),
 });
 
@@ -76,9 +75,8 @@ async function findResponses(
   if (digests.length === 0) return new Map();
   const rows = await transaction.query(
     idRow,
-    `select response_id, encode(digest, 'hex') as digest from response
-     where organisation_id = $1 and digest = any ($2::bytea[])`,
-    [organisationId, digests.map((digest) => `\\x${digest}`)],
+    sql`select response_id, encode(digest, 'hex') as digest from response
+     where organisation_id = ${organisationId} and digest = any (${digests.map((digest) => `\\x${digest}`)}::bytea[])`,
   );
   return new Map(rows.map((row) => [row.digest, row.responseId]));
 }
@@ -98,9 +96,8 @@ export async function readMatchSets(
   if (responseIds.length === 0) return new Map();
   const rows = await database.query(
     matchSetRow,
-    `select response_id, total, truncated, ${storedMatchesSql('response.response_id')} as matches
-     from response where response_id = any ($1::bigint[])`,
-    [[...new Set(responseIds)]],
+    sql`select response_id, total, truncated, ${storedMatchesSql('response.response_id')} as matches
+     from response where response_id = any (${[...new Set(responseIds)]})`,
   );
   return new Map(rows.map(({ responseId: id, ...matchSet }) => [id, matchSet]));
 }
@@ -128,11 +125,10 @@ export async function readHistory(database: Queryable, organisation: string, aft
   const partyIds = await readColumn(
     database,
     z.number(),
-    `select party_id
+    sql`select party_id
      from party join customer using (customer_id) join roster using (roster_id) join organisation using (organisation_id)
-     where organisation.name = $1 and party_id > $2
-     order by party_id limit $3`,
-    [organisation, after, limit],
+     where organisation.name = ${organisation} and party_id > ${after}
+     order by party_id limit ${limit}`,
   );
   const last = partyIds.at(-1);
   if (last === undefined) return null;
@@ -153,7 +149,7 @@ export async function readHistory(database: Queryable, organisation: string, aft
 async function readAnswerHistory(database: Queryable, partyIds: readonly number[]) {
   return database.query(
     answerRow,
-    `select party_id, account_id, run_id, kind, started_at, saved_at, request_id, response_id, customer_version, settings_digest, cap
+    sql`select party_id, account_id, run_id, kind, started_at, saved_at, request_id, response_id, customer_version, settings_digest, cap
      from (
        select answer.*, lag(answer.likeness) over (partition by party_id, account_id order by run_id) as former
        from (
@@ -163,7 +159,7 @@ async function readAnswerHistory(database: Queryable, partyIds: readonly number[
            concat_ws('/', answered.response_id, answered.customer_version, answered.request_id, run.settings_digest, coalesce(cap.length, 0))
              as likeness
          from run
-         join screening answered on answered.run_id = run.run_id and answered.party_id = any ($1::bigint[])
+         join screening answered on answered.run_id = run.run_id and answered.party_id = any (${partyIds})
          left join lateral (
            select length
            from account
@@ -177,7 +173,6 @@ async function readAnswerHistory(database: Queryable, partyIds: readonly number[
      ) compared
      where likeness is distinct from former
      order by party_id, account_id, run_id`,
-    [[...partyIds]],
   );
 }
 
@@ -196,13 +191,10 @@ async function readHistoricalParties(
 ) {
   return database.query(
     partyRow,
-    `select distinct on (party.party_id, version.version) party.party_id, version.version, customer.reference,
+    sql`select distinct on (party.party_id, version.version) party.party_id, version.version, customer.reference,
        ${seenCustomerSql} as customer, ${assessedTierSql} as "riskTier", ${partySaidSql} as said
-     from unnest($1::bigint[], $2::integer[]) as asked (party_id, customer_version)
-     join party on party.party_id = asked.party_id
-     join customer on customer.customer_id = party.customer_id
-     join customer_version version on version.customer_id = party.customer_id and version.version = asked.customer_version`,
-    [asked.map(({ partyId }) => partyId), asked.map(({ customerVersion }) => customerVersion)],
+     from ${searchedSql(asked)}
+     join customer on customer.customer_id = party.customer_id`,
   );
 }
 
@@ -217,7 +209,7 @@ const decisionRow = z.object({
 async function readDecisionHistory(database: Queryable, partyIds: readonly number[]) {
   return database.query(
     decisionRow,
-    `select alert.party_id, alert.account_id, alert.match_id as "matchId", said.at, said.kind
+    sql`select alert.party_id, alert.account_id, alert.match_id as "matchId", said.at, said.kind
      from alert_with_match alert
      cross join lateral (
        select decided_at as at, 0 as place, disposition_id as number,
@@ -231,41 +223,38 @@ async function readDecisionHistory(database: Queryable, partyIds: readonly numbe
        select happened_at, 1, event_id, case kind when 'reopened' then 'fell' when 'auto_closed' then 'away' else 'back' end
        from alert_event where alert_event.alert_id = alert.alert_id and kind in ('reopened', 'auto_closed', 'returned')
      ) said
-     where alert.party_id = any ($1::bigint[])
+     where alert.party_id = any (${partyIds})
      order by said.at, said.place, said.number`,
-    [[...partyIds]],
   );
 }
 
 /** The number of stored changes of an organisation's runs since then; first screenings separately. */
 export async function countStoredChanges(database: Queryable, organisation: string, since: Date | null) {
-  const rows = await database.query(
+  return readRow(
+    database,
     z.object({ changes: z.number(), baseline: z.number() }),
-    `select count(*) filter (where not is_baseline)::integer as changes, count(*) filter (where is_baseline)::integer as baseline
+    sql`select count(*) filter (where not is_baseline)::integer as changes, count(*) filter (where is_baseline)::integer as baseline
      from change_event join run using (run_id) join organisation using (organisation_id)
-     where organisation.name = $1 and ($2::timestamptz is null or run.started_at >= $2)`,
-    [organisation, since],
+     where organisation.name = ${organisation} and run.started_at >= coalesce(${since}, run.started_at)`,
   );
-  return rows[0] ?? { changes: 0, baseline: 0 };
 }
 
 /** The length at which an account's lists are truncated without notice, or null. */
 export function readListCap(database: Queryable, accountId: number): Promise<number | null> {
-  return findValue(database, z.number().nullable(), 'select list_cap from account where account_id = $1', [accountId]);
+  return findValue(database, z.number().nullable(), sql`select list_cap from account where account_id = ${accountId}`);
 }
 
 /** The number of searches of a run whose lists were longer before, by their length now. */
 export async function countShortened(database: Queryable, runId: number): Promise<ReadonlyMap<number, number>> {
   const rows = await database.query(
     z.object({ length: z.number(), searches: z.number() }),
-    `select response.total::integer as length, count(distinct answer.request_id)::integer as searches
+    sql`select response.total::integer as length, count(distinct answer.request_id)::integer as searches
      from next_state next
      join party_answer answer on answer.run_id = next.run_id and answer.party_id = next.party_id
      join response on response.response_id = answer.response_id
      join response former on former.response_id = next.former_response_id
-     where next.run_id = $1 and next.former_request_id = answer.request_id and response.total between 1 and former.total - 1
+     where next.run_id = ${runId} and next.former_request_id = answer.request_id and response.total between 1 and former.total - 1
      group by response.total`,
-    [runId],
   );
   return new Map(rows.map(({ length, searches }) => [length, searches]));
 }
@@ -280,29 +269,28 @@ export async function applyListCap(
   { cap, gone }: { cap: number | null; gone: number | null },
 ): Promise<number> {
   await transaction.execute(
-    `update account set list_caps = case when list_cap is null then list_caps else
-         jsonb_set(list_caps, '{-1}', list_caps -> -1 || jsonb_build_object('goneRunId', $2::bigint, 'goneAt', $3::timestamptz)) end
-       || case when $4::integer is null then '[]' else jsonb_build_array(jsonb_build_object(
-         'length', $4::integer, 'foundRunId', $2::bigint, 'foundAt', $3::timestamptz, 'goneRunId', null, 'goneAt', null)) end
-     where account_id = $1 and list_cap is distinct from $4::integer`,
-    [key.accountId, key.runId, key.now, cap],
+    sql`update account set list_caps = case when list_cap is null then list_caps else
+         jsonb_set(list_caps, '{-1}', list_caps -> -1 || jsonb_build_object('goneRunId', ${key.runId}::bigint, 'goneAt', ${key.now}::timestamptz)) end
+       || case when ${cap}::integer is null then '[]' else jsonb_build_array(jsonb_build_object(
+         'length', ${cap}::integer, 'foundRunId', ${key.runId}::bigint, 'foundAt', ${key.now}::timestamptz, 'goneRunId', null, 'goneAt', null)) end
+     where account_id = ${key.accountId} and list_cap is distinct from ${cap}::integer`,
   );
   const freed = gone === null ? 0 : await takeForWhole(transaction, key.runId, gone);
   return cap === null ? freed : takeForCut(transaction, key.runId, cap);
 }
 
 /** SQL: the parties of a run, also those it did not search, whose last answer on its account has this length. */
-const partiesOfLength = `
+const partiesOfLength = (runId: number, length: number): Sql => sql`
   select state.party_id, state.account_id
   from screening
   join run on run.run_id = screening.run_id
   join party_state state on state.account_id = run.account_id and state.party_id = screening.party_id
   join response on response.response_id = state.response_id
-  where screening.run_id = $1 and screening.outcome in ('screened', 'reused', 'skipped')
-    and response.total = $2 and not response.truncated`;
+  where screening.run_id = ${runId} and screening.outcome in ('screened', 'reused', 'skipped')
+    and response.total = ${length} and not response.truncated`;
 
 /** SQL: what a change keeps when another replaces it. */
-const changeColumns = `run_id, wave, party_id, customer_version, severity, cause, is_baseline, match_id, fields,
+const changeColumns = sql`run_id, wave, party_id, customer_version, severity, cause, is_baseline, match_id, fields,
   before_listed_id, before_rank, before_is_hit, before_score, after_listed_id, after_rank, after_is_hit, after_score, adjustments,
   birth_date_agreement, country_agreement, sanction_hit, former_customer_version`;
 
@@ -313,9 +301,9 @@ const changeColumns = `run_id, wave, party_id, customer_version, severity, cause
 async function takeForCut(transaction: Queryable, runId: number, length: number): Promise<number> {
   // A removed match is kept as hidden, so that the next complete list decides.
   await transaction.execute(
-    `with removed as materialized (
+    sql`with removed as materialized (
        select change_id, ${changeColumns}, rule from change_event
-       where run_id = $1 and kind = 'match_removed' and party_id in (select party_id from (${partiesOfLength}) parties)
+       where run_id = ${runId} and kind = 'match_removed' and party_id in (select party_id from (${partiesOfLength(runId, length)}) parties)
      ),
      replacing as (
        insert into change (${changeColumns}, kind, rule, replaces)
@@ -328,18 +316,16 @@ async function takeForCut(transaction: Queryable, runId: number, length: number)
        ) as matches
        from removed group by party_id
      ) lost, run
-     where run.run_id = $1 and party_state.account_id = run.account_id and party_state.party_id = lost.party_id`,
-    [runId, length],
+     where run.run_id = ${runId} and party_state.account_id = run.account_id and party_state.party_id = lost.party_id`,
   );
   await transaction.execute(
-    `update party_state set state = case
+    sql`update party_state set state = case
        when jsonb_path_exists(coalesce(party_state.unreturned, '[]'::jsonb), '$[*] ? (@.isHit == true)') then 'open_alert'
        else 'truncated'
      end
-     from (${partiesOfLength}) parties
+     from (${partiesOfLength(runId, length)}) parties
      where party_state.account_id = parties.account_id and party_state.party_id = parties.party_id
        and party_state.state in ('clear', 'below_threshold')`,
-    [runId, length],
   );
   return countOfLength(transaction, runId, length);
 }
@@ -349,8 +335,7 @@ const countOfLength = (transaction: Queryable, runId: number, length: number): P
   readValue(
     transaction,
     z.number(),
-    `select count(distinct party.customer_id)::integer as customers from (${partiesOfLength}) parties join party using (party_id)`,
-    [runId, length],
+    sql`select count(distinct party.customer_id)::integer as customers from (${partiesOfLength(runId, length)}) parties join party using (party_id)`,
   );
 
 /**
@@ -358,11 +343,10 @@ const countOfLength = (transaction: Queryable, runId: number, length: number): P
  */
 async function takeForWhole(transaction: Queryable, runId: number, length: number): Promise<number> {
   await transaction.execute(
-    `update party_state set state = 'below_threshold'
-     from (${partiesOfLength}) parties
+    sql`update party_state set state = 'below_threshold'
+     from (${partiesOfLength(runId, length)}) parties
      where party_state.account_id = parties.account_id and party_state.party_id = parties.party_id
        and party_state.state = 'truncated' and party_state.unreturned is null`,
-    [runId, length],
   );
   return countOfLength(transaction, runId, length);
 }

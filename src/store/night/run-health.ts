@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { HistoryFacts, WatchFacts } from '../../reports/run-facts.js';
-import { healthSchema, watchSchema } from '../../vocabulary/facts.js';
-import { findValue, firstRow, type Queryable } from '../database/database.js';
+import { type Queryable, readRow } from '../database/database.js';
+import { json, sql } from '../database/statement.js';
 
 /**
  * Computes from the ledger the rate, repeats, breaks and cost of a run's calls, and stores them with the run. Its billable calls must be
@@ -13,35 +13,26 @@ export async function saveRunHealth(
   terms: { limitPerSecond: number; pricePerSearch?: number | undefined; currency: string },
 ): Promise<void> {
   const { perSecond, breaks } = await readCallTimes(transaction, runId);
-  const rows = await transaction.query(
+  const { repeated, billable } = await readRow(
+    transaction,
     z.object({ repeated: z.number(), billable: z.number() }),
     // One pass instead of a self-join, because a recent run has no statistics. A call repeats when an earlier call of its request has no
     // answer.
-    `select coalesce(billable_attempts, 0)::integer as billable, (
+    sql`select coalesce(billable_attempts, 0)::integer as billable, (
        select count(*)::integer from call unanswered
-       where unanswered.run_id = $1 and unanswered.outcome not in ('ok', 'not_sent') and exists (
+       where unanswered.run_id = ${runId} and unanswered.outcome not in ('ok', 'not_sent') and exists (
          select from call again
-         where again.run_id = $1 and again.request_id = unanswered.request_id and again.outcome <> 'not_sent'
+         where again.run_id = ${runId} and again.request_id = unanswered.request_id and again.outcome <> 'not_sent'
            and (again.worker, again.number) > (unanswered.worker, unanswered.number)
        )
      ) as repeated
-     from run where run_id = $1`,
-    [runId],
+     from run where run_id = ${runId}`,
   );
-  const { repeated, billable } = firstRow(rows, 'run');
   const { limitPerSecond, pricePerSearch, currency } = terms;
   const cost =
     pricePerSearch === undefined ? null : { amount: Math.round(billable * pricePerSearch * 100) / 100, currency };
   const health: HistoryFacts['health'] = { perSecond, limitPerSecond, repeated, breaks, billable, cost };
-  await transaction.execute('update run set health = $2::text::jsonb where run_id = $1', [
-    runId,
-    JSON.stringify(health),
-  ]);
-}
-
-/** The health of a run's calls; null for a run that made none. */
-export function readRunHealth(database: Queryable, runId: number): Promise<HistoryFacts['health']> {
-  return findValue(database, healthSchema.nullable(), 'select health from run where run_id = $1', [runId]);
+  await transaction.execute(sql`update run set health = ${json(health)} where run_id = ${runId}`);
 }
 
 const pauseSeconds = 60;
@@ -61,31 +52,29 @@ const timesRow = z.object({
 export async function readRunCalls(database: Queryable, runId: number) {
   const outcomes = await database.query(
     z.object({ name: z.string(), count: z.number() }),
-    `select coalesce(case when outcome = 'error_status' then status::text end, outcome) as name, count(*) as count
-     from call where run_id = $1 and outcome <> 'not_sent' group by name order by name`,
-    [runId],
+    sql`select coalesce(case when outcome = 'error_status' then status::text end, outcome) as name, count(*) as count
+     from call where run_id = ${runId} and outcome <> 'not_sent' group by name order by name`,
   );
   const byOutcome = Object.fromEntries(outcomes.map(({ name, count }) => [name, count]));
   return { byOutcome, ...(await readCallTimes(database, runId)) };
 }
 
 async function readCallTimes(database: Queryable, runId: number) {
-  const times = await database.query(
+  const { calls, firstAt, lastAt, busySeconds, breaks } = await readRow(
+    database,
     timesRow,
-    `select count(*) as calls, min(started_at) as "firstAt", max(started_at) as "lastAt",
-       coalesce(extract(epoch from sum(gap) filter (where gap < $2::float8 * interval '1 second')), 0)::float8 as "busySeconds",
+    sql`select count(*) as calls, min(started_at) as "firstAt", max(started_at) as "lastAt",
+       coalesce(extract(epoch from sum(gap) filter (where gap < ${pauseSeconds}::float8 * interval '1 second')), 0)::float8 as "busySeconds",
        jsonb_build_object(
-         'count', count(*) filter (where gap >= $2::float8 * interval '1 second'),
-         'seconds', coalesce(round(extract(epoch from sum(gap) filter (where gap >= $2::float8 * interval '1 second'))), 0),
-         'longestSeconds', coalesce(round(extract(epoch from max(gap) filter (where gap >= $2::float8 * interval '1 second'))), 0)
+         'count', count(*) filter (where gap >= ${pauseSeconds}::float8 * interval '1 second'),
+         'seconds', coalesce(round(extract(epoch from sum(gap) filter (where gap >= ${pauseSeconds}::float8 * interval '1 second'))), 0),
+         'longestSeconds', coalesce(round(extract(epoch from max(gap) filter (where gap >= ${pauseSeconds}::float8 * interval '1 second'))), 0)
        ) as breaks
      from (
        select started_at, started_at - lag(started_at) over (order by started_at) as gap
-       from call where run_id = $1 and outcome <> 'not_sent'
+       from call where run_id = ${runId} and outcome <> 'not_sent'
      ) calls`,
-    [runId, pauseSeconds],
   );
-  const { calls, firstAt, lastAt, busySeconds, breaks } = firstRow(times, 'call');
   const perSecond = calls < 2 || busySeconds === 0 ? null : Math.round(((calls - 1) * 10) / busySeconds) / 10;
   return { sent: calls, firstAt, lastAt, breaks, perSecond };
 }
@@ -108,13 +97,14 @@ export type AnswerFindings = z.infer<typeof findingsRow>;
 
 /** Computes the findings of a run in one pass over its answers. */
 export async function readAnswerFindings(database: Queryable, runId: number): Promise<AnswerFindings> {
-  const rows = await database.query(
+  return readRow(
+    database,
     findingsRow,
-    `with answer as materialized (
+    sql`with answer as materialized (
        select answered.searches, response.total, response.matches, response.hits, response.first_match_id
        from (
          select response_id, count(distinct request_id) as searches
-         from screening where run_id = $1 and outcome = 'screened'
+         from screening where run_id = ${runId} and outcome = 'screened'
          group by response_id
        ) answered
        join response on response.response_id = answered.response_id
@@ -131,9 +121,7 @@ export async function readAnswerFindings(database: Queryable, runId: number): Pr
           group by total
         ) by_length) as answers_by_length
      from answer`,
-    [runId],
   );
-  return firstRow(rows, 'screening');
 }
 
 const volumeRow = z.object({
@@ -145,13 +133,14 @@ const volumeRow = z.object({
 });
 /** Counts the changes of the service's data in a run per search, with the squares, which measure how concentrated they are. */
 export async function readChangeVolume(database: Queryable, runId: number) {
-  const rows = await database.query(
+  return readRow(
+    database,
     volumeRow,
-    `select
+    sql`select
        (select count(distinct answer.request_id)::integer
         from party_answer answer
         left join next_state next on next.run_id = answer.run_id and next.party_id = answer.party_id
-        where answer.run_id = $1 and not answer.is_reused and answer.plan_reason <> 'new'
+        where answer.run_id = ${runId} and not answer.is_reused and answer.plan_reason <> 'new'
           -- Changed settings are no change of the service.
           and coalesce(next.former_settings_digest = next.settings_digest, true)) as "searchesAgain",
        coalesce(sum(events), 0)::double precision as changes, coalesce(sum(events ^ 2), 0)::double precision as "changeSquares"
@@ -159,12 +148,10 @@ export async function readChangeVolume(database: Queryable, runId: number) {
        select count(*)::double precision / count(distinct screening.party_id) as events
        from change_event event
        join screening on screening.run_id = event.run_id and screening.party_id = event.party_id and screening.outcome = 'screened'
-       where event.run_id = $1 and not event.is_baseline and event.cause = 'service_data'
+       where event.run_id = ${runId} and not event.is_baseline and event.cause = 'service_data'
        group by screening.request_id
      ) by_search`,
-    [runId],
   );
-  return firstRow(rows, 'change_event');
 }
 
 const runFindingsRow = findingsRow.omit({ answersByLength: true }).extend({ screened: z.number(), ...volumeRow.shape });
@@ -176,18 +163,17 @@ export async function readFormerFindings(database: Queryable, runId: number, lim
   return database.query(
     runFindingsRow,
     // Customers chosen by a list or a flag are not a typical selection.
-    `select findings.*
+    sql`select findings.*
      from run
      join run former on former.roster_id = run.roster_id and former.account_id = run.account_id and former.run_id < run.run_id
      cross join jsonb_to_record(former.watch -> 'findings') as findings (
        screened bigint, matches bigint, "matchSquares" double precision, hits bigint, "hitSquares" double precision,
        "searchesAgain" bigint, changes double precision, "changeSquares" double precision
      )
-     where run.run_id = $1 and (former.watch ->> 'isComparable')::boolean and findings.screened > 0
+     where run.run_id = ${runId} and (former.watch ->> 'isComparable')::boolean and findings.screened > 0
        and former.selection in ('due', 'all')
      order by former.run_id desc
-     limit $2`,
-    [runId, limit],
+     limit ${limit}`,
   );
 }
 
@@ -198,13 +184,7 @@ export async function saveRunWatch(
   watch: { findings: RunFindings; isComparable: boolean } & WatchFacts,
 ): Promise<void> {
   const { findings, isComparable, rates, listCap, volume } = watch;
-  await transaction.execute('update run set watch = $2::text::jsonb where run_id = $1', [
-    runId,
-    JSON.stringify({ isComparable, findings, rates, listCap, volume }),
-  ]);
-}
-
-/** The findings about the service of a run; null when none are stored. */
-export function readRunWatch(database: Queryable, runId: number): Promise<WatchFacts | null> {
-  return findValue(database, watchSchema.nullable(), 'select watch from run where run_id = $1', [runId]);
+  await transaction.execute(
+    sql`update run set watch = ${json({ isComparable, findings, rates, listCap, volume })} where run_id = ${runId}`,
+  );
 }

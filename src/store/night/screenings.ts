@@ -3,7 +3,8 @@ import type { ChangedParty, PartySaid } from '../../changes/match-changes.js';
 import type { Match } from '../../matches/match.js';
 import { type FactsOf, matchSchema, partySaidSchema } from '../../vocabulary/facts.js';
 import { answerStates, partyTypes, riskTiers } from '../../vocabulary.js';
-import { type Database, firstRow, type Queryable, requireRows } from '../database/database.js';
+import { type Database, executeAll, insertRows, type Queryable, readColumn, readRow } from '../database/database.js';
+import { recordset, type Sql, sql } from '../database/statement.js';
 import { assessedTierSql, hiddenMatchesSql, partySaidSql } from '../row-shapes.js';
 import { toHiddenSql, toMatchRow } from './listed-parties.js';
 
@@ -13,13 +14,11 @@ export async function saveFailures(
   runId: number,
   failures: readonly { requestId: number; reason: string }[],
 ): Promise<void> {
-  if (failures.length === 0) return;
-  const saved = await transaction.execute(
-    `insert into failure (run_id, request_id, reason)
-     select $1, request_id, reason from unnest($2::bigint[], $3::text[]) as failed (request_id, reason)`,
-    [runId, failures.map(({ requestId }) => requestId), failures.map(({ reason }) => reason)],
+  await insertRows(
+    transaction,
+    'failure',
+    failures.map(({ requestId, reason }) => ({ runId, requestId, reason })),
   );
-  requireRows(saved, failures.length, 'failure');
 }
 
 // Columns instead of JSON take half of the database's time for a page.
@@ -50,11 +49,7 @@ const taskRow = z
 /** A remaining search of a run with its parties. */
 export type SearchTask = z.output<typeof taskRow>;
 
-/** Parties in the order of their searches, as numbers: a million take 8 MB. */
-const pageRow = z.object({ partyIds: z.array(z.number()) }).transform(({ partyIds }) => Float64Array.from(partyIds));
 const pageSize = 2_000;
-/** The first page is small, because all workers wait for it. */
-const firstPageSize = 256;
 
 /**
  * The remaining searches of a run's plan, distinct and in order, in chunks of `chunkSize` while others commit. The order is read once, the
@@ -66,8 +61,8 @@ export async function* readSearchTasks(
   chunkSize: number,
 ): AsyncGenerator<SearchTask[], void> {
   const pages = await readOrder(database, runId);
-  const read = (page: Float64Array | undefined): Promise<SearchTask[]> | undefined => {
-    const tasks = page && readPage(database, [runId, Array.from(page), version, settingsDigest]);
+  const read = (partyIds: readonly number[] | undefined): Promise<SearchTask[]> | undefined => {
+    const tasks = partyIds && readPage(database, { runId, partyIds, version, settingsDigest });
     // Whoever comes to the page gets the failure. Until then the rejection must not end the process.
     tasks?.catch(() => undefined);
     return tasks;
@@ -81,31 +76,31 @@ export async function* readSearchTasks(
   }
 }
 
-/** All parties of a search have the same order, so they stay on one page. */
+/** The pages of parties in the order of their searches. All parties of a search have the same order, so they stay on one page. */
 function readOrder(database: Queryable, runId: number) {
-  return database.query(
-    pageRow,
-    `select array_agg(party_id) as "partyIds"
+  return readColumn(
+    database,
+    z.array(z.number()),
+    sql`select array_agg(party_id)
      from (
        select party_id, rank() over (order by place, request_id) as position
        from (
          select request_id, party_id, min(search_order) over (partition by request_id) as place
-         from (${remainingSql}) planned
+         from (${remainingSql(runId)}) planned
        ) remaining
      ) placed
-     group by case when position <= $2 then 0 else 1 + (position - $2 - 1) / $3 end
+     group by (position - 1) / ${pageSize}
      order by min(position)`,
-    [runId, firstPageSize, pageSize],
   );
 }
 
 function readPage(
   database: Queryable,
-  parameters: [runId: number, partyIds: readonly number[], version: string, settingsDigest: string],
+  of: { runId: number; partyIds: readonly number[]; version: string; settingsDigest: string },
 ): Promise<SearchTask[]> {
   return database.query(
     taskRow,
-    `select request.request_id, request.type, request.name, task.party_ids, task.customer_versions,
+    sql`select request.request_id, request.type, request.name, task.party_ids, task.customer_versions,
        response.response_id, encode(response.digest, 'hex') as digest, response.matches, response.hits
      from (
        select planned.request_id, min(planned.search_order) as place,
@@ -113,8 +108,8 @@ function readPage(
          array_agg(planned.customer_version order by planned.party_id) as customer_versions,
          case when bool_and(coalesce(
            state.request_id = planned.request_id and state.customer_version = planned.customer_version
-           and state.settings_digest = $4 and state.unreturned is null
-           and answering.version = $3 and answering.resumed = 0
+           and state.settings_digest = ${of.settingsDigest} and state.unreturned is null
+           and answering.version = ${of.version} and answering.resumed = 0
            -- Another version may have checked an answer that was used again.
            and reused.party_id is null, false)
          ) and min(state.response_id) = max(state.response_id) and min(state.state) = max(state.state) then min(state.response_id) end
@@ -125,48 +120,46 @@ function readPage(
        left join party_state state on state.account_id = run.account_id and state.party_id = planned.party_id
        left join run answering on answering.run_id = state.run_id
        left join reused on reused.run_id = state.run_id and reused.party_id = state.party_id
-       where planned.run_id = $1 and planned.party_id = any ($2::bigint[])
+       where planned.run_id = ${of.runId} and planned.party_id = any (${of.partyIds})
        group by planned.request_id
      ) task
      join screening_request request using (request_id)
      left join response on response.response_id = task.response_id
-       and response.total is distinct from (select list_cap from run join account using (account_id) where run_id = $1)
+       and response.total is distinct from (select list_cap from run join account using (account_id) where run_id = ${of.runId})
        and task.state = case
          when response.hits > 0 then 'open_alert' when response.truncated then 'truncated'
          when response.total = 0 then 'clear' else 'below_threshold'
        end
      order by task.place, task.request_id`,
-    parameters,
   );
 }
 
 /**
- * SQL: the parties of a run ($1) that are still to be searched for. What is done is looked up in hashes, however little is known of a run that has
+ * SQL: the parties of a run that are still to be searched for. What is done is looked up in hashes, however little is known of a run that has
  * just begun: as joins, 10,000 customers took minutes.
  */
-const remainingSql = `
+const remainingSql = (runId: number): Sql => sql`
   select party_id, request_id, search_order, reason from planned
-  where run_id = $1 and search_order is not null
-    and request_id not in (select request_id from call where run_id = $1 and batch is not null)
-    and request_id not in (select request_id from failure where run_id = $1)
-    and party_id not in (select party_id from reused where run_id = $1 and wave is not null)
-    and not exists (select from run where run_id = $1 and unconfirmed_because is not null)`;
+  where run_id = ${runId} and search_order is not null
+    and request_id not in (select request_id from call where run_id = ${runId} and batch is not null)
+    and request_id not in (select request_id from failure where run_id = ${runId})
+    and party_id not in (select party_id from reused where run_id = ${runId} and wave is not null)
+    and not exists (select from run where run_id = ${runId} and unconfirmed_because is not null)`;
 
 /** The number of distinct searches of a run, of the remaining ones, and of those of customers never screened. */
 export async function countSearchTasks(database: Queryable, runId: number) {
-  const rows = await database.query(
+  return readRow(
+    database,
     z.object({ total: z.number(), remaining: z.number(), remainingOfNew: z.number() }),
-    `select (
+    sql`select (
          select count(distinct request_id)::integer from planned
-         where run_id = $1 and search_order is not null
-           and party_id not in (select party_id from reused where run_id = $1 and wave is not null)
+         where run_id = ${runId} and search_order is not null
+           and party_id not in (select party_id from reused where run_id = ${runId} and wave is not null)
        ) as total,
        count(distinct request_id)::integer as remaining,
        count(distinct request_id) filter (where reason = 'new')::integer as "remainingOfNew"
-     from (${remainingSql}) remaining`,
-    [runId],
+     from (${remainingSql(runId)}) remaining`,
   );
-  return firstRow(rows, 'planned');
 }
 
 const row = z.object({ partyId: z.number(), matchIds: z.array(z.string()) });
@@ -180,10 +173,9 @@ async function readTrueMatches(
   if (partyIds.length === 0) return new Map();
   const rows = await database.query(
     row,
-    `select party_id, array_agg(match_id) as "matchIds"
-     from alert_with_match where party_id = any ($2::bigint[]) and account_id = $1 and is_true_match
+    sql`select party_id, array_agg(match_id) as "matchIds"
+     from alert_with_match where party_id = any (${partyIds}) and account_id = ${accountId} and is_true_match
      group by party_id`,
-    [accountId, [...partyIds]],
   );
   return new Map(rows.map(({ partyId, matchIds }) => [partyId, new Set(matchIds)]));
 }
@@ -213,10 +205,9 @@ export async function readPartyStates(
   if (partyIds.length === 0) return new Map();
   const rows = await database.query(
     stateRow,
-    `select party_id, request_id, response_id, customer_version, settings_digest, reported_scores,
+    sql`select party_id, request_id, response_id, customer_version, settings_digest, reported_scores,
        ${hiddenMatchesSql('unreturned')} as unreturned, state
-     from party_state where account_id = $1 and party_id = any ($2::bigint[])`,
-    [accountId, [...partyIds]],
+     from party_state where account_id = ${accountId} and party_id = any (${partyIds})`,
   );
   return new Map(rows.map((row) => [row.partyId, row]));
 }
@@ -230,28 +221,26 @@ export async function saveNextStates(
   states: readonly PartyStateRow[],
 ): Promise<void> {
   if (states.length === 0) return;
-  const rows = states.map((state) => ({
-    party_id: state.partyId,
-    settings_digest: state.settingsDigest,
-    state: state.state,
-    reported_scores: Object.keys(state.reportedScores).length === 0 ? null : state.reportedScores,
-    unreturned: state.unreturned.length === 0 ? null : state.unreturned.map(toMatchRow),
+  const rows = states.map(({ partyId, settingsDigest, state, reportedScores, unreturned }) => ({
+    partyId,
+    settingsDigest,
+    state,
+    reportedScores: Object.keys(reportedScores).length === 0 ? null : reportedScores,
+    unreturned: unreturned.length === 0 ? null : unreturned.map(toMatchRow),
   }));
-  const saved = await transaction.execute(
-    `insert into next_state (
+  const organisationSql = sql`(select organisation_id from account where account_id = ${accountId})`;
+  await executeAll(
+    transaction,
+    rows.length,
+    sql`insert into next_state (
        run_id, party_id, settings_digest, state, reported_scores, unreturned, former_run_id, former_request_id, former_response_id,
        former_settings_digest, former_state, former_unreturned
      )
-     select $2, row.party_id, row.settings_digest, row.state, row.reported_scores,
-       ${toHiddenSql('(select organisation_id from account where account_id = $1)', 'row.unreturned')},
+     select ${runId}, row.party_id, row.settings_digest, row.state, row.reported_scores, ${toHiddenSql(organisationSql, 'row.unreturned')},
        former.run_id, former.request_id, former.response_id, former.settings_digest, former.state, former.unreturned
-     from jsonb_to_recordset($3::text::jsonb) as row (
-       party_id bigint, settings_digest text, state text, reported_scores jsonb, unreturned jsonb
-     )
-     left join party_state former on former.account_id = $1 and former.party_id = row.party_id`,
-    [accountId, runId, JSON.stringify(rows)],
+     from ${recordset(rows)} as row (party_id bigint, settings_digest text, state text, reported_scores jsonb, unreturned jsonb)
+     left join party_state former on former.account_id = ${accountId} and former.party_id = row.party_id`,
   );
-  requireRows(saved, rows.length, 'next_state');
 }
 
 /** The facts of a party for the severity of its changes. */
@@ -274,6 +263,12 @@ interface SearchedParty {
   customerVersion: number;
 }
 
+/** SQL: these parties as `asked`, with `party` and the customer version that was searched (`version`). */
+export const searchedSql = (parties: readonly SearchedParty[]): Sql => sql`
+  ${recordset(parties.map(({ partyId, customerVersion }) => ({ partyId, customerVersion })))} as asked (party_id bigint, customer_version integer)
+  join party on party.party_id = asked.party_id
+  join customer_version version on version.customer_id = party.customer_id and version.version = asked.customer_version`;
+
 /** Parties whose answers changed, by party id. */
 export async function readChangedParties(
   database: Queryable,
@@ -283,7 +278,7 @@ export async function readChangedParties(
   if (parties.length === 0) return new Map();
   const rows = await database.query(
     partyRow,
-    `select asked.party_id, ${assessedTierSql} as "riskTier",
+    sql`select asked.party_id, ${assessedTierSql} as "riskTier",
        version.record -> 'parties' -> party.ordinal::integer ->> 'birthDate' as "birthDate",
        version.record -> 'parties' -> party.ordinal::integer -> 'countries' as countries,
        coalesce((
@@ -293,12 +288,9 @@ export async function readChangedParties(
            select change_id, run_id, kind, before from change_event
            where party_id = asked.party_id and kind in ('match_removed', 'match_returned') offset 0
          ) event
-         join run on run.run_id = event.run_id and run.account_id = $1
+         join run on run.run_id = event.run_id and run.account_id = ${accountId}
        ), '[]') as gone
-     from unnest($2::bigint[], $3::integer[]) as asked (party_id, customer_version)
-     join party on party.party_id = asked.party_id
-     join customer_version version on version.customer_id = party.customer_id and version.version = asked.customer_version`,
-    [accountId, parties.map(({ partyId }) => partyId), parties.map(({ customerVersion }) => customerVersion)],
+     from ${searchedSql(parties)}`,
   );
   return new Map(rows.map(({ partyId, gone, ...party }) => [partyId, { ...party, removed: findGone(gone) }]));
 }
@@ -325,11 +317,8 @@ async function readPartiesSaid(
   if (parties.length === 0) return new Map();
   const rows = await database.query(
     z.object({ key: z.string(), said: partySaidSchema }),
-    `select concat_ws('/', asked.party_id, asked.customer_version) as key, ${partySaidSql} as said
-     from unnest($1::bigint[], $2::integer[]) as asked (party_id, customer_version)
-     join party on party.party_id = asked.party_id
-     join customer_version version on version.customer_id = party.customer_id and version.version = asked.customer_version`,
-    [parties.map(({ partyId }) => partyId), parties.map(({ customerVersion }) => customerVersion)],
+    sql`select concat_ws('/', asked.party_id, asked.customer_version) as key, ${partySaidSql} as said
+     from ${searchedSql(parties)}`,
   );
   return new Map(rows.map(({ key, said }) => [key, said]));
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Queryable } from '../database/database.js';
+import { rawSql, type Sql, sql } from '../database/statement.js';
 import { screeningKindsSql } from '../row-shapes.js';
 
 /** The newest finished run of a kind and roster, and the time of the last complete one. */
@@ -137,4 +138,4 @@ export const takenAtSql = (run: string): string =>
   `greatest(${run}.started_at, (select max(taken_at) from run_worker where run_worker.run_id = ${run}.run_id))`;
 
 /** SQL: whether a row of `run` is more than a run over the dossiers or customers that events have marked. */
-export const isWholeSql = (run: string): string => `${run}.selection is distinct from 'dirty'`;
+export const isWholeSql = (run: string): Sql => sql`${rawSql(run)}.selection is distinct from 'dirty'`;

@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import { StoreError } from '../../errors.js';
 import type { RunFacts, SweepFacts, TrendPoint } from '../../reports/run-facts.js';
-import { cadenceSchema, notScreenedSchema } from '../../vocabulary/facts.js';
+import { notScreenedSchema } from '../../vocabulary/facts.js';
 import { droppedPartySchema } from '../../vocabulary/source-facts.js';
 import { isScreeningKind, listableOutcomes, screeningKinds } from '../../vocabulary.js';
-import { type Database, findValue, firstRow, type Queryable } from '../database/database.js';
+import { type Database, type Queryable, readRow } from '../database/database.js';
+import { type Sql, sql } from '../database/statement.js';
 import { readReconciliations } from '../dossiers/discrepancies.js';
 import { readSweep } from '../dossiers/dossiers.js';
 import { countMatchChanges, previewLines, readReportChanges } from '../night/changes.js';
 import { readControlFacts } from '../night/controls.js';
 import { readHeldFacts } from '../night/held-runs.js';
-import { readDetailCounts, readDetailLookups } from '../night/match-details.js';
-import { readRunHealth, readRunWatch } from '../night/run-health.js';
+import { readDetailLookups } from '../night/match-details.js';
 import { runSumsSchema } from '../night/run-sums.js';
 import { isWholeSql } from '../operations/metrics.js';
 import { readSettingsChanges } from '../organisations.js';
@@ -24,7 +24,7 @@ import {
   readRosterSource,
 } from '../roster/imports.js';
 import { joinPartySql, partyFactsSql, screeningKindsSql, toSqlList } from '../row-shapes.js';
-import { type RunRow, readRun, readRunKeys, toRunId } from '../runs.js';
+import { type RunRow, readRun, toRunId } from '../runs.js';
 import type { ReportRevision } from './revisions.js';
 
 const nobody = { critical: 0, high: 0, medium: 0, low: 0, info: 0 };
@@ -63,8 +63,8 @@ export async function readRunFacts(
     timezone: timezoneSchema.parse(run.settings),
     settingsDigest: run.settingsDigest,
     settingsChanges: await readSettingsChanges(database, run.runId, covered.formerSettingsId ?? null),
-    cadence: await readRunCadence(database, run.runId),
-    keyFingerprint: (await readRunKeys(database, run.runId)).join(', '),
+    cadence: run.cadence,
+    keyFingerprint: run.keys.join(', '),
     comparedWith: compared?.finishedAt ? { runId: toRunId(compared), finishedAt: compared.finishedAt } : null,
     rosterSource: await readRosterSource(database, run.rosterId, run.runId),
     rosterChanges: await readRunChanges(database, run),
@@ -87,13 +87,13 @@ export async function readRunFacts(
     droppedParties: await readDroppedParties(database, runIds, run.accountId),
     openAlerts: isScreening ? await readOpenAlerts(database, run.runId) : null,
     details: {
-      counts: await readDetailCounts(database, run.runId),
+      counts: run.details,
       lookups: await readDetailLookups(database, [...covered.earlierRunIds, run.runId]),
     },
     controls: await readControlFacts(database, run.runId),
-    watch: isScreening ? await readRunWatch(database, run.runId) : null,
+    watch: isScreening ? run.watch : null,
     held: isScreening ? await readHeldFacts(database, run.runId) : [],
-    health: isScreening ? await readRunHealth(database, run.runId) : null,
+    health: isScreening ? run.health : null,
     settled: isScreening ? await readSettledAlerts(database, run.runId) : null,
     trend: isScreening ? await readRunTrend(database, run.runId) : [],
     possiblyBilledTwice: sums?.possiblyBilledTwice ?? 0,
@@ -114,11 +114,6 @@ const timezoneSchema = z
   .transform(({ timezone }) => timezone)
   .catch('UTC');
 
-/** The cadence of the plan; null for a run without a plan. */
-function readRunCadence(database: Queryable, runId: number) {
-  return findValue(database, cadenceSchema.nullable(), 'select cadence from run where run_id = $1', [runId]);
-}
-
 async function readCarriedOver(database: Queryable, runIds: readonly number[]): Promise<RunFacts['carriedFrom']> {
   const carried: RunFacts['carriedFrom'][number][] = [];
   for (const runId of runIds) {
@@ -132,15 +127,14 @@ async function readCarriedOver(database: Queryable, runIds: readonly number[]): 
 }
 
 async function readNames(database: Queryable, run: RunRow): Promise<{ organisation: string; roster: string | null }> {
-  const rows = await database.query(
+  return readRow(
+    database,
     z.object({ organisation: z.string(), roster: z.string().nullable() }),
-    `select organisation.name as organisation, roster.name as roster
+    sql`select organisation.name as organisation, roster.name as roster
      from organisation
-     left join roster on roster.roster_id = $2
-     where organisation.organisation_id = $1`,
-    [run.organisationId, run.rosterId],
+     left join roster on roster.roster_id = ${run.rosterId}
+     where organisation.organisation_id = ${run.organisationId}`,
   );
-  return firstRow(rows, 'organisation');
 }
 
 async function readSweeps(database: Queryable, sweepRunIds: readonly number[]): Promise<readonly SweepFacts[]> {
@@ -160,7 +154,7 @@ async function readSweeps(database: Queryable, sweepRunIds: readonly number[]): 
 async function readDroppedParties(database: Queryable, runIds: readonly number[], accountId: number | null) {
   return database.query(
     droppedPartySchema,
-    `select distinct on (customer.reference collate "C", party.ordinal, imported.import_id)
+    sql`select distinct on (customer.reference collate "C", party.ordinal, imported.import_id)
        ${partyFactsSql} as party, dropped.state, imported.imported_at as "droppedAt"
      from roster_import imported
      cross join lateral (
@@ -169,9 +163,8 @@ async function readDroppedParties(database: Queryable, runIds: readonly number[]
          as row ("partyId" bigint, "accountId" bigint, "customerVersion" integer, state text)
      ) dropped
      ${joinPartySql('dropped')}
-     where imported.run_id = any ($1::bigint[]) and ($2::bigint is null or dropped.account_id = $2)
+     where imported.run_id = any (${runIds}) and (${accountId}::bigint is null or dropped.account_id = ${accountId})
      order by customer.reference collate "C", party.ordinal, imported.import_id, dropped.state desc`,
-    [[...runIds], accountId],
   );
 }
 
@@ -207,22 +200,21 @@ const pointRow = z
 async function readRunTrend(database: Queryable, runId: number): Promise<readonly TrendPoint[]> {
   const newestFirst = await database.query(
     pointRow,
-    `select former.run_id, former.kind, former.started_at, former.finished_at, former.sums,
+    sql`select former.run_id, former.kind, former.started_at, former.finished_at, former.sums,
        (former.open_alerts ->> 'waiting')::integer as waiting
      from run
      join run former on former.roster_id = run.roster_id and former.account_id = run.account_id and former.run_id <= run.run_id
-     where run.run_id = $1 and former.kind in (${screeningKindsSql}) and former.finished_at is not null
+     where run.run_id = ${runId} and former.kind in (${screeningKindsSql}) and former.finished_at is not null
        and former.sums is not null and (former.run_id = run.run_id or ${isWholeSql('former')})
      order by former.run_id desc
-     limit $2`,
-    [runId, runsShown],
+     limit ${runsShown}`,
   );
   return newestFirst.toReversed();
 }
 
-/** SQL: of the last answer of the party of `screening` before `run`, from the history. */
-const toLastAnswerSql = (column: string): string => `(
-  select ${column}
+/** SQL: the last answer of the party of `screening` before `run`, from the history. */
+const lastScreenedSql = sql`(
+  select before.answered_at
   from run earlier
   join screening before on before.run_id = earlier.run_id and before.party_id = screening.party_id
   where earlier.roster_id = run.roster_id and earlier.account_id = run.account_id and earlier.run_id < run.run_id
@@ -231,27 +223,27 @@ const toLastAnswerSql = (column: string): string => `(
   limit 1
 )`;
 
-/** SQL: the run ($1) stopped before the answer of `screening` was applied. */
-const isWaitingSql = `screening.outcome in ('screened', 'reused') and screening.wave > (select applied_wave from run where run_id = $1)`;
+/** SQL: the run stopped before the answer of `screening` was applied. */
+const isWaitingSql = sql`screening.outcome in ('screened', 'reused') and screening.wave > (
+  select stopped.applied_wave from run stopped where stopped.run_id = screening.run_id
+)`;
 
 /** SQL: parties in scope without a valid answer; a skipped party only where no earlier answer is still valid. */
-const isNotScreenedSql = `screening.run_id = $1 and (
+const isNotScreenedSql = (runId: number): Sql => sql`screening.run_id = ${runId} and (
   screening.outcome in ('failed', 'remaining') or screening.outcome = 'skipped' and screening.outcome_reason <> 'not_due' or ${isWaitingSql}
 )`;
 
 /** SQL: the party of an id without a record. */
-const unreadPartySql = `jsonb_build_object('reference', gap.reference, 'role', 'customer', 'type', 'person', 'name', '',
+const unreadPartySql = sql`jsonb_build_object('reference', gap.reference, 'role', 'customer', 'type', 'person', 'name', '',
   'birthDate', null, 'countries', '[]'::jsonb, 'riskTier', null)`;
 
 /** SQL: the last answer of the party of `screening` before `run` must be looked up in the history. */
-const needsHistorySql = `state.run_id is not null and not (state.run_id < run.run_id and state.screened_at > 'epoch')`;
-
-const lastScreenedSql = toLastAnswerSql('before.answered_at');
+const needsHistorySql = sql`state.run_id is not null and not (state.run_id < run.run_id and state.screened_at > 'epoch')`;
 
 // The history has a row for each party and night. It is read only where the party's own state is newer or empty: after a later run, and after a
 // failed control search took answers back. Both ways give the same result.
 /** SQL: the lines in the order of reports. */
-const notScreenedSql = `
+const notScreenedSql = (runId: number): Sql => sql`
   select party, outcome, reason, "lastScreenedAt"
   from (
     select ${partyFactsSql} as party, case when ${isWaitingSql} then 'skipped' else screening.outcome end as outcome,
@@ -264,7 +256,7 @@ const notScreenedSql = `
     join run on run.run_id = screening.run_id
     left join party_state state on state.account_id = run.account_id and state.party_id = screening.party_id
     ${joinPartySql('screening')}
-    where ${isNotScreenedSql}
+    where ${isNotScreenedSql(runId)}
     union all
     select coalesce(own.party, ${unreadPartySql}), 'skipped', gap.reason, own.screened_at
     from run_gap gap
@@ -277,17 +269,17 @@ const notScreenedSql = `
       where screening.run_id = gap.run_id and party.customer_id = gap.customer_id
       order by party.ordinal limit 1
     ) own on true
-    where gap.run_id = $1
+    where gap.run_id = ${runId}
   ) line
   order by array_position(array[${toSqlList(listableOutcomes)}], outcome), reason collate "C",
     (party ->> 'reference') collate "C", (party ->> 'name') collate "C"`;
 
 /** The parties that a run did not screen: the first `previewLines`, and a truncated list where there are more. */
 async function readNotScreened(database: Queryable, lists: Pick<Database, 'cursor'>, runId: number) {
-  const held = await database.query(notScreenedSchema, `${notScreenedSql} limit $2`, [runId, previewLines + 1]);
+  const held = await database.query(notScreenedSchema, sql`${notScreenedSql(runId)} limit ${previewLines + 1}`);
   if (held.length <= previewLines) return { held, cut: null };
   const { lines, ...customers } = await countNotScreened(database, runId);
-  const read = () => lists.cursor(notScreenedSchema, notScreenedSql, [runId], 1_000);
+  const read = () => lists.cursor(notScreenedSchema, notScreenedSql(runId), 1_000);
   return { held: held.slice(0, previewLines), cut: { lines, customers, read } };
 }
 
@@ -295,9 +287,10 @@ const countRow = z.object({ lines: z.number(), failed: z.number(), remaining: z.
 
 /** Counts lines, and customers by the worst outcome of their parties. */
 async function countNotScreened(database: Queryable, runId: number): Promise<z.infer<typeof countRow>> {
-  const rows = await database.query(
+  return readRow(
+    database,
     countRow,
-    `select coalesce(sum(lines), 0)::integer as lines, count(*) filter (where has_failed)::integer as failed,
+    sql`select coalesce(sum(lines), 0)::integer as lines, count(*) filter (where has_failed)::integer as failed,
        count(*) filter (where has_remaining and not has_failed)::integer as remaining,
        count(*) filter (where not has_remaining and not has_failed)::integer as skipped
      from (
@@ -305,13 +298,11 @@ async function countNotScreened(database: Queryable, runId: number): Promise<z.i
        from (
          select customer.reference, 1 as lines, outcome = 'failed' as has_failed, outcome = 'remaining' as has_remaining
          from screening join party using (party_id) join customer using (customer_id)
-         where ${isNotScreenedSql}
+         where ${isNotScreenedSql(runId)}
          union all
-         select reference, 1, false, false from run_gap where run_id = $1
+         select reference, 1, false, false from run_gap where run_id = ${runId}
        ) line
        group by reference
      ) listed`,
-    [runId],
   );
-  return firstRow(rows, 'screening');
 }

@@ -1,22 +1,26 @@
 import { z } from 'zod';
 import type { compareApplicant, namesAgree } from '../../reconciliation/applicant.js';
-import type { DiscrepancyKind } from '../../vocabulary.js';
-import type { Queryable } from '../database/database.js';
+import { insertRows, type Queryable } from '../database/database.js';
+import { rawSql, type Sql, sql } from '../database/statement.js';
 import { type ReconciliationInput, toTypesDifferSql } from '../dossiers/reconciliation.js';
 
-/** A kind of finding with its condition (`p` is the pair that counts for a customer) and its facts. */
-const perPair: readonly (readonly [kind: DiscrepancyKind, condition: string, facts: string])[] = [
-  ['rejected_dossier', `p.status = 'rejected'`, `'status', p.status`],
-  ['dossier_needs_attention', `p.status = 'needs_attention'`, `'status', p.status`],
-  ['closed_dossier', `p.status = 'closed'`, `'status', p.status`],
-  ['archived_dossier', `p.status = 'archived'`, `'status', p.status`],
-  [
-    'stale_dossier',
-    `p.status not in ('rejected', 'closed', 'archived') and p.updated_at < $1`,
-    `'updatedAt', p.updated_at`,
-  ],
-  ['type_conflict', toTypesDifferSql('p.type', 'p.dossier_type'), `'roster', p.type, 'dossier', p.dossier_type`],
-];
+/** SQL: each kind of finding with its condition (`p` is the pair that counts for a customer) and its facts. */
+const perPairSql = (staleBefore: Date | null): Sql => sql`(values
+  ('rejected_dossier', p.status = 'rejected', jsonb_build_object('status', p.status)),
+  ('dossier_needs_attention', p.status = 'needs_attention', jsonb_build_object('status', p.status)),
+  ('closed_dossier', p.status = 'closed', jsonb_build_object('status', p.status)),
+  ('archived_dossier', p.status = 'archived', jsonb_build_object('status', p.status)),
+  (
+    'stale_dossier', p.status not in ('rejected', 'closed', 'archived') and p.updated_at < ${staleBefore},
+    jsonb_build_object('updatedAt', p.updated_at)
+  ),
+  ('type_conflict', ${typesDifferSql}, jsonb_build_object('roster', p.type, 'dossier', p.dossier_type))
+)`;
+
+const typesDifferSql = rawSql(toTypesDifferSql('p.type', 'p.dossier_type'));
+const aboutSql = sql`'reference', p.reference, 'dossier', p.dossier_id`;
+/** SQL: the pairs that count, of customers in the roster with a dossier. */
+const countingSql = sql`from pair p where p.is_active and p.customer_id > 0 and p.dossier_id is not null and p.is_counted`;
 
 /**
  * Collects the discrepancies of the stored pairs in the table `finding`, which ends with the transaction. `compare` decides on names that
@@ -33,47 +37,38 @@ export async function collectFindings(
        kind text, subject text, customer_id bigint, dossier_id text, facts jsonb, primary key (kind, subject)
      ) on commit drop`,
   );
-  const about = `'reference', p.reference, 'dossier', p.dossier_id`;
-  const counting = 'from pair p where p.is_active and p.customer_id > 0 and p.dossier_id is not null and p.is_counted';
   // One pass over all pairs; a pair can have several findings.
   await transaction.execute(
-    `insert into finding
-     select found.kind, p.customer_id || '/' || p.dossier_id, p.customer_id, p.dossier_id,
-       jsonb_build_object(${about}) || found.facts
-     from (select p.* ${counting} and (
-       p.status in ('rejected', 'needs_attention', 'closed', 'archived') or p.updated_at < $1::timestamptz
-         or ${toTypesDifferSql('p.type', 'p.dossier_type')}
+    sql`insert into finding
+     select found.kind, p.customer_id || '/' || p.dossier_id, p.customer_id, p.dossier_id, jsonb_build_object(${aboutSql}) || found.facts
+     from (select p.* ${countingSql} and (
+       p.status in ('rejected', 'needs_attention', 'closed', 'archived') or p.updated_at < ${staleBefore} or ${typesDifferSql}
      )) p
-     cross join lateral (values ${perPair
-       .map(([kind, condition, facts]) => `('${kind}', ${condition}, jsonb_build_object(${facts}))`)
-       .join(', ')}) found (kind, holds, facts)
+     cross join lateral ${perPairSql(staleBefore)} found (kind, holds, facts)
      where found.holds`,
-    [staleBefore],
   );
   await transaction.execute(
-    `insert into finding
-     select 'roster_incomplete', $1, null, null, facts
+    sql`insert into finding
+     select 'roster_incomplete', ${rosterId}::text, null, null, facts
      from (
        select imported.imported_at as at, imported.control_total > imported.rows as is_below,
          jsonb_build_object('stated', imported.control_total, 'read', imported.rows) as facts
-       from roster_import imported where imported.roster_id = $1::bigint and not imported.is_delta
+       from roster_import imported where imported.roster_id = ${rosterId} and not imported.is_delta
        union all
        select held_at, found is not null, jsonb_build_object('held', found ->> 'message')
        from run_hold hold join run using (run_id) left join lateral (
          select found from jsonb_array_elements(hold.roster -> 'heldBy') found where found ->> 'guard' = 'control_total'
        ) guards on true
-       where hold.kind = 'roster' and run.roster_id = $1::bigint
+       where hold.kind = 'roster' and run.roster_id = ${rosterId}
        order by at desc limit 1
      ) last_read
      where is_below`,
-    [String(rosterId)],
   );
   if (unprovenBecause === null) {
     await transaction.execute(
-      `insert into finding
-       select 'customer_without_dossier', $1 || '/' || reference, nullif(greatest(customer_id, 0), 0), null, jsonb_build_object('reference', reference)
+      sql`insert into finding
+       select 'customer_without_dossier', ${rosterId}::text || '/' || reference, nullif(greatest(customer_id, 0), 0), null, jsonb_build_object('reference', reference)
        from pair where is_active and is_expected and dossier_id is null and not is_shared`,
-      [String(rosterId)],
     );
   }
   await transaction.execute(
@@ -91,15 +86,14 @@ export async function collectFindings(
     );
   }
   await transaction.execute(
-    `insert into finding
+    sql`insert into finding
      select case when dossier.dossier_id is null then 'duplicate_reference' else 'shared_dossier' end,
-       $1 || '/' || coalesce(dossier.dossier_id, shared_key.key), null, dossier.dossier_id,
+       ${rosterId}::text || '/' || coalesce(dossier.dossier_id, shared_key.key), null, dossier.dossier_id,
        jsonb_build_object('references', named[1:20], 'customers', customers, 'dossier', dossier.dossier_id)
      from shared_key
      left join lateral (
        select min(dossier_id) as dossier_id from pair where pair.key = shared_key.key and pair.is_shared
      ) dossier on true`,
-    [String(rosterId)],
   );
   await transaction.execute(
     `insert into finding
@@ -111,36 +105,32 @@ export async function collectFindings(
      where p.is_active and p.customer_id > 0`,
   );
   await transaction.execute(
-    `insert into finding
-     select 'left_with_open_dossier', customer_id || '/' || dossier_id, customer_id, dossier_id,
-       jsonb_build_object(${about}, 'status', status)
+    sql`insert into finding
+     select 'left_with_open_dossier', customer_id || '/' || dossier_id, customer_id, dossier_id, jsonb_build_object(${aboutSql}, 'status', status)
      from pair p where not is_active and status in ('draft', 'open', 'needs_attention', 'completed')`,
   );
-  await collectScreeningFindings(transaction, { counting, about });
+  await collectScreeningFindings(transaction);
   await collectNameConflicts(transaction, compare.namesAgree);
   await collectApplicantFindings(transaction, input.accountId, compare.compareApplicant);
 }
 
 /** Compares dossiers with screenings. */
-async function collectScreeningFindings(
-  transaction: Queryable,
-  { counting, about }: { counting: string; about: string },
-): Promise<void> {
-  const collect = (kind: string, facts: string, rest: string): Promise<number> =>
+async function collectScreeningFindings(transaction: Queryable): Promise<void> {
+  const collect = (kind: Sql, facts: Sql, rest: Sql): Promise<number> =>
     transaction.execute(
-      `insert into finding
-       select ${kind}, p.customer_id || '/' || p.dossier_id, p.customer_id, p.dossier_id, jsonb_build_object(${about}${facts})
-       from (select p.* ${counting}) p ${rest}`,
+      sql`insert into finding
+       select ${kind}, p.customer_id || '/' || p.dossier_id, p.customer_id, p.dossier_id, jsonb_build_object(${aboutSql}${facts})
+       from (select p.* ${countingSql}) p ${rest}`,
     );
   await collect(
-    `case when is_true_match then 'approved_with_true_match' when is_sanction then 'approved_with_sanctions_alert' else 'approved_with_open_alert' end`,
-    `, 'alerts', waiting`,
-    `join alerting using (customer_id) where p.status = 'approved'`,
+    sql`case when is_true_match then 'approved_with_true_match' when is_sanction then 'approved_with_sanctions_alert' else 'approved_with_open_alert' end`,
+    sql`, 'alerts', waiting`,
+    sql`join alerting using (customer_id) where p.status = 'approved'`,
   );
   await collect(
-    'found.kind',
-    '',
-    `join half_seen using (customer_id)
+    sql`found.kind`,
+    sql``,
+    sql`join half_seen using (customer_id)
      cross join lateral (values
        ('never_screened', is_unscreened and is_overdue),
        ('approved_with_truncated_answer', is_truncated and not is_unscreened and p.status = 'approved')
@@ -148,9 +138,9 @@ async function collectScreeningFindings(
      where found.holds`,
   );
   await collect(
-    `'approved_before_name_change'`,
-    `, 'former', changed.former, 'name', changed.name, 'changedAt', changed.imported_at`,
-    `join renamed changed using (customer_id)
+    sql`'approved_before_name_change'`,
+    sql`, 'former', changed.former, 'name', changed.name, 'changedAt', changed.imported_at`,
+    sql`join renamed changed using (customer_id)
      where p.status = 'approved' and coalesce(p.completed_at, p.updated_at) < changed.imported_at`,
   );
 }
@@ -175,21 +165,14 @@ async function collectNameConflicts(transaction: Queryable, agree: typeof namesA
   do {
     pairs = await transaction.query(nameRow, `fetch ${namesAtOnce} from unlike`);
     const conflicts = pairs.filter(({ roster, dossier }) => !agree(roster, dossier));
-    if (conflicts.length > 0) {
-      await transaction.execute(
-        `insert into finding
-         select 'name_conflict', customer_id || '/' || dossier_id, customer_id, dossier_id,
-           jsonb_build_object('reference', reference, 'dossier', dossier_id, 'rosterName', roster, 'dossierName', dossier)
-         from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[]) as named (customer_id, dossier_id, reference, roster, dossier)`,
-        [
-          conflicts.map(({ customerId }) => customerId),
-          conflicts.map(({ dossierId }) => dossierId),
-          conflicts.map(({ reference }) => reference),
-          conflicts.map(({ roster }) => roster),
-          conflicts.map(({ dossier }) => dossier),
-        ],
-      );
-    }
+    const found = conflicts.map(({ customerId, dossierId, reference, roster, dossier }) => ({
+      kind: 'name_conflict',
+      subject: `${customerId}/${dossierId}`,
+      customerId,
+      dossierId,
+      facts: { reference, dossier: dossierId, rosterName: roster, dossierName: dossier },
+    }));
+    await insertRows(transaction, 'finding', found);
   } while (pairs.length === namesAtOnce);
   await transaction.execute('close unlike');
 }
@@ -212,7 +195,7 @@ async function collectApplicantFindings(
   compare: typeof compareApplicant,
 ): Promise<void> {
   await transaction.execute(
-    `declare applicant no scroll cursor for
+    sql`declare applicant no scroll cursor for
      select pair.customer_id, pair.dossier_id, pair.reference, record.record_id as "applicantId",
        pair.dossier_type = 'kyb' as "isCompany", record.name, record.birth_date, record.country,
        version.record -> 'parties' as parties
@@ -220,9 +203,8 @@ async function collectApplicantFindings(
      join pair on pair.dossier_id = record.dossier_id and pair.is_active and pair.customer_id > 0 and pair.is_counted
      join customer on customer.customer_id = pair.customer_id
      join customer_version version on version.customer_id = customer.customer_id and version.version = customer.version
-     where record.account_id = $1 and record.kind = 'entity' and record.fetched_at is not null
+     where record.account_id = ${accountId} and record.kind = 'entity' and record.fetched_at is not null
      order by record.dossier_id, record.record_id`,
-    [accountId],
   );
   let rows: readonly z.infer<typeof applicantRow>[];
   do {
@@ -231,19 +213,12 @@ async function collectApplicantFindings(
       compare(row).map(({ kind, facts }) => ({
         kind,
         subject: `${row.customerId}/${row.dossierId}/${row.applicantId}`,
-        customer_id: row.customerId,
-        dossier_id: row.dossierId,
+        customerId: row.customerId,
+        dossierId: row.dossierId,
         facts: { reference: row.reference, dossier: row.dossierId, applicant: row.applicantId, ...facts },
       })),
     );
-    if (found.length > 0) {
-      await transaction.execute(
-        `insert into finding
-         select kind, subject, customer_id, dossier_id, facts from jsonb_to_recordset($1::text::jsonb)
-           as row (kind text, subject text, customer_id bigint, dossier_id text, facts jsonb)`,
-        [JSON.stringify(found)],
-      );
-    }
+    await insertRows(transaction, 'finding', found);
   } while (rows.length === namesAtOnce);
   await transaction.execute('close applicant');
 }

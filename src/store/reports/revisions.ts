@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { findValue, firstRow, type Queryable, readColumn, toInsert } from '../database/database.js';
+import { findValue, type Queryable, readColumn, readRow } from '../database/database.js';
+import { insertInto, type Sql, sql } from '../database/statement.js';
 import { isWholeSql } from '../operations/metrics.js';
 import { screeningKindsSql } from '../row-shapes.js';
 import type { RunRow } from '../runs.js';
@@ -19,14 +20,13 @@ const revisionRow = z.object({
 /** A revision of a run's report, and what it covers besides the run itself. */
 export type ReportRevision = Omit<z.infer<typeof revisionRow>, 'isCurrent'>;
 
-const columns = 'revision, sweep_run_ids, earlier_run_ids, former_settings_id, manifest_sha256';
+const columns = sql`revision, sweep_run_ids, earlier_run_ids, former_settings_id, manifest_sha256`;
 
 /** The reports of a run, oldest first. */
 export async function readRevisions(database: Queryable, run: RunRow) {
   return database.query(
     revisionRow,
-    `select ${columns}, created_at >= $2::timestamptz as is_current from report where run_id = $1 order by revision`,
-    [run.runId, run.finishedAt],
+    sql`select ${columns}, created_at >= ${run.finishedAt}::timestamptz as is_current from report where run_id = ${run.runId} order by revision`,
   );
 }
 
@@ -39,7 +39,7 @@ const reportLock = 0x4e53;
  */
 export async function fixReportRevision(transaction: Queryable, run: RunRow, now: Date): Promise<ReportRevision> {
   // Another process that writes the report of this run waits here, and then gets the same revision.
-  await transaction.execute('select pg_advisory_xact_lock($1, $2::bigint::integer)', [reportLock, run.runId]);
+  await transaction.execute(sql`select pg_advisory_xact_lock(${reportLock}, ${run.runId}::bigint::integer)`);
   const latest = (await readRevisions(transaction, run)).at(-1);
   const isOfRoster = run.rosterId !== null;
   const unreadSweeps = isOfRoster ? await findUnreadSweeps(transaction, run) : [];
@@ -53,9 +53,11 @@ export async function fixReportRevision(transaction: Queryable, run: RunRow, now
     createdAt: now,
     formerSettingsId: latest ? latest.formerSettingsId : await findFormerSettings(transaction, run),
   };
-  const ending = `returning ${columns}, true as is_current`;
-  const inserted = await transaction.query(revisionRow, ...toInsert('report', row, ending));
-  return firstRow(inserted, 'report');
+  return readRow(
+    transaction,
+    revisionRow,
+    sql`${insertInto('report', [row])} returning ${columns}, true as is_current`,
+  );
 }
 
 /** The settings of the last reported run of the roster before this one. */
@@ -63,18 +65,17 @@ function findFormerSettings(transaction: Queryable, { runId, rosterId }: RunRow)
   return findValue(
     transaction,
     z.number().nullable(),
-    `select run.settings_id as "recordId" from run
-     where roster_id = $2 and run_id < $1
+    sql`select run.settings_id as "recordId" from run
+     where roster_id = ${rosterId} and run_id < ${runId}
        and exists (select from report where report.run_id = run.run_id and report.manifest_sha256 is not null)
      order by run_id desc limit 1`,
-    [runId, rosterId],
   );
 }
 
-/** SQL: the roster ($2) has no later screening than the run ($1) whose report could cover the findings. */
-const isNewest = `not exists (
+/** SQL: the roster has no later screening than the run whose report could cover the findings. */
+const isNewest = ({ runId, rosterId }: RunRow): Sql => sql`not exists (
   select from run newer
-  where newer.roster_id = $2 and newer.run_id > $1 and newer.kind in (${screeningKindsSql})
+  where newer.roster_id = ${rosterId} and newer.run_id > ${runId} and newer.kind in (${screeningKindsSql})
     and newer.state in ('complete', 'incomplete', 'stopped') and ${isWholeSql('newer')}
 )`;
 
@@ -82,16 +83,15 @@ function findUnreadSweeps(transaction: Queryable, run: RunRow): Promise<readonly
   return readColumn(
     transaction,
     z.number(),
-    `select swept.run_id from run swept
-     where swept.organisation_id = $3 and swept.account_id = $4 and swept.sweep is not null and swept.finished_at is not null
+    sql`select swept.run_id from run swept
+     where swept.organisation_id = ${run.organisationId} and swept.account_id = ${run.accountId} and swept.sweep is not null and swept.finished_at is not null
        and not exists (
          select from report
-         join run reported on reported.run_id = report.run_id and reported.roster_id = $2
+         join run reported on reported.run_id = report.run_id and reported.roster_id = ${run.rosterId}
          where swept.run_id = any (report.sweep_run_ids)
        )
-       and ${isNewest}
+       and ${isNewest(run)}
      order by swept.run_id`,
-    [run.runId, run.rosterId, run.organisationId, run.accountId],
   );
 }
 
@@ -99,8 +99,8 @@ function findUnreadRuns(transaction: Queryable, run: RunRow): Promise<readonly n
   return readColumn(
     transaction,
     z.number(),
-    `select earlier.run_id from run earlier
-     where earlier.roster_id = $2 and earlier.run_id < $1
+    sql`select earlier.run_id from run earlier
+     where earlier.roster_id = ${run.rosterId} and earlier.run_id < ${run.runId}
        and (
          exists (select from change_event where change_event.run_id = earlier.run_id)
          or exists (select from roster_import where roster_import.run_id = earlier.run_id and dropped_parties <> '[]')
@@ -111,16 +111,14 @@ function findUnreadRuns(transaction: Queryable, run: RunRow): Promise<readonly n
            and report.created_at >= earlier.finished_at
        )
        and not exists (select from report where earlier.run_id = any (report.earlier_run_ids))
-       and ${isNewest}
+       and ${isNewest(run)}
      order by earlier.run_id`,
-    [run.runId, run.rosterId],
   );
 }
 
 /** Stores the digest of the manifest of a written report; an existing digest stays. */
 export async function noteManifest(transaction: Queryable, runId: number, revision: number, manifestSha256: string) {
   await transaction.execute(
-    `update report set manifest_sha256 = $3 where run_id = $1 and revision = $2 and manifest_sha256 is null`,
-    [runId, revision, manifestSha256],
+    sql`update report set manifest_sha256 = ${manifestSha256} where run_id = ${runId} and revision = ${revision} and manifest_sha256 is null`,
   );
 }

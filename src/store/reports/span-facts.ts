@@ -2,15 +2,14 @@ import { z } from 'zod';
 import type { DetailCounts, RunFacts, SpanRunFacts } from '../../reports/run-facts.js';
 import { readRestorations } from '../backup/restoration.js';
 import { type Database, findValue, type Queryable, readColumn } from '../database/database.js';
+import { sql } from '../database/statement.js';
 import { countMatchChanges } from '../night/changes.js';
 import { readControlFacts } from '../night/controls.js';
 import { readHeldFacts } from '../night/held-runs.js';
-import { readDetailCounts } from '../night/match-details.js';
-import { readRunWatch } from '../night/run-health.js';
-import { isOfSql } from '../organisations.js';
+import { isOfOrganisation } from '../organisations.js';
 import { readRosterAcceptances, readRosterChanges } from '../roster/imports.js';
 import { screeningKindsSql } from '../row-shapes.js';
-import { type RunRow, readRun, readRunKeys, runRow, toRunId } from '../runs.js';
+import { type RunRow, readRun, runRow, toRunId } from '../runs.js';
 import { readRunFacts } from './facts.js';
 
 /** A span of one roster: its runs in order, and the last finished screening among them. */
@@ -45,7 +44,7 @@ export async function readSpanFacts(database: Queryable, span: SpanOfRuns, lists
       facts.finishedAt,
     ),
     comparedWith: await readComparedWith(database, runs),
-    keyFingerprint: [...new Set((await readEach(runs, (run) => readRunKeys(database, run.runId))).flat())].join(', '),
+    keyFingerprint: [...new Set(runs.flatMap(({ keys }) => keys))].join(', '),
     rosterChanges: await readRosterChanges(database, first.rosterId, {
       after: runs.find(({ kind }) => kind !== 'import')?.comparedRunId ?? first.runId - 1,
       until: runs.at(-1)?.runId ?? first.runId,
@@ -53,7 +52,7 @@ export async function readSpanFacts(database: Queryable, span: SpanOfRuns, lists
     rosterAcceptances: uniteEqual((await readEach(runs, (run) => readRosterAcceptances(database, run.runId))).flat()),
     details: {
       ...facts.details,
-      counts: addDetailCounts(await readEach(runs, (run) => readDetailCounts(database, run.runId))),
+      counts: addDetailCounts(runs.map(({ details }) => details)),
     },
     possiblyBilledTwice: runs.reduce((sum, run) => sum + (run.sums?.possiblyBilledTwice ?? 0), 0),
     attemptsByOutcome: addTallies(runs.map((run) => run.sums?.attemptsByOutcome ?? {})),
@@ -93,7 +92,7 @@ async function readSpanRun(database: Queryable, run: RunRow): Promise<SpanRunFac
     counts: run.sums?.counts ?? null,
     states: run.kind === 'import' ? null : (run.sums?.states ?? null),
     controls: await readControlFacts(database, run.runId),
-    watch: await readRunWatch(database, run.runId),
+    watch: run.watch,
     ...(await countMatchChanges(database, run.runId)),
   };
 }
@@ -141,11 +140,10 @@ export async function readSpanRuns(
 ) {
   return database.query(
     runRow,
-    `select run.* from run join roster on roster.roster_id = run.roster_id
-     where ${isOfSql('roster')} and run.kind in ('import', ${screeningKindsSql}) and run.started_at >= $2 and run.started_at < $3
-       and ($4::text is null or roster.name = $4)
+    sql`select run.* from run join roster on roster.roster_id = run.roster_id
+     where ${isOfOrganisation('roster', organisation)} and run.kind in ('import', ${screeningKindsSql}) and run.started_at >= ${from} and run.started_at < ${until}
+       and roster.name = coalesce(${roster}, roster.name)
      order by run.run_id`,
-    [organisation, from, until, roster],
   );
 }
 
@@ -153,10 +151,9 @@ function readSpanSweeps(database: Queryable, { last: run, from, until }: SpanOfR
   return readColumn(
     database,
     z.number(),
-    `select run_id from run
-     where organisation_id = $1 and account_id = $2 and sweep is not null and finished_at >= $3 and finished_at < $4
+    sql`select run_id from run
+     where organisation_id = ${run.organisationId} and account_id = ${run.accountId} and sweep is not null and finished_at >= ${from} and finished_at < ${until}
      order by run_id`,
-    [run.organisationId, run.accountId, from, until],
   );
 }
 
@@ -164,7 +161,6 @@ function readSettingsBefore(database: Queryable, run: RunRow): Promise<number | 
   return findValue(
     database,
     z.number().nullable(),
-    `select settings_id as "recordId" from run where roster_id = $1 and run_id < $2 order by run_id desc limit 1`,
-    [run.rosterId, run.runId],
+    sql`select settings_id as "recordId" from run where roster_id = ${run.rosterId} and run_id < ${run.runId} order by run_id desc limit 1`,
   );
 }

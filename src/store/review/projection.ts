@@ -19,6 +19,7 @@ import {
   type WorstTopic,
 } from '../../vocabulary.js';
 import { firstRow, type Queryable, readColumn, readValue } from '../database/database.js';
+import { rawSql } from '../database/statement.js';
 import { findListedSql, saveListedParties, toMatchRow } from '../night/listed-parties.js';
 import { assessedTierSql, hiddenMatchesSql, seenCustomerSql, storedMatchesSql } from '../row-shapes.js';
 import { type AppliedPart, type ProjectionScope, saveChangeAlerts } from './waiting.js';
@@ -145,7 +146,7 @@ async function saveAlertChanges(
      numbered as (
        select change.*, found.listed_id, coalesce("alertId", nextval(pg_get_serial_sequence('alert', 'alert_id'))) as alert_id
        from change
-       cross join lateral ${findListedSql('(select organisation_id from account where account_id = $1)', 'change.digest')} found
+       cross join lateral ${findListedSql(rawSql('(select organisation_id from account where account_id = $1)'), 'change.digest')} found
      ),
      inserted as (
        insert into alert (

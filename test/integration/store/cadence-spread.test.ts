@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { type Database, openBindings, readColumn } from '../../../src/store/database/database.js';
+import { type Database, readColumn } from '../../../src/store/database/database.js';
+import { sql } from '../../../src/store/database/statement.js';
 import { assessedPartiesSql } from '../../../src/store/night/plan-sql.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { isFullSize, printFigure } from '../../helpers/figures.js';
@@ -53,14 +54,12 @@ it('with a cadence of several days nobody is screened later than it allows, and 
 
 /** Screens whoever is due the moment a night begins; gives who that was. */
 async function screenNight(database: Database, now: Date, low: string): Promise<readonly number[]> {
-  const bindings = openBindings();
-  const assessed = assessedPartiesSql(bindings, buildPlanInput(now, { cadence: { low, reason: 'policy 4.2' } }));
+  const assessed = assessedPartiesSql(buildPlanInput(now, { cadence: { low, reason: 'policy 4.2' } }));
   return readColumn(
     database,
     z.number(),
-    `update party_state set screened_at = ${bindings.bind(now, 'timestamptz')}
+    sql`update party_state set screened_at = ${now}
      where party_id in (select party_id from (${assessed}) judged where reason <> 'not_due')
      returning party_id as id`,
-    bindings.values,
   );
 }

@@ -83,7 +83,7 @@ describeOnEachDatabase('the database', (open, databases) => {
     const expected = [{ runId: 1, asIs: 'x', plain: 2 }];
     expect(await database.query(row, sql)).toEqual(expected);
     expect(await database.transaction((transaction) => transaction.query(row, sql))).toEqual(expected);
-    expect(await collect(database.cursor(row, sql, [], 5))).toEqual([expected]);
+    expect(await collect(database.cursor(row, sql, 5))).toEqual([expected]);
     expect(await database.query(anyRow, sql)).toEqual([{ run_id: 1, asIs: 'x', plain: 2 }]);
   });
 
@@ -108,7 +108,7 @@ describeOnEachDatabase('the database', (open, databases) => {
     const all = sql`select * from kept order by kept_id`;
     const stored = [kept, { ...other, at: null, bytes: null }];
     expect(await database.query(keptRow, all)).toEqual(stored);
-    expect(await collect(database.cursor(keptRow, all, [], 5))).toEqual([stored]);
+    expect(await collect(database.cursor(keptRow, all, 5))).toEqual([stored]);
     await database.execute(replaceInto('kept', { ...kept, facts: 'c', at: undefined }, ['kept_id']));
     expect(await readRow(database, keptRow, sql`select * from kept where kept_id = ${1}`)).toEqual({
       ...kept,
@@ -169,7 +169,7 @@ describeOnEachDatabase('the database', (open, databases) => {
   it('refuses an integer that a number cannot hold, also within a cursor', async () => {
     const sql = 'select 9007199254740993::int8 as n';
     expect(await rejection(database.query(numberRow, sql))).toBeInstanceOf(StoreError);
-    const batches = database.cursor(numberRow, sql, [], 10);
+    const batches = database.cursor(numberRow, sql, 10);
     expect(await rejection(collect(batches))).toBeInstanceOf(StoreError);
     expect(await database.query(numberRow, 'select 1 as n')).toEqual([{ n: 1 }]);
   });
@@ -285,7 +285,7 @@ describeOnEachDatabase('the database', (open, databases) => {
   it('reads every row once through a cursor while others write', async () => {
     await database.execute('insert into item select g, null from generate_series(1, 25) as g');
     const seen: number[] = [];
-    for await (const batch of database.cursor(numberRow, 'select n from item where n > $1 order by n', [5], 10)) {
+    for await (const batch of database.cursor(numberRow, sql`select n from item where n > ${5} order by n`, 10)) {
       seen.push(...batch.map((row) => row.n));
       await database.transaction(async (transaction) => {
         await transaction.execute('update item set name = $1', ['seen']);
@@ -298,19 +298,19 @@ describeOnEachDatabase('the database', (open, databases) => {
 
   it('gives no batch for an empty result, and no empty batch after an even one', async () => {
     const read = (rows: number) =>
-      collect(database.cursor(numberRow, 'select n from generate_series(1, $1) as n', [rows], 5));
+      collect(database.cursor(numberRow, sql`select n from generate_series(1, ${rows}::bigint) as n`, 5));
     expect(await read(0)).toEqual([]);
     expect((await read(10)).map((batch) => batch.length)).toEqual([5, 5]);
   });
 
   it('closes its cursors when the reader breaks out, throws or the statement is wrong', async () => {
     const sql = 'select n from generate_series(1, 100) as n';
-    for await (const _ of database.cursor(numberRow, sql, [], 10)) break;
+    for await (const _ of database.cursor(numberRow, sql, 10)) break;
     const fail = async () => {
-      for await (const _ of database.cursor(numberRow, sql, [], 10)) throw new Error('reader');
+      for await (const _ of database.cursor(numberRow, sql, 10)) throw new Error('reader');
     };
     await expect(fail()).rejects.toThrow('reader');
-    expect(await rejection(collect(database.cursor(numberRow, 'selec', [], 10)))).toBeInstanceOf(DatabaseError);
+    expect(await rejection(collect(database.cursor(numberRow, 'selec', 10)))).toBeInstanceOf(DatabaseError);
     expect(await database.query(numberRow, "select count(*) as n from pg_cursors where name <> ''")).toEqual([
       { n: 0 },
     ]);
@@ -319,8 +319,8 @@ describeOnEachDatabase('the database', (open, databases) => {
   it('can be read by two cursors at once', async () => {
     const sql = 'select n from generate_series(1, 30) as n';
     let pairs = 0;
-    for await (const outer of database.cursor(numberRow, sql, [], 10)) {
-      for await (const inner of database.cursor(numberRow, sql, [], 15)) pairs += outer.length * inner.length;
+    for await (const outer of database.cursor(numberRow, sql, 10)) {
+      for await (const inner of database.cursor(numberRow, sql, 15)) pairs += outer.length * inner.length;
     }
     expect(pairs).toBe(900);
   });

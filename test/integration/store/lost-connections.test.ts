@@ -187,7 +187,7 @@ describe('a server without a connection left', () => {
     proxy.refuseAbove(1, code, message);
     const rows: unknown[] = [];
     const walk = async (): Promise<void> => {
-      for await (const batch of database.cursor(numberRow, 'select n from kept', [], 10)) rows.push(...batch);
+      for await (const batch of database.cursor(numberRow, 'select n from kept', 10)) rows.push(...batch);
     };
     const walking = walk();
     await expect.poll(() => proxy.refusals()).toBeGreaterThan(reading);

@@ -3,8 +3,9 @@ import type { AppContext } from '../../../src/runs/app-context.js';
 import { showAlerts } from '../../../src/runs/review/decide.js';
 import { reviewSettingsSchema } from '../../../src/runs/review/settings.js';
 import { findRun } from '../../../src/runs/run-reference.js';
-import { readRunHealth, saveRunHealth } from '../../../src/store/night/run-health.js';
+import { saveRunHealth } from '../../../src/store/night/run-health.js';
 import { readRunFacts } from '../../../src/store/reports/facts.js';
+import { readRun } from '../../../src/store/runs.js';
 import type { DispositionVerdict } from '../../../src/vocabulary.js';
 import { describeOnPostgres } from '../../helpers/databases.js';
 import { decideByMarks } from '../../helpers/reviewers.js';
@@ -41,7 +42,7 @@ describeOnPostgres('what a report tells of how runs went', (_open, databases) =>
     await database.transaction((transaction) =>
       saveRunHealth(transaction, number, { limitPerSecond: 1, currency: 'EUR' }),
     );
-    expect((await readRunHealth(database, number))?.repeated).toBe(4);
+    expect((await readRun(database, number))?.health?.repeated).toBe(4);
   });
 
   it('is kept when each run closes, and is the same whatever happens later', async () => {

@@ -1,100 +1,104 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Circuit, Gate, type Reachability } from '../../../src/client/pace.js';
+import { Gate, type Reachability } from '../../../src/client/pace.js';
+import type { Clock } from '../../../src/clock.js';
 import { makeFakeClock } from '../../helpers/clocks.js';
 import { printFigure } from '../../helpers/figures.js';
 
-const open = (nowMs = 0): Circuit => {
-  const circuit = new Circuit();
-  for (let call = 0; call < 10; call += 1) circuit.note('out_of_reach', nowMs);
-  return circuit;
+const close = (gate: Gate): void => {
+  for (let call = 0; call < 10; call += 1) gate.note('out_of_reach');
 };
 
-describe('the circuit', () => {
-  test('opens at the tenth failure in a row and not before, whatever came earlier', () => {
+/** A closed gate, whose clock shows what it is set to. */
+const openOutage = () => {
+  const time = { nowMs: 0 };
+  const clock: Clock = { ...makeFakeClock(), elapsedMs: () => time.nowMs };
+  const gate = new Gate(clock);
+  close(gate);
+  return { gate, time };
+};
+
+describe('an outage', () => {
+  test('begins at the tenth failure in a row and not before, whatever came earlier', () => {
     const answers = fc.array(fc.constantFrom<Reachability>('there', 'out_of_reach', 'unknown'), { maxLength: 200 });
     fc.assert(
       fc.property(answers, (sequence) => {
-        const circuit = new Circuit();
+        const gate = new Gate(makeFakeClock());
         let row = 0;
         for (const answer of sequence) {
-          if (circuit.isOpen) return true;
-          circuit.note(answer, 0);
+          if (gate.isOutage) return true;
+          gate.note(answer);
           if (answer === 'there') row = 0;
           if (answer === 'out_of_reach') row += 1;
-          if (circuit.isOpen !== row >= 10) return false;
+          if (gate.isOutage !== row >= 10) return false;
         }
         return true;
       }),
     );
   });
 
-  test('lets probes through 5, 10 and then every 20 seconds, one at a time, and closes with the first good one', () => {
-    const circuit = open();
+  test('lets probes through 5, 10 and then every 20 seconds, one at a time, and ends with the first good one', async () => {
+    const { gate, time } = openOutage();
     const beganMs: number[] = [];
-    let nowMs = 0;
     for (let probe = 0; probe < 5; probe += 1) {
-      nowMs += circuit.probeWaitMs(nowMs);
-      circuit.takeProbe();
-      circuit.startProbe(nowMs);
-      expect(circuit.probeWaitMs(nowMs)).toBe(Number.POSITIVE_INFINITY);
-      beganMs.push(nowMs);
-      circuit.endProbe('out_of_reach');
+      time.nowMs += gate.probeWaitMs;
+      expect(await gate.pass(undefined)).toBe(true);
+      gate.startProbe();
+      beganMs.push(time.nowMs);
+      gate.endProbe('out_of_reach');
     }
     expect(beganMs).toEqual([5_000, 15_000, 35_000, 55_000, 75_000]);
-    circuit.takeProbe();
-    circuit.endProbe('there');
-    expect(circuit.isOpen).toBe(false);
-    circuit.note('out_of_reach', nowMs);
-    expect(circuit.isOpen).toBe(false);
+    time.nowMs += gate.probeWaitMs;
+    expect(await gate.pass(undefined)).toBe(true);
+    expect(gate.endProbe('there')).toBe(95_000);
+    expect(gate.isOutage).toBe(false);
+    gate.note('out_of_reach');
+    expect(gate.isOutage).toBe(false);
   });
 
-  test('a probe that never began leaves its time to the next, a late answer of an ordinary call decides nothing', () => {
-    const circuit = open();
-    circuit.takeProbe();
-    circuit.endProbe('unknown');
-    expect(circuit.probeWaitMs(5_000)).toBe(0);
-    circuit.note('there', 5_000);
-    expect(circuit.isOpen).toBe(true);
+  test('a probe that never began leaves its time to the next, a late answer of an ordinary call decides nothing', async () => {
+    const { gate, time } = openOutage();
+    time.nowMs = 5_000;
+    await gate.pass(undefined);
+    gate.endProbe('unknown');
+    expect(gate.probeWaitMs).toBe(0);
+    gate.note('there');
+    expect(gate.isOutage).toBe(true);
   });
 
-  test('ten minutes of outage take at most 31 probes', () => {
-    const circuit = open();
+  test('of ten minutes takes at most 31 probes', async () => {
+    const { gate, time } = openOutage();
     let probes = 0;
-    for (let nowMs = 0; nowMs < 600_000; nowMs += 10) {
-      if (circuit.probeWaitMs(nowMs) > 0) continue;
-      circuit.takeProbe();
-      circuit.startProbe(nowMs);
-      circuit.endProbe('out_of_reach');
+    for (; time.nowMs < 600_000; time.nowMs += 10) {
+      if (gate.probeWaitMs > 0) continue;
+      await gate.pass(undefined);
+      gate.startProbe();
+      gate.endProbe('out_of_reach');
       probes += 1;
     }
     expect(probes).toBeLessThanOrEqual(31);
   });
 
-  test('random failures of 30 % practically never open it', () => {
+  test('practically never begins at random failures of 30 %', () => {
     let state = 11;
     const random = (): number => {
       state = (state * 48_271) % 2_147_483_647;
       return state / 2_147_483_647;
     };
     let opened = 0;
-    let circuit = new Circuit();
+    let gate = new Gate(makeFakeClock());
     for (let call = 0; call < 100_000; call += 1) {
-      circuit.note(random() < 0.3 ? 'out_of_reach' : 'there', 0);
-      if (!circuit.isOpen) continue;
+      gate.note(random() < 0.3 ? 'out_of_reach' : 'there');
+      if (!gate.isOutage) continue;
       opened += 1;
-      circuit = new Circuit();
+      gate = new Gate(makeFakeClock());
     }
-    printFigure(`circuit: opened ${opened} times in 100,000 calls of which 30 % failed at random`);
+    printFigure(`outages: ${opened} began in 100,000 calls of which 30 % failed at random`);
     expect(opened).toBeLessThanOrEqual(4);
   });
 });
 
 describe('the gate', () => {
-  const close = (gate: Gate): void => {
-    for (let call = 0; call < 10; call += 1) gate.note('out_of_reach');
-  };
-
   test('holds everybody during an outage, lets one after the other try, and everybody go on with the first good answer', async () => {
     const clock = makeFakeClock();
     const gate = new Gate(clock);
