@@ -5,8 +5,6 @@ create function fold_reference(reference text) returns text immutable strict par
   select nullif(lower(btrim(regexp_replace(reference, '\s+', ' ', 'g')) collate "C"), '')
 $$;
 
-create sequence screening_request_block start 1099511627776;
-
 create table roster_import (
   import_id bigint generated always as identity primary key,
   run_id bigint not null references run,

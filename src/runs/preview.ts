@@ -7,7 +7,7 @@ import { type ForcedCustomer, type ListComparison, readForcedCustomers } from '.
 import { type ForcedScreening, forceScreenings, previewPlan } from '../store/night/plan.js';
 import { carryForcedScreenings } from '../store/night/plan-sql.js';
 import { findLastAccount, findRoster } from '../store/organisations.js';
-import { countNewRequests } from '../store/roster/save-requests.js';
+import { countNewRequests } from '../store/roster/merge.js';
 import { readStagedRejections } from '../store/roster/staging.js';
 import { insertRun, isOnTrial, setRunAccount } from '../store/runs.js';
 import type { PlanSelection } from '../vocabulary.js';
@@ -65,15 +65,6 @@ export async function previewOnboarding(app: AppContext, roster: RosterSettings,
   return { ...preview, ...priceSearches(app.settings, preview.distinctSearches) };
 }
 
-function inTurn(transaction: Transaction): <T>(work: (transaction: Transaction) => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const next = last.then(() => work(transaction));
-    last = next.catch(() => undefined);
-    return next;
-  };
-}
-
 const largestNumber = 2 ** 40;
 const noRoster = -1;
 const mostRejections = 1_000;
@@ -100,12 +91,11 @@ export async function previewImport(
       const staged = { runId: -randomInt(1, largestNumber), rosterId, isDelta };
       const source = await stageRoster(roster, {
         runId: staged.runId,
-        copies: database.dialect === 'postgres',
         clock,
         today: toLocalTime(now, settings.timezone).date,
         signal,
         secret,
-        write: inTurn(transaction),
+        write: (work) => work(transaction),
         emit: () => undefined,
       });
       const mode = toImportMode(app);
@@ -116,7 +106,7 @@ export async function previewImport(
         isTrial: await isOnTrial(transaction, settings.organisation, mode),
         path: findRosterPath(settings.rosters, roster.name),
       };
-      const { counts, isFirst, isFedBack, heldBy, warnings, changes, rosterChanges, doubts } = await compareSnapshot(
+      const { counts, isFedBack, heldBy, warnings, changes, rosterChanges, doubts } = await compareSnapshot(
         transaction,
         staged,
         roster,
@@ -129,7 +119,7 @@ export async function previewImport(
         counts,
         ...(await readStagedRejections(transaction, staged.runId, mostRejections)),
         doubts,
-        distinctSearches: await countNewRequests(transaction, { ...staged, isFirst }),
+        distinctSearches: await countNewRequests(transaction, staged.runId),
         heldBy,
         /** The command that accepts the roster; null when nothing holds it, or without a customer. */
         accept: heldBy.length > 0 && counts.customers > 0 ? toOverrideCommand(held, roster.name, isDelta) : null,

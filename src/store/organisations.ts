@@ -25,7 +25,6 @@ const reviewOrganisationRow = knownOrganisationRow.extend({
   /** The secret of the codes of alerts and of the digests of what was seen. */
   reviewKey: z.instanceof(Buffer),
 });
-type ReviewOrganisation = z.infer<typeof reviewOrganisationRow>;
 const accountRow = z.object({ accountId: z.number(), isTest: z.boolean() });
 /** A service account in one mode, identified by its public key. */
 export type Account = z.infer<typeof accountRow>;
@@ -49,7 +48,10 @@ export function readOrganisation(database: Queryable, name: string): Promise<Org
 }
 
 /** The organisation of this name for a reviewer, who may not read the key of answers; throws DatabaseMissingError as `readOrganisation`. */
-export function readReviewOrganisation(database: Queryable, name: string): Promise<ReviewOrganisation> {
+export function readReviewOrganisation(
+  database: Queryable,
+  name: string,
+): Promise<z.infer<typeof reviewOrganisationRow>> {
   const columns = sql`organisation_id, name, review_key`;
   return readKnown(database, reviewOrganisationRow, name, columns);
 }

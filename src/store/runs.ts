@@ -29,26 +29,26 @@ import { isWholeSql } from './operations/metrics.js';
 import { isOfOrganisation } from './organisations.js';
 import { screeningKindsSql } from './row-shapes.js';
 
-/** A new run; without `settingsId` when no accepted settings apply. */
-type NewRun = Pick<
-  RunRow,
-  | 'organisationId'
-  | 'rosterId'
-  | 'mode'
-  | 'kind'
-  | 'selection'
-  | 'rosterFile'
-  | 'leaseKey'
-  | 'epoch'
-  | 'owner'
-  | 'settingsDigest'
-  | 'settings'
-  | 'version'
-  | 'startedAt'
-> & { settingsId?: number | undefined };
-
 /** Stores a new run in state `running`, with the process that works on it. */
-export async function insertRun(database: Queryable, run: NewRun): Promise<RunRow> {
+export async function insertRun(
+  database: Queryable,
+  run: Pick<
+    RunRow,
+    | 'organisationId'
+    | 'rosterId'
+    | 'mode'
+    | 'kind'
+    | 'selection'
+    | 'rosterFile'
+    | 'leaseKey'
+    | 'epoch'
+    | 'owner'
+    | 'settingsDigest'
+    | 'settings'
+    | 'version'
+    | 'startedAt'
+  > & { settingsId?: number | undefined },
+): Promise<RunRow> {
   const row = { ...run, state: 'running', stage: 'started' };
   const stored = await readRow(database, runRow, sql`${insertInto('run', [row])} returning *`);
   const { epoch, owner, startedAt } = run;

@@ -140,12 +140,6 @@ const watchStatements = <T extends Queryable>(target: T, note: (sql: string) => 
 
 const watchTransaction = (target: Transaction, note: (sql: string) => void): Partial<Transaction> => ({
   ...watchStatements(target, note),
-  ...(target.copyIn && {
-    copyIn: (sql, rows) => {
-      note(tidy(sql));
-      return target.copyIn?.(sql, rows) ?? Promise.resolve(0);
-    },
-  }),
 });
 
 /** A database that does the same and tells `watch` before statements and around commits. */

@@ -3,51 +3,51 @@
 set session_replication_role = replica;
 delete from run;
 insert into run (run_id, organisation_id, roster_id, account_id, mode, kind, state, state_reasons, stage, selection, in_scope, lease_key, epoch, owner, resumed, settings_digest, version, compared_run_id, started_at, finished_at, sums, cadence, billable_attempts, settings, halted_by, wave, proven_wave, applied_wave, unconfirmed_because, is_held, roster_file, open_alerts, details, settings_id, health, settled_alerts, unaccepted, keys, watch, sweep, published_list, vanishing) overriding system value select run_id, organisation_id, roster_id, account_id, mode, kind, state, state_reasons, stage, selection, in_scope, lease_key, epoch, owner, resumed, settings_digest, version, compared_run_id, started_at, finished_at, sums, cadence, billable_attempts, settings, halted_by, wave, proven_wave, applied_wave, unconfirmed_because, is_held, roster_file, open_alerts, details, settings_id, health, settled_alerts, unaccepted, keys, watch, sweep, published_list, vanishing from unnest(array[
-'(1,1,1,1,test,rescreen,complete,{},finished,due,6,screening/default/people,1,test-31514,0,settings-of-the-test,0.0.0-test,,"2026-11-26 00:12:41.773+00","2026-11-26 00:12:42.625+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 10, ""rejected"": 0, ""screened"": 6, ""searches"": 6, ""customers"": 6, ""remaining"": 0, ""duplicates"": 0}, ""states"": {""clear"": 4, ""truncated"": 0, ""open_alert"": 2, ""true_match"": 0, ""not_screened"": 0, ""false_positive"": 0, ""below_threshold"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 2}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 10}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",10,"{""run"": {""deadline"": ""200ms""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""maxPerRun"": 200}}, ""timezone"": ""UTC"", ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",,3,2,2,,f,,"{""news"": {""alerts"": 2, ""expired"": 0, ""sanctionHits"": 2}, ""byAge"": {""older"": 0, ""upToOneDay"": 2, ""upToOneWeek"": 0, ""upToThirtyDays"": 0}, ""absent"": 0, ""overdue"": 0, ""waiting"": 2, ""oldestAt"": ""2026-11-26T00:12:42.474+00:00"", ""proposed"": 0, ""customers"": 2, ""byAssignee"": [], ""bySeverity"": [{""overdue"": 0, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}","{""hits"": 2, ""kept"": 2, ""asked"": 2, ""leftOver"": 0, ""backlogLeft"": 0, ""backlogAsked"": 0, ""notAvailable"": 0, ""withoutRecord"": 0, ""stoppedBecause"": null}",1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 10, ""repeated"": 0, ""perSecond"": 63.8, ""limitPerSecond"": 400}","{""gone"": 0, ""carried"": 0, ""expired"": 0, ""reopened"": 0, ""trueMatch"": 0, ""inconclusive"": 0, ""falsePositive"": 0}",,{6ad4c56b25fb},"{""rates"": {""hits"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 333.3333333333333}, ""matches"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 333.3333333333333}}, ""volume"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 0}, ""listCap"": null, ""findings"": {""hits"": 2, ""changes"": 0, ""matches"": 2, ""screened"": 6, ""hitSquares"": 2, ""matchSquares"": 2, ""changeSquares"": 0, ""searchesAgain"": 0}, ""isComparable"": true}",,,[])',
-'(2,1,1,1,test,rescreen,stopped,"{""the limit of 2 searches for this run is reached; 4 customers remain and the run can be resumed""}",planned,due,6,screening/default/people,2,test-31514,0,settings-of-the-test,0.0.0-test,1,"2026-11-28 00:12:42.897+00","2026-11-28 00:12:43.246+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 6, ""rejected"": 0, ""screened"": 2, ""searches"": 2, ""customers"": 6, ""remaining"": 4, ""duplicates"": 0}, ""states"": {""clear"": 0, ""truncated"": 0, ""open_alert"": 2, ""true_match"": 0, ""not_screened"": 4, ""false_positive"": 0, ""below_threshold"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 6}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",6,"{""run"": {""deadline"": ""200ms""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""maxPerRun"": 200}}, ""timezone"": ""UTC"", ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",max_searches,3,2,2,,f,,"{""news"": {""alerts"": 0, ""expired"": 0, ""sanctionHits"": 0}, ""byAge"": {""older"": 0, ""upToOneDay"": 0, ""upToOneWeek"": 2, ""upToThirtyDays"": 0}, ""absent"": 0, ""overdue"": 2, ""waiting"": 2, ""oldestAt"": ""2026-11-26T00:12:42.474+00:00"", ""proposed"": 0, ""customers"": 2, ""byAssignee"": [], ""bySeverity"": [{""overdue"": 2, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}",,1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 6, ""repeated"": 0, ""perSecond"": 119, ""limitPerSecond"": 400}","{""gone"": 0, ""carried"": 0, ""expired"": 0, ""reopened"": 0, ""trueMatch"": 0, ""inconclusive"": 0, ""falsePositive"": 0}",,{6ad4c56b25fb},"{""rates"": null, ""volume"": null, ""listCap"": null, ""findings"": {""hits"": 2, ""changes"": 0, ""matches"": 2, ""screened"": 2, ""hitSquares"": 2, ""matchSquares"": 2, ""changeSquares"": 0, ""searchesAgain"": 2}, ""isComparable"": false}",,,"[{""known"": 2, ""family"": ""any"", ""standing"": 2, ""vanished"": 0}, {""known"": 2, ""family"": ""sanction"", ""standing"": 2, ""vanished"": 0}]")'
+'(1,1,1,1,test,rescreen,complete,{},finished,due,6,screening/default/people,1,test-1896,0,settings-of-the-test,0.0.0-test,,"2026-11-26 00:17:41.492+00","2026-11-26 00:17:41.991+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 10, ""rejected"": 0, ""screened"": 6, ""searches"": 6, ""customers"": 6, ""remaining"": 0, ""duplicates"": 0}, ""states"": {""clear"": 4, ""truncated"": 0, ""open_alert"": 2, ""true_match"": 0, ""not_screened"": 0, ""false_positive"": 0, ""below_threshold"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 2}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 10}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",10,"{""run"": {""deadline"": ""200ms""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""maxPerRun"": 200}}, ""timezone"": ""UTC"", ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",,3,2,2,,f,,"{""news"": {""alerts"": 2, ""expired"": 0, ""sanctionHits"": 2}, ""byAge"": {""older"": 0, ""upToOneDay"": 2, ""upToOneWeek"": 0, ""upToThirtyDays"": 0}, ""absent"": 0, ""overdue"": 0, ""waiting"": 2, ""oldestAt"": ""2026-11-26T00:17:41.887+00:00"", ""proposed"": 0, ""customers"": 2, ""byAssignee"": [], ""bySeverity"": [{""overdue"": 0, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}","{""hits"": 2, ""kept"": 2, ""asked"": 2, ""leftOver"": 0, ""backlogLeft"": 0, ""backlogAsked"": 0, ""notAvailable"": 0, ""withoutRecord"": 0, ""stoppedBecause"": null}",1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 10, ""repeated"": 0, ""perSecond"": 85.7, ""limitPerSecond"": 400}","{""gone"": 0, ""carried"": 0, ""expired"": 0, ""reopened"": 0, ""trueMatch"": 0, ""inconclusive"": 0, ""falsePositive"": 0}",,{a5958e1d1d2e},"{""rates"": {""hits"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 333.3333333333333}, ""matches"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 333.3333333333333}}, ""volume"": {""usual"": null, ""verdict"": ""unknown"", ""formerRuns"": 0, ""perThousand"": 0}, ""listCap"": null, ""findings"": {""hits"": 2, ""changes"": 0, ""matches"": 2, ""screened"": 6, ""hitSquares"": 2, ""matchSquares"": 2, ""changeSquares"": 0, ""searchesAgain"": 0}, ""isComparable"": true}",,,[])',
+'(2,1,1,1,test,rescreen,stopped,"{""the limit of 2 searches for this run is reached; 4 customers remain and the run can be resumed""}",planned,due,6,screening/default/people,2,test-1896,0,settings-of-the-test,0.0.0-test,1,"2026-11-28 00:17:42.237+00","2026-11-28 00:17:42.491+00","{""counts"": {""hits"": 2, ""rows"": 6, ""failed"": 0, ""reused"": 0, ""changes"": 0, ""inScope"": 6, ""matches"": 2, ""planned"": 6, ""skipped"": 0, ""attempts"": 6, ""rejected"": 0, ""screened"": 2, ""searches"": 2, ""customers"": 6, ""remaining"": 4, ""duplicates"": 0}, ""states"": {""clear"": 0, ""truncated"": 0, ""open_alert"": 2, ""true_match"": 0, ""not_screened"": 4, ""false_positive"": 0, ""below_threshold"": 0}, ""baseline"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""failedBecause"": {}, ""skippedBecause"": {}, ""attemptsByOutcome"": {""ok"": 6}, ""changesBySeverity"": {""low"": 0, ""high"": 0, ""info"": 0, ""medium"": 0, ""critical"": 0}, ""unreadableParties"": 0, ""possiblyBilledTwice"": 0}","{""hours"": {""low"": 24, ""high"": 24, ""medium"": 24}, ""reason"": null}",6,"{""run"": {""deadline"": ""200ms""}, ""budget"": {""currency"": ""EUR"", ""reserveShare"": 0.05}, ""review"": {""fourEyes"": [], ""holidays"": [], ""workdays"": [1, 2, 3, 4, 5], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}}, ""service"": {""rate"": {""perSecond"": 400, ""concurrency"": 8}, ""baseUrl"": ""SERVICE_URL""}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""evidence"": {""details"": {""maxPerRun"": 200}}, ""timezone"": ""UTC"", ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}, ""reconciliation"": {""severity"": {}}}",max_searches,3,2,2,,f,,"{""news"": {""alerts"": 0, ""expired"": 0, ""sanctionHits"": 0}, ""byAge"": {""older"": 0, ""upToOneDay"": 0, ""upToOneWeek"": 2, ""upToThirtyDays"": 0}, ""absent"": 0, ""overdue"": 2, ""waiting"": 2, ""oldestAt"": ""2026-11-26T00:17:41.887+00:00"", ""proposed"": 0, ""customers"": 2, ""byAssignee"": [], ""bySeverity"": [{""overdue"": 2, ""waiting"": 2, ""severity"": ""critical""}], ""unassigned"": 2}",,1,"{""cost"": null, ""breaks"": {""count"": 0, ""seconds"": 0, ""longestSeconds"": 0}, ""billable"": 6, ""repeated"": 0, ""perSecond"": 113.6, ""limitPerSecond"": 400}","{""gone"": 0, ""carried"": 0, ""expired"": 0, ""reopened"": 0, ""trueMatch"": 0, ""inconclusive"": 0, ""falsePositive"": 0}",,{a5958e1d1d2e},"{""rates"": null, ""volume"": null, ""listCap"": null, ""findings"": {""hits"": 2, ""changes"": 0, ""matches"": 2, ""screened"": 2, ""hitSquares"": 2, ""matchSquares"": 2, ""changeSquares"": 0, ""searchesAgain"": 2}, ""isComparable"": false}",,,"[{""known"": 2, ""family"": ""any"", ""standing"": 2, ""vanished"": 0}, {""known"": 2, ""family"": ""sanction"", ""standing"": 2, ""vanished"": 0}]")'
 ]::run[]);
 select open_run_range(run_id) from run;
 delete from acceptance;
 insert into acceptance (acceptance_id, kind, is_proposal, accepted_by, is_attested, reason, accepted_at, organisation_id, run_id, roster_id, settings, digest, differences, proposed_by, held_by, changes, gap, reference, rows, until) overriding system value select acceptance_id, kind, is_proposal, accepted_by, is_attested, reason, accepted_at, organisation_id, run_id, roster_id, settings, digest, differences, proposed_by, held_by, changes, gap, reference, rows, until from unnest(array[
-'(1,settings,f,"first settings",t,"recorded by the first run","2026-11-26 00:12:41.72+00",1,,,"{""guards"": {""people"": {""columns"": true, ""maxGrowth"": 0.5, ""maxDoubtShare"": 0.2, ""maxRejectShare"": 0.005, ""maxShrinkNight"": 0.01, ""maxChangedShare"": 0.01, ""maxShrink30Days"": 0.03, ""maxDuplicateShare"": 0.05}}, ""review"": {""fourEyes"": [], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}}, ""rosters"": {""people"": {""csv"": {""skipRows"": []}, ""columns"": {""ignore"": [], ""realDates"": [], ""realNames"": []}, ""parties"": {""columns"": {""ignore"": []}}}}, ""service"": {""aml"": {""nameField"": ""name""}}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}}",c30167830eab560908ffb1a891a759d0f205c74b3e7271c3103605ba6591ac55,{},,,,,,,)'
+'(1,settings,f,"first settings",t,"recorded by the first run","2026-11-26 00:17:41.452+00",1,,,"{""guards"": {""people"": {""columns"": true, ""maxGrowth"": 0.5, ""maxDoubtShare"": 0.2, ""maxRejectShare"": 0.005, ""maxShrinkNight"": 0.01, ""maxChangedShare"": 0.01, ""maxShrink30Days"": 0.03, ""maxDuplicateShare"": 0.05}}, ""review"": {""fourEyes"": [], ""autoClose"": false, ""expiresAfterDays"": {}}, ""changes"": {""topics"": {""pep"": [""role.pep""], ""crime"": [""crime"", ""wanted""], ""other"": [""debarment"", ""role"", ""poi"", ""reg"", ""export"", ""corp"", ""fin"", ""gov"", ""asset"", ""mil"", ""invest""], ""sanction"": [""sanction""], ""associate"": [""role.rca""]}, ""scoreStep"": 0.02, ""severities"": {}}, ""rosters"": {""people"": {""csv"": {""skipRows"": []}, ""columns"": {""ignore"": [], ""realDates"": [], ""realNames"": []}, ""parties"": {""columns"": {""ignore"": []}}}}, ""service"": {""aml"": {""nameField"": ""name""}}, ""controls"": [{""name"": ""Control Listed"", ""type"": ""person"", ""expect"": ""match""}, {""name"": ""Zzyzx Qwfpg"", ""type"": ""person"", ""expect"": ""none""}], ""screening"": {""reuseMaxAge"": 0, ""cadenceHours"": 24, ""controlsEvery"": 10000, ""leaveAfterDays"": 7}}",c30167830eab560908ffb1a891a759d0f205c74b3e7271c3103605ba6591ac55,{},,,,,,,)'
 ]::acceptance[]);
 delete from account;
 insert into account (account_id, organisation_id, public_key, is_test, base_url, created_at, list_caps) overriding system value select account_id, organisation_id, public_key, is_test, base_url, created_at, list_caps from unnest(array[
-'(1,1,PUBLIC_KEY,t,SERVICE_URL,"2026-11-26 00:12:41.763+00",[],)'
+'(1,1,PUBLIC_KEY,t,SERVICE_URL,"2026-11-26 00:17:41.486+00",[],)'
 ]::account[]);
 delete from alert;
 insert into alert (alert_id, account_id, party_id, state, listed_id, rank, is_hit, score, customer_version, severity, rule, priority, is_baseline, opened_at, due_at, disposition_id, assigned_to, revision, absence, absent_since, topic, is_true_match, legacy) overriding system value select alert_id, account_id, party_id, state, listed_id, rank, is_hit, score, customer_version, severity, rule, priority, is_baseline, opened_at, due_at, disposition_id, assigned_to, revision, absence, absent_since, topic, is_true_match, legacy from unnest(array[
-'(1,1,1,open,2,1,t,1,1,critical,sanction_hit_gained,959,t,"2026-11-26 00:12:42.474+00","2026-11-26 04:12:42.474+00",,,1,,,sanction,f,)',
-'(2,1,2,open,3,1,t,1,1,critical,sanction_hit_gained,959,t,"2026-11-26 00:12:42.474+00","2026-11-26 04:12:42.474+00",,,1,,,sanction,f,)'
+'(1,1,1,open,2,1,t,1,1,critical,sanction_hit_gained,959,t,"2026-11-26 00:17:41.887+00","2026-11-26 04:17:41.887+00",,,1,,,sanction,f,)',
+'(2,1,2,open,3,1,t,1,1,critical,sanction_hit_gained,959,t,"2026-11-26 00:17:41.887+00","2026-11-26 04:17:41.887+00",,,1,,,sanction,f,)'
 ]::alert[]);
 delete from alert_event;
 insert into alert_event (event_id, alert_id, kind, happened_at, run_id, reasons, severity, actor, assigned_to, is_attested) overriding system value select event_id, alert_id, kind, happened_at, run_id, reasons, severity, actor, assigned_to, is_attested from unnest(array[
-'(1,1,opened,"2026-11-26 00:12:42.474+00",1,{},critical,,,f)',
-'(2,2,opened,"2026-11-26 00:12:42.474+00",1,{},critical,,,f)'
+'(1,1,opened,"2026-11-26 00:17:41.887+00",1,{},critical,,,f)',
+'(2,2,opened,"2026-11-26 00:17:41.887+00",1,{},critical,,,f)'
 ]::alert_event[]);
 delete from batch;
 insert into batch (run_id, worker, number, wave, committed_at) overriding system value select run_id, worker, number, wave, committed_at from unnest(array[
-'(1,1,1,2,"2026-11-26 00:12:42.332+00")',
-'(2,1,1,2,"2026-11-28 00:12:43.052+00")'
+'(1,1,1,2,"2026-11-26 00:17:41.779+00")',
+'(2,1,1,2,"2026-11-28 00:17:42.369+00")'
 ]::batch[]);
 delete from call;
 insert into call (run_id, request_id, started_at, ended_at, response_id, batch, number, worker, status, outcome, service_request_id) overriding system value select run_id, request_id, started_at, ended_at, response_id, batch, number, worker, status, outcome, service_request_id from unnest(array[
-'(1,1,"2026-11-28 00:12:42.243+00","2026-11-28 00:12:42.249+00",,,1,1,201,ok,req_2eb2a09c-ce3a-49a9-9653-7204f8d3accd)',
-'(1,2,"2026-11-28 00:12:42.266+00","2026-11-28 00:12:42.27+00",,,2,1,201,ok,req_8b3631f4-62ef-40c1-b735-ac51e8d81014)',
-'(1,1099511627777,"2026-11-28 00:12:42.305+00","2026-11-28 00:12:42.319+00",5,1,3,1,201,ok,req_4b5cbb34-4833-4376-9489-065310d767de)',
-'(1,1099511627778,"2026-11-28 00:12:42.305+00","2026-11-28 00:12:42.32+00",4,1,4,1,201,ok,req_9986ec50-2af4-4862-b148-2469a2bdeac5)',
-'(1,1099511627779,"2026-11-28 00:12:42.305+00","2026-11-28 00:12:42.32+00",7,1,5,1,201,ok,req_87e396aa-d324-4b3c-85b0-1789382ccfcd)',
-'(1,1099511627780,"2026-11-28 00:12:42.305+00","2026-11-28 00:12:42.326+00",8,1,6,1,201,ok,req_d42567ff-6e41-4967-96ee-4f4743ddaa46)',
-'(1,1099511627781,"2026-11-28 00:12:42.306+00","2026-11-28 00:12:42.328+00",6,1,7,1,201,ok,req_87887e81-2d0b-4232-9cef-de8d5c636adb)',
-'(1,1099511627782,"2026-11-28 00:12:42.325+00","2026-11-28 00:12:42.331+00",3,1,8,1,201,ok,req_4342a0c4-b5a4-42cb-84b1-8f4d39bf0996)',
-'(1,1,"2026-11-28 00:12:42.371+00","2026-11-28 00:12:42.373+00",,,9,1,201,ok,req_9dd32341-0280-4f98-817d-b05fa7f721e6)',
-'(1,2,"2026-11-28 00:12:42.384+00","2026-11-28 00:12:42.386+00",,,10,1,201,ok,req_78e40eef-6078-4bb4-8cf1-c08a1b8e1ec0)',
-'(2,1,"2026-11-28 00:12:43.026+00","2026-11-28 00:12:43.028+00",,,1,1,201,ok,req_a098409b-7821-4ec3-8f64-303319a06b71)',
-'(2,2,"2026-11-28 00:12:43.034+00","2026-11-28 00:12:43.036+00",,,2,1,201,ok,req_8c9ada32-ece2-426c-8641-4b31a386a69c)',
-'(2,1099511627777,"2026-11-28 00:12:43.048+00","2026-11-28 00:12:43.05+00",5,1,3,1,201,ok,req_9136f22d-3de9-4bf9-9cf2-13adc6386f39)',
-'(2,1099511627778,"2026-11-28 00:12:43.048+00","2026-11-28 00:12:43.051+00",4,1,4,1,201,ok,req_77029348-8424-41c9-b52f-076e22623845)',
-'(2,1,"2026-11-28 00:12:43.058+00","2026-11-28 00:12:43.061+00",,,5,1,201,ok,req_1a0ed8a6-e2b7-4e69-95f2-6d39860329db)',
-'(2,2,"2026-11-28 00:12:43.068+00","2026-11-28 00:12:43.077+00",,,6,1,201,ok,req_6b1559a1-26d8-40bb-b94c-5f8868a5eb1a)'
+'(1,7,"2026-11-28 00:17:41.721+00","2026-11-28 00:17:41.727+00",,,1,1,201,ok,req_e8e3238f-4b89-412d-88f6-3f112f6c0dd5)',
+'(1,8,"2026-11-28 00:17:41.737+00","2026-11-28 00:17:41.74+00",,,2,1,201,ok,req_db318827-f31b-4018-9830-bd09c3e82a80)',
+'(1,1,"2026-11-28 00:17:41.763+00","2026-11-28 00:17:41.772+00",8,1,3,1,201,ok,req_59943436-80c5-4421-960c-38849d427aeb)',
+'(1,2,"2026-11-28 00:17:41.763+00","2026-11-28 00:17:41.772+00",3,1,4,1,201,ok,req_d1701013-3df6-4f9f-af0f-d0eb17864d30)',
+'(1,3,"2026-11-28 00:17:41.764+00","2026-11-28 00:17:41.772+00",5,1,5,1,201,ok,req_b4684898-0fa6-402a-bc71-3e9fa844d045)',
+'(1,4,"2026-11-28 00:17:41.764+00","2026-11-28 00:17:41.776+00",6,1,6,1,201,ok,req_81db475d-b9b7-4f9b-b737-c10ba9aa832b)',
+'(1,5,"2026-11-28 00:17:41.764+00","2026-11-28 00:17:41.777+00",4,1,7,1,201,ok,req_f7fcb56f-97b5-4763-bbf9-06fadb550e0f)',
+'(1,6,"2026-11-28 00:17:41.775+00","2026-11-28 00:17:41.779+00",7,1,8,1,201,ok,req_0b7e32fe-b2d8-495f-8b2e-7650d5f2f996)',
+'(1,7,"2026-11-28 00:17:41.818+00","2026-11-28 00:17:41.821+00",,,9,1,201,ok,req_af1d67dc-4376-422f-9d46-a490cdb6e489)',
+'(1,8,"2026-11-28 00:17:41.826+00","2026-11-28 00:17:41.828+00",,,10,1,201,ok,req_d771be9c-ae51-4695-a0ec-b684191031f5)',
+'(2,7,"2026-11-28 00:17:42.341+00","2026-11-28 00:17:42.343+00",,,1,1,201,ok,req_3d927980-192d-402d-bb8a-146c1351695d)',
+'(2,8,"2026-11-28 00:17:42.349+00","2026-11-28 00:17:42.351+00",,,2,1,201,ok,req_de8c60bb-76de-498c-96b3-618a3bf7d4a0)',
+'(2,1,"2026-11-28 00:17:42.363+00","2026-11-28 00:17:42.368+00",8,1,3,1,201,ok,req_f673d3d7-419e-4226-b4b8-7e1381635780)',
+'(2,2,"2026-11-28 00:17:42.363+00","2026-11-28 00:17:42.369+00",3,1,4,1,201,ok,req_6be241b2-7c3d-4fe4-9eb9-4bd0f87310ab)',
+'(2,7,"2026-11-28 00:17:42.376+00","2026-11-28 00:17:42.379+00",,,5,1,201,ok,req_72679e0f-8c83-42af-995c-cbcbfcedb0d2)',
+'(2,8,"2026-11-28 00:17:42.385+00","2026-11-28 00:17:42.386+00",,,6,1,201,ok,req_bea6af0c-4cd6-4b01-8eef-1d18fbaf206e)'
 ]::call[]);
 delete from change;
 insert into change (change_id, run_id, wave, replaces, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before_listed_id, before_rank, before_is_hit, before_score, after_listed_id, after_rank, after_is_hit, after_score, adjustments, birth_date_agreement, country_agreement, sanction_hit, former_customer_version) overriding system value select change_id, run_id, wave, replaces, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before_listed_id, before_rank, before_is_hit, before_score, after_listed_id, after_rank, after_is_hit, after_score, adjustments, birth_date_agreement, country_agreement, sanction_hit, former_customer_version from unnest(array[
@@ -56,58 +56,58 @@ insert into change (change_id, run_id, wave, replaces, party_id, customer_versio
 ]::change[]);
 delete from control_outcome;
 insert into control_outcome (run_id, ordinal, type, name, expect, verdict, found, response_id, round, occasion, searches, asked_at, label, topics) overriding system value select run_id, ordinal, type, name, expect, verdict, found, response_id, round, occasion, searches, asked_at, label, topics from unnest(array[
-'(1,0,person,"Control Listed",match,passed,,1,1,start,0,"2026-11-26 00:12:42.251+00",,{})',
-'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-26 00:12:42.271+00",,{})',
-'(1,0,person,"Control Listed",match,passed,,1,2,end,6,"2026-11-26 00:12:42.378+00",,{})',
-'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,6,"2026-11-26 00:12:42.387+00",,{})',
-'(2,0,person,"Control Listed",match,passed,,1,1,start,0,"2026-11-28 00:12:43.03+00",,{})',
-'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-28 00:12:43.037+00",,{})',
-'(2,0,person,"Control Listed",match,passed,,1,2,end,2,"2026-11-28 00:12:43.064+00",,{})',
-'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,2,"2026-11-28 00:12:43.079+00",,{})'
+'(1,0,person,"Control Listed",match,passed,,1,1,start,0,"2026-11-26 00:17:41.729+00",,{})',
+'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-26 00:17:41.741+00",,{})',
+'(1,0,person,"Control Listed",match,passed,,1,2,end,6,"2026-11-26 00:17:41.822+00",,{})',
+'(1,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,6,"2026-11-26 00:17:41.829+00",,{})',
+'(2,0,person,"Control Listed",match,passed,,1,1,start,0,"2026-11-28 00:17:42.344+00",,{})',
+'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,1,start,0,"2026-11-28 00:17:42.352+00",,{})',
+'(2,0,person,"Control Listed",match,passed,,1,2,end,2,"2026-11-28 00:17:42.38+00",,{})',
+'(2,1,person,"Zzyzx Qwfpg",none,passed,,2,2,end,2,"2026-11-28 00:17:42.388+00",,{})'
 ]::control_outcome[]);
 delete from customer;
 insert into customer (customer_id, roster_id, reference, version, record_digest, first_import_id, absent_since, own_digest, left_at, returned_at, left_because, unreadable_party_since) overriding system value select customer_id, roster_id, reference, version, record_digest, first_import_id, absent_since, own_digest, left_at, returned_at, left_because, unreadable_party_since from unnest(array[
-'(2,1,C-1,1,"\\xc3a82f664ed349f033407299d890eb67",1,,,,,,,c-1)',
-'(3,1,C-2,1,"\\x5d5fa6dd98d9253b0342429cd1d603e5",1,,,,,,,c-2)',
-'(4,1,C-3,1,"\\xda0cf03e7c92cafe53468d8ccef880ec",1,,,,,,,c-3)',
-'(5,1,C-4,1,"\\x37c6f444daed48495c1aac3435fb4427",1,,,,,,,c-4)',
-'(6,1,C-5,1,"\\x4bbb87210e7032564bc1db33b15f316f",1,,,,,,,c-5)',
-'(7,1,C-6,1,"\\x0cffecd398f35b8d56d490c148b308e5",1,,,,,,,c-6)'
+'(1,1,C-1,1,"\\xc3a82f664ed349f033407299d890eb67",1,,,,,,,c-1)',
+'(2,1,C-2,1,"\\x5d5fa6dd98d9253b0342429cd1d603e5",1,,,,,,,c-2)',
+'(3,1,C-3,1,"\\xda0cf03e7c92cafe53468d8ccef880ec",1,,,,,,,c-3)',
+'(4,1,C-4,1,"\\x37c6f444daed48495c1aac3435fb4427",1,,,,,,,c-4)',
+'(5,1,C-5,1,"\\x4bbb87210e7032564bc1db33b15f316f",1,,,,,,,c-5)',
+'(6,1,C-6,1,"\\x0cffecd398f35b8d56d490c148b308e5",1,,,,,,,c-6)'
 ]::customer[]);
 delete from customer_state;
 insert into customer_state (account_id, customer_id, risk_tier, last_state, reason, because, because_run_id, has_failed, waiting, worst_topic, state, changed_at, run_id, as_of, latest_at) overriding system value select account_id, customer_id, risk_tier, last_state, reason, because, because_run_id, has_failed, waiting, worst_topic, state, changed_at, run_id, as_of, latest_at from unnest(array[
-'(1,2,high,open_alert,,,,f,1,sanction,open_alert,"2026-11-26 00:12:42.546+00",2,"2026-11-28 00:12:43.052+00","2026-11-28 00:12:43.052+00")',
-'(1,3,high,open_alert,,,,f,1,sanction,open_alert,"2026-11-26 00:12:42.546+00",2,"2026-11-28 00:12:43.052+00","2026-11-28 00:12:43.052+00")',
-'(1,4,high,clear,,remaining,2,f,0,,not_screened,"2026-11-28 00:12:43.006+00",1,"2026-11-26 00:12:42.332+00","2026-11-26 00:12:42.332+00")',
-'(1,5,high,clear,,remaining,2,f,0,,not_screened,"2026-11-28 00:12:43.006+00",1,"2026-11-26 00:12:42.332+00","2026-11-26 00:12:42.332+00")',
-'(1,6,high,clear,,remaining,2,f,0,,not_screened,"2026-11-28 00:12:43.006+00",1,"2026-11-26 00:12:42.332+00","2026-11-26 00:12:42.332+00")',
-'(1,7,high,clear,,remaining,2,f,0,,not_screened,"2026-11-28 00:12:43.006+00",1,"2026-11-26 00:12:42.332+00","2026-11-26 00:12:42.332+00")'
+'(1,1,high,open_alert,,,,f,1,sanction,open_alert,"2026-11-26 00:17:41.931+00",2,"2026-11-28 00:17:42.369+00","2026-11-28 00:17:42.369+00")',
+'(1,2,high,open_alert,,,,f,1,sanction,open_alert,"2026-11-26 00:17:41.931+00",2,"2026-11-28 00:17:42.369+00","2026-11-28 00:17:42.369+00")',
+'(1,3,high,clear,,remaining,2,f,0,,not_screened,"2026-11-28 00:17:42.322+00",1,"2026-11-26 00:17:41.779+00","2026-11-26 00:17:41.779+00")',
+'(1,4,high,clear,,remaining,2,f,0,,not_screened,"2026-11-28 00:17:42.322+00",1,"2026-11-26 00:17:41.779+00","2026-11-26 00:17:41.779+00")',
+'(1,5,high,clear,,remaining,2,f,0,,not_screened,"2026-11-28 00:17:42.322+00",1,"2026-11-26 00:17:41.779+00","2026-11-26 00:17:41.779+00")',
+'(1,6,high,clear,,remaining,2,f,0,,not_screened,"2026-11-28 00:17:42.322+00",1,"2026-11-26 00:17:41.779+00","2026-11-26 00:17:41.779+00")'
 ]::customer_state[]);
 delete from customer_state_change;
 insert into customer_state_change (change_id, customer_id, from_state, to_state, reason, is_test, as_of, due_at, expires_at, run_id, changed_at) overriding system value select change_id, customer_id, from_state, to_state, reason, is_test, as_of, due_at, expires_at, run_id, changed_at from unnest(array[
-'(1,2,,open_alert,,t,"2026-11-26 00:12:42.332+00","2026-11-27 00:12:42.332+00","2026-11-27 03:12:42.332+00",1,"2026-11-26 00:12:42.546+00")',
-'(2,3,,open_alert,,t,"2026-11-26 00:12:42.332+00","2026-11-27 00:12:42.332+00","2026-11-27 03:12:42.332+00",1,"2026-11-26 00:12:42.546+00")',
-'(3,4,,clear,,t,"2026-11-26 00:12:42.332+00","2026-11-27 00:12:42.332+00","2026-11-27 03:12:42.332+00",1,"2026-11-26 00:12:42.546+00")',
-'(4,5,,clear,,t,"2026-11-26 00:12:42.332+00","2026-11-27 00:12:42.332+00","2026-11-27 03:12:42.332+00",1,"2026-11-26 00:12:42.546+00")',
-'(5,6,,clear,,t,"2026-11-26 00:12:42.332+00","2026-11-27 00:12:42.332+00","2026-11-27 03:12:42.332+00",1,"2026-11-26 00:12:42.546+00")',
-'(6,7,,clear,,t,"2026-11-26 00:12:42.332+00","2026-11-27 00:12:42.332+00","2026-11-27 03:12:42.332+00",1,"2026-11-26 00:12:42.546+00")',
-'(7,4,clear,not_screened,expired,t,"2026-11-26 00:12:42.332+00","2026-11-27 00:12:42.332+00","2026-11-27 03:12:42.332+00",1,"2026-11-28 00:12:43.006+00")',
-'(8,5,clear,not_screened,expired,t,"2026-11-26 00:12:42.332+00","2026-11-27 00:12:42.332+00","2026-11-27 03:12:42.332+00",1,"2026-11-28 00:12:43.006+00")',
-'(9,6,clear,not_screened,expired,t,"2026-11-26 00:12:42.332+00","2026-11-27 00:12:42.332+00","2026-11-27 03:12:42.332+00",1,"2026-11-28 00:12:43.006+00")',
-'(10,7,clear,not_screened,expired,t,"2026-11-26 00:12:42.332+00","2026-11-27 00:12:42.332+00","2026-11-27 03:12:42.332+00",1,"2026-11-28 00:12:43.006+00")'
+'(1,1,,open_alert,,t,"2026-11-26 00:17:41.779+00","2026-11-27 00:17:41.779+00","2026-11-27 03:17:41.779+00",1,"2026-11-26 00:17:41.931+00")',
+'(2,2,,open_alert,,t,"2026-11-26 00:17:41.779+00","2026-11-27 00:17:41.779+00","2026-11-27 03:17:41.779+00",1,"2026-11-26 00:17:41.931+00")',
+'(3,3,,clear,,t,"2026-11-26 00:17:41.779+00","2026-11-27 00:17:41.779+00","2026-11-27 03:17:41.779+00",1,"2026-11-26 00:17:41.931+00")',
+'(4,4,,clear,,t,"2026-11-26 00:17:41.779+00","2026-11-27 00:17:41.779+00","2026-11-27 03:17:41.779+00",1,"2026-11-26 00:17:41.931+00")',
+'(5,5,,clear,,t,"2026-11-26 00:17:41.779+00","2026-11-27 00:17:41.779+00","2026-11-27 03:17:41.779+00",1,"2026-11-26 00:17:41.931+00")',
+'(6,6,,clear,,t,"2026-11-26 00:17:41.779+00","2026-11-27 00:17:41.779+00","2026-11-27 03:17:41.779+00",1,"2026-11-26 00:17:41.931+00")',
+'(7,3,clear,not_screened,expired,t,"2026-11-26 00:17:41.779+00","2026-11-27 00:17:41.779+00","2026-11-27 03:17:41.779+00",1,"2026-11-28 00:17:42.322+00")',
+'(8,4,clear,not_screened,expired,t,"2026-11-26 00:17:41.779+00","2026-11-27 00:17:41.779+00","2026-11-27 03:17:41.779+00",1,"2026-11-28 00:17:42.322+00")',
+'(9,5,clear,not_screened,expired,t,"2026-11-26 00:17:41.779+00","2026-11-27 00:17:41.779+00","2026-11-27 03:17:41.779+00",1,"2026-11-28 00:17:42.322+00")',
+'(10,6,clear,not_screened,expired,t,"2026-11-26 00:17:41.779+00","2026-11-27 00:17:41.779+00","2026-11-27 03:17:41.779+00",1,"2026-11-28 00:17:42.322+00")'
 ]::customer_state_change[]);
 delete from customer_version;
 insert into customer_version (customer_id, version, import_id, risk_tier, record, changed_fields) overriding system value select customer_id, version, import_id, risk_tier, record, changed_fields from unnest(array[
-'(2,1,1,,"{""parties"": [{""name"": ""Wilhelmina Achterberg"", ""role"": ""customer"", ""type"": ""person"", ""sentName"": ""Wilhelmina Achterberg"", ""birthDate"": null, ""countries"": []}], ""riskTier"": null}",,f)',
-'(3,1,1,,"{""parties"": [{""name"": ""Oktavian Prunescu"", ""role"": ""customer"", ""type"": ""person"", ""sentName"": ""Oktavian Prunescu"", ""birthDate"": null, ""countries"": []}], ""riskTier"": null}",,f)',
-'(4,1,1,,"{""parties"": [{""name"": ""Tamsin Oyelaran"", ""role"": ""customer"", ""type"": ""person"", ""sentName"": ""Tamsin Oyelaran"", ""birthDate"": null, ""countries"": []}], ""riskTier"": null}",,f)',
-'(5,1,1,,"{""parties"": [{""name"": ""Bertil Kvarnström"", ""role"": ""customer"", ""type"": ""person"", ""sentName"": ""Bertil Kvarnström"", ""birthDate"": null, ""countries"": []}], ""riskTier"": null}",,f)',
-'(6,1,1,,"{""parties"": [{""name"": ""Aroha Ngata"", ""role"": ""customer"", ""type"": ""person"", ""sentName"": ""Aroha Ngata"", ""birthDate"": null, ""countries"": []}], ""riskTier"": null}",,f)',
-'(7,1,1,,"{""parties"": [{""name"": ""Ciro Malvestuto"", ""role"": ""customer"", ""type"": ""person"", ""sentName"": ""Ciro Malvestuto"", ""birthDate"": null, ""countries"": []}], ""riskTier"": null}",,f)'
+'(1,1,1,,"{""parties"": [{""name"": ""Wilhelmina Achterberg"", ""role"": ""customer"", ""type"": ""person"", ""sentName"": ""Wilhelmina Achterberg"", ""birthDate"": null, ""countries"": []}], ""riskTier"": null}",,f)',
+'(2,1,1,,"{""parties"": [{""name"": ""Oktavian Prunescu"", ""role"": ""customer"", ""type"": ""person"", ""sentName"": ""Oktavian Prunescu"", ""birthDate"": null, ""countries"": []}], ""riskTier"": null}",,f)',
+'(3,1,1,,"{""parties"": [{""name"": ""Tamsin Oyelaran"", ""role"": ""customer"", ""type"": ""person"", ""sentName"": ""Tamsin Oyelaran"", ""birthDate"": null, ""countries"": []}], ""riskTier"": null}",,f)',
+'(4,1,1,,"{""parties"": [{""name"": ""Bertil Kvarnström"", ""role"": ""customer"", ""type"": ""person"", ""sentName"": ""Bertil Kvarnström"", ""birthDate"": null, ""countries"": []}], ""riskTier"": null}",,f)',
+'(5,1,1,,"{""parties"": [{""name"": ""Aroha Ngata"", ""role"": ""customer"", ""type"": ""person"", ""sentName"": ""Aroha Ngata"", ""birthDate"": null, ""countries"": []}], ""riskTier"": null}",,f)',
+'(6,1,1,,"{""parties"": [{""name"": ""Ciro Malvestuto"", ""role"": ""customer"", ""type"": ""person"", ""sentName"": ""Ciro Malvestuto"", ""birthDate"": null, ""countries"": []}], ""riskTier"": null}",,f)'
 ]::customer_version[]);
 delete from lease;
 insert into lease (lease_key, epoch, owner, acquired_at, heartbeat_at, expires_at) overriding system value select lease_key, epoch, owner, acquired_at, heartbeat_at, expires_at from unnest(array[
-'(screening/default/people,2,test-31514,"2026-11-28 00:12:42.892+00","2026-11-28 00:12:42.892+00","1970-01-01 00:00:00+00")'
+'(screening/default/people,2,test-1896,"2026-11-28 00:17:42.232+00","2026-11-28 00:17:42.232+00","1970-01-01 00:00:00+00")'
 ]::lease[]);
 delete from listed_party;
 insert into listed_party (listed_id, organisation_id, digest, match_id, name, schema, topics, birth_dates, countries) overriding system value select listed_id, organisation_id, digest, match_id, name, schema, topics, birth_dates, countries from unnest(array[
@@ -117,8 +117,8 @@ insert into listed_party (listed_id, organisation_id, digest, match_id, name, sc
 ]::listed_party[]);
 delete from match_detail;
 insert into match_detail (run_id, record_id, account_id, kind, asked_at, status, reason, service_request_id, received_digest, digest, body, withheld_links, entity_ids) overriding system value select run_id, record_id, account_id, kind, asked_at, status, reason, service_request_id, received_digest, digest, body, withheld_links, entity_ids from unnest(array[
-'(1,amla_one,1,activity,"2026-11-26 00:12:42.405+00",200,,req_064339d2-d335-4f77-921a-8a45e56b44e2,"\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a","\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a","{""id"":""amla_one"",""schema"":""Person"",""name"":""Wilhelmina Achterberg"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{})',
-'(1,amla_two,1,activity,"2026-11-26 00:12:42.405+00",200,,req_e8d37d7b-dc72-4a9d-98d4-94941a64e8a3,"\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149","\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149","{""id"":""amla_two"",""schema"":""Person"",""name"":""Oktavian Prunescu"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{})'
+'(1,amla_one,1,activity,"2026-11-26 00:17:41.844+00",200,,req_a17e5453-d627-4409-a1b4-7543f145ef2c,"\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a","\\x54474d6cdd4fca4013ef6e391eda1f60576d09f5734834350a498dca89ab496a","{""id"":""amla_one"",""schema"":""Person"",""name"":""Wilhelmina Achterberg"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{})',
+'(1,amla_two,1,activity,"2026-11-26 00:17:41.845+00",200,,req_d044b6de-03e3-4acc-8059-221bbc98e44e,"\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149","\\x184c620a5bdb3a929c75a6286ea714513b2d5f81011539c08358eee5c660e149","{""id"":""amla_two"",""schema"":""Person"",""name"":""Oktavian Prunescu"",""aliases"":[],""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}",0,{})'
 ]::match_detail[]);
 delete from next_state;
 insert into next_state (run_id, party_id, former_run_id, former_request_id, former_response_id, former_settings_digest, former_state, former_unreturned, settings_digest, state, reported_scores, unreturned, is_superseded) overriding system value select run_id, party_id, former_run_id, former_request_id, former_response_id, former_settings_digest, former_state, former_unreturned, settings_digest, state, reported_scores, unreturned, is_superseded from unnest(array[
@@ -131,98 +131,98 @@ insert into next_state (run_id, party_id, former_run_id, former_request_id, form
 ]::next_state[]);
 delete from organisation;
 insert into organisation (organisation_id, name, digest_key, review_key, created_at, schedule_paused_at, schedule_paused_until, schedule_paused_by, schedule_pause_reason, schedule_resumed_by, webhooks, restorations) overriding system value select organisation_id, name, digest_key, review_key, created_at, schedule_paused_at, schedule_paused_until, schedule_paused_by, schedule_pause_reason, schedule_resumed_by, webhooks, restorations from unnest(array[
-'(1,default,"\\xdb52cee635be605f5c52966a9d4b9016e5d94c4dbfc48306a69a43d989755985","\\xb4bec28807f74a119adb9bf7a47f7c59af389ea5e89d4af69c37472b0bf53e9b","2026-11-26 00:12:41.693+00",,,,,,[],[])'
+'(1,default,"\\xca97ccb3bd60d9d64aa57eff36ff6fd5b6e95412c813bf4f075ddd87201288c6","\\xdbd5fc62a3ac471e9c5208ffed863a7e8dcb2f909aaf44e7add05f7eba388a2b","2026-11-26 00:17:41.438+00",,,,,,[],[])'
 ]::organisation[]);
 delete from party;
 insert into party (party_id, customer_id, ordinal, request_id, is_current) overriding system value select party_id, customer_id, ordinal, request_id, is_current from unnest(array[
-'(1,2,0,1099511627777,t)',
-'(2,3,0,1099511627778,t)',
-'(3,4,0,1099511627779,t)',
-'(4,5,0,1099511627780,t)',
-'(5,6,0,1099511627781,t)',
-'(6,7,0,1099511627782,t)'
+'(1,1,0,1,t)',
+'(2,2,0,2,t)',
+'(3,3,0,3,t)',
+'(4,4,0,4,t)',
+'(5,5,0,5,t)',
+'(6,6,0,6,t)'
 ]::party[]);
 delete from party_state;
 insert into party_state (account_id, party_id, request_id, customer_version, settings_digest, state, response_id, run_id, screened_at, reported_scores, unreturned, failed_run_id) overriding system value select account_id, party_id, request_id, customer_version, settings_digest, state, response_id, run_id, screened_at, reported_scores, unreturned, failed_run_id from unnest(array[
-'(1,3,1099511627779,1,settings-of-the-test,clear,7,1,"2026-11-26 00:12:42.332+00",,,)',
-'(1,4,1099511627780,1,settings-of-the-test,clear,8,1,"2026-11-26 00:12:42.332+00",,,)',
-'(1,5,1099511627781,1,settings-of-the-test,clear,6,1,"2026-11-26 00:12:42.332+00",,,)',
-'(1,6,1099511627782,1,settings-of-the-test,clear,3,1,"2026-11-26 00:12:42.332+00",,,)',
-'(1,1,1099511627777,1,settings-of-the-test,open_alert,5,2,"2026-11-28 00:12:43.052+00",,,)',
-'(1,2,1099511627778,1,settings-of-the-test,open_alert,4,2,"2026-11-28 00:12:43.052+00",,,)'
+'(1,3,3,1,settings-of-the-test,clear,5,1,"2026-11-26 00:17:41.779+00",,,)',
+'(1,4,4,1,settings-of-the-test,clear,6,1,"2026-11-26 00:17:41.779+00",,,)',
+'(1,5,5,1,settings-of-the-test,clear,4,1,"2026-11-26 00:17:41.779+00",,,)',
+'(1,6,6,1,settings-of-the-test,clear,7,1,"2026-11-26 00:17:41.779+00",,,)',
+'(1,1,1,1,settings-of-the-test,open_alert,8,2,"2026-11-28 00:17:42.369+00",,,)',
+'(1,2,2,1,settings-of-the-test,open_alert,3,2,"2026-11-28 00:17:42.369+00",,,)'
 ]::party_state[]);
 delete from planned;
 insert into planned (run_id, party_id, request_id, customer_version, search_order, reason, skipped_because) overriding system value select run_id, party_id, request_id, customer_version, search_order, reason, skipped_because from unnest(array[
-'(1,1,1099511627777,1,0,new,)',
-'(1,2,1099511627778,1,0,new,)',
-'(1,3,1099511627779,1,0,new,)',
-'(1,4,1099511627780,1,0,new,)',
-'(1,5,1099511627781,1,0,new,)',
-'(1,6,1099511627782,1,0,new,)',
-'(2,1,1099511627777,1,3333333,overdue,)',
-'(2,2,1099511627778,1,3333333,overdue,)',
-'(2,3,1099511627779,1,3333333,overdue,)',
-'(2,4,1099511627780,1,3333333,overdue,)',
-'(2,5,1099511627781,1,3333333,overdue,)',
-'(2,6,1099511627782,1,3333333,overdue,)'
+'(1,1,1,1,0,new,)',
+'(1,2,2,1,0,new,)',
+'(1,3,3,1,0,new,)',
+'(1,4,4,1,0,new,)',
+'(1,5,5,1,0,new,)',
+'(1,6,6,1,0,new,)',
+'(2,1,1,1,3333333,overdue,)',
+'(2,2,2,1,3333333,overdue,)',
+'(2,3,3,1,3333333,overdue,)',
+'(2,4,4,1,3333333,overdue,)',
+'(2,5,5,1,3333333,overdue,)',
+'(2,6,6,1,3333333,overdue,)'
 ]::planned[]);
 delete from report;
 insert into report (run_id, revision, sweep_run_ids, earlier_run_ids, created_at, manifest_sha256, sent_at, former_settings_id) overriding system value select run_id, revision, sweep_run_ids, earlier_run_ids, created_at, manifest_sha256, sent_at, former_settings_id from unnest(array[
-'(1,1,{},{},"2026-11-26 00:12:42.666+00",306d4cb616d0ad048b8dfaedad69b49303ff44bd86d77f3cecd6e6df5448bd79,,)',
-'(2,1,{},{},"2026-11-28 00:12:43.266+00",c3c777d41f7a6a52ebc4fb73288b5e57e5dfcbba6a68acbf431e332377778544,,1)'
+'(1,1,{},{},"2026-11-26 00:17:42.009+00",1527b9eb84a2b678764de79f1741e173fb84c0683fa3363dc82f66595e3227d1,,)',
+'(2,1,{},{},"2026-11-28 00:17:42.505+00",d9d3c301a59f15c3d4b08b80135d9eefcf1f4beef7ae8ff802292827d8e6ace0,,1)'
 ]::report[]);
 delete from response;
 insert into response (response_id, organisation_id, digest, body, total, truncated, first_seen_at, matches, hits, first_match_id, listed_ids, are_hits, scores) overriding system value select response_id, organisation_id, digest, body, total, truncated, first_seen_at, matches, hits, first_match_id, listed_ids, are_hits, scores from unnest(array[
-'(1,1,"\\x5a2fd0cde055043a009aa71d5fb60b5c6877c448b8fed3a84651113436d97252","{""query"":""Control Listed"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_c"",""name"":""Control Listed"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-26 00:12:42.251+00",1,1,amla_c,{1},{t},{1})',
-'(2,1,"\\xf2a1983cd9ad0190c8eef7499cc9e4cf8a292582a4267d3671123a446ea62068","{""query"":""Zzyzx Qwfpg"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-26 00:12:42.271+00",0,0,,,,)',
-'(3,1,"\\x03219af631cf125fdff7b8e31b0cd47862560d094fa58d686e76f22b2c9faf0c","{""query"":""Ciro Malvestuto"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-26 00:12:42.337+00",0,0,,,,)',
-'(4,1,"\\x20d74b5b69e32e3c9a92f41f705a6c3eefce01b82a8092b934d2a78d53edb811","{""query"":""Oktavian Prunescu"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_two"",""name"":""Oktavian Prunescu"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-26 00:12:42.337+00",1,1,amla_two,{3},{t},{1})',
-'(5,1,"\\x3fc58dbc5632c2847ea9cca823c78a067d1f604e2baae2619abfd32e8d4e3b56","{""query"":""Wilhelmina Achterberg"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_one"",""name"":""Wilhelmina Achterberg"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-26 00:12:42.337+00",1,1,amla_one,{2},{t},{1})',
-'(6,1,"\\x671bcc03a3ec59e737a6ca03f801d7897f952330d35f62abf50699bafacee8bc","{""query"":""Aroha Ngata"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-26 00:12:42.337+00",0,0,,,,)',
-'(7,1,"\\x7178982aea82ffe827682591cd86965571bc231c0afeea5740b535f2b647285f","{""query"":""Tamsin Oyelaran"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-26 00:12:42.337+00",0,0,,,,)',
-'(8,1,"\\xc2baf48d47625c315d86d7d9743772c74a19dc89528bc21b32a3496141c84720","{""query"":""Bertil Kvarnström"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-26 00:12:42.337+00",0,0,,,,)'
+'(1,1,"\\x596798a1cd05bf83f0f68479791ee792c72921e587fd5acee4f288afe2c2ec89","{""query"":""Control Listed"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_c"",""name"":""Control Listed"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-26 00:17:41.729+00",1,1,amla_c,{1},{t},{1})',
+'(2,1,"\\x9612b641e45c021779eeef4d980499bbbcabbbe52ceafede2377982c2cf5bfce","{""query"":""Zzyzx Qwfpg"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-26 00:17:41.741+00",0,0,,,,)',
+'(3,1,"\\x47f5ffb04d5973d77e7682b13b69fe29e4e1068a2b7c4bc948071d20e9487c34","{""query"":""Oktavian Prunescu"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_two"",""name"":""Oktavian Prunescu"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-26 00:17:41.78+00",1,1,amla_two,{3},{t},{1})',
+'(4,1,"\\x67e744e4ad9277a25bb643a020f2a0c5e6f9858faf4c92812477112e03c594d7","{""query"":""Aroha Ngata"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-26 00:17:41.78+00",0,0,,,,)',
+'(5,1,"\\x72aaf95e9c52b941aaaaf6a3c175a9657863453e99d2711616a53ef3e0b5d655","{""query"":""Tamsin Oyelaran"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-26 00:17:41.78+00",0,0,,,,)',
+'(6,1,"\\x887d664f3f56101df22b003a89ae90131cd23649a7fe4c70ac0c3009e070843a","{""query"":""Bertil Kvarnström"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-26 00:17:41.78+00",0,0,,,,)',
+'(7,1,"\\x90a7c596244238eaae92db4ea358134f65d545e1309c5e2c622bba0b1b33065d","{""query"":""Ciro Malvestuto"",""type"":""person"",""total"":0,""results"":[]}",0,f,"2026-11-26 00:17:41.78+00",0,0,,,,)',
+'(8,1,"\\xed537ef81ad3405917e8a1a95605ca343682d469893177fa635f806ef291fbe9","{""query"":""Wilhelmina Achterberg"",""type"":""person"",""total"":1,""results"":[{""id"":""amla_one"",""name"":""Wilhelmina Achterberg"",""schema"":""Person"",""match"":true,""score"":1,""topics"":[""sanction""],""birth_date"":[""1960-01-01""],""country"":[""fr""]}]}",1,f,"2026-11-26 00:17:41.78+00",1,1,amla_one,{2},{t},{1})'
 ]::response[]);
 delete from review_sheet;
 insert into review_sheet (sheet_id, organisation_id, exported_at, exported_by, run_id, shown_ids, waiting, alert_ids) overriding system value select sheet_id, organisation_id, exported_at, exported_by, run_id, shown_ids, waiting, alert_ids from unnest(array[
-'(1,1,"2026-11-26 00:12:42.474+00",report,1,"{1,2}",2,)',
-'(2,1,"2026-11-28 00:12:43.141+00",report,2,"{1,2}",2,)'
+'(1,1,"2026-11-26 00:17:41.887+00",report,1,"{1,2}",2,)',
+'(2,1,"2026-11-28 00:17:42.43+00",report,2,"{1,2}",2,)'
 ]::review_sheet[]);
 delete from roster;
 insert into roster (roster_id, organisation_id, name, created_at) overriding system value select roster_id, organisation_id, name, created_at from unnest(array[
-'(1,1,people,"2026-11-26 00:12:41.702+00")'
+'(1,1,people,"2026-11-26 00:17:41.443+00")'
 ]::roster[]);
 delete from roster_import;
 insert into roster_import (import_id, run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent, is_delta, headers, party_headers, joined, changed, leavers, returned, conflicts, party_rows, party_rejected, overridden_guards, unreadable_ids, doubts, dropped_parties, control_total, unmapped_names, mapping, changes) overriding system value select import_id, run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent, is_delta, headers, party_headers, joined, changed, leavers, returned, conflicts, party_rows, party_rejected, overridden_guards, unreadable_ids, doubts, dropped_parties, control_total, unmapped_names, mapping, changes from unnest(array[
-'(1,1,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-26 00:12:41.862+00",6,6,0,0,0,f,"{customer_id,type,name}",{},6,0,0,0,0,0,0,{},0,[],[],,{},"{""columns.type"": null, ""columns.language"": null, ""columns.riskTier"": null, ""columns.birthDate"": null, ""columns.countries"": null}",)',
-'(2,2,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-28 00:12:42.908+00",6,6,0,0,0,f,"{customer_id,type,name}",{},0,0,0,0,0,0,0,{},0,[],[],,{},"{""columns.type"": null, ""columns.language"": null, ""columns.riskTier"": null, ""columns.birthDate"": null, ""columns.countries"": null}","{""known"": 6, ""fields"": [], ""joined"": 0, ""reread"": [], ""missing"": 0, ""returned"": 0, ""offboarded"": 0}")'
+'(1,1,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-26 00:17:41.528+00",6,6,0,0,0,f,"{customer_id,type,name}",{},6,0,0,0,0,0,0,{},0,[],[],,{},"{""columns.type"": null, ""columns.language"": null, ""columns.riskTier"": null, ""columns.birthDate"": null, ""columns.countries"": null}",)',
+'(2,2,1,ROSTER_FILE,837fc3109c784439c2f366ad51361fbaf39e794536908937d6a5bfc3df8fc71f,"2026-11-28 00:17:42.247+00",6,6,0,0,0,f,"{customer_id,type,name}",{},0,0,0,0,0,0,0,{},0,[],[],,{},"{""columns.type"": null, ""columns.language"": null, ""columns.riskTier"": null, ""columns.birthDate"": null, ""columns.countries"": null}","{""known"": 6, ""fields"": [], ""joined"": 0, ""reread"": [], ""missing"": 0, ""returned"": 0, ""offboarded"": 0}")'
 ]::roster_import[]);
 delete from run_worker;
 insert into run_worker (run_id, worker, epoch, owner, taken_at, differences, calls) overriding system value select run_id, worker, epoch, owner, taken_at, differences, calls from unnest(array[
-'(1,1,1,test-31514,"2026-11-26 00:12:41.773+00",{},10)',
-'(2,1,2,test-31514,"2026-11-28 00:12:42.897+00",{},6)'
+'(1,1,1,test-1896,"2026-11-26 00:17:41.492+00",{},10)',
+'(2,1,2,test-1896,"2026-11-28 00:17:42.237+00",{},6)'
 ]::run_worker[]);
 delete from screening_request;
 insert into screening_request (request_id, organisation_id, type, name) overriding system value select request_id, organisation_id, type, name from unnest(array[
-'(1099511627781,1,person,"Aroha Ngata")',
-'(1099511627780,1,person,"Bertil Kvarnström")',
-'(1099511627782,1,person,"Ciro Malvestuto")',
-'(1099511627778,1,person,"Oktavian Prunescu")',
-'(1099511627779,1,person,"Tamsin Oyelaran")',
-'(1099511627777,1,person,"Wilhelmina Achterberg")',
-'(1,1,person,"Control Listed")',
-'(2,1,person,"Zzyzx Qwfpg")'
+'(1,1,person,"Wilhelmina Achterberg")',
+'(2,1,person,"Oktavian Prunescu")',
+'(3,1,person,"Tamsin Oyelaran")',
+'(4,1,person,"Bertil Kvarnström")',
+'(5,1,person,"Aroha Ngata")',
+'(6,1,person,"Ciro Malvestuto")',
+'(7,1,person,"Control Listed")',
+'(8,1,person,"Zzyzx Qwfpg")'
 ]::screening_request[]);
 delete from shown_alert;
 insert into shown_alert (shown_id, alert_id, listed_id, rank, is_hit, score, facts, revision) overriding system value select shown_id, alert_id, listed_id, rank, is_hit, score, facts, revision from unnest(array[
-'(1,1,2,1,t,1,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-26T04:12:42.474+00:00"", ""party"": {""name"": ""Wilhelmina Achterberg"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-1""}, ""state"": ""open"", ""legacy"": null, ""absence"": null, ""alertId"": 1, ""openedAt"": ""2026-11-26T00:12:42.474+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""assignedTo"": null, ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1)',
-'(2,2,3,1,t,1,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-26T04:12:42.474+00:00"", ""party"": {""name"": ""Oktavian Prunescu"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-2""}, ""state"": ""open"", ""legacy"": null, ""absence"": null, ""alertId"": 2, ""openedAt"": ""2026-11-26T00:12:42.474+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""assignedTo"": null, ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1)'
+'(1,1,2,1,t,1,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-26T04:17:41.887+00:00"", ""party"": {""name"": ""Wilhelmina Achterberg"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-1""}, ""state"": ""open"", ""legacy"": null, ""absence"": null, ""alertId"": 1, ""openedAt"": ""2026-11-26T00:17:41.887+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""assignedTo"": null, ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1)',
+'(2,2,3,1,t,1,"{""mode"": ""test"", ""rule"": ""sanction_hit_gained"", ""dueAt"": ""2026-11-26T04:17:41.887+00:00"", ""party"": {""name"": ""Oktavian Prunescu"", ""role"": ""customer"", ""type"": ""person"", ""riskTier"": null, ""birthDate"": null, ""countries"": [], ""reference"": ""C-2""}, ""state"": ""open"", ""legacy"": null, ""absence"": null, ""alertId"": 2, ""openedAt"": ""2026-11-26T00:17:41.887+00:00"", ""priority"": 959, ""proposal"": null, ""replaced"": null, ""severity"": ""critical"", ""assignedTo"": null, ""lastSaidId"": null, ""absentSince"": null, ""lastDecision"": null, ""reopenedBecause"": []}",1)'
 ]::shown_alert[]);
 select setval('acceptance_acceptance_id_seq', 1);
 select setval('account_account_id_seq', 1);
 select setval('alert_alert_id_seq', 2);
 select setval('alert_event_event_id_seq', 2);
 select setval('change_change_id_seq', 2);
-select setval('customer_customer_id_seq', 28);
+select setval('customer_customer_id_seq', 6);
 select setval('customer_state_change_change_id_seq', 10);
 select setval('listed_party_listed_id_seq', 3);
 select setval('organisation_organisation_id_seq', 1);
@@ -232,7 +232,6 @@ select setval('review_sheet_sheet_id_seq', 2);
 select setval('roster_import_import_id_seq', 2);
 select setval('roster_roster_id_seq', 2);
 select setval('run_run_id_seq', 2);
-select setval('screening_request_block', 1099511627803);
-select setval('screening_request_request_id_seq', 8);
+select setval('screening_request_request_id_seq', 14);
 select setval('shown_alert_shown_id_seq', 2);
 reset session_replication_role;

@@ -39,20 +39,19 @@ export async function compareSnapshot(
 ) {
   const { isDelta } = staged;
   const doubts = await doubtSharedDates(transaction, staged, source);
-  const isFirst = await resolveRows(transaction, staged, maxParties, {
+  await resolveRows(transaction, staged, maxParties, {
     resolve: resolveConflict,
     refuse: refuseParties,
   });
   const cutReferences = source.cutRows.flatMap(({ reference }) => reference ?? []);
   const { ordinals } = source;
-  const { counts, plain, onTheWay, before } = await summarizeSnapshot(transaction, staged, {
+  const { counts, onTheWay, before } = await summarizeSnapshot(transaction, staged, {
     ...rule,
-    isFirst,
     ordinals,
     references: cutReferences,
     mapping: toFactMapping(roster),
   });
-  const { known, mostIn30Days, partyRows: partyRowsBefore } = before;
+  const { isFirst, known, mostIn30Days, partyRows: partyRowsBefore } = before;
   const isFedBack = source.isFedBack && isDelta && !isFirst;
   const figures = { ...counts, isFirst, isDelta, isFedBack, known, mostIn30Days, partyRowsBefore };
   const settings = { ...guardsSchema.parse(roster.guards ?? {}), path: `${rule.path}.guards` };
@@ -87,7 +86,6 @@ export async function compareSnapshot(
   const verdicts = accepted === undefined ? found : assessSnapshot({ ...given, accepted }, settings, changes.verdicts);
   return {
     counts,
-    plain,
     isFirst,
     isFedBack,
     onTheWay,
@@ -117,7 +115,7 @@ async function doubtSharedDates(
 ): Promise<readonly ColumnDoubts[]> {
   const former = await readSharedDates(transaction, staged.rosterId, births.column);
   const found = staged.isDelta ? former.map((date) => ({ date, rows: 0 })) : births.listShared(former);
-  const marked = await markSharedBirthDates(transaction, staged, listCertain(found));
+  const marked = await markSharedBirthDates(transaction, staged.runId, listCertain(found));
   let all = births.addTo(doubts, 'birthDate', staged.isDelta ? marked : found);
   for (const tally of partyBirths) {
     const shared = await findSharedPartyDates(transaction, staged.runId, listDates(tally.listShared()), sharing);

@@ -16,10 +16,8 @@ import {
   saveRosterAcceptance,
   saveRosterHold,
 } from '../../store/roster/imports.js';
-import { readKnownRecords } from '../../store/roster/known-records.js';
-import { mergeSnapshot, takeNumbers } from '../../store/roster/merge.js';
-import { saveRequests } from '../../store/roster/save-requests.js';
-import { beginStaging, clearStaging, type StagedImport } from '../../store/roster/staging.js';
+import { mergeSnapshot } from '../../store/roster/merge.js';
+import { clearStaging, type StagedImport } from '../../store/roster/staging.js';
 import { isOnTrial, type RunRow, toRunId, updateRun } from '../../store/runs.js';
 import { toImportMode } from '../account.js';
 import type { AppContext } from '../app-context.js';
@@ -117,13 +115,10 @@ async function importSnapshot(
   const { app, runId, run, signal } = session;
   const { clock, settings } = app;
   app.emit({ kind: 'stage_started', runId, stage: 'import' });
-  await session.write((transaction) => beginStaging(transaction, run.runId));
+  await session.write((transaction) => clearStaging(transaction, run.runId));
   const staging = stageRoster(roster, {
     ...session,
     runId: run.runId,
-    copies: app.database.dialect === 'postgres',
-    // A delta is small beside its roster.
-    ...(options.isDelta !== true && { known: await readKnownRecords(app.database, rosterId) }),
     clock,
     today: toLocalTime(clock.now(), settings.timezone).date,
     secret: app.secret,
@@ -155,7 +150,6 @@ async function importSnapshot(
     return null;
   }
   const acceptance = await holdOrPass(session, source.source, compared, options);
-  const numbers = await session.write((transaction) => takeNumbers(transaction, 2 * source.ordinals + 1));
   const origin = {
     ...staged,
     ...source,
@@ -164,18 +158,14 @@ async function importSnapshot(
     doubts: compared.doubts,
     changes: compared.isFirst ? null : compared.rosterChanges,
     mapping: toFactMapping(roster),
-    isFirst: compared.isFirst,
     overriddenGuards: nameGuards(compared.heldBy),
-    ...numbers,
   };
-  await besideRequests(session, origin, compared.plain, async (requests) => {
-    await session.write(async (transaction) => {
-      await mergeSnapshot(transaction, origin, compared, requests);
-      await judgeImported(transaction, staged, rule.importedAt);
-      if (acceptance !== null) await saveRosterAcceptance(transaction, run.runId, acceptance);
-      await updateRun(transaction, run.runId, { stage: 'imported' });
-      progress.isWritten = true;
-    });
+  await session.write(async (transaction) => {
+    await mergeSnapshot(transaction, origin, compared);
+    await judgeImported(transaction, staged, rule.importedAt);
+    if (acceptance !== null) await saveRosterAcceptance(transaction, run.runId, acceptance);
+    await updateRun(transaction, run.runId, { stage: 'imported' });
+    progress.isWritten = true;
   });
   app.emit({ kind: 'stage_finished', runId, stage: 'import', counts: { ...compared.counts } });
   return compared;
@@ -189,24 +179,6 @@ function warnUnmapped({ app, runId }: RunSession, source: string, message: strin
 function warnQuality({ app, runId }: RunSession, source: string, message: string): void {
   const text = `${source}: ${message}. With a live key this would hold the roster. With a test key the first import goes on`;
   app.emit({ kind: 'warning', runId, code: 'roster_quality', message: text });
-}
-
-/** A server works on two connections at once; the embedded database has only one. */
-async function besideRequests(
-  session: RunSession,
-  origin: Parameters<typeof saveRequests>[1],
-  plain: ComparedSnapshot['plain'],
-  merge: (requests: Promise<void>) => Promise<void>,
-): Promise<void> {
-  const requests = saveRequests(session.write, origin, plain);
-  if (session.app.database.dialect === 'embedded') {
-    await merge(Promise.resolve(await requests));
-    return;
-  }
-  // The merge awaits the requests and throws their error. Both must end before this function does.
-  const merging = merge(requests);
-  await Promise.allSettled([requests, merging]);
-  await merging;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.js';
-import { isConspicuous, nameFields } from '../../roster/check-row.js';
+import { nameFields } from '../../roster/check-row.js';
 import {
   type Customer,
   type Party,
@@ -18,16 +18,7 @@ import { listPartySources, type PartySettings, type RosterSettings } from '../..
 import type { TableReading } from '../../roster/table-reading.js';
 import { describeUnmappedNames, UnmappedNameTally } from '../../roster/unmapped-names.js';
 import type { Transaction } from '../../store/database/database.js';
-import type { KnownRecords } from '../../store/roster/known-records.js';
-import {
-  digestRecord,
-  fieldSeparator,
-  rowSeparator,
-  type SlottedParty,
-  StagingChunk,
-  stageParties,
-  withoutNul,
-} from '../../store/roster/staging.js';
+import { digestRecord, type SlottedParty, type StagedRow, stageRows } from '../../store/roster/staging.js';
 import type { RunEvent } from '../app-context.js';
 import { joinDigests } from '../roster-scope.js';
 
@@ -36,16 +27,11 @@ export type StagedSource = Awaited<ReturnType<typeof stageRoster>>;
 
 interface Stager {
   runId: number;
-  /** Whether the database supports `copy`. */
-  copies: boolean;
-  /** Their records are not staged. */
-  known?: KnownRecords;
   clock: Clock;
   /** The current day (`yyyy-mm-dd`) in the roster's time zone: a customer stays until the end of the last day there. */
   today: string;
   signal: AbortSignal;
   secret: (name: string) => string | undefined;
-  /** Calls may overlap. */
   write<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
   /** Receives the progress of the reading. */
   emit: (progress: Pick<Extract<RunEvent, { kind: 'progress' }>, 'done' | 'total' | 'reading'>) => void;
@@ -53,10 +39,8 @@ interface Stager {
 
 // One chunk takes about as long to store as to read.
 const chunkRows = 4_000;
-// Bounds the memory for rows of any width: while a text is sent, several copies of it exist.
+// In UTF-16 units. Bounds the memory for rows of any width: while a text is sent, several copies of it exist.
 const chunkUnits = 4 * 1_024 * 1_024;
-// Copied rows are bytes only, so a chunk holds more of them: larger chunks keep the server busy.
-const copiedRows = 12_000;
 
 /** Reads a roster with its related parties and stages every row; a chunk is stored while the next is read. */
 export async function stageRoster(roster: RosterSettings, stager: Stager) {
@@ -148,19 +132,18 @@ async function stageCustomers(
   found: Findings,
   { own, inRow }: { own: PartyTally & { ends: DateTally; names: UnmappedNameTally }; inRow: PartyTally },
 ): Promise<void> {
-  const { runId, copies, known, today, signal } = stager;
+  const { runId, today, signal, write } = stager;
   const emit = emitPace(reading.progress, stager);
-  const mostRows = copies ? copiedRows : chunkRows;
-  let chunk = new StagingChunk(runId, copies);
-  let related: ReturnType<typeof toStagedParty>[] = [];
+  let chunk: StagedRow[] = [];
+  let units = 0;
   let underWay: Promise<void> = Promise.resolve();
   const flush = async (): Promise<void> => {
     await underWay;
     emit(found.ordinals);
-    const [full, parties] = [chunk, related];
-    chunk = new StagingChunk(runId, copies);
-    related = [];
-    underWay = stageChunk(full, parties, stager);
+    const full = chunk;
+    chunk = [];
+    units = 0;
+    underWay = write((transaction) => stageRows(transaction, runId, full));
     // The next await throws its failure; until then it must not end the process.
     underWay.catch(() => undefined);
   };
@@ -171,7 +154,8 @@ async function stageCustomers(
         found.ordinals += 1;
         const ordinal = found.ordinals;
         noteCut(row, found);
-        chunk.add(toStagedRow(row, ordinal, today, known));
+        chunk.push(toStagedRow(row, ordinal, today));
+        units += countUnits(row);
         if (row.kind !== 'customer') continue;
         const { customer, line, file, fields } = row;
         if (row.isOpen) found.openRows.push({ reference: customer.reference, file, line });
@@ -188,13 +172,13 @@ async function stageCustomers(
         }));
         for (const party of row.related ?? []) {
           found.ordinals += 1;
-          related.push(toStagedParty(party, found.ordinals));
+          chunk.push(toStagedParty(party, found.ordinals));
           noteParty(party, found.ordinals, inRow);
         }
       }
-      if (chunk.rows + related.length >= mostRows || chunk.units >= chunkUnits) await flush();
+      if (chunk.length >= chunkRows || units >= chunkUnits) await flush();
     }
-    if (chunk.rows > 0) await flush();
+    await flush();
     await underWay;
   } finally {
     // All writes must end before the error of an aborted reading is thrown.
@@ -203,13 +187,10 @@ async function stageCustomers(
   emit(found.ordinals);
 }
 
-async function stageChunk(
-  chunk: StagingChunk,
-  parties: readonly ReturnType<typeof toStagedParty>[],
-  { runId, write }: Stager,
-): Promise<void> {
-  await chunk.stage(write);
-  if (parties.length > 0) await write((transaction) => stageParties(transaction, runId, parties));
+/** About the UTF-16 units of a row, which is staged as given and as a record. */
+function countUnits(row: RosterRow): number {
+  const fields = row.kind === 'customer' ? row.fields : Object.values(row.rejected.fields);
+  return fields.reduce((units, text) => units + 2 * text.length, 0);
 }
 
 function noteParty(row: PartyRow, ordinal: number, { doubts, births }: PartyTally): void {
@@ -240,7 +221,7 @@ async function stagePartySource(settings: PartySettings, stager: Stager, found: 
         if (row.kind === 'party') names.add(headers.map((header) => row.fields[header] ?? ''));
         return toStagedParty(row, found.ordinals);
       });
-      await stager.write((transaction) => stageParties(transaction, stager.runId, staged));
+      await stager.write((transaction) => stageRows(transaction, stager.runId, staged));
     }
     // The roster itself has the first digest.
     found.partyHeaders.push(...headers.map((header) => `${found.digests.length}: ${header}`));
@@ -271,53 +252,30 @@ function emitPace(progress: TableReading['progress'], { clock, emit }: Stager): 
 }
 
 /** Converts a row of a roster for staging; `today` (`yyyy-mm-dd`) decides which end dates are past. */
-export function toStagedRow(row: RosterRow, ordinal: number, today: string, known?: KnownRecords) {
-  if (row.kind === 'rejected') return { kind: 'rejected' as const, ordinal, ...row.rejected };
+function toStagedRow(row: RosterRow, ordinal: number, today: string): StagedRow {
+  if (row.kind === 'rejected') return { ordinal, isParty: false, ...row.rejected };
   const { customer, line, file, fields } = row;
-  const [own] = customer.parties;
-  const sentName = toScreeningRequest(own).name;
-  const record = toRecord(customer, sentName);
+  const record = toRecord(customer);
   const { said } = customer.readings;
-  const json = JSON.stringify(record);
-  const ordered = inOneOrder(record);
-  const recordDigest = digestRecord(ordered === record ? json : JSON.stringify(ordered));
-  const isKnown = known?.has(customer.reference, recordDigest) ?? false;
   return {
-    kind: 'customer' as const,
     ordinal,
     line,
     file,
+    isParty: false,
     reference: customer.reference,
-    type: isKnown ? null : own.type,
-    sentName: isKnown ? null : sentName,
-    parties: customer.parties.length,
-    riskTier: customer.riskTier,
-    record: isKnown ? null : withoutNul(said === null ? json : JSON.stringify({ ...record, said })),
-    recordDigest,
+    record: said === null ? record : { ...record, said },
+    recordDigest: digestRecord(JSON.stringify(inOneOrder(record))),
     leaves: toLeaving(customer, today),
-    raw: fields.map(toVisible).join(fieldSeparator),
+    texts: fields,
   };
 }
 
-function toStagedParty(row: PartyRow, ordinal: number) {
-  if (row.kind === 'rejected') return { kind: 'rejected' as const, ordinal, ...row.rejected };
+function toStagedParty(row: PartyRow, ordinal: number): StagedRow {
+  if (row.kind === 'rejected') return { ordinal, isParty: true, ...row.rejected };
   const { line, file, related, fields } = row;
-  return {
-    kind: 'party' as const,
-    ordinal,
-    line,
-    file,
-    reference: related.reference,
-    party: toParty(related.party, related.readings),
-    fields,
-  };
+  const { reference, party, readings } = related;
+  return { ordinal, line, file, isParty: true, reference, party: toParty(party, readings), fields };
 }
-
-/** Separators and NUL within a field become their visible symbols. */
-const toVisible = (field: string): string =>
-  isConspicuous(field)
-    ? field.replaceAll(fieldSeparator, '\u241f').replaceAll(rowSeparator, '\u241e').replaceAll('\0', '\u2400')
-    : field;
 
 function toLeaving({ isActive, endDate }: Customer, today: string): 'inactive' | 'end_date' | null {
   if (!isActive) return 'inactive';
@@ -328,11 +286,11 @@ function toLeaving({ isActive, endDate }: Customer, today: string): 'inactive' |
  * The record; equal records give equal JSON. The source text of a fact that was read is not part of it: a country's
  * code and its name mean the same.
  */
-function toRecord({ riskTier, parties, isActive, endDate, attributes, readings }: Customer, sentName: string) {
+function toRecord({ riskTier, parties, isActive, endDate, attributes, readings }: Customer) {
   const kept = Object.entries(attributes);
   return {
     riskTier,
-    parties: parties.map((party, at) => toRecordParty(party, at === 0 ? sentName : toScreeningRequest(party).name)),
+    parties: parties.map(toRecordParty),
     ...(!isActive && { isActive }),
     ...(endDate !== null && { endDate }),
     // Sorted, because the order of columns does not matter.
@@ -343,14 +301,10 @@ function toRecord({ riskTier, parties, isActive, endDate, attributes, readings }
   };
 }
 
-const toRecordParty = ({ role, type, name, birthDate, countries }: Party, sentName: string) => ({
-  role,
-  type,
-  name,
-  birthDate,
-  countries: countries.toSorted(),
-  sentName,
-});
+function toRecordParty(party: Party) {
+  const { role, type, name, birthDate, countries } = party;
+  return { role, type, name, birthDate, countries: countries.toSorted(), sentName: toScreeningRequest(party).name };
+}
 
 /** The record with sorted aliases, because their order does not matter. */
 function inOneOrder(record: ReturnType<typeof toRecord>): typeof record {
@@ -371,7 +325,7 @@ function toDoubted({ doubts }: Readings): { doubts?: Readonly<Record<string, str
 function toParty(party: Party, readings: Readings): SlottedParty {
   const { said } = readings;
   return {
-    ...toRecordParty(party, toScreeningRequest(party).name),
+    ...toRecordParty(party),
     ...toDoubted(readings),
     ...(said !== null && { said }),
   };

@@ -124,25 +124,21 @@ async function writeRows(
   return count;
 }
 
-/** Sequences that belong to no column. */
-const looseSequences = ['screening_request_block'];
-
 async function readSequences(
   transaction: Transaction,
   tables: readonly string[],
 ): Promise<Readonly<Record<string, number | null>>> {
   const sequences: Record<string, number | null> = {};
-  // Those of the tables' columns, and the loose ones.
   const names = await readColumn(
     transaction,
     z.string(),
     sql`select sequence.relname::text as name
      from pg_class sequence
-     left join pg_depend owned on owned.classid = 'pg_class'::regclass and owned.objid = sequence.oid
+     join pg_depend owned on owned.classid = 'pg_class'::regclass and owned.objid = sequence.oid
        and owned.refclassid = 'pg_class'::regclass and owned.deptype in ('i', 'a')
-     left join pg_class owner on owner.oid = owned.refobjid
+     join pg_class owner on owner.oid = owned.refobjid
      where sequence.relnamespace = (select oid from pg_namespace where nspname = current_schema()) and sequence.relkind = 'S'
-       and (owner.relname = any (${tables}) or owner.oid is null and sequence.relname = any (${looseSequences}))
+       and owner.relname = any (${tables})
      order by 1`,
   );
   for (const name of names) {

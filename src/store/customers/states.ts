@@ -61,14 +61,6 @@ export function readCustomerStatuses(
   );
 }
 
-/** The customers of a roster on an account; null means each of them. */
-interface JudgedRoster {
-  rosterId: number | null;
-  accountId: number | null;
-  /** Only these customers; null for all. */
-  customerIds: readonly number[] | null;
-}
-
 /**
  * Judges customers at `now` by their answers, alerts and dispositions: stores their states, records each that has changed, and queues the change for
  * the webhooks of the organisation. `withNew`: also customers that had no state yet. Whatever changes a state must be done before, and
@@ -76,7 +68,16 @@ interface JudgedRoster {
  */
 export async function judgeCustomers(
   transaction: Queryable,
-  { rosterId, accountId, customerIds }: JudgedRoster,
+  {
+    rosterId,
+    accountId,
+    customerIds,
+  }: {
+    rosterId: number | null;
+    accountId: number | null;
+    /** Only these customers; null for all. */
+    customerIds: readonly number[] | null;
+  },
   { withNew, now }: { withNew: boolean; now: Date },
 ): Promise<void> {
   await transaction.execute(

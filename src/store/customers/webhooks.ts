@@ -3,17 +3,19 @@ import { runModes } from '../../vocabulary.js';
 import { type Queryable, readValue } from '../database/database.js';
 import { isOfSql } from '../organisations.js';
 
-interface WebhookTarget {
-  url: string;
-  states?: readonly string[] | undefined;
-  rosters?: readonly string[] | undefined;
-}
-
 /**
  * The webhooks of an organisation from now on. In a transaction of its own, before the walk of `recordStateChanges`: whoever decides waits for
  * the row of the organisation.
  */
-export async function saveWebhooks(transaction: Queryable, organisationId: number, webhooks: readonly WebhookTarget[]) {
+export async function saveWebhooks(
+  transaction: Queryable,
+  organisationId: number,
+  webhooks: readonly {
+    url: string;
+    states?: readonly string[] | undefined;
+    rosters?: readonly string[] | undefined;
+  }[],
+) {
   const rows = webhooks.map(({ url, states = null, rosters = null }) => ({ url, states, rosters }));
   // An unchanged list is not locked: runs of other rosters would wait for this commit.
   await transaction.execute(

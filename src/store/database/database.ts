@@ -15,11 +15,6 @@ export interface Queryable {
 export interface Transaction extends Queryable {
   /** Runs several statements without parameters. */
   runScript(sql: string): Promise<void>;
-  /**
-   * Runs `copy ... from stdin` with rows in the text format and returns their number; absent on the embedded database. No other statement may be
-   * sent before its end. Throws DatabaseError when the database refuses.
-   */
-  copyIn?(sql: string, rows: readonly Buffer[]): Promise<number>;
 }
 
 /** A database; both drivers return the same JavaScript types for the same SQL. */
@@ -336,33 +331,6 @@ export class TransactionState {
   }
 }
 
-/**
- * An insert statement with parameters: each property goes into the column of its name in snake_case, objects as JSON. The caller converts arrays
- * for JSON columns to text. `ending`: the rest of the statement.
- */
-export function toInsert(
-  table: string,
-  row: Readonly<Record<string, unknown>>,
-  ending = '',
-): [sql: string, parameters: readonly unknown[]] {
-  const columns = Object.keys(row).map(toSnakeCase).join(', ');
-  const values = Object.values(row).map((value) => (isPlainObject(value) ? JSON.stringify(value) : (value ?? null)));
-  const places = values.map((_, index) => `$${index + 1}`).join(', ');
-  return [`insert into ${table} (${columns}) values (${places}) ${ending}`, values];
-}
-
-/** The same, and replaces the other columns of a row with the same key. */
-export function toUpsert(table: string, row: Readonly<Record<string, unknown>>, key: readonly string[]) {
-  const names = Object.keys(row).map(toSnakeCase);
-  const others = names.filter((name) => !key.includes(name)).map((name) => `${name} = excluded.${name}`);
-  return toInsert(table, row, `on conflict (${key.join(', ')}) do update set ${others.join(', ')}`);
-}
-
-const isPlainObject = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
-
-const toSnakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-
 /** Rolls a transaction back without an error for the caller. */
 class RolledBack<T> extends Error {
   constructor(readonly result: T) {
@@ -417,15 +385,6 @@ export function requireAll(saved: number, expected: number, what = 'parties'): v
   throw new StoreError(
     'roster_not_whole',
     `only ${saved} of ${expected} ${what} of the roster could be stored, so the roster was not stored; please report this`,
-  );
-}
-
-/** Paid answers are stored completely or not at all: throws StoreError unless all rows of a table were written. */
-export function requireRows(written: number, expected: number, table: string): void {
-  if (written === expected) return;
-  throw new StoreError(
-    'rows_missing',
-    `only ${written} of ${expected} rows of ${table} could be written, so the transaction was rolled back; please report this`,
   );
 }
 

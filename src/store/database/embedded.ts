@@ -19,14 +19,6 @@ import { requireOwnFolder } from './folder-ownership.js';
 import { type Sql, type StatementParameters, toStatement } from './statement.js';
 import { columnParsers } from './values.js';
 
-/** Counts of file operations of this process. */
-interface FileCounts {
-  /** Bytes written to the write-ahead log. */
-  walBytes: number;
-  /** Files and folders that were synced to the disk. */
-  syncs: number;
-}
-
 type Init = NodeFS['init'];
 
 interface FileStream {
@@ -57,7 +49,12 @@ const noSuchFile = 44;
  * when `isHeld` is false because another process owns the folder.
  */
 export class EmbeddedFiles extends NodeFS {
-  readonly counts: FileCounts = { walBytes: 0, syncs: 0 };
+  readonly counts: {
+    /** Bytes written to the write-ahead log. */
+    walBytes: number;
+    /** Files and folders that were synced to the disk. */
+    syncs: number;
+  } = { walBytes: 0, syncs: 0 };
   readonly #isHeld: (maxAgeMs?: number) => boolean;
 
   constructor(dataDirectory: string, isHeld: (maxAgeMs?: number) => boolean) {

@@ -184,15 +184,6 @@ export async function assertLease(transaction: Queryable, lease: Lease): Promise
   }
 }
 
-/** A request for a lease; `onWait` hears once, within two seconds, of a holder that shows no sign of life. */
-interface LeaseRequest {
-  key: string;
-  owner: string;
-  ttlMs: number;
-  signal?: AbortSignal | undefined;
-  onWait?: (holder: LeaseHolder, atMostMs: number) => void;
-}
-
 const namedAfterMs = 1_000;
 
 /**
@@ -203,7 +194,19 @@ const namedAfterMs = 1_000;
 export async function waitForLease(
   database: Database,
   clock: Clock,
-  { key, owner, ttlMs, signal, onWait }: LeaseRequest,
+  {
+    key,
+    owner,
+    ttlMs,
+    signal,
+    onWait,
+  }: {
+    key: string;
+    owner: string;
+    ttlMs: number;
+    signal?: AbortSignal | undefined;
+    onWait?: (holder: LeaseHolder, atMostMs: number) => void;
+  },
 ): Promise<Lease> {
   const since = clock.elapsedMs();
   let first: LeaseHolder | undefined;

@@ -1,4 +1,3 @@
-import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { z } from 'zod';
@@ -16,47 +15,6 @@ import {
 } from './database.js';
 import { rawSql, type Sql, type StatementParameters, sql, toStatement } from './statement.js';
 import { columnParsers } from './values.js';
-
-/** The part of pg's connection that its types leave out. */
-interface CopyConnection {
-  stream: Duplex;
-  sendCopyFromChunk(rows: Buffer): void;
-  endCopyFrom(): void;
-}
-
-// pg's own query refuses when the server requests rows; all else is the same. It must be a subclass: on a pipelined connection pg accepts no
-// other class.
-class CopyQuery extends pg.Query {
-  readonly #rows: readonly Buffer[];
-
-  constructor(
-    sql: string,
-    rows: readonly Buffer[],
-    callback: (error: Error | undefined, result: { rowCount: number | null }) => void,
-  ) {
-    super(sql, callback);
-    this.#rows = rows;
-  }
-
-  handleCopyInResponse(connection: CopyConnection): void {
-    connection.stream.cork();
-    for (const block of this.#rows) connection.sendCopyFromChunk(block);
-    connection.endCopyFrom();
-    connection.stream.uncork();
-  }
-}
-
-/** Sends rows in the text format of `copy` to the table of the statement; returns the number of stored rows. */
-export function copyIn(client: pg.ClientBase, sql: string, rows: readonly Buffer[]): Promise<number> {
-  return new Promise((resolve, reject) => {
-    client.query(
-      new CopyQuery(sql, rows, (error, result) => {
-        if (error) reject(error);
-        else resolve(result.rowCount ?? 0);
-      }),
-    );
-  });
-}
 
 // The parsers rely on these; a server, a database or a role may have other defaults. Idle cursors must not be ended. Views like ours look
 // expensive to the planner: compiling and parallel workers took longer than what they were for (a page of searches 76 instead of 31 ms).
@@ -303,7 +261,6 @@ function toTransaction(client: pg.ClientBase, state: TransactionState, mark: () 
     query: async (row, ...statement) => validateRows(row, (await run(...statement)).rows),
     execute: async (...statement) => (await run(...statement)).rowCount ?? 0,
     runScript: (sql) => state.run(() => runScript(client, sql)),
-    copyIn: (sql, rows) => state.run(() => copyIn(client, sql, rows).catch(rethrow)),
   };
 }
 

@@ -68,7 +68,13 @@ export const joinSql = (parts: readonly Sql[], separator = ', '): Sql =>
   new Sql(parts.flatMap((part, index) => (index === 0 ? [part] : [separator, part])));
 
 /** A value as jsonb. */
-export const json = (value: unknown): Sql => sql`${JSON.stringify(value)}::text::jsonb`;
+export const json = (value: unknown): Sql => sql`${toJsonText(value)}::text::jsonb`;
+
+/** A value as JSON. Postgres stores no NUL in texts: its visible symbol replaces it. */
+export function toJsonText(value: unknown): string {
+  const text = JSON.stringify(value);
+  return text.includes('\\u0000') ? text.replace(/(?<!\\)((?:\\\\)*)\\u0000/g, '$1\u2400') : text;
+}
 
 /** Rows as a table of a statement, which says the columns: `from ${recordset(rows)} as asked (party_id bigint, customer_version integer)`. */
 export const recordset = (rows: readonly object[]): Sql => sql`jsonb_to_recordset(${json(rows.map(toColumns))})`;

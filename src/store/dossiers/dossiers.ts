@@ -4,7 +4,8 @@ import type { DossierSnapshot } from '../../dossiers/dossier.js';
 import type { WalkedPage, WindowWalk } from '../../dossiers/sweep-dossiers.js';
 import { dossierSchema } from '../../vocabulary/source-facts.js';
 import { detailStops } from '../../vocabulary.js';
-import { findRow, firstRow, type Queryable, readColumn, readValue, toUpsert } from '../database/database.js';
+import { findRow, insertRows, type Queryable, readColumn, readRow, readValue } from '../database/database.js';
+import { insertInto, json, replaceInto, type Sql, sql } from '../database/statement.js';
 
 const dossierRow = z.object({ snapshot: dossierSchema, isGone: z.boolean() });
 
@@ -12,8 +13,7 @@ const dossierRow = z.object({ snapshot: dossierSchema, isGone: z.boolean() });
 export async function readDossiers(database: Queryable, accountId: number, dossierIds: readonly string[]) {
   const rows = await database.query(
     dossierRow,
-    `select snapshot, gone_at is not null as is_gone from dossier where account_id = $1 and dossier_id = any ($2::text[])`,
-    [accountId, [...dossierIds]],
+    sql`select snapshot, gone_at is not null as is_gone from dossier where account_id = ${accountId} and dossier_id = any (${dossierIds})`,
   );
   return new Map(rows.map((row) => [row.snapshot.id, { snapshot: row.snapshot, isGone: row.isGone }]));
 }
@@ -26,13 +26,11 @@ export async function saveDossiers(
   dossiers: readonly DossierSnapshot[],
 ): Promise<void> {
   if (dossiers.length === 0) return;
-  await transaction.execute(
-    `insert into dossier (account_id, dossier_id, snapshot, changed_by_run_id)
-     select $1, snapshot ->> 'id', snapshot, $2 from jsonb_array_elements($3::text::jsonb) as snapshot
-     on conflict (account_id, dossier_id) do update set
-       snapshot = excluded.snapshot, changed_by_run_id = excluded.changed_by_run_id, gone_at = null, missing_run_id = null`,
-    [accountId, runId, JSON.stringify(dossiers)],
-  );
+  await transaction.execute(sql`
+    insert into dossier (account_id, dossier_id, snapshot, changed_by_run_id)
+    select ${accountId}, snapshot ->> 'id', snapshot, ${runId} from jsonb_array_elements(${json(dossiers)}) as snapshot
+    on conflict (account_id, dossier_id) do update set
+      snapshot = excluded.snapshot, changed_by_run_id = excluded.changed_by_run_id, gone_at = null, missing_run_id = null`);
 }
 
 /** Saves the changes that a sweep has found. */
@@ -44,18 +42,15 @@ export async function saveDossierChanges(
 ): Promise<void> {
   if (changes.length === 0) return;
   const rows = changes.map((change) => ({
-    dossier_id: change.after?.id ?? change.before?.id,
+    runId,
+    dossierId: change.after?.id ?? change.before?.id,
     kind: change.kind,
     fields: change.fields,
     before: change.before,
     after: change.after,
+    seenAt,
   }));
-  await transaction.execute(
-    `insert into dossier_change (run_id, dossier_id, kind, fields, before, after, seen_at)
-     select $1, dossier_id, kind, fields, before, after, $3
-     from jsonb_to_recordset($2::text::jsonb) as row (dossier_id text, kind text, fields text[], before jsonb, after jsonb)`,
-    [runId, JSON.stringify(rows), seenAt],
-  );
+  await insertRows(transaction, 'dossier_change', rows);
 }
 
 /**
@@ -66,25 +61,22 @@ export async function countSweptDossiers(
   transaction: Queryable,
   { accountId, runId, isStart }: { accountId: number; runId: number; isStart: boolean },
 ) {
-  await transaction.execute(
-    `update dossier_change set run_id = $2
-     from run
-     where run.run_id = dossier_change.run_id and run.account_id = $1 and run.run_id < $2
-       and run.sweep is null`,
-    [accountId, runId],
-  );
-  const rows = await transaction.query(
+  await transaction.execute(sql`
+    update dossier_change set run_id = ${runId}
+    from run
+    where run.run_id = dossier_change.run_id and run.account_id = ${accountId} and run.run_id < ${runId}
+      and run.sweep is null`);
+  return readRow(
+    transaction,
     z.object({ appeared: z.number(), changed: z.number(), gone: z.number() }),
     isStart
-      ? `select coalesce(sum(appeared), 0)::integer as appeared, coalesce(sum(changed), 0)::integer as changed, 0 as gone
-         from swept_page where run_id = $1`
-      : `select count(*) filter (where kind = 'dossier_appeared')::integer as appeared,
+      ? sql`select coalesce(sum(appeared), 0)::integer as appeared, coalesce(sum(changed), 0)::integer as changed, 0 as gone
+         from swept_page where run_id = ${runId}`
+      : sql`select count(*) filter (where kind = 'dossier_appeared')::integer as appeared,
            count(*) filter (where kind = 'dossier_gone')::integer as gone,
            count(*) filter (where kind not in ('dossier_appeared', 'dossier_gone'))::integer as changed
-         from dossier_change where run_id = $1`,
-    [runId],
+         from dossier_change where run_id = ${runId}`,
   );
-  return firstRow(rows, 'dossier_change');
 }
 
 const idsPerPage = 5_000;
@@ -96,11 +88,10 @@ async function* readPresent(database: Queryable, accountId: number) {
   for (let after: string | undefined = ''; after !== undefined; ) {
     const page: readonly z.infer<typeof unlistedRow>[] = await database.query(
       unlistedRow,
-      `select dossier_id as id, missing_run_id is not null as "wasMissing", accepted.run_id is not null as "isAccepted"
+      sql`select dossier_id as id, missing_run_id is not null as "wasMissing", accepted.run_id is not null as "isAccepted"
        from dossier left join accepted_run accepted on accepted.run_id = dossier.missing_run_id
-       where account_id = $1 and dossier_id > $2 and gone_at is null
-       order by dossier_id limit $3`,
-      [accountId, after, idsPerPage],
+       where account_id = ${accountId} and dossier_id > ${after} and gone_at is null
+       order by dossier_id limit ${idsPerPage}`,
     );
     yield page;
     after = page.length < idsPerPage ? undefined : page.at(-1)?.id;
@@ -116,9 +107,8 @@ export async function countLost(database: Queryable, accountId: number, isListed
   const appeared = await readValue(
     database,
     z.number(),
-    `select count(*)::integer as appeared from dossier_change join run using (run_id)
-     where run.account_id = $1 and run.sweep is null and dossier_change.kind = 'dossier_appeared'`,
-    [accountId],
+    sql`select count(*)::integer as appeared from dossier_change join run using (run_id)
+     where run.account_id = ${accountId} and run.sweep is null and dossier_change.kind = 'dossier_appeared'`,
   );
   const counted = { known: -appeared, lost: 0 };
   for await (const page of readPresent(database, accountId)) {
@@ -134,7 +124,18 @@ export async function countLost(database: Queryable, accountId: number, isListed
  */
 export async function markUnlisted(
   database: Queryable,
-  { accountId, isListed, heldRunId, now }: UnlistedDossiers,
+  {
+    accountId,
+    isListed,
+    heldRunId,
+    now,
+  }: {
+    accountId: number;
+    isListed: (id: string) => boolean;
+    /** The sweep, where too many dossiers are missing. */
+    heldRunId: number | null;
+    now: Date;
+  },
   write: (work: (transaction: Queryable) => Promise<readonly DossierSnapshot[]>) => Promise<void>,
 ): Promise<void> {
   for await (const page of readPresent(database, accountId)) {
@@ -143,28 +144,18 @@ export async function markUnlisted(
     if (unlisted.length + isBack.length === 0) continue;
     await write(async (transaction) => {
       await transaction.execute(
-        'update dossier set missing_run_id = null where account_id = $1 and dossier_id = any ($2::text[])',
-        [accountId, isBack],
+        sql`update dossier set missing_run_id = null where account_id = ${accountId} and dossier_id = any (${isBack})`,
       );
       const marked = await readColumn(
         transaction,
         dossierSchema,
-        `update dossier set missing_run_id = $3, gone_at = $4
-         where account_id = $1 and dossier_id = any ($2::text[]) and gone_at is null
+        sql`update dossier set missing_run_id = ${heldRunId}, gone_at = ${heldRunId === null ? now : null}
+         where account_id = ${accountId} and dossier_id = any (${unlisted}) and gone_at is null
          returning snapshot`,
-        [accountId, unlisted, heldRunId, heldRunId === null ? now : null],
       );
       return heldRunId === null ? marked : [];
     });
   }
-}
-
-interface UnlistedDossiers {
-  accountId: number;
-  isListed: (id: string) => boolean;
-  /** The sweep, where too many dossiers are missing. */
-  heldRunId: number | null;
-  now: Date;
 }
 
 /** The number of dossiers that a held sweep missed, and that no later sweep has listed, missed or removed. */
@@ -172,8 +163,7 @@ export function countMissing(database: Queryable, runId: number): Promise<number
   return readValue(
     database,
     z.number(),
-    'select count(*)::integer as missing from dossier where missing_run_id = $1 and gone_at is null',
-    [runId],
+    sql`select count(*)::integer as missing from dossier where missing_run_id = ${runId} and gone_at is null`,
   );
 }
 
@@ -200,7 +190,7 @@ export type Sweep = z.infer<typeof sweepShape>;
 
 /** Saves the result of a sweep. */
 export async function saveSweep(transaction: Queryable, runId: number, sweep: Sweep): Promise<void> {
-  await transaction.execute('update run set sweep = $2 where run_id = $1', [runId, JSON.stringify(sweep)]);
+  await transaction.execute(sql`update run set sweep = ${JSON.stringify(sweep)} where run_id = ${runId}`);
 }
 
 /** The result of a sweep; null before its end. `isStart`: no sweep of the account had ended before. */
@@ -208,12 +198,11 @@ export async function readSweep(database: Queryable, runId: number) {
   const found = await findRow(
     database,
     z.object({ sweep: sweepShape, isStart: z.boolean() }),
-    `select sweep, not exists (
+    sql`select sweep, not exists (
          select from run before
          where before.account_id = run.account_id and before.run_id < run.run_id and before.sweep is not null
        ) as "isStart"
-     from run where run_id = $1 and sweep is not null`,
-    [runId],
+     from run where run_id = ${runId} and sweep is not null`,
   );
   return found && { ...found.sweep, isStart: found.isStart };
 }
@@ -228,17 +217,17 @@ const lastSweepRow = z.object({
 
 /** The last sweep that has ended, of an account or of any account of an organisation; null before the first. */
 export async function findLastSweep(database: Queryable, of: number | { organisationId: number }) {
-  const [condition, id] = typeof of === 'number' ? ['run.account_id', of] : ['run.organisation_id', of.organisationId];
+  const condition =
+    typeof of === 'number' ? sql`run.account_id = ${of}` : sql`run.organisation_id = ${of.organisationId}`;
   return findRow(
     database,
     lastSweepRow,
-    `select run_id, account_id, account.is_test, run.finished_at,
+    sql`select run_id, account_id, account.is_test, run.finished_at,
        case when not (run.sweep -> 'proven')::boolean then coalesce(run.sweep ->> 'unprovenBecause', 'the last sweep is not proven complete') end
          as "unprovenBecause"
      from run join account using (account_id)
-     where ${condition} = $1 and run.sweep is not null and run.finished_at is not null
+     where ${condition} and run.sweep is not null and run.finished_at is not null
      order by run_id desc limit 1`,
-    [id],
   );
 }
 
@@ -248,13 +237,15 @@ export async function saveSweepWindows(
   runId: number,
   windows: readonly Pick<WindowWalk, 'from' | 'to'>[],
 ) {
-  const toInstant = (ms: number): string | null => (ms > 0 && Number.isFinite(ms) ? new Date(ms).toISOString() : null);
-  await transaction.execute(
-    `insert into swept_page (run_id, ordinal, place, created_from, created_to)
-     select $1, place, place - 1, created_from, created_to
-     from unnest($2::timestamptz[], $3::timestamptz[]) with ordinality as row (created_from, created_to, place)`,
-    [runId, windows.map(({ from }) => toInstant(from)), windows.map(({ to }) => toInstant(to))],
-  );
+  const toInstant = (ms: number) => (ms > 0 && Number.isFinite(ms) ? new Date(ms) : null);
+  const rows = windows.map(({ from, to }, place) => ({
+    runId,
+    ordinal: place + 1,
+    place,
+    createdFrom: toInstant(from),
+    createdTo: toInstant(to),
+  }));
+  await insertRows(transaction, 'swept_page', rows);
 }
 
 /** Saves pages of windows, so that a stopped sweep continues after them. */
@@ -263,22 +254,22 @@ export async function saveSweptPages(
   runId: number,
   pages: readonly (WalkedPage & { appeared: number; changed: number })[],
 ): Promise<void> {
-  const rows = pages.map(({ windowIndex, hasEnded, dossiers, appeared, changed }) => ({
+  const last = await readValue(
+    transaction,
+    z.number(),
+    sql`select max(ordinal) as last from swept_page where run_id = ${runId}`,
+  );
+  const rows = pages.map(({ windowIndex, hasEnded, dossiers, appeared, changed }, index) => ({
+    runId,
+    ordinal: last + index + 1,
     place: windowIndex,
     hasEnded,
+    dossierIds: dossiers.map(({ id }) => id),
+    createdAt: dossiers.map(({ createdAt }) => createdAt),
     appeared,
     changed,
-    ids: dossiers.map(({ id }) => id),
-    created: dossiers.map(({ createdAt }) => createdAt),
   }));
-  await transaction.execute(
-    `insert into swept_page (run_id, ordinal, place, has_ended, dossier_ids, created_at, appeared, changed)
-     select $1, (select max(ordinal) from swept_page where run_id = $1) + row_number() over (),
-       place, "hasEnded", ids, created, appeared, changed
-     from jsonb_to_recordset($2::text::jsonb)
-       as row (place integer, "hasEnded" boolean, ids text[], created text[], appeared integer, changed integer)`,
-    [runId, JSON.stringify(rows)],
-  );
+  await insertRows(transaction, 'swept_page', rows);
 }
 
 /**
@@ -289,19 +280,16 @@ export async function readSweepProgress(database: Queryable, accountId: number, 
   const isStart = await readValue(
     database,
     z.boolean(),
-    'select not exists (select from run where account_id = $1 and sweep is not null) as found',
-    [accountId],
+    sql`select not exists (select from run where account_id = ${accountId} and sweep is not null) as found`,
   );
   const windows = await database.query(
     z.object({ place: z.number(), from: z.date().nullable(), to: z.date().nullable(), hasEnded: z.boolean() }),
-    `select place, max(created_from) as from, max(created_to) as to, bool_or(has_ended) as has_ended
-     from swept_page where run_id = $1 group by place order by place`,
-    [runId],
+    sql`select place, max(created_from) as from, max(created_to) as to, bool_or(has_ended) as has_ended
+     from swept_page where run_id = ${runId} group by place order by place`,
   );
   const pages = await database.query(
     z.object({ place: z.number(), ids: z.array(z.string()), created: z.array(z.string()) }),
-    'select place, dossier_ids as ids, created_at as created from swept_page where run_id = $1 order by ordinal',
-    [runId],
+    sql`select place, dossier_ids as ids, created_at as created from swept_page where run_id = ${runId} order by ordinal`,
   );
   const walks = windows.map(
     ({ place, from, to, hasEnded }): WindowWalk => ({
@@ -318,7 +306,7 @@ export async function readSweepProgress(database: Queryable, accountId: number, 
 
 /** Removes the saved pages of a sweep that has ended. */
 export async function dropSweptPages(transaction: Queryable, runId: number): Promise<void> {
-  await transaction.execute('delete from swept_page where run_id = $1', [runId]);
+  await transaction.execute(sql`delete from swept_page where run_id = ${runId}`);
 }
 
 /** A record to look up: a dossier, or an applicant or a decision that the dossier names. */
@@ -329,17 +317,17 @@ export interface DossierRecordId {
 }
 
 // A dossier is due if a sweep has found it changed since its look-up; a named record is due once its dossier is fetched.
-const toAskSql = `
+const toAskSql = (accountId: number): Sql => sql`
   select dossier.dossier_id, named.kind, named.record_id, dossier.changed_by_run_id
   from dossier_record named
   join dossier on dossier.account_id = named.account_id and dossier.dossier_id = named.dossier_id and dossier.gone_at is null
-  where named.account_id = $1 and named.run_id is null
+  where named.account_id = ${accountId} and named.run_id is null
   union all
   select dossier.dossier_id, 'dossier', dossier.dossier_id, dossier.changed_by_run_id
   from dossier
   left join dossier_record asked on asked.account_id = dossier.account_id and asked.dossier_id = dossier.dossier_id
     and asked.kind = 'dossier'
-  where dossier.account_id = $1 and dossier.gone_at is null
+  where dossier.account_id = ${accountId} and dossier.gone_at is null
     and (asked.run_id is null or asked.run_id < dossier.changed_by_run_id)`;
 
 /** The records that a sweep must look up, those of the last changed dossiers first; `left` is the remainder of `most`. */
@@ -347,27 +335,25 @@ export async function listRecordsToAsk(
   database: Queryable,
   { accountId, runId, most }: { accountId: number; runId: number; most: number },
 ) {
-  const askedSql = 'select count(*)::integer as asked from dossier_record where run_id = $1';
-  const left = Math.max(0, most - (await readValue(database, z.number(), askedSql, [runId])));
+  const askedSql = sql`select count(*)::integer as asked from dossier_record where run_id = ${runId}`;
+  const left = Math.max(0, most - (await readValue(database, z.number(), askedSql)));
   const due = await database.query(
     z.object({ dossierId: z.string(), kind: z.enum(['dossier', 'entity', 'decision']), id: z.string() }),
-    `select dossier_id, kind, record_id as id from (${toAskSql}) as due
-     order by changed_by_run_id desc, kind = 'dossier', dossier_id, record_id limit $2`,
-    [accountId, left],
+    sql`select dossier_id, kind, record_id as id from (${toAskSql(accountId)}) as due
+     order by changed_by_run_id desc, kind = 'dossier', dossier_id, record_id limit ${left}`,
   );
   return { left, due };
 }
 
 /** The number of records that a sweep has looked up, that it received, and that are still missing. */
 export async function countRecords(database: Queryable, accountId: number, runId: number) {
-  const rows = await database.query(
+  return readRow(
+    database,
     z.object({ asked: z.number(), kept: z.number(), missing: z.number() }),
-    `select count(*)::integer as asked, (count(*) filter (where reason is null))::integer as kept,
-       (select count(*) from (${toAskSql}) as due)::integer as missing
-     from dossier_record where run_id = $2`,
-    [accountId, runId],
+    sql`select count(*)::integer as asked, (count(*) filter (where reason is null))::integer as kept,
+       (select count(*) from (${toAskSql(accountId)}) as due)::integer as missing
+     from dossier_record where run_id = ${runId}`,
   );
-  return firstRow(rows, 'dossier_record');
 }
 
 /**
@@ -388,16 +374,23 @@ export async function saveDossierRecord(
       },
 ): Promise<void> {
   const { accountId, dossierId, kind, askedAt } = asked;
-  const key = ['account_id', 'dossier_id', 'kind', 'record_id'];
+  const save = (found: object) =>
+    transaction.execute(
+      replaceInto('dossier_record', { ...asked, recordId, ...found }, [
+        'account_id',
+        'dossier_id',
+        'kind',
+        'record_id',
+      ]),
+    );
   if ('reason' in record) {
-    await transaction.execute(...toUpsert('dossier_record', { ...asked, recordId, ...record }, key));
+    await save(record);
     return;
   }
   const listed = (await readDossiers(transaction, accountId, [dossierId])).get(dossierId);
   const { body, withheldLinks, applicant, named } = record;
-  const kept = { dossierUpdatedAt: listed?.snapshot.updatedAt ?? null, body, withheldLinks, ...applicant };
-  const row = { ...asked, recordId, fetchedAt: askedAt, reason: null, ...kept };
-  await transaction.execute(...toUpsert('dossier_record', row, key));
+  const dossierUpdatedAt = listed?.snapshot.updatedAt ?? null;
+  await save({ fetchedAt: askedAt, reason: null, dossierUpdatedAt, body, withheldLinks, ...applicant });
   if (kind === 'dossier') await saveNamedRecords(transaction, accountId, dossierId, named);
 }
 
@@ -409,15 +402,12 @@ async function saveNamedRecords(
   named: readonly DossierRecordId[],
 ): Promise<void> {
   const ids = named.map(({ id }) => id);
-  await transaction.execute(
-    `delete from dossier_record
-     where account_id = $1 and dossier_id = $2 and kind <> 'dossier' and record_id <> all ($3::text[])`,
-    [accountId, dossierId, ids],
-  );
-  await transaction.execute(
-    `insert into dossier_record (account_id, dossier_id, kind, record_id)
-     select $1, $2, kind, record_id from unnest($3::text[], $4::text[]) as row (kind, record_id)
-     on conflict (account_id, dossier_id, kind, record_id) do update set run_id = null, asked_at = null`,
-    [accountId, dossierId, named.map(({ kind }) => kind), ids],
-  );
+  await transaction.execute(sql`
+    delete from dossier_record
+    where account_id = ${accountId} and dossier_id = ${dossierId} and kind <> 'dossier' and record_id <> all (${ids})`);
+  if (named.length === 0) return;
+  const rows = named.map(({ kind, id }) => ({ accountId, dossierId, kind, recordId: id }));
+  await transaction.execute(sql`
+    ${insertInto('dossier_record', rows)}
+    on conflict (account_id, dossier_id, kind, record_id) do update set run_id = null, asked_at = null`);
 }

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { DossierLink } from '../../roster/settings.js';
 import type { HeardEvent } from '../../webhooks/listener.js';
-import { type Database, openBindings, type Queryable, readColumn, readValue } from '../database/database.js';
+import { type Database, type Queryable, readColumn, readValue } from '../database/database.js';
+import { json, recordset, type Sql, sql } from '../database/statement.js';
 import { toCustomerKey, toDossierKey } from './reconciliation.js';
 
 /** Marks the dossiers of events; gives the number of new events. */
@@ -9,20 +10,20 @@ export function markDossiers(database: Database, organisationId: number, hints: 
   return readValue(
     database,
     z.number(),
-    `with hint as (
+    sql`with hint as (
        select distinct on (key) decode(key, 'hex') as key, "dossierIds" as dossier_ids, "isAml" as is_aml
-       from jsonb_to_recordset($2::text::jsonb) as row (key text, "dossierIds" text[], "isAml" boolean)
+       from jsonb_to_recordset(${json(hints)}) as row (key text, "dossierIds" text[], "isAml" boolean)
        order by key
      ),
      fresh as (
        insert into received_event (organisation_id, key_digest, received_at)
-       select $1, key, $3 from hint order by key
+       select ${organisationId}, key, ${now} from hint order by key
        on conflict (organisation_id, key_digest) do nothing
        returning key_digest
      ),
      marked as (
        insert into dossier_mark as known (organisation_id, dossier_id, first_at, last_at, events, is_aml)
-       select $1, dossier_id, $3, $3, count(*), bool_or(is_aml)
+       select ${organisationId}, dossier_id, ${now}, ${now}, count(*), bool_or(is_aml)
        from hint join fresh on fresh.key_digest = hint.key cross join unnest(dossier_ids) as named (dossier_id)
        group by dossier_id order by dossier_id
        on conflict (organisation_id, dossier_id) do update set
@@ -30,7 +31,6 @@ export function markDossiers(database: Database, organisationId: number, hints: 
          is_aml = known.is_aml or excluded.is_aml, tries = 0, try_after = null
      )
      select count(*)::integer as fresh from fresh`,
-    [organisationId, JSON.stringify(hints), now],
   );
 }
 
@@ -39,16 +39,14 @@ const keptEvents = 2_000_000;
 
 /** Deletes the keys of an organisation's events that the service no longer repeats, and the oldest above two million. */
 export async function forgetEvents(database: Queryable, organisationId: number, now: Date): Promise<void> {
-  await database.execute(
-    `delete from received_event
-     where organisation_id = $1 and (
-       received_at < $2::timestamptz - make_interval(days => ${keptDays})
-       or event_number <= (
-         select event_number from received_event where organisation_id = $1 order by event_number desc offset ${keptEvents} limit 1
-       )
-     )`,
-    [organisationId, now],
-  );
+  await database.execute(sql`
+    delete from received_event
+    where organisation_id = ${organisationId} and (
+      received_at < ${now}::timestamptz - make_interval(days => ${keptDays})
+      or event_number <= (
+        select event_number from received_event where organisation_id = ${organisationId} order by event_number desc offset ${keptEvents} limit 1
+      )
+    )`);
 }
 
 const dossierMarkRow = z.object({ dossierId: z.string(), events: z.number(), isAml: z.boolean() });
@@ -63,68 +61,43 @@ export async function listMarkedDossiers(
 ) {
   return database.query(
     dossierMarkRow,
-    `select dossier_id, events, is_aml from dossier_mark
-     where organisation_id = $1 and (try_after is null or try_after <= $2)
-     order by first_at, dossier_id limit $3`,
-    [organisationId, now, limit],
-  );
-}
-
-const toRows = (marks: readonly DossierMark[]): string =>
-  JSON.stringify(marks.map(({ dossierId, events }) => ({ dossier_id: dossierId, events })));
-
-/** Clears the marks of dossiers that are `done`, and postpones those that were not found (`missed`). */
-export async function finishDossierMarks(
-  transaction: Queryable,
-  organisationId: number,
-  { done, missed }: { done: readonly DossierMark[]; missed: readonly DossierMark[] },
-  now: Date,
-): Promise<void> {
-  await clearDossierMarks(transaction, organisationId, done);
-  await postponeDossierMarks(transaction, organisationId, missed, now);
-}
-
-/** Clears marks of dossiers, unless they were marked again since. */
-async function clearDossierMarks(transaction: Queryable, organisationId: number, marks: readonly DossierMark[]) {
-  if (marks.length === 0) return;
-  await transaction.execute(
-    `delete from dossier_mark mark using jsonb_to_recordset($2::text::jsonb) as done (dossier_id text, events bigint)
-     where mark.organisation_id = $1 and mark.dossier_id = done.dossier_id and mark.events = done.events`,
-    [organisationId, toRows(marks)],
+    sql`select dossier_id, events, is_aml from dossier_mark
+     where organisation_id = ${organisationId} and (try_after is null or try_after <= ${now})
+     order by first_at, dossier_id limit ${limit}`,
   );
 }
 
 /** The most look-ups of a dossier that is not found; the last is about ten hours after its last event. */
 const mostTries = 8;
 
-/** Postpones the next look-up of dossiers that were not found by 5, 10, 20 ... minutes; clears their marks after the last one. */
-async function postponeDossierMarks(
+/**
+ * Clears the marks of dossiers that are `done`, unless they were marked again since. Postpones the next look-up of those that were not found
+ * (`missed`) by 5, 10, 20 ... minutes, and clears their marks after the last one.
+ */
+export async function finishDossierMarks(
   transaction: Queryable,
   organisationId: number,
-  marks: readonly DossierMark[],
+  { done, missed }: { done: readonly DossierMark[]; missed: readonly DossierMark[] },
   now: Date,
 ): Promise<void> {
-  if (marks.length === 0) return;
-  const values = [organisationId, toRows(marks)];
-  await transaction.execute(
-    `update dossier_mark mark set tries = tries + 1, try_after = $3::timestamptz + interval '5 minutes' * 2 ^ tries
-     from jsonb_to_recordset($2::text::jsonb) as missed (dossier_id text, events bigint)
-     where mark.organisation_id = $1 and mark.dossier_id = missed.dossier_id and mark.events = missed.events`,
-    [...values, now],
-  );
-  await transaction.execute(
-    `delete from dossier_mark mark using jsonb_to_recordset($2::text::jsonb) as missed (dossier_id text)
-     where mark.organisation_id = $1 and mark.dossier_id = missed.dossier_id and mark.tries >= ${mostTries}`,
-    values,
-  );
+  const toSame = (marks: readonly DossierMark[]): Sql => sql`
+    ${recordset(marks)} as known (dossier_id text, events bigint)
+    where mark.organisation_id = ${organisationId} and mark.dossier_id = known.dossier_id and mark.events = known.events`;
+  await transaction.execute(sql`delete from dossier_mark mark using ${toSame(done)}`);
+  await transaction.execute(sql`
+    update dossier_mark mark set tries = tries + 1, try_after = ${now}::timestamptz + interval '5 minutes' * 2 ^ tries
+    from ${toSame(missed)}`);
+  await transaction.execute(sql`
+    delete from dossier_mark
+    where organisation_id = ${organisationId} and dossier_id = any (${missed.map(({ dossierId }) => dossierId)})
+      and tries >= ${mostTries}`);
 }
 
 /** Clears the marks of dossiers that were made before `before`; gives the dossiers whose events were about AML screening. */
 export async function clearOldDossierMarks(transaction: Queryable, organisationId: number, before: Date) {
   const rows = await transaction.query(
     z.object({ dossierId: z.string(), isAml: z.boolean() }),
-    `delete from dossier_mark where organisation_id = $1 and last_at < $2 returning dossier_id, is_aml`,
-    [organisationId, before],
+    sql`delete from dossier_mark where organisation_id = ${organisationId} and last_at < ${before} returning dossier_id, is_aml`,
   );
   return rows.flatMap(({ dossierId, isAml }) => (isAml ? [dossierId] : []));
 }
@@ -137,19 +110,15 @@ export async function markCustomers(
   now: Date,
 ): Promise<void> {
   if (dossierIds.length === 0) return;
-  const { values, bind } = openBindings();
-  const account = bind(accountId, 'bigint');
-  await transaction.execute(
-    `insert into customer_mark (account_id, customer_id, marked_at)
-     select distinct ${account}, customer.customer_id, ${bind(now, 'timestamptz')}
-     from dossier d, customer join customer_version version using (customer_id, version)
-     where d.account_id = ${account} and d.dossier_id = any (${bind([...dossierIds], 'text[]')})
-       and customer.roster_id = ${bind(rosterId, 'bigint')} and customer.left_at is null
-       and ${toCustomerKey(link, bind)} = ${toDossierKey(link.reference, bind)}
-     order by customer.customer_id
-     on conflict (account_id, customer_id) do update set marked_at = excluded.marked_at, tried_run_id = null`,
-    values,
-  );
+  await transaction.execute(sql`
+    insert into customer_mark (account_id, customer_id, marked_at)
+    select distinct ${accountId}::bigint, customer.customer_id, ${now}::timestamptz
+    from dossier d, customer join customer_version version using (customer_id, version)
+    where d.account_id = ${accountId} and d.dossier_id = any (${dossierIds})
+      and customer.roster_id = ${rosterId} and customer.left_at is null
+      and ${toCustomerKey(link)} = ${toDossierKey(link.reference)}
+    order by customer.customer_id
+    on conflict (account_id, customer_id) do update set marked_at = excluded.marked_at, tried_run_id = null`);
 }
 
 /**
@@ -173,28 +142,27 @@ export function listMarkedCustomers(
   return readColumn(
     database,
     z.number(),
-    `select customer_id
+    sql`select customer_id
      from (
        select customer_id, marked_at, sum(searches) over (order by marked_at, customer_id) as searches
        from (
          select mark.customer_id, mark.marked_at, count(*) as searches
          from customer_mark mark
-         join customer on customer.customer_id = mark.customer_id and customer.roster_id = $2 and customer.left_at is null
+         join customer on customer.customer_id = mark.customer_id and customer.roster_id = ${rosterId} and customer.left_at is null
          join party on party.customer_id = customer.customer_id and party.is_current
          left join party_state state on state.account_id = mark.account_id and state.party_id = party.party_id
-         where mark.account_id = $1
+         where mark.account_id = ${accountId}
          group by mark.customer_id, mark.marked_at, mark.tried_at
-         having greatest(mark.tried_at, max(state.screened_at), '-infinity') <= $3::timestamptz - $4 * interval '1 millisecond'
+         having greatest(mark.tried_at, max(state.screened_at), '-infinity') <= ${now}::timestamptz - ${againAfterMs} * interval '1 millisecond'
        ) waiting
      ) in_turn
-     where searches <= least($5::bigint, $6::bigint - $7::bigint - (
+     where searches <= least(${mostPerRun}::bigint, ${mostPerDay}::bigint - ${controlSearches}::bigint - (
        select count(*) from call attempt join run using (run_id)
-       where run.account_id = $1 and run.selection = 'dirty' and attempt.outcome <> 'not_sent'
-         and coalesce(run.finished_at, 'infinity') >= date_trunc('day', $3::timestamptz, $8)
-         and attempt.started_at >= date_trunc('day', $3::timestamptz, $8)
+       where run.account_id = ${accountId} and run.selection = 'dirty' and attempt.outcome <> 'not_sent'
+         and coalesce(run.finished_at, 'infinity') >= date_trunc('day', ${now}::timestamptz, ${timezone})
+         and attempt.started_at >= date_trunc('day', ${now}::timestamptz, ${timezone})
      ))
      order by marked_at, customer_id`,
-    [accountId, rosterId, now, againAfterMs, mostPerRun, mostPerDay, controlSearches, timezone],
   );
 }
 
@@ -205,44 +173,36 @@ export async function forceMarkedCustomers(
   customerIds: readonly number[],
   now: Date,
 ): Promise<void> {
-  await transaction.execute(
-    `insert into forced (run_id, party_id, because)
-     select $1, party_id, 'an event of the service, or a change of its dossier' from party
-     where customer_id = any ($2::bigint[]) and is_current
-     on conflict (run_id, party_id) do nothing`,
-    [runId, [...customerIds]],
-  );
-  await transaction.execute(
-    `update customer_mark set tried_run_id = $2, tried_at = $4
-     where account_id = $1 and customer_id = any ($3::bigint[])`,
-    [accountId, runId, [...customerIds], now],
-  );
+  await transaction.execute(sql`
+    insert into forced (run_id, party_id, because)
+    select ${runId}, party_id, 'an event of the service, or a change of its dossier' from party
+    where customer_id = any (${customerIds}) and is_current
+    on conflict (run_id, party_id) do nothing`);
+  await transaction.execute(sql`
+    update customer_mark set tried_run_id = ${runId}, tried_at = ${now}
+    where account_id = ${accountId} and customer_id = any (${customerIds})`);
 }
 
 /** Clears the marks of customers that another run has screened since. An answer counts if it was saved at least a minute after the mark. */
 export async function clearAnsweredMarks(transaction: Queryable, accountId: number): Promise<void> {
-  await transaction.execute(
-    `delete from customer_mark mark
-     where mark.account_id = $1 and not exists (
-       select from party
-       left join party_state state on state.account_id = mark.account_id and state.party_id = party.party_id
-       where party.customer_id = mark.customer_id and party.is_current
-         and coalesce(state.screened_at <= mark.marked_at + interval '1 minute', true)
-     )`,
-    [accountId],
-  );
+  await transaction.execute(sql`
+    delete from customer_mark mark
+    where mark.account_id = ${accountId} and not exists (
+      select from party
+      left join party_state state on state.account_id = mark.account_id and state.party_id = party.party_id
+      where party.customer_id = mark.customer_id and party.is_current
+        and coalesce(state.screened_at <= mark.marked_at + interval '1 minute', true)
+    )`);
 }
 
 /** Clears the marks of customers for which a run has all answers, unless they were marked again since. */
 export async function clearSearchedMarks(transaction: Queryable, runId: number): Promise<void> {
-  await transaction.execute(
-    `delete from customer_mark mark
-     where tried_run_id = $1 and not exists (
-       select from forced
-       join party using (party_id)
-       left join screening on screening.run_id = forced.run_id and screening.party_id = forced.party_id
-       where forced.run_id = $1 and party.customer_id = mark.customer_id and coalesce(screening.outcome <> 'screened', true)
-     )`,
-    [runId],
-  );
+  await transaction.execute(sql`
+    delete from customer_mark mark
+    where tried_run_id = ${runId} and not exists (
+      select from forced
+      join party using (party_id)
+      left join screening on screening.run_id = forced.run_id and screening.party_id = forced.party_id
+      where forced.run_id = ${runId} and party.customer_id = mark.customer_id and coalesce(screening.outcome <> 'screened', true)
+    )`);
 }

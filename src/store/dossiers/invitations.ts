@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Invitation } from '../../client/invitations.js';
 import { findValue, type Queryable } from '../database/database.js';
+import { rawSql, type Sql, sql } from '../database/statement.js';
 
 /** The roster and the account of invitations. */
 export interface InvitingScope {
@@ -37,25 +38,26 @@ export async function* readCandidates(
   for (let after = 0; ; ) {
     const rows = await database.query(
       candidateRow,
-      `with page as (
+      sql`with page as (
          select * from discrepancy
-         where account_id = $1 and roster_id = $2 and kind = 'customer_without_dossier' and state = 'open' and discrepancy_id > $3
-         order by discrepancy_id limit $4
+         where account_id = ${accountId} and roster_id = ${rosterId} and kind = 'customer_without_dossier' and state = 'open'
+           and discrepancy_id > ${after}
+         order by discrepancy_id limit ${atOnce}
        )
        select page.discrepancy_id, page.facts ->> 'reference' as customer, customer.version as "customerVersion",
-         version.record -> 'attributes' ->> $5::text as recipient, version.record -> 'attributes' ->> $6::text as channel,
-         version.record -> 'attributes' ->> $7::text as locale,
+         version.record -> 'attributes' ->> ${columns.recipient}::text as recipient,
+         version.record -> 'attributes' ->> ${columns.channel}::text as channel,
+         version.record -> 'attributes' ->> ${columns.locale}::text as locale,
          exists (
-           select from invitation where invitation.account_id = $1 and invitation.customer_id = page.customer_id and is_open
+           select from invitation where invitation.account_id = ${accountId} and invitation.customer_id = page.customer_id and is_open
          ) as "isInvited",
          judged.obstacle is null as "isFree",
          (select count(*) from invitation where invitation.discrepancy_id = page.discrepancy_id and state = 'invited')::integer as former
        from page
-       join judge_invitations($1, array(select discrepancy_id from page), $8) judged using (discrepancy_id)
+       join judge_invitations(${accountId}, array(select discrepancy_id from page), ${now}) judged using (discrepancy_id)
        left join customer on customer.customer_id = page.customer_id
        left join customer_version version on version.customer_id = customer.customer_id and version.version = customer.version
        order by page.discrepancy_id`,
-      [accountId, rosterId, after, atOnce, columns.recipient, columns.channel, columns.locale, now],
     );
     yield rows;
     const last = rows.at(-1);
@@ -65,8 +67,8 @@ export async function* readCandidates(
 }
 
 /** SQL: one more of the events that `invitation` keeps. */
-const toEventSql = (kind: string, at: string, { detail = 'null', runId = 'null' } = {}): string =>
-  `jsonb_strip_nulls(jsonb_build_object(
+const toEventSql = (kind: string, at: Date, { detail = sql`null`, runId = null as number | null } = {}): Sql => sql`
+  jsonb_strip_nulls(jsonb_build_object(
     'kind', ${kind}::text, 'at', ${at}::timestamptz, 'detail', (${detail})::text, 'runId', ${runId}::bigint
   ))`;
 
@@ -83,17 +85,16 @@ export function saveIntention(
   return findValue(
     transaction,
     z.number(),
-    `insert into invitation
+    sql`insert into invitation
        (account_id, roster_id, customer_id, discrepancy_id, customer_version, reference, channel, state, is_open, intended_at, events)
-     select $1, customer.roster_id, customer.customer_id, missing.discrepancy_id, customer.version, $4, $5, 'intended', true, $6,
-       jsonb_build_array(${toEventSql("'intended'", '$6')})
-     from judge_invitations($1, array[$2::bigint], $6) judged
+     select ${accountId}, customer.roster_id, customer.customer_id, missing.discrepancy_id, customer.version, ${intended.reference},
+       ${intended.channel}, 'intended', true, ${now}, jsonb_build_array(${toEventSql('intended', now)})
+     from judge_invitations(${accountId}, array[${intended.discrepancyId}::bigint], ${now}) judged
      join discrepancy missing using (discrepancy_id)
-     join customer on customer.customer_id = missing.customer_id and customer.version = $3
+     join customer on customer.customer_id = missing.customer_id and customer.version = ${intended.customerVersion}
      where judged.obstacle is null
      on conflict (account_id, customer_id) where is_open do nothing
      returning invitation_id`,
-    [accountId, intended.discrepancyId, intended.customerVersion, intended.reference, intended.channel, now],
   );
 }
 
@@ -107,15 +108,14 @@ export async function markLeaving(
   kind: 'sending' | 'reminding',
   now: Date,
 ): Promise<boolean> {
-  const change = kind === 'sending' ? `state = 'sending', sending_at = $2` : 'reminded_at = $2';
-  const states = kind === 'sending' ? `('intended', 'sending')` : `('invited')`;
-  const marked = await transaction.execute(
-    `update invitation set ${change}, events = events || ${toEventSql('$3', '$2')}
-     where invitation_id = $1 and is_open and state in ${states} and exists (
-       select from judge_invitations(account_id, array[discrepancy_id], $2) judged where judged.obstacle is null
-     )`,
-    [invitationId, now, kind],
-  );
+  const isFirst = kind === 'sending';
+  const changeSql = isFirst ? sql`state = 'sending', sending_at = ${now}` : sql`reminded_at = ${now}`;
+  const states = isFirst ? ['intended', 'sending'] : ['invited'];
+  const marked = await transaction.execute(sql`
+    update invitation set ${changeSql}, events = events || ${toEventSql(kind, now)}
+    where invitation_id = ${invitationId} and is_open and state = any (${states}) and exists (
+      select from judge_invitations(account_id, array[discrepancy_id], ${now}) judged where judged.obstacle is null
+    )`);
   return marked === 1;
 }
 
@@ -126,14 +126,14 @@ export async function saveFailure(
   failure: { kind: 'unknown' | 'refused' | 'withdrawn'; detail: string | null },
   now: Date,
 ): Promise<void> {
-  await transaction.execute(
-    `update invitation set
-       state = case when $2 = 'unknown' or state = 'invited' then state else $2 end,
-       is_open = is_open and ($2 = 'unknown' or state = 'invited'),
-       events = events || ${toEventSql('$2', '$4', { detail: '$3' })}
-     where invitation_id = $1`,
-    [invitationId, failure.kind, failure.detail, now],
-  );
+  const { kind, detail } = failure;
+  const isUnknown = kind === 'unknown';
+  await transaction.execute(sql`
+    update invitation set
+      state = case when ${isUnknown} or state = 'invited' then state else ${kind} end,
+      is_open = is_open and (${isUnknown} or state = 'invited'),
+      events = events || ${toEventSql(kind, now, { detail: sql`${detail}` })}
+    where invitation_id = ${invitationId}`);
 }
 
 const linkDays = 30;
@@ -149,34 +149,23 @@ export async function saveShown(
   { kind, runId = null, now }: { kind: 'sent' | 'found' | 'status' | 'reminded'; runId?: number | null; now: Date },
 ): Promise<void> {
   if (shown === null) {
-    await transaction.execute('update invitation set followed_at = $2 where invitation_id = $1', [invitationId, now]);
+    await transaction.execute(sql`update invitation set followed_at = ${now} where invitation_id = ${invitationId}`);
     return;
   }
-  await transaction.execute(
-    `update invitation set
-       state = 'invited', is_open = case when state = 'invited' then is_open else true end, followed_at = $9, status = $2,
-       token = coalesce($3, token), dossier_id = coalesce($4, dossier_id), sent_at = $5,
-       delivery_attempts = coalesce($6, delivery_attempts),
-       expires_at = coalesce($7, expires_at, coalesce($8, intended_at) + interval '${linkDays} days'),
-       events = case
-         when $11 <> 'status' or status is distinct from $2 then events || ${toEventSql('$11', '$9', { detail: '$2', runId: '$10' })}
-         else events
-       end
-     where invitation_id = $1`,
-    [
-      invitationId,
-      shown.status,
-      shown.token ?? null,
-      shown.dossierToken ?? null,
-      shown.sentAt ?? null,
-      shown.deliveryAttempts ?? null,
-      shown.expiresAt ?? null,
-      shown.createdAt ?? null,
-      now,
-      runId,
-      kind,
-    ],
-  );
+  const eventSql = toEventSql(kind, now, { detail: sql`${shown.status}`, runId });
+  await transaction.execute(sql`
+    update invitation set
+      state = 'invited', is_open = case when state = 'invited' then is_open else true end, followed_at = ${now}, status = ${shown.status},
+      token = coalesce(${shown.token ?? null}, token), dossier_id = coalesce(${shown.dossierToken ?? null}, dossier_id),
+      sent_at = ${shown.sentAt ?? null}, delivery_attempts = coalesce(${shown.deliveryAttempts ?? null}, delivery_attempts),
+      expires_at = coalesce(
+        ${shown.expiresAt ?? null}, expires_at, coalesce(${shown.createdAt ?? null}, intended_at) + make_interval(days => ${linkDays})
+      ),
+      events = case
+        when ${kind !== 'status'} or status is distinct from ${shown.status} then events || ${eventSql}
+        else events
+      end
+    where invitation_id = ${invitationId}`);
 }
 
 /**
@@ -188,15 +177,13 @@ export async function endInvitations(
   accountId: number,
   { runId, now }: { runId: number | null; now: Date },
 ): Promise<void> {
-  await transaction.execute(
-    `update invitation set
-       is_open = false,
-       events = events || ${toEventSql("'ended'", '$2', { detail: "case when expires_at <= $2 then 'expired' else status end", runId: '$3' })}
-     from customer
-     where customer.customer_id = invitation.customer_id and invitation.account_id = $1 and invitation.is_open and invitation.state = 'invited'
-       and (expires_at <= $2 or status = 'rejected' or status = 'failed' and customer.version <> customer_version)`,
-    [accountId, now, runId],
-  );
+  const detail = sql`case when expires_at <= ${now} then 'expired' else status end`;
+  await transaction.execute(sql`
+    update invitation set is_open = false, events = events || ${toEventSql('ended', now, { detail, runId })}
+    from customer
+    where customer.customer_id = invitation.customer_id and invitation.account_id = ${accountId} and invitation.is_open
+      and invitation.state = 'invited'
+      and (expires_at <= ${now} or status = 'rejected' or status = 'failed' and customer.version <> customer_version)`);
 }
 
 const openRow = z.object({
@@ -212,11 +199,10 @@ const openRow = z.object({
 /** An invitation that has or may have reached the service. */
 type OpenInvitation = z.infer<typeof openRow>;
 
-const selectFrom = (
-  source: 'invitation' | 'eligible',
-): string => `select invitation_id, roster.name as roster, customer.reference as customer, channel, ${source}.reference, token, state,
-    sending_at
-  from ${source} join customer using (customer_id) join roster on roster.roster_id = customer.roster_id`;
+const selectFrom = (source: 'invitation' | 'eligible'): Sql =>
+  rawSql(`
+  select invitation_id, roster.name as roster, customer.reference as customer, channel, ${source}.reference, token, state, sending_at
+  from ${source} join customer using (customer_id) join roster on roster.roster_id = customer.roster_id`);
 
 /**
  * Cleans up former invitations: ends invalid ones, withdraws the intentions of dead processes, which were never sent, and gives those that may
@@ -228,15 +214,12 @@ export async function endFormerInvitations(
   now: Date,
 ): Promise<readonly OpenInvitation[]> {
   await endInvitations(transaction, accountId, { runId: null, now });
-  await transaction.execute(
-    `update invitation set state = 'withdrawn', is_open = false, events = events || ${toEventSql("'withdrawn'", '$2')}
-     where account_id = $1 and state = 'intended'`,
-    [accountId, now],
-  );
+  await transaction.execute(sql`
+    update invitation set state = 'withdrawn', is_open = false, events = events || ${toEventSql('withdrawn', now)}
+    where account_id = ${accountId} and state = 'intended'`);
   return transaction.query(
     openRow,
-    `${selectFrom('invitation')} where account_id = $1 and state = 'sending' order by invitation_id`,
-    [accountId],
+    sql`${selectFrom('invitation')} where account_id = ${accountId} and state = 'sending' order by invitation_id`,
   );
 }
 
@@ -248,9 +231,9 @@ export const listToFollow = (
 ): Promise<readonly OpenInvitation[]> =>
   database.query(
     openRow,
-    `${selectFrom('invitation')} where account_id = $1 and is_open and (state = 'sending' or state = 'invited' and status <> 'completed')
-     order by followed_at nulls first, invitation_id limit $2`,
-    [accountId, limit],
+    sql`${selectFrom('invitation')} where account_id = ${accountId} and is_open
+       and (state = 'sending' or state = 'invited' and status <> 'completed')
+     order by followed_at nulls first, invitation_id limit ${limit}`,
   );
 
 /** The service's limits: the most sendings of an invitation, and the time between two of them. */
@@ -264,17 +247,16 @@ export const listToRemind = (
 ): Promise<readonly OpenInvitation[]> =>
   database.query(
     openRow,
-    `with eligible as (
+    sql`with eligible as (
        select * from invitation
-       where account_id = $1 and roster_id = $2 and is_open and state = 'invited' and status = 'sent' and token is not null
-         and expires_at > $4 and coalesce(delivery_attempts, 1) < ${limits.attempts}
-         and greatest(sent_at, sending_at, reminded_at) <= least($3::timestamptz, $4::timestamptz - interval '${limits.cooldown}')
+       where account_id = ${accountId} and roster_id = ${rosterId} and is_open and state = 'invited' and status = 'sent'
+         and token is not null and expires_at > ${now} and coalesce(delivery_attempts, 1) < ${limits.attempts}
+         and greatest(sent_at, sending_at, reminded_at) <= least(${sentBefore}::timestamptz, ${now}::timestamptz - ${limits.cooldown}::interval)
      )
      ${selectFrom('eligible')}
-     join judge_invitations($1, array(select discrepancy_id from eligible), $4) judged using (discrepancy_id)
+     join judge_invitations(${accountId}, array(select discrepancy_id from eligible), ${now}) judged using (discrepancy_id)
      where judged.obstacle is null
      order by invitation_id`,
-    [accountId, rosterId, sentBefore, now],
   );
 
 /** Stores the number of open discrepancies by the status of their newest invitation, and of excluded customers by reason. */
@@ -282,32 +264,31 @@ export async function saveInvitationSums(
   transaction: Queryable,
   { runId, rosterId, accountId, now }: InvitingScope & { runId: number; now: Date },
 ): Promise<void> {
-  await transaction.execute(
-    `with missing as (
-       select discrepancy_id from discrepancy
-       where account_id = $3 and roster_id = $2 and kind = 'customer_without_dossier' and state = 'open'
-     ), judged as materialized (
-       select * from judge_invitations($3, array(select discrepancy_id from missing), $4)
-     ), newest as (
-       select distinct on (discrepancy_id) discrepancy_id, is_open,
-         case
-           when state = 'sending' then 'unknown'
-           when expires_at <= $4 and status not in ('completed', 'rejected') then 'expired'
-           when status = 'sent' and obstacle is null and coalesce(delivery_attempts, 1) < ${limits.attempts} and sent_at <= $4::timestamptz - interval '${limits.cooldown}'
-             then 'sent_and_resend_eligible'
-           else status
-         end as status
-       from invitation join judged using (discrepancy_id)
-       where state in ('sending', 'invited') order by discrepancy_id, invitation_id desc
-     ), excluded as (
-       select obstacle from judged
-       where obstacle is not null and not exists (select from newest where newest.discrepancy_id = judged.discrepancy_id and is_open)
-     )
-     update reconciliation set invitations = jsonb_build_object(
-       'byStatus', coalesce((select jsonb_object_agg(status, count) from (select status, count(*) from newest group by status) by_status), '{}'),
-       'excluded', coalesce((select jsonb_object_agg(obstacle, count) from (select obstacle, count(*) from excluded group by obstacle) by_reason), '{}')
-     )
-     where run_id = $1 and roster_id = $2`,
-    [runId, rosterId, accountId, now],
-  );
+  await transaction.execute(sql`
+    with missing as (
+      select discrepancy_id from discrepancy
+      where account_id = ${accountId} and roster_id = ${rosterId} and kind = 'customer_without_dossier' and state = 'open'
+    ), judged as materialized (
+      select * from judge_invitations(${accountId}, array(select discrepancy_id from missing), ${now})
+    ), newest as (
+      select distinct on (discrepancy_id) discrepancy_id, is_open,
+        case
+          when state = 'sending' then 'unknown'
+          when expires_at <= ${now} and status not in ('completed', 'rejected') then 'expired'
+          when status = 'sent' and obstacle is null and coalesce(delivery_attempts, 1) < ${limits.attempts}
+            and sent_at <= ${now}::timestamptz - ${limits.cooldown}::interval
+            then 'sent_and_resend_eligible'
+          else status
+        end as status
+      from invitation join judged using (discrepancy_id)
+      where state in ('sending', 'invited') order by discrepancy_id, invitation_id desc
+    ), excluded as (
+      select obstacle from judged
+      where obstacle is not null and not exists (select from newest where newest.discrepancy_id = judged.discrepancy_id and is_open)
+    )
+    update reconciliation set invitations = jsonb_build_object(
+      'byStatus', coalesce((select jsonb_object_agg(status, count) from (select status, count(*) from newest group by status) by_status), '{}'),
+      'excluded', coalesce((select jsonb_object_agg(obstacle, count) from (select obstacle, count(*) from excluded group by obstacle) by_reason), '{}')
+    )
+    where run_id = ${runId} and roster_id = ${rosterId}`);
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { firstRow, type Queryable, toInsert } from '../database/database.js';
+import { insertRows, type Queryable, readRow } from '../database/database.js';
+import { sql } from '../database/statement.js';
 import type { RunRow } from '../runs.js';
 import { queueOutbox } from './outbox.js';
 
@@ -18,20 +19,18 @@ export interface PendingWarning {
 export async function readUnreportedChanges(database: Queryable, runId: number, recipients: readonly string[]) {
   const mailed = await database.query(
     z.object({ recipient: z.string(), through: z.number(), last: z.date() }),
-    `select coalesce(destination, '') as recipient, max(last_change_id) as through, max(queued_at) as last
-     from outbox where run_id = $1 and kind in ('mail_warning', 'warning_event') group by destination`,
-    [runId],
+    sql`select coalesce(destination, '') as recipient, max(last_change_id) as through, max(queued_at) as last
+     from outbox where run_id = ${runId} and kind in ('mail_warning', 'warning_event') group by destination`,
   );
   const pending: PendingWarning[] = [];
   for (const recipient of recipients) {
     const through = mailed.find((one) => one.recipient === recipient)?.through ?? 0;
-    const rows = await database.query(
+    const { changes, first, last } = await readRow(
+      database,
       z.object({ changes: z.number(), first: z.number().nullable(), last: z.number().nullable() }),
-      `select count(*)::integer as changes, min(change_id) as first, max(change_id) as last
-       from found_change where run_id = $1 and change_id > $2 and severity = 'critical'`,
-      [runId, through],
+      sql`select count(*)::integer as changes, min(change_id) as first, max(change_id) as last
+       from found_change where run_id = ${runId} and change_id > ${through} and severity = 'critical'`,
     );
-    const { changes, first, last } = firstRow(rows, 'change');
     if (first !== null && last !== null) pending.push({ recipient, changes, firstChangeId: first, lastChangeId: last });
   }
   const lastQueuedAt = mailed.length === 0 ? null : new Date(Math.max(...mailed.map(({ last }) => last.getTime())));
@@ -52,7 +51,7 @@ export async function queueWarnings(
       await queueOutbox(transaction, [{ ...row, kind: 'mail_warning', destination: recipient, ...mail }]);
     } else {
       const times = { nextAttemptAt: queuedAt, giveUpAt: queuedAt, sentAt: queuedAt };
-      await transaction.execute(...toInsert('outbox', { ...row, kind: 'warning_event', state: 'sent', ...times }));
+      await insertRows(transaction, 'outbox', [{ ...row, kind: 'warning_event', state: 'sent', ...times }]);
     }
   }
 }
@@ -61,9 +60,8 @@ export async function queueWarnings(
 export async function readEarlyWarnings(database: Queryable, runId: number) {
   return database.query(
     z.object({ recipient: z.string(), changes: z.number(), queuedAt: z.date(), acceptedAt: z.date().nullable() }),
-    `select coalesce(destination, '') as recipient, changes, queued_at, sent_at as "acceptedAt"
-     from outbox where run_id = $1 and kind in ('mail_warning', 'warning_event')
+    sql`select coalesce(destination, '') as recipient, changes, queued_at, sent_at as "acceptedAt"
+     from outbox where run_id = ${runId} and kind in ('mail_warning', 'warning_event')
      order by queued_at, destination`,
-    [runId],
   );
 }

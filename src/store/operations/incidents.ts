@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { incidentKinds } from '../../vocabulary.js';
-import { firstRow, type Queryable, toInsert } from '../database/database.js';
+import { type Queryable, readRow } from '../database/database.js';
+import { insertInto, type Sql, sql } from '../database/statement.js';
 import type { ProjectionScope } from '../review/waiting.js';
 import { screeningKindsSql } from '../row-shapes.js';
 import { runIdSql } from '../runs.js';
@@ -26,7 +27,7 @@ const incidentRow = z.object({
 });
 export type Incident = z.infer<typeof incidentRow>;
 
-const incidentColumns = `incident_id, kind, subject, roster, reason, mark, run_id, opened_at,
+const incidentColumns = sql`incident_id, kind, subject, roster, reason, mark, run_id, opened_at,
   told_at as "reportedAt", times_told as "timesReported", recovered_at`;
 
 /** The incident of the same kind, subject and roster, if any. A roster may be named `sweep`, or like a job. */
@@ -43,12 +44,11 @@ export async function readOpenIncidents(
   { isHeld = false }: { isHeld?: boolean } = {},
 ): Promise<readonly Incident[]> {
   if (isHeld) {
-    await database.execute('select from organisation where organisation_id = $1 for no key update', [organisationId]);
+    await database.execute(sql`select from organisation where organisation_id = ${organisationId} for no key update`);
   }
   return database.query(
     incidentRow,
-    `select ${incidentColumns} from incident where organisation_id = $1 and recovered_at is null order by incident_id`,
-    [organisationId],
+    sql`select ${incidentColumns} from incident where organisation_id = ${organisationId} and recovered_at is null order by incident_id`,
   );
 }
 
@@ -72,27 +72,30 @@ export async function saveIncidentNews(
   },
   now: Date,
 ) {
-  const saved: Record<'begun' | 'again' | 'over' | 'dropped', Incident[]> = {
-    begun: [],
-    again: [],
-    over: [],
-    dropped: [],
+  const saveEach = async (statements: readonly Sql[]): Promise<readonly Incident[]> => {
+    const saved: Incident[] = [];
+    for (const statement of statements) {
+      saved.push(await readRow(transaction, incidentRow, sql`${statement} returning ${incidentColumns}`));
+    }
+    return saved;
   };
-  const save = async (...[sql, values]: Parameters<Queryable['execute']>): Promise<Incident> =>
-    firstRow(await transaction.query(incidentRow, `${sql} returning ${incidentColumns}`, values), 'incident');
-  for (const { kind, subject, roster, reason, mark, runId } of begun) {
-    const row = { organisationId, kind, subject, roster, reason, mark, runId, openedAt: now, toldAt: now };
-    saved.begun.push(await save(...toInsert('incident', row)));
-  }
-  for (const { incident, finding } of again) {
-    const sql = `update incident set reason = $2, mark = $3, run_id = $4, told_at = greatest(told_at, $5::timestamptz), times_told = times_told + 1
-     where incident_id = $1`;
-    saved.again.push(await save(sql, [incident.incidentId, finding.reason, finding.mark, finding.runId, now]));
-  }
-  const closing = `update incident set recovered_at = greatest(told_at, $2::timestamptz), is_dropped = $3 where incident_id = $1`;
-  for (const { incidentId } of over) saved.over.push(await save(closing, [incidentId, now, false]));
-  for (const { incidentId } of dropped) saved.dropped.push(await save(closing, [incidentId, now, true]));
-  return saved;
+  const toBegin = ({ kind, subject, roster, reason, mark, runId }: (typeof begun)[number]): Sql =>
+    insertInto('incident', [
+      { organisationId, kind, subject, roster, reason, mark, runId, openedAt: now, toldAt: now },
+    ]);
+  const toRepeat = ({ incident, finding }: (typeof again)[number]): Sql => sql`
+    update incident set reason = ${finding.reason}, mark = ${finding.mark}, run_id = ${finding.runId},
+      told_at = greatest(told_at, ${now}), times_told = times_told + 1
+    where incident_id = ${incident.incidentId}`;
+  const toClose = ({ incidentId }: Incident, isDropped: boolean): Sql => sql`
+    update incident set recovered_at = greatest(told_at, ${now}), is_dropped = ${isDropped}
+    where incident_id = ${incidentId}`;
+  return {
+    begun: await saveEach(begun.map(toBegin)),
+    again: await saveEach(again.map(toRepeat)),
+    over: await saveEach(over.map((incident) => toClose(incident, false))),
+    dropped: await saveEach(dropped.map((incident) => toClose(incident, true))),
+  };
 }
 
 /** Something that watchdogs watch; nothing is expected before `watchedSince`. */
@@ -113,13 +116,13 @@ export const toJobSubject = (job: string): string => `job/${job}`;
 export async function noteWatched(database: Queryable, organisationId: number, subjects: readonly string[], now: Date) {
   await database.execute(
     // In order, so that two watchdogs at the same time wait for each other. A clock that was ahead must not suppress expectations.
-    `with latest as (
-       select max(last_watched_at) as at from watched where organisation_id = $1 and last_watched_at <= $3
+    sql`with latest as (
+       select max(last_watched_at) as at from watched where organisation_id = ${organisationId} and last_watched_at <= ${now}
      )
      insert into watched as known (organisation_id, subject, watched_since, last_watched_at)
-     select $1, subject,
-       least($3::timestamptz, (select created_at from roster where organisation_id = $1 and 'roster/' || name = subject)), $3
-     from unnest($2::text[]) as given (subject)
+     select ${organisationId}, subject,
+       least(${now}::timestamptz, (select created_at from roster where organisation_id = ${organisationId} and 'roster/' || name = subject)), ${now}
+     from unnest(${[...new Set(subjects)]}::text[]) as given (subject)
      order by subject collate "C"
      on conflict (organisation_id, subject) do update set
        watched_since = case
@@ -127,12 +130,10 @@ export async function noteWatched(database: Queryable, organisationId: number, s
          else least(known.watched_since, excluded.last_watched_at)
        end,
        last_watched_at = excluded.last_watched_at`,
-    [organisationId, [...new Set(subjects)], now],
   );
   return database.query(
     watchedRow,
-    'select subject, watched_since, last_watched_at from watched where organisation_id = $1 and last_watched_at is not null',
-    [organisationId],
+    sql`select subject, watched_since, last_watched_at from watched where organisation_id = ${organisationId} and last_watched_at is not null`,
   );
 }
 
@@ -168,10 +169,10 @@ export async function readFailing(
   const rows = await database.query(
     failingRow,
     // A reported run that was resumed counts as before.
-    `with plans as materialized (
+    sql`with plans as materialized (
        select run_id from run
-       where roster_id = $1 and account_id = $2 and in_scope is not null and state <> 'unbalanced'
-         and (state <> 'running' or run_id <= $3::bigint)
+       where roster_id = ${rosterId} and account_id = ${accountId} and in_scope is not null and state <> 'unbalanced'
+         and (state <> 'running' or run_id <= ${reported?.runId ?? null}::bigint)
          and (sums #>> '{counts,failed}')::integer > 0
        order by run_id desc limit 30
      ),
@@ -183,24 +184,24 @@ export async function readFailing(
        join party on party.party_id = screening.party_id and party.is_current
        join customer on customer.customer_id = party.customer_id and customer.left_at is null
        join roster_import joined on joined.import_id = customer.first_import_id
-       left join party_state state on state.account_id = $2 and state.party_id = party.party_id
+       left join party_state state on state.account_id = ${accountId} and state.party_id = party.party_id
        where screening.run_id > coalesce(state.run_id, 0)
        group by party.customer_id, party.party_id
      ),
      customers as (
        select customer_id, min(since) as since,
-         bool_or(not exists (select from unnest(failed_run_ids) failed where failed <= coalesce($3::bigint, 0))) as is_new
+         bool_or(not exists (select from unnest(failed_run_ids) failed where failed <= coalesce(${reported?.runId ?? null}::bigint, 0))) as is_new
        from failing group by customer_id
      )
      select count(*) as customers, count(*) filter (where is_new) as newly, min(since) as since,
        count(*) filter (
-         where since <= $5::timestamptz - $6::float8 * interval '1 millisecond'
-           and ($4::timestamptz is null or since > $4::timestamptz - $6::float8 * interval '1 millisecond')
+         where since <= ${now}::timestamptz - ${agedMs}::float8 * interval '1 millisecond'
+           and (${reported?.at ?? null}::timestamptz is null
+             or since > ${reported?.at ?? null}::timestamptz - ${agedMs}::float8 * interval '1 millisecond')
        ) as aged,
        (select max(run_id) from plans) as "runId",
        (select ${runIdSql('run')} from run where run_id = (select max(run_id) from plans)) as name
      from customers`,
-    [rosterId, accountId, reported?.runId ?? null, reported?.at ?? null, now, agedMs],
   );
   return rows[0] ?? { customers: 0, newly: 0, aged: 0, since: null, run: null };
 }
@@ -218,31 +219,31 @@ const aheadRow = z.object({
 export type AheadFacts = z.infer<typeof aheadRow>;
 
 /** A difference beyond this is not explained by two clocks that differ a little. */
-const toleratedSql = `interval '5 minutes'`;
+const toleratedSql = sql`interval '5 minutes'`;
 
 /** The facts of these rosters that are dated in the future; rosters without any are missing. */
 export async function readAhead(database: Queryable, organisationId: number, rosters: readonly string[], now: Date) {
   return database.query(
     aheadRow,
-    `select roster.name as roster, newest.name as run, newest.began_at as "startedAt",
+    sql`select roster.name as roster, newest.name as run, newest.began_at as "startedAt",
        coalesce(screened.customers, 0) as customers, screened.latest_at as "latestScreenedAt"
      from roster
      left join lateral (
-       select ${runIdSql('run')} as name, ${takenAtSql('run')} as began_at
+       select ${runIdSql('run')} as name, ${takenAtSql} as began_at
        from run
        where run.roster_id = roster.roster_id and run.kind in (${screeningKindsSql}) and run.state <> 'abandoned'
        order by run.run_id desc limit 1
-     ) newest on newest.began_at > $3::timestamptz + ${toleratedSql}
+     ) newest on newest.began_at > ${now}::timestamptz + ${toleratedSql}
      left join (
        select customer.roster_id, count(distinct customer.customer_id) as customers, max(state.screened_at) as latest_at
        from party_state state
        join party on party.party_id = state.party_id and party.is_current
        join customer on customer.customer_id = party.customer_id and customer.left_at is null
-       where state.screened_at > $3::timestamptz + ${toleratedSql}
+       where state.screened_at > ${now}::timestamptz + ${toleratedSql}
        group by customer.roster_id
      ) screened on screened.roster_id = roster.roster_id
-     where roster.organisation_id = $1 and roster.name = any ($2::text[]) and coalesce(newest.began_at, screened.latest_at) is not null
+     where roster.organisation_id = ${organisationId} and roster.name = any (${rosters})
+       and coalesce(newest.began_at, screened.latest_at) is not null
      order by roster.name`,
-    [organisationId, [...rosters], now],
   );
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { findRow, type Queryable } from '../database/database.js';
+import { insertInto, sql } from '../database/statement.js';
 import { isBeyondClockSkewSql } from '../night/plan-sql.js';
 
 /** One due time of a job; `dueSlot` is done only once, `localDate` (yyyy-mm-dd) is the date in the job's time zone. */
@@ -38,7 +39,7 @@ const jobRunRow = z.object({
 /** A run of a job at one due time. */
 export type JobRun = z.infer<typeof jobRunRow>;
 
-const jobRunColumns = `job_run_id, job, occasion as "dueSlot", local_date, due_at, state, is_late,
+const jobRunColumns = sql`job_run_id, job, occasion as "dueSlot", local_date, due_at, state, is_late,
   attempts, owner, begun_at, ended_at, exit_code, because, run_ids, attempt_at, deadline_at, timed_out as "isTimedOut", cancelled_by`;
 
 /**
@@ -71,32 +72,40 @@ export async function beginJobRun(
 ): Promise<JobRun | null> {
   if (forgetBefore !== null) {
     await transaction.execute(
-      `delete from job_run where organisation_id = $1 and job = $2 and due_at < $3 and state = 'finished' and exit_code = 0`,
-      [organisationId, job, forgetBefore],
+      sql`delete from job_run
+       where organisation_id = ${organisationId} and job = ${job} and due_at < ${forgetBefore} and state = 'finished' and exit_code = 0`,
     );
   }
-  await transaction.execute(
-    `update job_run set state = 'interrupted', ended_at = $4, because = 'its process ended without a result'
-     where organisation_id = $1 and job = $2 and occasion <> $3 and state = 'running'`,
-    [organisationId, job, dueSlot, now],
-  );
+  await transaction.execute(sql`
+    update job_run set state = 'interrupted', ended_at = ${now}, because = 'its process ended without a result'
+    where organisation_id = ${organisationId} and job = ${job} and occasion <> ${dueSlot} and state = 'running'`);
+  const isAheadSql = isBeyondClockSkewSql('job_run.begun_at', 'excluded.begun_at');
+  const row = {
+    organisationId,
+    job,
+    occasion: dueSlot,
+    localDate,
+    dueAt,
+    state: 'running',
+    isLate,
+    attempts: 1,
+    owner,
+    begunAt: now,
+    attemptAt: now,
+    deadlineAt: new Date(now.getTime() + timeoutMs),
+  };
   return findRow(
     transaction,
     jobRunRow,
-    `insert into job_run as known (organisation_id, job, occasion, local_date, due_at, state, is_late, attempts, owner, begun_at, attempt_at, deadline_at)
-     values ($1, $2, $3, $4::date, $5, 'running', $8, 1, $6, $7, $7, $10)
+    sql`${insertInto('job_run', [row])}
      on conflict (organisation_id, job, occasion) do update set
-       state = 'running', attempts = known.attempts + 1, owner = excluded.owner,
-       begun_at = case when known.begun_at is null or ${isBeyondClockSkewSql('known.begun_at', 'excluded.begun_at')} then excluded.begun_at else known.begun_at end,
-       is_late = case
-         when known.state = 'missed' or ${isBeyondClockSkewSql('known.begun_at', 'excluded.begun_at')} then excluded.is_late else known.is_late
-       end,
+       state = 'running', attempts = job_run.attempts + 1, owner = excluded.owner,
+       begun_at = case when job_run.begun_at is null or ${isAheadSql} then excluded.begun_at else job_run.begun_at end,
+       is_late = case when job_run.state = 'missed' or ${isAheadSql} then excluded.is_late else job_run.is_late end,
        ended_at = null, exit_code = null, because = null,
        attempt_at = excluded.attempt_at, deadline_at = excluded.deadline_at, timed_out = false, cancelled_by = null
-     where known.state in ('running', 'interrupted', 'missed') or known.exit_code = any ($9::integer[])
-       or ${isBeyondClockSkewSql('known.begun_at', 'excluded.begun_at')}
+     where job_run.state in ('running', 'interrupted', 'missed') or job_run.exit_code = any (${again}) or ${isAheadSql}
      returning ${jobRunColumns}`,
-    [organisationId, job, dueSlot, localDate, dueAt, owner, now, isLate, again, new Date(now.getTime() + timeoutMs)],
   );
 }
 
@@ -115,13 +124,11 @@ export async function endJobRun(
   { exitCode, because, runIds, isTimedOut = false }: JobEnding,
   endedAt: Date,
 ): Promise<void> {
-  await transaction.execute(
-    `update job_run set state = case when $2::integer is null then 'interrupted' else 'finished' end, exit_code = $2, because = $3,
-       run_ids = (select coalesce(array_agg(distinct run_id order by run_id), '{}') from unnest(run_ids || $4::text[]) as made (run_id)),
-       ended_at = $5, timed_out = $6
-     where job_run_id = $1`,
-    [jobRunId, exitCode ?? null, because, [...runIds], endedAt, isTimedOut],
-  );
+  await transaction.execute(sql`
+    update job_run set state = ${exitCode === undefined ? 'interrupted' : 'finished'}, exit_code = ${exitCode ?? null}, because = ${because},
+      run_ids = (select coalesce(array_agg(distinct run_id order by run_id), '{}') from unnest(run_ids || ${runIds}::text[]) as made (run_id)),
+      ended_at = ${endedAt}, timed_out = ${isTimedOut}
+    where job_run_id = ${jobRunId}`);
 }
 
 /** Notes that a run of a job was missed. A run that began stays as it is, unless a clock ahead began it. */
@@ -132,14 +139,12 @@ export async function noteMissedJob(
   { dueSlot, localDate, dueAt }: JobDue,
   missed: { now: Date; because: string },
 ): Promise<void> {
-  await transaction.execute(
-    `insert into job_run as known (organisation_id, job, occasion, local_date, due_at, state, ended_at, because)
-     values ($1, $2, $3, $4::date, $5, 'missed', $6, $7)
-     on conflict (organisation_id, job, occasion) do update set
-       state = 'missed', begun_at = null, exit_code = null, ended_at = excluded.ended_at, because = excluded.because
-     where known.state <> 'running' and ${isBeyondClockSkewSql('coalesce(known.begun_at, known.ended_at)', 'excluded.ended_at')}`,
-    [organisationId, job, dueSlot, localDate, dueAt, missed.now, missed.because],
-  );
+  await transaction.execute(sql`
+    insert into job_run as known (organisation_id, job, occasion, local_date, due_at, state, ended_at, because)
+    values (${organisationId}, ${job}, ${dueSlot}, ${localDate}::date, ${dueAt}, 'missed', ${missed.now}, ${missed.because})
+    on conflict (organisation_id, job, occasion) do update set
+      state = 'missed', begun_at = null, exit_code = null, ended_at = excluded.ended_at, because = excluded.because
+    where known.state <> 'running' and ${isBeyondClockSkewSql('coalesce(known.begun_at, known.ended_at)', 'excluded.ended_at')}`);
 }
 
 /** The run of a job at one due time; null when none is known. */
@@ -147,8 +152,7 @@ export function findJobRun(database: Queryable, organisationId: number, job: str
   return findRow(
     database,
     jobRunRow,
-    `select ${jobRunColumns} from job_run where organisation_id = $1 and job = $2 and occasion = $3`,
-    [organisationId, job, dueSlot],
+    sql`select ${jobRunColumns} from job_run where organisation_id = ${organisationId} and job = ${job} and occasion = ${dueSlot}`,
   );
 }
 
@@ -156,14 +160,13 @@ export function findJobRun(database: Queryable, organisationId: number, job: str
 export async function readJobRuns(database: Queryable, organisationId: number, limit: number, now: Date | null = null) {
   return database.query(
     jobRunRow,
-    `select ${jobRunColumns} from (
-       select *, row_number() over (partition by job order by due_at desc, job_run_id desc) as place
-       from job_run
-       where organisation_id = $1
-         and ($3::timestamptz is null or not (${isBeyondClockSkewSql('coalesce(begun_at, ended_at, due_at)', '$3::timestamptz')}))
+    sql`select ${jobRunColumns} from (
+       select job_run.*, row_number() over (partition by job order by due_at desc, job_run_id desc) as place
+       from job_run cross join (select ${now}::timestamptz as now) clock
+       where organisation_id = ${organisationId}
+         and (clock.now is null or not (${isBeyondClockSkewSql('coalesce(begun_at, ended_at, due_at)', 'clock.now')}))
      ) numbered
-     where place <= $2 order by due_at desc, job_run_id desc`,
-    [organisationId, limit, now],
+     where place <= ${limit} order by due_at desc, job_run_id desc`,
   );
 }
 
@@ -172,8 +175,7 @@ export function cancelJobRun(transaction: Queryable, organisationId: number, job
   return findRow(
     transaction,
     jobRunRow,
-    `update job_run set cancelled_by = $3 where organisation_id = $1 and job = $2 and state = 'running' returning ${jobRunColumns}`,
-    [organisationId, job, by],
+    sql`update job_run set cancelled_by = ${by} where organisation_id = ${organisationId} and job = ${job} and state = 'running' returning ${jobRunColumns}`,
   );
 }
 
@@ -195,38 +197,33 @@ export async function saveJobSchedules(
   { areAll, now }: { areAll: boolean; now: Date },
 ): Promise<void> {
   for (const { job, cron, timezone } of schedules) {
-    await transaction.execute(
-      `insert into watched as known (organisation_id, subject, cron, timezone, watched_since) values ($1, 'plan/' || $2, $3, $4, $5)
-       on conflict (organisation_id, subject) do update set
-         cron = excluded.cron, timezone = excluded.timezone, watched_since = excluded.watched_since, retired_at = null
-       where (known.cron, known.timezone) is distinct from (excluded.cron, excluded.timezone) or known.retired_at is not null`,
-      [organisationId, job, cron, timezone, now],
-    );
+    await transaction.execute(sql`
+      insert into watched as known (organisation_id, subject, cron, timezone, watched_since)
+      values (${organisationId}, 'plan/' || ${job}, ${cron}, ${timezone}, ${now})
+      on conflict (organisation_id, subject) do update set
+        cron = excluded.cron, timezone = excluded.timezone, watched_since = excluded.watched_since, retired_at = null
+      where (known.cron, known.timezone) is distinct from (excluded.cron, excluded.timezone) or known.retired_at is not null`);
   }
   if (!areAll) return;
-  await transaction.execute(
-    `update watched set retired_at = $3
-     where organisation_id = $1 and starts_with(subject, 'plan/') and subject <> all ($2::text[]) and retired_at is null`,
-    [organisationId, schedules.map(({ job }) => `plan/${job}`), now],
-  );
+  await transaction.execute(sql`
+    update watched set retired_at = ${now}
+    where organisation_id = ${organisationId} and starts_with(subject, 'plan/')
+      and subject <> all (${schedules.map(({ job }) => `plan/${job}`)}) and retired_at is null`);
 }
 
 /** Lets schedules that a clock ahead has postponed count from `now`; otherwise nothing would be due before that future moment. */
 export async function bringSchedulesBack(transaction: Queryable, organisationId: number, now: Date): Promise<void> {
-  await transaction.execute(
-    `update watched set watched_since = $2::timestamptz
-     where organisation_id = $1 and starts_with(subject, 'plan/') and watched_since > $2::timestamptz + interval '5 minutes'`,
-    [organisationId, now],
-  );
+  await transaction.execute(sql`
+    update watched set watched_since = ${now}::timestamptz
+    where organisation_id = ${organisationId} and starts_with(subject, 'plan/') and watched_since > ${now}::timestamptz + interval '5 minutes'`);
 }
 
 /** The schedules of an organisation by job, retired ones included. */
 export async function readJobSchedules(database: Queryable, organisationId: number): Promise<readonly KeptSchedule[]> {
   return database.query(
     keptScheduleRow,
-    `select substr(subject, 6) as job, cron, timezone, watched_since as "plannedSince", retired_at
-     from watched where organisation_id = $1 and starts_with(subject, 'plan/') order by subject`,
-    [organisationId],
+    sql`select substr(subject, 6) as job, cron, timezone, watched_since as "plannedSince", retired_at
+     from watched where organisation_id = ${organisationId} and starts_with(subject, 'plan/') order by subject`,
   );
 }
 
@@ -245,20 +242,17 @@ export async function pauseSchedule(
   organisationId: number,
   { pausedAt, until, by, reason }: SchedulePause,
 ): Promise<void> {
-  await transaction.execute(
-    `update organisation set schedule_paused_at = case when schedule_paused_until > $2 then schedule_paused_at else $2 end,
-       schedule_paused_until = $3, schedule_paused_by = $4, schedule_pause_reason = $5, schedule_resumed_by = null
-     where organisation_id = $1`,
-    [organisationId, pausedAt, until, by, reason],
-  );
+  await transaction.execute(sql`
+    update organisation set
+      schedule_paused_at = case when schedule_paused_until > ${pausedAt} then schedule_paused_at else ${pausedAt} end,
+      schedule_paused_until = ${until}, schedule_paused_by = ${by}, schedule_pause_reason = ${reason}, schedule_resumed_by = null
+    where organisation_id = ${organisationId}`);
 }
 
 export async function resumeSchedule(transaction: Queryable, organisationId: number, by: string, now: Date) {
-  await transaction.execute(
-    `update organisation set schedule_paused_until = $3::timestamptz, schedule_resumed_by = $2
-     where organisation_id = $1 and schedule_paused_until > $3::timestamptz`,
-    [organisationId, by, now],
-  );
+  await transaction.execute(sql`
+    update organisation set schedule_paused_until = ${now}::timestamptz, schedule_resumed_by = ${by}
+    where organisation_id = ${organisationId} and schedule_paused_until > ${now}::timestamptz`);
 }
 
 /** The pause of a schedule that was not over at a moment; null without one. */
@@ -266,8 +260,7 @@ export function findSchedulePause(database: Queryable, organisationId: number, n
   return findRow(
     database,
     pauseRow,
-    `select schedule_paused_at as "pausedAt", schedule_paused_until as until, schedule_paused_by as by, schedule_pause_reason as reason
-     from organisation where organisation_id = $1 and schedule_paused_until > $2`,
-    [organisationId, now],
+    sql`select schedule_paused_at as "pausedAt", schedule_paused_until as until, schedule_paused_by as by, schedule_pause_reason as reason
+     from organisation where organisation_id = ${organisationId} and schedule_paused_until > ${now}`,
   );
 }

@@ -39,7 +39,7 @@ export async function readStoredFigures(
     runs: await database.query(
       runFigure,
       // By index from the newest run; single checks and imports are not nightly work.
-      `select run.kind, roster.name as roster, run.state, run.started_at, run.finished_at, newest.last_success as "lastSuccessAt",
+      sql`select run.kind, roster.name as roster, run.state, run.started_at, run.finished_at, newest.last_success as "lastSuccessAt",
          (select count(*) from control_outcome where control_outcome.run_id = run.run_id and verdict = 'failed') as "failedControls",
          (run.sweep -> 'proven')::boolean as "isProven",
          run.sums -> 'attemptsByOutcome' as calls,
@@ -48,24 +48,23 @@ export async function readStoredFigures(
        from (
          select max(run_id) filter (where state <> 'running') as run_id, max(finished_at) filter (where state = 'complete') as last_success
          from run
-         where organisation_id = $1 and kind in (${screeningKindsSql}, 'sweep') and state <> 'abandoned' and ${isWholeSql('run')}
+         where organisation_id = ${organisationId} and kind in (${screeningKindsSql}, 'sweep') and state <> 'abandoned' and ${isWholeSql('run')}
          group by kind, roster_id
        ) newest
        join run on run.run_id = newest.run_id
        left join roster on roster.roster_id = run.roster_id
-       where run.roster_id is null or roster.name = any ($2::text[])
+       where run.roster_id is null or roster.name = any (${rosters})
        order by run.kind, roster.name`,
-      [organisationId, [...rosters]],
     ),
     openAlerts: await database.query(
       openAlerts,
-      `select roster, severity, age, count(*) as alerts
+      sql`select roster, severity, age, count(*) as alerts
        from (
          select roster.name as roster, alert.severity,
            case
-             when $2::timestamptz - alert.opened_at <= interval '1 day' then 'day'
-             when $2::timestamptz - alert.opened_at <= interval '7 days' then 'week'
-             when $2::timestamptz - alert.opened_at <= interval '30 days' then 'month'
+             when ${now}::timestamptz - alert.opened_at <= interval '1 day' then 'day'
+             when ${now}::timestamptz - alert.opened_at <= interval '7 days' then 'week'
+             when ${now}::timestamptz - alert.opened_at <= interval '30 days' then 'month'
              else 'older'
            end as age
          from alert
@@ -75,21 +74,18 @@ export async function readStoredFigures(
            where party.party_id = alert.party_id offset 0
          ) customer
          join roster on roster.roster_id = customer.roster_id
-         where roster.organisation_id = $1 and alert.state in ('open', 'pending_approval')
+         where roster.organisation_id = ${organisationId} and alert.state in ('open', 'pending_approval')
        ) waiting
        group by roster, severity, age`,
-      [organisationId, now],
     ),
     outbox: await database.query(
       outbox,
-      `select kind, state, count(*) as entries, min(queued_at) as "oldestAt"
-       from outbox where organisation_id = $1 and state not in ('sent', 'dropped') group by kind, state`,
-      [organisationId],
+      sql`select kind, state, count(*) as entries, min(queued_at) as "oldestAt"
+       from outbox where organisation_id = ${organisationId} and state not in ('sent', 'dropped') group by kind, state`,
     ),
     incidents: await database.query(
       incidents,
-      'select kind, count(*) as open from incident where organisation_id = $1 and recovered_at is null group by kind',
-      [organisationId],
+      sql`select kind, count(*) as open from incident where organisation_id = ${organisationId} and recovered_at is null group by kind`,
     ),
   };
 }
@@ -108,11 +104,11 @@ const nightFigure = z.object({
 function readNightFigures(database: Queryable, organisationId: number, rosters: readonly string[]) {
   return database.query(
     nightFigure,
-    `with night as (
+    sql`with night as (
        select run.run_id, run.roster_id, run.state, run.finished_at
        from run join roster on roster.roster_id = run.roster_id
-       where roster.organisation_id = $1 and roster.name = any ($2::text[])
-         and ${isNightSql('run')} and run.state not in ('running', 'abandoned')
+       where roster.organisation_id = ${organisationId} and roster.name = any (${rosters})
+         and ${isNightSql} and run.state not in ('running', 'abandoned')
      ),
      ends as (
        select roster_id, max(run_id) as run_id, max(finished_at) filter (where state = 'complete') as last_success
@@ -120,22 +116,21 @@ function readNightFigures(database: Queryable, organisationId: number, rosters: 
      )
      select watched.name as roster, newest.state, ends.last_success as "lastSuccessAt",
        (select count(*) from control_outcome where control_outcome.run_id = ends.run_id and verdict = 'failed') as "failedControls"
-     from unnest($2::text[]) watched (name)
-     left join roster on roster.organisation_id = $1 and roster.name = watched.name
+     from unnest(${rosters}::text[]) watched (name)
+     left join roster on roster.organisation_id = ${organisationId} and roster.name = watched.name
      left join ends on ends.roster_id = roster.roster_id
      left join run newest on newest.run_id = ends.run_id
      order by watched.name collate "C"`,
-    [organisationId, [...rosters]],
   );
 }
 
 /** SQL: whether a row of `run` is a night, which screens all due customers; an onboarding and a run over selected customers are not. */
-export const isNightSql = (run: string): string =>
-  `${run}.kind in ('screen', 'rescreen') and ${run}.selection in ('due', 'all')`;
+export const isNightSql = sql`run.kind in ('screen', 'rescreen') and run.selection in ('due', 'all')`;
 
 /** SQL: when a row of `run` was started or last resumed. */
-export const takenAtSql = (run: string): string =>
-  `greatest(${run}.started_at, (select max(taken_at) from run_worker where run_worker.run_id = ${run}.run_id))`;
+export const takenAtSql = sql`greatest(
+  run.started_at, (select max(taken_at) from run_worker where run_worker.run_id = run.run_id)
+)`;
 
 /** SQL: whether a row of `run` is more than a run over the dossiers or customers that events have marked. */
 export const isWholeSql = (run: string): Sql => sql`${rawSql(run)}.selection is distinct from 'dirty'`;

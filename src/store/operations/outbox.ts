@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type Database, findRow, type Queryable, readColumn, toInsert } from '../database/database.js';
-import { isOfSql } from '../organisations.js';
+import { type Database, findRow, findValue, type Queryable, readColumn } from '../database/database.js';
+import { insertInto, json, type Sql, sql } from '../database/statement.js';
 import type { RunRow } from '../runs.js';
 
 const outboxRow = z.object({
@@ -53,19 +53,18 @@ export interface OutboxEntry
   lastChangeId?: number;
 }
 
-const outboxColumns = `outbox_id, kind, destination, run_id, revision, dedup_key, content,
+const outboxColumns = sql`outbox_id, kind, destination, run_id, revision, dedup_key, content,
   message_id, state, attempts, queued_at, next_attempt_at, give_up_at, last_error, sent_at, dropped_at, dropped_by, dropped_because`;
+
+/** SQL: the row belongs to the organisation of this name. */
+const isOwnSql = (organisation: string): Sql =>
+  sql`outbox.organisation_id = (select organisation_id from organisation where name = ${organisation})`;
 
 /** Queues each entry whose key was never queued; gives their number. */
 export async function queueOutbox(transaction: Queryable, entries: readonly OutboxEntry[]): Promise<number> {
-  let queued = 0;
-  for (const entry of entries) {
-    const content = entry.content === null ? null : JSON.stringify(entry.content);
-    const row = { ...entry, content, nextAttemptAt: entry.nextAttemptAt ?? entry.queuedAt };
-    const ending = 'on conflict (organisation_id, dedup_key) do nothing';
-    queued += await transaction.execute(...toInsert('outbox', row, ending));
-  }
-  return queued;
+  if (entries.length === 0) return 0;
+  const rows = entries.map((entry) => ({ ...entry, nextAttemptAt: entry.nextAttemptAt ?? entry.queuedAt }));
+  return transaction.execute(sql`${insertInto('outbox', rows)} on conflict (organisation_id, dedup_key) do nothing`);
 }
 
 /** The kinds of rows that are mail. */
@@ -83,17 +82,18 @@ export async function readOutbox(
     | { runId: number; revision: number }
     | { kinds: readonly OutboxRow['kind'][]; all: boolean },
 ): Promise<readonly OutboxRow[]> {
-  const [condition, values] =
-    'outboxIds' in choice
-      ? [`outbox_id = any ($2::bigint[]) and kind <> 'warning_event'`, [choice.outboxIds]]
-      : 'kinds' in choice
-        ? [`kind = any ($2::text[]) and ($3::boolean or state not in ('sent', 'dropped'))`, [choice.kinds, choice.all]]
-        : [`run_id = $2 and revision = $3 and kind = 'mail_report'`, [choice.runId, choice.revision]];
   return database.query(
     outboxRow,
-    `select ${outboxColumns} from outbox where ${isOfSql('outbox')} and ${condition} order by outbox_id`,
-    [organisation, ...values],
+    sql`select ${outboxColumns} from outbox
+     where ${isOwnSql(organisation)} and ${toChoiceSql(choice)} order by outbox_id`,
   );
+}
+
+function toChoiceSql(choice: Parameters<typeof readOutbox>[2]): Sql {
+  if ('outboxIds' in choice) return sql`outbox_id = any (${choice.outboxIds}) and kind <> 'warning_event'`;
+  if ('kinds' in choice)
+    return sql`kind = any (${choice.kinds}) and (${choice.all} or state not in ('sent', 'dropped'))`;
+  return sql`run_id = ${choice.runId} and revision = ${choice.revision} and kind = 'mail_report'`;
 }
 
 /** Makes rows of an organisation due at once, whatever their state unless dropped; after a failed attempt others follow until `giveUpAt`. */
@@ -103,11 +103,9 @@ export async function makeDue(
   outboxIds: readonly number[],
   { now, giveUpAt }: { now: Date; giveUpAt: Date },
 ): Promise<void> {
-  await database.execute(
-    `update outbox set state = 'queued', next_attempt_at = $3, give_up_at = greatest(give_up_at, $4::timestamptz)
-     where ${isOfSql('outbox')} and outbox_id = any ($2::bigint[]) and state <> 'dropped'`,
-    [organisation, [...outboxIds], now, giveUpAt],
-  );
+  await database.execute(sql`
+    update outbox set state = 'queued', next_attempt_at = ${now}, give_up_at = greatest(give_up_at, ${giveUpAt}::timestamptz)
+    where ${isOwnSql(organisation)} and outbox_id = any (${outboxIds}) and state <> 'dropped'`);
 }
 
 /**
@@ -138,18 +136,17 @@ export function claimNext(
   return findRow(
     database,
     outboxRow,
-    `update outbox set claimed_by = $2, claimed_until = clock_timestamp() + $4::float8 * interval '1 millisecond'
+    sql`update outbox set claimed_by = ${owner}, claimed_until = clock_timestamp() + ${leaseMs}::float8 * interval '1 millisecond'
      where outbox_id = (
        select outbox_id from outbox
-       where state = 'queued' and kind = any ($1::text[]) and next_attempt_at <= $3 and outbox_id <> all ($5::bigint[])
-         and (claimed_until is null or claimed_until <= clock_timestamp() or $6::boolean and claimed_by <> $2)
-         and starts_with(dedup_key, $7) and ${isOfSql('outbox', '$8')}
+       where state = 'queued' and kind = any (${kinds}) and next_attempt_at <= ${now} and outbox_id <> all (${except})
+         and (claimed_until is null or claimed_until <= clock_timestamp() or ${database.dialect === 'embedded'}::boolean and claimed_by <> ${owner})
+         and starts_with(dedup_key, ${keyPrefix}) and ${isOwnSql(organisation)}
        order by next_attempt_at, outbox_id
        limit 1
        for update skip locked
      )
      returning ${outboxColumns}`,
-    [kinds, owner, now, leaseMs, except, database.dialect === 'embedded', keyPrefix, organisation],
   );
 }
 
@@ -168,19 +165,20 @@ export async function noteAttempt(
   { owner, now }: { owner: string; now: Date },
   outcome: OutboxOutcome,
 ): Promise<OutboxRow['state'] | null> {
-  const [noted] = await transaction.query(
-    outboxRow.pick({ state: true }),
-    `update outbox set
-       attempts = attempts || jsonb_build_object('triedAt', $4::timestamptz, 'outcome', $3::text, 'said', $5::text), claimed_by = null, claimed_until = null,
-       state = case when $3 <> 'failed' then $3 when give_up_at < $4::timestamptz then 'given_up' else 'queued' end,
-       sent_at = case when $3 = 'sent' then $4::timestamptz else sent_at end,
-       last_error = case when $3 = 'sent' then null else $5 end,
-       next_attempt_at = coalesce($6::timestamptz, next_attempt_at)
-     where outbox_id = $1 and claimed_by = $2
+  const { kind, said } = outcome;
+  const tried = { triedAt: now, outcome: kind, said };
+  return findValue(
+    transaction,
+    outboxRow.shape.state,
+    sql`update outbox set
+       attempts = attempts || ${json(tried)}, claimed_by = null, claimed_until = null,
+       state = case when ${kind !== 'failed'} then ${kind} when give_up_at < ${now} then 'given_up' else 'queued' end,
+       sent_at = ${kind === 'sent' ? sql`${now}` : sql`sent_at`},
+       last_error = ${kind === 'sent' ? null : said},
+       next_attempt_at = coalesce(${outcome.kind === 'failed' ? outcome.nextAttemptAt : null}, next_attempt_at)
+     where outbox_id = ${outboxId} and claimed_by = ${owner}
      returning state`,
-    [outboxId, owner, outcome.kind, now, outcome.said, outcome.kind === 'failed' ? outcome.nextAttemptAt : null],
   );
-  return noted?.state ?? null;
 }
 
 const minuteMs = 60_000;
@@ -195,12 +193,10 @@ export async function noteUnprepared(
   owner: string,
   { said, now, nextAttemptAt }: { said: string; now: Date; nextAttemptAt: Date },
 ): Promise<void> {
-  await database.execute(
-    `update outbox set claimed_by = null, claimed_until = null, last_error = $3, next_attempt_at = $4,
-       state = case when give_up_at < $5::timestamptz then 'given_up' else 'queued' end
-     where outbox_id = $1 and claimed_by = $2`,
-    [outboxId, owner, said, nextAttemptAt, now],
-  );
+  await database.execute(sql`
+    update outbox set claimed_by = null, claimed_until = null, last_error = ${said}, next_attempt_at = ${nextAttemptAt},
+      state = case when give_up_at < ${now}::timestamptz then 'given_up' else 'queued' end
+    where outbox_id = ${outboxId} and claimed_by = ${owner}`);
 }
 
 /**
@@ -217,12 +213,11 @@ export function dropOutbox(
     transaction,
     z.number(),
     // The embedded database has one process: another owner's claim is left from a process that died.
-    `update outbox set state = 'dropped', dropped_at = $2, dropped_by = $3, dropped_because = $4, claimed_by = null, claimed_until = null
-     where outbox_id = any ($1::bigint[])
-       and (state in ('refused', 'given_up') or $5::boolean and state = 'queued')
-       and (claimed_until is null or claimed_until <= clock_timestamp() or $6::boolean) and ${isOfSql('outbox', '$7')}
+    sql`update outbox set state = 'dropped', dropped_at = ${at}, dropped_by = ${by}, dropped_because = ${reason}, claimed_by = null, claimed_until = null
+     where outbox_id = any (${outboxIds})
+       and (state in ('refused', 'given_up') or ${evenQueued}::boolean and state = 'queued')
+       and (claimed_until is null or claimed_until <= clock_timestamp() or ${dialect === 'embedded'}::boolean) and ${isOwnSql(organisation)}
      returning outbox_id as id`,
-    [[...outboxIds], at, by, reason, evenQueued, dialect === 'embedded', organisation],
   );
 }
 
@@ -239,11 +234,11 @@ export async function queueReport(
     { organisationId, kind: 'mail_report', destination: null, runId, dedupKey, content: null, ...times },
   ]);
   if (queued > 0) return;
-  await transaction.execute(
-    `update outbox set state = 'queued', queued_at = $3, next_attempt_at = $4, give_up_at = $5
-     where organisation_id = $1 and dedup_key = $2`,
-    [organisationId, dedupKey, times.queuedAt, times.nextAttemptAt ?? times.queuedAt, times.giveUpAt],
-  );
+  await transaction.execute(sql`
+    update outbox set
+      state = 'queued', queued_at = ${times.queuedAt}, next_attempt_at = ${times.nextAttemptAt ?? times.queuedAt},
+      give_up_at = ${times.giveUpAt}
+    where organisation_id = ${organisationId} and dedup_key = ${dedupKey}`);
 }
 
 /**
@@ -285,11 +280,9 @@ export async function dropUnwritten(
   { organisationId, runId }: Pick<RunRow, 'organisationId' | 'runId'>,
   through: Date,
 ): Promise<void> {
-  await transaction.execute('delete from outbox where organisation_id = $1 and dedup_key = $2 and queued_at <= $3', [
-    organisationId,
-    toUnwrittenKey(runId),
-    through,
-  ]);
+  await transaction.execute(
+    sql`delete from outbox where organisation_id = ${organisationId} and dedup_key = ${toUnwrittenKey(runId)} and queued_at <= ${through}`,
+  );
 }
 
 /** The Message-IDs of the first and the last report mail to a recipient about the same roster, or about sweeps; empty before the first. */
@@ -300,12 +293,12 @@ async function readThread(
 ): Promise<readonly string[]> {
   const [ends] = await database.query(
     z.object({ first: z.string(), last: z.string() }),
-    `select (array_agg(message_id order by outbox_id))[1] as first, (array_agg(message_id order by outbox_id desc))[1] as last
+    sql`select (array_agg(message_id order by outbox_id))[1] as first, (array_agg(message_id order by outbox_id desc))[1] as last
      from outbox join run using (run_id)
-     where outbox.organisation_id = $1 and outbox.kind = 'mail_report' and lower(destination) = lower($2) and message_id is not null
-       and outbox.state in ('queued', 'sent') and run.roster_id is not distinct from $3::bigint
+     where outbox.organisation_id = ${run.organisationId} and outbox.kind = 'mail_report' and lower(destination) = lower(${recipient})
+       and message_id is not null
+       and outbox.state in ('queued', 'sent') and run.roster_id is not distinct from ${run.rosterId}::bigint
      having count(*) > 0`,
-    [run.organisationId, recipient, run.rosterId],
   );
   if (!ends) return [];
   return ends.first === ends.last ? [ends.first] : [ends.first, ends.last];
@@ -313,11 +306,9 @@ async function readThread(
 
 /** Notes on a report that none of its mails waits any more, once at least one recipient has accepted it. */
 export async function noteReportSent(transaction: Queryable, runId: number, revision: number, now: Date) {
-  await transaction.execute(
-    `update report set sent_at = $3
-     where run_id = $1 and revision = $2
-       and exists (select from outbox where outbox.run_id = $1 and outbox.revision = $2 and state = 'sent')
-       and not exists (select from outbox where outbox.run_id = $1 and outbox.revision = $2 and state = 'queued')`,
-    [runId, revision, now],
-  );
+  await transaction.execute(sql`
+    update report set sent_at = ${now}
+    where run_id = ${runId} and revision = ${revision}
+      and exists (select from outbox where outbox.run_id = ${runId} and outbox.revision = ${revision} and state = 'sent')
+      and not exists (select from outbox where outbox.run_id = ${runId} and outbox.revision = ${revision} and state = 'queued')`);
 }

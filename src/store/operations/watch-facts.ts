@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { runStates } from '../../vocabulary.js';
 import { findRow, type Queryable } from '../database/database.js';
+import { sql } from '../database/statement.js';
 import { runIdSql } from '../runs.js';
 import { isNightSql, isWholeSql, takenAtSql } from './metrics.js';
 
@@ -22,8 +23,8 @@ const nightRow = z.object({
 /** A run of a nightly job. */
 export type NightFacts = z.infer<typeof nightRow>;
 
-const nightColumns = `run.run_id, ${runIdSql('run')} as name, run.state, run.state_reasons as reasons,
-  ${takenAtSql('run')} as "takenAt", coalesce((run.sums #>> '{counts,failed}')::integer, 0) as failed,
+const nightColumns = sql`run.run_id, ${runIdSql('run')} as name, run.state, run.state_reasons as reasons,
+  ${takenAtSql} as "takenAt", coalesce((run.sums #>> '{counts,failed}')::integer, 0) as failed,
   exists (select from control_outcome where control_outcome.run_id = run.run_id and verdict = 'failed') as "hasFailedControl",
   (run.sweep -> 'proven')::boolean as "isProven"`;
 
@@ -41,23 +42,18 @@ export async function findLastNights(
   organisationId: number,
   roster: string | null,
 ): Promise<Nights> {
-  const [fromSql, values] =
-    roster === null
-      ? [`from run where organisation_id = $1 and kind = 'sweep' and ${isWholeSql('run')}`, [organisationId]]
-      : [
-          `from run join roster on roster.roster_id = run.roster_id
-           where roster.organisation_id = $1 and roster.name = $2 and ${isNightSql('run')}`,
-          [organisationId, roster],
-        ];
-  const findNewest = (excluded: string): Promise<NightFacts | null> =>
+  const isOfJobSql =
+    roster === null ? sql`run.kind = 'sweep' and ${isWholeSql('run')}` : sql`roster.name = ${roster} and ${isNightSql}`;
+  const findNewest = (excluded: readonly string[]): Promise<NightFacts | null> =>
     findRow(
       database,
       nightRow,
-      `select ${nightColumns} ${fromSql} and run.state not in (${excluded}) order by run.run_id desc limit 1`,
-      values,
+      sql`select ${nightColumns} from run left join roster on roster.roster_id = run.roster_id
+       where run.organisation_id = ${organisationId} and ${isOfJobSql} and run.state <> all (${excluded})
+       order by run.run_id desc limit 1`,
     );
-  const begun = await findNewest(`'abandoned'`);
-  return { begun, ended: begun?.state === 'running' ? await findNewest(`'abandoned', 'running'`) : begun };
+  const begun = await findNewest(['abandoned']);
+  return { begun, ended: begun?.state === 'running' ? await findNewest(['abandoned', 'running']) : begun };
 }
 
 const runningRow = z.object({
@@ -78,21 +74,20 @@ export type RunningFacts = z.infer<typeof runningRow>;
 export async function readRunning(database: Queryable, organisationId: number): Promise<readonly RunningFacts[]> {
   return database.query(
     runningRow,
-    `select run.run_id, ${runIdSql('run')} as name, run.kind, roster.name as roster, run.owner,
+    sql`select run.run_id, ${runIdSql('run')} as name, run.kind, roster.name as roster, run.owner,
        case when not coalesce(lease.epoch = run.epoch and lease.expires_at > clock_timestamp(), false) then
          greatest(0, extract(epoch from clock_timestamp() - coalesce(
            case when lease.epoch = run.epoch then lease.heartbeat_at end, run.started_at
          )) * 1000)::float8
        end as "silentMs",
        greatest(
-         ${takenAtSql('run')},
+         ${takenAtSql},
          (select max(committed_at) from batch where batch.run_id = run.run_id)
        ) as "activeAt"
      from run
      left join roster on roster.roster_id = run.roster_id
      left join lease on lease.lease_key = run.lease_key
-     where run.organisation_id = $1 and run.state = 'running' and run.kind <> 'check'
+     where run.organisation_id = ${organisationId} and run.state = 'running' and run.kind <> 'check'
      order by run.run_id`,
-    [organisationId],
   );
 }

@@ -21,9 +21,10 @@ import {
   worstTopics,
 } from '../../vocabulary.js';
 import { findValue, type Queryable, readValue } from '../database/database.js';
+import { json, sql } from '../database/statement.js';
 import { keptDetailsSql } from '../night/match-details.js';
 import { joinPartySql, partyFactsSql, seenCustomerSql } from '../row-shapes.js';
-import { newsSql, type ProjectionScope, saveReportSheet } from './waiting.js';
+import { type ProjectionScope, saveReportSheet, toNewsSql } from './waiting.js';
 
 const alertRow = z.object({
   alertId: z.number(),
@@ -67,12 +68,10 @@ export type DecidableAlert = FactsOf<typeof alertRow>;
 export async function holdAlerts(transaction: Queryable, organisationId: number, alertIds: readonly number[]) {
   const ids = [...new Set(alertIds)].sort((left, right) => left - right);
   // Reviewers and runs lock in the same order, alerts before states, so that no deadlock occurs.
-  await transaction.execute(
-    `select from alert where account_id in (select account_id from account where organisation_id = $1) and alert_id = any ($2::bigint[])
-     order by alert_id for update`,
-    [organisationId, ids],
-  );
-  await transaction.execute('select hold_party_states($1::bigint[])', [ids]);
+  await transaction.execute(sql`
+    select from alert where account_id in (select account_id from account where organisation_id = ${organisationId}) and alert_id = any (${ids})
+    order by alert_id for update`);
+  await transaction.execute(sql`select hold_party_states(${ids}::bigint[])`);
   return readDecidableAlerts(transaction, organisationId, ids);
 }
 
@@ -80,7 +79,7 @@ export async function holdAlerts(transaction: Queryable, organisationId: number,
 export async function readDecidableAlerts(database: Queryable, organisationId: number, alertIds: readonly number[]) {
   const rows = await database.query(
     alertRow,
-    `select alert.alert_id, alert.party_id, alert.account_id, owner.reference, alert.state, alert.absence, alert.severity,
+    sql`select alert.alert_id, alert.party_id, alert.account_id, owner.reference, alert.state, alert.absence, alert.severity,
        alert.topic, alert.is_true_match, alert.listed, ${seenCustomerSql} as customer,
        case when latest.disposition_id is not null then jsonb_build_object(
          'dispositionId', latest.disposition_id, 'verdict', latest.verdict, 'reviewer', latest.reviewer,
@@ -88,14 +87,13 @@ export async function readDecidableAlerts(database: Queryable, organisationId: n
        ) end as current,
        array(select made.disposition_id from disposition made where made.alert_id = alert.alert_id order by 1) as decisions
      from alert_with_match alert
-     join account on account.account_id = alert.account_id and account.organisation_id = $1
+     join account on account.account_id = alert.account_id and account.organisation_id = ${organisationId}
      join party on party.party_id = alert.party_id
      join customer owner on owner.customer_id = party.customer_id
      join customer_version version on version.customer_id = party.customer_id and version.version = alert.customer_version
      left join disposition_with_text latest on latest.disposition_id = alert.disposition_id
      left join disposition proposal on proposal.disposition_id = latest.refers_to
-     where alert.alert_id = any ($2::bigint[])`,
-    [organisationId, [...alertIds]],
+     where alert.alert_id = any (${alertIds})`,
   );
   return new Map(rows.map((row) => [row.alertId, row]));
 }
@@ -140,7 +138,7 @@ const historyRow = z.object({
 export function readAlertHistories(database: Queryable, organisation: string, reference: string) {
   return database.query(
     historyRow,
-    `select alert.alert_id, roster.name as roster, case when account.is_test then 'test' else 'live' end as mode, ${partyFactsSql} as party,
+    sql`select alert.alert_id, roster.name as roster, case when account.is_test then 'test' else 'live' end as mode, ${partyFactsSql} as party,
        (
          select count(distinct other.customer_id)::integer from party other
          where other.request_id = party.request_id and other.customer_id <> party.customer_id
@@ -148,7 +146,8 @@ export function readAlertHistories(database: Queryable, organisation: string, re
        alert.listed, alert.state, alert.absence, alert.severity, alert.opened_at, alert.due_at, alert.assigned_to,
        (
          select coalesce(jsonb_agg(jsonb_build_object(
-           'at', reported.at, 'what', reported.what, 'who', reported.who, 'isAttested', reported.is_attested, 'reason', reported.reason, 'comment', reported.comment
+           'at', reported.at, 'what', reported.what, 'who', reported.who, 'isAttested', reported.is_attested,
+           'reason', reported.reason, 'comment', reported.comment
          ) order by reported.at, reported.place), '[]')
          from (
            select happened_at as at, event_id as place, case when kind <> 'assigned' then kind || ' ' || severity
@@ -173,69 +172,58 @@ export function readAlertHistories(database: Queryable, organisation: string, re
      from alert_with_match alert
      ${joinPartySql('alert')}
      join roster on roster.roster_id = customer.roster_id
-     join organisation on organisation.organisation_id = roster.organisation_id and organisation.name = $1
+     join organisation on organisation.organisation_id = roster.organisation_id and organisation.name = ${organisation}
      join account on account.account_id = alert.account_id
-     where customer.reference = $2
+     where customer.reference = ${reference}
      order by roster.name, alert.alert_id`,
-    [organisation, reference],
   );
-}
-
-interface NewDisposition {
-  alertId: number;
-  kind: 'decided' | 'proposed' | 'approved' | 'undone';
-  /** Null for `undone`. */
-  verdict: DispositionVerdict | null;
-  reviewer: { name: string; isAttested: boolean };
-  reason: string;
-  comment?: string | null;
-  origin: 'review' | 'legacy' | 'policy';
-  seen: SeenFacts;
-  expiresAt?: Date | null;
-  refersTo?: number | null;
-  /** The working list that it came from; an unknown number counts as none. */
-  sheetId?: number | null;
-  /** The new due time of the alert; only for `undone`. */
-  dueAt?: Date | null;
 }
 
 /** Adds a decision to the history of a locked alert; a trigger of the database then sets the alert's state and the reported score. */
-export async function saveDisposition(transaction: Queryable, decision: NewDisposition, now: Date): Promise<void> {
-  await transaction.execute(
-    `with words as (
-       select gen_random_uuid() as salt, $6::text as reason, $7::text as comment, $10::text::jsonb as seen
-     ),
-     said as (
-       insert into disposition (
-         alert_id, kind, verdict, reviewer, is_attested, decided_at, origin, text_digest, expires_at, refers_to, sheet_id, due_at
-       )
-       select $1, $2, $3, $4, $5, $8, $9, digest_disposition_text(salt, reason, comment, seen), $11, $12,
-         (
-           select sheet_id from review_sheet
-           where sheet_id = $13 and organisation_id = (select organisation_id from alert join account using (account_id) where alert_id = $1)
-         ), $14
-       from words
-       returning disposition_id
-     )
-     insert into disposition_text (disposition_id, salt, reason, comment, seen)
-     select disposition_id, salt, reason, comment, seen from said, words`,
-    [
-      decision.alertId,
-      decision.kind,
-      decision.verdict,
-      decision.reviewer.name,
-      decision.reviewer.isAttested,
-      decision.reason,
-      decision.comment ?? null,
-      now,
-      decision.origin,
-      JSON.stringify(decision.seen),
-      decision.expiresAt ?? null,
-      decision.refersTo ?? null,
-      decision.sheetId ?? null,
-      decision.dueAt ?? null,
-    ],
-  );
+export async function saveDisposition(
+  transaction: Queryable,
+  decision: {
+    alertId: number;
+    kind: 'decided' | 'proposed' | 'approved' | 'undone';
+    /** Null for `undone`. */
+    verdict: DispositionVerdict | null;
+    reviewer: { name: string; isAttested: boolean };
+    reason: string;
+    comment?: string | null;
+    origin: 'review' | 'legacy' | 'policy';
+    seen: SeenFacts;
+    expiresAt?: Date | null;
+    refersTo?: number | null;
+    /** The working list that it came from; an unknown number counts as none. */
+    sheetId?: number | null;
+    /** The new due time of the alert; only for `undone`. */
+    dueAt?: Date | null;
+  },
+  now: Date,
+): Promise<void> {
+  const { alertId, kind, verdict, reviewer, reason, comment = null, origin, seen } = decision;
+  const { expiresAt = null, refersTo = null, sheetId = null, dueAt = null } = decision;
+  await transaction.execute(sql`
+    with words as (
+      select gen_random_uuid() as salt, ${reason}::text as reason, ${comment}::text as comment, ${json(seen)} as seen
+    ),
+    said as (
+      insert into disposition (
+        alert_id, kind, verdict, reviewer, is_attested, decided_at, origin, text_digest, expires_at, refers_to, sheet_id, due_at
+      )
+      select ${alertId}, ${kind}, ${verdict}, ${reviewer.name}, ${reviewer.isAttested}, ${now}, ${origin},
+        digest_disposition_text(salt, reason, comment, seen), ${expiresAt}, ${refersTo},
+        (
+          select sheet_id from review_sheet
+          where sheet_id = ${sheetId} and organisation_id = (
+            select organisation_id from alert join account using (account_id) where alert_id = ${alertId}
+          )
+        ), ${dueAt}
+      from words
+      returning disposition_id
+    )
+    insert into disposition_text (disposition_id, salt, reason, comment, seen)
+    select disposition_id, salt, reason, comment, seen from said, words`);
 }
 
 const ruleRow = z.object({ accountId: z.number(), severities: z.array(z.enum(severities)) });
@@ -251,8 +239,7 @@ export async function readFourEyes(
 ): Promise<(accountId: number | null) => ReadonlySet<Severity>> {
   const rows = await database.query(
     ruleRow,
-    `select account_id, find_four_eyes(organisation_id) as severities from account where account_id = any ($1::bigint[])`,
-    [[...new Set(accountIds)]],
+    sql`select account_id, find_four_eyes(organisation_id) as severities from account where account_id = any (${[...new Set(accountIds)]})`,
   );
   return (accountId) => {
     const stored = rows.find((row) => row.accountId === accountId);
@@ -270,15 +257,15 @@ export function saveOpenAlerts(
   return readValue(
     transaction,
     openAlertsSchema,
-    `with news as materialized (${newsSql}),
+    sql`with news as materialized (${toNewsSql([runId])}),
      waiting as (
        select news.news, alert.topic, alert.severity, alert.assigned_to, alert.state, alert.opened_at, alert.absence, party.customer_id,
-         coalesce(alert.due_at < $4::timestamptz, false) as is_overdue, $4::timestamptz - alert.opened_at as age
+         coalesce(alert.due_at < ${now}::timestamptz, false) as is_overdue, ${now}::timestamptz - alert.opened_at as age
        from alert
        join party on party.party_id = alert.party_id
-       join customer on customer.customer_id = party.customer_id and customer.roster_id = $2
+       join customer on customer.customer_id = party.customer_id and customer.roster_id = ${rosterId}
        left join news on news.alert_id = alert.alert_id
-       where alert.account_id = $3 and alert.state in ('open', 'pending_approval')
+       where alert.account_id = ${accountId} and alert.state in ('open', 'pending_approval')
      )
      update run set open_alerts = (
        select jsonb_build_object(
@@ -292,7 +279,7 @@ export function saveOpenAlerts(
          ),
          'bySeverity', (
            select coalesce(jsonb_agg(jsonb_build_object('severity', severity, 'waiting', alerts, 'overdue', late)
-             order by array_position($5::text[], severity)), '[]')
+             order by array_position(${severities}::text[], severity)), '[]')
            from (
              select severity, count(*) as alerts, count(*) filter (where is_overdue) as late from waiting group by severity
            ) tally
@@ -314,9 +301,8 @@ export function saveOpenAlerts(
        )
        from waiting
      )
-     where run.run_id = any ($1::bigint[])
+     where run.run_id = ${runId}
      returning open_alerts as alerts`,
-    [[runId], rosterId, accountId, now, z.enum(severities).options],
   );
 }
 
@@ -334,9 +320,11 @@ export async function saveReviewState(
 
 /** What waited for reviewers when a run closed; null for a run that is open. */
 export function readOpenAlerts(database: Queryable, runId: number): Promise<OpenAlertsFacts | null> {
-  return findValue(database, openAlertsSchema.nullable(), 'select open_alerts as alerts from run where run_id = $1', [
-    runId,
-  ]);
+  return findValue(
+    database,
+    openAlertsSchema.nullable(),
+    sql`select open_alerts as alerts from run where run_id = ${runId}`,
+  );
 }
 
 /** Counts the decided alerts of a roster's customers on an account, and what this run did with decisions, and stores it with the run. */
@@ -345,41 +333,41 @@ async function saveSettledAlerts(
   runId: number,
   { rosterId, accountId }: ProjectionScope,
 ): Promise<void> {
-  await transaction.execute(
-    `with decided as (
-       select alert.state, alert.is_true_match, disposition.verdict, coalesce(screening.outcome in ('screened', 'reused'), false) as is_screened
-       from alert
-       join disposition on disposition.disposition_id = alert.disposition_id
-       join party on party.party_id = alert.party_id
-       join customer on customer.customer_id = party.customer_id and customer.roster_id = $2
-       left join screening on screening.run_id = $1 and screening.party_id = alert.party_id
-       where alert.account_id = $3
-     ), reported as (
-       select alert_id, kind, bool_or('expired' = any (reasons)) as is_expired
-       from alert_event where run_id = $1 and kind in ('reopened', 'auto_closed', 'absent') group by alert_id, kind
-     )
-     update run set settled_alerts = (
-       select jsonb_build_object(
-         'falsePositive', count(*) filter (where state = 'false_positive'),
-         'trueMatch', count(*) filter (where is_true_match),
-         'inconclusive', count(*) filter (where state = 'open' and verdict = 'inconclusive'),
-         'carried', count(*) filter (where (state = 'false_positive' or is_true_match) and is_screened)
-       ) from decided
-     ) || (
-       select jsonb_build_object(
-         'reopened', count(*) filter (where kind = 'reopened' and not is_expired),
-         'expired', count(*) filter (where kind in ('reopened', 'absent') and is_expired),
-         'gone', count(*) filter (where kind = 'auto_closed')
-       ) from reported
-     )
-     where run.run_id = $1`,
-    [runId, rosterId, accountId],
-  );
+  await transaction.execute(sql`
+    with decided as (
+      select alert.state, alert.is_true_match, disposition.verdict, coalesce(screening.outcome in ('screened', 'reused'), false) as is_screened
+      from alert
+      join disposition on disposition.disposition_id = alert.disposition_id
+      join party on party.party_id = alert.party_id
+      join customer on customer.customer_id = party.customer_id and customer.roster_id = ${rosterId}
+      left join screening on screening.run_id = ${runId} and screening.party_id = alert.party_id
+      where alert.account_id = ${accountId}
+    ), reported as (
+      select alert_id, kind, bool_or('expired' = any (reasons)) as is_expired
+      from alert_event where run_id = ${runId} and kind in ('reopened', 'auto_closed', 'absent') group by alert_id, kind
+    )
+    update run set settled_alerts = (
+      select jsonb_build_object(
+        'falsePositive', count(*) filter (where state = 'false_positive'),
+        'trueMatch', count(*) filter (where is_true_match),
+        'inconclusive', count(*) filter (where state = 'open' and verdict = 'inconclusive'),
+        'carried', count(*) filter (where (state = 'false_positive' or is_true_match) and is_screened)
+      ) from decided
+    ) || (
+      select jsonb_build_object(
+        'reopened', count(*) filter (where kind = 'reopened' and not is_expired),
+        'expired', count(*) filter (where kind in ('reopened', 'absent') and is_expired),
+        'gone', count(*) filter (where kind = 'auto_closed')
+      ) from reported
+    )
+    where run.run_id = ${runId}`);
 }
 
 /** The decided alerts when a run closed; null for a run without alerts. */
 export function readSettledAlerts(database: Queryable, runId: number): Promise<HistoryFacts['settled']> {
-  return findValue(database, settledSchema.nullable(), 'select settled_alerts as settled from run where run_id = $1', [
-    runId,
-  ]);
+  return findValue(
+    database,
+    settledSchema.nullable(),
+    sql`select settled_alerts as settled from run where run_id = ${runId}`,
+  );
 }

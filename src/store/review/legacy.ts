@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { type FactsOf, matchSchema } from '../../vocabulary/facts.js';
 import { type DispositionVerdict, dispositionVerdicts, runModes } from '../../vocabulary.js';
-import { type Queryable, requireRows } from '../database/database.js';
+import { executeAll, type Queryable } from '../database/database.js';
+import { recordset, sql } from '../database/statement.js';
 
 const customerRow = z.object({
   reference: z.string(),
@@ -26,7 +27,7 @@ export type LegacyCustomer = FactsOf<typeof customerRow>;
 export function readLegacyCustomers(database: Queryable, organisation: string, references: readonly string[]) {
   return database.query(
     customerRow,
-    `select customer.reference, roster.name as roster, (
+    sql`select customer.reference, roster.name as roster, (
        select coalesce(jsonb_agg(jsonb_build_object(
          'alertId', alert.alert_id, 'accountId', alert.account_id, 'mode', case when account.is_test then 'test' else 'live' end,
          'listed', alert.listed, 'taken', alert.legacy -> 'verdict',
@@ -39,10 +40,9 @@ export function readLegacyCustomers(database: Queryable, organisation: string, r
      ) as alerts
      from customer
      join roster on roster.roster_id = customer.roster_id
-     join organisation on organisation.organisation_id = roster.organisation_id and organisation.name = $1
-     where customer.reference = any ($2::text[])
+     join organisation on organisation.organisation_id = roster.organisation_id and organisation.name = ${organisation}
+     where customer.reference = any (${references})
      order by customer.reference, roster.name`,
-    [organisation, [...references]],
   );
 }
 
@@ -66,11 +66,11 @@ export async function saveLegacyDecisions(
     alertId,
     legacy: { verdict, reason, comment, decidedBy, decidedAt, isSample, reviewer, isAttested, importedAt },
   }));
-  const saved = await transaction.execute(
-    `update alert set legacy = taken.legacy
-     from jsonb_to_recordset($1::text::jsonb) as taken ("alertId" bigint, legacy jsonb)
-     where alert.alert_id = taken."alertId"`,
-    [JSON.stringify(taken)],
+  await executeAll(
+    transaction,
+    taken.length,
+    sql`update alert set legacy = taken.legacy
+     from ${recordset(taken)} as taken (alert_id bigint, legacy jsonb)
+     where alert.alert_id = taken.alert_id`,
   );
-  requireRows(saved, taken.length, 'alert');
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Severity } from '../../vocabulary.js';
 import { findValue, type Queryable } from '../database/database.js';
+import { sql } from '../database/statement.js';
 
 /**
  * Assigns the waiting alerts that fit all given conditions to a person, or ends their assignment, with an entry in the history of each. Gives the
@@ -18,36 +19,31 @@ export async function assignWaitingAlerts(
   { to, actor, now }: { to: string | null; actor: { name: string; isAttested: boolean }; now: Date },
 ): Promise<{ waiting: ReadonlySet<number | null>; assigned: number }> {
   const { organisation, alertIds, customer, severity, roster } = choice;
+  const wanted = alertIds === null ? null : alertIds.filter((alertId) => alertId !== null);
   const alerts = await transaction.query(
     z.object({ alertId: z.number(), assignedTo: z.string().nullable() }),
-    `select alert.alert_id, alert.assigned_to
+    sql`select alert.alert_id, alert.assigned_to
      from alert
-     where alert.state in ('open', 'pending_approval') and ($2::bigint[] is null or alert.alert_id = any ($2)) and ($4::text is null or alert.severity = $4)
+     where alert.state in ('open', 'pending_approval')
+       and (${wanted}::bigint[] is null or alert.alert_id = any (${wanted}))
+       and (${severity}::text is null or alert.severity = ${severity})
        and exists (
          select from party
-         join customer on customer.customer_id = party.customer_id and ($3::text is null or customer.reference = $3)
-         join roster on roster.roster_id = customer.roster_id and ($5::text is null or roster.name = $5)
-         join organisation on organisation.organisation_id = roster.organisation_id and organisation.name = $1
+         join customer on customer.customer_id = party.customer_id and (${customer}::text is null or customer.reference = ${customer})
+         join roster on roster.roster_id = customer.roster_id and (${roster}::text is null or roster.name = ${roster})
+         join organisation on organisation.organisation_id = roster.organisation_id and organisation.name = ${organisation}
          where party.party_id = alert.party_id
        )
      order by alert.alert_id for update`,
-    [
-      organisation,
-      alertIds === null ? null : alertIds.filter((alertId) => alertId !== null),
-      customer,
-      severity,
-      roster,
-    ],
   );
   const waiting = new Set<number | null>(alerts.map(({ alertId }) => alertId));
   const others = alerts.flatMap(({ alertId, assignedTo }) => (assignedTo === to ? [] : alertId));
   if (others.length === 0 || alertIds?.some((alertId) => !waiting.has(alertId))) return { waiting, assigned: 0 };
-  await transaction.execute('update alert set assigned_to = $2 where alert_id = any ($1::bigint[])', [others, to]);
-  await transaction.execute(
-    `insert into alert_event (alert_id, kind, happened_at, severity, actor, is_attested, assigned_to)
-     select alert_id, 'assigned', $2, severity, $3, $4, $5 from alert where alert_id = any ($1::bigint[]) order by alert_id`,
-    [others, now, actor.name, actor.isAttested, to],
-  );
+  await transaction.execute(sql`update alert set assigned_to = ${to} where alert_id = any (${others})`);
+  await transaction.execute(sql`
+    insert into alert_event (alert_id, kind, happened_at, severity, actor, is_attested, assigned_to)
+    select alert_id, 'assigned', ${now}, severity, ${actor.name}, ${actor.isAttested}, ${to}
+    from alert where alert_id = any (${others}) order by alert_id`);
   return { waiting, assigned: others.length };
 }
 
@@ -58,10 +54,9 @@ export function isKnownReviewer(database: Queryable, name: string): Promise<bool
   return findValue(
     database,
     z.boolean().nullable(),
-    `select case when exists (select from pg_roles where rolname = 'nightscreen_reviewer') then exists (
+    sql`select case when exists (select from pg_roles where rolname = 'nightscreen_reviewer') then exists (
        select from pg_roles login
-       where login.rolname = $1 and login.rolcanlogin and pg_has_role(login.oid, 'nightscreen_reviewer', 'member')
+       where login.rolname = ${name} and login.rolcanlogin and pg_has_role(login.oid, 'nightscreen_reviewer', 'member')
      ) end as "isKnown"`,
-    [name],
   );
 }

@@ -18,8 +18,8 @@ import {
   severities,
   type WorstTopic,
 } from '../../vocabulary.js';
-import { firstRow, type Queryable, readColumn, readValue } from '../database/database.js';
-import { rawSql } from '../database/statement.js';
+import { type Queryable, readColumn, readRow, readValue } from '../database/database.js';
+import { recordset, type Sql, sql } from '../database/statement.js';
 import { findListedSql, saveListedParties, toMatchRow } from '../night/listed-parties.js';
 import { assessedTierSql, hiddenMatchesSql, seenCustomerSql, storedMatchesSql } from '../row-shapes.js';
 import { type AppliedPart, type ProjectionScope, saveChangeAlerts } from './waiting.js';
@@ -68,8 +68,7 @@ const alertRow = z
 /** Locks the alerts of parties on an account until the transaction ends. All lock alerts in the order of their ids, so no deadlock occurs. */
 async function holdAlertsOfParties(transaction: Queryable, accountId: number, partyIds: readonly number[]) {
   await transaction.execute(
-    `select from alert where account_id = $1 and party_id = any ($2::bigint[]) order by alert_id for update`,
-    [accountId, [...partyIds]],
+    sql`select from alert where account_id = ${accountId} and party_id = any (${partyIds}) order by alert_id for update`,
   );
 }
 
@@ -77,7 +76,7 @@ async function holdAlertsOfParties(transaction: Queryable, accountId: number, pa
 async function readAlertsOf(database: Queryable, accountId: number, partyIds: readonly number[]) {
   const rows = await database.query(
     alertRow,
-    `select alert.alert_id, alert.party_id, alert.state, alert.listed, alert.severity, alert.rule, alert.priority,
+    sql`select alert.alert_id, alert.party_id, alert.state, alert.listed, alert.severity, alert.rule, alert.priority,
        alert.opened_at, alert.due_at, said.verdict, said.seen,
        coalesce(said.kind <> 'proposed', false) as "isFinal", said.expires_at,
        alert.is_true_match, alert.absence, ${seenCustomerSql} as customer,
@@ -92,9 +91,8 @@ async function readAlertsOf(database: Queryable, accountId: number, partyIds: re
      join customer_version version on version.customer_id = party.customer_id and version.version = alert.customer_version
      left join disposition_with_text said on said.disposition_id = alert.disposition_id
      left join party_state state on state.party_id = alert.party_id and state.account_id = alert.account_id
-     where alert.account_id = $1 and alert.party_id = any ($2::bigint[])
+     where alert.account_id = ${accountId} and alert.party_id = any (${partyIds})
      order by alert.alert_id`,
-    [accountId, [...partyIds]],
   );
   const byParty = new Map<number, StoredAlert[]>();
   for (const row of rows) byParty.set(row.partyId, [...(byParty.get(row.partyId) ?? []), row]);
@@ -131,52 +129,56 @@ async function saveAlertChanges(
   // An absent match can have got the id under which it was removed; every other one was stored with its answer.
   const absent = changes.flatMap(({ absence, listed }) => (absence === null ? [] : [listed]));
   if (absent.length > 0) {
-    const sql = 'select organisation_id from account where account_id = $1';
-    await saveListedParties(transaction, await readValue(transaction, z.number(), sql, [accountId]), absent);
+    const organisationId = await readValue(
+      transaction,
+      z.number(),
+      sql`select organisation_id from account where account_id = ${accountId}`,
+    );
+    await saveListedParties(transaction, organisationId, absent);
   }
-  const saved = await transaction.query(
-    z.object({ alerts: z.number() }),
-    `with change as (
-       select * from jsonb_to_recordset($4::text::jsonb) as row (
-         place integer, "alertId" bigint, "partyId" bigint, state text, digest text, rank integer, is_hit boolean,
-         score double precision, "customerVersion" integer, severity text, rule text, priority smallint, absence text, topic text,
-         "isBaseline" boolean, "openedAt" timestamptz, "dueAt" timestamptz, "dropsDisposition" boolean, kind text, reasons text[]
+  const alerts = await readValue(
+    transaction,
+    z.number(),
+    sql`with change as (
+       select * from ${recordset(rows)} as row (
+         place integer, alert_id bigint, party_id bigint, state text, digest text, rank integer, is_hit boolean, score double precision,
+         customer_version integer, severity text, rule text, priority smallint, absence text, topic text, is_baseline boolean,
+         opened_at timestamptz, due_at timestamptz, drops_disposition boolean, kind text, reasons text[]
        )
      ),
      numbered as (
-       select change.*, found.listed_id, coalesce("alertId", nextval(pg_get_serial_sequence('alert', 'alert_id'))) as alert_id
+       select change.*, found.listed_id, coalesce(change.alert_id, nextval(pg_get_serial_sequence('alert', 'alert_id'))) as id
        from change
-       cross join lateral ${findListedSql(rawSql('(select organisation_id from account where account_id = $1)'), 'change.digest')} found
+       join account on account.account_id = ${accountId}
+       cross join lateral ${findListedSql(sql`account.organisation_id`, 'change.digest')} found
      ),
      inserted as (
        insert into alert (
-         alert_id, account_id, party_id, state, listed_id, rank, is_hit, score, customer_version, severity, rule, priority, is_baseline, opened_at, due_at,
-         absence, absent_since, topic
+         alert_id, account_id, party_id, state, listed_id, rank, is_hit, score, customer_version, severity, rule, priority, is_baseline,
+         opened_at, due_at, absence, absent_since, topic
        ) overriding system value
-       select alert_id, $1, "partyId", state, listed_id, rank, is_hit, score, "customerVersion", severity, rule, priority, "isBaseline", "openedAt", "dueAt",
-         absence, case when absence is not null then $3::timestamptz end, topic
-       from numbered where "alertId" is null
+       select id, ${accountId}, party_id, state, listed_id, rank, is_hit, score, customer_version, severity, rule, priority, is_baseline,
+         opened_at, due_at, absence, case when absence is not null then ${now}::timestamptz end, topic
+       from numbered where alert_id is null
        returning alert_id
      ),
      updated as (
        update alert set
-         state = numbered.state, listed_id = numbered.listed_id, rank = numbered.rank, is_hit = numbered.is_hit,
-         score = numbered.score, customer_version = coalesce(numbered."customerVersion", alert.customer_version),
-         severity = numbered.severity, rule = numbered.rule, priority = numbered.priority, opened_at = numbered."openedAt", due_at = numbered."dueAt",
+         state = numbered.state, listed_id = numbered.listed_id, rank = numbered.rank, is_hit = numbered.is_hit, score = numbered.score,
+         customer_version = coalesce(numbered.customer_version, alert.customer_version), severity = numbered.severity,
+         rule = numbered.rule, priority = numbered.priority, opened_at = numbered.opened_at, due_at = numbered.due_at,
          absence = numbered.absence, topic = numbered.topic,
-         absent_since = case when numbered.absence is not null then coalesce(alert.absent_since, $3::timestamptz) end,
-         disposition_id = case when numbered."dropsDisposition" then null else alert.disposition_id end
-       from numbered where numbered."alertId" = alert.alert_id
+         absent_since = case when numbered.absence is not null then coalesce(alert.absent_since, ${now}::timestamptz) end,
+         disposition_id = case when numbered.drops_disposition then null else alert.disposition_id end
+       from numbered where numbered.alert_id = alert.alert_id
        returning alert.alert_id
      ),
      reported as (
        insert into alert_event (alert_id, kind, happened_at, run_id, reasons, severity)
-       select alert_id, kind, $3, $2, coalesce(reasons, '{}'), severity from numbered where kind is not null order by place
+       select id, kind, ${now}, ${runId}, coalesce(reasons, '{}'), severity from numbered where kind is not null order by place
      )
      select ((select count(*) from inserted) + (select count(*) from updated))::integer as alerts`,
-    [accountId, runId, now, JSON.stringify(rows)],
   );
-  const alerts = saved[0]?.alerts ?? 0;
   if (alerts === changes.length) return;
   throw new StoreError('items_not_whole', `${alerts} of ${changes.length} alerts could be stored; please report this`);
 }
@@ -211,17 +213,17 @@ export interface UnprojectedParty {
  * SQL: the number of hits of a party's last answer (`state`), hits that a truncated list does not show included. Matches are not counted: without
  * statistics of them the planner compared every customer with every hit (100,000 customers: 10 s instead of 0.2 s).
  */
-const hitsSql = `(
+const hitsSql = sql`(
   (select hits from response where response.response_id = state.response_id)
   + (select count(*) from jsonb_array_elements(coalesce(state.unreturned, '[]')) hidden (one) where hidden.one -> 'isHit' = 'true')
 )`;
 
-/** SQL: the current parties (`state`) of a roster ($1) on an account ($2) whose answer has more hits than they have alerts. */
-const withoutAlertSql = `
+/** SQL: the current parties (`state`) of a roster on an account whose answer has more hits than they have alerts. */
+const toWithoutAlert = ({ rosterId, accountId }: ProjectionScope): Sql => sql`
   party_state state
   join party on party.party_id = state.party_id and party.is_current
-  join customer on customer.customer_id = party.customer_id and customer.roster_id = $1
-  where state.account_id = $2 and state.state = 'open_alert' and ${hitsSql} > (
+  join customer on customer.customer_id = party.customer_id and customer.roster_id = ${rosterId}
+  where state.account_id = ${accountId} and state.state = 'open_alert' and ${hitsSql} > (
     select count(*) from alert
     where alert.party_id = state.party_id and alert.account_id = state.account_id and alert.state <> 'no_longer_matched' and alert.absence is null
   )`;
@@ -231,14 +233,15 @@ const withoutAlertSql = `
  * dispositions give, and parties with a hit that is no alert. Both are 0 once the alerts of all runs are made.
  */
 export async function findStateDisagreements(database: Queryable, { rosterId, accountId }: ProjectionScope) {
-  const rows = await database.query(
+  return readRow(
+    database,
     z.object({ alerts: z.number(), hits: z.number() }),
-    `select (select count(*)::integer from ${withoutAlertSql}) as hits, count(*)::integer as alerts
+    sql`select (select count(*)::integer from ${toWithoutAlert({ rosterId, accountId })}) as hits, count(*)::integer as alerts
      from alert
      join party on party.party_id = alert.party_id
-     join customer on customer.customer_id = party.customer_id and customer.roster_id = $1
+     join customer on customer.customer_id = party.customer_id and customer.roster_id = ${rosterId}
      left join disposition said on said.disposition_id = alert.disposition_id
-     where alert.account_id = $2 and (
+     where alert.account_id = ${accountId} and (
        alert.is_true_match is distinct from (
          exists (select from disposition made where made.alert_id = alert.alert_id) and counts_as_true_match(alert.alert_id)
        )
@@ -250,9 +253,7 @@ export async function findStateDisagreements(database: Queryable, { rosterId, ac
          when said.verdict = 'no_longer_matched' then alert.state = 'no_longer_matched' and alert.absence is not null
        end, false)
      )`,
-    [rosterId, accountId],
   );
-  return firstRow(rows, 'alert');
 }
 
 /**
@@ -267,30 +268,30 @@ function findUnprojectedParties(
     database,
     z.number(),
     // Without an alert and a hit only a serious change needs review; a first night has ten times as many others.
-    `select event.party_id from change_event event
-     where event.run_id = $4 and event.wave > $5 and (
+    sql`select event.party_id from change_event event
+     where event.run_id = ${part.runId} and event.wave > ${part.afterWave} and (
        event.severity in ('critical', 'high')
-       or exists (select from alert where alert.party_id = event.party_id and alert.account_id = $2)
+       or exists (select from alert where alert.party_id = event.party_id and alert.account_id = ${accountId})
        or exists (
          select from party_state state
-         where state.party_id = event.party_id and state.account_id = $2 and state.state = 'open_alert'
+         where state.party_id = event.party_id and state.account_id = ${accountId} and state.state = 'open_alert'
        )
      )
      union
      select alert.party_id
      from alert
      join party on party.party_id = alert.party_id
-     join customer on customer.customer_id = party.customer_id and customer.roster_id = $1
+     join customer on customer.customer_id = party.customer_id and customer.roster_id = ${rosterId}
      -- No row if only held runs have answered.
      left join party_state state on state.party_id = alert.party_id and state.account_id = alert.account_id
      left join disposition_with_text said on said.disposition_id = alert.disposition_id
-     where alert.account_id = $2 and alert.state <> 'no_longer_matched' and case
+     where alert.account_id = ${accountId} and alert.state <> 'no_longer_matched' and case
        when not party.is_current then alert.absence is null or alert.absence in ('not_returned', 'below_threshold')
-       when alert.absence is null then alert.customer_version <> state.customer_version or said.expires_at <= $3
+       when alert.absence is null then alert.customer_version <> state.customer_version or said.expires_at <= ${now}
        else alert.absence = 'customer_changed'
      end
      union
-     select state.party_id from ${withoutAlertSql}
+     select state.party_id from ${toWithoutAlert({ rosterId, accountId })}
      union
      -- Items of a held run are compared with the next valid answer.
      select alert.party_id
@@ -298,11 +299,10 @@ function findUnprojectedParties(
      join alert_event event on event.run_id = run.run_id
      join alert on alert.alert_id = event.alert_id and alert.state <> 'no_longer_matched' and alert.absence is null
      join party_state state on state.party_id = alert.party_id and state.account_id = alert.account_id and state.run_id >= run.run_id
-     where run.roster_id = $1 and run.account_id = $2 and (
-       run.run_id = $4 or exists (select from run_hold hold where hold.run_id = run.run_id and hold.kind = 'answers')
+     where run.roster_id = ${rosterId} and run.account_id = ${accountId} and (
+       run.run_id = ${part.runId} or exists (select from run_hold hold where hold.run_id = run.run_id and hold.kind = 'answers')
      )
      order by 1`,
-    [rosterId, accountId, now, part.runId, part.afterWave],
   );
 }
 
@@ -345,7 +345,7 @@ const toPlace = ({ severity }: UnprojectedChange): number => z.enum(severities).
 const pickWorse = (later: UnprojectedChange, earlier: UnprojectedChange | undefined): UnprojectedChange =>
   earlier !== undefined && toPlace(earlier) < toPlace(later) ? earlier : later;
 
-const changeSql = `jsonb_build_object(
+const changeSql = sql`jsonb_build_object(
   'matchId', event.match_id, 'severity', event.severity, 'rule', event.rule, 'kind', event.kind, 'cause', event.cause,
   'isBaseline', event.is_baseline, 'formerId', (select match_id from listed_party where listed_id = event.before_listed_id),
   'corroboration', jsonb_build_object(
@@ -361,20 +361,19 @@ async function readUnprojectedParties(
 ): Promise<readonly UnprojectedParty[]> {
   return database.query(
     partyRow,
-    `select party.party_id, version.version as "customerVersion", ${assessedTierSql} as "riskTier",
+    sql`select party.party_id, version.version as "customerVersion", ${assessedTierSql} as "riskTier",
        party.is_current, ${seenCustomerSql} as customer,
        ${storedMatchesSql('state.response_id')} as returned,
        ${hiddenMatchesSql('state.unreturned')} as hidden,
        (select coalesce(jsonb_agg(${changeSql} order by event.change_id), '[]')
-        from change_event event where event.run_id = $1 and event.wave > $4 and event.party_id = party.party_id) as changes
+        from change_event event where event.run_id = ${runId} and event.wave > ${afterWave} and event.party_id = party.party_id) as changes
      from party
      join customer on customer.customer_id = party.customer_id
-     left join party_state state on state.account_id = $2 and state.party_id = party.party_id
+     left join party_state state on state.account_id = ${accountId} and state.party_id = party.party_id
      join customer_version version
        on version.customer_id = party.customer_id and version.version = coalesce(state.customer_version, customer.version)
-     where party.party_id = any ($3::bigint[])
+     where party.party_id = any (${partyIds})
      order by party.party_id`,
-    [runId, accountId, [...partyIds], afterWave],
   );
 }
 
@@ -389,37 +388,36 @@ async function readHeldParties(
 ): Promise<readonly UnprojectedParty[]> {
   return database.query(
     partyRow,
-    `select answer.party_id, coalesce(state.customer_version, answer.customer_version) as "customerVersion",
+    sql`select answer.party_id, coalesce(state.customer_version, answer.customer_version) as "customerVersion",
        ${assessedTierSql} as "riskTier", party.is_current, ${seenCustomerSql} as customer,
        ${storedMatchesSql('answer.response_id')} as returned,
        ${hiddenMatchesSql('next.unreturned')} as hidden,
        (select coalesce(jsonb_agg(${changeSql} order by event.change_id), '[]')
-        from found_change event where event.run_id = $1 and event.party_id = answer.party_id) as changes
+        from found_change event where event.run_id = ${runId} and event.party_id = answer.party_id) as changes
      from next_state next
      join party_answer answer on answer.run_id = next.run_id and answer.party_id = next.party_id
      join run on run.run_id = next.run_id
      join party on party.party_id = next.party_id
-     join customer on customer.customer_id = party.customer_id and customer.roster_id = $2
+     join customer on customer.customer_id = party.customer_id and customer.roster_id = ${rosterId}
      join customer_version version
        on version.customer_id = party.customer_id and version.version = answer.customer_version
-     left join party_state state on state.account_id = $3 and state.party_id = next.party_id
-     where next.run_id = $1 and next.party_id > $4
+     left join party_state state on state.account_id = ${accountId} and state.party_id = next.party_id
+     where next.run_id = ${runId} and next.party_id > ${last}
        and answer.wave > run.applied_wave and (run.proven_wave = 0 or answer.wave <= run.proven_wave)
        and (
          exists (
            select from change event
-           where event.run_id = $1 and event.party_id = next.party_id
+           where event.run_id = ${runId} and event.party_id = next.party_id
              and event.kind not in ('match_removed', 'match_not_returned', 'hit_lost')
          )
          or exists (
            select from alert
-           where alert.party_id = next.party_id and alert.account_id = $3 and alert.disposition_id is not null
+           where alert.party_id = next.party_id and alert.account_id = ${accountId} and alert.disposition_id is not null
              and alert.customer_version <> answer.customer_version
          )
        )
      order by next.party_id
-     limit $5`,
-    [runId, rosterId, accountId, last, limit],
+     limit ${limit}`,
   );
 }
 

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { type FactsOf, waitingAlertSchema } from '../../vocabulary/facts.js';
 import { type AlertNews, alertNews } from '../../vocabulary.js';
-import { findValue, type Queryable, readValue, toInsert } from '../database/database.js';
+import { findRow, findValue, type Queryable, readColumn, readValue } from '../database/database.js';
+import { insertInto, rawSql, type Sql, sql } from '../database/statement.js';
 import { joinPartySql, partyFactsSql, replacedSql, screeningKindsSql } from '../row-shapes.js';
 
 /** The alerts of a roster's customers on an account. */
@@ -17,7 +18,8 @@ export interface AppliedPart {
 }
 
 /** SQL: why an alert is open again, `undone` after an undo; empty for an alert that was never decided. */
-const reopenedBecauseSql = (alert: string): string => `coalesce((
+const reopenedBecauseSql = (alert: string): Sql =>
+  rawSql(`coalesce((
   select reported.reasons
   from (
     select happened_at, reasons from alert_event
@@ -28,13 +30,14 @@ const reopenedBecauseSql = (alert: string): string => `coalesce((
     where undone.alert_id = ${alert}.alert_id and undone.kind = 'undone'
   ) reported
   order by reported.happened_at desc limit 1
-), '{}')`;
+), '{}')`);
 
 /**
  * SQL: joins the last decision about a similar match of the party that disappeared when the alert's match came, and that match; without a row
  * for none, and for an alert with a decision of its own. The facts that it depends on never change.
  */
-const joinReplacedSql = (alert: string): string => `left join lateral (
+const joinReplacedSql = (alert: string): Sql =>
+  rawSql(`left join lateral (
   select made.disposition_id, former.listed_id
   from alert_with_match former
   join disposition made on made.alert_id = former.alert_id and made.verdict is not null
@@ -57,14 +60,14 @@ const joinReplacedSql = (alert: string): string => `left join lateral (
       offset 0
     )
   order by lower(former.listed ->> 'name') = lower(${alert}.listed ->> 'name') desc, made.disposition_id desc limit 1
-) replaced on true`;
+) replaced on true`);
 
 /** SQL: what an older system said of an alert, as `waitingRow` reads it; null where it said nothing. */
-const legacySql = (alert: string): string =>
-  `${alert}.legacy || jsonb_build_object(
+const legacySql = (alert: string): Sql =>
+  rawSql(`${alert}.legacy || jsonb_build_object(
      'verdict', ${alert}.legacy ->> 'verdict', 'reviewer', ${alert}.legacy ->> 'decidedBy', 'reason', ${alert}.legacy ->> 'reason',
      'decidedAt', ${alert}.legacy ->> 'decidedAt'
-   )`;
+   )`);
 
 /** A waiting alert, as read from the tables or as stored in a report's sheet. */
 const waitingRow = waitingAlertSchema.extend({
@@ -77,10 +80,9 @@ const waitingRow = waitingAlertSchema.extend({
 export async function countByAccount(database: Queryable, alertIds: readonly number[]) {
   const counted = await database.query(
     z.object({ account: z.string(), alerts: z.number() }),
-    `select 'account ...' || right(public_key, 4) || ' at ' || base_url as account, count(*)::integer as alerts
-     from alert join account using (account_id) where alert_id = any ($1::bigint[])
+    sql`select 'account ...' || right(public_key, 4) || ' at ' || base_url as account, count(*)::integer as alerts
+     from alert join account using (account_id) where alert_id = any (${alertIds})
      group by account_id, public_key, base_url order by 2 desc, account_id`,
-    [[...alertIds]],
   );
   return counted.length > 1 ? counted : [];
 }
@@ -88,23 +90,22 @@ export async function countByAccount(database: Queryable, alertIds: readonly num
 /** A stored waiting alert. */
 export type StoredWaitingAlert = FactsOf<typeof waitingRow> & { news: AlertNews | null };
 
+/** SQL: a decision (`made`), as `waitingRow` reads it. */
+const decisionSql = sql`jsonb_build_object(
+  'verdict', made.verdict, 'reviewer', made.reviewer, 'reason', made.reason, 'decidedAt', made.decided_at
+)`;
+
 /** SQL: the waiting alerts (`event`), as `waitingRow` reads them; the caller adds conditions and order. */
-const waitingAlertsSql = `
+const waitingAlertsSql = sql`
   select event.alert_id as "alertId", case when account.is_test then 'test' else 'live' end as mode, ${partyFactsSql} as party,
     event.listed, event.severity, event.rule, event.priority, event.opened_at as "openedAt", event.due_at as "dueAt", event.state,
     event.absence, event.absent_since as "absentSince", ${replacedSql('replaced.disposition_id', 'replaced.listed_id')} as replaced,
     event.assigned_to as "assignedTo", ${reopenedBecauseSql('event')} as "reopenedBecause",
     case when event.state = 'pending_approval' then (
-      select jsonb_build_object(
-        'verdict', made.verdict, 'reviewer', made.reviewer, 'reason', made.reason, 'decidedAt', made.decided_at
-      )
-      from disposition_with_text made where made.disposition_id = event.disposition_id
+      select ${decisionSql} from disposition_with_text made where made.disposition_id = event.disposition_id
     ) end as proposal,
     (
-      select jsonb_build_object(
-        'verdict', made.verdict, 'reviewer', made.reviewer, 'reason', made.reason, 'decidedAt', made.decided_at
-      )
-      from disposition_with_text made where made.alert_id = event.alert_id and made.verdict is not null
+      select ${decisionSql} from disposition_with_text made where made.alert_id = event.alert_id and made.verdict is not null
         and not (event.state = 'pending_approval' and made.disposition_id = event.disposition_id)
       order by made.disposition_id desc limit 1
     ) as "lastDecision",
@@ -120,10 +121,10 @@ const waitingAlertsSql = `
   where event.state in ('open', 'pending_approval')`;
 
 /** SQL: the most urgent alerts first. */
-const urgencySql = 'event.priority desc, event.due_at, event.alert_id';
+const urgencySql = sql`event.priority desc, event.due_at, event.alert_id`;
 
-/** SQL: the alerts that the runs `$1` (an array) opened or made more severe, each with what they did. An escalation counts least. */
-export const newsSql = `
+/** SQL: the alerts that these runs opened or made more severe, each with what they did. An escalation counts least. */
+export const toNewsSql = (runIds: readonly number[]): Sql => sql`
   select distinct on (event.alert_id) event.alert_id,
     case
       when event.reasons = '{expired}' or event.kind = 'absent' and 'expired' = any (event.reasons) then 'expired'
@@ -131,7 +132,7 @@ export const newsSql = `
       else event.kind
     end as news
   from alert_event event
-  where event.run_id = any ($1::bigint[]) and (
+  where event.run_id = any (${runIds}) and (
     event.kind in ('opened', 'reopened', 'escalated', 'returned')
     -- An absence opens a decided alert only for these reasons.
     or event.kind = 'absent' and event.reasons && '{expired,true_match}'
@@ -140,24 +141,24 @@ export const newsSql = `
 
 /** What the runs did with each of the alerts that they opened or made more severe. */
 async function readNews(database: Queryable, runIds: readonly number[]): Promise<ReadonlyMap<number, AlertNews>> {
-  const rows = await database.query(z.object({ alertId: z.number(), news: z.enum(alertNews) }), newsSql, [[...runIds]]);
+  const rows = await database.query(z.object({ alertId: z.number(), news: z.enum(alertNews) }), toNewsSql(runIds));
   return new Map(rows.map(({ alertId, news }) => [alertId, news]));
 }
 
 /** The last screening of each roster and account that ended, and later runs over some customers. */
 function readLatestRuns(database: Queryable, organisationId: number) {
-  return database.query(
-    z.object({ runId: z.number() }).transform(({ runId }) => runId),
-    `select run_id
+  return readColumn(
+    database,
+    z.number(),
+    sql`select run_id
      from (
        select run_id,
          max(run_id) filter (where selection in ('due', 'all') or kind = 'onboard') over (partition by roster_id, account_id) as whole_id
        from run
-       where organisation_id = $1 and kind in (${screeningKindsSql}) and open_alerts is not null
+       where organisation_id = ${organisationId} and kind in (${screeningKindsSql}) and open_alerts is not null
          and state in ('complete', 'incomplete', 'unbalanced')
      ) ended
      where run_id >= whole_id`,
-    [organisationId],
   );
 }
 
@@ -170,16 +171,15 @@ export async function openReviewSheet(
   list: { organisationId: number; roster: string | null; assignee: string | null; exportedBy: string; now: Date },
 ) {
   const { organisationId, roster, assignee, exportedBy, now } = list;
-  const sheet = toInsert('review_sheet', { organisationId, exportedAt: now, exportedBy }, 'returning sheet_id');
-  const sheetId = await readValue(database, z.number(), ...sheet);
+  const sheet = insertInto('review_sheet', [{ organisationId, exportedAt: now, exportedBy }]);
+  const sheetId = await readValue(database, z.number(), sql`${sheet} returning sheet_id`);
   const waiting = await database.query(
     waitingRow,
-    `${waitingAlertsSql}
-       and roster.organisation_id = $1
-       and ($2::text is null or roster.name = $2)
-       and ($3::text is null or event.assigned_to = $3)
+    sql`${waitingAlertsSql}
+       and roster.organisation_id = ${organisationId}
+       and (${roster}::text is null or roster.name = ${roster})
+       and (${assignee}::text is null or event.assigned_to = ${assignee})
      order by ${urgencySql}`,
-    [organisationId, roster, assignee],
   );
   const news = await readNews(database, await readLatestRuns(database, organisationId));
   return { sheetId, waiting: waiting.map((alert) => ({ ...alert, news: news.get(alert.alertId) ?? null })) };
@@ -196,49 +196,47 @@ export async function saveReportSheet(
   { rosterId, accountId }: ProjectionScope,
   { now, maxItems }: { now: Date; maxItems: number },
 ): Promise<void> {
-  await transaction.execute(
-    `with news as materialized (${newsSql}),
-     waiting as materialized (
-       select alert.alert_id, alert.revision, alert.priority, alert.due_at, alert.listed_id, alert.rank, alert.is_hit, alert.score,
-         coalesce(news.news <> 'expired', false) as is_new
-       from alert
-       join party on party.party_id = alert.party_id
-       join customer on customer.customer_id = party.customer_id and customer.roster_id = $2
-       left join news on news.alert_id = alert.alert_id
-       where alert.account_id = $3 and alert.state in ('open', 'pending_approval')
-     ),
-     urgent as (
-       select alert_id, revision, listed_id, rank, is_hit, score, row_number() over (order by event.is_new desc, ${urgencySql}) as place
-       from (select * from waiting event order by event.is_new desc, ${urgencySql} limit $5) event
-     ),
-     -- Numbered here, because the planner has no statistics to join large lists again.
-     listed as materialized (
-       select urgent.*, known.shown_id is null as is_added,
-         coalesce(known.shown_id, nextval(pg_get_serial_sequence('shown_alert', 'shown_id'))) as shown_id
-       from urgent
-       left join lateral (
-         select latest.shown_id
-         from (
-           select shown_id, revision from shown_alert where shown_alert.alert_id = urgent.alert_id order by shown_id desc limit 1
-         ) latest
-         -- All facts shown change the alert's revision, or never change.
-         where latest.revision = urgent.revision
-       ) known on true
-     ),
-     added as (
-       insert into shown_alert (shown_id, alert_id, revision, listed_id, rank, is_hit, score, facts) overriding system value
-       select listed.shown_id, listed.alert_id, listed.revision, listed.listed_id, listed.rank, listed.is_hit, listed.score,
-         to_jsonb(alert) - 'listed' || jsonb_build_object('legacy', alert.legacy - array['verdict', 'reviewer', 'reason', 'comment', 'decidedBy', 'decidedAt'])
-       from listed
-       -- \`offset 0\`: one alert after another, by indexes.
-       cross join lateral (${waitingAlertsSql} and event.alert_id = listed.alert_id offset 0) alert
-       where listed.is_added
-     )
-     insert into review_sheet (organisation_id, exported_at, exported_by, run_id, shown_ids, waiting)
-     select organisation_id, $4, 'report', run_id, array(select shown_id from listed order by place), (select count(*) from waiting)
-     from run where run_id = any ($1::bigint[])`,
-    [[runId], rosterId, accountId, now, maxItems],
-  );
+  await transaction.execute(sql`
+    with news as materialized (${toNewsSql([runId])}),
+    waiting as materialized (
+      select alert.alert_id, alert.revision, alert.priority, alert.due_at, alert.listed_id, alert.rank, alert.is_hit, alert.score,
+        coalesce(news.news <> 'expired', false) as is_new
+      from alert
+      join party on party.party_id = alert.party_id
+      join customer on customer.customer_id = party.customer_id and customer.roster_id = ${rosterId}
+      left join news on news.alert_id = alert.alert_id
+      where alert.account_id = ${accountId} and alert.state in ('open', 'pending_approval')
+    ),
+    urgent as (
+      select alert_id, revision, listed_id, rank, is_hit, score, row_number() over (order by event.is_new desc, ${urgencySql}) as place
+      from (select * from waiting event order by event.is_new desc, ${urgencySql} limit ${maxItems}) event
+    ),
+    -- Numbered here, because the planner has no statistics to join large lists again.
+    listed as materialized (
+      select urgent.*, known.shown_id is null as is_added,
+        coalesce(known.shown_id, nextval(pg_get_serial_sequence('shown_alert', 'shown_id'))) as shown_id
+      from urgent
+      left join lateral (
+        select latest.shown_id
+        from (
+          select shown_id, revision from shown_alert where shown_alert.alert_id = urgent.alert_id order by shown_id desc limit 1
+        ) latest
+        -- All facts shown change the alert's revision, or never change.
+        where latest.revision = urgent.revision
+      ) known on true
+    ),
+    added as (
+      insert into shown_alert (shown_id, alert_id, revision, listed_id, rank, is_hit, score, facts) overriding system value
+      select listed.shown_id, listed.alert_id, listed.revision, listed.listed_id, listed.rank, listed.is_hit, listed.score,
+        to_jsonb(alert) - 'listed' || jsonb_build_object('legacy', alert.legacy - array['verdict', 'reviewer', 'reason', 'comment', 'decidedBy', 'decidedAt'])
+      from listed
+      -- \`offset 0\`: one alert after another, by indexes.
+      cross join lateral (${waitingAlertsSql} and event.alert_id = listed.alert_id offset 0) alert
+      where listed.is_added
+    )
+    insert into review_sheet (organisation_id, exported_at, exported_by, run_id, shown_ids, waiting)
+    select organisation_id, ${now}, 'report', run_id, array(select shown_id from listed order by place), (select count(*) from waiting)
+    from run where run_id = ${runId}`);
 }
 
 /**
@@ -246,15 +244,16 @@ export async function saveReportSheet(
  * those of `runIds`.
  */
 export async function readReportSheet(database: Queryable, runId: number, runIds: readonly number[] = [runId]) {
-  const [sheet] = await database.query(
+  const sheet = await findRow(
+    database,
     z.object({ sheetId: z.number(), waiting: z.number() }),
-    `select sheet_id, waiting from review_sheet where run_id = $1 and exported_by = 'report' order by sheet_id desc limit 1`,
-    [runId],
+    sql`select sheet_id, waiting from review_sheet where run_id = ${runId} and exported_by = 'report' order by sheet_id desc limit 1`,
   );
-  if (sheet === undefined) return null;
-  const alerts = await database.query(
-    z.object({ facts: waitingRow }),
-    `select shown.facts || jsonb_build_object(
+  if (sheet === null) return null;
+  const alerts = await readColumn(
+    database,
+    waitingRow,
+    sql`select shown.facts || jsonb_build_object(
        'listed', show_match(listed, shown.rank, shown.is_hit, shown.score),
        'legacy', ${legacySql('alert')} || nullif(shown.facts -> 'legacy', 'null')
      ) as facts
@@ -263,16 +262,15 @@ export async function readReportSheet(database: Queryable, runId: number, runIds
      join shown_alert shown on shown.shown_id = chosen.shown_id
      join alert on alert.alert_id = shown.alert_id
      left join listed_party listed on listed.listed_id = shown.listed_id
-     where sheet.sheet_id = $1
+     where sheet.sheet_id = ${sheet.sheetId}
      order by chosen.place`,
-    [sheet.sheetId],
   );
   const news = await readNews(database, runIds);
-  return { ...sheet, alerts: alerts.map(({ facts }) => ({ ...facts, news: news.get(facts.alertId) ?? null })) };
+  return { ...sheet, alerts: alerts.map((alert) => ({ ...alert, news: news.get(alert.alertId) ?? null })) };
 }
 
 /** SQL: a held run (one for which `where` is true) has opened or changed the alert (`alert`). */
-const isOfHeldRunSql = (where = 'true'): string => `exists (
+const isOfHeldRunSql = (where = sql`true`): Sql => sql`exists (
   select from alert_event event
   join run_hold hold on hold.run_id = event.run_id and hold.kind = 'answers'
   where event.alert_id = alert.alert_id and ${where}
@@ -282,10 +280,10 @@ const isOfHeldRunSql = (where = 'true'): string => `exists (
  * SQL: an absent alert (`alert`, of `party` and `customer`) may be closed in bulk: it has no proposal and is no true match, the customer's record
  * is unchanged, the last answer is complete, and no run that is still held has changed it.
  */
-const isPlainlyAbsentSql = `(
+const isPlainlyAbsentSql = sql`(
   alert.state = 'open' and alert.absence in ('not_returned', 'below_threshold', 'settings_changed') and not alert.is_true_match
   and alert.customer_version = customer.version and customer.left_at is null and party.is_current
-  and not ${isOfHeldRunSql('hold.run_id not in (select run_id from accepted_run)')}
+  and not ${isOfHeldRunSql(sql`hold.run_id not in (select run_id from accepted_run)`)}
   and exists (
     select from party_state state
     join response on response.response_id = state.response_id
@@ -312,13 +310,13 @@ export async function findAutoClosable(
 ): Promise<readonly { alertId: number; absentSince: Date }[]> {
   return transaction.query(
     z.object({ alertId: z.number(), absentSince: z.date() }),
-    `select alert.alert_id, alert.absent_since
+    sql`select alert.alert_id, alert.absent_since
      from alert
      join party on party.party_id = alert.party_id
-     join customer on customer.customer_id = party.customer_id and customer.roster_id = $2
+     join customer on customer.customer_id = party.customer_id and customer.roster_id = ${rosterId}
      join roster on roster.roster_id = customer.roster_id
-     where alert.account_id = $3 and alert.absence in ('not_returned', 'below_threshold') and alert.topic in ('pep', 'associate', 'other')
-       and alert.absent_since <= $4::timestamptz - interval '${policyDays} days' and ${isPlainlyAbsentSql}
+     where alert.account_id = ${accountId} and alert.absence in ('not_returned', 'below_threshold') and alert.topic in ('pep', 'associate', 'other')
+       and alert.absent_since <= ${now}::timestamptz - make_interval(days => ${policyDays}) and ${isPlainlyAbsentSql}
        and not ${isOfHeldRunSql()}
        and not exists (select from disposition said where said.alert_id = alert.alert_id)
        and alert.legacy is null
@@ -332,7 +330,7 @@ export async function findAutoClosable(
          join run on run.run_id = screening.run_id and run.account_id = alert.account_id
          join response on response.response_id = screening.response_id and not response.truncated
          where screening.party_id = alert.party_id and screening.outcome = 'screened'
-           and (run.run_id = $1 or run.state in ('complete', 'incomplete'))
+           and (run.run_id = ${runId} or run.state in ('complete', 'incomplete'))
            -- The time of the answer counts, because an acceptance moves the end of a run. The absence has the end of its run as date.
            and (screening.answered_at >= alert.absent_since or exists (
              select from alert_event found
@@ -347,7 +345,6 @@ export async function findAutoClosable(
            )
        )
      order by alert.alert_id`,
-    [runId, rosterId, accountId, now],
   );
 }
 
@@ -359,12 +356,11 @@ export async function findPlainlyAbsent(
   if (alertIds.length === 0) return new Map();
   const rows = await database.query(
     z.object({ alertId: z.number(), accountId: z.number() }),
-    `select alert.alert_id, alert.account_id
+    sql`select alert.alert_id, alert.account_id
      from alert
      join party on party.party_id = alert.party_id
      join customer on customer.customer_id = party.customer_id
-     where alert.alert_id = any ($1::bigint[]) and ${isPlainlyAbsentSql}`,
-    [[...alertIds]],
+     where alert.alert_id = any (${alertIds}) and ${isPlainlyAbsentSql}`,
   );
   return new Map(rows.map(({ alertId, accountId }) => [alertId, accountId]));
 }
@@ -374,9 +370,8 @@ export function saveBulk(database: Queryable, sheetId: number, alertIds: readonl
   return readValue(
     database,
     z.number(),
-    `insert into review_sheet (organisation_id, exported_at, exported_by, alert_ids)
-     select organisation_id, exported_at, exported_by, $2::bigint[] from review_sheet where sheet_id = $1 returning sheet_id`,
-    [sheetId, [...alertIds]],
+    sql`insert into review_sheet (organisation_id, exported_at, exported_by, alert_ids)
+     select organisation_id, exported_at, exported_by, ${alertIds}::bigint[] from review_sheet where sheet_id = ${sheetId} returning sheet_id`,
   );
 }
 
@@ -386,9 +381,13 @@ export async function readBulk(
   organisationId: number,
   bulkId: number,
 ): Promise<readonly number[]> {
-  const sql =
-    'select alert_ids from review_sheet where organisation_id = $1 and sheet_id = $2 and alert_ids is not null';
-  return (await findValue(database, z.array(z.number()), sql, [organisationId, bulkId])) ?? [];
+  const found = await findValue(
+    database,
+    z.array(z.number()),
+    sql`select alert_ids from review_sheet
+     where organisation_id = ${organisationId} and sheet_id = ${bulkId} and alert_ids is not null`,
+  );
+  return found ?? [];
 }
 
 /** The most dispositions of an alert that a report shows. */
@@ -404,23 +403,21 @@ export async function saveChangeAlerts(
   partyIds: readonly number[],
 ): Promise<void> {
   if (partyIds.length === 0) return;
-  await transaction.execute(
-    `insert into change_alert (
-       change_id, state, opened_at, due_at, assigned_to, reopened_because, said, replaced_disposition_id, replaced_listed_id
-     )
-     select event.change_id, found.*
-     from change_event event
-     cross join lateral (
-       select alert.state, alert.opened_at, alert.due_at, alert.assigned_to, ${reopenedBecauseSql('alert')},
-         array(select disposition_id from disposition where disposition.alert_id = alert.alert_id order by 1 desc limit ${saidAtMost}),
-         replaced.disposition_id, replaced.listed_id
-       from alert_with_match alert
-       ${joinReplacedSql('alert')}
-       where alert.party_id = event.party_id and alert.account_id = $2 and alert.match_id = event.match_id
-       order by (alert.state = 'no_longer_matched'), alert.alert_id desc limit 1
-     ) found
-     where event.run_id = $1 and event.wave > $4 and event.party_id = any ($3::bigint[]) and not event.is_baseline
-     on conflict (change_id) do nothing`,
-    [runId, accountId, [...partyIds], afterWave],
-  );
+  await transaction.execute(sql`
+    insert into change_alert (
+      change_id, state, opened_at, due_at, assigned_to, reopened_because, said, replaced_disposition_id, replaced_listed_id
+    )
+    select event.change_id, found.*
+    from change_event event
+    cross join lateral (
+      select alert.state, alert.opened_at, alert.due_at, alert.assigned_to, ${reopenedBecauseSql('alert')},
+        array(select disposition_id from disposition where disposition.alert_id = alert.alert_id order by 1 desc limit ${saidAtMost}),
+        replaced.disposition_id, replaced.listed_id
+      from alert_with_match alert
+      ${joinReplacedSql('alert')}
+      where alert.party_id = event.party_id and alert.account_id = ${accountId} and alert.match_id = event.match_id
+      order by (alert.state = 'no_longer_matched'), alert.alert_id desc limit 1
+    ) found
+    where event.run_id = ${runId} and event.wave > ${afterWave} and event.party_id = any (${partyIds}) and not event.is_baseline
+    on conflict (change_id) do nothing`);
 }

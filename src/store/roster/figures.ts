@@ -1,69 +1,18 @@
 import { z } from 'zod';
 import type { FactMapping } from '../../roster/compare-records.js';
-import { findValue, firstRow, type Queryable, requireAll } from '../database/database.js';
-import type { PlainCounts } from './save-requests.js';
-import {
-  analyzeRecords,
-  countOnTheWay,
-  fieldSeparator,
-  plainSql,
-  refuseUnstaged,
-  requireStaged,
-  rowSeparator,
-  type StagedImport,
-  slottedRecordSchema,
-  toJson,
-} from './staging.js';
-
-/** The counts of a compared snapshot: rows = customers + rejected + duplicates, without rows of related parties. */
-export interface SnapshotCounts {
-  rows: number;
-  customers: number;
-  rejected: number;
-  duplicates: number;
-  /** Ids with contradicting rows. */
-  conflicts: number;
-  partyRows: number;
-  partyRejected: number;
-  /** Accepted related parties with an unknown role, screened as `other`. */
-  otherRoles: number;
-  /** Rejected rows without a readable customer id, related parties included. */
-  unreadableIds: number;
-  /** New customers. */
-  joined: number;
-  /** Customers with a changed record. */
-  changed: number;
-  /** Known active customers that the snapshot does not show. */
-  absent: number;
-  /** Absent customers that the previous snapshot still showed. */
-  newlyAbsent: number;
-  /** Customers that this snapshot offboards. */
-  leavers: number;
-  /** Customers offboarded by their own row. */
-  leaversByRow: number;
-  /** Customers that are shown again after absence or offboarding. */
-  returned: number;
-}
-
-const stagedRow = z.object({
-  rows: z.number(),
-  rejected: z.number(),
-  duplicates: z.number(),
-  unreadable: z.number(),
-  plain: z.number(),
-  several: z.number(),
-  leavers: z.number(),
-});
+import { findValue, type Queryable, readColumn, readRow, requireAll } from '../database/database.js';
+import { json, type Sql, sql } from '../database/statement.js';
+import { countOnTheWay, requireStaged, type StagedImport, slottedRecordSchema } from './staging.js';
 
 interface LeavingRule {
   importedAt: Date;
   leaveAfterDays: number;
 }
 
-/** SQL: this import offboards the step's customer; `absentBefore` is the parameter with the result of `findLeavingDay`. */
-const toLeavingSql = (absentBefore: string): string => `(
+/** SQL: this import offboards the step's customer; `absentBefore` is the result of `findLeavingDay`. */
+const toLeavingSql = (absentBefore: Date | null): Sql => sql`(
   step.is_shown and step.leaves is not null and customer.left_at is null
-  or not step.is_shown and customer.left_at is null and customer.absent_since < ${absentBefore}::timestamptz
+  or not step.is_shown and customer.left_at is null and customer.absent_since < ${absentBefore}
 )`;
 
 /**
@@ -74,19 +23,18 @@ function findLeavingDay(transaction: Queryable, rosterId: number, { importedAt, 
   return findValue(
     transaction,
     z.date(),
-    `select day at time zone 'UTC' as day
+    sql`select day at time zone 'UTC' as day
      from (
-       select date_trunc('day', imported_at at time zone 'UTC') as day from roster_import where roster_id = $1 and not is_delta
+       select date_trunc('day', imported_at at time zone 'UTC') as day from roster_import where roster_id = ${rosterId} and not is_delta
        union
-       select date_trunc('day', $2::timestamptz at time zone 'UTC')
+       select date_trunc('day', ${importedAt}::timestamptz at time zone 'UTC')
      ) days
-     order by day desc offset $3::integer - 1 limit 1`,
-    [rosterId, importedAt, leaveAfterDays],
+     order by day desc offset ${leaveAfterDays}::integer - 1 limit 1`,
   );
 }
 
 /** SQL: the step's customer returns. */
-const isReturningSql = `(
+const isReturningSql = sql`(
   step.is_shown and step.leaves is null and case
     when customer.left_at is null then customer.absent_since is not null
     -- A rejected row does not bring back a customer that was offboarded by its own row.
@@ -94,85 +42,85 @@ const isReturningSql = `(
   end
 )`;
 
-/** Counts a compared snapshot, and updates the statistics of its records if the merge joins them. */
-async function countSnapshot(
-  transaction: Queryable,
-  { runId, rosterId }: StagedImport,
-  isFirst: boolean,
-  rule: LeavingRule,
-): Promise<{ counts: SnapshotCounts; plain: PlainCounts }> {
-  const isLeavingSql = toLeavingSql('$2');
-  const rows = await transaction.query(
-    stagedRow,
-    `select count(*)::integer as rows, count(reject_reason)::integer as rejected,
+/** The counts of the staged rows, of the roster or of related parties. */
+const rowCounts = z.object({
+  rows: z.number(),
+  rejected: z.number(),
+  duplicates: z.number(),
+  unreadable: z.number(),
+  others: z.number(),
+});
+
+function countRows(transaction: Queryable, runId: number, isParty: boolean) {
+  return readRow(
+    transaction,
+    rowCounts,
+    sql`select count(*)::integer as rows, count(reject_reason)::integer as rejected,
        count(*) filter (where is_repetition)::integer as duplicates,
        count(*) filter (where reference is null and reject_reason <> 'not_a_customer')::integer as unreadable,
-       count(*) filter (where ${plainSql})::integer as plain,
-       count(*) filter (where ${plainSql} and parties > 1)::integer as several,
-       count(*) filter (where ${plainSql} and leaves is not null)::integer as leavers
-     from roster_staging where run_id = $1 and not is_party`,
-    [runId],
+       count(*) filter (where reject_reason is null and party ->> 'role' = 'other')::integer as others
+     from roster_staging where run_id = ${runId} and is_party = ${isParty}`,
   );
-  const parties = await transaction.query(
-    z.object({
-      rows: z.number(),
-      rejected: z.number(),
-      others: z.number(),
-      unreadable: z.number(),
-      conflicts: z.number(),
-    }),
-    `select count(*)::integer as rows, count(reject_reason)::integer as rejected,
-       count(*) filter (where reject_reason is null and party ->> 'role' = 'other')::integer as others,
-       count(*) filter (where reference is null and reject_reason <> 'not_a_customer')::integer as unreadable,
-       (select count(*)::integer from roster_step where run_id = $1 and conflicts <> '[]') as conflicts
-     from roster_staging where run_id = $1 and is_party`,
-    [runId],
-  );
-  const steps = await transaction.query(
-    z.object({
-      joined: z.number(),
-      changed: z.number(),
-      unstaged: z.number(),
-      absent: z.number(),
-      newlyAbsent: z.number(),
-      leavers: z.number(),
-      leaversByRow: z.number(),
-      returned: z.number(),
-    }),
-    `select count(*) filter (where kind = 'new')::integer as joined,
+}
+
+const stepCounts = z.object({
+  /** Ids with contradicting rows. */
+  conflicts: z.number(),
+  /** New customers. */
+  joined: z.number(),
+  /** Customers with a changed record. */
+  changed: z.number(),
+  /** Known active customers that the snapshot does not show. */
+  absent: z.number(),
+  /** Absent customers that the previous snapshot still showed. */
+  newlyAbsent: z.number(),
+  /** Customers that this snapshot offboards. */
+  leavers: z.number(),
+  /** Customers offboarded by their own row. */
+  leaversByRow: z.number(),
+  /** Customers that are shown again after absence or offboarding. */
+  returned: z.number(),
+});
+
+async function countSnapshot(transaction: Queryable, { runId, rosterId }: StagedImport, rule: LeavingRule) {
+  const isLeavingSql = toLeavingSql(await findLeavingDay(transaction, rosterId, rule));
+  const steps = await readRow(
+    transaction,
+    stepCounts,
+    sql`select count(*) filter (where conflicts <> '[]')::integer as conflicts,
+       count(*) filter (where kind = 'new')::integer as joined,
        count(*) filter (where kind = 'changed')::integer as changed,
-       count(*) filter (where kind <> 'same' and record is null)::integer as unstaged,
        count(*) filter (where not step.is_shown and customer.left_at is null)::integer as absent,
        count(*) filter (where not step.is_shown and customer.left_at is null and customer.absent_since is null)::integer as newly_absent,
        count(*) filter (where ${isLeavingSql})::integer as leavers,
        count(*) filter (where ${isLeavingSql} and step.is_shown)::integer as leavers_by_row,
        count(*) filter (where ${isReturningSql})::integer as returned
      from roster_step step left join customer on customer.customer_id = step.customer_id
-     where run_id = $1`,
-    [runId, await findLeavingDay(transaction, rosterId, rule)],
+     where run_id = ${runId}`,
   );
-  const { plain, several, leavers, unreadable, ...row } = firstRow(rows, 'roster_staging');
-  const party = firstRow(parties, 'roster_staging');
-  const { unstaged, ...step } = firstRow(steps, 'roster_step');
-  if (unstaged > 0) throw refuseUnstaged();
-  if (isFirst && (several > 0 || plain < row.rows)) await analyzeRecords(transaction);
-  const counts = {
-    ...row,
-    customers: row.rows - row.rejected - row.duplicates,
-    conflicts: party.conflicts,
+  const { rows, rejected, duplicates, unreadable } = await countRows(transaction, runId, false);
+  const party = await countRows(transaction, runId, true);
+  return {
+    rows,
+    customers: rows - rejected - duplicates,
+    rejected,
+    duplicates,
     partyRows: party.rows,
     partyRejected: party.rejected,
+    /** Accepted related parties with an unknown role, screened as `other`. */
     otherRoles: party.others,
+    /** Rejected rows without a readable customer id, related parties included. */
     unreadableIds: unreadable + party.unreadable,
-    ...step,
-    // The plain customers of a first snapshot have no steps: all are new.
-    joined: isFirst ? plain + step.joined : step.joined,
-    leavers: isFirst ? leavers + step.leavers : step.leavers,
+    ...steps,
   };
-  return { counts, plain: { customers: isFirst ? plain : 0, several: isFirst ? several : 0 } };
 }
 
+/** The counts of a compared snapshot: rows = customers + rejected + duplicates, without rows of related parties. */
+export type SnapshotCounts = Awaited<ReturnType<typeof countSnapshot>>;
+
 const beforeRow = z.object({
+  /** Whether the roster has no customers yet. */
+  isFirst: z.boolean(),
   /** Active customers that the last accepted snapshot showed. */
   known: z.number(),
   /** The largest accepted snapshot of the last 30 days; null when there is none to compare with. */
@@ -191,51 +139,51 @@ const beforeRow = z.object({
 });
 
 /** Reads the state of the roster before the snapshot for the guards. */
-async function readRosterBefore(
+function readRosterBefore(
   transaction: Queryable,
   rosterId: number,
   { importedAt, references, mapping }: { importedAt: Date; references: readonly string[]; mapping: FactMapping },
 ) {
-  const rows = await transaction.query(
+  return readRow(
+    transaction,
     beforeRow,
-    `select
-       (select count(*)::integer from customer where roster_id = $1 and absent_since is null and left_at is null) as known,
+    sql`select
+       not exists (select from customer where roster_id = ${rosterId}) as "isFirst",
+       (select count(*)::integer from customer where roster_id = ${rosterId} and absent_since is null and left_at is null) as known,
        (
          select max(customers) from roster_import
-         where roster_id = $1 and not is_delta and imported_at > $2::timestamptz - interval '30 days'
+         where roster_id = ${rosterId} and not is_delta and imported_at > ${importedAt}::timestamptz - interval '30 days'
            -- An accepted shrinkage does not count against later snapshots.
            and import_id >= coalesce((
              select max(import_id) from roster_import
-             where roster_id = $1 and overridden_guards && array['shrink_night', 'shrink_30_days', 'empty']
+             where roster_id = ${rosterId} and overridden_guards && array['shrink_night', 'shrink_30_days', 'empty']
            ), 0)
        ) as "mostIn30Days",
        (
          select headers from roster_import
-         where roster_id = $1 and not is_delta and headers is not null order by import_id desc limit 1
+         where roster_id = ${rosterId} and not is_delta and headers is not null order by import_id desc limit 1
        ) as headers,
        coalesce(last.party_rows - last.party_rejected, 0) as party_rows, last.party_headers,
-       array(select reference from customer where roster_id = $1 and reference = any($3::text[])) as references,
+       array(select reference from customer where roster_id = ${rosterId} and reference = any (${references}::text[])) as references,
        array(
-         select path from jsonb_each($4::jsonb) as now (path, setting)
-         where setting <> (select mapping from roster_import where roster_id = $1 order by import_id desc limit 1) -> path
+         select path from jsonb_each(${json(mapping)}) as now (path, setting)
+         where setting <> (select mapping from roster_import where roster_id = ${rosterId} order by import_id desc limit 1) -> path
          order by path collate "C"
        ) as reread,
        array(
-         select path from jsonb_each($4::jsonb) as now (path, setting)
+         select path from jsonb_each(${json(mapping)}) as now (path, setting)
          where exists (
            select from roster_import
-           where roster_id = $1 and setting <> mapping -> path and import_id >= coalesce((
-             select max(import_id) from roster_import where roster_id = $1 and imported_at <= $2::timestamptz - interval '7 days'
+           where roster_id = ${rosterId} and setting <> mapping -> path and import_id >= coalesce((
+             select max(import_id) from roster_import where roster_id = ${rosterId} and imported_at <= ${importedAt}::timestamptz - interval '7 days'
            ), 0)
          )
        ) as "rereadInWeek"
      from (values (1)) once
      left join lateral (
-       select * from roster_import where roster_id = $1 and not is_delta order by import_id desc limit 1
+       select * from roster_import where roster_id = ${rosterId} and not is_delta order by import_id desc limit 1
      ) last on true`,
-    [rosterId, importedAt, [...references], toJson(mapping)],
   );
-  return firstRow(rows, 'roster');
 }
 
 /**
@@ -246,17 +194,16 @@ export async function summarizeSnapshot(
   transaction: Queryable,
   staged: StagedImport,
   figures: LeavingRule & {
-    isFirst: boolean;
     ordinals: number;
     references: readonly string[];
     mapping: FactMapping;
   },
 ) {
-  const { counts, plain } = await countSnapshot(transaction, staged, figures.isFirst, figures);
+  const counts = await countSnapshot(transaction, staged, figures);
   const onTheWay = await countOnTheWay(transaction, staged.runId);
   requireStaged(onTheWay.rows, figures.ordinals);
   const before = await readRosterBefore(transaction, staged.rosterId, figures);
-  return { counts, plain, onTheWay, before };
+  return { counts, onTheWay, before };
 }
 
 const batchSize = 5_000;
@@ -271,7 +218,7 @@ const comparedRow = z.object({
 });
 
 /** SQL: the customer has an alert or a disposition. */
-const hasAlertsSql = `exists (
+const hasAlertsSql = sql`exists (
   select from party join alert on alert.party_id = party.party_id
   where party.customer_id = customer.customer_id and alert.state <> 'no_longer_matched'
 )`;
@@ -281,33 +228,33 @@ const hasAlertsSql = `exists (
  * changed. Changes that a person accepted, and those before, do not count.
  */
 export async function* compareRecords(transaction: Queryable, { runId, rosterId }: StagedImport, now: Date) {
-  const recent = await transaction.query(
-    z.object({ importId: z.number() }),
-    `select import_id from roster_import
-     where roster_id = $1 and imported_at > $2::timestamptz - interval '7 days' and changed > 0
+  const recent = await readColumn(
+    transaction,
+    z.number(),
+    sql`select import_id from roster_import
+     where roster_id = ${rosterId} and imported_at > ${now}::timestamptz - interval '7 days' and changed > 0
        and import_id > coalesce((
-         select max(import_id) from roster_import where roster_id = $1 and overridden_guards && array['changed', 'changed_alerts']
+         select max(import_id) from roster_import where roster_id = ${rosterId} and overridden_guards && array['changed', 'changed_alerts']
        ), 0)`,
-    [rosterId, now],
   );
   let after = 0;
   for (;;) {
     const compared = await transaction.query(
       comparedRow,
       // Both sides are limited before the join, so that each batch reads the steps once, even if everything changed.
-      `with current as materialized (
+      sql`with current as materialized (
          select customer_id, record from roster_step
-         where run_id = $1 and kind = 'changed' and customer_id > $2 order by customer_id limit $3
+         where run_id = ${runId} and kind = 'changed' and customer_id > ${after} order by customer_id limit ${batchSize}
        ),
        earlier as materialized (
          select customer_id, min(version) - 1 as version from customer_version
-         where import_id = any($4::bigint[]) and version > 1 and customer_id > $2
+         where import_id = any (${recent}) and version > 1 and customer_id > ${after}
            and changed_fields && array['name', 'type', 'birth_date', 'countries', 'aliases', 'related_parties']
-         group by customer_id order by customer_id limit $3
+         group by customer_id order by customer_id limit ${batchSize}
        ),
        touched as (
          select customer_id, current.record, earlier.version from current full join earlier using (customer_id)
-         order by customer_id limit $3
+         order by customer_id limit ${batchSize}
        )
        select touched.customer_id, customer.reference, ${hasAlertsSql} as "hasAlerts",
          known.record as known, touched.record as next, former.record as "weekAgo"
@@ -316,7 +263,6 @@ export async function* compareRecords(transaction: Queryable, { runId, rosterId 
        join customer_version known on known.customer_id = touched.customer_id and known.version = customer.version
        left join customer_version former on former.customer_id = touched.customer_id and former.version = touched.version
        order by touched.customer_id`,
-      [runId, after, batchSize, recent.map(({ importId }) => importId)],
     );
     const last = compared.at(-1);
     if (last === undefined) return;
@@ -338,111 +284,74 @@ export async function readComparedFigures(
     customers,
   }: { asksBirthDates: boolean; headers: readonly string[]; customers: readonly { reference: string }[] },
 ) {
-  const rows = await transaction.query(
+  const figures = await readRow(
+    transaction,
     z.object({ withAlerts: z.number(), namesAsIds: z.number(), hasBirthDates: z.boolean() }),
-    `select
+    sql`select
        (
          select count(distinct party.customer_id)::integer
          from alert join party using (party_id) join customer using (customer_id)
-         where customer.roster_id = $2 and alert.state <> 'no_longer_matched'
+         where customer.roster_id = ${rosterId} and alert.state <> 'no_longer_matched'
        ) as "withAlerts",
        (
          select count(*)::integer from roster_step step
-         where step.run_id = $1 and step.kind = 'new' and exists (
-           select from customer where roster_id = $2 and reference = step.record #>> '{parties,0,name}'
+         where step.run_id = ${runId} and step.kind = 'new' and exists (
+           select from customer where roster_id = ${rosterId} and reference = step.record #>> '{parties,0,name}'
          )
        ) as "namesAsIds",
-       $3 and (
-         exists (select from roster_record where run_id = $1 and record #>> '{parties,0,birthDate}' is not null)
-         -- Of a row without a staged record the roster has the same.
-         or exists (
-           select from roster_staging staged
-           join customer on customer.roster_id = $2 and customer.reference = staged.reference
-           join customer_version latest using (customer_id, version)
-           where staged.run_id = $1 and staged.record_digest is not null and staged.type is null
-             and latest.record #>> '{parties,0,birthDate}' is not null
-         )
+       ${asksBirthDates} and exists (
+         select from roster_staging where run_id = ${runId} and record #>> '{parties,0,birthDate}' is not null
        ) as "hasBirthDates"`,
-    [runId, rosterId, asksBirthDates],
   );
-  const fields = await readStagedFields(transaction, runId, headers, customers);
-  return { ...firstRow(rows, 'alert'), fields };
-}
-
-async function readStagedFields(
-  transaction: Queryable,
-  runId: number,
-  headers: readonly string[],
-  customers: readonly { reference: string }[],
-): Promise<ReadonlyMap<string, Readonly<Record<string, string>>>> {
-  if (customers.length === 0) return new Map();
-  const rows = await transaction.query(
-    z.object({ reference: z.string(), fields: z.array(z.string()) }),
-    `select staged.reference, place[2:] as fields
-     from roster_raw chunk
-     cross join lateral string_to_table(chunk.rows, $4::text) as row (text)
-     cross join lateral string_to_array(row.text, $3::text) as place
-     join roster_staging staged on staged.run_id = chunk.run_id and staged.ordinal = place[1]::integer
-     where chunk.run_id = $1 and staged.reference = any($2::text[]) and staged.reject_reason is null`,
-    [runId, customers.map(({ reference }) => reference), fieldSeparator, rowSeparator],
+  const references = customers.map(({ reference }) => reference);
+  const staged = await transaction.query(
+    z.object({ reference: z.string(), fields: z.record(z.string(), z.string()) }),
+    sql`select reference, json_object(${headers}::text[], texts) as fields from roster_staging
+     where run_id = ${runId} and reference = any (${references}::text[]) and texts is not null and reject_reason is null`,
   );
-  return new Map(
-    rows.map(({ reference, fields }) => [
-      reference,
-      Object.fromEntries(headers.map((header, index) => [header, fields[index] ?? ''])),
-    ]),
-  );
+  return {
+    ...figures,
+    fields: new Map(staged.map(({ reference, fields }) => [reference, fields])),
+  };
 }
 
 /** Stores absent, offboarded and returning customers; others are not touched. Throws StoreError when one would be lost. */
 export async function saveAttendance(
   transaction: Queryable,
-  origin: StagedImport & LeavingRule & { isFirst: boolean; lastCustomerId: number },
+  origin: StagedImport & LeavingRule,
   importId: number,
   { newlyAbsent, leavers, returned }: Pick<SnapshotCounts, 'newlyAbsent' | 'leavers' | 'returned'>,
 ): Promise<void> {
-  const { runId, rosterId, importedAt, isFirst, lastCustomerId } = origin;
-  const absentBefore = await findLeavingDay(transaction, rosterId, origin);
-  const isLeavingSql = toLeavingSql('$3');
-  let saved = await transaction.execute(
-    `insert into roster_standing (import_id, customer_id, kind, because)
-     select $2, step.customer_id, attendance.kind, attendance.because
-     from roster_step step
-     join customer on customer.customer_id = step.customer_id
-     cross join lateral (
-       select 'absent' as kind, null as because
-       where not step.is_shown and customer.left_at is null and customer.absent_since is null
-       union all
-       select 'left', case when step.is_shown then step.leaves else 'absent' end
-       where ${isLeavingSql} or step.kind = 'new' and step.leaves is not null
-       union all
-       select 'returned', customer.left_because where ${isReturningSql}
-     ) attendance
-     where step.run_id = $1`,
-    [runId, importId, absentBefore],
-  );
-  if (isFirst && leavers > 0) {
-    saved += await transaction.execute(
-      `insert into roster_standing (import_id, customer_id, kind, because)
-       select $2, $3::bigint + ordinal, 'left', leaves from roster_staging where ${plainSql} and leaves is not null`,
-      [runId, importId, lastCustomerId],
-    );
-  }
+  const { runId, rosterId, importedAt } = origin;
+  const isLeavingSql = toLeavingSql(await findLeavingDay(transaction, rosterId, origin));
+  const leavingBecauseSql = sql`case when step.is_shown then step.leaves else 'absent' end`;
+  const saved = await transaction.execute(sql`
+    insert into roster_standing (import_id, customer_id, kind, because)
+    select ${importId}, customer.customer_id, attendance.kind, attendance.because
+    from roster_step step
+    join customer on customer.roster_id = ${rosterId} and customer.reference = step.reference
+    cross join lateral (
+      select 'absent' as kind, null as because
+      where not step.is_shown and customer.left_at is null and customer.absent_since is null
+      union all
+      select 'left', ${leavingBecauseSql} where ${isLeavingSql}
+      union all
+      select 'returned', customer.left_because where ${isReturningSql}
+    ) attendance
+    where step.run_id = ${runId}`);
   requireAll(saved, newlyAbsent + leavers + returned, 'notes on who is absent, has left or is back');
-  await transaction.execute(
-    `update customer set
-       left_at = case when ${isLeavingSql} then $2::timestamptz when ${isReturningSql} then null else customer.left_at end,
-       left_because = case
-         when ${isLeavingSql} then case when step.is_shown then step.leaves else 'absent' end
-         when ${isReturningSql} then null
-         else customer.left_because
-       end,
-       -- Answers from before an offboarding no longer count.
-       returned_at = case when ${isReturningSql} and customer.left_at is not null then $2 else customer.returned_at end,
-       absent_since = case when step.is_shown then null else coalesce(customer.absent_since, $2::timestamptz) end
-     from roster_step step
-     where step.run_id = $1 and step.kind <> 'new' and step.customer_id = customer.customer_id
-       and (${isLeavingSql} or ${isReturningSql} or step.is_shown <> (customer.absent_since is null))`,
-    [runId, importedAt, absentBefore],
-  );
+  await transaction.execute(sql`
+    update customer set
+      left_at = case when ${isLeavingSql} then ${importedAt}::timestamptz when ${isReturningSql} then null else customer.left_at end,
+      left_because = case
+        when ${isLeavingSql} then ${leavingBecauseSql}
+        when ${isReturningSql} then null
+        else customer.left_because
+      end,
+      -- Answers from before an offboarding no longer count.
+      returned_at = case when ${isReturningSql} and customer.left_at is not null then ${importedAt} else customer.returned_at end,
+      absent_since = case when step.is_shown then null else coalesce(customer.absent_since, ${importedAt}::timestamptz) end
+    from roster_step step
+    where step.run_id = ${runId} and customer.roster_id = ${rosterId} and step.reference = customer.reference
+      and (${isLeavingSql} or ${isReturningSql} or step.is_shown <> (customer.absent_since is null))`);
 }

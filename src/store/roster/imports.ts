@@ -12,33 +12,29 @@ import {
   snapshotSchema,
 } from '../../vocabulary/source-facts.js';
 import type { RunMode } from '../../vocabulary.js';
-import { findRow, type Queryable, readColumn, readValue, toInsert } from '../database/database.js';
-import { type StagedImport, toJson } from './staging.js';
+import { findRow, insertRows, type Queryable, readColumn, readValue } from '../database/database.js';
+import { sql } from '../database/statement.js';
+import type { StagedImport } from './staging.js';
 
 const { changes } = rosterAcceptanceSchema.shape;
 const finding = rosterAcceptanceSchema.shape.heldBy.element;
 
 /** Stores the acceptance of a run's roster against its guards. */
 export async function saveRosterAcceptance(transaction: Queryable, runId: number, acceptance: RosterAcceptanceFacts) {
-  const { acceptedBy, isAttested, reason, acceptedAt } = acceptance;
-  const row = { runId, kind: 'roster', acceptedBy, isAttested, reason, acceptedAt, ...toFoundJson(acceptance) };
-  await transaction.execute(...toInsert('acceptance', row));
+  const { acceptedBy, isAttested, reason, acceptedAt, changes } = acceptance;
+  const heldBy = acceptance.heldBy.map(({ guard, message }) => ({ guard, message }));
+  const row = { runId, kind: 'roster', acceptedBy, isAttested, reason, acceptedAt, heldBy, changes };
+  await insertRows(transaction, 'acceptance', [row]);
 }
 
 /** The first changes that were accepted with a run's own roster. */
 export async function readAcceptedChanges(database: Queryable, runId: number): Promise<readonly RosterChangeFacts[]> {
   const rows = await database.query(
     z.object({ changes }),
-    `select changes from acceptance where run_id = $1 and kind = 'roster' order by acceptance_id`,
-    [runId],
+    sql`select changes from acceptance where run_id = ${runId} and kind = 'roster' order by acceptance_id`,
   );
   return rows.flatMap((accepted) => accepted.changes);
 }
-
-const toFoundJson = ({ heldBy, changes }: RosterAcceptanceFacts) => ({
-  heldBy: JSON.stringify(heldBy.map(({ guard, message }) => ({ guard, message }))),
-  changes: toJson(changes),
-});
 
 const holdRow = z.object({
   source: z.string(),
@@ -63,8 +59,8 @@ export async function saveRosterHold(
   const customers = await saveHeldIds(transaction, staged, heldAt);
   const heldBy = found.heldBy.map(({ guard, message, look }) => ({ guard, message, look }));
   const reasons = nameGuards(heldBy);
-  const row = { runId: staged.runId, kind: 'roster', reasons, customers, heldAt, roster: toJson({ ...found, heldBy }) };
-  await transaction.execute(...toInsert('run_hold', row));
+  const row = { runId: staged.runId, kind: 'roster', reasons, customers, heldAt, roster: { ...found, heldBy } };
+  await insertRows(transaction, 'run_hold', [row]);
 }
 
 /**
@@ -72,24 +68,20 @@ export async function saveRosterHold(
  * named. Gives the number of stored ids. Nothing else of a held roster takes effect.
  */
 async function saveHeldIds(transaction: Queryable, { runId, rosterId, isDelta }: StagedImport, heldAt: Date) {
-  await transaction.execute(
-    `delete from unaccepted_customer unaccepted
-     where roster_id = $2 and reason = 'roster_held' and not $3 and not exists (
-       select from roster_staging staged
-       where staged.run_id = $1 and staged.reference = unaccepted.reference and not staged.is_party
-     )`,
-    [runId, rosterId, isDelta],
-  );
-  return transaction.execute(
-    `insert into unaccepted_customer (roster_id, reference, reason, since, run_id)
-     select $2::bigint, reference, 'roster_held', $3, $1::bigint
-     from (select distinct reference from roster_staging where run_id = $1 and reference is not null and not is_party) named
-     where not exists (
-       select from customer known where known.roster_id = $2 and known.reference = named.reference
-     )
-     on conflict (roster_id, reference) do update set run_id = excluded.run_id where unaccepted_customer.reason = 'roster_held'`,
-    [runId, rosterId, heldAt],
-  );
+  await transaction.execute(sql`
+    delete from unaccepted_customer unaccepted
+    where roster_id = ${rosterId} and reason = 'roster_held' and not ${isDelta} and not exists (
+      select from roster_staging staged
+      where staged.run_id = ${runId} and staged.reference = unaccepted.reference and not staged.is_party
+    )`);
+  return transaction.execute(sql`
+    insert into unaccepted_customer (roster_id, reference, reason, since, run_id)
+    select ${rosterId}::bigint, reference, 'roster_held', ${heldAt}, ${runId}::bigint
+    from (select distinct reference from roster_staging where run_id = ${runId} and reference is not null and not is_party) named
+    where not exists (
+      select from customer known where known.roster_id = ${rosterId} and known.reference = named.reference
+    )
+    on conflict (roster_id, reference) do update set run_id = excluded.run_id where unaccepted_customer.reason = 'roster_held'`);
 }
 
 /** The roster that guards held in this run; null when there was none. */
@@ -97,10 +89,9 @@ export function readRosterHold(database: Queryable, runId: number): Promise<Rost
   return findRow(
     database,
     holdRow,
-    `select roster ->> 'source' as source, roster ->> 'sourceDigest' as "sourceDigest", customers as "newIds",
+    sql`select roster ->> 'source' as source, roster ->> 'sourceDigest' as "sourceDigest", customers as "newIds",
        roster ->> 'command' as command, roster -> 'heldBy' as "heldBy", roster -> 'changes' as changes
-     from run_hold where run_id = $1 and kind = 'roster'`,
-    [runId],
+     from run_hold where run_id = ${runId} and kind = 'roster'`,
   );
 }
 
@@ -108,16 +99,15 @@ export function readRosterHold(database: Queryable, runId: number): Promise<Rost
 export async function readRosterAcceptances(database: Queryable, runId: number) {
   return database.query(
     rosterAcceptanceSchema,
-    `select accepted_by, is_attested, reason, accepted_at, held_by, changes
+    sql`select accepted_by, is_attested, reason, accepted_at, held_by, changes
      from acceptance
      where kind = 'roster' and run_id in (
-       select $1::bigint
+       select ${runId}::bigint
        union all
-       (select roster_import.run_id from roster_import join run on run.run_id = $1 and run.roster_id = roster_import.roster_id
-        where roster_import.run_id <= $1 order by import_id desc limit 1)
+       (select roster_import.run_id from roster_import join run on run.run_id = ${runId} and run.roster_id = roster_import.roster_id
+        where roster_import.run_id <= ${runId} order by import_id desc limit 1)
      )
      order by acceptance_id`,
-    [runId],
   );
 }
 
@@ -125,14 +115,13 @@ export async function readRosterAcceptances(database: Queryable, runId: number) 
 export async function readRejects(database: Queryable, runId: number, limit: number | null = null) {
   return database.query(
     rejectSchema,
-    `select reject.line, reject.file, reject.column_name as "column", reject.reason,
+    sql`select reject.line, reject.file, reject.column_name as "column", reject.reason,
        reject.value_class, reject.reference, reject.fields
      from roster_row reject
      join roster_import using (import_id)
-     where roster_import.run_id = $1 and reject.reason is not null
+     where roster_import.run_id = ${runId} and reject.reason is not null
      order by coalesce(reject.file, '') collate "C", reject.line, reject.ordinal
-     limit $2`,
-    [runId, limit],
+     limit ${limit}`,
   );
 }
 
@@ -140,12 +129,11 @@ export async function readRejects(database: Queryable, runId: number, limit: num
 export async function readDoubtedRows(database: Queryable, runId: number) {
   return database.query(
     doubtedRowSchema,
-    `select doubt.line, doubt.file, doubt.reference, doubt.doubts, doubt.fields, doubt.is_party
+    sql`select doubt.line, doubt.file, doubt.reference, doubt.doubts, doubt.fields, doubt.is_party
      from roster_row doubt
      join roster_import using (import_id)
-     where roster_import.run_id = $1 and doubt.reason is null
+     where roster_import.run_id = ${runId} and doubt.reason is null
      order by coalesce(doubt.file, '') collate "C", doubt.line, doubt.ordinal`,
-    [runId],
   );
 }
 
@@ -157,14 +145,13 @@ export function readUnmappedNames(database: Queryable, rosterId: number): Promis
   return readValue(
     database,
     z.array(z.string()),
-    `select array(
+    sql`select array(
        select distinct unnest(unmapped_names) from roster_import
-       where roster_id = $1 and not 'unmapped_columns' = any (overridden_guards) and import_id >= coalesce((
-         select max(import_id) from roster_import where roster_id = $1 and not is_delta
+       where roster_id = ${rosterId} and not 'unmapped_columns' = any (overridden_guards) and import_id >= coalesce((
+         select max(import_id) from roster_import where roster_id = ${rosterId} and not is_delta
        ), 0)
        order by 1
      ) as messages`,
-    [rosterId],
   );
 }
 
@@ -173,9 +160,8 @@ export function countRejects(database: Queryable, runId: number): Promise<number
   return readValue(
     database,
     z.number(),
-    `select count(*) as count from roster_row join roster_import using (import_id)
-     where roster_import.run_id = $1 and reason is not null`,
-    [runId],
+    sql`select count(*) as count from roster_row join roster_import using (import_id)
+     where roster_import.run_id = ${runId} and reason is not null`,
   );
 }
 
@@ -184,10 +170,9 @@ export function hasImport(database: Queryable, organisationId: number, roster: s
   return readValue(
     database,
     z.boolean(),
-    `select exists (
-       select from roster_import join roster using (roster_id) where organisation_id = $1 and roster.name = $2
+    sql`select exists (
+       select from roster_import join roster using (roster_id) where organisation_id = ${organisationId} and roster.name = ${roster}
      ) as found`,
-    [organisationId, roster],
   );
 }
 
@@ -196,13 +181,12 @@ export function readImportOrigin(database: Queryable, runId: number) {
   return findRow(
     database,
     z.object({ source: z.string(), digest: z.string(), rows: z.number(), rejected: z.number() }),
-    `select source, source_digest as digest, rows, rejected from roster_import
-     where run_id = $1 order by import_id desc limit 1`,
-    [runId],
+    sql`select source, source_digest as digest, rows, rejected from roster_import
+     where run_id = ${runId} order by import_id desc limit 1`,
   );
 }
 
-const snapshotColumns = `
+const snapshotColumns = sql`
   is_delta, joined, changed, absent, leavers, returned, conflicts, party_rows, party_rejected, unreadable_ids,
   case when party_rows = 0 then 0 else (
     select count(*)::integer from customer
@@ -228,8 +212,7 @@ export function readSnapshot(database: Queryable, runId: number): Promise<Snapsh
   return findRow(
     database,
     snapshotSchema,
-    `select ${snapshotColumns} from roster_import where run_id = $1 order by import_id desc limit 1`,
-    [runId],
+    sql`select ${snapshotColumns} from roster_import where run_id = ${runId} order by import_id desc limit 1`,
   );
 }
 
@@ -238,10 +221,9 @@ export function readRosterSource(database: Queryable, rosterId: number | null, r
   return findRow(
     database,
     rosterSourceSchema,
-    `select source, source_digest as digest, imported_at, ${snapshotColumns}
-     from roster_import where roster_id = $1 and run_id <= $2
+    sql`select source, source_digest as digest, imported_at, ${snapshotColumns}
+     from roster_import where roster_id = ${rosterId} and run_id <= ${runId}
      order by import_id desc limit 1`,
-    [rosterId, runId],
   );
 }
 
@@ -254,9 +236,8 @@ export function readRosterChanges(
   return readColumn(
     database,
     rosterChangesSchema,
-    `select changes from roster_import
-     where roster_id = $1 and run_id > $2 and run_id <= $3 and changes is not null order by import_id`,
-    [rosterId, after, until],
+    sql`select changes from roster_import
+     where roster_id = ${rosterId} and run_id > ${after} and run_id <= ${until} and changes is not null order by import_id`,
   );
 }
 
@@ -265,19 +246,18 @@ function countSameRejects(transaction: Queryable, runId: number, importId: numbe
   return readValue(
     transaction,
     z.number(),
-    `with staged as (
+    sql`with staged as (
        select reject_reason as reason, coalesce(reference, '') as reference, coalesce(fields::text, '') as fields, count(*) as rows
-       from roster_staging where run_id = $1 and is_party = $3 and reject_reason is not null
+       from roster_staging where run_id = ${runId} and is_party = ${isParty} and reject_reason is not null
        group by 1, 2, 3
      ),
      accepted as (
        select reason, coalesce(reference, '') as reference,
          case when reason = 'conflicting_id' then '' else fields::text end as fields, count(*) as rows
-       from roster_row where import_id = $2 and is_party = $3 and reason is not null group by 1, 2, 3
+       from roster_row where import_id = ${importId} and is_party = ${isParty} and reason is not null group by 1, 2, 3
      )
      select coalesce(sum(least(staged.rows, accepted.rows)), 0)::integer as rows
      from staged join accepted using (reason, reference, fields)`,
-    [runId, importId, isParty],
   );
 }
 
@@ -299,11 +279,10 @@ export async function readAcceptedQuality(
     const former = await findRow(
       transaction,
       acceptedRow,
-      `select import_id, roster_import.duplicates, roster_import.doubts
+      sql`select import_id, roster_import.duplicates, roster_import.doubts
        from roster_import join run using (run_id)
-       where roster_import.roster_id = $1 and is_delta = $2 and run.mode = $3 and ($4 or $5 = any (overridden_guards))
+       where roster_import.roster_id = ${rosterId} and is_delta = ${isDelta} and run.mode = ${mode} and (${isTrial} or ${guard} = any (overridden_guards))
        order by import_id desc limit 1`,
-      [rosterId, isDelta, mode, isTrial, guard],
     );
     if (former === null) continue;
     const { importId, duplicates, doubts } = former;

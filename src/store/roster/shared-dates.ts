@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { SharedDate, sharing } from '../../roster/fact-dates.js';
 import type { Queryable } from '../database/database.js';
-import { analyzeRecords, type StagedImport, stageKnownRecords, takeRoom } from './staging.js';
+import { rawSql, type Sql, sql } from '../database/statement.js';
+import { analyzeRows, type StagedImport, takeRoom } from './staging.js';
 
 const sharedRow = z.object({ date: z.string(), rows: z.number() }) satisfies z.ZodType<SharedDate>;
 
@@ -13,32 +14,26 @@ export async function readSharedDates(
 ): Promise<readonly string[]> {
   const rows = await transaction.query(
     z.object({ date: z.string() }),
-    `select shared ->> 'value' as date
+    sql`select shared ->> 'value' as date
      from (
-       select doubts from roster_import where roster_id = $1 and not is_delta order by import_id desc limit 1
+       select doubts from roster_import where roster_id = ${rosterId} and not is_delta order by import_id desc limit 1
      ) last
      cross join jsonb_array_elements(last.doubts) as of_column
      cross join jsonb_array_elements(of_column -> 'values') as shared
-     where of_column ->> 'column' = $2 and of_column ->> 'field' = 'birthDate' and shared ->> 'why' = 'frequent_date'`,
-    [rosterId, column],
+     where of_column ->> 'column' = ${column} and of_column ->> 'field' = 'birthDate' and shared ->> 'why' = 'frequent_date'`,
   );
   return rows.map(({ date }) => date);
 }
 
-/** Without statistics, newly filled tables are joined row against row. */
-async function prepareJoins(transaction: Queryable): Promise<void> {
-  await takeRoom(transaction);
-  await transaction.execute('analyze roster_staging (run_id, ordinal, reference, record_digest, leaves, type)');
-  await analyzeRecords(transaction);
-}
-
 /** SQL: a party as JSON whose birth date is uncertain from now on. */
-const toUncertainSql = (party: string): string =>
-  `jsonb_set(${party}, '{birthDate}', to_jsonb(${party} ->> 'birthDate' || '?'))`;
+const toUncertainSql = (party: string): Sql =>
+  rawSql(`jsonb_set(${party}, '{birthDate}', to_jsonb(${party} ->> 'birthDate' || '?'))`);
 
 /** SQL: `said` of a customer or a party with the birth date as its source has it, unless it is there already. */
-const keepSaidSql = (holder: string, birthDate: string): string =>
-  `jsonb_build_object('said', jsonb_build_object('birthDate', ${birthDate}) || coalesce(${holder} -> 'said', '{}'))`;
+const keepSaidSql = (holder: string, birthDate: string): Sql =>
+  rawSql(
+    `jsonb_build_object('said', jsonb_build_object('birthDate', ${birthDate}) || coalesce(${holder} -> 'said', '{}'))`,
+  );
 
 /**
  * Makes these birth dates of staged customers uncertain. The digest of such a record follows from that of its row, so that it is the same in the
@@ -46,35 +41,27 @@ const keepSaidSql = (holder: string, birthDate: string): string =>
  */
 export async function markSharedBirthDates(
   transaction: Queryable,
-  { runId, rosterId }: StagedImport,
+  runId: number,
   dates: readonly string[],
 ): Promise<readonly SharedDate[]> {
   if (dates.length === 0) return [];
-  await prepareJoins(transaction);
-  await stageKnownRecords(transaction, runId, rosterId, "latest.record #>> '{parties,0,birthDate}' = any($3::text[])", [
-    dates,
-  ]);
   return transaction.query(
     sharedRow,
-    `with marked as (
-       update roster_record said set record = said.record
-         || jsonb_build_object('parties', (
-           select jsonb_agg(
-             case when party ->> 'birthDate' = any($2::text[]) then ${toUncertainSql('party')} else party end order by place
-           )
-           from jsonb_array_elements(said.record -> 'parties') with ordinality as listed (party, place)
-         ))
-         || ${keepSaidSql('said.record', "said.record #> '{parties,0,birthDate}'")}
-       where run_id = $1 and said.record #>> '{parties,0,birthDate}' = any($2::text[])
-       returning ordinal, rtrim(record #>> '{parties,0,birthDate}', '?') as date
-     ),
-     digested as (
-       update roster_staging staged
-       set record_digest = substr(sha256(staged.record_digest || convert_to('frequent_date', 'UTF8')), 1, length(staged.record_digest))
-       from marked where staged.run_id = $1 and staged.ordinal = marked.ordinal
+    sql`with marked as (
+       update roster_staging set
+         record = record
+           || jsonb_build_object('parties', (
+             select jsonb_agg(
+               case when party ->> 'birthDate' = any (${dates}::text[]) then ${toUncertainSql('party')} else party end order by place
+             )
+             from jsonb_array_elements(record -> 'parties') with ordinality as listed (party, place)
+           ))
+           || ${keepSaidSql('record', "record #> '{parties,0,birthDate}'")},
+         record_digest = substr(sha256(record_digest || convert_to('frequent_date', 'UTF8')), 1, length(record_digest))
+       where run_id = ${runId} and record #>> '{parties,0,birthDate}' = any (${dates}::text[])
+       returning rtrim(record #>> '{parties,0,birthDate}', '?') as date
      )
      select date, count(*)::integer as rows from marked group by date`,
-    [runId, dates],
   );
 }
 
@@ -88,14 +75,13 @@ export async function findSharedPartyDates(
   if (dates.length === 0) return [];
   return transaction.query(
     sharedRow,
-    `with dated as materialized (
+    sql`with dated as materialized (
        select rtrim(party ->> 'birthDate', '?') as date, party ->> 'sentName' as name
-       from roster_staging where run_id = $1 and is_party and party ->> 'birthDate' is not null
+       from roster_staging where run_id = ${runId} and is_party and party ->> 'birthDate' is not null
      )
-     select date, count(*)::integer as rows from dated where date = any($2::text[])
+     select date, count(*)::integer as rows from dated where date = any (${dates}::text[])
      group by date
-     having count(distinct name) > $3 and count(distinct name) > $4::float8 * (select count(distinct (name, date)) from dated)`,
-    [runId, dates, limit.rows, limit.share],
+     having count(distinct name) > ${limit.rows} and count(distinct name) > ${limit.share}::float8 * (select count(distinct (name, date)) from dated)`,
   );
 }
 
@@ -106,11 +92,9 @@ export async function markSharedPartyDates(
   dates: readonly string[],
 ): Promise<void> {
   if (dates.length === 0) return;
-  await transaction.execute(
-    `update roster_staging set party = ${toUncertainSql('party')} || ${keepSaidSql('party', "party -> 'birthDate'")}
-     where run_id = $1 and is_party and party ->> 'birthDate' = any($2::text[])`,
-    [runId, dates],
-  );
+  await transaction.execute(sql`
+    update roster_staging set party = ${toUncertainSql('party')} || ${keepSaidSql('party', "party -> 'birthDate'")}
+    where run_id = ${runId} and is_party and party ->> 'birthDate' = any (${dates}::text[])`);
 }
 
 /**
@@ -124,31 +108,29 @@ export async function keepSharedEnds(
   limit: typeof sharing,
 ): Promise<readonly SharedDate[]> {
   if (dates.length === 0) return [];
-  await prepareJoins(transaction);
+  await takeRoom(transaction);
+  await analyzeRows(transaction);
   return transaction.query(
     sharedRow,
-    `with leaving as materialized (
-       select staged.ordinal, coalesce(said.record, latest.record) ->> 'endDate' as date
+    sql`with leaving as materialized (
+       select staged.ordinal, staged.record ->> 'endDate' as date
        from roster_staging staged
-       left join roster_record said on said.run_id = staged.run_id and said.ordinal = staged.ordinal
-       left join customer on customer.roster_id = $2 and customer.reference = staged.reference
-       left join customer_version latest on latest.customer_id = customer.customer_id and latest.version = customer.version
-       where staged.run_id = $1 and staged.leaves = 'end_date' and customer.left_at is null
+       left join customer on customer.roster_id = ${rosterId} and customer.reference = staged.reference
+       where staged.run_id = ${runId} and staged.leaves = 'end_date' and customer.left_at is null
      ),
      shared as (
-       select date, count(*)::integer as rows from leaving where date = any($3::text[])
+       select date, count(*)::integer as rows from leaving where date = any (${dates}::text[])
        group by date
-       having count(*) > $4 and count(*) > $5::float8 * greatest(
-         (select count(*) from roster_staging where run_id = $1 and record_digest is not null),
-         (select count(*) from customer where roster_id = $2 and left_at is null)
+       having count(*) > ${limit.rows} and count(*) > ${limit.share}::float8 * greatest(
+         (select count(*) from roster_staging where run_id = ${runId} and record is not null),
+         (select count(*) from customer where roster_id = ${rosterId} and left_at is null)
        )
      ),
      kept as (
        update roster_staging staged set leaves = null
        from leaving join shared using (date)
-       where staged.run_id = $1 and staged.ordinal = leaving.ordinal
+       where staged.run_id = ${runId} and staged.ordinal = leaving.ordinal
      )
      select date, rows from shared`,
-    [runId, rosterId, dates, limit.rows, limit.share],
   );
 }
